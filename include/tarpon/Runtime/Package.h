@@ -1,0 +1,109 @@
+//===- Package.h - A compiled model ------------------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the compiler hands to the runtime: the launch list, the memory plan, the
+// kernels (one ELF shared object) and the constants, in memory and as a .tpn
+// file. The file is checksummed; a damaged or foreign one is refused with a
+// sentence that names it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_RUNTIME_PACKAGE_H
+#define TARPON_RUNTIME_PACKAGE_H
+
+#include "tarpon/Runtime/DType.h"
+#include "tarpon/Runtime/Result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tarpon::runtime {
+
+/// A tensor at the border of the model: dense, row-major in its logical shape.
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  /// Set on quantised tensors only: real = scale * (stored - zeroPoint).
+  bool quantized = false;
+  float scale = 1.0f;
+  int64_t zeroPoint = 0;
+
+  int64_t numElements() const;
+  int64_t numBytes() const;
+};
+
+/// Where a buffer of a launch lives.
+enum class BufferSpace : uint8_t { Constant, Arena, Input, Output };
+
+/// One buffer of a launch. `offset` is a byte offset into the constants or the
+/// arena (a multiple of kBufferAlignment), or the index of a model input or
+/// output.
+struct BufferRef {
+  BufferSpace space = BufferSpace::Arena;
+  int64_t offset = 0;
+};
+
+/// One call of one kernel; see KernelABI.h.
+struct Launch {
+  std::string symbol;
+  std::vector<BufferRef> buffers;
+  std::vector<int64_t> params;
+  int64_t tasks = 1;
+  int64_t scratchBytes = 0;
+};
+
+/// One operation of the model with the launches that compute it, in order.
+struct Layer {
+  std::string name;
+  /// The canonical problem key (lib/Kernels/Problem.cpp).
+  std::string problem;
+  std::string solver;
+  /// The perf config as JSON text.
+  std::string config;
+  /// Where the choice came from: "measured", "user-db", "heuristic", "default".
+  std::string source;
+  double flops = 0;
+  double bytes = 0;
+  std::vector<Launch> launches;
+};
+
+/// A compiled model.
+struct Package {
+  std::string modelName;
+  std::string modelSha256;
+  /// Architecture, for example "x86-64".
+  std::string arch;
+  /// CPU features that the kernels need, as in LLVM's names ("avx512f"); the
+  /// executor refuses to run on a CPU without them.
+  std::vector<std::string> cpuFeatures;
+  /// The global choice: "fp32", "nhwc", "on".
+  std::string dtype, layout, fusion;
+
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+  std::vector<Layer> layers;
+  int64_t arenaBytes = 0;
+
+  /// Packed weights and other constants.
+  std::vector<char> constants;
+  /// An ELF shared object that exports every symbol of `layers`. Empty when no
+  /// layer has a launch.
+  std::vector<char> kernels;
+};
+
+/// Writes `package` to `path` through a temporary file, fsync and rename, so
+/// that an interrupted write leaves what was there before.
+Status writePackage(const Package &package, const std::string &path);
+
+/// Reads a package and checks magic, version, sizes, checksum and every offset.
+Result<Package> readPackage(const std::string &path);
+
+} // namespace tarpon::runtime
+
+#endif // TARPON_RUNTIME_PACKAGE_H

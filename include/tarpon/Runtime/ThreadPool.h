@@ -1,0 +1,43 @@
+//===- ThreadPool.h - Threads that run the tasks of a launch ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_RUNTIME_THREADPOOL_H
+#define TARPON_RUNTIME_THREADPOOL_H
+
+#include <cstdint>
+#include <memory>
+
+namespace tarpon::runtime {
+
+/// A fixed set of threads for fork-join loops. The caller is thread 0. Workers
+/// spin briefly for the next loop and then sleep.
+class ThreadPool {
+public:
+  /// `threads` counts the caller; at least 1.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+
+  int size() const;
+
+  /// A body that does tasks [begin, end) on thread `thread`.
+  using Body = void (*)(void *context, int thread, int64_t begin, int64_t end);
+
+  /// Runs `tasks` tasks, handed out in small contiguous ranges so that a slow
+  /// thread does not hold up the rest, and returns when all are done. One caller
+  /// at a time. Allocates nothing.
+  void parallelFor(int64_t tasks, Body body, void *context);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace tarpon::runtime
+
+#endif // TARPON_RUNTIME_THREADPOOL_H
