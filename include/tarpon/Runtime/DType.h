@@ -16,7 +16,21 @@ namespace tarpon::runtime {
 
 /// How one element lies in memory, little endian. A quantised tensor is stored
 /// as I8 or U8; its scale and zero point stand beside the type.
-enum class DType : uint8_t { F32, F16, BF16, F64, I8, U8, I16, U16, I32, U32, I64, U64, Bool };
+enum class DType : uint8_t {
+  F32,
+  F16,
+  BF16,
+  F64,
+  I8,
+  U8,
+  I16,
+  U16,
+  I32,
+  U32,
+  I64,
+  U64,
+  Bool
+};
 
 /// Size of one element in bytes.
 int64_t dtypeBytes(DType dtype);

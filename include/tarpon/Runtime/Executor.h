@@ -1,4 +1,5 @@
-//===- Executor.h - Runs a package on the host -------------------*- C++ -*-===//
+//===- Executor.h - Runs a package on the host -------------------*- C++
+//-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +20,8 @@
 namespace tarpon::runtime {
 
 struct ExecutorOptions {
-  /// Threads, the caller included; 0 means one per core that this process may use.
+  /// Threads, the caller included; 0 means one per core that this process may
+  /// use.
   int threads = 0;
 };
 
@@ -30,21 +32,23 @@ public:
   /// Loads the kernels with dlopen from an anonymous file, allocates the arena
   /// and the per-thread scratch. Refuses a package whose CPU features this
   /// machine lacks.
-  static Result<std::unique_ptr<Executor>> create(Package package, ExecutorOptions options = {});
+  static Result<std::unique_ptr<Executor>> create(Package package,
+                                                  ExecutorOptions options = {});
   ~Executor();
 
   /// The package without its constants and kernels, which live in the executor.
   const Package &package() const;
   int threads() const;
 
-  /// Runs the model. `inputs` and `outputs` hold one pointer per model input and
-  /// output, to numBytes() bytes each. Misaligned input or output pointers are
-  /// allowed (they go through an aligned staging buffer).
+  /// Runs the model. `inputs` and `outputs` hold one pointer per model input
+  /// and output, to numBytes() bytes each. Misaligned input or output pointers
+  /// are allowed (they go through an aligned staging buffer).
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
 
   /// The same, adding to `layerNanoseconds` (one slot per layer) the time that
   /// each layer took.
-  void runProfiled(std::span<const void *const> inputs, std::span<void *const> outputs,
+  void runProfiled(std::span<const void *const> inputs,
+                   std::span<void *const> outputs,
                    std::vector<int64_t> &layerNanoseconds);
 
 private:

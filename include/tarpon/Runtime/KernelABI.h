@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The contract between emitted kernels (lib/Kernels) and the executor. A launch
-// is `tasks` independent tasks; a thread calls the kernel with a half-open range
-// of them. Shapes arrive as run-time parameters, so that one kernel serves many
-// problems.
+// is `tasks` independent tasks; a thread calls the kernel with a half-open
+// range of them. Shapes arrive as run-time parameters, so that one kernel
+// serves many problems.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,8 @@ namespace tarpon::runtime {
 /// `scratch` is this thread's own memory, kBufferAlignment-aligned and of the
 /// launch's `scratchBytes`, with unspecified contents. Tasks of one launch may
 /// run in any order and at the same time, and must write disjoint bytes.
-using KernelFn = void (*)(void *const *buffers, const int64_t *params, int64_t begin, int64_t end, void *scratch);
+using KernelFn = void (*)(void *const *buffers, const int64_t *params,
+                          int64_t begin, int64_t end, void *scratch);
 
 /// Alignment of planned buffers, constants and scratch, in bytes: one AVX-512
 /// vector and one cache line.
@@ -38,8 +39,12 @@ inline constexpr int64_t kBufferTailPadding = 64;
 
 /// A floating-point parameter travels in an int64_t slot as its f32 bits,
 /// zero-extended.
-inline int64_t floatParam(float value) { return std::bit_cast<uint32_t>(value); }
-inline float paramAsFloat(int64_t slot) { return std::bit_cast<float>(static_cast<uint32_t>(slot)); }
+inline int64_t floatParam(float value) {
+  return std::bit_cast<uint32_t>(value);
+}
+inline float paramAsFloat(int64_t slot) {
+  return std::bit_cast<float>(static_cast<uint32_t>(slot));
+}
 
 } // namespace tarpon::runtime
 

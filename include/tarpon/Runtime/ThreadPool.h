@@ -29,8 +29,8 @@ public:
   using Body = void (*)(void *context, int thread, int64_t begin, int64_t end);
 
   /// Runs `tasks` tasks, handed out in small contiguous ranges so that a slow
-  /// thread does not hold up the rest, and returns when all are done. One caller
-  /// at a time. Allocates nothing.
+  /// thread does not hold up the rest, and returns when all are done. One
+  /// caller at a time. Allocates nothing.
   void parallelFor(int64_t tasks, Body body, void *context);
 
 private:

@@ -1,0 +1,60 @@
+//===- TarponAttrs.td - Attributes and enums ----------------------*- tablegen -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IR_TARPONATTRS_TD
+#define TARPON_IR_TARPONATTRS_TD
+
+include "tarpon/IR/TarponBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Tarpon_LayoutKind : I32EnumAttr<"LayoutKind", "order of the dimensions in memory", [
+    I32EnumAttrCase<"NCHW", 0, "nchw">,
+    I32EnumAttrCase<"NHWC", 1, "nhwc">,
+    I32EnumAttrCase<"Blocked", 2, "blocked">]> {
+  let cppNamespace = "::tarpon";
+  let genSpecializedAttr = 0;
+}
+
+def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "How a tensor of logical shape N, C, spatial... lies in memory";
+  let description = [{
+    - `nchw`: row-major in the logical shape. The same as no encoding, and
+      printed types leave it out.
+    - `nhwc`: channels innermost: N, spatial..., C.
+    - `nchwXc` for a block size X: N, ceil(C/X), spatial..., X. Channels beyond C
+      hold unspecified values.
+
+    Ranks other than 4 use the same words (`nhwc` of a rank-3 tensor is N, W, C).
+    Constraints: (C1) the block size is 4, 8, 16, 32 or 64. Tensors of a rank
+    below 3 have no layout but nchw.
+  }];
+  let parameters = (ins "::tarpon::LayoutKind":$kind, "int64_t":$block);
+  let builders = [AttrBuilder<(ins "::tarpon::LayoutKind":$kind), [{
+    return $_get($_ctxt, kind, int64_t(1));
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// "nchw", "nhwc", "nchw16c".
+    std::string getName() const;
+    /// The layout of that name, or null.
+    static LayoutAttr parseName(::mlir::MLIRContext *context, ::llvm::StringRef name);
+  }];
+}
+
+def Tarpon_SolutionAttr : AttrDef<Tarpon_Dialect, "Solution"> {
+  let mnemonic = "solution";
+  let summary = "The solver that computes a fused region, and its perf config";
+  let parameters = (ins "::mlir::StringAttr":$solver,
+                        "::mlir::DictionaryAttr":$config,
+                        "::mlir::StringAttr":$source);
+  let assemblyFormat = "`<` $solver `,` $config `,` $source `>`";
+}
+
+#endif // TARPON_IR_TARPONATTRS_TD

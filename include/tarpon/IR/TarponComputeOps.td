@@ -1,0 +1,145 @@
+//===- TarponComputeOps.td - Convolution, matmul, pooling, norms --*- tablegen -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IR_TARPONCOMPUTEOPS_TD
+#define TARPON_IR_TARPONCOMPUTEOPS_TD
+
+include "tarpon/IR/TarponOpBase.td"
+
+def Tarpon_ConvOp : Tarpon_GraphOp<"conv", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["isParameterOperand"]>,
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface,
+        ["accumulates", "getFilterOperand", "getFilterChannelAxis"]>]> {
+  let summary = "N-D convolution (cross-correlation) with zero padding";
+  let description = [{
+    `input` is N x C x spatial, `filter` is K x C/group x kernel, the result is
+    N x K x out. `pads` holds the begins of all spatial dimensions, then the
+    ends. Low-precision operands are accumulated in i32 or f32; the result is
+    f32 unless the operands are f64. A quantised input is padded with its zero
+    point.
+
+    Constraints:
+    - (C1) input and filter have the same rank, 3 to 5.
+    - (C2) strides, dilations have rank-2 entries, pads twice as many.
+    - (C3) strides and dilations are positive, pads are not negative.
+    - (C4) group is positive and divides C and K.
+    - (C5) the filter has C/group input channels.
+    - (C6) the dilated kernel fits into the padded input.
+    - (C7) input and filter have the same element type, or both are quantised.
+
+    Example:
+    ```mlir
+    %y = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>,
+           dilations = array<i64: 1, 1>, group = 1 : i64}
+         : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, Tarpon_Tensor:$filter,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<I64Attr, "1">:$group);
+}
+
+def Tarpon_MatMulOp : Tarpon_GraphOp<"matmul", [
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface,
+        ["accumulates", "getFilterOperand", "getFilterChannelAxis"]>]> {
+  let summary = "Matrix product, batched as NumPy's matmul";
+  let description = [{
+    The last two dimensions are multiplied, the others broadcast. With
+    `transpose_lhs` or `transpose_rhs` the last two dimensions of that operand
+    are read swapped. The result is f32 for low-precision operands.
+
+    Constraints:
+    - (C1) both operands have rank 2 or more.
+    - (C2) the contracted dimensions are equal.
+    - (C3) the batch dimensions broadcast.
+    - (C4) both have the same element type, or both are quantised.
+  }];
+  let arguments = (ins Tarpon_Tensor:$lhs, Tarpon_Tensor:$rhs,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_lhs,
+                       DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
+}
+
+class Tarpon_PoolOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface>,
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]>;
+
+defvar poolConstraints = [{
+    Constraints:
+    - (C1) the input has rank 3 to 5.
+    - (C2) kernel, strides and dilations have rank-2 entries, pads twice as many.
+    - (C3) kernel, strides and dilations are positive, pads are not negative.
+    - (C4) the dilated kernel fits into the padded input.
+}];
+
+def Tarpon_MaxPoolOp : Tarpon_PoolOp<"max_pool"> {
+  let summary = "Maximum over a window; padding never wins";
+  let description = poolConstraints;
+  let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);
+}
+
+def Tarpon_AvgPoolOp : Tarpon_PoolOp<"avg_pool"> {
+  let summary = "Mean over a window";
+  let description = !strconcat([{
+    The divisor counts the cells of the window that lie in the input, or with
+    `count_include_pad` also those in the explicit padding; the cells that
+    ceil_mode adds are never counted.
+
+  }], poolConstraints);
+  let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$count_include_pad);
+}
+
+def Tarpon_GlobalAvgPoolOp : Tarpon_PoolOp<"global_avg_pool"> {
+  let summary = "Mean over all spatial dimensions, which become 1";
+  let description = "Constraints: (C1) the input has rank 3 to 5.";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_GlobalMaxPoolOp : Tarpon_PoolOp<"global_max_pool"> {
+  let summary = "Maximum over all spatial dimensions, which become 1";
+  let description = "Constraints: (C1) the input has rank 3 to 5.";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_BatchNormOp : Tarpon_GraphOp<"batch_norm", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["isParameterOperand"]>]> {
+  let summary = "Batch normalisation in inference: scale * (x - mean) / sqrt(var + epsilon) + bias";
+  let description = [{
+    Constraints: (C1) the input has rank 2 or more. (C2) scale, bias, mean and
+    variance are vectors of C elements. (C3) epsilon is not negative.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, Tarpon_Tensor:$scale,
+                       Tarpon_Tensor:$bias, Tarpon_Tensor:$mean,
+                       Tarpon_Tensor:$variance, F32Attr:$epsilon);
+}
+
+def Tarpon_SoftmaxOp : Tarpon_GraphOp<"softmax"> {
+  let summary = "exp(x - max) / sum, along one dimension";
+  let description = "Constraints: (C1) 0 <= axis < rank.";
+  let arguments = (ins Tarpon_Tensor:$input, I64Attr:$axis);
+}
+
+def Tarpon_LrnOp : Tarpon_GraphOp<"lrn", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface>]> {
+  let summary = "Local response normalisation across channels";
+  let description = [{
+    x / (bias + alpha / size * sum of x^2 over the window)^beta, the window being
+    channels c - floor((size-1)/2) to c + ceil((size-1)/2).
+    Constraints: (C1) the input has rank 3 or more. (C2) size is positive.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, I64Attr:$size, F32Attr:$alpha,
+                       F32Attr:$beta, F32Attr:$bias);
+}
+
+#endif // TARPON_IR_TARPONCOMPUTEOPS_TD

@@ -1,0 +1,70 @@
+//===- TarponElementwiseOps.td - Unary and binary ops -------------*- tablegen -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IR_TARPONELEMENTWISEOPS_TD
+#define TARPON_IR_TARPONELEMENTWISEOPS_TD
+
+include "tarpon/IR/TarponOpBase.td"
+
+/// One operand; the result has its type.
+class Tarpon_UnaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
+    DeclareOpInterfaceMethods<Tarpon_ElementwiseInterface>,
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface>]>;
+
+def Tarpon_ReluOp : Tarpon_UnaryOp<"relu"> {
+  let summary = "max(x, 0)";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_ClipOp : Tarpon_UnaryOp<"clip"> {
+  let summary = "min(max(x, low), high)";
+  let description = "An absent bound is infinite. As in ONNX, high wins when low > high.";
+  let arguments = (ins Tarpon_Tensor:$input, F64Attr:$low, F64Attr:$high);
+}
+
+def Tarpon_LeakyReluOp : Tarpon_UnaryOp<"leaky_relu"> {
+  let summary = "x < 0 ? alpha * x : x";
+  let arguments = (ins Tarpon_Tensor:$input, F32Attr:$alpha);
+}
+
+def Tarpon_SigmoidOp : Tarpon_UnaryOp<"sigmoid"> {
+  let summary = "1 / (1 + exp(-x))";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_HardSigmoidOp : Tarpon_UnaryOp<"hard_sigmoid"> {
+  let summary = "min(max(alpha * x + beta, 0), 1)";
+  let arguments = (ins Tarpon_Tensor:$input, F32Attr:$alpha, F32Attr:$beta);
+}
+
+def Tarpon_HardSwishOp : Tarpon_UnaryOp<"hard_swish"> {
+  let summary = "x * min(max(x / 6 + 1/2, 0), 1)";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+/// Two operands of one element type, broadcast as in NumPy.
+class Tarpon_BinaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
+    DeclareOpInterfaceMethods<Tarpon_ElementwiseInterface>,
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["isParameterOperand"]>]> {
+  let description = [{
+    Constraints: (C1) the shapes broadcast as in NumPy. (C2) both operands have
+    the same element type. (C3) operands of the result's rank that are not
+    parameters (see isParameterOperand) have the same layout.
+    An operand is a parameter when it has one element, or when only its
+    dimension 1, counted from the result's rank, is above 1.
+  }];
+  let arguments = (ins Tarpon_Tensor:$lhs, Tarpon_Tensor:$rhs);
+}
+
+def Tarpon_AddOp : Tarpon_BinaryOp<"add"> { let summary = "lhs + rhs"; }
+def Tarpon_SubOp : Tarpon_BinaryOp<"sub"> { let summary = "lhs - rhs"; }
+def Tarpon_MulOp : Tarpon_BinaryOp<"mul"> { let summary = "lhs * rhs"; }
+def Tarpon_DivOp : Tarpon_BinaryOp<"div"> {
+  let summary = "lhs / rhs; for integers truncated towards zero";
+}
+
+#endif // TARPON_IR_TARPONELEMENTWISEOPS_TD

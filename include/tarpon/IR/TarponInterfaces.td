@@ -1,0 +1,66 @@
+//===- TarponInterfaces.td - What ops say of themselves -----------*- tablegen -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IR_TARPONINTERFACES_TD
+#define TARPON_IR_TARPONINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Tarpon_ElementwiseInterface : OpInterface<"ElementwiseInterface"> {
+  let cppNamespace = "::tarpon";
+  let description = [{
+    The op computes each element of its result from the elements of its operands
+    at the same place (after NumPy broadcasting). Such an op can be an epilogue:
+    it can run on the accumulators of the op that produces one of its operands.
+  }];
+}
+
+def Tarpon_LayoutInterface : OpInterface<"LayoutInterface"> {
+  let cppNamespace = "::tarpon";
+  let description = [{
+    What the op asks of the layout of its data operands and result. Ops without
+    this interface take row-major tensors only.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Whether the op can compute in the given layout (all data operands and the
+      result lie in it). nchw is always supported.
+    }], "bool", "supportsLayout", (ins "::tarpon::LayoutAttr":$layout), "", [{
+      return true;
+    }]>,
+    InterfaceMethod<[{
+      Operands that the layout choice does not touch: filters, per-channel vectors.
+    }], "bool", "isParameterOperand", (ins "unsigned":$index), "", [{
+      return false;
+    }]>
+  ];
+}
+
+def Tarpon_QuantizableInterface : OpInterface<"QuantizableInterface"> {
+  let cppNamespace = "::tarpon";
+  let description = [{
+    How the op takes part in a low-precision graph. Ops without this interface
+    compute in f32, between converts.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      True for ops that multiply and accumulate (conv, matmul): they read
+      low-precision data and filters and give f32. False for ops that pass
+      elements on or select among them (max pool, concat, reshape): they give
+      the type they read.
+    }], "bool", "accumulates", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
+      The index of the operand that holds filters, quantised per channel along
+      dimension getFilterChannelAxis(); -1 if none.
+    }], "int64_t", "getFilterOperand", (ins), "", [{ return -1; }]>,
+    InterfaceMethod<[{
+      The dimension of the filter operand that counts output channels.
+    }], "int64_t", "getFilterChannelAxis", (ins), "", [{ return 0; }]>
+  ];
+}
+
+#endif // TARPON_IR_TARPONINTERFACES_TD

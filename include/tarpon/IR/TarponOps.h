@@ -1,0 +1,24 @@
+//===- TarponOps.h - The ops and interfaces of the dialect ------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IR_TARPONOPS_H
+#define TARPON_IR_TARPONOPS_H
+
+#include "tarpon/IR/TarponDialect.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "tarpon/IR/TarponInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "tarpon/IR/TarponOps.h.inc"
+
+#endif // TARPON_IR_TARPONOPS_H

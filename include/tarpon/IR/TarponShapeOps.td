@@ -1,0 +1,99 @@
+//===- TarponShapeOps.td - Constants and data movement ------------*- tablegen -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IR_TARPONSHAPEOPS_TD
+#define TARPON_IR_TARPONSHAPEOPS_TD
+
+include "tarpon/IR/TarponOpBase.td"
+
+def Tarpon_ConstantOp : Tarpon_Op<"constant", [Pure, ConstantLike, InferTypeOpAdaptor]> {
+  let summary = "A tensor known at compile time";
+  let description = [{
+    Large values are resource blobs (dense_resource), small ones dense
+    attributes; lib/IR/ConstantData.cpp makes and reads both. Constants are
+    always row-major. A constant of quantised type holds its storage integers;
+    its value's type then has the storage element type, and the op's type is
+    given by `quantized_type`.
+  }];
+  let arguments = (ins ElementsAttr:$value, OptionalAttr<TypeAttr>:$quantized_type);
+  let results = (outs Tarpon_Tensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasFolder = 1;
+}
+
+def Tarpon_ConcatOp : Tarpon_GraphOp<"concat", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>,
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
+  let summary = "Operands one behind the other along one dimension";
+  let description = [{
+    Constraints: (C1) at least one operand. (C2) 0 <= axis < rank. (C3) the
+    operands have the same element type, rank and layout, and the same sizes but
+    along axis. A blocked layout needs operands whose channels are multiples of
+    the block when axis is 1.
+  }];
+  let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, I64Attr:$axis);
+}
+
+def Tarpon_ReshapeOp : Tarpon_Op<"reshape", [Pure,
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
+  let summary = "The same elements in row-major order in another shape";
+  let description = [{
+    Constraints: (C1) both types have the same element type and number of
+    elements. (C2) both are row-major, unless both have the layout nhwc and all
+    spatial dimensions are 1.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input);
+  let results = (outs Tarpon_Tensor:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tarpon_TransposeOp : Tarpon_GraphOp<"transpose", [
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
+  let summary = "Result dimension i is input dimension permutation[i]";
+  let description = "Constraints: (C1) permutation is one of the input's rank. (C2) the input is row-major.";
+  let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$permutation);
+  let hasFolder = 1;
+}
+
+def Tarpon_PadMode : I32EnumAttr<"PadMode", "what lies outside", [
+    I32EnumAttrCase<"Constant", 0, "constant">,
+    I32EnumAttrCase<"Edge", 1, "edge">,
+    I32EnumAttrCase<"Reflect", 2, "reflect">]> {
+  let cppNamespace = "::tarpon";
+}
+
+def Tarpon_PadOp : Tarpon_GraphOp<"pad", [
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
+  let summary = "Adds (or with negative pads removes) cells at the borders";
+  let description = [{
+    Constraints: (C1) pads has two entries per dimension, begins before ends.
+    (C2) every result dimension is positive. (C3) in reflect mode a pad is smaller
+    than its dimension. (C4) the input is row-major.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$pads,
+                       F64Attr:$value,
+                       DefaultValuedAttr<Tarpon_PadMode, "::tarpon::PadMode::Constant">:$mode);
+}
+
+def Tarpon_ConvertOp : Tarpon_Op<"convert", [Pure]> {
+  let summary = "The same logical tensor in another dtype or layout";
+  let description = [{
+    To an integer type a float truncates towards zero (as ONNX Cast), to a
+    quantised type it rounds to nearest even and saturates, to a smaller float
+    type it rounds to nearest even.
+    Constraints: (C1) input and result have the same shape.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input);
+  let results = (outs Tarpon_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // TARPON_IR_TARPONSHAPEOPS_TD
