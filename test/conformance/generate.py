@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the ONNX backend node tests of the supported operators, offline.
+
+usage: generate.py --output DIR
+
+The cases come from the Python package onnx.backend.test as Debian ships it.
+Each becomes DIR/NAME/model.onnx with DIR/NAME/test_data_set_0/*.pb, in the
+layout that every ONNX backend reads. Cases with a node outside OPERATORS are
+left out. Nothing is written again while DIR is up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+# What the importer promises, and so what it is tested on.
+OPERATORS = frozenset(
+    """
+    Add AveragePool BatchNormalization Cast Clip Concat Constant
+    ConstantOfShape Conv DequantizeLinear Div Dropout Flatten Gemm
+    GlobalAveragePool HardSwish Identity LRN LeakyRelu MatMul
+    MaxPool Mul Pad QuantizeLinear Relu Reshape Sigmoid Softmax Squeeze Sub
+    Sum Transpose Unsqueeze
+    Gather Shape Slice
+    """.split()
+)
+
+# numpy 1.24 removed these names, which onnx 1.12 still uses.
+NUMPY_ALIASES = {
+    "bool": bool,
+    "complex": complex,
+    "float": float,
+    "int": int,
+    "object": object,
+    "str": str,
+}
+
+
+def restore_numpy_aliases() -> None:
+    """Puts the names that numpy 1.24 removed back where onnx 1.12 looks."""
+    for name, value in NUMPY_ALIASES.items():
+        if name not in vars(np):
+            setattr(np, name, value)
+
+
+def collect():
+    """Returns every node test case of the installed onnx package."""
+    restore_numpy_aliases()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.random.seed(0)
+        from onnx.backend.test.case import node
+
+        return node.collect_testcases(None)
+
+
+def operators(graph) -> set[str]:
+    """The operator names in `graph` and in its sub-graphs."""
+    names: set[str] = set()
+    for node in graph.node:
+        names.add(node.op_type)
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                names |= operators(attribute.g)
+    return names
+
+
+def serialise(value, value_info) -> bytes:
+    """One input or output as the protobuf its declared type asks for."""
+    from onnx import TensorProto, numpy_helper
+
+    kind = value_info.type.WhichOneof("value")
+    if kind == "tensor_type":
+        tensor = numpy_helper.from_array(np.asarray(value), value_info.name)
+        # onnx 1.12 holds bfloat16 as uint16 and would call it that.
+        if value_info.type.tensor_type.elem_type == TensorProto.BFLOAT16:
+            tensor.data_type = TensorProto.BFLOAT16
+        return tensor.SerializeToString()
+    convert = {
+        "map_type": numpy_helper.from_dict,
+        "sequence_type": numpy_helper.from_list,
+        "optional_type": numpy_helper.from_optional,
+    }[kind]
+    return convert(value, value_info.name).SerializeToString()
+
+
+def write_case(case, folder: Path) -> None:
+    """Writes one case: its model and its data sets."""
+    graph = case.model.graph
+    folder.mkdir(parents=True)
+    (folder / "model.onnx").write_bytes(case.model.SerializeToString())
+    for index, (inputs, outputs) in enumerate(case.data_sets):
+        data = folder / f"test_data_set_{index}"
+        data.mkdir()
+        for what, values, infos in (
+            ("input", inputs, graph.input),
+            ("output", outputs, graph.output),
+        ):
+            for position, (value, info) in enumerate(zip(values, infos)):
+                path = data / f"{what}_{position}.pb"
+                path.write_bytes(serialise(value, info))
+
+
+def up_to_date(stamp: Path) -> bool:
+    """Whether `stamp` is newer than this file and the onnx package."""
+    import onnx
+
+    if not stamp.exists():
+        return False
+    written = stamp.stat().st_mtime
+    sources = (__file__, onnx.__file__)
+    return all(os.path.getmtime(path) < written for path in sources)
+
+
+def generate(output: Path) -> str:
+    """Writes all cases below `output` and returns the line that counts them."""
+    chosen, skipped = [], Counter()
+    cases = collect()
+    for case in cases:
+        foreign = operators(case.model.graph) - OPERATORS
+        if foreign:
+            skipped.update(foreign)
+        else:
+            chosen.append(case)
+
+    scratch = output.with_name(output.name + ".tmp")
+    shutil.rmtree(scratch, ignore_errors=True)
+    for case in chosen:
+        write_case(case, scratch / case.name)
+    line = (
+        f"conformance cases: {len(cases)} node tests, {len(chosen)} written, "
+        f"{len(cases) - len(chosen)} left out "
+        f"(they use {len(skipped)} other operators)"
+    )
+    (scratch / "stamp").write_text(line + "\n")
+    shutil.rmtree(output, ignore_errors=True)
+    scratch.rename(output)
+    return line
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description="Writes the ONNX backend node tests of the supported operators."
+    )
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR")
+    arguments = parser.parse_args()
+    stamp = arguments.output / "stamp"
+    if up_to_date(stamp):
+        print(stamp.read_text().strip())
+    else:
+        print(generate(arguments.output))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
