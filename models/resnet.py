@@ -38,7 +38,7 @@ def shortcut(b: ModelBuilder, x: Value, channels: int, stride: int) -> Value:
     """The identity, or a 1x1 convolution where the shape changes."""
     if stride == 1 and x.channels == channels:
         return x
-    # Rectified inputs carry half of He's gain of 2 in their mean.
+
     return b.batch_norm(b.conv(x, channels, 1, stride, after_relu=False))
 
 

@@ -10,14 +10,14 @@ import onnx
 
 from builder import CLASSES, ModelBuilder, Value
 
-PARAMETERS = 1_867_728
+PARAMETERS = 1_865_728
 
 GROUPS = 3
 
 # Channels, units and size of the image after each stage.
 STAGES = ((240, 4, 28), (480, 8, 14), (960, 4, 7))
 
-RESIDUAL_SCALE = 0.5
+RESIDUAL_SCALE = 0.3
 
 
 def shuffle(b: ModelBuilder, x: Value, size: int) -> Value:
@@ -62,5 +62,5 @@ def build(batch: int | None = None) -> onnx.ModelProto:
             x = unit(b, x, channels, size, stride, groups)
     x = b.pool("AveragePool", x, 7, 1)
     x = b.reshape(x, [0, -1], x.channels)
-    b.output(b.softmax(b.linear(x, CLASSES)), [CLASSES])
+    b.output(b.softmax(b.linear(x, CLASSES, after_relu=False)), [CLASSES])
     return b.model()
