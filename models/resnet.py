@@ -38,7 +38,6 @@ def shortcut(b: ModelBuilder, x: Value, channels: int, stride: int) -> Value:
     """The identity, or a 1x1 convolution where the shape changes."""
     if stride == 1 and x.channels == channels:
         return x
-
     return b.batch_norm(b.conv(x, channels, 1, stride, after_relu=False))
 
 
