@@ -1,0 +1,39 @@
+//===- PackageBuilder.h - Launches to packages -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_HOST_PACKAGEBUILDER_H
+#define TARPON_TARGETS_HOST_PACKAGEBUILDER_H
+
+#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tarpon {
+
+/// Packages a function that consists of tarpon.constant, tarpon.reshape (views)
+/// and planned tarpon.launch ops. Model name, hash and the names of inputs and
+/// outputs come from the function's tarpon.* attributes. Identical kernels are
+/// compiled and linked once, identical constants stored once, constants that no
+/// launch reads not at all.
+runtime::Result<runtime::Package> buildPackage(mlir::func::FuncOp function,
+                                               KernelCompiler &compiler);
+
+/// A package of one layer that poses `problem` and solves it with `solver`:
+/// operands that are not constant are its inputs, constants are filled from
+/// `seed` (the same for every solver). For timing and verification.
+runtime::Result<runtime::Package> buildProblemPackage(const Problem &problem,
+                                                      const Solver &solver,
+                                                      const PerfConfig &config,
+                                                      KernelCompiler &compiler,
+                                                      uint64_t seed = 1);
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_HOST_PACKAGEBUILDER_H
