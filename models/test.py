@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tests graph-opt on the models of this folder.
+
+usage: test.py GRAPH_OPT [--networks] [--jobs N] [--timeout S]
+
+The tiny models must be what tiny.py writes, the networks must have as many
+parameters as their papers' authors say, every good model must verify in every
+dtype and layout and on its recorded data, and every bad one must be refused in
+one sentence that names the file, with nothing written. --networks verifies the
+full-size networks too. One line is printed per failure, and last the counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import math
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Callable, Sequence
+
+import onnx
+
+import build
+import tiny
+
+HERE = Path(__file__).resolve().parent
+DTYPES = ("fp32", "fp16", "bf16", "int8")
+LAYOUTS = ("nchw", "nhwc")
+
+# A test gives None, or one line on what is wrong.
+Test = Callable[[], "str | None"]
+
+
+class GraphOpt:
+    """Runs graph-opt."""
+
+    def __init__(self, program: Path, timeout: float) -> None:
+        self.program = program
+        self.timeout = timeout
+
+    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str] | None:
+        """Runs graph-opt; None when it takes too long."""
+        try:
+            return subprocess.run(
+                [self.program, *arguments],
+                capture_output=True,
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                text=True,
+                timeout=self.timeout,
+            )
+        except subprocess.TimeoutExpired:
+            return None
+
+    def accepts(self, *arguments: str | Path) -> str | None:
+        """What is wrong when graph-opt does not end well."""
+        process = self.run(*arguments)
+        if process is None:
+            return f"no result after {self.timeout:g} s"
+        if process.returncode == 0:
+            return None
+        lines = (process.stderr or process.stdout).splitlines()
+        return f"exit status {process.returncode}: {lines[0] if lines else ''}"
+
+    def refuses(self, path: Path, mention: str) -> str | None:
+        """What is wrong when graph-opt does not refuse `path` properly."""
+        with tempfile.TemporaryDirectory() as folder:
+            process = self.run("compile", path, "-o", Path(folder) / "out.tpn")
+            leftovers = [entry.name for entry in Path(folder).iterdir()]
+        if process is None:
+            return f"no result after {self.timeout:g} s"
+        message = process.stderr.strip()
+        if process.returncode != 1:
+            return f"exit status {process.returncode} instead of 1: {message}"
+        if len(message.splitlines()) != 1:
+            return f"not one sentence: {message!r}"
+        for word in (path.name, mention):
+            if word not in message:
+                return f"the message does not mention '{word}': {message}"
+        if leftovers:
+            return f"it left {', '.join(leftovers)} behind"
+        return None
+
+
+def check_tiny() -> str | None:
+    """Whether the tiny models are what tiny.py writes."""
+    return "; ".join(tiny.stale_files()) or None
+
+
+def check_schema(path: Path) -> str | None:
+    """Whether ONNX's own checker takes `path`."""
+    try:
+        # Given a path, the full check of onnx 1.12 rewrites the file.
+        onnx.checker.check_model(onnx.load(str(path)), full_check=True)
+    except Exception as error:  # the checker's errors have no common base
+        return str(error).splitlines()[0]
+    return None
+
+
+def check_parameters(name: str) -> str | None:
+    """Whether a network has its published number of parameters."""
+    network = importlib.import_module(name)
+    graph = network.build().graph
+    trained = (
+        math.prod(tensor.dims)
+        for tensor in graph.initializer
+        if tensor.name.endswith(("_weight", "_bias", "_gamma", "_beta"))
+    )
+    count = sum(trained)
+    if count == network.PARAMETERS:
+        return None
+    return f"{count} parameters instead of {network.PARAMETERS}"
+
+
+def verifications(graph_opt: GraphOpt, path: Path) -> list[tuple[str, Test]]:
+    """The tests that verify one model in every dtype and layout."""
+
+    def verify(dtype: str, layout: str) -> Test:
+        return lambda: graph_opt.accepts(
+            "verify", path, "--dtype", dtype, "--layout", layout
+        )
+
+    return [
+        (f"verify {path.name} {dtype} {layout}", verify(dtype, layout))
+        for dtype, layout in itertools.product(DTYPES, LAYOUTS)
+    ]
+
+
+def tiny_tests(graph_opt: GraphOpt) -> list[tuple[str, Test]]:
+    """The tests of the models that are checked in."""
+    tests: list[tuple[str, Test]] = [("tiny.py --check", check_tiny)]
+    for path in sorted((HERE / "tiny").glob("*.onnx")):
+        tests.append((f"schema {path.name}", lambda path=path: check_schema(path)))
+        tests += verifications(graph_opt, path)
+        data = path.with_suffix("") / "test_data_set_0"
+        if data.exists():
+            tests.append(
+                (
+                    f"verify {path.name} on its data",
+                    lambda path=path, data=data: graph_opt.accepts(
+                        "verify", path, "--test-data", data
+                    ),
+                )
+            )
+    for breaks, mention in tiny.BAD:
+        path = HERE / "bad" / f"{breaks.__name__}.onnx"
+        tests.append(
+            (
+                f"refuse {path.name}",
+                lambda path=path, mention=mention: graph_opt.refuses(path, mention),
+            )
+        )
+    return tests
+
+
+def network_tests(graph_opt: GraphOpt) -> list[tuple[str, Test]]:
+    """The tests of the full-size networks, which are built if need be."""
+    tests: list[tuple[str, Test]] = []
+    for name in build.NETWORKS:
+        path = build.build(name, HERE / "built", None)
+        tests.append((f"schema {path.name}", lambda path=path: check_schema(path)))
+        tests += verifications(graph_opt, path)
+    return tests
+
+
+def run_tests(tests: Sequence[tuple[str, Test]], jobs: int) -> int:
+    """Runs `tests`, prints the failures and returns how many there are."""
+    failures = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for (name, _), wrong in zip(tests, pool.map(lambda test: test[1](), tests)):
+            if wrong is not None:
+                print(f"{name}: {wrong}", flush=True)
+                failures += 1
+    return failures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description="Tests graph-opt on the models of this folder."
+    )
+    parser.add_argument("graph_opt", type=Path, metavar="GRAPH_OPT")
+    parser.add_argument("--networks", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument("--timeout", type=float, default=600, metavar="S")
+    arguments = parser.parse_args()
+    program = arguments.graph_opt.resolve()
+    if not program.is_file():
+        raise SystemExit(f"test.py: there is no program {program}")
+
+    graph_opt = GraphOpt(program, arguments.timeout)
+    tests: list[tuple[str, Test]] = [
+        (f"parameters of {name}", lambda name=name: check_parameters(name))
+        for name in build.NETWORKS
+    ]
+    tests += tiny_tests(graph_opt)
+    if arguments.networks:
+        tests += network_tests(graph_opt)
+    failures = run_tests(tests, arguments.jobs)
+    print(f"models: {len(tests) - failures} passed, {failures} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
