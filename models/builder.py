@@ -103,8 +103,8 @@ class ModelBuilder:
         name: str = "",
         **attributes: Any,
     ) -> Value:
-        """Adds a node with one output."""
-        name = self.unique(name or operator.lower())
+        """Adds a node with one output; a `name` that is given is unique already."""
+        name = name or self.unique(operator.lower())
         output = f"{name}_out"
         self.nodes.append(
             helper.make_node(operator, list(inputs), [output], name, **attributes)
