@@ -1,0 +1,65 @@
+//===- Registry.cpp - The solvers of the host target ----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Kernels/Solver.h"
+
+#include "Solvers.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+/// In order of preference; the reference comes last and takes everything.
+static std::vector<const Solver *> &solverList() {
+  static std::vector<const Solver *> solvers = {
+      &getConvImplicitGemm(),
+      &getGemm(),
+      &getReference(),
+  };
+  return solvers;
+}
+
+/// How many solvers ScopedExtraSolvers has put in front.
+static size_t extraSolvers = 0;
+
+ArrayRef<const Solver *> tarpon::getHostSolvers() { return solverList(); }
+
+const Solver *tarpon::findSolver(StringRef id) {
+  for (const Solver *solver : getHostSolvers())
+    if (solver->id() == id)
+      return solver;
+  return nullptr;
+}
+
+std::vector<const Solver *>
+tarpon::getApplicableSolvers(const Problem &problem, const TargetInfo &target) {
+  std::vector<std::pair<double, const Solver *>> ranked;
+  for (const Solver *solver : getHostSolvers())
+    if (solver->isApplicable(problem, target))
+      ranked.emplace_back(solver->expectedFraction(problem, target), solver);
+  llvm::stable_sort(
+      ranked, [](const auto &a, const auto &b) { return a.first > b.first; });
+  std::vector<const Solver *> solvers;
+  for (const auto &[fraction, solver] : ranked)
+    solvers.push_back(solver);
+  return solvers;
+}
+
+const Solver &tarpon::getReferenceSolver() { return getReference(); }
+
+ScopedExtraSolvers::ScopedExtraSolvers(std::vector<const Solver *> solvers) {
+  assert(extraSolvers == 0 && "one set of extra solvers at a time");
+  extraSolvers = solvers.size();
+  solverList().insert(solverList().begin(), solvers.begin(), solvers.end());
+}
+
+ScopedExtraSolvers::~ScopedExtraSolvers() {
+  auto &list = solverList();
+  list.erase(list.begin(), list.begin() + extraSolvers);
+  extraSolvers = 0;
+}

@@ -1,0 +1,21 @@
+//===- Solvers.h - One accessor for each solver -----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_SOLVERS_H
+#define TARPON_LIB_KERNELS_SOLVERS_H
+
+#include "tarpon/Kernels/Solver.h"
+
+namespace tarpon {
+
+const Solver &getConvImplicitGemm();
+const Solver &getGemm();
+const Solver &getReference();
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_KERNELS_SOLVERS_H
