@@ -42,9 +42,13 @@ std::string_view dtypeName(DType dtype);
 std::optional<DType> parseDType(std::string_view name);
 
 /// One element converted to and from f32. f32 to f16 and bf16 rounds to nearest
-/// even; f32 to an integer rounds to nearest even and saturates.
+/// even; f32 to an integer rounds to nearest even and saturates, and NaN gives
+/// 0. The element may lie at any address.
 float loadAsFloat(DType dtype, const void *element);
 void storeFromFloat(DType dtype, float value, void *element);
+
+/// The element as f64: exact but for 64-bit integers beyond 2^53.
+double loadAsDouble(DType dtype, const void *element);
 
 } // namespace tarpon::runtime
 

@@ -1,5 +1,4 @@
-//===- Executor.h - Runs a package on the host -------------------*- C++
-//-*-===//
+//===- Executor.h - Runs a package on the host -----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,6 +14,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace tarpon::runtime {
@@ -23,6 +24,13 @@ struct ExecutorOptions {
   /// Threads, the caller included; 0 means one per core that this process may
   /// use.
   int threads = 0;
+  /// The caller promises that kBufferTailPadding bytes behind every input and
+  /// output can be read, as HostTensor does; then aligned pointers are never
+  /// staged.
+  bool paddedBuffers = false;
+  /// Fills the arena and the scratch with 0xff bytes (NaN in every float
+  /// format) at first, so that a kernel that reads what nobody wrote is seen.
+  bool poisonMemory = false;
 };
 
 /// A package loaded and ready to run. One run at a time per executor; several
@@ -34,19 +42,28 @@ public:
   /// machine lacks.
   static Result<std::unique_ptr<Executor>> create(Package package,
                                                   ExecutorOptions options = {});
+
+  /// A second executor with constants, arena and staging of its own, but with
+  /// this one's kernels, threads and scratch: of this executor and its replicas
+  /// only one may run at a time. For measuring on rotating buffers.
+  Result<std::unique_ptr<Executor>> replicate() const;
   ~Executor();
 
   /// The package without its constants and kernels, which live in the executor.
   const Package &package() const;
   int threads() const;
 
+  /// The bytes that a run works on: constants, arena, inputs and outputs.
+  int64_t workingSetBytes() const;
+
   /// Runs the model. `inputs` and `outputs` hold one pointer per model input
   /// and output, to numBytes() bytes each. Misaligned input or output pointers
-  /// are allowed (they go through an aligned staging buffer).
+  /// are allowed (they go through an aligned staging buffer), and so are those
+  /// behind which the kernels must not read (see paddedBuffers).
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
 
   /// The same, adding to `layerNanoseconds` (one slot per layer) the time that
-  /// each layer took.
+  /// each layer took. The vector is resized if its size is another.
   void runProfiled(std::span<const void *const> inputs,
                    std::span<void *const> outputs,
                    std::vector<int64_t> &layerNanoseconds);
@@ -57,7 +74,13 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// Whether the CPU this runs on has the feature of that LLVM name.
+/// The architecture this was built for, as in Package::arch: "x86-64",
+/// "aarch64".
+std::string_view hostArch();
+
+/// Whether the CPU this runs on has the feature of that LLVM name
+/// ("avx512f"), and the operating system supports its use. An unknown name is a
+/// feature it does not have.
 bool hostHasFeature(const std::string &feature);
 
 } // namespace tarpon::runtime

@@ -20,6 +20,7 @@
 #include "tarpon/Runtime/Result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -98,8 +99,19 @@ struct Package {
   std::vector<char> kernels;
 };
 
+/// The number of elements of a tensor, or none if an extent is negative or the
+/// tensor would be larger than any memory.
+std::optional<int64_t> countElements(const std::vector<int64_t> &shape,
+                                     DType dtype);
+
+/// Checks everything that the executor relies on: shapes, sizes, every offset
+/// and index, and that there are kernels where there are launches. The error is
+/// a clause about the package ("layer 'conv1' refers to ...") without its name.
+Status validatePackage(const Package &package);
+
 /// Writes `package` to `path` through a temporary file, fsync and rename, so
-/// that an interrupted write leaves what was there before.
+/// that an interrupted write leaves what was there before. Refuses a malformed
+/// package.
 Status writePackage(const Package &package, const std::string &path);
 
 /// Reads a package and checks magic, version, sizes, checksum and every offset.

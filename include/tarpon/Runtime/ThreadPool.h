@@ -13,6 +13,10 @@
 
 namespace tarpon::runtime {
 
+/// The number of cores that this process may use (its affinity, not the
+/// machine's size); at least 1.
+int availableCores();
+
 /// A fixed set of threads for fork-join loops. The caller is thread 0. Workers
 /// spin briefly for the next loop and then sleep.
 class ThreadPool {
@@ -23,6 +27,8 @@ public:
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
 
+  /// The caller and the workers: less than was asked for when the system
+  /// refused to start more threads.
   int size() const;
 
   /// A body that does tasks [begin, end) on thread `thread`.

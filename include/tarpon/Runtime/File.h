@@ -1,0 +1,53 @@
+//===- File.h - Whole files, read with care and written at once -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_RUNTIME_FILE_H
+#define TARPON_RUNTIME_FILE_H
+
+#include "tarpon/Runtime/Result.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+namespace tarpon::runtime {
+
+/// A regular file open for reading. Its size is known before anything is
+/// allocated for its contents. Move-only; reads may come from several threads.
+class InputFile {
+public:
+  /// Opens `path`; an error names it and says why.
+  static Result<InputFile> open(const std::string &path);
+  ~InputFile();
+  InputFile(InputFile &&other) noexcept;
+  InputFile &operator=(InputFile &&) = delete;
+
+  /// Bytes, when the file was opened.
+  int64_t size() const { return bytes; }
+
+  /// Fills `destination` from byte `offset` on; an error names the file.
+  Status read(int64_t offset, std::span<char> destination) const;
+
+private:
+  InputFile(std::string path, int descriptor, int64_t bytes)
+      : path(std::move(path)), descriptor(descriptor), bytes(bytes) {}
+
+  std::string path;
+  int descriptor;
+  int64_t bytes;
+};
+
+/// Writes the pieces one after the other to a temporary file beside `path`,
+/// syncs it and renames it to `path`. On failure `path` is as it was before,
+/// and the error names it.
+Status writeFileAtomically(const std::string &path,
+                           std::initializer_list<std::span<const char>> pieces);
+
+} // namespace tarpon::runtime
+
+#endif // TARPON_RUNTIME_FILE_H

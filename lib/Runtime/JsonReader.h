@@ -1,0 +1,64 @@
+//===- JsonReader.h - Typed access to untrusted JSON ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// nlohmann::json throws on a wrong type, and we use no exceptions. This reader
+// checks every access, keeps the first error with the path of the field, and
+// goes on with default values, so that the code that reads a record has no
+// error branches of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_RUNTIME_JSONREADER_H
+#define TARPON_LIB_RUNTIME_JSONREADER_H
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tarpon::runtime {
+
+/// One JSON value with its path. All readers of a document share one error
+/// string, which is empty as long as everything was as expected.
+class JsonReader {
+public:
+  JsonReader(const nlohmann::json &value, std::string path, std::string &error)
+      : value(&value), path(std::move(path)), error(&error) {}
+
+  /// The field `key` of this object; an error if it is not there.
+  JsonReader field(const char *key) const;
+
+  /// Whether this is an object that has the field, and not as null.
+  bool has(const char *key) const;
+
+  /// The elements of this array.
+  std::vector<JsonReader> elements() const;
+
+  std::string string() const;
+  int64_t integer() const;
+  uint64_t unsignedInteger() const;
+  double number() const;
+  bool boolean() const;
+  std::vector<int64_t> integers() const;
+  std::vector<std::string> strings() const;
+  std::vector<double> numbers() const;
+
+  /// Reports that this value is not `expected`, for example "an integer".
+  void expect(const char *expected) const;
+
+  bool failed() const { return !error->empty(); }
+
+private:
+  const nlohmann::json *value;
+  std::string path;
+  std::string *error;
+};
+
+} // namespace tarpon::runtime
+
+#endif // TARPON_LIB_RUNTIME_JSONREADER_H

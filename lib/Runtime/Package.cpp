@@ -1,0 +1,201 @@
+//===- Package.cpp - Package files ------------------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A .tpn file is a header of 64 bytes and three sections: the metadata as JSON,
+// the constants, the kernels. Each section starts at a multiple of 64 bytes;
+// the bytes between are zero and belong to the section's checksum, so that no
+// byte of the file is unguarded.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/Package.h"
+
+#include "PackageMetadata.h"
+#include "tarpon/Runtime/File.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <zlib.h>
+
+namespace tarpon::runtime {
+
+static_assert(std::endian::native == std::endian::little,
+              "package files are little endian and written as they lie");
+
+/// Like PNG's: a byte that is not text, and line ends that a careless transfer
+/// would change.
+static constexpr std::array<char, 8> kMagic = {'\x89', 'T',  'P',    'N',
+                                               '\r',   '\n', '\x1a', '\n'};
+static constexpr uint32_t kVersion = 1;
+static constexpr uint64_t kSectionAlignment = 64;
+
+namespace {
+
+enum Section { Metadata, Constants, Kernels, NumSections };
+
+struct Header {
+  std::array<char, 8> magic;
+  uint32_t version;
+  uint32_t reserved0;
+  std::array<uint64_t, NumSections> bytes;
+  std::array<uint32_t, NumSections> checksums;
+  std::array<char, 8> reserved1;
+  /// Of the header's bytes before it.
+  uint32_t checksum;
+};
+static_assert(sizeof(Header) == 64, "the header has no implicit padding");
+
+} // namespace
+
+static constexpr std::array<const char *, NumSections> kSectionNames = {
+    "metadata", "constants", "kernels"};
+
+static uint64_t alignSection(uint64_t bytes) {
+  return (bytes + kSectionAlignment - 1) & ~(kSectionAlignment - 1);
+}
+
+static uint32_t checksum(std::span<const char> bytes, uint32_t start = 0) {
+  return static_cast<uint32_t>(crc32_z(
+      start, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()));
+}
+
+static uint32_t headerChecksum(const Header &header) {
+  return checksum(
+      {reinterpret_cast<const char *>(&header), offsetof(Header, checksum)});
+}
+
+/// The zero bytes between the end of a section and the next one.
+static std::span<const char> sectionPadding(uint64_t bytes) {
+  static constexpr std::array<char, kSectionAlignment> kZeros = {};
+  return std::span(kZeros).first(alignSection(bytes) - bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+Status writePackage(const Package &package, const std::string &path) {
+  if (Status status = validatePackage(package); !status)
+    return Error{"cannot write '" + path +
+                 "': the package is malformed: " + status.message()};
+  std::string metadata = packageMetadataToJson(package);
+  std::array<std::span<const char>, NumSections> sections = {
+      metadata, package.constants, package.kernels};
+  std::array<std::span<const char>, NumSections> padding;
+  Header header = {};
+  header.magic = kMagic;
+  header.version = kVersion;
+  for (int i = 0; i < NumSections; ++i) {
+    padding[i] = sectionPadding(sections[i].size());
+    header.bytes[i] = sections[i].size();
+    header.checksums[i] = checksum(padding[i], checksum(sections[i]));
+  }
+  header.checksum = headerChecksum(header);
+  std::span<const char> head(reinterpret_cast<const char *>(&header),
+                             sizeof(header));
+  return writeFileAtomically(path, {head, sections[0], padding[0], sections[1],
+                                    padding[1], sections[2], padding[2]});
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static Error damaged(const std::string &path, const std::string &why) {
+  return {"package '" + path + "' is damaged: " + why};
+}
+
+static Result<Header> readHeader(const InputFile &file,
+                                 const std::string &path) {
+  Header header = {};
+  size_t available = std::min<size_t>(file.size(), sizeof(header));
+  std::span<char> bytes(reinterpret_cast<char *>(&header), available);
+  if (Status status = file.read(0, bytes); !status)
+    return status.error();
+  if (available < kMagic.size() || header.magic != kMagic)
+    return Error{"'" + path + "' is not a Tarpon package"};
+  if (available < sizeof(header))
+    return damaged(path, "it ends inside its header");
+  if (header.checksum != headerChecksum(header))
+    return damaged(path, "the checksum of its header does not match");
+  if (header.version != kVersion)
+    return Error{"package '" + path + "' has format version " +
+                 std::to_string(header.version) +
+                 ", and this build of Tarpon reads version " +
+                 std::to_string(kVersion)};
+  return header;
+}
+
+/// Compares the sizes that the header claims with the file's, before anything
+/// is allocated for them.
+static Status checkSizes(const Header &header, const InputFile &file,
+                         const std::string &path) {
+  uint64_t rest = static_cast<uint64_t>(file.size()) - sizeof(header);
+  for (int i = 0; i < NumSections; ++i) {
+    if (header.bytes[i] > rest || alignSection(header.bytes[i]) > rest)
+      return damaged(path,
+                     std::string("it ends inside its ") + kSectionNames[i]);
+    rest -= alignSection(header.bytes[i]);
+  }
+  if (rest != 0)
+    return damaged(path, std::to_string(rest) + " bytes follow its end");
+  return success();
+}
+
+/// `Bytes` is a string or a vector of characters.
+template <typename Bytes>
+static Status readSection(const InputFile &file, const std::string &path,
+                          const Header &header, Section section,
+                          Bytes &contents) {
+  uint64_t offset = sizeof(header);
+  for (int i = 0; i < section; ++i)
+    offset += alignSection(header.bytes[i]);
+  contents.resize(alignSection(header.bytes[section]));
+  if (Status status = file.read(static_cast<int64_t>(offset), contents);
+      !status)
+    return status;
+  if (checksum(contents) != header.checksums[section])
+    return damaged(path, std::string("the checksum of its ") +
+                             kSectionNames[section] + " does not match");
+  contents.resize(header.bytes[section]);
+  return success();
+}
+
+Result<Package> readPackage(const std::string &path) {
+  Result<InputFile> file = InputFile::open(path);
+  if (!file)
+    return file.error();
+  Result<Header> header = readHeader(*file, path);
+  if (!header)
+    return header.error();
+  if (Status status = checkSizes(*header, *file, path); !status)
+    return status.error();
+
+  std::string metadata;
+  if (Status status = readSection(*file, path, *header, Metadata, metadata);
+      !status)
+    return status.error();
+  Result<Package> package = packageMetadataFromJson(metadata);
+  if (!package)
+    return damaged(path, package.message());
+  if (Status status =
+          readSection(*file, path, *header, Constants, package->constants);
+      !status)
+    return status.error();
+  if (Status status =
+          readSection(*file, path, *header, Kernels, package->kernels);
+      !status)
+    return status.error();
+  if (Status status = validatePackage(*package); !status)
+    return damaged(path, status.message());
+  return package;
+}
+
+} // namespace tarpon::runtime

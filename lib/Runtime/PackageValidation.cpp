@@ -1,0 +1,177 @@
+//===- PackageValidation.cpp - What every package must satisfy --*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Run on what was read and on what is about to be written, so that the executor
+// may trust every number in a package.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Runtime/Package.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace tarpon::runtime {
+
+/// No tensor, arena or scratch is larger than this; sums of a few of them stay
+/// far from overflowing.
+static constexpr int64_t kMaxBytes = int64_t(1) << 47;
+
+/// A launch of more tasks could not be counted through.
+static constexpr int64_t kMaxTasks = int64_t(1) << 47;
+
+int64_t TensorInfo::numElements() const {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+int64_t TensorInfo::numBytes() const {
+  return numElements() * dtypeBytes(dtype);
+}
+
+static std::string quoted(const std::string &name) { return "'" + name + "'"; }
+
+static Status validateTensor(const TensorInfo &tensor, const char *role) {
+  std::string who = std::string(role) + " " + quoted(tensor.name);
+  if (!countElements(tensor.shape, tensor.dtype))
+    return Error{who + " has a negative or too large shape"};
+  if (!tensor.quantized)
+    return success();
+  if (tensor.dtype != DType::I8 && tensor.dtype != DType::U8)
+    return Error{who + " is quantised but neither i8 nor u8"};
+  if (!std::isfinite(tensor.scale) || tensor.scale <= 0)
+    return Error{who + " has a scale that is not positive and finite"};
+  int64_t lowest = tensor.dtype == DType::I8 ? -128 : 0;
+  if (tensor.zeroPoint < lowest || tensor.zeroPoint > lowest + 255)
+    return Error{who + " has a zero point outside its dtype"};
+  return success();
+}
+
+static Status validateTensors(const std::vector<TensorInfo> &tensors,
+                              const char *role) {
+  for (const TensorInfo &tensor : tensors)
+    if (Status status = validateTensor(tensor, role); !status)
+      return status;
+  return success();
+}
+
+/// `bytes` is the size of the space; a buffer may start right at its end only
+/// if it is empty, and empty buffers are allowed.
+static Status validateOffset(const BufferRef &buffer, int64_t bytes,
+                             const std::string &who, const char *space) {
+  if (buffer.offset < 0 || buffer.offset > bytes)
+    return Error{who + " refers to byte " + std::to_string(buffer.offset) +
+                 " of " + std::to_string(bytes) + " " + space + " bytes"};
+  if (buffer.offset % kBufferAlignment != 0)
+    return Error{who + " refers to the misaligned " + space + " offset " +
+                 std::to_string(buffer.offset)};
+  return success();
+}
+
+static Status validateIndex(const BufferRef &buffer, size_t count,
+                            const std::string &who, const char *space) {
+  if (buffer.offset >= 0 && static_cast<uint64_t>(buffer.offset) < count)
+    return success();
+  return Error{who + " refers to " + space + " " +
+               std::to_string(buffer.offset) + " of " + std::to_string(count)};
+}
+
+static Status validateBuffer(const Package &package, const BufferRef &buffer,
+                             const std::string &who) {
+  switch (buffer.space) {
+  case BufferSpace::Constant:
+    return validateOffset(buffer,
+                          static_cast<int64_t>(package.constants.size()), who,
+                          "constant");
+  case BufferSpace::Arena:
+    return validateOffset(buffer, package.arenaBytes, who, "arena");
+  case BufferSpace::Input:
+    return validateIndex(buffer, package.inputs.size(), who, "input");
+  case BufferSpace::Output:
+    return validateIndex(buffer, package.outputs.size(), who, "output");
+  }
+  return Error{who + " has a buffer in an unknown space"};
+}
+
+static Status validateLaunch(const Package &package, const Launch &launch,
+                             const std::string &who) {
+  if (launch.symbol.empty() || launch.symbol.find('\0') != std::string::npos)
+    return Error{who + " has a launch without a kernel symbol"};
+  if (launch.tasks < 0 || launch.tasks > kMaxTasks)
+    return Error{who + " has a launch of " + std::to_string(launch.tasks) +
+                 " tasks"};
+  if (launch.scratchBytes < 0 || launch.scratchBytes > kMaxBytes)
+    return Error{who + " has a launch with " +
+                 std::to_string(launch.scratchBytes) + " bytes of scratch"};
+  for (const BufferRef &buffer : launch.buffers)
+    if (Status status = validateBuffer(package, buffer, who); !status)
+      return status;
+  return success();
+}
+
+static bool isCost(double value) { return std::isfinite(value) && value >= 0; }
+
+static Status validateLayer(const Package &package, const Layer &layer) {
+  std::string who = "layer " + quoted(layer.name);
+  if (!isCost(layer.flops) || !isCost(layer.bytes))
+    return Error{who + " has a negative or infinite count of flops or bytes"};
+  for (const Launch &launch : layer.launches)
+    if (Status status = validateLaunch(package, launch, who); !status)
+      return status;
+  return success();
+}
+
+static Status validateKernels(const Package &package) {
+  bool needed = false;
+  for (const Layer &layer : package.layers)
+    needed |= !layer.launches.empty();
+  if (package.kernels.empty())
+    return needed ? Status(Error{"it has launches but no kernels"}) : success();
+  // ELF, 64 bit, little endian. The dynamic linker checks the rest.
+  static constexpr char kElf[] = {0x7f, 'E', 'L', 'F', 2, 1};
+  if (package.kernels.size() < 64 ||
+      std::memcmp(package.kernels.data(), kElf, sizeof(kElf)) != 0)
+    return Error{"its kernels are not an ELF shared object"};
+  return success();
+}
+
+Status validatePackage(const Package &package) {
+  if (package.arenaBytes < 0 || package.arenaBytes > kMaxBytes)
+    return Error{"it has an arena of " + std::to_string(package.arenaBytes) +
+                 " bytes"};
+  if (Status status = validateTensors(package.inputs, "input"); !status)
+    return status;
+  if (Status status = validateTensors(package.outputs, "output"); !status)
+    return status;
+  for (const Layer &layer : package.layers)
+    if (Status status = validateLayer(package, layer); !status)
+      return status;
+  return validateKernels(package);
+}
+
+std::optional<int64_t> countElements(const std::vector<int64_t> &shape,
+                                     DType dtype) {
+  int64_t count = 1;
+  int64_t limit = kMaxBytes / dtypeBytes(dtype);
+  bool empty = false;
+  for (int64_t extent : shape) {
+    if (extent < 0)
+      return std::nullopt;
+    empty |= extent == 0;
+    // Checked for the other extents of an empty tensor as well: the product is
+    // taken in order and must not overflow on the way.
+    if (extent > 0 && count > limit / extent)
+      return std::nullopt;
+    count *= extent > 0 ? extent : 1;
+  }
+  return empty ? 0 : count;
+}
+
+} // namespace tarpon::runtime

@@ -1,0 +1,258 @@
+//===- ThreadPool.cpp - Threads that run the tasks of a launch --*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A loop is opened by the caller, joined by whichever workers are awake, and
+// closed by the caller when no task is left to hand out. The caller then waits
+// only for the workers that joined: one that wakes up late costs nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace tarpon::runtime {
+
+/// How long a thread spins before it sleeps: longer than the gap between two
+/// launches of a model, shorter than anybody would notice.
+static constexpr std::chrono::microseconds kSpinTime(200);
+
+static void pauseBriefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Spins until `ready` holds or the spin time is over; says whether it holds.
+template <typename Predicate>
+static bool spinUntil(const Predicate &ready, bool maySpin) {
+  if (ready())
+    return true;
+  if (!maySpin)
+    return false;
+  auto deadline = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (ready())
+        return true;
+      pauseBriefly();
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
+  return ready();
+}
+
+namespace {
+
+/// Sleep until a condition on other sequentially consistent atomics holds. The
+/// notifier makes the condition true first and pays for a system call only when
+/// somebody sleeps.
+class Gate {
+public:
+  template <typename Predicate>
+  void wait(const Predicate &ready) {
+    sleepers.fetch_add(1);
+    while (true) {
+      uint32_t seen = word.load();
+      if (ready())
+        break;
+      syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+    }
+    sleepers.fetch_sub(1);
+  }
+
+  void notify() {
+    if (sleepers.load() == 0)
+      return;
+    word.fetch_add(1);
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  }
+
+private:
+  std::atomic<uint32_t> word = 0;
+  std::atomic<uint32_t> sleepers = 0;
+};
+
+struct Worker {
+  ThreadPool *pool;
+  pthread_t handle;
+  int thread;
+};
+
+} // namespace
+
+// `control` holds the number of workers inside the loop, whether it is open for
+// more, and its number.
+static constexpr uint64_t kActiveMask = 0xffffffff;
+static constexpr uint64_t kOpenBit = uint64_t(1) << 32;
+static constexpr uint64_t kLoopUnit = uint64_t(1) << 33;
+
+static bool isOpen(uint64_t control) { return control & kOpenBit; }
+static uint64_t loopNumber(uint64_t control) { return control / kLoopUnit; }
+
+struct ThreadPool::State {
+  // Each hot word has a cache line of its own.
+  alignas(64) std::atomic<uint64_t> control = 0;
+  alignas(64) std::atomic<int64_t> nextTask = 0;
+  alignas(64) Gate loopOpened;
+  Gate workersLeft;
+  std::atomic<bool> stopping = false;
+
+  // The loop. Written before it opens, read by those who joined it.
+  int64_t tasks = 0;
+  Body body = nullptr;
+  void *context = nullptr;
+
+  int threads = 1;
+  bool maySpin = true;
+  std::vector<Worker> workers;
+
+  bool takeRange(int64_t &begin, int64_t &end);
+  void work(int thread);
+  bool tryJoin(uint64_t &lastLoop);
+  void leave();
+  void workerMain(int thread);
+};
+
+/// Hands out a share of what is left, so that ranges are long at first and
+/// short at the end, where they decide how long the last thread is waited for.
+bool ThreadPool::State::takeRange(int64_t &begin, int64_t &end) {
+  begin = nextTask.load(std::memory_order_relaxed);
+  do {
+    int64_t left = tasks - begin;
+    if (left <= 0)
+      return false;
+    end = begin + std::max<int64_t>(1, left / (2 * threads));
+  } while (
+      !nextTask.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+  return true;
+}
+
+void ThreadPool::State::work(int thread) {
+  int64_t begin, end;
+  while (takeRange(begin, end))
+    body(context, thread, begin, end);
+}
+
+/// Joins the open loop unless this worker was in it before. A stale value of
+/// `control` only makes the exchange fail.
+bool ThreadPool::State::tryJoin(uint64_t &lastLoop) {
+  uint64_t seen = control.load();
+  while (isOpen(seen) && loopNumber(seen) != lastLoop) {
+    if (!control.compare_exchange_weak(seen, seen + 1))
+      continue;
+    lastLoop = loopNumber(seen);
+    return true;
+  }
+  return false;
+}
+
+void ThreadPool::State::leave() {
+  uint64_t before = control.fetch_sub(1);
+  if (!isOpen(before) && (before & kActiveMask) == 1)
+    workersLeft.notify();
+}
+
+void ThreadPool::State::workerMain(int thread) {
+  uint64_t lastLoop = 0;
+  auto somethingToDo = [&] {
+    uint64_t seen = control.load();
+    return stopping.load() || (isOpen(seen) && loopNumber(seen) != lastLoop);
+  };
+  while (true) {
+    if (!spinUntil(somethingToDo, maySpin))
+      loopOpened.wait(somethingToDo);
+    if (stopping.load())
+      return;
+    if (!tryJoin(lastLoop))
+      continue;
+    work(thread);
+    leave();
+  }
+}
+
+int availableCores() {
+  // A machine may have more cores than cpu_set_t has bits.
+  for (size_t cores = 1024; cores <= (1u << 20); cores *= 2) {
+    cpu_set_t *set = CPU_ALLOC(cores);
+    size_t bytes = CPU_ALLOC_SIZE(cores);
+    bool known = set && sched_getaffinity(0, bytes, set) == 0;
+    int count = known ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (count > 0)
+      return count;
+  }
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>()) {
+  state->threads = std::max(1, threads);
+  // With more threads than cores a spinning thread keeps a working one waiting.
+  state->maySpin = state->threads <= availableCores();
+  state->workers.reserve(static_cast<size_t>(state->threads));
+  for (int thread = 1; thread < state->threads; ++thread) {
+    Worker &worker = state->workers.emplace_back(Worker{this, {}, thread});
+    auto entry = [](void *argument) -> void * {
+      auto *self = static_cast<Worker *>(argument);
+      self->pool->state->workerMain(self->thread);
+      return nullptr;
+    };
+    if (pthread_create(&worker.handle, nullptr, entry, &worker) == 0)
+      continue;
+    // The system has no more threads: run with those there are.
+    state->workers.pop_back();
+    break;
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  state->stopping.store(true);
+  state->loopOpened.notify();
+  for (Worker &worker : state->workers)
+    pthread_join(worker.handle, nullptr);
+}
+
+int ThreadPool::size() const {
+  return static_cast<int>(state->workers.size()) + 1;
+}
+
+void ThreadPool::parallelFor(int64_t tasks, Body body, void *context) {
+  if (tasks <= 0)
+    return;
+  if (tasks == 1 || state->workers.empty())
+    return body(context, 0, 0, tasks);
+
+  State &pool = *state;
+  pool.tasks = tasks;
+  pool.body = body;
+  pool.context = context;
+  pool.nextTask.store(0, std::memory_order_relaxed);
+  // No worker is inside, so that only this thread changes the word.
+  uint64_t closed = pool.control.load(std::memory_order_relaxed) + kLoopUnit;
+  pool.control.store(closed | kOpenBit);
+  pool.loopOpened.notify();
+
+  pool.work(0);
+
+  pool.control.fetch_and(~kOpenBit);
+  auto allLeft = [&] { return (pool.control.load() & kActiveMask) == 0; };
+  if (!spinUntil(allLeft, pool.maySpin))
+    pool.workersLeft.wait(allLeft);
+}
+
+} // namespace tarpon::runtime
