@@ -1,0 +1,94 @@
+//===- Epilogue.h - Emits the chain behind a root operation -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is fused behind a root operation, on a scalar or on a vector of any
+// number of lanes. Elementwise roots are emitted by the same functions. Where
+// the other operand of a binary step comes from, and where the result goes, is
+// the caller's business.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_KERNELS_EPILOGUE_H
+#define TARPON_KERNELS_EPILOGUE_H
+
+#include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Kernels/Problem.h"
+
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// What a problem computes in. F32 unless its data are f64 or integers that are
+/// not quantised; U64 differs from I64 in comparisons and divisions only.
+enum class ComputeKind : uint8_t { F32, F64, I64, U64 };
+
+/// The kind for elements of `desc` on their own.
+ComputeKind computeKindOf(const TensorDesc &desc);
+/// The kind of a problem: that of operand 0, but f32 where the op defines its
+/// result so (conv, matmul, averages of integers).
+ComputeKind computeKindOf(const Problem &problem);
+mlir::Type computeTypeOf(KernelBuilder &b, ComputeKind kind);
+
+/// Whether an op's mnemonic is one that an epilogue may hold.
+bool isElementwiseOp(llvm::StringRef op);
+bool isBinaryOp(llvm::StringRef op);
+
+/// The attributes of an elementwise op as launch parameters, in a fixed order.
+void appendStepParams(llvm::StringRef op, const ProblemAttrs &attrs,
+                      ComputeKind kind, std::vector<int64_t> &params);
+int64_t numStepParams(llvm::StringRef op);
+
+/// One operation. `attrs` are the values of its attributes (scalars of the
+/// compute type, see appendStepParams); `other` is null for unary ops. `x` and
+/// `other` have one type.
+mlir::Value emitStep(KernelBuilder &b, const EpilogueStep &step,
+                     ComputeKind kind, llvm::ArrayRef<mlir::Value> attrs,
+                     mlir::Value x, mlir::Value other);
+
+/// The epilogue of one problem. Captured by value in KernelSource::emit.
+class EpilogueEmitter {
+public:
+  using Value = mlir::Value;
+  using LoadOperand = llvm::function_ref<Value(int operandIndex)>;
+
+  /// The parameters of the epilogue start at `firstParam` in the launch.
+  EpilogueEmitter(const Problem &problem, int64_t firstParam);
+
+  static void appendParams(const Problem &problem,
+                           std::vector<int64_t> &params);
+
+  /// "" or "_add_relu": names the operations, not how the caller reads their
+  /// operands (dtype, broadcasting), which belongs into the symbol too.
+  std::string symbolPart() const;
+
+  bool empty() const { return steps.empty(); }
+  int64_t numParams() const;
+
+  /// Reads the parameters; to be called ahead of the loops, because loads are
+  /// not hoisted across the stores to the result.
+  mlir::SmallVector<Value> loadParams(KernelBuilder &b) const;
+
+  /// The epilogue applied to `acc` (a scalar or vector of the compute type).
+  /// `loadOperand` gives operand k of the problem at the same place, in the
+  /// type of `acc`.
+  Value emit(KernelBuilder &b, Value acc, llvm::ArrayRef<Value> params,
+             LoadOperand loadOperand) const;
+  /// The same, reading the parameters in place.
+  Value emit(KernelBuilder &b, Value acc, LoadOperand loadOperand) const {
+    return emit(b, acc, loadParams(b), loadOperand);
+  }
+
+private:
+  std::vector<EpilogueStep> steps;
+  ComputeKind kind;
+  int64_t firstParam;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_KERNELS_EPILOGUE_H
