@@ -28,16 +28,25 @@ namespace tarpon {
 /// type.
 int64_t getElementBytes(mlir::Type elementType);
 
-/// An attribute of `type` (row-major, storage element type) that owns `bytes`.
+/// An attribute of `type` (row-major, storage element type) that owns `bytes`,
+/// in which i1 takes one byte each.
 /// Splats and small tensors become dense attributes, others resource blobs.
 mlir::ElementsAttr makeConstantAttr(mlir::RankedTensorType type,
                                     std::vector<char> bytes);
 
+/// A tarpon.constant of that type, which may be quantised, from its elements in
+/// row-major order; i1 takes one byte each.
+mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::RankedTensorType type,
+                           std::vector<char> bytes);
+
 /// The elements of a constant in row-major order as raw bytes; splats are
-/// expanded and i1 takes one byte each.
+/// expanded and i1 takes one byte each. Empty for attributes that a verified
+/// tarpon.constant does not hold.
 std::vector<char> getConstantBytes(mlir::ElementsAttr attr);
 
-/// The elements converted to f32 (integers and floats of any width).
+/// The elements converted to f32, whatever integers or floats they are. Empty
+/// for attributes that a verified tarpon.constant does not hold.
 std::vector<float> getConstantFloats(mlir::ElementsAttr attr);
 
 /// The constant that defines `value`, or null.

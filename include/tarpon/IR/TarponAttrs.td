@@ -11,6 +11,7 @@
 include "tarpon/IR/TarponBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/IR/TensorEncoding.td"
 
 def Tarpon_LayoutKind : I32EnumAttr<"LayoutKind", "order of the dimensions in memory", [
     I32EnumAttrCase<"NCHW", 0, "nchw">,
@@ -20,7 +21,8 @@ def Tarpon_LayoutKind : I32EnumAttr<"LayoutKind", "order of the dimensions in me
   let genSpecializedAttr = 0;
 }
 
-def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout"> {
+def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout", [
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "layout";
   let summary = "How a tensor of logical shape N, C, spatial... lies in memory";
   let description = [{
@@ -31,8 +33,11 @@ def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout"> {
       hold unspecified values.
 
     Ranks other than 4 use the same words (`nhwc` of a rank-3 tensor is N, W, C).
-    Constraints: (C1) the block size is 4, 8, 16, 32 or 64. Tensors of a rank
-    below 3 have no layout but nchw.
+    Constraints:
+    - (C1) the block size is 4, 8, 16, 32 or 64, and 1 if not blocked.
+    - (C2) as an encoding it needs a tensor of rank 3 or more: smaller ones
+      have no layout but nchw.
+    - (C3) as an encoding it is not nchw, which has one spelling: none.
   }];
   let parameters = (ins "::tarpon::LayoutKind":$kind, "int64_t":$block);
   let builders = [AttrBuilder<(ins "::tarpon::LayoutKind":$kind), [{

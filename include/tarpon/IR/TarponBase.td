@@ -8,6 +8,7 @@
 #ifndef TARPON_IR_TARPONBASE_TD
 #define TARPON_IR_TARPONBASE_TD
 
+include "mlir/IR/CommonTypeConstraints.td"
 include "mlir/IR/OpBase.td"
 
 def Tarpon_Dialect : Dialect {
@@ -24,12 +25,15 @@ def Tarpon_Dialect : Dialect {
   let dependentDialects = ["::mlir::quant::QuantDialect"];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+  }];
 }
 
 class Tarpon_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tarpon_Dialect, mnemonic, traits>;
 
 /// Any element that a graph may hold. Each op narrows this in its verifier.
-def Tarpon_Tensor : RankedTensorOf<[AnyType]>;
+def Tarpon_Tensor : StaticShapeTensorOf<[AnyType]>;
 
 #endif // TARPON_IR_TARPONBASE_TD

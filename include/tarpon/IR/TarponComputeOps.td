@@ -25,11 +25,14 @@ def Tarpon_ConvOp : Tarpon_GraphOp<"conv", [
     Constraints:
     - (C1) input and filter have the same rank, 3 to 5.
     - (C2) strides, dilations have rank-2 entries, pads twice as many.
-    - (C3) strides and dilations are positive, pads are not negative.
+    - (C3) strides, dilations and the kernel's sizes are positive, pads are not
+      negative.
     - (C4) group is positive and divides C and K.
     - (C5) the filter has C/group input channels.
     - (C6) the dilated kernel fits into the padded input.
     - (C7) input and filter have the same element type, or both are quantised.
+    - (C8) the elements are floats or quantised.
+    - (C9) the filter is row-major.
 
     Example:
     ```mlir
@@ -58,6 +61,8 @@ def Tarpon_MatMulOp : Tarpon_GraphOp<"matmul", [
     - (C2) the contracted dimensions are equal.
     - (C3) the batch dimensions broadcast.
     - (C4) both have the same element type, or both are quantised.
+    - (C5) the elements are floats or quantised.
+    - (C6) both operands are row-major.
   }];
   let arguments = (ins Tarpon_Tensor:$lhs, Tarpon_Tensor:$rhs,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_lhs,
@@ -117,7 +122,8 @@ def Tarpon_BatchNormOp : Tarpon_GraphOp<"batch_norm", [
   let summary = "Batch normalisation in inference: scale * (x - mean) / sqrt(var + epsilon) + bias";
   let description = [{
     Constraints: (C1) the input has rank 2 or more. (C2) scale, bias, mean and
-    variance are vectors of C elements. (C3) epsilon is not negative.
+    variance are vectors of C elements. (C3) epsilon is not negative. (C4) the
+    elements of all operands are floats.
   }];
   let arguments = (ins Tarpon_Tensor:$input, Tarpon_Tensor:$scale,
                        Tarpon_Tensor:$bias, Tarpon_Tensor:$mean,
@@ -126,7 +132,10 @@ def Tarpon_BatchNormOp : Tarpon_GraphOp<"batch_norm", [
 
 def Tarpon_SoftmaxOp : Tarpon_GraphOp<"softmax"> {
   let summary = "exp(x - max) / sum, along one dimension";
-  let description = "Constraints: (C1) 0 <= axis < rank.";
+  let description = [{
+    Constraints: (C1) 0 <= axis < rank. (C2) the elements are floats. (C3) the
+    input is row-major.
+  }];
   let arguments = (ins Tarpon_Tensor:$input, I64Attr:$axis);
 }
 
@@ -136,7 +145,8 @@ def Tarpon_LrnOp : Tarpon_GraphOp<"lrn", [
   let description = [{
     x / (bias + alpha / size * sum of x^2 over the window)^beta, the window being
     channels c - floor((size-1)/2) to c + ceil((size-1)/2).
-    Constraints: (C1) the input has rank 3 or more. (C2) size is positive.
+    Constraints: (C1) the input has rank 3 or more. (C2) size is positive. (C3)
+    the elements are floats.
   }];
   let arguments = (ins Tarpon_Tensor:$input, I64Attr:$size, F32Attr:$alpha,
                        F32Attr:$beta, F32Attr:$bias);

@@ -13,7 +13,26 @@ include "tarpon/IR/TarponOpBase.td"
 /// One operand; the result has its type.
 class Tarpon_UnaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
     DeclareOpInterfaceMethods<Tarpon_ElementwiseInterface>,
-    DeclareOpInterfaceMethods<Tarpon_LayoutInterface>]>;
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface>]> {
+  let description = "Constraints: (C1) the elements are floats or integers.";
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// The op's result for one element.
+    double compute(double x);
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, std::optional<::mlir::Location> location,
+        Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return detail::inferUnary({location, getOperationName()},
+                                adaptor.getOperands(), types);
+    }
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
+      return detail::foldUnary(adaptor.getInput(), getType(),
+                               [this](double x) { return compute(x); });
+    }
+  }];
+}
 
 def Tarpon_ReluOp : Tarpon_UnaryOp<"relu"> {
   let summary = "max(x, 0)";
@@ -22,7 +41,10 @@ def Tarpon_ReluOp : Tarpon_UnaryOp<"relu"> {
 
 def Tarpon_ClipOp : Tarpon_UnaryOp<"clip"> {
   let summary = "min(max(x, low), high)";
-  let description = "An absent bound is infinite. As in ONNX, high wins when low > high.";
+  let description = [{
+    An absent bound is infinite. As in ONNX, high wins when low > high.
+    Constraints: (C1) the elements are floats or integers.
+  }];
   let arguments = (ins Tarpon_Tensor:$input, F64Attr:$low, F64Attr:$high);
 }
 
@@ -53,11 +75,40 @@ class Tarpon_BinaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
   let description = [{
     Constraints: (C1) the shapes broadcast as in NumPy. (C2) both operands have
     the same element type. (C3) operands of the result's rank that are not
-    parameters (see isParameterOperand) have the same layout.
+    parameters (see isParameterOperand) have the same layout. (C4) the elements
+    are floats or integers.
+
+    The result has the layout of the first operand of its rank that is not a
+    parameter; without one, that of the first operand of its shape.
     An operand is a parameter when it has one element, or when only its
     dimension 1, counted from the result's rank, is above 1.
   }];
   let arguments = (ins Tarpon_Tensor:$lhs, Tarpon_Tensor:$rhs);
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// The op's result for one pair of elements; for integers none where the op
+    /// is undefined.
+    static double compute(double lhs, double rhs);
+    static std::optional<int64_t> computeInteger(int64_t lhs, int64_t rhs);
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, std::optional<::mlir::Location> location,
+        Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return detail::inferBinary({location, getOperationName()},
+                                 adaptor.getOperands(), types);
+    }
+    bool $cppClass::isParameterOperand(unsigned index) {
+      return detail::isParameter(
+          ::llvm::cast<::mlir::RankedTensorType>(
+              getOperation()->getOperand(index).getType()),
+          getType().getRank());
+    }
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
+      return detail::foldBinary(adaptor.getLhs(), adaptor.getRhs(), getType(),
+                                compute, computeInteger);
+    }
+  }];
 }
 
 def Tarpon_AddOp : Tarpon_BinaryOp<"add"> { let summary = "lhs + rhs"; }

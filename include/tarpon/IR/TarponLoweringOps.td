@@ -28,6 +28,7 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     - (C2) the yielded value has the result's type.
     - (C3) every op in the region is a tarpon op without a region of its own.
     - (C4) ops behind the root are elementwise or converts.
+    - (C5) the ops form a chain as described, and the last one is yielded.
 
     Example:
     ```mlir
@@ -45,7 +46,8 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The first op of the region that is not a convert.
+    /// The first op of the region that is not a convert; in a region of
+    /// converts only, the first of them.
     ::mlir::Operation *getRoot();
   }];
 }
@@ -65,7 +67,8 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
     the arena; -1 for a result of the model, which has memory of its own) and
     `workspace_offset`.
 
-    Constraints: (C1) offsets are multiples of 64, or -1.
+    Constraints: (C1) offsets are multiples of 64, or -1. (C2) workspace_bytes is
+    not negative.
   }];
   let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, StrAttr:$name, StrAttr:$problem,
                        Tarpon_SolutionAttr:$solution,

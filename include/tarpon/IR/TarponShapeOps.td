@@ -18,6 +18,15 @@ def Tarpon_ConstantOp : Tarpon_Op<"constant", [Pure, ConstantLike, InferTypeOpAd
     always row-major. A constant of quantised type holds its storage integers;
     its value's type then has the storage element type, and the op's type is
     given by `quantized_type`.
+
+    Constraints:
+    - (C1) the value is a row-major dense or dense_resource tensor of a static
+      shape.
+    - (C2) its elements are i1, integers of 8, 16, 32 or 64 bits, f16, bf16, f32
+      or f64.
+    - (C3) a resource exists and has as many bytes as the elements.
+    - (C4) `quantized_type` is a row-major tensor of the value's shape, of
+      quantised elements whose storage type is the value's element type.
   }];
   let arguments = (ins ElementsAttr:$value, OptionalAttr<TypeAttr>:$quantized_type);
   let results = (outs Tarpon_Tensor:$result);
@@ -32,10 +41,11 @@ def Tarpon_ConcatOp : Tarpon_GraphOp<"concat", [
   let description = [{
     Constraints: (C1) at least one operand. (C2) 0 <= axis < rank. (C3) the
     operands have the same element type, rank and layout, and the same sizes but
-    along axis. A blocked layout needs operands whose channels are multiples of
-    the block when axis is 1.
+    along axis. (C4) when axis is 1, a blocked layout needs operands whose
+    channels are multiples of the block.
   }];
   let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, I64Attr:$axis);
+  let hasFolder = 1;
 }
 
 def Tarpon_ReshapeOp : Tarpon_Op<"reshape", [Pure,
@@ -43,8 +53,8 @@ def Tarpon_ReshapeOp : Tarpon_Op<"reshape", [Pure,
   let summary = "The same elements in row-major order in another shape";
   let description = [{
     Constraints: (C1) both types have the same element type and number of
-    elements. (C2) both are row-major, unless both have the layout nhwc and all
-    spatial dimensions are 1.
+    elements. (C2) both are row-major in memory: without a layout, or nhwc with
+    all spatial dimensions 1.
   }];
   let arguments = (ins Tarpon_Tensor:$input);
   let results = (outs Tarpon_Tensor:$result);
@@ -74,7 +84,8 @@ def Tarpon_PadOp : Tarpon_GraphOp<"pad", [
   let description = [{
     Constraints: (C1) pads has two entries per dimension, begins before ends.
     (C2) every result dimension is positive. (C3) in reflect mode a pad is smaller
-    than its dimension. (C4) the input is row-major.
+    than its dimension. (C4) the input is row-major. (C5) in edge mode a padded
+    dimension is not empty.
   }];
   let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$pads,
                        F64Attr:$value,
@@ -86,8 +97,9 @@ def Tarpon_ConvertOp : Tarpon_Op<"convert", [Pure]> {
   let description = [{
     To an integer type a float truncates towards zero (as ONNX Cast), to a
     quantised type it rounds to nearest even and saturates, to a smaller float
-    type it rounds to nearest even.
-    Constraints: (C1) input and result have the same shape.
+    type it rounds to nearest even. To i1 it tells what is not zero.
+    Constraints: (C1) input and result have the same shape. (C2) the elements are
+    floats, integers or quantised.
   }];
   let arguments = (ins Tarpon_Tensor:$input);
   let results = (outs Tarpon_Tensor:$result);

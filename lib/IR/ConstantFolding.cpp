@@ -1,0 +1,317 @@
+//===- ConstantFolding.cpp - Folders' work on the bytes of constants *- C++
+//-*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConstantFolding.h"
+
+#include "ConstantView.h"
+#include "tarpon/IR/ConstantData.h"
+
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+/// Results up to this size may hold more elements than their operands.
+static constexpr int64_t maxGrownElements = 1024;
+
+static bool mayGrowTo(int64_t resultElements, int64_t storedElements) {
+  return resultElements <= std::max(storedElements, maxGrownElements);
+}
+
+/// The type of the attribute that holds a constant of type `type`.
+static RankedTensorType getStoredType(RankedTensorType type) {
+  Type elementType = type.getElementType();
+  if (auto quantized = dyn_cast<quant::QuantizedType>(elementType))
+    elementType = quantized.getStorageType();
+  return RankedTensorType::get(type.getShape(), elementType);
+}
+
+/// Maps the stored elements one by one: store(to, from).
+template <typename Store>
+static ElementsAttr mapElements(const ConstantView &view, RankedTensorType type,
+                                int64_t resultBytes, Store store) {
+  std::vector<char> bytes(view.getNumStored() * resultBytes);
+  const char *from = view.getStored().data();
+  for (char *to = bytes.data(), *end = to + bytes.size(); to != end;
+       to += resultBytes, from += view.getAccess().bytes)
+    store(to, from);
+  if (view.isSplat())
+    return makeSplatAttr(type, bytes);
+  return makeConstantAttr(type, std::move(bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Walking strided operands
+//===----------------------------------------------------------------------===//
+
+/// Calls visit(offsets) for each element of the shape in row-major order, the
+/// offsets being those of the element in N operands with these strides.
+template <size_t N, typename Visit>
+static void forEachElement(ArrayRef<int64_t> shape,
+                           const std::array<SmallVector<int64_t>, N> &strides,
+                           Visit visit) {
+  std::array<int64_t, N> offsets{};
+  SmallVector<int64_t> index(shape.size(), 0);
+  for (int64_t left = ShapedType::getNumElements(shape); left > 0; --left) {
+    visit(offsets);
+    // Count up like an odometer: the last dimension turns fastest.
+    for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
+      bool carries = ++index[dim] == shape[dim];
+      for (size_t operand = 0; operand < N; ++operand)
+        offsets[operand] +=
+            strides[operand][dim] * (carries ? 1 - shape[dim] : 1);
+      if (!carries)
+        break;
+      index[dim] = 0;
+    }
+  }
+}
+
+/// Row-major strides in bytes.
+static SmallVector<int64_t> getByteStrides(const ConstantView &view) {
+  ArrayRef<int64_t> shape = view.getType().getShape();
+  SmallVector<int64_t> strides(shape.size());
+  int64_t stride = view.isSplat() ? 0 : view.getAccess().bytes;
+  for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
+    strides[dim] = stride;
+    stride *= shape[dim];
+  }
+  return strides;
+}
+
+/// Strides in bytes of an operand as broadcast to a shape of that rank.
+static SmallVector<int64_t> getBroadcastStrides(const ConstantView &view,
+                                                int64_t resultRank) {
+  SmallVector<int64_t> strides = getByteStrides(view);
+  for (auto [stride, size] : llvm::zip(strides, view.getType().getShape()))
+    if (size == 1)
+      stride = 0;
+  strides.insert(strides.begin(), resultRank - strides.size(), 0);
+  return strides;
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+Attribute tarpon::detail::foldUnary(Attribute operand, RankedTensorType type,
+                                    function_ref<double(double)> compute) {
+  std::optional<ConstantView> view = ConstantView::get(operand);
+  if (!view || view->getType() != type || type.getElementType().isInteger(64))
+    return nullptr;
+  const ScalarAccess &access = view->getAccess();
+  return mapElements(*view, type, access.bytes,
+                     [&](char *to, const char *from) {
+                       access.storeDouble(to, compute(access.loadDouble(from)));
+                     });
+}
+
+namespace {
+
+/// One binary fold: what it reads, and what it computes for a pair of elements.
+struct BinaryFold {
+  ConstantView lhs, rhs;
+  RankedTensorType type;
+  function_ref<double(double, double)> compute;
+  function_ref<std::optional<int64_t>(int64_t, int64_t)> computeInteger;
+
+  /// Computes one element; false if it is undefined.
+  bool computeElement(char *to, const char *lhsFrom, const char *rhsFrom) {
+    const ScalarAccess &access = lhs.getAccess();
+    if (!access.isInteger()) {
+      access.storeDouble(
+          to, compute(access.loadDouble(lhsFrom), access.loadDouble(rhsFrom)));
+      return true;
+    }
+    std::optional<int64_t> result = computeInteger(access.loadInteger(lhsFrom),
+                                                   access.loadInteger(rhsFrom));
+    if (result)
+      access.storeInteger(to, *result);
+    return result.has_value();
+  }
+
+  Attribute foldSplats() {
+    std::vector<char> element(lhs.getAccess().bytes);
+    if (!computeElement(element.data(), lhs.getStored().data(),
+                        rhs.getStored().data()))
+      return nullptr;
+    return makeSplatAttr(type, element);
+  }
+
+  Attribute foldElements() {
+    const int64_t elementBytes = lhs.getAccess().bytes;
+    std::vector<char> bytes(type.getNumElements() * elementBytes);
+    char *to = bytes.data();
+    bool defined = true;
+    const char *lhsBase = lhs.getStored().data();
+    const char *rhsBase = rhs.getStored().data();
+    forEachElement<2>(type.getShape(),
+                      {getBroadcastStrides(lhs, type.getRank()),
+                       getBroadcastStrides(rhs, type.getRank())},
+                      [&](const std::array<int64_t, 2> &offsets) {
+                        defined &= computeElement(to, lhsBase + offsets[0],
+                                                  rhsBase + offsets[1]);
+                        to += elementBytes;
+                      });
+    if (!defined)
+      return nullptr;
+    return makeConstantAttr(type, std::move(bytes));
+  }
+};
+
+} // namespace
+
+Attribute tarpon::detail::foldBinary(
+    Attribute lhs, Attribute rhs, RankedTensorType type,
+    function_ref<double(double, double)> compute,
+    function_ref<std::optional<int64_t>(int64_t, int64_t)> computeInteger) {
+  std::optional<ConstantView> lhsView = ConstantView::get(lhs);
+  std::optional<ConstantView> rhsView = ConstantView::get(rhs);
+  if (!lhsView || !rhsView || type.getEncoding() ||
+      lhsView->getType().getElementType() != type.getElementType())
+    return nullptr;
+  int64_t stored = std::max(lhsView->getNumStored(), rhsView->getNumStored());
+  BinaryFold fold{std::move(*lhsView), std::move(*rhsView), type, compute,
+                  computeInteger};
+  if (fold.lhs.isSplat() && fold.rhs.isSplat())
+    return fold.foldSplats();
+  if (!mayGrowTo(type.getNumElements(), stored))
+    return nullptr;
+  return fold.foldElements();
+}
+
+Attribute tarpon::detail::foldConvert(Attribute operand,
+                                      RankedTensorType type) {
+  std::optional<ConstantView> view = ConstantView::get(operand);
+  const ScalarAccess *result = getScalarAccess(type.getElementType());
+  if (!view || !result || type.getEncoding())
+    return nullptr;
+  const ScalarAccess &source = view->getAccess();
+  if (source.isInteger() && result->isInteger())
+    return mapElements(*view, type, result->bytes,
+                       [&](char *to, const char *from) {
+                         result->storeInteger(to, source.loadInteger(from));
+                       });
+  return mapElements(*view, type, result->bytes,
+                     [&](char *to, const char *from) {
+                       result->storeDouble(to, source.loadDouble(from));
+                     });
+}
+
+//===----------------------------------------------------------------------===//
+// Data movement
+//===----------------------------------------------------------------------===//
+
+Attribute tarpon::detail::foldReshape(Attribute operand,
+                                      RankedTensorType type) {
+  if (type.getEncoding())
+    return nullptr;
+  RankedTensorType storedType = getStoredType(type);
+  if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(operand))
+    return DenseResourceElementsAttr::get(storedType, resource.getRawHandle());
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(operand))
+    return dense.reshape(storedType);
+  return nullptr;
+}
+
+/// Copies elements of a fixed size, which the compiler makes one move of.
+template <size_t Bytes>
+static void gather(const ConstantView &view, ArrayRef<int64_t> shape,
+                   const SmallVector<int64_t> &strides, char *to) {
+  const char *base = view.getStored().data();
+  forEachElement<1>(shape, {strides}, [&](const std::array<int64_t, 1> &from) {
+    std::memcpy(to, base + from[0], Bytes);
+    to += Bytes;
+  });
+}
+
+Attribute tarpon::detail::foldTranspose(Attribute operand,
+                                        ArrayRef<int64_t> permutation,
+                                        RankedTensorType type) {
+  std::optional<ConstantView> view = ConstantView::get(operand);
+  if (!view)
+    return nullptr;
+  RankedTensorType storedType = getStoredType(type);
+  if (view->isSplat())
+    return makeSplatAttr(storedType, view->getStored());
+
+  SmallVector<int64_t> inputStrides = getByteStrides(*view), strides;
+  for (int64_t dim : permutation)
+    strides.push_back(inputStrides[dim]);
+  std::vector<char> bytes(view->getStored().size());
+  switch (view->getAccess().bytes) {
+  case 1:
+    gather<1>(*view, type.getShape(), strides, bytes.data());
+    break;
+  case 2:
+    gather<2>(*view, type.getShape(), strides, bytes.data());
+    break;
+  case 4:
+    gather<4>(*view, type.getShape(), strides, bytes.data());
+    break;
+  default:
+    gather<8>(*view, type.getShape(), strides, bytes.data());
+  }
+  return makeConstantAttr(storedType, std::move(bytes));
+}
+
+/// Writes the operand into its place in the result: one run of bytes for each
+/// index before the axis.
+static void copyRuns(const ConstantView &view, int64_t axis, char *to,
+                     int64_t resultRun) {
+  int64_t runElements =
+      ShapedType::getNumElements(view.getType().getShape().drop_front(axis));
+  int64_t elementBytes = view.getAccess().bytes;
+  int64_t run = runElements * elementBytes;
+  if (run == 0)
+    return;
+  const char *from = view.getStored().data();
+  int64_t runs = view.getNumElements() / runElements;
+  for (int64_t i = 0; i < runs; ++i, to += resultRun) {
+    if (!view.isSplat())
+      std::memcpy(to, from + i * run, run);
+    else
+      for (int64_t at = 0; at < run; at += elementBytes)
+        std::memcpy(to + at, from, elementBytes);
+  }
+}
+
+Attribute tarpon::detail::foldConcat(ArrayRef<Attribute> operands, int64_t axis,
+                                     RankedTensorType type) {
+  SmallVector<ConstantView> views;
+  int64_t stored = 0;
+  for (Attribute operand : operands) {
+    std::optional<ConstantView> view = ConstantView::get(operand);
+    if (!view)
+      return nullptr;
+    stored += view->getNumStored();
+    views.push_back(std::move(*view));
+  }
+  if (type.getEncoding() || !mayGrowTo(type.getNumElements(), stored))
+    return nullptr;
+
+  int64_t elementBytes = views.front().getAccess().bytes;
+  int64_t resultRun =
+      ShapedType::getNumElements(type.getShape().drop_front(axis)) *
+      elementBytes;
+  std::vector<char> bytes(type.getNumElements() * elementBytes);
+  char *to = bytes.data();
+  for (const ConstantView &view : views) {
+    copyRuns(view, axis, to, resultRun);
+    to +=
+        ShapedType::getNumElements(view.getType().getShape().drop_front(axis)) *
+        elementBytes;
+  }
+  return makeConstantAttr(getStoredType(type), std::move(bytes));
+}

@@ -1,0 +1,141 @@
+//===- Inference.cpp - Checks shared by the ops' type inference -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Inference.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tarpon::detail {
+
+RankedTensorType getTensorType(Value operand) {
+  return cast<RankedTensorType>(operand.getType());
+}
+
+LogicalResult checkStatic(const Reporter &report, ValueRange operands) {
+  for (Value operand : operands)
+    if (!getTensorType(operand).hasStaticShape())
+      return report("expects static shapes, got ", operand.getType());
+  return success();
+}
+
+LogicalResult checkRowMajor(const Reporter &report, StringRef name,
+                            RankedTensorType type) {
+  if (type.getEncoding())
+    return report("expects ", name, " to be row-major, got ", type);
+  return success();
+}
+
+LogicalResult checkFloat(const Reporter &report, StringRef name,
+                         RankedTensorType type) {
+  if (!isa<FloatType>(type.getElementType()))
+    return report("expects ", name, " to hold floats, got ", type);
+  return success();
+}
+
+LogicalResult checkMultiplied(const Reporter &report, Type lhsElement,
+                              Type rhsElement) {
+  bool lhsQuantized = isa<quant::QuantizedType>(lhsElement);
+  bool rhsQuantized = isa<quant::QuantizedType>(rhsElement);
+  if (lhsQuantized && rhsQuantized)
+    return success();
+  if (lhsElement != rhsElement)
+    return report("expects operands of the same element type or both "
+                  "quantised, got ",
+                  lhsElement, " and ", rhsElement);
+  if (!isa<FloatType>(lhsElement))
+    return report("expects float or quantised elements, got ", lhsElement);
+  return success();
+}
+
+Type getAccumulatedType(Type elementType) {
+  if (elementType.isF64())
+    return elementType;
+  return Float32Type::get(elementType.getContext());
+}
+
+std::optional<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> lhs,
+                                                    ArrayRef<int64_t> rhs) {
+  if (lhs.size() < rhs.size())
+    std::swap(lhs, rhs);
+  SmallVector<int64_t> result(lhs);
+  size_t offset = lhs.size() - rhs.size();
+  for (auto [dim, size] : llvm::enumerate(rhs)) {
+    int64_t &resultSize = result[offset + dim];
+    if (resultSize == size || size == 1)
+      continue;
+    if (resultSize != 1)
+      return std::nullopt;
+    resultSize = size;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkEntries(const Reporter &report, StringRef name,
+                                  ArrayRef<int64_t> entries, size_t expected,
+                                  int64_t minimum) {
+  if (entries.size() != expected)
+    return report("expects ", expected, " entries in ", name, ", got ",
+                  entries.size());
+  for (int64_t entry : entries)
+    if (entry < minimum)
+      return report("expects entries of at least ", minimum, " in ", name,
+                    ", got ", entry);
+  return success();
+}
+
+LogicalResult checkWindow(const Reporter &report, int64_t rank,
+                          const Window &window) {
+  size_t spatial = rank - 2;
+  if (failed(checkEntries(report, "kernel", window.kernel, spatial, 1)) ||
+      failed(checkEntries(report, "strides", window.strides, spatial, 1)) ||
+      failed(checkEntries(report, "dilations", window.dilations, spatial, 1)))
+    return failure();
+  return checkEntries(report, "pads", window.pads, 2 * spatial, 0);
+}
+
+/// The number of places of a window of `extent` cells on `padded` cells of
+/// which the first `inner` ones are not end padding.
+static int64_t countPlaces(uint64_t padded, uint64_t inner, uint64_t extent,
+                           uint64_t stride, bool ceilMode) {
+  uint64_t range = padded - extent;
+  uint64_t places = range / stride + 1;
+  if (!ceilMode || range % stride == 0)
+    return places;
+  // One more place hangs over the end, unless it would start in the padding.
+  return places * stride < inner ? places + 1 : places;
+}
+
+FailureOr<SmallVector<int64_t>>
+inferSpatialShape(const Reporter &report, ArrayRef<int64_t> inputSpatial,
+                  const Window &window) {
+  // Attributes may be absurdly large: saturate rather than wrap.
+  size_t rank = inputSpatial.size();
+  SmallVector<int64_t> result;
+  for (size_t dim = 0; dim < rank; ++dim) {
+    uint64_t inner =
+        llvm::SaturatingAdd<uint64_t>(inputSpatial[dim], window.pads[dim]);
+    uint64_t padded =
+        llvm::SaturatingAdd<uint64_t>(inner, window.pads[rank + dim]);
+    uint64_t extent = llvm::SaturatingMultiplyAdd<uint64_t>(
+        window.kernel[dim] - 1, window.dilations[dim], 1);
+    if (extent > padded)
+      return report("expects the dilated kernel to fit into the padded input, "
+                    "got ",
+                    extent, " and ", padded, " in spatial dimension ", dim);
+    result.push_back(countPlaces(padded, inner, extent, window.strides[dim],
+                                 window.ceilMode));
+  }
+  return result;
+}
+
+} // namespace tarpon::detail

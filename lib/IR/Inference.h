@@ -1,0 +1,101 @@
+//===- Inference.h - Checks shared by the ops' type inference ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Type inference is where ops check their constraints: builders, the parser and
+// the verifier all go through it. These helpers report to a location if there
+// is one, as InferTypeOpInterface asks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_IR_INFERENCE_H
+#define TARPON_LIB_IR_INFERENCE_H
+
+#include "tarpon/IR/TarponDialect.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/ValueRange.h"
+
+#include <optional>
+
+namespace tarpon::detail {
+
+/// Reports a violated constraint of the op of that name.
+struct Reporter {
+  std::optional<mlir::Location> location;
+  llvm::StringRef opName;
+
+  template <typename... Args>
+  llvm::LogicalResult operator()(Args &&...args) const {
+    return mlir::emitOptionalError(location, "'", opName, "' op ",
+                                   std::forward<Args>(args)...);
+  }
+};
+
+using Types = llvm::SmallVectorImpl<mlir::Type>;
+
+/// The type of an operand. Only ranked tensors are operands of our ops.
+mlir::RankedTensorType getTensorType(mlir::Value operand);
+
+/// Fails unless all operands have a static shape. Verified operands do;
+/// builders infer from types that nothing has verified yet.
+llvm::LogicalResult checkStatic(const Reporter &report,
+                                mlir::ValueRange operands);
+
+/// Fails unless the operand called `name` has no layout.
+llvm::LogicalResult checkRowMajor(const Reporter &report, llvm::StringRef name,
+                                  mlir::RankedTensorType type);
+
+/// Fails unless the operand called `name` holds floats.
+llvm::LogicalResult checkFloat(const Reporter &report, llvm::StringRef name,
+                               mlir::RankedTensorType type);
+
+/// Fails unless the two operands of a multiplication hold floats of one type,
+/// or quantised elements both.
+llvm::LogicalResult checkMultiplied(const Reporter &report,
+                                    mlir::Type lhsElement,
+                                    mlir::Type rhsElement);
+
+/// What products of such elements are accumulated in and given as.
+mlir::Type getAccumulatedType(mlir::Type elementType);
+
+/// The shape that two shapes broadcast to as in NumPy, or none.
+std::optional<llvm::SmallVector<int64_t>>
+broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
+
+/// A window that slides over the spatial dimensions.
+struct Window {
+  llvm::ArrayRef<int64_t> kernel;
+  llvm::ArrayRef<int64_t> strides;
+  llvm::ArrayRef<int64_t> pads;
+  llvm::ArrayRef<int64_t> dilations;
+  bool ceilMode = false;
+};
+
+/// Fails unless the window has the right number of entries for a tensor of that
+/// rank, and they have the right signs.
+llvm::LogicalResult checkWindow(const Reporter &report, int64_t rank,
+                                const Window &window);
+
+/// The number of places of a checked window in each spatial dimension; fails if
+/// it has none.
+llvm::FailureOr<llvm::SmallVector<int64_t>>
+inferSpatialShape(const Reporter &report, llvm::ArrayRef<int64_t> inputSpatial,
+                  const Window &window);
+
+/// Inference of all unary and all binary elementwise ops.
+llvm::LogicalResult inferUnary(const Reporter &report,
+                               mlir::ValueRange operands, Types &types);
+llvm::LogicalResult inferBinary(const Reporter &report,
+                                mlir::ValueRange operands, Types &types);
+
+/// Whether an operand of a binary op whose result has that rank is one value
+/// for all, or one per channel.
+bool isParameter(mlir::RankedTensorType operand, int64_t resultRank);
+
+} // namespace tarpon::detail
+
+#endif // TARPON_LIB_IR_INFERENCE_H

@@ -1,0 +1,93 @@
+//===- PoolOps.cpp - Pooling over windows and over everything ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Inference.h"
+#include "tarpon/IR/TarponOps.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+static LogicalResult checkPoolRank(const Reporter &report, // C1
+                                   RankedTensorType input) {
+  if (input.getRank() < 3 || input.getRank() > 5)
+    return report("expects an input of rank 3 to 5, got ", input.getRank());
+  return success();
+}
+
+static LogicalResult inferPool(const Reporter &report, ValueRange operands,
+                               const Window &window, Types &types) {
+  if (failed(checkStatic(report, operands)))
+    return failure();
+  RankedTensorType input = getTensorType(operands.front());
+  // C1
+  if (failed(checkPoolRank(report, input)))
+    return failure();
+  // C2, C3
+  if (failed(checkWindow(report, input.getRank(), window)))
+    return failure();
+  // C4
+  FailureOr<SmallVector<int64_t>> spatial =
+      inferSpatialShape(report, input.getShape().drop_front(2), window);
+  if (failed(spatial))
+    return failure();
+
+  SmallVector<int64_t> shape(input.getShape().take_front(2));
+  shape.append(*spatial);
+  types.push_back(input.clone(shape));
+  return success();
+}
+
+static LogicalResult inferGlobalPool(const Reporter &report,
+                                     ValueRange operands, Types &types) {
+  if (failed(checkStatic(report, operands)))
+    return failure();
+  RankedTensorType input = getTensorType(operands.front());
+  // C1
+  if (failed(checkPoolRank(report, input)))
+    return failure();
+
+  SmallVector<int64_t> shape(input.getRank(), 1);
+  shape[0] = input.getDimSize(0);
+  shape[1] = input.getDimSize(1);
+  types.push_back(input.clone(shape));
+  return success();
+}
+
+LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> location,
+                                          Adaptor adaptor, Types &types) {
+  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
+                adaptor.getDilations(), adaptor.getCeilMode()};
+  return inferPool({location, getOperationName()}, adaptor.getOperands(),
+                   window, types);
+}
+
+LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> location,
+                                          Adaptor adaptor, Types &types) {
+  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
+                adaptor.getDilations(), adaptor.getCeilMode()};
+  return inferPool({location, getOperationName()}, adaptor.getOperands(),
+                   window, types);
+}
+
+LogicalResult
+GlobalAvgPoolOp::inferReturnTypes(MLIRContext *,
+                                  std::optional<Location> location,
+                                  Adaptor adaptor, Types &types) {
+  return inferGlobalPool({location, getOperationName()}, adaptor.getOperands(),
+                         types);
+}
+
+LogicalResult
+GlobalMaxPoolOp::inferReturnTypes(MLIRContext *,
+                                  std::optional<Location> location,
+                                  Adaptor adaptor, Types &types) {
+  return inferGlobalPool({location, getOperationName()}, adaptor.getOperands(),
+                         types);
+}

@@ -1,0 +1,317 @@
+//===- ShapeOps.cpp - Constants and data movement ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConstantFolding.h"
+#include "ConstantView.h"
+#include "Inference.h"
+#include "tarpon/IR/TarponOps.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+//===----------------------------------------------------------------------===//
+// ConstantOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkQuantizedType(const Reporter &report, Type type,
+                                        RankedTensorType valueType) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto quantized = tensor
+                       ? dyn_cast<quant::QuantizedType>(tensor.getElementType())
+                       : quant::QuantizedType();
+  if (!quantized || tensor.getEncoding() ||
+      tensor.getShape() != valueType.getShape() ||
+      quantized.getStorageType() != valueType.getElementType())
+    return report("expects quantized_type to be a row-major tensor of the "
+                  "value's shape and storage type, ",
+                  valueType, ", got ", type);
+  return success();
+}
+
+LogicalResult ConstantOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location> location,
+                                           Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  ElementsAttr value = adaptor.getValue();
+  // C1
+  auto valueType = dyn_cast<RankedTensorType>(value.getShapedType());
+  if (!isa<DenseElementsAttr, DenseResourceElementsAttr>(value) || !valueType ||
+      valueType.getEncoding() || !valueType.hasStaticShape())
+    return report("expects a dense row-major tensor of a static shape, got ",
+                  value.getShapedType());
+  // C2
+  const ScalarAccess *access = getScalarAccess(valueType.getElementType());
+  if (!access)
+    return report("expects elements of type i1, i8, i16, i32, i64, f16, bf16, "
+                  "f32 or f64, got ",
+                  valueType.getElementType());
+  // C3
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+    int64_t expected = valueType.getNumElements() * access->bytes;
+    int64_t actual = resource.getData().size();
+    if (actual != expected)
+      return report("expects a resource of ", expected, " bytes, got ", actual);
+  }
+  // C4
+  Type resultType = valueType;
+  if (std::optional<Type> quantizedType = adaptor.getQuantizedType()) {
+    resultType = *quantizedType;
+    if (failed(checkQuantizedType(report, resultType, valueType)))
+      return failure();
+  }
+  types.push_back(resultType);
+  return success();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
+
+//===----------------------------------------------------------------------===//
+// ConcatOp
+//===----------------------------------------------------------------------===//
+
+/// Whether type can stand beside first along axis.
+static bool matchesBesides(RankedTensorType type, RankedTensorType first,
+                           int64_t axis) {
+  if (type.getRank() != first.getRank() ||
+      type.getElementType() != first.getElementType() ||
+      type.getEncoding() != first.getEncoding())
+    return false;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (dim != axis && type.getDimSize(dim) != first.getDimSize(dim))
+      return false;
+  return true;
+}
+
+/// Whether no block of channels spans two operands.
+static bool keepsBlocksWhole(ValueRange inputs, int64_t axis,
+                             LayoutAttr layout) {
+  return layout.getKind() != LayoutKind::Blocked || axis != 1 ||
+         llvm::all_of(inputs, [&](Value input) {
+           return getTensorType(input).getDimSize(1) % layout.getBlock() == 0;
+         });
+}
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> location,
+                                         Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  if (failed(checkStatic(report, adaptor.getOperands())))
+    return failure();
+  // C1
+  ValueRange inputs = adaptor.getInputs();
+  if (inputs.empty())
+    return report("expects at least one operand");
+  // C2
+  RankedTensorType first = getTensorType(inputs.front());
+  int64_t axis = adaptor.getAxis();
+  if (axis < 0 || axis >= first.getRank())
+    return report("expects an axis from 0 to below the rank ", first.getRank(),
+                  ", got ", axis);
+  // C3
+  SmallVector<int64_t> shape(first.getShape());
+  for (Value input : inputs.drop_front()) {
+    RankedTensorType type = getTensorType(input);
+    if (!matchesBesides(type, first, axis))
+      return report("expects operands that differ along axis ", axis,
+                    " only, got ", first, " and ", type);
+    shape[axis] += type.getDimSize(axis);
+  }
+  // C4
+  LayoutAttr layout = getLayout(first);
+  if (!keepsBlocksWhole(inputs, axis, layout))
+    return report("expects channels to be multiples of the block ",
+                  layout.getBlock(), ", got operands of types ",
+                  inputs.getTypes());
+
+  types.push_back(first.clone(shape));
+  return success();
+}
+
+bool ConcatOp::supportsLayout(LayoutAttr layout) {
+  return keepsBlocksWhole(getInputs(), getAxis(), layout);
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
+  if (getInputs().size() == 1)
+    return getInputs().front();
+  return foldConcat(adaptor.getInputs(), getAxis(), getType());
+}
+
+//===----------------------------------------------------------------------===//
+// ReshapeOp
+//===----------------------------------------------------------------------===//
+
+/// Whether the elements lie in memory in the order of the logical shape.
+static bool isRowMajorInMemory(RankedTensorType type) {
+  LayoutKind kind = getLayout(type).getKind();
+  if (kind == LayoutKind::NHWC)
+    return llvm::all_of(type.getShape().drop_front(2),
+                        [](int64_t size) { return size == 1; });
+  return kind == LayoutKind::NCHW;
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType input = getInput().getType(), result = getType();
+  // C1
+  if (input.getElementType() != result.getElementType())
+    return emitOpError(
+               "expects input and result of the same element type, got ")
+           << input.getElementType() << " and " << result.getElementType();
+  if (input.getNumElements() != result.getNumElements())
+    return emitOpError("expects as many elements in the result as in the "
+                       "input, got ")
+           << result.getNumElements() << " and " << input.getNumElements();
+  // C2
+  for (RankedTensorType type : {input, result})
+    if (!isRowMajorInMemory(type))
+      return emitOpError("expects tensors that are row-major in memory, got ")
+             << type;
+  return success();
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto producer = getInput().getDefiningOp<ReshapeOp>()) {
+    setOperand(producer.getInput());
+    return getResult();
+  }
+  return foldReshape(adaptor.getInput(), getType());
+}
+
+//===----------------------------------------------------------------------===//
+// TransposeOp
+//===----------------------------------------------------------------------===//
+
+/// A per-channel type follows its dimension.
+static Type permuteElementType(Type elementType,
+                               ArrayRef<int64_t> permutation) {
+  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(elementType);
+  if (!perAxis)
+    return elementType;
+  const int64_t *axis =
+      llvm::find(permutation, perAxis.getQuantizedDimension());
+  return quant::UniformQuantizedPerAxisType::get(
+      perAxis.getFlags(), perAxis.getStorageType(), perAxis.getExpressedType(),
+      perAxis.getScales(), perAxis.getZeroPoints(), axis - permutation.begin(),
+      perAxis.getStorageTypeMin(), perAxis.getStorageTypeMax());
+}
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  if (failed(checkStatic(report, adaptor.getOperands())))
+    return failure();
+  RankedTensorType input = getTensorType(adaptor.getInput());
+  // C1
+  ArrayRef<int64_t> permutation = adaptor.getPermutation();
+  SmallVector<int64_t> sorted(permutation);
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, input.getRank())))
+    return report("expects a permutation of rank ", input.getRank(), ", got [",
+                  permutation, "]");
+  // C2
+  if (failed(checkRowMajor(report, "input", input)))
+    return failure();
+
+  SmallVector<int64_t> shape;
+  for (int64_t dim : permutation)
+    shape.push_back(input.getDimSize(dim));
+  types.push_back(RankedTensorType::get(
+      shape, permuteElementType(input.getElementType(), permutation)));
+  return success();
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
+  if (llvm::is_sorted(getPermutation()))
+    return getInput();
+  return foldTranspose(adaptor.getInput(), getPermutation(), getType());
+}
+
+//===----------------------------------------------------------------------===//
+// PadOp
+//===----------------------------------------------------------------------===//
+
+/// Whether the mode can make up that many cells beside a dimension.
+static LogicalResult checkPad(const Reporter &report, PadMode mode, int64_t pad,
+                              int64_t size) {
+  // C3
+  if (mode == PadMode::Reflect && pad >= size && pad > 0)
+    return report("expects pads smaller than the dimension in reflect mode, "
+                  "got ",
+                  pad, " and ", size);
+  // C5
+  if (mode == PadMode::Edge && pad > 0 && size == 0)
+    return report("expects no pads of an empty dimension in edge mode, got ",
+                  pad);
+  return success();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *,
+                                      std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  if (failed(checkStatic(report, adaptor.getOperands())))
+    return failure();
+  RankedTensorType input = getTensorType(adaptor.getInput());
+  ArrayRef<int64_t> pads = adaptor.getPads();
+  // C1
+  size_t rank = input.getRank();
+  if (pads.size() != 2 * rank)
+    return report("expects ", 2 * rank, " entries in pads, got ", pads.size());
+  SmallVector<int64_t> shape(input.getShape());
+  for (size_t dim = 0; dim < rank; ++dim) {
+    for (int64_t pad : {pads[dim], pads[rank + dim]})
+      if (failed(
+              checkPad(report, adaptor.getMode(), pad, input.getDimSize(dim))))
+        return failure();
+    // C2
+    shape[dim] += pads[dim] + pads[rank + dim];
+    if (shape[dim] < 1)
+      return report("expects positive result dimensions, got ", shape[dim],
+                    " in dimension ", dim);
+  }
+  // C4
+  if (failed(checkRowMajor(report, "input", input)))
+    return failure();
+
+  types.push_back(input.clone(shape));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ConvertOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConvertOp::verify() {
+  RankedTensorType input = getInput().getType(), result = getType();
+  // C1
+  if (input.getShape() != result.getShape())
+    return emitOpError("expects input and result of the same shape, got ")
+           << input << " and " << result;
+  // C2
+  for (RankedTensorType type : {input, result})
+    if (!isa<FloatType, IntegerType, quant::QuantizedType>(
+            type.getElementType()))
+      return emitOpError("expects float, integer or quantised elements, got ")
+             << type.getElementType();
+  return success();
+}
+
+OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
+  RankedTensorType input = getInput().getType();
+  if (input == getType())
+    return getInput();
+  // Storage integers of a quantised constant are not its values.
+  if (isa<quant::QuantizedType>(input.getElementType()))
+    return nullptr;
+  return foldConvert(adaptor.getInput(), getType());
+}

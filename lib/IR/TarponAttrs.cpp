@@ -1,0 +1,125 @@
+//===- TarponAttrs.cpp - Attributes of the dialect --------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/IR/TarponDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+#include "tarpon/IR/TarponEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "tarpon/IR/TarponAttrs.cpp.inc"
+
+void TarponDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "tarpon/IR/TarponAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// LayoutAttr
+//===----------------------------------------------------------------------===//
+
+static bool isBlockSize(int64_t block) {
+  return llvm::is_contained({4, 8, 16, 32, 64}, block);
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 LayoutKind kind, int64_t block) {
+  // C1
+  if (kind == LayoutKind::Blocked && !isBlockSize(block))
+    return emitError() << "expects a block of 4, 8, 16, 32 or 64, got "
+                       << block;
+  if (kind != LayoutKind::Blocked && block != 1)
+    return emitError() << "expects a block of 1 for a layout that is not "
+                          "blocked, got "
+                       << block;
+  return success();
+}
+
+LogicalResult
+LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                           function_ref<InFlightDiagnostic()> emitError) const {
+  // C2
+  if (shape.size() < 3)
+    return emitError() << "expects a tensor of rank 3 or more for layout "
+                       << getName() << ", got rank " << shape.size();
+  // C3
+  if (getKind() == LayoutKind::NCHW)
+    return emitError() << "expects no encoding on a row-major tensor, got "
+                       << getName();
+  return success();
+}
+
+std::string LayoutAttr::getName() const {
+  if (getKind() == LayoutKind::Blocked)
+    return "nchw" + std::to_string(getBlock()) + "c";
+  return stringifyLayoutKind(getKind()).str();
+}
+
+LayoutAttr LayoutAttr::parseName(MLIRContext *context, StringRef name) {
+  if (name == "nchw")
+    return get(context, LayoutKind::NCHW);
+  if (name == "nhwc")
+    return get(context, LayoutKind::NHWC);
+  int64_t block = 0;
+  if (!name.consume_front("nchw") || !name.consume_back("c") ||
+      name.starts_with("0") || name.getAsInteger(10, block) ||
+      !isBlockSize(block))
+    return nullptr;
+  return get(context, LayoutKind::Blocked, block);
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  StringRef name;
+  SMLoc location;
+  if (parser.parseLess() ||
+      static_cast<bool>(parser.getCurrentLocation(&location)) ||
+      parser.parseKeyword(&name) || parser.parseGreater())
+    return nullptr;
+  LayoutAttr layout = parseName(parser.getContext(), name);
+  if (!layout)
+    parser.emitError(location)
+        << "expects nchw, nhwc or nchwXc with X 4, 8, 16, 32 or 64, got "
+        << name;
+  return layout;
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getName() << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor types
+//===----------------------------------------------------------------------===//
+
+LayoutAttr tarpon::getLayout(RankedTensorType type) {
+  if (auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))
+    return layout;
+  return LayoutAttr::get(type.getContext(), LayoutKind::NCHW);
+}
+
+RankedTensorType tarpon::withLayout(RankedTensorType type, LayoutAttr layout) {
+  Attribute encoding;
+  if (layout && layout.getKind() != LayoutKind::NCHW)
+    encoding = layout;
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               encoding);
+}
+
+RankedTensorType tarpon::withElementType(RankedTensorType type,
+                                         Type elementType) {
+  return RankedTensorType::get(type.getShape(), elementType,
+                               type.getEncoding());
+}
