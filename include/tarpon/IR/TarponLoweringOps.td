@@ -11,7 +11,7 @@
 include "tarpon/IR/TarponOpBase.td"
 
 def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
-    SingleBlockImplicitTerminator<"YieldOp">]> {
+    SingleBlock]> {
   let summary = "One launch: a root operation and its epilogue";
   let description = [{
     The region's arguments are the operands. Its first op that is not a
@@ -25,7 +25,7 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
 
     Constraints:
     - (C1) region arguments have the types of the operands.
-    - (C2) the yielded value has the result's type.
+    - (C2) a `tarpon.yield` of a value of the result's type ends the region.
     - (C3) every op in the region is a tarpon op without a region of its own.
     - (C4) ops behind the root are elementwise or converts.
     - (C5) the ops form a chain as described, and the last one is yielded.
@@ -55,7 +55,6 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
 def Tarpon_YieldOp : Tarpon_Op<"yield", [Pure, Terminator, HasParent<"FusedOp">]> {
   let summary = "The result of a fused region";
   let arguments = (ins Tarpon_Tensor:$value);
-  let builders = [OpBuilder<(ins), [{}]>];
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
