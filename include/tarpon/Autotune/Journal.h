@@ -1,0 +1,163 @@
+//===- Journal.h - Everything that was ever measured ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An append-only journal of measurements in one SQLite file per target. Each
+// row is committed at once, so that a killed run loses at most the measurement
+// that was in flight. Several processes may use one file. The find DB and the
+// perf DB are views of it (`sqlite3 FILE 'select * from find_db'`).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_AUTOTUNE_JOURNAL_H
+#define TARPON_AUTOTUNE_JOURNAL_H
+
+#include "tarpon/Kernels/TargetInfo.h"
+#include "tarpon/Runtime/Result.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// How a measurement ended.
+enum class MeasurementStatus : uint8_t { Ok, Wrong, Crashed, TimedOut, Failed };
+
+/// The spelling in the journal: "ok", "wrong", "crashed", "timed-out",
+/// "failed".
+llvm::StringRef getStatusName(MeasurementStatus status);
+
+/// A candidate: a problem, by its key, with a solver and a perf config in its
+/// text form.
+struct CandidateKey {
+  std::string problem;
+  std::string solver;
+  std::string config;
+
+  auto operator<=>(const CandidateKey &) const = default;
+};
+
+/// Which part of a search a measurement belongs to. A later stage overrides an
+/// earlier one.
+enum class MeasurementStage : uint8_t {
+  Race, ///< the short first one, with verification
+  Final ///< interleaved with the other finalists
+};
+
+/// One timed and verified candidate. Times are in milliseconds.
+struct Measurement {
+  CandidateKey key;
+  MeasurementStage stage = MeasurementStage::Race;
+  MeasurementStatus status = MeasurementStatus::Failed;
+  std::vector<double> samples;
+  double median = 0, mad = 0;
+  /// Largest absolute difference from the reference, and the relative L2 one.
+  double maxError = 0, relativeL2 = 0;
+  int64_t workspaceBytes = 0;
+  /// Why the status is not ok.
+  std::string detail;
+};
+
+/// A whole model with one global choice, measured on one set of inputs.
+struct PipelineKey {
+  std::string modelSha256;
+  std::string inputShapes;
+  std::string dtype, layout, fusion;
+  /// Digest of the calibration inputs.
+  std::string calibration;
+  /// Digest of every layer's problem, solver and config.
+  std::string solutions;
+};
+
+struct PipelineMeasurement {
+  PipelineKey key;
+  MeasurementStatus status = MeasurementStatus::Failed;
+  double accuracy = 0;
+  std::vector<double> samples;
+  double median = 0, mad = 0;
+  std::string detail;
+};
+
+/// What a record is valid for, beside its key. Records of anything else are
+/// left alone and ignored.
+struct JournalContext {
+  std::string target;
+  int64_t threads = 1;
+  std::string tarpon;
+  std::string llvm;
+
+  /// This build of Tarpon on `target`. The target's name is extended by a
+  /// digest of its features, which a virtual machine may mask.
+  static JournalContext forTarget(const TargetInfo &target);
+};
+
+class Journal {
+public:
+  /// $TARPON_USER_DB_PATH, else $XDG_CONFIG_HOME/tarpon, else ~/.config/tarpon.
+  static std::string getDefaultDirectory();
+  /// The file for a target in that folder.
+  static std::string getDefaultPath(const TargetInfo &target);
+
+  /// Opens or creates `path` and the folders above it. A damaged or foreign
+  /// file is an error that names it, and is left as it is.
+  static runtime::Result<std::unique_ptr<Journal>> open(const std::string &path,
+                                                        JournalContext context);
+  /// A journal that is gone with the object.
+  static std::unique_ptr<Journal> openInMemory(JournalContext context);
+
+  ~Journal();
+  const std::string &getPath() const { return path; }
+
+  /// To be called before a candidate is measured: should that kill the run, the
+  /// next one knows.
+  runtime::Status recordStarted(const CandidateKey &key,
+                                MeasurementStage stage);
+  runtime::Status record(const Measurement &measurement);
+
+  /// The last measurement of every candidate of the problem, those of later
+  /// stages before those of earlier ones. In the order of first measurement.
+  std::vector<Measurement> getMeasurements(llvm::StringRef problem) const;
+
+  /// The fastest correct candidate: finalists go before all others.
+  std::optional<Measurement> getBest(llvm::StringRef problem) const;
+
+  /// How many runs that are no longer alive ended while they measured the
+  /// candidate, since its last result.
+  int64_t countInterrupted(const CandidateKey &key,
+                           MeasurementStage stage) const;
+
+  runtime::Status recordPipeline(const PipelineMeasurement &measurement);
+  std::optional<PipelineMeasurement> getPipeline(const PipelineKey &key) const;
+
+  /// A sentence on records of other Tarpon or LLVM versions, which are ignored;
+  /// none if there are none.
+  std::optional<std::string> describeStale() const;
+
+private:
+  Journal() = default;
+  runtime::Status configure();
+  runtime::Error makeError(llvm::StringRef what) const;
+
+  struct Handle;
+  std::unique_ptr<Handle> handle;
+  std::string path;
+  JournalContext context;
+  /// Names this process among all that ever wrote to the file.
+  std::string run;
+};
+
+/// The version of this build: "0.1.0".
+llvm::StringRef getTarponVersion();
+
+} // namespace tarpon
+
+#endif // TARPON_AUTOTUNE_JOURNAL_H

@@ -1,0 +1,74 @@
+//===- Sqlite.cpp - Statements of SQLite, without its C -------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sqlite.h"
+
+#include <sqlite3.h>
+
+using namespace tarpon;
+
+SqlStatement::SqlStatement(sqlite3 *database, const char *sql) {
+  result = sqlite3_prepare_v2(database, sql, -1, &statement, nullptr);
+}
+
+SqlStatement::~SqlStatement() { sqlite3_finalize(statement); }
+
+bool SqlStatement::failed() const {
+  return result != SQLITE_OK && result != SQLITE_ROW && result != SQLITE_DONE;
+}
+
+SqlStatement &SqlStatement::bind(llvm::StringRef text) {
+  // A null pointer would bind NULL.
+  const char *data = text.empty() ? "" : text.data();
+  if (!failed())
+    result = sqlite3_bind_text64(statement, ++parameter, data, text.size(),
+                                 SQLITE_TRANSIENT, SQLITE_UTF8);
+  return *this;
+}
+
+SqlStatement &SqlStatement::bind(int64_t value) {
+  if (!failed())
+    result = sqlite3_bind_int64(statement, ++parameter, value);
+  return *this;
+}
+
+SqlStatement &SqlStatement::bind(double value) {
+  // SQLite stores a NaN as NULL, which reads back as 0: columns that can be NaN
+  // are read with real(), which knows.
+  if (!failed())
+    result = sqlite3_bind_double(statement, ++parameter, value);
+  return *this;
+}
+
+bool SqlStatement::next() {
+  if (failed())
+    return false;
+  result = sqlite3_step(statement);
+  return result == SQLITE_ROW;
+}
+
+bool SqlStatement::run() {
+  while (next()) {
+  }
+  return !failed();
+}
+
+std::string SqlStatement::text(int column) const {
+  const auto *data =
+      reinterpret_cast<const char *>(sqlite3_column_text(statement, column));
+  return data ? std::string(data, sqlite3_column_bytes(statement, column)) : "";
+}
+
+int64_t SqlStatement::integer(int column) const {
+  return sqlite3_column_int64(statement, column);
+}
+
+double SqlStatement::real(int column) const {
+  if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+    return __builtin_nan("");
+  return sqlite3_column_double(statement, column);
+}
