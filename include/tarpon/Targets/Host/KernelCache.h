@@ -8,6 +8,7 @@
 #ifndef TARPON_TARGETS_HOST_KERNELCACHE_H
 #define TARPON_TARGETS_HOST_KERNELCACHE_H
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,8 @@
 namespace tarpon {
 
 /// A folder of checksummed files, named by a digest of everything that made
-/// them. Safe for many processes: files are written to temporary names and
-/// renamed. A damaged file counts as absent and is replaced.
+/// them. Safe for many threads and processes: files are written to temporary
+/// names and renamed. A damaged file counts as absent and is replaced.
 class KernelCache {
 public:
   explicit KernelCache(std::string directory);
@@ -31,7 +32,7 @@ public:
 
 private:
   std::string directory;
-  bool reportedFailure = false;
+  std::atomic<bool> reportedFailure = false;
 };
 
 } // namespace tarpon

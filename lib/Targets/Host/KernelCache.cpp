@@ -1,0 +1,183 @@
+//===- KernelCache.cpp - Compiled kernels on disk -------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One file per digest: magic, SHA-256 of the rest, the size of the contents,
+// and the contents, compressed with zstd where LLVM has it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/Host/KernelCache.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Compression.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/Errc.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace llvm;
+using namespace tarpon;
+
+//===----------------------------------------------------------------------===//
+// The file format
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// How the contents are stored.
+enum Encoding : char { Plain = 'p', Zstd = 'z' };
+
+constexpr StringLiteral kMagic = "tarponk1";
+constexpr size_t kChecksumBytes = 32;
+/// Behind the checksum: the encoding and the size of the decoded contents.
+constexpr size_t kBodyHeaderBytes = 1 + sizeof(uint64_t);
+constexpr size_t kHeaderBytes =
+    kMagic.size() + kChecksumBytes + kBodyHeaderBytes;
+/// No kernel is larger; keeps a forged size from exhausting memory.
+constexpr uint64_t kMaxContentBytes = uint64_t(1) << 30;
+
+} // namespace
+
+static ArrayRef<uint8_t> asBytes(StringRef text) {
+  return ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+}
+
+static StringRef asText(ArrayRef<uint8_t> bytes) {
+  return StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+}
+
+/// The file's text for these contents.
+static std::string encode(ArrayRef<char> contents) {
+  StringRef stored(contents.data(), contents.size());
+  SmallVector<uint8_t, 0> packed;
+  Encoding encoding = Plain;
+  if (compression::zstd::isAvailable()) {
+    compression::zstd::compress(asBytes(stored), packed);
+    stored = asText(packed);
+    encoding = Zstd;
+  }
+  char size[sizeof(uint64_t)];
+  support::endian::write64le(size, contents.size());
+  std::string body(1, encoding);
+  body += StringRef(size, sizeof(size));
+  body += stored;
+  return (kMagic + asText(SHA256::hash(asBytes(body))) + body).str();
+}
+
+/// The contents of a file's text, or none if it is damaged.
+static std::optional<std::vector<char>> decode(StringRef text) {
+  if (text.size() < kHeaderBytes || !text.consume_front(kMagic))
+    return std::nullopt;
+  StringRef checksum = text.take_front(kChecksumBytes);
+  StringRef body = text.drop_front(kChecksumBytes);
+  std::array<uint8_t, 32> actual = SHA256::hash(asBytes(body));
+  if (std::memcmp(checksum.data(), actual.data(), kChecksumBytes) != 0)
+    return std::nullopt;
+
+  uint64_t size = support::endian::read64le(body.data() + 1);
+  StringRef stored = body.drop_front(kBodyHeaderBytes);
+  if (body.front() == Plain && stored.size() == size)
+    return std::vector<char>(stored.begin(), stored.end());
+  if (body.front() != Zstd || !compression::zstd::isAvailable() ||
+      size > kMaxContentBytes)
+    return std::nullopt;
+  SmallVector<uint8_t, 0> contents;
+  if (Error error =
+          compression::zstd::decompress(asBytes(stored), contents, size)) {
+    consumeError(std::move(error));
+    return std::nullopt;
+  }
+  return std::vector<char>(contents.begin(), contents.end());
+}
+
+//===----------------------------------------------------------------------===//
+// The folder
+//===----------------------------------------------------------------------===//
+
+/// Two levels, so that no folder holds thousands of files.
+static SmallString<128> getPath(StringRef directory, StringRef digest) {
+  SmallString<128> path(directory);
+  sys::path::append(path, "kernels", digest.take_front(2), digest);
+  return path;
+}
+
+/// Writes to a temporary name beside `path` and renames. Nothing is synced: a
+/// file that a power failure cut short fails its checksum.
+static std::error_code writeAtomically(StringRef path, StringRef text) {
+  if (std::error_code error =
+          sys::fs::create_directories(sys::path::parent_path(path)))
+    return error;
+  int descriptor;
+  SmallString<128> temporary;
+  if (std::error_code error = sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp",
+                                                        descriptor, temporary))
+    return error;
+  std::error_code error;
+  {
+    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    stream << text;
+    stream.close();
+    error = stream.error();
+    stream.clear_error();
+  }
+  if (!error)
+    error = sys::fs::rename(temporary, path);
+  if (error)
+    sys::fs::remove(temporary);
+  return error;
+}
+
+KernelCache::KernelCache(std::string directory)
+    : directory(std::move(directory)) {}
+
+std::string KernelCache::defaultDirectory() {
+  auto get = [](const char *name) {
+    const char *value = std::getenv(name);
+    return StringRef(value ? value : "");
+  };
+  if (StringRef own = get("TARPON_CACHE_DIR"); !own.empty())
+    return own.str();
+  SmallString<128> path;
+  if (StringRef cache = get("XDG_CACHE_HOME"); !cache.empty()) {
+    path = cache;
+  } else {
+    // Without $HOME the user database knows the home folder.
+    sys::path::home_directory(path);
+    sys::path::append(path, ".cache");
+  }
+  sys::path::append(path, "tarpon");
+  return path.str().str();
+}
+
+std::optional<std::vector<char>>
+KernelCache::read(const std::string &digest) const {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file =
+      MemoryBuffer::getFile(getPath(directory, digest), /*IsText=*/false,
+                            /*RequiresNullTerminator=*/false,
+                            /*IsVolatile=*/true);
+  if (!file)
+    return std::nullopt;
+  return decode((*file)->getBuffer());
+}
+
+void KernelCache::write(const std::string &digest,
+                        const std::vector<char> &bytes) {
+  std::error_code error =
+      writeAtomically(getPath(directory, digest), encode(bytes));
+  if (!error || reportedFailure.exchange(true))
+    return;
+  errs() << "remark: cannot write to the kernel cache '" << directory
+         << "': " << error.message() << "\n";
+}

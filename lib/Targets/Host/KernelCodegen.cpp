@@ -1,0 +1,255 @@
+//===- KernelCodegen.cpp - One kernel through MLIR and LLVM ---------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels arrive vectorised and tiled for the registers; LLVM's part is to
+// clean up, to select instructions and to allocate registers. Whatever would
+// change the loops' shape is off.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelCodegen.h"
+
+#include "tarpon/Kernels/KernelBuilder.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+//===----------------------------------------------------------------------===//
+// MLIR
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Collects what MLIR complains about, so that it becomes an error's text.
+class DiagnosticCollector {
+public:
+  explicit DiagnosticCollector(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          if (!text.empty())
+            text += "; ";
+          text += diagnostic.str();
+        }) {}
+
+  const std::string &getText() const { return text; }
+
+private:
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+/// A context and the kernel in it.
+class EmittedKernel {
+public:
+  EmittedKernel(const KernelSource &kernel, const TargetInfo &target)
+      : context(makeRegistry(), MLIRContext::Threading::DISABLED),
+        diagnostics(context) {
+    context.loadAllAvailableDialects();
+    module = ModuleOp::create(UnknownLoc::get(&context));
+    KernelBuilder builder(*module, kernel.symbol, target);
+    kernel.emit(builder);
+    builder.finish();
+    valid = succeeded(verify(*module));
+  }
+
+  ModuleOp getModule() { return *module; }
+  bool isValid() const { return valid; }
+  const std::string &getDiagnostics() const { return diagnostics.getText(); }
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    KernelBuilder::registerDialects(registry);
+    // What the lowering goes through.
+    registry.insert<cf::ControlFlowDialect, index::IndexDialect>();
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    return registry;
+  }
+
+  MLIRContext context;
+  DiagnosticCollector diagnostics;
+  OwningOpRef<ModuleOp> module;
+  bool valid = false;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// LLVM
+//===----------------------------------------------------------------------===//
+
+std::string tarpon::getFeatureString(const TargetInfo &target) {
+  // What every x86-64 has, and is thus never taken away.
+  static const llvm::StringSet<> kBaseline = {"64bit", "x87", "cmov", "cx8",
+                                              "fxsr",  "mmx", "sse",  "sse2"};
+  std::vector<std::string> wanted = target.features, unwanted;
+  for (const auto &entry : llvm::sys::getHostCPUFeatures())
+    if (!kBaseline.contains(entry.getKey()) &&
+        !llvm::is_contained(wanted, entry.getKey()))
+      unwanted.push_back(entry.getKey().str());
+  llvm::sort(unwanted);
+  // Taking one away takes away all that need it, so that comes first.
+  std::string text;
+  for (const std::string &name : unwanted)
+    text += "-" + name + ",";
+  for (const std::string &name : wanted)
+    text += "+" + name + ",";
+  if (!text.empty())
+    text.pop_back();
+  return text;
+}
+
+static Result<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(const TargetInfo &target, const std::string &features) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string error;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return Error{"LLVM has no backend for '" + triple.str() + "'"};
+  llvm::TargetOptions options;
+  // A kernel says itself where it wants a fused multiply-add.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
+      triple, target.cpu, features, options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  machine->setFastISel(false);
+  return machine;
+}
+
+/// What KernelABI.h promises of the arguments, and how to compile the body.
+static void setAttributes(llvm::Function &function, const TargetInfo &target,
+                          const std::string &features) {
+  function.addFnAttr("target-cpu", target.cpu);
+  function.addFnAttr("target-features", features);
+  // Without it, LLVM prefers 256-bit vectors on some CPUs that have wider ones.
+  function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
+  function.addFnAttr("min-legal-vector-width",
+                     std::to_string(target.vectorBits));
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  enum { Buffers = 0, Params = 1, Scratch = 4 };
+  for (unsigned table : {Buffers, Params}) {
+    function.addParamAttr(table, llvm::Attribute::NoAlias);
+    function.addParamAttr(table, llvm::Attribute::ReadOnly);
+  }
+  function.addParamAttr(Scratch, llvm::Attribute::NoAlias);
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+static Result<llvm::SmallVector<char, 0>>
+generateCode(llvm::Module &module, const KernelSource &kernel,
+             const TargetInfo &target, CodegenOutput output) {
+  std::string features = getFeatureString(target);
+  Result<std::unique_ptr<llvm::TargetMachine>> machine =
+      makeTargetMachine(target, features);
+  if (!machine)
+    return machine.error();
+  module.setTargetTriple((*machine)->getTargetTriple());
+  module.setDataLayout((*machine)->createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  llvm::Function *function = module.getFunction(kernel.symbol);
+  assert(function && "the emitted function is gone");
+  setAttributes(*function, target, features);
+  optimize(module, **machine);
+
+  llvm::SmallVector<char, 0> code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
+                                      output == CodegenOutput::Object
+                                          ? llvm::CodeGenFileType::ObjectFile
+                                          : llvm::CodeGenFileType::AssemblyFile,
+                                      /*DisableVerify=*/true))
+    return Error{"LLVM cannot write code for '" + target.cpu + "'"};
+  passes.run(module);
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole way
+//===----------------------------------------------------------------------===//
+
+Result<llvm::SmallVector<char, 0>>
+tarpon::compileKernel(const KernelSource &kernel, const TargetInfo &target,
+                      CodegenOutput output) {
+  EmittedKernel emitted(kernel, target);
+  auto fail = [&](StringRef what) {
+    return Error{("kernel '" + kernel.symbol + "' " + what + ": " +
+                  emitted.getDiagnostics())
+                     .str()};
+  };
+  if (!emitted.isValid())
+    return fail("is malformed");
+  if (failed(lowerKernel(emitted.getModule(), target)))
+    return fail("cannot be lowered");
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module =
+      translateModuleToLLVMIR(emitted.getModule(), context, kernel.symbol);
+  if (!module)
+    return fail("cannot be translated to LLVM IR");
+  return generateCode(*module, kernel, target, output);
+}
+
+std::string tarpon::printEmittedKernel(const KernelSource &kernel,
+                                       const TargetInfo &target) {
+  EmittedKernel emitted(kernel, target);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (emitted.isValid()) {
+    emitted.getModule().print(stream);
+    return text;
+  }
+  stream << "// malformed: " << emitted.getDiagnostics() << "\n";
+  emitted.getModule().print(stream, OpPrintingFlags().printGenericOpForm());
+  return text;
+}

@@ -1,0 +1,52 @@
+//===- KernelCodegen.h - One kernel through MLIR and LLVM -------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The stateless part of the kernel compiler. Every call has its own MLIR and
+// LLVM contexts, so calls may run at the same time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_TARGETS_HOST_KERNELCODEGEN_H
+#define TARPON_LIB_TARGETS_HOST_KERNELCODEGEN_H
+
+#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Runtime/Result.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace tarpon {
+
+enum class CodegenOutput { Object, Assembly };
+
+/// Emits, lowers, optimises and compiles one kernel. The object is PIC and
+/// exports the kernel's symbol.
+runtime::Result<llvm::SmallVector<char, 0>>
+compileKernel(const KernelSource &kernel, const TargetInfo &target,
+              CodegenOutput output);
+
+/// The kernel as its solver emitted it, in MLIR. Where it is malformed, the
+/// generic form with the verifier's complaints in front.
+std::string printEmittedKernel(const KernelSource &kernel,
+                               const TargetInfo &target);
+
+/// Rewrites an emitted kernel to the LLVM dialect. Diagnostics go to the
+/// context.
+mlir::LogicalResult lowerKernel(mlir::ModuleOp module,
+                                const TargetInfo &target);
+
+/// What LLVM is told of the target's features, "+avx2,-avx512f,...": exactly
+/// those of TargetInfo::features and the x86-64 baseline, so that a package
+/// never needs more than it says.
+std::string getFeatureString(const TargetInfo &target);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_TARGETS_HOST_KERNELCODEGEN_H

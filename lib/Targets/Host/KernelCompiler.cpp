@@ -1,0 +1,174 @@
+//===- KernelCompiler.cpp - Kernels to objects to one library -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include "KernelCodegen.h"
+#include "Linker.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/SHA256.h"
+
+#include <chrono>
+#include <mutex>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+using Object = std::shared_ptr<const std::vector<char>>;
+
+/// Raised when the same MLIR gives other code: it is part of every digest.
+static constexpr int kCodegenRevision = 1;
+
+namespace {
+
+/// One kernel. The lock is held while it is compiled, so that threads which ask
+/// for the same kernel share the work.
+struct Entry {
+  std::mutex mutex;
+  Object object;
+};
+
+class Stopwatch {
+public:
+  double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+};
+
+} // namespace
+
+struct KernelCompiler::State {
+  TargetInfo target;
+  std::shared_ptr<KernelCache> cache;
+  /// What all digests of this compiler have in common.
+  std::string digestPrefix;
+
+  /// Guards what is below, but not the entries' contents.
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Entry>> entries;
+  Statistics statistics;
+
+  std::string getDigest(llvm::StringRef solverId, llvm::StringRef symbol) const;
+  std::shared_ptr<Entry> getEntry(const std::string &digest);
+  template <typename F>
+  void count(F update) {
+    std::lock_guard<std::mutex> lock(mutex);
+    update(statistics);
+  }
+};
+
+/// Each part is preceded by its length: no two lists of parts look alike.
+static void appendPart(std::string &text, llvm::StringRef part) {
+  text += std::to_string(part.size()) + ":" + part.str();
+}
+
+static std::string makeDigestPrefix(const TargetInfo &target) {
+  std::string text;
+  appendPart(text, "tarpon " TARPON_VERSION);
+  appendPart(text, "codegen " + std::to_string(kCodegenRevision));
+  appendPart(text, "llvm " LLVM_VERSION_STRING);
+  appendPart(text, target.name());
+  appendPart(text, target.cpu);
+  appendPart(text, getFeatureString(target));
+  return text;
+}
+
+std::string KernelCompiler::State::getDigest(llvm::StringRef solverId,
+                                             llvm::StringRef symbol) const {
+  std::string text = digestPrefix;
+  appendPart(text, solverId);
+  appendPart(text, symbol);
+  std::array<uint8_t, 32> hash = llvm::SHA256::hash(llvm::ArrayRef(
+      reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  return llvm::toHex(hash, /*LowerCase=*/true);
+}
+
+std::shared_ptr<Entry>
+KernelCompiler::State::getEntry(const std::string &digest) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<Entry> &entry = entries[digest];
+  if (!entry)
+    entry = std::make_shared<Entry>();
+  return entry;
+}
+
+KernelCompiler::KernelCompiler(const TargetInfo &target,
+                               std::shared_ptr<KernelCache> cache)
+    : state(std::make_unique<State>()) {
+  state->target = target;
+  state->cache = std::move(cache);
+  state->digestPrefix = makeDigestPrefix(target);
+}
+
+KernelCompiler::~KernelCompiler() = default;
+
+const TargetInfo &KernelCompiler::getTarget() const { return state->target; }
+
+KernelCompiler::Statistics KernelCompiler::getStatistics() const {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return state->statistics;
+}
+
+Result<Object> KernelCompiler::getObject(llvm::StringRef solverId,
+                                         const KernelSource &kernel) {
+  std::string digest = state->getDigest(solverId, kernel.symbol);
+  std::shared_ptr<Entry> entry = state->getEntry(digest);
+  std::lock_guard<std::mutex> lock(entry->mutex);
+  if (entry->object) {
+    state->count([](Statistics &s) { ++s.fromMemory; });
+    return entry->object;
+  }
+  if (state->cache) {
+    if (std::optional<std::vector<char>> bytes = state->cache->read(digest)) {
+      entry->object =
+          std::make_shared<const std::vector<char>>(std::move(*bytes));
+      state->count([](Statistics &s) { ++s.fromCache; });
+      return entry->object;
+    }
+  }
+  Stopwatch watch;
+  Result<llvm::SmallVector<char, 0>> code =
+      compileKernel(kernel, state->target, CodegenOutput::Object);
+  if (!code)
+    return code.error();
+  entry->object =
+      std::make_shared<const std::vector<char>>(code->begin(), code->end());
+  state->count([&](Statistics &s) {
+    ++s.compiled;
+    s.compileSeconds += watch.seconds();
+  });
+  if (state->cache)
+    state->cache->write(digest, *entry->object);
+  return entry->object;
+}
+
+Result<std::vector<char>>
+KernelCompiler::link(const std::map<std::string, Object> &objects) {
+  Stopwatch watch;
+  Result<std::vector<char>> library = linkSharedObject(objects);
+  state->count([&](Statistics &s) { s.linkSeconds += watch.seconds(); });
+  return library;
+}
+
+std::string KernelCompiler::printMlir(const KernelSource &kernel) {
+  return printEmittedKernel(kernel, state->target);
+}
+
+Result<std::string> KernelCompiler::printAssembly(const KernelSource &kernel) {
+  Result<llvm::SmallVector<char, 0>> text =
+      compileKernel(kernel, state->target, CodegenOutput::Assembly);
+  if (!text)
+    return text.error();
+  return std::string(text->begin(), text->end());
+}
