@@ -40,8 +40,15 @@ ComputeKind tarpon::computeKindOf(const TensorDesc &desc) {
   }
 }
 
+static bool isFloat(ComputeKind kind) {
+  return kind == ComputeKind::F32 || kind == ComputeKind::F64;
+}
+
 ComputeKind tarpon::computeKindOf(const Problem &problem) {
   ComputeKind kind = computeKindOf(problem.operands.front());
+  ComputeKind resultKind = computeKindOf(problem.result);
+  if (problem.op == "convert" && !isFloat(kind) && isFloat(resultKind))
+    return resultKind;
   bool isFractional = llvm::StringSwitch<bool>(problem.op)
                           .Cases({"conv", "matmul", "softmax", "lrn"}, true)
                           .Cases({"avg_pool", "global_avg_pool"}, true)
@@ -141,10 +148,6 @@ int64_t tarpon::numStepParams(StringRef op) {
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
-
-static bool isFloat(ComputeKind kind) {
-  return kind == ComputeKind::F32 || kind == ComputeKind::F64;
-}
 
 /// a < b, for ordered floats.
 static Value emitLess(KernelBuilder &b, ComputeKind kind, Value lhs,

@@ -135,14 +135,14 @@ public:
   virtual bool isDynamic() const { return true; }
 
   /// Bytes of workspace, for every config alike.
-  virtual int64_t workspaceSize(const Problem &problem,
-                                const TargetInfo &target) const {
+  virtual int64_t workspaceSize(const Problem & /*problem*/,
+                                const TargetInfo & /*target*/) const {
     return 0;
   }
 
   /// A valid config in constant time.
-  virtual PerfConfig defaultConfig(const Problem &problem,
-                                   const TargetInfo &target) const {
+  virtual PerfConfig defaultConfig(const Problem & /*problem*/,
+                                   const TargetInfo & /*target*/) const {
     return {};
   }
 
@@ -154,7 +154,8 @@ public:
   }
 
   /// Also called on every config that was read from a database or a file.
-  virtual bool isValidConfig(const Problem &problem, const TargetInfo &target,
+  virtual bool isValidConfig(const Problem & /*problem*/,
+                             const TargetInfo & /*target*/,
                              const PerfConfig &config) const {
     return config == PerfConfig();
   }

@@ -1,0 +1,65 @@
+//===- Elementwise.cpp - Reference elementwise operations -----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reference.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace {
+struct ElementwiseKernel {
+  EpilogueEmitter root;
+  std::vector<TensorAccess> operands;
+  OutputAccess output;
+  ElementLoop loop;
+
+  void emit(KernelBuilder &b) const;
+};
+} // namespace
+
+void ElementwiseKernel::emit(KernelBuilder &b) const {
+  SmallVector<BoundTensor> bound;
+  for (const TensorAccess &operand : operands)
+    bound.push_back(operand.bind(b));
+  SmallVector<Value> params = root.loadParams(b);
+  OutputAccess::Bound out = output.bind(b);
+  loop.emit(b, [&](ArrayRef<Value> place) {
+    auto loadOperand = [&](int index) { return bound[index].load(b, place); };
+    Value value = root.emit(b, loadOperand(0), params, loadOperand);
+    out.store(b, place, value);
+  });
+}
+
+/// The root as if it were a step behind its own first operand.
+static Problem asEpilogue(const Problem &problem) {
+  Problem root = problem;
+  EpilogueStep step;
+  step.op = problem.op;
+  step.operand = isBinaryOp(problem.op) ? 1 : -1;
+  step.attrs = problem.attrs;
+  root.epilogue = {step};
+  return root;
+}
+
+SolutionPlan reference::planElementwise(const Problem &problem) {
+  SolutionPlan plan;
+  LaunchBuilder launch(plan);
+  EpilogueEmitter root = launch.addEpilogue(asEpilogue(problem));
+  std::vector<TensorAccess> operands;
+  std::string symbol = "ref" + root.symbolPart();
+  for (int64_t i = 0; i < problem.rootOperands; ++i) {
+    operands.push_back(accessOperand(launch, problem, i, problem.result.shape));
+    symbol += "_" + operands.back().symbolPart();
+  }
+  ElementwiseKernel kernel{root, std::move(operands),
+                           OutputAccess(launch, problem),
+                           ElementLoop(launch, problem.result.shape, 20)};
+  symbol += kernel.output.symbolPart();
+  int64_t tasks = kernel.loop.tasks();
+  launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
+  return plan;
+}

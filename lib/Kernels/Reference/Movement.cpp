@@ -1,0 +1,234 @@
+//===- Movement.cpp - Reference copies, concatenation, padding ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Elements pass through the compute type on their way: what was quantised with
+// other parameters is requantised, and everything else arrives unchanged.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reference.h"
+#include "tarpon/IR/TarponDialect.h"
+
+#include <bit>
+
+using namespace mlir;
+using namespace tarpon;
+
+/// Plans a launch that stores, at every place of the result, the input's
+/// element at the same place of `input`.
+static SolutionPlan planCopy(const Problem &problem, LaunchBuilder &launch,
+                             SolutionPlan &plan, const TensorAccess &input) {
+  OutputAccess output(launch, problem);
+  ElementLoop loop(launch, problem.result.shape, 10);
+  std::string symbol = "ref_copy_" + input.symbolPart() + output.symbolPart();
+  auto emit = [=](KernelBuilder &b) {
+    BoundTensor in = input.bind(b);
+    OutputAccess::Bound out = output.bind(b);
+    loop.emit(b, [&](ArrayRef<Value> place) {
+      out.store(b, place, in.load(b, place));
+    });
+  };
+  launch.finish(symbol, emit, loop.tasks());
+  return plan;
+}
+
+SolutionPlan reference::planConvert(const Problem &problem) {
+  SolutionPlan plan;
+  LaunchBuilder launch(plan);
+  return planCopy(problem, launch, plan,
+                  accessOperand(launch, problem, 0, problem.result.shape));
+}
+
+SolutionPlan reference::planTranspose(const Problem &problem) {
+  SolutionPlan plan;
+  LaunchBuilder launch(plan);
+  return planCopy(problem, launch, plan,
+                  TensorAccess::permuted(
+                      launch, {BufferSlot::Operand, 0}, problem.operands[0],
+                      problem.ints("permutation"), computeKindOf(problem)));
+}
+
+//===----------------------------------------------------------------------===//
+// Reshape
+//===----------------------------------------------------------------------===//
+
+/// The indices in a tensor of `dims` of its `flat`-th element.
+static SmallVector<Value> delinearize(KernelBuilder &b, Value flat,
+                                      ArrayRef<Value> dims) {
+  SmallVector<Value> indices(dims.size());
+  for (size_t dim = dims.size(); dim-- > 0;) {
+    indices[dim] = b.rem(flat, dims[dim]);
+    flat = b.div(flat, dims[dim]);
+  }
+  return indices;
+}
+
+SolutionPlan reference::planReshape(const Problem &problem) {
+  SolutionPlan plan;
+  LaunchBuilder launch(plan);
+  ArrayRef<int64_t> inShape = problem.operands[0].shape,
+                    outShape = problem.result.shape;
+  TensorAccess input = accessOperand(launch, problem, 0, inShape);
+  OutputAccess output(launch, problem);
+  ElementLoop loop(launch, outShape, 30);
+  int64_t firstIn = launch.addParams(inShape);
+  int64_t firstOut = launch.addParams(outShape);
+  size_t inRank = inShape.size(), outRank = outShape.size();
+  auto emit = [=](KernelBuilder &b) {
+    BoundTensor in = input.bind(b);
+    OutputAccess::Bound out = output.bind(b);
+    SmallVector<Value> inDims;
+    for (size_t dim = 0; dim < inRank; ++dim)
+      inDims.push_back(b.getParam(firstIn + dim));
+    loop.emit(b, [&](ArrayRef<Value> place) {
+      Value flat = b.cst(0);
+      for (size_t dim = 0; dim < outRank; ++dim)
+        flat = b.add(b.mul(flat, b.getParam(firstOut + dim)), place[dim]);
+      out.store(b, place, in.load(b, delinearize(b, flat, inDims)));
+    });
+  };
+  launch.finish("ref_reshape_" + input.symbolPart() + output.symbolPart(), emit,
+                loop.tasks());
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Concat
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ConcatKernel {
+  int64_t axis, firstParam; ///< where the operand starts along the axis
+  TensorAccess input;
+  OutputAccess output;
+  ElementLoop loop;
+
+  void emit(KernelBuilder &b) const {
+    BoundTensor in = input.bind(b);
+    OutputAccess::Bound out = output.bind(b);
+    Value first = b.getParam(firstParam);
+    loop.emit(b, [&](ArrayRef<Value> place) {
+      SmallVector<Value> outPlace(place);
+      outPlace[axis] = b.add(place[axis], first);
+      out.store(b, outPlace, in.load(b, place));
+    });
+  }
+};
+} // namespace
+
+SolutionPlan reference::planConcat(const Problem &problem) {
+  SolutionPlan plan;
+  int64_t axis = problem.integer("axis"), first = 0;
+  for (int64_t i = 0; i < problem.rootOperands; ++i) {
+    const TensorDesc &operand = problem.operands[i];
+    LaunchBuilder launch(plan);
+    ConcatKernel kernel{.axis = axis,
+                        .firstParam = launch.addParam(first),
+                        .input =
+                            accessOperand(launch, problem, i, operand.shape),
+                        .output = OutputAccess(launch, problem),
+                        .loop = ElementLoop(launch, operand.shape, 10)};
+    first += operand.shape[axis];
+    std::string symbol = "ref_concat" + std::to_string(axis) + "_" +
+                         kernel.input.symbolPart() + kernel.output.symbolPart();
+    int64_t tasks = kernel.loop.tasks();
+    launch.finish(
+        symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
+  }
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Pad
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PadKernel {
+  PadMode mode;
+  ComputeKind kind;
+  int64_t rank, firstBegin, firstDim, valueParam;
+  TensorAccess input;
+  OutputAccess output;
+  ElementLoop loop;
+
+  void emit(KernelBuilder &b) const;
+  /// The input place of dimension `dim` for a result place, brought inside.
+  Value emitInside(KernelBuilder &b, Value place, Value size) const;
+  Value emitPadding(KernelBuilder &b) const;
+};
+} // namespace
+
+Value PadKernel::emitInside(KernelBuilder &b, Value place, Value size) const {
+  Value zero = b.cst(0), last = b.sub(size, 1);
+  if (mode == PadMode::Reflect) {
+    place = b.maxS(place, b.sub(zero, place));
+    place = b.minS(place, b.sub(b.mul(last, 2), place));
+  }
+  return b.minS(b.maxS(place, zero), last);
+}
+
+Value PadKernel::emitPadding(KernelBuilder &b) const {
+  Value slot = b.getParam(valueParam);
+  if (kind == ComputeKind::F32)
+    return b.getFloatParam(valueParam);
+  return kind == ComputeKind::F64 ? b.bitcast(slot, b.getF64Type()) : slot;
+}
+
+void PadKernel::emit(KernelBuilder &b) const {
+  BoundTensor in = input.bind(b);
+  OutputAccess::Bound out = output.bind(b);
+  Value padding = emitPadding(b);
+  loop.emit(b, [&](ArrayRef<Value> place) {
+    SmallVector<Value> inPlace;
+    Value isInside;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      Value size = b.getParam(firstDim + dim);
+      Value wanted = b.sub(place[dim], b.getParam(firstBegin + dim));
+      inPlace.push_back(emitInside(b, wanted, size));
+      Value inDim = b.ult(wanted, size);
+      isInside = isInside ? b.andI(isInside, inDim) : inDim;
+    }
+    Value value = in.load(b, inPlace);
+    if (mode == PadMode::Constant && isInside)
+      value = b.select(isInside, value, padding);
+    out.store(b, place, value);
+  });
+}
+
+/// The value that lies outside, as a parameter of the compute type.
+static int64_t addPadding(LaunchBuilder &launch, ComputeKind kind,
+                          double value) {
+  if (kind == ComputeKind::F32)
+    return launch.addFloatParam(value);
+  return launch.addParam(kind == ComputeKind::F64
+                             ? std::bit_cast<int64_t>(value)
+                             : static_cast<int64_t>(value));
+}
+
+SolutionPlan reference::planPad(const Problem &problem) {
+  SolutionPlan plan;
+  LaunchBuilder launch(plan);
+  ComputeKind kind = computeKindOf(problem);
+  ArrayRef<int64_t> inShape = problem.operands[0].shape;
+  std::vector<int64_t> begins = problem.ints("pads");
+  begins.resize(inShape.size());
+  PadKernel kernel{.mode = static_cast<PadMode>(problem.integer("mode")),
+                   .kind = kind,
+                   .rank = static_cast<int64_t>(inShape.size()),
+                   .firstBegin = launch.addParams(begins),
+                   .firstDim = launch.addParams(inShape),
+                   .valueParam =
+                       addPadding(launch, kind, problem.number("value")),
+                   .input = accessOperand(launch, problem, 0, inShape),
+                   .output = OutputAccess(launch, problem),
+                   .loop = ElementLoop(launch, problem.result.shape, 20)};
+  std::string symbol = "ref_pad_" + stringifyPadMode(kernel.mode).str() + "_" +
+                       kernel.input.symbolPart() + kernel.output.symbolPart();
+  int64_t tasks = kernel.loop.tasks();
+  launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
+  return plan;
+}

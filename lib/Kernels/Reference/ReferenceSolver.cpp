@@ -1,0 +1,77 @@
+//===- ReferenceSolver.cpp - The naive solver that takes everything -------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reference.h"
+#include "Solvers.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace {
+
+using PlanFn = SolutionPlan (*)(const Problem &);
+
+class ReferenceSolver final : public Solver {
+public:
+  StringRef id() const override { return "reference-v1"; }
+
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo & /*target*/) const override {
+    if (findPlan(problem.op))
+      return Applicability::yes();
+    return Applicability::no("there is no operation '" + problem.op + "'");
+  }
+
+  double expectedFraction(const Problem & /*problem*/,
+                          const TargetInfo & /*target*/) const override {
+    return 0.001;
+  }
+
+  SolutionPlan plan(const Problem &problem, const TargetInfo & /*target*/,
+                    const PerfConfig & /*config*/) const override {
+    return findPlan(problem.op)(problem);
+  }
+
+private:
+  static PlanFn findPlan(StringRef op) {
+    if (isElementwiseOp(op))
+      return reference::planElementwise;
+    return llvm::StringSwitch<PlanFn>(op)
+        .Case("conv", reference::planConv)
+        .Case("matmul", reference::planMatMul)
+        .Case("max_pool", reference::planPool)
+        .Case("avg_pool", reference::planPool)
+        .Case("global_max_pool", reference::planPool)
+        .Case("global_avg_pool", reference::planPool)
+        .Case("batch_norm", reference::planBatchNorm)
+        .Case("softmax", reference::planSoftmax)
+        .Case("lrn", reference::planLrn)
+        .Case("concat", reference::planConcat)
+        .Case("transpose", reference::planTranspose)
+        .Case("pad", reference::planPad)
+        .Case("convert", reference::planConvert)
+        .Case("reshape", reference::planReshape)
+        .Default(nullptr);
+  }
+};
+
+} // namespace
+
+const Solver &tarpon::getReference() {
+  static const ReferenceSolver solver;
+  return solver;
+}
+
+TensorAccess reference::accessOperand(LaunchBuilder &launch,
+                                      const Problem &problem, int64_t index,
+                                      ArrayRef<int64_t> indexShape) {
+  return TensorAccess(launch, {BufferSlot::Operand, index},
+                      problem.operands[index], indexShape,
+                      computeKindOf(problem));
+}
