@@ -1,0 +1,132 @@
+//===- Evaluator.h - Candidates run in a process of their own ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A candidate kernel may crash or never end. It is run by tarpon-evaluator, a
+// process that may die of it, and this is what starts that process and talks to
+// it: one JSON request per line, one JSON answer per line.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_RUNTIME_EVALUATOR_H
+#define TARPON_RUNTIME_EVALUATOR_H
+
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tarpon::runtime {
+
+/// A candidate to be run, verified and timed.
+struct EvaluationRequest {
+  /// Set by EvaluatorProcess.
+  int64_t id = 0;
+  /// The candidate's package file.
+  std::string package;
+  /// A package with the same inputs and outputs whose results are right; none
+  /// to skip the verification.
+  std::optional<std::string> reference;
+  /// 0 means one per core.
+  int threads = 0;
+  /// For the inputs that are not given.
+  uint64_t inputSeed = 0;
+  /// One .npy file per input of the model; empty for random inputs.
+  std::vector<std::string> inputs;
+  /// See MeasureOptions and makeRotation.
+  int minSamples = 10;
+  double minTimeMs = 100;
+  double maxTimeMs = 5000;
+  int64_t rotateBytes = 0;
+};
+
+/// How an evaluation ended. Whether the numbers are right is not for the
+/// evaluator to say: it reports the errors, and the caller knows the tolerance.
+enum class EvaluationOutcome : uint8_t {
+  /// It ran and was timed.
+  Ok,
+  /// The evaluator died of it.
+  Crashed,
+  /// It was killed at the time limit.
+  TimedOut,
+  /// It could not be run: a bad file, a CPU feature that is missing, a write
+  /// outside an output.
+  Failed
+};
+
+/// "ok", "crashed", "timed-out", "failed".
+std::string_view outcomeName(EvaluationOutcome outcome);
+
+struct EvaluationAnswer {
+  int64_t id = 0;
+  EvaluationOutcome outcome = EvaluationOutcome::Ok;
+  /// One sentence unless the outcome is Ok: "candidate crashed with SIGSEGV".
+  std::string error;
+  std::vector<double> samplesMs;
+  double medianMs = 0;
+  double madMs = 0;
+  /// The worst over all outputs, and over the first run and the last; none
+  /// without a reference. Quantised outputs are compared in steps of their
+  /// scale. `worstIndex` does not travel and is -1.
+  std::optional<TensorComparison> comparison;
+};
+
+/// The protocol. An infinite error travels as null, since JSON has no infinity.
+std::string toJsonLine(const EvaluationRequest &request);
+std::string toJsonLine(const EvaluationAnswer &answer);
+Result<EvaluationRequest> parseEvaluationRequest(std::string_view line);
+Result<EvaluationAnswer> parseEvaluationAnswer(std::string_view line);
+
+/// A tarpon-evaluator process: started for the first request, started again for
+/// the next request after it died or was killed, ended by the destructor. It
+/// ends itself when this process dies. One caller at a time.
+class EvaluatorProcess {
+public:
+  /// `program` is the path of the tarpon-evaluator binary.
+  explicit EvaluatorProcess(std::string program);
+  ~EvaluatorProcess();
+  EvaluatorProcess(const EvaluatorProcess &) = delete;
+  EvaluatorProcess &operator=(const EvaluatorProcess &) = delete;
+
+  /// Runs one candidate. The time limit covers starting the process, loading,
+  /// the reference, the warm-up and the samples. Whatever the candidate does is
+  /// an outcome; an error means that the evaluator cannot be started or does
+  /// not speak the protocol. A candidate that seems to crash a process that
+  /// served others before is tried once more in a new one, with the same limit.
+  Result<EvaluationAnswer> evaluate(EvaluationRequest request,
+                                    std::chrono::milliseconds timeLimit);
+
+  /// The running process, or -1.
+  int processId() const { return process; }
+
+private:
+  using Deadline = std::chrono::steady_clock::time_point;
+  enum class Transfer { Done, Ended, TimedOut };
+
+  Status start();
+  Transfer send(std::string_view text, Deadline deadline);
+  Transfer receiveLine(std::string &line, Deadline deadline);
+  Result<EvaluationAnswer> attempt(const EvaluationRequest &request,
+                                   std::chrono::milliseconds timeLimit);
+  EvaluationAnswer describeDeath();
+  void stop();
+  void forget();
+
+  std::string program;
+  int process = -1;
+  int channel = -1;
+  int64_t nextId = 1;
+  std::string received;
+};
+
+} // namespace tarpon::runtime
+
+#endif // TARPON_RUNTIME_EVALUATOR_H

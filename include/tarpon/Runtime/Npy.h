@@ -1,0 +1,28 @@
+//===- Npy.h - NumPy's .npy files -------------------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_RUNTIME_NPY_H
+#define TARPON_RUNTIME_NPY_H
+
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include <string>
+
+namespace tarpon::runtime {
+
+/// Reads a .npy file of version 1 or 2: little endian, C order, f2, f4, f8,
+/// i1 to i8, u1 to u8 or bool. An error names the file and what is wrong.
+Result<HostTensor> readNpy(const std::string &path);
+
+/// Writes a .npy file through a temporary file, fsync and rename. NumPy has no
+/// bf16: such a tensor is written as f4, which holds every bf16 exactly.
+Status writeNpy(const HostTensor &tensor, const std::string &path);
+
+} // namespace tarpon::runtime
+
+#endif // TARPON_RUNTIME_NPY_H

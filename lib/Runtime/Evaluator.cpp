@@ -1,0 +1,229 @@
+//===- Evaluator.cpp - Candidates run in a process of their own -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The channel is a socket pair, not a pair of pipes: writing to a socket whose
+// peer has died can be asked not to raise SIGPIPE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/Evaluator.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace tarpon::runtime {
+
+/// No answer is longer; a process that writes more has gone mad.
+static constexpr size_t kMaxLineBytes = size_t(64) << 20;
+
+static std::string errnoText(int code) {
+  return std::generic_category().message(code);
+}
+
+EvaluatorProcess::EvaluatorProcess(std::string program)
+    : program(std::move(program)) {}
+
+EvaluatorProcess::~EvaluatorProcess() {
+  if (process > 0)
+    stop();
+}
+
+//===----------------------------------------------------------------------===//
+// Starting and stopping
+//===----------------------------------------------------------------------===//
+
+/// Starts the program with `channel` as its standard input and output; returns
+/// 0 or an errno.
+static int spawn(const std::string &program, int channel, pid_t &process) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, channel, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, channel, STDOUT_FILENO);
+  // The child ends when this process is gone, even from within a kernel.
+  std::string parent = "--parent=" + std::to_string(getpid());
+  std::string name = program;
+  char *arguments[] = {name.data(), parent.data(), nullptr};
+  int code = posix_spawn(&process, program.c_str(), &actions, nullptr,
+                         arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return code;
+}
+
+Status EvaluatorProcess::start() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return Error{"cannot start the evaluator '" + program +
+                 "': " + errnoText(errno)};
+  pid_t started = -1;
+  int code = spawn(program, ends[1], started);
+  close(ends[1]);
+  if (code != 0) {
+    close(ends[0]);
+    return Error{"cannot start the evaluator '" + program +
+                 "': " + errnoText(code)};
+  }
+  process = started;
+  channel = ends[0];
+  received.clear();
+  return success();
+}
+
+void EvaluatorProcess::forget() {
+  close(channel);
+  process = -1;
+  channel = -1;
+}
+
+void EvaluatorProcess::stop() {
+  kill(process, SIGKILL);
+  while (waitpid(process, nullptr, 0) < 0 && errno == EINTR)
+    continue;
+  forget();
+}
+
+//===----------------------------------------------------------------------===//
+// Talking
+//===----------------------------------------------------------------------===//
+
+/// Waits until the channel is ready; false at the deadline.
+static bool waitFor(int channel, short events,
+                    std::chrono::steady_clock::time_point deadline) {
+  using namespace std::chrono;
+  while (true) {
+    auto left = ceil<milliseconds>(deadline - steady_clock::now()).count();
+    if (left <= 0)
+      return false;
+    constexpr int64_t kLongest = 1 << 30;
+    pollfd request = {channel, events, 0};
+    if (poll(&request, 1, static_cast<int>(std::min(left, kLongest))) > 0)
+      return true;
+  }
+}
+
+static bool isTransient(int code) { return code == EINTR || code == EAGAIN; }
+
+EvaluatorProcess::Transfer EvaluatorProcess::send(std::string_view text,
+                                                  Deadline deadline) {
+  while (!text.empty()) {
+    if (!waitFor(channel, POLLOUT, deadline))
+      return Transfer::TimedOut;
+    ssize_t count =
+        ::send(channel, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && !isTransient(errno))
+      return Transfer::Ended;
+    if (count > 0)
+      text.remove_prefix(static_cast<size_t>(count));
+  }
+  return Transfer::Done;
+}
+
+EvaluatorProcess::Transfer EvaluatorProcess::receiveLine(std::string &line,
+                                                         Deadline deadline) {
+  char block[4096];
+  size_t end;
+  while ((end = received.find('\n')) == std::string::npos) {
+    if (received.size() > kMaxLineBytes)
+      return Transfer::Ended;
+    if (!waitFor(channel, POLLIN, deadline))
+      return Transfer::TimedOut;
+    ssize_t count = recv(channel, block, sizeof(block), MSG_DONTWAIT);
+    if (count == 0 || (count < 0 && !isTransient(errno)))
+      return Transfer::Ended;
+    if (count > 0)
+      received.append(block, static_cast<size_t>(count));
+  }
+  line = received.substr(0, end);
+  received.erase(0, end + 1);
+  return Transfer::Done;
+}
+
+static std::string signalName(int number) {
+  const char *name = sigabbrev_np(number);
+  return name ? std::string("SIG") + name : "signal " + std::to_string(number);
+}
+
+/// The channel was closed without an answer: the process is dead or dying.
+EvaluationAnswer EvaluatorProcess::describeDeath() {
+  EvaluationAnswer answer;
+  answer.outcome = EvaluationOutcome::Crashed;
+  // A process that closed its channel but lives on would be waited for in vain.
+  constexpr int kGraceMs = 1000;
+  int status = 0;
+  for (int waited = 0; waited < kGraceMs; ++waited) {
+    if (waitpid(process, &status, WNOHANG) == process) {
+      forget();
+      answer.error =
+          WIFSIGNALED(status)
+              ? "candidate crashed with " + signalName(WTERMSIG(status))
+              : "candidate made the evaluator exit with status " +
+                    std::to_string(WEXITSTATUS(status));
+      return answer;
+    }
+    usleep(1000);
+  }
+  stop();
+  answer.error = "candidate closed the evaluator's output";
+  return answer;
+}
+
+Result<EvaluationAnswer>
+EvaluatorProcess::attempt(const EvaluationRequest &request,
+                          std::chrono::milliseconds timeLimit) {
+  Deadline deadline = std::chrono::steady_clock::now() + timeLimit;
+  if (process < 0)
+    if (Status status = start(); !status)
+      return status.error();
+  std::string line;
+  Transfer transfer = send(toJsonLine(request), deadline);
+  if (transfer == Transfer::Done)
+    transfer = receiveLine(line, deadline);
+  if (transfer == Transfer::Ended)
+    return describeDeath();
+  if (transfer == Transfer::TimedOut) {
+    stop();
+    EvaluationAnswer answer;
+    answer.outcome = EvaluationOutcome::TimedOut;
+    answer.error = "candidate ran longer than its limit of " +
+                   std::to_string(timeLimit.count()) + " ms";
+    return answer;
+  }
+  Result<EvaluationAnswer> answer = parseEvaluationAnswer(line);
+  if (answer && answer->id == request.id)
+    return answer;
+  // Whatever comes next on this channel cannot be trusted either.
+  stop();
+  std::string why = answer ? "it answers another request" : answer.message();
+  return Error{"the evaluator '" + program +
+               "' does not speak the protocol: " + why};
+}
+
+Result<EvaluationAnswer>
+EvaluatorProcess::evaluate(EvaluationRequest request,
+                           std::chrono::milliseconds timeLimit) {
+  request.id = nextId++;
+  // An earlier candidate may have damaged the process's memory. This one is
+  // blamed only for what it does to a process of its own.
+  bool wasFresh = process < 0;
+  Result<EvaluationAnswer> answer = attempt(request, timeLimit);
+  bool crashed = answer && answer->outcome == EvaluationOutcome::Crashed;
+  if (crashed && !wasFresh)
+    answer = attempt(request, timeLimit);
+  if (answer)
+    answer->id = request.id;
+  return answer;
+}
+
+} // namespace tarpon::runtime

@@ -1,0 +1,155 @@
+//===- EvaluatorProtocol.cpp - Requests and answers as JSON -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "JsonReader.h"
+#include "tarpon/Runtime/Evaluator.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace tarpon::runtime {
+
+using nlohmann::json;
+
+/// In the order of the enumeration.
+static constexpr std::array<std::string_view, 4> kOutcomes = {
+    "ok", "crashed", "timed-out", "failed"};
+
+std::string_view outcomeName(EvaluationOutcome outcome) {
+  return kOutcomes[static_cast<size_t>(outcome)];
+}
+
+static std::string toLine(const json &document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+std::string toJsonLine(const EvaluationRequest &request) {
+  json document = {{"id", request.id},
+                   {"package", request.package},
+                   {"reference", nullptr},
+                   {"threads", request.threads},
+                   {"input_seed", request.inputSeed},
+                   {"inputs", nullptr},
+                   {"min_samples", request.minSamples},
+                   {"min_time_ms", request.minTimeMs},
+                   {"max_time_ms", request.maxTimeMs},
+                   {"rotate_bytes", request.rotateBytes}};
+  if (request.reference)
+    document["reference"] = *request.reference;
+  if (!request.inputs.empty())
+    document["inputs"] = request.inputs;
+  return toLine(document);
+}
+
+static int readInt(const JsonReader &reader) {
+  int64_t value = reader.integer();
+  if (value < 0 || value > std::numeric_limits<int>::max())
+    reader.expect("a small integer that is not negative");
+  return static_cast<int>(value);
+}
+
+static double readTime(const JsonReader &reader) {
+  double value = reader.number();
+  if (!(value >= 0))
+    reader.expect("a time that is not negative");
+  return value;
+}
+
+Result<EvaluationRequest> parseEvaluationRequest(std::string_view line) {
+  json document = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded())
+    return Error{"the request is not JSON"};
+  std::string error;
+  JsonReader reader(document, "", error);
+  EvaluationRequest request;
+  request.id = reader.field("id").integer();
+  request.package = reader.field("package").string();
+  if (reader.has("reference"))
+    request.reference = reader.field("reference").string();
+  request.threads = readInt(reader.field("threads"));
+  request.inputSeed = reader.field("input_seed").unsignedInteger();
+  if (reader.has("inputs"))
+    request.inputs = reader.field("inputs").strings();
+  request.minSamples = readInt(reader.field("min_samples"));
+  request.minTimeMs = readTime(reader.field("min_time_ms"));
+  request.maxTimeMs = readTime(reader.field("max_time_ms"));
+  request.rotateBytes = reader.field("rotate_bytes").integer();
+  if (!error.empty())
+    return Error{"in the request, " + error};
+  return request;
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+static json finiteOrNull(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+std::string toJsonLine(const EvaluationAnswer &answer) {
+  if (answer.outcome != EvaluationOutcome::Ok)
+    return toLine({{"id", answer.id}, {"ok", false}, {"error", answer.error}});
+  json document = {{"id", answer.id},
+                   {"ok", true},
+                   {"samples_ms", answer.samplesMs},
+                   {"median_ms", answer.medianMs},
+                   {"mad_ms", answer.madMs}};
+  if (answer.comparison) {
+    document["max_abs_error"] = finiteOrNull(answer.comparison->maxAbsError);
+    document["relative_l2"] = finiteOrNull(answer.comparison->relativeL2);
+    document["reference_scale"] = answer.comparison->referenceScale;
+  }
+  return toLine(document);
+}
+
+static double readError(const JsonReader &reader, const char *key) {
+  if (!reader.has(key))
+    return std::numeric_limits<double>::infinity();
+  return reader.field(key).number();
+}
+
+static void readMeasurement(const JsonReader &reader,
+                            EvaluationAnswer &answer) {
+  answer.samplesMs = reader.field("samples_ms").numbers();
+  answer.medianMs = reader.field("median_ms").number();
+  answer.madMs = reader.field("mad_ms").number();
+  if (!reader.has("reference_scale"))
+    return;
+  TensorComparison comparison;
+  comparison.maxAbsError = readError(reader, "max_abs_error");
+  comparison.relativeL2 = readError(reader, "relative_l2");
+  comparison.referenceScale = reader.field("reference_scale").number();
+  answer.comparison = comparison;
+}
+
+Result<EvaluationAnswer> parseEvaluationAnswer(std::string_view line) {
+  json document = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded())
+    return Error{"the answer is not JSON"};
+  std::string error;
+  JsonReader reader(document, "", error);
+  EvaluationAnswer answer;
+  answer.id = reader.field("id").integer();
+  if (reader.field("ok").boolean()) {
+    readMeasurement(reader, answer);
+  } else {
+    answer.outcome = EvaluationOutcome::Failed;
+    answer.error = reader.field("error").string();
+  }
+  if (!error.empty())
+    return Error{"in the answer, " + error};
+  return answer;
+}
+
+} // namespace tarpon::runtime

@@ -1,0 +1,208 @@
+//===- Measure.cpp - How long a package takes -------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/Measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace tarpon::runtime {
+
+using Clock = std::chrono::steady_clock;
+
+static constexpr size_t kMaxInstances = 4096;
+
+//===----------------------------------------------------------------------===//
+// Instances
+//===----------------------------------------------------------------------===//
+
+static Status checkInput(const TensorInfo &info, const HostTensor &tensor) {
+  if (tensor.dtype == info.dtype && tensor.shape == info.shape)
+    return success();
+  return Error{"input '" + info.name + "' is " + shapeToString(info.shape) +
+               " of " + std::string(dtypeName(info.dtype)) + ", but got " +
+               shapeToString(tensor.shape) + " of " +
+               std::string(dtypeName(tensor.dtype))};
+}
+
+Result<Instance> Instance::create(std::unique_ptr<Executor> executor,
+                                  std::vector<HostTensor> inputs) {
+  const Package &package = executor->package();
+  if (inputs.size() != package.inputs.size())
+    return Error{"model '" + package.modelName + "' has " +
+                 std::to_string(package.inputs.size()) + " inputs, but got " +
+                 std::to_string(inputs.size())};
+  for (size_t index = 0; index < inputs.size(); ++index)
+    if (Status status = checkInput(package.inputs[index], inputs[index]);
+        !status)
+      return status.error();
+  Result<std::vector<HostTensor>> outputs = makeOutputs(package);
+  if (!outputs)
+    return outputs.error();
+
+  Instance instance;
+  instance.runner = std::move(executor);
+  instance.inputTensors = std::move(inputs);
+  instance.outputTensors = std::move(*outputs);
+  for (HostTensor &tensor : instance.inputTensors)
+    instance.inputPointers.push_back(tensor.data.data());
+  for (HostTensor &tensor : instance.outputTensors)
+    instance.outputPointers.push_back(tensor.data.data());
+  return instance;
+}
+
+Result<Instance> Instance::replicate() const {
+  Result<std::unique_ptr<Executor>> copy = runner->replicate();
+  if (!copy)
+    return copy.error();
+  std::vector<HostTensor> inputs;
+  for (const HostTensor &tensor : inputTensors) {
+    Result<HostTensor> input = tensor.clone();
+    if (!input)
+      return input.error();
+    inputs.push_back(std::move(*input));
+  }
+  return create(std::move(*copy), std::move(inputs));
+}
+
+Result<std::vector<Instance>> makeRotation(Instance first,
+                                           int64_t rotateBytes) {
+  int64_t each = std::max<int64_t>(first.executor().workingSetBytes(), 1);
+  std::vector<Instance> instances;
+  instances.push_back(std::move(first));
+  if (rotateBytes <= 0)
+    return instances;
+  auto wanted = static_cast<size_t>(rotateBytes / each + 1);
+  wanted = std::min(wanted, kMaxInstances);
+  while (instances.size() < wanted) {
+    Result<Instance> next = instances.front().replicate();
+    if (!next)
+      return next.error();
+    instances.push_back(std::move(*next));
+  }
+  return instances;
+}
+
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+double median(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1)
+    return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+Measurement summarize(std::vector<double> samplesMs) {
+  Measurement result;
+  result.medianMs = median(samplesMs);
+  std::vector<double> deviations;
+  deviations.reserve(samplesMs.size());
+  for (double sample : samplesMs)
+    deviations.push_back(std::abs(sample - result.medianMs));
+  result.madMs = median(std::move(deviations));
+  result.samplesMs = std::move(samplesMs);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+static double millisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
+namespace {
+
+/// The samples of one candidate and the time that its runs took so far.
+class Sampler {
+public:
+  Sampler(std::span<Instance> instances, const MeasureOptions &options)
+      : instances(instances), options(options) {}
+
+  void warmUp() {
+    size_t runs =
+        std::max<size_t>(instances.size(), std::max(options.warmupRuns, 0));
+    for (size_t i = 0; i < runs && spentMs < options.maxTimeMs; ++i)
+      spentMs += timeOneRun();
+  }
+
+  void sample() {
+    samples.push_back(timeOneRun());
+    sampledMs += samples.back();
+    spentMs += samples.back();
+  }
+
+  bool hasEnough() const {
+    return static_cast<int>(samples.size()) >= options.minSamples &&
+           sampledMs >= options.minTimeMs;
+  }
+
+  bool isDone() const {
+    return !samples.empty() && (hasEnough() || spentMs >= options.maxTimeMs);
+  }
+
+  Measurement finish() {
+    bool cutShort = !hasEnough();
+    Measurement result = summarize(std::move(samples));
+    result.cutShort = cutShort;
+    return result;
+  }
+
+private:
+  double timeOneRun() {
+    Instance &instance = instances[next];
+    next = (next + 1) % instances.size();
+    Clock::time_point start = Clock::now();
+    instance.run();
+    return millisecondsSince(start);
+  }
+
+  std::span<Instance> instances;
+  MeasureOptions options;
+  size_t next = 0;
+  std::vector<double> samples;
+  double sampledMs = 0;
+  double spentMs = 0;
+};
+
+} // namespace
+
+std::vector<Measurement>
+measureInterleaved(std::span<const std::span<Instance>> candidates,
+                   const MeasureOptions &options) {
+  std::vector<Sampler> samplers;
+  for (std::span<Instance> instances : candidates)
+    samplers.emplace_back(instances, options).warmUp();
+  auto anyLeft = [&] {
+    return std::any_of(
+        samplers.begin(), samplers.end(),
+        [](const Sampler &sampler) { return !sampler.isDone(); });
+  };
+  while (anyLeft())
+    for (Sampler &sampler : samplers)
+      if (!sampler.isDone())
+        sampler.sample();
+  std::vector<Measurement> results;
+  for (Sampler &sampler : samplers)
+    results.push_back(sampler.finish());
+  return results;
+}
+
+Measurement measure(std::span<Instance> instances,
+                    const MeasureOptions &options) {
+  return std::move(measureInterleaved(std::span(&instances, 1), options)[0]);
+}
+
+} // namespace tarpon::runtime

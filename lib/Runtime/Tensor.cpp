@@ -1,0 +1,190 @@
+//===- Tensor.cpp - Tensors in host memory ----------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/Tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace tarpon::runtime {
+
+Result<HostTensor> HostTensor::create(DType dtype, std::vector<int64_t> shape) {
+  std::optional<int64_t> count = countElements(shape, dtype);
+  if (!count)
+    return Error{"a tensor of shape " + shapeToString(shape) +
+                 " cannot be allocated"};
+  Result<AlignedBuffer> data =
+      AlignedBuffer::allocate(*count * dtypeBytes(dtype));
+  if (!data)
+    return data.error();
+  return HostTensor{dtype, std::move(shape), std::move(*data)};
+}
+
+Result<HostTensor> HostTensor::clone() const {
+  Result<HostTensor> copy = create(dtype, shape);
+  if (copy && data.size() > 0)
+    std::memcpy(copy->data.data(), data.data(),
+                static_cast<size_t>(data.size()));
+  return copy;
+}
+
+std::string shapeToString(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (int64_t extent : shape) {
+    if (!text.empty())
+      text += 'x';
+    text += std::to_string(extent);
+  }
+  return text.empty() ? "scalar" : text;
+}
+
+//===----------------------------------------------------------------------===//
+// Random tensors
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
+/// generators", 2014). The standard library's distributions differ between
+/// implementations; this does not.
+class SplitMix64 {
+public:
+  explicit SplitMix64(uint64_t seed) : state(seed) {}
+
+  uint64_t next() {
+    state += 0x9e3779b97f4a7c15;
+    uint64_t bits = state;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    return bits ^ (bits >> 31);
+  }
+
+private:
+  uint64_t state;
+};
+
+} // namespace
+
+/// The sum of four uniform numbers is close to normal, and exact in f32.
+static float bellShaped(uint64_t bits) {
+  int32_t sum = 0;
+  for (int part = 0; part < 4; ++part)
+    sum += static_cast<int32_t>((bits >> (16 * part)) & 0xffff);
+  return static_cast<float>(sum - 2 * 0xffff) * 0x1p-17f;
+}
+
+static bool isFloat(DType dtype) {
+  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
+         dtype == DType::F64;
+}
+
+void fillRandom(HostTensor &tensor, uint64_t seed) {
+  SplitMix64 generator(seed);
+  auto width = static_cast<size_t>(dtypeBytes(tensor.dtype));
+  char *element = tensor.data.data();
+  for (int64_t i = 0, end = tensor.numElements(); i < end; ++i) {
+    uint64_t bits = generator.next();
+    if (isFloat(tensor.dtype)) {
+      storeFromFloat(tensor.dtype, bellShaped(bits), element);
+    } else {
+      if (tensor.dtype == DType::Bool)
+        bits &= 1;
+      std::memcpy(element, &bits, width);
+    }
+    element += width;
+  }
+}
+
+Result<std::vector<HostTensor>> makeRandomInputs(const Package &package,
+                                                 uint64_t seed) {
+  std::vector<HostTensor> inputs;
+  SplitMix64 seeds(seed);
+  for (const TensorInfo &info : package.inputs) {
+    Result<HostTensor> tensor = HostTensor::create(info.dtype, info.shape);
+    if (!tensor)
+      return Error{"input '" + info.name + "': " + tensor.message()};
+    fillRandom(*tensor, seeds.next());
+    inputs.push_back(std::move(*tensor));
+  }
+  return inputs;
+}
+
+Result<std::vector<HostTensor>> makeOutputs(const Package &package) {
+  std::vector<HostTensor> outputs;
+  for (const TensorInfo &info : package.outputs) {
+    Result<HostTensor> tensor = HostTensor::create(info.dtype, info.shape);
+    if (!tensor)
+      return Error{"output '" + info.name + "': " + tensor.message()};
+    outputs.push_back(std::move(*tensor));
+  }
+  return outputs;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// |actual - expected|, where equal infinities are equal and NaN never is.
+static double elementError(double actual, double expected) {
+  if (actual == expected)
+    return 0;
+  double error = std::abs(actual - expected);
+  return std::isnan(error) ? kInfinity : error;
+}
+
+static double relativeNorm(double errorSquares, double expectedSquares) {
+  if (errorSquares == 0)
+    return 0;
+  double ratio = std::sqrt(errorSquares) / std::sqrt(expectedSquares);
+  return std::isnan(ratio) ? kInfinity : ratio;
+}
+
+Result<TensorComparison> compareTensors(const HostTensor &actual,
+                                        const HostTensor &expected,
+                                        int64_t zeroPoint) {
+  if (actual.shape != expected.shape)
+    return Error{"cannot compare a tensor of shape " +
+                 shapeToString(actual.shape) + " with one of shape " +
+                 shapeToString(expected.shape)};
+  TensorComparison result;
+  double errorSquares = 0, expectedSquares = 0;
+  auto zero = static_cast<double>(zeroPoint);
+  const char *left = actual.data.data();
+  const char *right = expected.data.data();
+  for (int64_t i = 0, end = expected.numElements(); i < end; ++i) {
+    double got = loadAsDouble(actual.dtype, left) - zero;
+    double wanted = loadAsDouble(expected.dtype, right) - zero;
+    left += dtypeBytes(actual.dtype);
+    right += dtypeBytes(expected.dtype);
+    double error = elementError(got, wanted);
+    if (error > result.maxAbsError) {
+      result.maxAbsError = error;
+      result.worstIndex = i;
+    }
+    errorSquares += error * error;
+    if (!std::isfinite(wanted))
+      continue;
+    result.referenceScale = std::max(result.referenceScale, std::abs(wanted));
+    expectedSquares += wanted * wanted;
+  }
+  result.relativeL2 = relativeNorm(errorSquares, expectedSquares);
+  return result;
+}
+
+void mergeComparison(TensorComparison &total, const TensorComparison &next) {
+  if (next.maxAbsError > total.maxAbsError)
+    total.worstIndex = next.worstIndex;
+  total.maxAbsError = std::max(total.maxAbsError, next.maxAbsError);
+  total.relativeL2 = std::max(total.relativeL2, next.relativeL2);
+  total.referenceScale = std::max(total.referenceScale, next.referenceScale);
+}
+
+} // namespace tarpon::runtime

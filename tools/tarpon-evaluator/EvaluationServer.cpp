@@ -1,0 +1,184 @@
+//===- EvaluationServer.cpp - Runs, verifies and times candidates -*- C++
+//-*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "EvaluationServer.h"
+
+#include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Runtime/Npy.h"
+
+#include <algorithm>
+
+namespace tarpon::evaluator {
+
+using namespace runtime;
+
+/// What outputs and their padding hold before the first run: NaN in every float
+/// format, so that an element that is never written is seen.
+static constexpr uint8_t kPoison = 0xff;
+
+//===----------------------------------------------------------------------===//
+// Preparation
+//===----------------------------------------------------------------------===//
+
+static Result<std::vector<HostTensor>>
+loadInputs(const EvaluationRequest &request, const Package &package) {
+  if (request.inputs.empty())
+    return makeRandomInputs(package, request.inputSeed);
+  std::vector<HostTensor> inputs;
+  for (const std::string &path : request.inputs) {
+    Result<HostTensor> tensor = readNpy(path);
+    if (!tensor)
+      return tensor.error();
+    inputs.push_back(std::move(*tensor));
+  }
+  return inputs;
+}
+
+static bool sameTensors(const std::vector<TensorInfo> &left,
+                        const std::vector<TensorInfo> &right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const TensorInfo &a, const TensorInfo &b) {
+                      return a.dtype == b.dtype && a.shape == b.shape &&
+                             a.quantized == b.quantized && a.scale == b.scale &&
+                             a.zeroPoint == b.zeroPoint;
+                    });
+}
+
+static Result<Instance> makeInstance(const EvaluationRequest &request,
+                                     Package package,
+                                     std::vector<HostTensor> inputs) {
+  ExecutorOptions options;
+  options.threads = request.threads;
+  options.paddedBuffers = true;
+  options.poisonMemory = true;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(package), options);
+  if (!executor)
+    return executor.error();
+  Result<Instance> instance =
+      Instance::create(std::move(*executor), std::move(inputs));
+  if (instance)
+    for (HostTensor &output : instance->outputs())
+      output.data.fill(kPoison);
+  return instance;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+static Status checkPadding(const Instance &instance) {
+  for (size_t index = 0; index < instance.outputs().size(); ++index) {
+    const AlignedBuffer &data = instance.outputs()[index].data;
+    const char *tail = data.data() + data.size();
+    bool intact = std::all_of(tail, tail + kBufferTailPadding, [](char byte) {
+      return static_cast<uint8_t>(byte) == kPoison;
+    });
+    if (!intact)
+      return Error{"candidate writes behind the end of output " +
+                   std::to_string(index)};
+  }
+  return success();
+}
+
+/// Adds what the instance's outputs are now to `answer.comparison`.
+static Status verify(const Instance &instance, const Reference *reference,
+                     EvaluationAnswer &answer) {
+  if (Status status = checkPadding(instance); !status || !reference)
+    return status;
+  if (!answer.comparison)
+    answer.comparison.emplace();
+  for (size_t index = 0; index < reference->tensors.size(); ++index) {
+    const TensorInfo &info = reference->outputs[index];
+    Result<TensorComparison> next =
+        compareTensors(instance.outputs()[index], reference->tensors[index],
+                       info.quantized ? info.zeroPoint : 0);
+    if (!next)
+      return next.error();
+    mergeComparison(*answer.comparison, *next);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The server
+//===----------------------------------------------------------------------===//
+
+static Status time(const EvaluationRequest &request,
+                   std::vector<Instance> &instances, EvaluationAnswer &answer) {
+  MeasureOptions options;
+  options.minSamples = request.minSamples;
+  options.minTimeMs = request.minTimeMs;
+  options.maxTimeMs = request.maxTimeMs;
+  Measurement measurement = measure(instances, options);
+  answer.samplesMs = std::move(measurement.samplesMs);
+  answer.medianMs = measurement.medianMs;
+  answer.madMs = measurement.madMs;
+  return success();
+}
+
+Result<EvaluationAnswer>
+EvaluationServer::evaluate(const EvaluationRequest &request) {
+  Result<Package> package = readPackage(request.package);
+  if (!package)
+    return package.error();
+  Result<std::vector<HostTensor>> inputs = loadInputs(request, *package);
+  if (!inputs)
+    return inputs.error();
+  const Reference *reference = nullptr;
+  if (request.reference) {
+    Result<const Reference *> found = references.get(request, *inputs);
+    if (!found)
+      return found.error();
+    reference = *found;
+    if (!sameTensors(package->inputs, reference->inputs) ||
+        !sameTensors(package->outputs, reference->outputs))
+      return Error{"package '" + request.package + "' and its reference '" +
+                   *request.reference + "' differ in their inputs or outputs"};
+  }
+  Result<Instance> instance =
+      makeInstance(request, std::move(*package), std::move(*inputs));
+  if (!instance)
+    return instance.error();
+
+  EvaluationAnswer answer;
+  instance->run();
+  if (Status status = verify(*instance, reference, answer); !status)
+    return status.error();
+  Result<std::vector<Instance>> rotation =
+      makeRotation(std::move(*instance), request.rotateBytes);
+  if (!rotation)
+    return rotation.error();
+  if (Status status = time(request, *rotation, answer); !status)
+    return status.error();
+  // Again after many runs: a race between threads, or memory that holds what an
+  // earlier run left, does not show in the first one.
+  if (Status status = verify(rotation->front(), reference, answer); !status)
+    return status.error();
+  return answer;
+}
+
+EvaluationAnswer EvaluationServer::answer(const std::string &line) {
+  EvaluationAnswer failure;
+  failure.outcome = EvaluationOutcome::Failed;
+  Result<EvaluationRequest> request = parseEvaluationRequest(line);
+  if (!request) {
+    failure.error = request.message();
+    return failure;
+  }
+  Result<EvaluationAnswer> answer = evaluate(*request);
+  if (answer) {
+    answer->id = request->id;
+    return std::move(*answer);
+  }
+  failure.id = request->id;
+  failure.error = answer.message();
+  return failure;
+}
+
+} // namespace tarpon::evaluator

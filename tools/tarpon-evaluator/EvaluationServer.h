@@ -1,0 +1,32 @@
+//===- EvaluationServer.h - Runs, verifies and times candidates -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_EVALUATOR_EVALUATIONSERVER_H
+#define TARPON_TOOLS_EVALUATOR_EVALUATIONSERVER_H
+
+#include "ReferenceCache.h"
+#include "tarpon/Runtime/Evaluator.h"
+#include "tarpon/Runtime/Measure.h"
+
+namespace tarpon::evaluator {
+
+/// Answers requests one after the other. Only a kernel can end the process.
+class EvaluationServer {
+public:
+  /// The answer to one line of the protocol.
+  runtime::EvaluationAnswer answer(const std::string &line);
+
+private:
+  runtime::Result<runtime::EvaluationAnswer>
+  evaluate(const runtime::EvaluationRequest &request);
+
+  ReferenceCache references;
+};
+
+} // namespace tarpon::evaluator
+
+#endif // TARPON_TOOLS_EVALUATOR_EVALUATIONSERVER_H

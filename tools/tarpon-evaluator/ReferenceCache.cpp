@@ -1,0 +1,116 @@
+//===- ReferenceCache.cpp - What the outputs should be ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReferenceCache.h"
+
+#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/Measure.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tarpon::evaluator {
+
+using namespace runtime;
+
+static constexpr size_t kMaxEntries = 8;
+
+/// The status with which the process gives up on its own memory.
+static constexpr int kMemoryDamaged = 3;
+
+/// The path and everything that changes when the file does: it is replaced by
+/// rename, so that at least the inode is another.
+static std::string identify(const std::string &path) {
+  struct stat info = {};
+  // A missing file has an identity too; reading it gives the error.
+  stat(path.c_str(), &info);
+  return path + '\n' + std::to_string(info.st_dev) + ' ' +
+         std::to_string(info.st_ino) + ' ' + std::to_string(info.st_size) +
+         ' ' + std::to_string(info.st_mtim.tv_sec) + ' ' +
+         std::to_string(info.st_mtim.tv_nsec) + '\n';
+}
+
+static std::string makeKey(const EvaluationRequest &request) {
+  std::string key = identify(*request.reference);
+  key += std::to_string(request.inputSeed) + '\n';
+  for (const std::string &path : request.inputs)
+    key += identify(path);
+  return key;
+}
+
+/// FNV-1a, eight bytes at a time.
+static uint64_t checksumOf(const Reference &reference) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const HostTensor &tensor : reference.tensors) {
+    // The padding makes a whole number of words, and nobody may write to it.
+    const char *word = tensor.data.data();
+    for (int64_t i = 0; i < tensor.data.size(); i += 8, word += 8) {
+      uint64_t bits;
+      __builtin_memcpy(&bits, word, sizeof(bits));
+      hash = (hash ^ bits) * 0x100000001b3;
+    }
+  }
+  return hash;
+}
+
+static Result<Reference> compute(const EvaluationRequest &request,
+                                 const std::vector<HostTensor> &inputs) {
+  Result<Package> package = readPackage(*request.reference);
+  if (!package)
+    return package.error();
+  ExecutorOptions options;
+  options.threads = request.threads;
+  options.paddedBuffers = true;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(*package), options);
+  if (!executor)
+    return executor.error();
+  std::vector<HostTensor> copies;
+  for (const HostTensor &input : inputs) {
+    Result<HostTensor> copy = input.clone();
+    if (!copy)
+      return copy.error();
+    copies.push_back(std::move(*copy));
+  }
+  Result<Instance> instance =
+      Instance::create(std::move(*executor), std::move(copies));
+  if (!instance)
+    return Error{"reference '" + *request.reference +
+                 "': " + instance.message()};
+  instance->run();
+  Reference reference;
+  reference.inputs = instance->executor().package().inputs;
+  reference.outputs = instance->executor().package().outputs;
+  reference.tensors = std::move(instance->outputs());
+  return reference;
+}
+
+Result<const Reference *>
+ReferenceCache::get(const EvaluationRequest &request,
+                    const std::vector<HostTensor> &inputs) {
+  std::string key = makeKey(request);
+  for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
+    if (entry->key != key)
+      continue;
+    // A candidate that wrote where it should not would make all that follow
+    // look wrong. The parent starts a new process.
+    if (checksumOf(entry->reference) != entry->checksum)
+      _exit(kMemoryDamaged);
+    entries.splice(entries.begin(), entries, entry);
+    return &entries.front().reference;
+  }
+  Result<Reference> reference = compute(request, inputs);
+  if (!reference)
+    return reference.error();
+  uint64_t checksum = checksumOf(*reference);
+  entries.push_front({std::move(key), std::move(*reference), checksum});
+  if (entries.size() > kMaxEntries)
+    entries.pop_back();
+  return &entries.front().reference;
+}
+
+} // namespace tarpon::evaluator

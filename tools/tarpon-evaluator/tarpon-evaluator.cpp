@@ -1,0 +1,111 @@
+//===- tarpon-evaluator.cpp - Runs candidates for the tuner -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads one JSON request per line and writes one JSON answer per line, until
+// its input ends; the protocol is in tarpon/Runtime/Evaluator.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "EvaluationServer.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <fcntl.h>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+static constexpr const char *kHelp =
+    "usage: tarpon-evaluator [--parent=PID]\n"
+    "\n"
+    "Runs, verifies and times compiled models. Reads one JSON request per "
+    "line\n"
+    "from standard input and writes one JSON answer per line to standard\n"
+    "output. With --parent it ends as soon as that process has died.\n"
+    "\n"
+    "example:\n"
+    "  echo '{\"id\":1,\"package\":\"model.tpn\",\"reference\":null,"
+    "\"threads\":1,\n"
+    "         \"input_seed\":0,\"min_samples\":10,\"min_time_ms\":100,\n"
+    "         \"max_time_ms\":5000,\"rotate_bytes\":0,\"inputs\":null}' |\n"
+    "    tr -d '\\n' | tarpon-evaluator\n";
+
+/// The end of the input tells a waiting evaluator that its parent has died, but
+/// not one whose kernel never ends. PR_SET_PDEATHSIG would fire already at the
+/// end of the parent's thread that started us.
+static void endWithParent(pid_t parent) {
+  std::thread([parent] {
+    while (getppid() == parent)
+      usleep(250'000);
+    _exit(1);
+  }).detach();
+}
+
+/// Kernels may print; only answers may reach the real standard output. Returns
+/// its new descriptor.
+static int reserveOutput() {
+  int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  return output;
+}
+
+static bool writeLine(int output, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t count = write(output, text.data(), text.size());
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+/// Whether the command line is one that we know.
+static bool parseArguments(int argc, char **argv, pid_t &parent) {
+  constexpr std::string_view kParent = "--parent=";
+  for (int index = 1; index < argc; ++index) {
+    std::string_view argument = argv[index];
+    if (!argument.starts_with(kParent))
+      return false;
+    argument.remove_prefix(kParent.size());
+    const char *end = argument.data() + argument.size();
+    auto [last, code] = std::from_chars(argument.data(), end, parent);
+    if (code != std::errc() || last != end)
+      return false;
+  }
+  return true;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--help") {
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  pid_t parent = 0;
+  if (!parseArguments(argc, argv, parent)) {
+    std::fputs(kHelp, stderr);
+    return 2;
+  }
+  if (parent > 0)
+    endWithParent(parent);
+  // Crashes are expected here: no core files of a tuned model's weights.
+  rlimit noCore = {0, 0};
+  setrlimit(RLIMIT_CORE, &noCore);
+
+  int output = reserveOutput();
+  tarpon::evaluator::EvaluationServer server;
+  std::string line;
+  while (std::getline(std::cin, line))
+    if (!writeLine(output, toJsonLine(server.answer(line))))
+      return 1;
+  return 0;
+}
