@@ -1,0 +1,66 @@
+//===- OnnxImport.h - From an ONNX file to the tarpon dialect ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads an ONNX model (opset 7 to 21) and builds its graph: static shapes,
+// nchw, the model's own precision, nothing fused. A model that is broken or
+// uses what is not supported gives a diagnostic that names the operator, the
+// node and the file, and no module.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IMPORT_ONNXIMPORT_H
+#define TARPON_IMPORT_ONNXIMPORT_H
+
+#include "tarpon/Runtime/Tensor.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+struct ImportOptions {
+  /// The size of symbolic leading dimensions, and of every other dimension that
+  /// has the same symbol. Without it they become 1, with a warning.
+  std::optional<int64_t> batch;
+
+  /// Values of model inputs, by name, that may be assumed where an operator
+  /// needs a compile-time constant (the shape of a Reshape). Such an input
+  /// stays an argument, and the module is right for this value of it only. The
+  /// tensors are read during the import only.
+  std::map<std::string, const runtime::HostTensor *> assumedInputs;
+};
+
+/// What @main says of the model it was imported from.
+struct ModelInfo {
+  std::string name;
+  /// Of the model file; of the list of its and the external data files' digests
+  /// where there are such.
+  std::string sha256;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
+/// Imports the model at `path` as func.func @main, one argument per graph input
+/// that has no initialiser, with the discardable attributes tarpon.model_name,
+/// tarpon.model_sha256, tarpon.input_names and tarpon.output_names. The
+/// location of every op is a NameLoc of its node inside the file's. Null, and
+/// diagnostics, on failure.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context,
+                                             llvm::StringRef path,
+                                             const ImportOptions &options = {});
+
+/// Reads the attributes back; what is missing stays empty.
+ModelInfo getModelInfo(mlir::ModuleOp module);
+
+} // namespace tarpon
+
+#endif // TARPON_IMPORT_ONNXIMPORT_H

@@ -1,0 +1,127 @@
+//===- ConstantOps.cpp - Import of constants and Cast -----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+#include "OpTable.h"
+#include "tarpon/IR/ConstantData.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tarpon {
+
+void importCast(OnnxNode &node) {
+  int64_t to = node.getInt("to", onnx::TensorProto::UNDEFINED);
+  std::optional<runtime::DType> dtype;
+  if (to >= 0 && to <= std::numeric_limits<int32_t>::max())
+    dtype = getDType(static_cast<int32_t>(to));
+  if (!dtype && !node.hasFailed())
+    node.emitError() << "cannot cast to the data type " << describeOnnxType(to);
+  if (node.hasFailed())
+    return;
+  Type elementType = getElementType(node.getBuilder().getContext(), *dtype);
+  node.setOutput(0, node.convert(node.getInput(0), elementType));
+}
+
+//===----------------------------------------------------------------------===//
+// Constant
+//===----------------------------------------------------------------------===//
+
+static void importTensor(OnnxNode &node) {
+  if (std::optional<OnnxTensor> tensor = node.getTensor("value"))
+    node.setOutput(0, node.createConstant(*tensor));
+}
+
+static void importFloats(OnnxNode &node, ArrayRef<float> values, bool scalar) {
+  SmallVector<int64_t, 1> shape;
+  if (!scalar)
+    shape.push_back(values.size());
+  auto type = RankedTensorType::get(shape, node.getBuilder().getF32Type());
+  if (!node.hasFailed())
+    node.setOutput(
+        0, createFloatConstant(node.getBuilder(), node.getLoc(), type, values));
+}
+
+void importConstant(OnnxNode &node) {
+  if (node.hasAttribute("value"))
+    return importTensor(node);
+  if (node.hasAttribute("value_int"))
+    return node.setOutput(
+        0, node.createInts(node.getInt("value_int", 0), /*scalar=*/true));
+  if (node.hasAttribute("value_ints"))
+    return node.setOutput(0, node.createInts(node.getInts("value_ints")));
+  if (node.hasAttribute("value_float"))
+    return importFloats(node, node.getFloat("value_float", 0.0f),
+                        /*scalar=*/true);
+  if (node.hasAttribute("value_floats"))
+    return importFloats(node, node.getFloats("value_floats"),
+                        /*scalar=*/false);
+  node.emitError() << "expects a dense tensor of numbers as its value; strings "
+                      "and sparse tensors are not supported";
+}
+
+void importConstantOfShape(OnnxNode &node) {
+  std::optional<SmallVector<int64_t>> shape =
+      node.getConstantInts(0, "the shape");
+  if (!shape)
+    return;
+  Value value;
+  if (!node.hasAttribute("value")) {
+    value = node.createFloat(0.0, node.getBuilder().getF32Type());
+  } else if (std::optional<OnnxTensor> tensor = node.getTensor("value")) {
+    if (multiply(tensor->shape) != 1) {
+      node.emitError() << "attribute 'value' has " << multiply(tensor->shape)
+                       << " elements, expected 1";
+      return;
+    }
+    tensor->shape.clear();
+    value = node.createConstant(*tensor);
+  }
+  node.setOutput(0, node.splat(value, *shape));
+}
+
+//===----------------------------------------------------------------------===//
+// Range
+//===----------------------------------------------------------------------===//
+
+/// What shape arithmetic needs is short; more is a mistake, or an attack.
+static constexpr double maxRange = 1 << 20;
+
+void importRange(OnnxNode &node) {
+  std::optional<double> start = node.getConstantNumber(0, "the start");
+  std::optional<double> limit = node.getConstantNumber(1, "the limit");
+  std::optional<double> delta = node.getConstantNumber(2, "the delta");
+  if (!start || !limit || !delta)
+    return;
+  double count = std::ceil((*limit - *start) / *delta);
+  // Up to here integers are exact in double. A NaN fails too.
+  constexpr double exact = 9007199254740992.0;
+  if (*delta == 0 || !(std::fabs(*start) <= exact) ||
+      !(std::fabs(*limit) <= exact) || !(count <= maxRange)) {
+    node.emitError() << "the range from " << *start << " to " << *limit
+                     << " by " << *delta << " is not supported";
+    return;
+  }
+  Type elementType = getTensorType(node.getInput(0)).getElementType();
+  int64_t size = std::max(static_cast<int64_t>(count), int64_t(0));
+  if (isa<FloatType>(elementType)) {
+    SmallVector<float> values;
+    for (int64_t i = 0; i < size; ++i)
+      values.push_back(static_cast<float>(*start + i * *delta));
+    auto type = RankedTensorType::get(size, node.getBuilder().getF32Type());
+    Value floats =
+        createFloatConstant(node.getBuilder(), node.getLoc(), type, values);
+    return node.setOutput(0, node.convert(floats, elementType));
+  }
+  SmallVector<int64_t> values;
+  for (int64_t i = 0; i < size; ++i)
+    values.push_back(static_cast<int64_t>(*start + i * *delta));
+  node.setOutput(0, node.convert(node.createInts(values), elementType));
+}
+
+} // namespace tarpon

@@ -1,0 +1,60 @@
+//===- ConvOps.cpp - Import of convolutions ---------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpTable.h"
+#include "Window.h"
+
+using namespace mlir;
+
+namespace tarpon {
+
+/// Adds the bias, in the type that the convolution accumulates in.
+static Value addBias(OnnxNode &node, Value result) {
+  Value bias = node.getInput(2);
+  if (!bias || !result)
+    return result;
+  int64_t channels = getShape(result)[1];
+  if (getShape(bias) != ArrayRef(channels)) {
+    node.emitError() << "the bias is " << bias.getType() << ", expected "
+                     << channels << " elements in one dimension";
+    return nullptr;
+  }
+  SmallVector<int64_t> shape(getShape(result).size(), 1);
+  shape[1] = channels;
+  Type elementType = getTensorType(result).getElementType();
+  return node.create<AddOp>(
+      result, node.convert(node.reshape(bias, shape), elementType));
+}
+
+void importConv(OnnxNode &node) {
+  Value input = node.getInput(0), filter = node.getInput(1);
+  ArrayRef<int64_t> shape = getShape(input), filterShape = getShape(filter);
+  if (shape.size() != filterShape.size()) {
+    node.emitError() << "the input " << input.getType() << " and the filter "
+                     << filter.getType() << " differ in rank";
+    return;
+  }
+  std::optional<Window> window = readWindow(
+      node, shape,
+      filterShape.drop_front(std::min<size_t>(2, filterShape.size())));
+  int64_t group = node.getInt("group", 1);
+  if (!window || node.hasFailed())
+    return;
+  OpBuilder &builder = node.getBuilder();
+  Value result = node.create<ConvOp>(
+      input, filter, builder.getDenseI64ArrayAttr(window->strides),
+      builder.getDenseI64ArrayAttr(window->pads),
+      builder.getDenseI64ArrayAttr(window->dilations),
+      builder.getI64IntegerAttr(group));
+  // A convolution of a small float type gives f32, ONNX's the type of its
+  // input.
+  result = addBias(node, result);
+  node.setOutput(0,
+                 node.convert(result, getTensorType(input).getElementType()));
+}
+
+} // namespace tarpon

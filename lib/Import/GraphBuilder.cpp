@@ -1,0 +1,269 @@
+//===- GraphBuilder.cpp - Builds @main from a checked model -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphBuilder.h"
+
+#include "ModelInputs.h"
+#include "tarpon/IR/ConstantData.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace tarpon {
+
+GraphBuilder::GraphBuilder(ModelReader &model, const ImportOptions &options,
+                           MLIRContext *context)
+    : model(model), options(options), graph(model, context) {}
+
+OwningOpRef<ModuleOp> GraphBuilder::build() {
+  module = ModuleOp::create(graph.builder, model.getLoc());
+  countUses();
+  if (failed(readInitializers()) || failed(createFunction()) ||
+      failed(importNodes()) || failed(createReturn()))
+    return nullptr;
+  eraseDeadOps();
+  setAttributes();
+  return std::move(module);
+}
+
+void GraphBuilder::countUses() {
+  for (const onnx::NodeProto &node : model.getGraph().node())
+    for (const std::string &name : node.input())
+      ++graph.useCounts[name];
+  for (const onnx::ValueInfoProto &output : model.getGraph().output())
+    ++graph.useCounts[output.name()];
+}
+
+LogicalResult GraphBuilder::readInitializers() {
+  for (onnx::TensorProto &proto : *model.getGraph().mutable_initializer()) {
+    runtime::Result<OnnxTensor> tensor =
+        readTensor(proto, &model.getExternalData());
+    if (!tensor)
+      return model.emitError()
+             << "initialiser '" << proto.name() << "': " << tensor.message();
+    if (const char *kind = findNonFinite(*tensor))
+      return model.emitError()
+             << "initialiser '" << proto.name() << "' contains " << kind;
+    // The weights of a large model should not be in memory twice.
+    proto.clear_raw_data();
+    Type elementType =
+        getElementType(graph.builder.getContext(), tensor->dtype);
+    graph.initializers[proto.name()] =
+        makeConstantAttr(RankedTensorType::get(tensor->shape, elementType),
+                         std::move(tensor->bytes));
+  }
+  return success();
+}
+
+LogicalResult GraphBuilder::assumeInput(const std::string &name, Value value) {
+  auto it = options.assumedInputs.find(name);
+  if (it == options.assumedInputs.end())
+    return success();
+  const runtime::HostTensor &tensor = *it->second;
+  auto type = RankedTensorType::get(
+      tensor.shape, getElementType(value.getContext(), tensor.dtype));
+  if (type != value.getType())
+    return model.emitError() << "input '" << name << "' is " << value.getType()
+                             << ", but the value assumed for it is " << type;
+  const char *data = reinterpret_cast<const char *>(tensor.data.data());
+  graph.assumed[value] = makeConstantAttr(
+      type, std::vector<char>(data, data + tensor.data.size()));
+  return success();
+}
+
+LogicalResult GraphBuilder::createFunction() {
+  SmallVector<const onnx::ValueInfoProto *> inputs;
+  for (const onnx::ValueInfoProto &input : model.getGraph().input())
+    if (!graph.initializers.contains(input.name()))
+      inputs.push_back(&input);
+  auto types = resolveInputTypes(model, inputs, options.batch);
+  if (failed(types))
+    return failure();
+  OpBuilder &builder = graph.builder;
+  builder.setInsertionPointToStart(module->getBody());
+  SmallVector<Type> argumentTypes(types->begin(), types->end());
+  function = func::FuncOp::create(builder, model.getLoc(), "main",
+                                  builder.getFunctionType(argumentTypes, {}));
+  Block *block = function.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  for (auto [input, argument] :
+       llvm::zip_equal(inputs, block->getArguments())) {
+    inputNames.push_back(input->name());
+    argument.setLoc(
+        NameLoc::get(builder.getStringAttr(input->name()), model.getLoc()));
+    graph.values[input->name()] = argument;
+    if (failed(assumeInput(input->name(), argument)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphBuilder::importNodes() {
+  for (const onnx::NodeProto &proto : model.getGraph().node())
+    if (failed(importNode(proto)))
+      return failure();
+  return success();
+}
+
+LogicalResult GraphBuilder::importNode(const onnx::NodeProto &proto) {
+  // Names need not be unique in ONNX, but layers are spoken of by theirs.
+  std::string name = model.getNodeName(proto);
+  std::string unique = name;
+  for (int i = 1; !nodeNames.insert(unique).second; ++i)
+    unique = name + "_" + std::to_string(i);
+  Location loc =
+      NameLoc::get(graph.builder.getStringAttr(unique), model.getLoc());
+  OnnxNode node(graph, proto, loc, model.describe(proto));
+  const OpRow *row = checkNode(proto, node);
+  if (!row)
+    return failure();
+  row->import(node);
+  if (node.hasFailed())
+    return failure();
+  return checkResults(proto, node);
+}
+
+const OpRow *GraphBuilder::checkNode(const onnx::NodeProto &proto,
+                                     OnnxNode &node) {
+  if (!proto.domain().empty() && proto.domain() != "ai.onnx") {
+    node.emitError() << "operators of domain '" << proto.domain()
+                     << "' are not supported";
+    return nullptr;
+  }
+  const OpRow *row = findOp(proto.op_type());
+  if (!row) {
+    node.emitError() << "the operator is not supported";
+    return nullptr;
+  }
+  int64_t opset = model.getOpset();
+  if (opset < row->minOpset || opset > row->maxOpset) {
+    node.emitError() << "the operator is not supported in opset " << opset
+                     << ", only in " << row->minOpset << " to "
+                     << row->maxOpset;
+    return nullptr;
+  }
+  node.checkAttributes(row->attributes);
+  if (node.hasFailed() || failed(checkOperands(*row, node)))
+    return nullptr;
+  return row;
+}
+
+LogicalResult GraphBuilder::checkOperands(const OpRow &row, OnnxNode &node) {
+  unsigned count = node.getNumInputs();
+  if (count < row.minInputs || count > row.maxInputs) {
+    InFlightDiagnostic diag = node.emitError()
+                              << "has " << count << " inputs, expected ";
+    if (count < row.minInputs)
+      return diag << row.minInputs << " or more";
+    return diag << "at most " << row.maxInputs;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    bool required = i < row.minInputs || row.maxInputs == anyNumber;
+    if (required && !node.hasInput(i))
+      return node.emitError() << "input " << i << " is missing";
+    Value value = node.getInput(i);
+    if (value && row.quantized == Quantized::Refuses &&
+        isa<quant::QuantizedType>(getTensorType(value).getElementType()))
+      return node.emitError() << "cannot compute with the quantised tensor '"
+                              << node.getInputName(i)
+                              << "'; it needs a DequantizeLinear before it";
+  }
+  return success();
+}
+
+LogicalResult GraphBuilder::checkResults(const onnx::NodeProto &proto,
+                                         OnnxNode &node) {
+  for (auto [index, name] : llvm::enumerate(proto.output())) {
+    if (!node.isOutputUsed(index))
+      continue;
+    Value value = graph.values.lookup(name);
+    if (!value)
+      return node.emitError()
+             << "output " << index << " ('" << name << "') is not supported";
+    // Nothing is left to compute of an empty constant; shapes of scalars are
+    // such.
+    if (!OnnxNode::getConstant(value) && llvm::is_contained(getShape(value), 0))
+      return node.emitError()
+             << "output '" << name << "' of type " << value.getType()
+             << " is empty; empty tensors are not supported";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphBuilder::checkOutput(const onnx::ValueInfoProto &output,
+                                        Value value) {
+  const onnx::TypeProto::Tensor &declared = output.type().tensor_type();
+  RankedTensorType type = getTensorType(value);
+  auto mismatch = [&]() -> LogicalResult {
+    return model.emitError() << "output '" << output.name() << "' is " << type
+                             << ", which is not what the model declares";
+  };
+  if (declared.elem_type() != 0 &&
+      getDType(declared.elem_type()) != getDType(type.getElementType()))
+    return mismatch();
+  if (!declared.has_shape())
+    return success();
+  if (declared.shape().dim_size() != type.getRank())
+    return mismatch();
+  // The leading dimension is often exported wrongly, and may have been bound.
+  for (int64_t i = 1; i < type.getRank(); ++i) {
+    const auto &dim = declared.shape().dim(i);
+    if (dim.has_dim_value() && dim.dim_value() > 0 &&
+        dim.dim_value() != type.getDimSize(i))
+      return mismatch();
+  }
+  return success();
+}
+
+LogicalResult GraphBuilder::createReturn() {
+  SmallVector<Value> results;
+  for (const onnx::ValueInfoProto &output : model.getGraph().output()) {
+    Value value = graph.lookup(output.name());
+    if (failed(checkOutput(output, value)))
+      return failure();
+    results.push_back(value);
+  }
+  func::ReturnOp::create(graph.builder, model.getLoc(), results);
+  function.setFunctionType(graph.builder.getFunctionType(
+      function.getArgumentTypes(), ValueRange(results).getTypes()));
+  return success();
+}
+
+void GraphBuilder::eraseDeadOps() {
+  // What shape arithmetic was made of, mostly.
+  Block &block = function.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void GraphBuilder::setAttributes() {
+  OpBuilder &builder = graph.builder;
+  SmallVector<StringRef> inputs(inputNames.begin(), inputNames.end());
+  SmallVector<StringRef> outputs;
+  for (const onnx::ValueInfoProto &output : model.getGraph().output())
+    outputs.push_back(output.name());
+  function->setAttr("tarpon.model_name",
+                    builder.getStringAttr(model.getName()));
+  function->setAttr("tarpon.model_sha256",
+                    builder.getStringAttr(model.getSha256()));
+  function->setAttr("tarpon.input_names", builder.getStrArrayAttr(inputs));
+  function->setAttr("tarpon.output_names", builder.getStrArrayAttr(outputs));
+}
+
+} // namespace tarpon

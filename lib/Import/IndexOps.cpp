@@ -1,0 +1,326 @@
+//===- IndexOps.cpp - Import of operators that select elements --*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The places that are selected are known. Of a constant the selection is made
+// here; of other values it is made of slices (pads below zero), side by side.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+#include "OpTable.h"
+#include "tarpon/IR/ConstantData.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace tarpon {
+
+/// A selection of more parts than this should be an operation of its own.
+static constexpr size_t maxParts = 64;
+
+//===----------------------------------------------------------------------===//
+// Selecting along one axis
+//===----------------------------------------------------------------------===//
+
+static Value selectConstant(OnnxNode &node, ElementsAttr data, int64_t axis,
+                            ArrayRef<int64_t> indices) {
+  auto type = cast<RankedTensorType>(data.getShapedType());
+  SmallVector<int64_t> shape(type.getShape());
+  std::vector<char> source = getConstantBytes(data);
+  int64_t row = multiply(ArrayRef(shape).drop_front(axis + 1)) *
+                getElementBytes(type.getElementType());
+  int64_t outer = multiply(ArrayRef(shape).take_front(axis));
+  int64_t rows = shape[axis];
+  shape[axis] = indices.size();
+  if (!countElements(shape)) {
+    node.emitError() << "the result is too large";
+    return nullptr;
+  }
+  std::vector<char> bytes;
+  bytes.reserve(outer * indices.size() * row);
+  for (int64_t i = 0; i < outer; ++i)
+    for (int64_t index : indices) {
+      auto from = source.begin() + (i * rows + index) * row;
+      bytes.insert(bytes.end(), from, from + row);
+    }
+  return node.createConstant(type.clone(shape), std::move(bytes));
+}
+
+/// The elements at `indices`, which are in range, along `axis`.
+static Value select(OnnxNode &node, Value data, int64_t axis,
+                    ArrayRef<int64_t> indices) {
+  if (ElementsAttr constant = OnnxNode::getConstant(data))
+    return selectConstant(node, constant, axis, indices);
+  SmallVector<Value> parts;
+  for (size_t begin = 0, end; begin < indices.size(); begin = end) {
+    end = begin + 1;
+    while (end < indices.size() && indices[end] == indices[end - 1] + 1)
+      ++end;
+    if (parts.size() == maxParts) {
+      node.emitError() << "selects more than " << maxParts
+                       << " separate parts of '" << node.getInputName(0)
+                       << "', which is not supported";
+      return nullptr;
+    }
+    parts.push_back(node.slice(data, axis, indices[begin], end - begin));
+    if (!parts.back())
+      return nullptr;
+  }
+  if (parts.empty()) {
+    node.emitError() << "selects nothing of '" << node.getInputName(0)
+                     << "'; empty tensors are not supported";
+    return nullptr;
+  }
+  if (parts.size() == 1)
+    return parts.front();
+  return node.create<ConcatOp>(ValueRange(parts),
+                               node.getBuilder().getI64IntegerAttr(axis));
+}
+
+void importGather(OnnxNode &node) {
+  Value data = node.getInput(0);
+  SmallVector<int64_t> shape(getShape(data));
+  int64_t axis = node.getAxis("axis", 0, shape.size());
+  ElementsAttr indicesAttr = node.getConstantInput(1, "the indices");
+  if (node.hasFailed())
+    return;
+  if (!indicesAttr.getElementType().isInteger()) {
+    node.emitError() << "the indices are not integers";
+    return;
+  }
+  SmallVector<int64_t> indices = readInts(indicesAttr);
+  for (int64_t &index : indices) {
+    if (index < -shape[axis] || index >= shape[axis]) {
+      node.emitError() << "index " << index << " is out of range for dimension "
+                       << axis << " of size " << shape[axis];
+      return;
+    }
+    index += index < 0 ? shape[axis] : 0;
+  }
+  Value rows = select(node, data, axis, indices);
+  // The indices' shape takes the place of the axis.
+  ArrayRef<int64_t> inner = indicesAttr.getShapedType().getShape();
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, inner.begin(), inner.end());
+  node.setOutput(0, node.reshape(rows, shape));
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SliceBounds {
+  SmallVector<int64_t> starts, ends, axes, steps;
+};
+} // namespace
+
+/// Attributes before opset 10, inputs since.
+static SmallVector<int64_t> readSliceList(OnnxNode &node, StringRef name,
+                                          unsigned input) {
+  if (node.hasInput(input))
+    return node.getConstantInts(input, "the input " + name.str())
+        .value_or(SmallVector<int64_t>());
+  return node.getInts(name);
+}
+
+static std::optional<SliceBounds> readSliceBounds(OnnxNode &node,
+                                                  int64_t rank) {
+  SliceBounds bounds{
+      readSliceList(node, "starts", 1), readSliceList(node, "ends", 2),
+      readSliceList(node, "axes", 3), readSliceList(node, "steps", 4)};
+  if (bounds.axes.empty())
+    for (size_t i = 0; i < bounds.starts.size(); ++i)
+      bounds.axes.push_back(i);
+  if (bounds.steps.empty())
+    bounds.steps.assign(bounds.starts.size(), 1);
+  if (node.hasFailed())
+    return std::nullopt;
+  size_t count = bounds.starts.size();
+  if (count == 0 || bounds.ends.size() != count ||
+      bounds.axes.size() != count || bounds.steps.size() != count) {
+    node.emitError() << "starts, ends, axes and steps have " << count << ", "
+                     << bounds.ends.size() << ", " << bounds.axes.size()
+                     << " and " << bounds.steps.size() << " entries";
+    return std::nullopt;
+  }
+  for (int64_t &axis : bounds.axes)
+    axis = node.normalizeAxis(axis, rank);
+  if (llvm::is_contained(bounds.steps, 0))
+    node.emitError() << "a step is 0";
+  if (node.hasFailed())
+    return std::nullopt;
+  return bounds;
+}
+
+/// The places that a slice of a dimension of `size` takes, as NumPy has it.
+static SmallVector<int64_t> listSlice(int64_t start, int64_t end, int64_t step,
+                                      int64_t size) {
+  step =
+      std::clamp(step, -std::max<int64_t>(size, 1), std::max<int64_t>(size, 1));
+  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  start = std::clamp(start < 0 ? start + size : start, step > 0 ? low : 0,
+                     std::max<int64_t>(high, 0));
+  end = std::clamp(end < 0 ? end + size : end, low, high);
+  SmallVector<int64_t> indices;
+  for (int64_t i = start; step > 0 ? i < end : i > end; i += step)
+    indices.push_back(i);
+  return indices;
+}
+
+void importSlice(OnnxNode &node) {
+  Value value = node.getInput(0);
+  std::optional<SliceBounds> bounds =
+      readSliceBounds(node, getShape(value).size());
+  if (!bounds)
+    return;
+  for (size_t i = 0; i < bounds->axes.size() && value; ++i) {
+    int64_t axis = bounds->axes[i];
+    SmallVector<int64_t> indices =
+        listSlice(bounds->starts[i], bounds->ends[i], bounds->steps[i],
+                  getShape(value)[axis]);
+    value = select(node, value, axis, indices);
+  }
+  node.setOutput(0, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Split
+//===----------------------------------------------------------------------===//
+
+/// Equal parts, of which the last may be smaller since opset 18.
+static SmallVector<int64_t> splitEvenly(OnnxNode &node, int64_t size) {
+  int64_t count = node.getInt("num_outputs", node.getNumOutputs());
+  if (count < 1 || count != node.getNumOutputs()) {
+    node.emitError() << "attribute 'num_outputs' is " << count
+                     << ", but there are " << node.getNumOutputs()
+                     << " outputs";
+    return {};
+  }
+  int64_t part = (size + count - 1) / count;
+  SmallVector<int64_t> sizes(count, part);
+  sizes.back() = size - part * (count - 1);
+  if (sizes.back() < 1 || (sizes.back() != part && node.getOpset() < 18))
+    node.emitError() << "cannot split a dimension of " << size << " into "
+                     << count << " parts";
+  return sizes;
+}
+
+void importSplit(OnnxNode &node) {
+  Value value = node.getInput(0);
+  int64_t axis = node.getAxis("axis", 0, getShape(value).size());
+  if (node.hasFailed())
+    return;
+  int64_t size = getShape(value)[axis];
+  std::optional<SmallVector<int64_t>> sizes;
+  if (node.hasInput(1))
+    sizes = node.getConstantInts(1, "the input split");
+  else if (node.hasAttribute("split"))
+    sizes = node.getInts("split");
+  else
+    sizes = splitEvenly(node, size);
+  if (!sizes || node.hasFailed())
+    return;
+  bool fits = sizes->size() == node.getNumOutputs();
+  int64_t left = size;
+  for (int64_t part : *sizes) {
+    fits = fits && part >= 1 && part <= left;
+    left -= fits ? part : 0;
+  }
+  if (!fits || left != 0) {
+    node.emitError() << "the parts [" << *sizes
+                     << "] do not make up a dimension of " << size << " in "
+                     << node.getNumOutputs() << " outputs";
+    return;
+  }
+  int64_t begin = 0;
+  for (auto [i, part] : llvm::enumerate(*sizes)) {
+    auto indices = llvm::to_vector(llvm::seq<int64_t>(begin, begin + part));
+    node.setOutput(i, select(node, value, axis, indices));
+    begin += part;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Concat and Pad
+//===----------------------------------------------------------------------===//
+
+void importConcat(OnnxNode &node) {
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < node.getNumInputs(); ++i)
+    inputs.push_back(node.getInput(i));
+  if (!node.hasAttribute("axis")) {
+    node.emitError() << "attribute 'axis' is missing";
+    return;
+  }
+  int64_t axis = node.getAxis("axis", 0, getShape(inputs.front()).size());
+  node.setOutput(
+      0, node.create<ConcatOp>(ValueRange(inputs),
+                               node.getBuilder().getI64IntegerAttr(axis)));
+}
+
+/// Attributes before opset 11; then inputs, and since opset 18 with axes. One
+/// begin and one end per dimension.
+static std::optional<SmallVector<int64_t>> readPads(OnnxNode &node,
+                                                    int64_t rank) {
+  std::optional<SmallVector<int64_t>> pads = node.getInts("pads");
+  if (node.hasInput(1))
+    pads = node.getConstantInts(1, "the input pads");
+  std::optional<SmallVector<int64_t>> axes{
+      llvm::to_vector(llvm::seq<int64_t>(0, rank))};
+  if (node.hasInput(3))
+    axes = node.getConstantInts(3, "the input axes");
+  if (!pads || !axes || !node.normalizeAxes(*axes, rank) || node.hasFailed())
+    return std::nullopt;
+  if (pads->size() != 2 * axes->size()) {
+    node.emitError() << "the pads have " << pads->size()
+                     << " entries, expected " << 2 * axes->size();
+    return std::nullopt;
+  }
+  SmallVector<int64_t> result(2 * rank, 0);
+  for (size_t i = 0; i < axes->size(); ++i) {
+    int64_t axis = node.normalizeAxis((*axes)[i], rank);
+    result[axis] = (*pads)[i];
+    result[rank + axis] = (*pads)[axes->size() + i];
+  }
+  constexpr int64_t limit = std::numeric_limits<int32_t>::max();
+  for (int64_t pad : result)
+    if (pad < -limit || pad > limit) {
+      node.emitError() << "the pad " << pad << " is out of range";
+      return std::nullopt;
+    }
+  return result;
+}
+
+void importPad(OnnxNode &node) {
+  Value input = node.getInput(0);
+  std::optional<SmallVector<int64_t>> pads =
+      readPads(node, getShape(input).size());
+  std::optional<double> value = node.getFloat("value", 0.0f);
+  if (node.hasInput(2))
+    value = node.getConstantNumber(2, "the input constant_value");
+  std::string modeName = node.getString("mode", "constant");
+  std::optional<PadMode> mode = symbolizePadMode(modeName);
+  if (!mode)
+    node.emitError() << "the mode '" << modeName
+                     << "' is not supported; expected constant, edge or "
+                        "reflect";
+  if (!pads || !value || node.hasFailed())
+    return;
+  if (llvm::all_of(*pads, [](int64_t pad) { return pad == 0; }))
+    return node.setOutput(0, input);
+  OpBuilder &builder = node.getBuilder();
+  node.setOutput(
+      0, node.create<PadOp>(input, builder.getDenseI64ArrayAttr(*pads),
+                            builder.getF64FloatAttr(*value),
+                            PadModeAttr::get(builder.getContext(), *mode)));
+}
+
+} // namespace tarpon

@@ -1,0 +1,86 @@
+//===- MatMulOps.cpp - Import of matrix products ----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+#include "OpTable.h"
+
+using namespace mlir;
+
+namespace tarpon {
+
+static Value createMatMul(OnnxNode &node, Value lhs, Value rhs, bool transposeL,
+                          bool transposeR) {
+  OpBuilder &builder = node.getBuilder();
+  return node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(transposeL),
+                               builder.getBoolAttr(transposeR));
+}
+
+/// A vector is a row on the left and a column on the right; that dimension is
+/// not in the result.
+void importMatMul(OnnxNode &node) {
+  Value lhs = node.getInput(0), rhs = node.getInput(1);
+  Type elementType = getTensorType(lhs).getElementType();
+  bool vectorL = getShape(lhs).size() == 1, vectorR = getShape(rhs).size() == 1;
+  if (vectorL)
+    lhs = node.reshape(lhs, {1, getShape(lhs)[0]});
+  if (vectorR)
+    rhs = node.reshape(rhs, {getShape(rhs)[0], 1});
+  Value result = createMatMul(node, lhs, rhs, false, false);
+  if (!result)
+    return;
+  SmallVector<int64_t> shape(getShape(result));
+  if (vectorR)
+    shape.pop_back();
+  if (vectorL)
+    shape.erase(shape.end() - (vectorR ? 1 : 2));
+  node.setOutput(0, node.convert(node.reshape(result, shape), elementType));
+}
+
+/// `value` times `factor`, which is mostly 1.
+static Value scale(OnnxNode &node, Value value, float factor) {
+  if (!value || factor == 1.0f)
+    return value;
+  Type elementType = getTensorType(value).getElementType();
+  if (!isa<FloatType>(elementType)) {
+    node.emitError() << "alpha and beta are supported for floats only";
+    return nullptr;
+  }
+  return node.create<MulOp>(value, node.createFloat(factor, elementType));
+}
+
+/// Adds beta * C, which must broadcast to the product's shape.
+static Value addMatrix(OnnxNode &node, Value product, float beta) {
+  Value matrix = node.getInput(2);
+  if (!product || !matrix || beta == 0.0f)
+    return product;
+  Type elementType = getTensorType(product).getElementType();
+  matrix = scale(node, node.convert(matrix, elementType), beta);
+  Value sum = node.create<AddOp>(product, matrix);
+  if (sum && sum.getType() != product.getType()) {
+    node.emitError() << "the input C of type " << matrix.getType()
+                     << " does not broadcast to " << product.getType();
+    return nullptr;
+  }
+  return sum;
+}
+
+void importGemm(OnnxNode &node) {
+  Value a = node.getInput(0), b = node.getInput(1);
+  if (getShape(a).size() != 2 || getShape(b).size() != 2) {
+    node.emitError() << "expects matrices, got " << a.getType() << " and "
+                     << b.getType();
+    return;
+  }
+  float alpha = node.getFloat("alpha", 1.0f);
+  float beta = node.getFloat("beta", 1.0f);
+  Value product = createMatMul(node, a, b, node.getBool("transA", false),
+                               node.getBool("transB", false));
+  Value sum = addMatrix(node, scale(node, product, alpha), beta);
+  node.setOutput(0, node.convert(sum, getTensorType(a).getElementType()));
+}
+
+} // namespace tarpon

@@ -1,0 +1,161 @@
+//===- ModelInputs.cpp - The static types of the model's inputs -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelInputs.h"
+
+#include "TensorReader.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using Dimension = onnx::TensorShapeProto::Dimension;
+
+namespace tarpon {
+
+namespace {
+/// Binds symbols first, from the leading dimensions of all inputs, and then
+/// makes the types.
+class InputResolver {
+public:
+  InputResolver(ModelReader &model,
+                ArrayRef<const onnx::ValueInfoProto *> inputs,
+                std::optional<int64_t> batch)
+      : model(model), inputs(inputs), batch(batch) {}
+
+  FailureOr<SmallVector<RankedTensorType>> resolve();
+
+private:
+  LogicalResult check(const onnx::ValueInfoProto &input);
+  LogicalResult bindSymbols();
+  FailureOr<int64_t> getSize(const onnx::ValueInfoProto &input, int index);
+  FailureOr<RankedTensorType> getType(const onnx::ValueInfoProto &input);
+  InFlightDiagnostic emitError(const onnx::ValueInfoProto &input) {
+    return model.emitError() << "input '" << input.name() << "' ";
+  }
+
+  ModelReader &model;
+  ArrayRef<const onnx::ValueInfoProto *> inputs;
+  std::optional<int64_t> batch;
+  llvm::StringMap<int64_t> symbols;
+};
+} // namespace
+
+static const onnx::TensorShapeProto &
+getShape(const onnx::ValueInfoProto &info) {
+  return info.type().tensor_type().shape();
+}
+
+/// Exporters also write -1 for a dimension that they do not know.
+static bool isSymbolic(const Dimension &dim) {
+  return !dim.has_dim_value() || dim.dim_value() < 0;
+}
+
+LogicalResult InputResolver::check(const onnx::ValueInfoProto &input) {
+  if (!input.type().has_tensor_type())
+    return emitError(input) << "is not a tensor";
+  const onnx::TypeProto::Tensor &type = input.type().tensor_type();
+  if (!getDType(type.elem_type()))
+    return emitError(input) << "has the unsupported data type "
+                            << describeOnnxType(type.elem_type());
+  if (!type.has_shape())
+    return emitError(input) << "has no shape";
+  return success();
+}
+
+LogicalResult InputResolver::bindSymbols() {
+  if (batch && *batch < 1)
+    return model.emitError()
+           << "the batch is " << *batch << ", expected 1 or more";
+  const onnx::ValueInfoProto *unbound = nullptr;
+  const onnx::ValueInfoProto *fixed = nullptr;
+  bool bound = false;
+  for (const onnx::ValueInfoProto *input : inputs) {
+    if (getShape(*input).dim_size() == 0)
+      continue;
+    const Dimension &dim = getShape(*input).dim(0);
+    if (isSymbolic(dim)) {
+      bound = true;
+      unbound = unbound ? unbound : input;
+      if (!dim.dim_param().empty())
+        symbols[dim.dim_param()] = batch.value_or(1);
+    } else if (batch && dim.dim_value() != *batch) {
+      fixed = fixed ? fixed : input;
+    }
+  }
+  if (batch && !bound && fixed)
+    return emitError(*fixed) << "has the fixed leading dimension "
+                             << getShape(*fixed).dim(0).dim_value()
+                             << ", so that the batch cannot be " << *batch;
+  if (!batch && unbound)
+    emitWarning(model.getLoc())
+        << model.getPath() << ": input '" << unbound->name()
+        << "' has a symbolic leading dimension, which becomes 1; a batch size "
+           "binds it";
+  return success();
+}
+
+FailureOr<int64_t> InputResolver::getSize(const onnx::ValueInfoProto &input,
+                                          int index) {
+  const Dimension &dim = getShape(input).dim(index);
+  if (!isSymbolic(dim)) {
+    if (dim.dim_value() > 0)
+      return dim.dim_value();
+    return emitError(input) << "has the size 0 in dimension " << index
+                            << "; empty tensors are not supported";
+  }
+  if (index == 0)
+    return batch.value_or(1);
+  auto it = symbols.find(dim.dim_param());
+  if (it != symbols.end())
+    return it->second;
+  InFlightDiagnostic diag = emitError(input)
+                            << "has the unknown dimension " << index;
+  if (!dim.dim_param().empty())
+    diag << " ('" << dim.dim_param() << "')";
+  return diag << "; only the leading dimension may be symbolic";
+}
+
+FailureOr<RankedTensorType>
+InputResolver::getType(const onnx::ValueInfoProto &input) {
+  SmallVector<int64_t> shape;
+  for (int i = 0; i < getShape(input).dim_size(); ++i) {
+    FailureOr<int64_t> size = getSize(input, i);
+    if (failed(size))
+      return failure();
+    shape.push_back(*size);
+  }
+  if (!countElements(shape))
+    return emitError(input) << "is too large";
+  runtime::DType dtype = *getDType(input.type().tensor_type().elem_type());
+  return RankedTensorType::get(
+      shape, getElementType(model.getLoc().getContext(), dtype));
+}
+
+FailureOr<SmallVector<RankedTensorType>> InputResolver::resolve() {
+  for (const onnx::ValueInfoProto *input : inputs)
+    if (failed(check(*input)))
+      return failure();
+  if (failed(bindSymbols()))
+    return failure();
+  SmallVector<RankedTensorType> types;
+  for (const onnx::ValueInfoProto *input : inputs) {
+    FailureOr<RankedTensorType> type = getType(*input);
+    if (failed(type))
+      return failure();
+    types.push_back(*type);
+  }
+  return types;
+}
+
+FailureOr<SmallVector<RankedTensorType>>
+resolveInputTypes(ModelReader &model,
+                  ArrayRef<const onnx::ValueInfoProto *> inputs,
+                  std::optional<int64_t> batch) {
+  return InputResolver(model, inputs, batch).resolve();
+}
+
+} // namespace tarpon

@@ -1,0 +1,75 @@
+//===- ModelReader.h - The model file, parsed and checked -------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_IMPORT_MODELREADER_H
+#define TARPON_LIB_IMPORT_MODELREADER_H
+
+#include "ExternalData.h"
+#include "OnnxProto.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
+
+#include <future>
+#include <memory>
+#include <string>
+
+namespace tarpon {
+
+constexpr int64_t minOpset = 7;
+constexpr int64_t maxOpset = 21;
+
+/// A model whose graph is well formed: its opset is supported, every value has
+/// one definition, which stands before its uses. Nothing is known yet of the
+/// operators.
+class ModelReader {
+public:
+  /// Reads the model at `path`; null, and a diagnostic, on failure.
+  static std::unique_ptr<ModelReader> create(mlir::MLIRContext *context,
+                                             llvm::StringRef path);
+
+  /// The graph is mutable so that data can be dropped once it was copied.
+  onnx::GraphProto &getGraph() { return *proto.mutable_graph(); }
+  int64_t getOpset() const { return opset; }
+  llvm::StringRef getPath() const { return path; }
+  mlir::Location getLoc() const { return loc; }
+  ExternalData &getExternalData() { return external; }
+
+  /// The graph's name, or else the file's.
+  std::string getName() const;
+
+  /// See ModelInfo::sha256. Waits for the digest, which is being computed since
+  /// the file was read.
+  std::string getSha256();
+
+  /// "<OpType> node '<name>' in <file>": how messages speak of a node.
+  std::string describe(const onnx::NodeProto &node) const;
+  /// The node's name, or <OpType>_<index> for one that has none.
+  std::string getNodeName(const onnx::NodeProto &node) const;
+
+  /// An error about the file as a whole, "<file>: ...".
+  mlir::InFlightDiagnostic emitError() const;
+
+private:
+  ModelReader(mlir::Location loc, llvm::StringRef path);
+  mlir::LogicalResult parse();
+  mlir::LogicalResult readOpset();
+  mlir::LogicalResult checkGraph();
+
+  mlir::Location loc;
+  std::string path;
+  std::unique_ptr<llvm::MemoryBuffer> file;
+  onnx::ModelProto proto;
+  int64_t opset = 0;
+  ExternalData external;
+  /// Declared last: it reads the file until it is done.
+  std::future<std::string> digest;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_IMPORT_MODELREADER_H

@@ -1,0 +1,112 @@
+//===- NormOps.cpp - Import of normalisations -------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+#include "OpTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace tarpon {
+
+void importBatchNormalization(OnnxNode &node) {
+  Value input = node.getInput(0);
+  float epsilon = node.getFloat("epsilon", 1e-5f);
+  if (node.getBool("training_mode", false)) {
+    node.emitError() << "training-mode batch normalisation is not supported";
+    return;
+  }
+  if (!node.getBool("spatial", true)) {
+    node.emitError() << "batch normalisation with spatial = 0 is not supported";
+    return;
+  }
+  for (unsigned i = 1; i < node.getNumOutputs(); ++i)
+    if (node.isOutputUsed(i)) {
+      node.emitError() << "output " << i
+                       << " exists in training only, which is not supported";
+      return;
+    }
+  if (node.hasFailed())
+    return;
+  node.setOutput(
+      0, node.create<BatchNormOp>(input, node.getInput(1), node.getInput(2),
+                                  node.getInput(3), node.getInput(4),
+                                  node.getBuilder().getF32FloatAttr(epsilon)));
+}
+
+/// Before opset 13 everything from axis on is one dimension.
+static void importFlatSoftmax(OnnxNode &node, Value input, int64_t axis) {
+  ArrayRef<int64_t> shape = getShape(input);
+  IntegerAttr last = node.getBuilder().getI64IntegerAttr(1);
+  Value flat = node.reshape(input, {multiply(shape.take_front(axis)),
+                                    multiply(shape.drop_front(axis))});
+  node.setOutput(0, node.reshape(node.create<SoftmaxOp>(flat, last), shape));
+}
+
+void importSoftmax(OnnxNode &node) {
+  Value input = node.getInput(0);
+  ArrayRef<int64_t> shape = getShape(input);
+  bool isFlat = node.getOpset() < 13;
+  int64_t axis = node.getAxis("axis", isFlat ? 1 : -1, shape.size());
+  if (node.hasFailed())
+    return;
+  auto isOne = [](int64_t size) { return size == 1; };
+  if (isFlat && !llvm::all_of(shape.drop_front(axis + 1), isOne))
+    return importFlatSoftmax(node, input, axis);
+  IntegerAttr attr = node.getBuilder().getI64IntegerAttr(axis);
+  node.setOutput(0, node.create<SoftmaxOp>(input, attr));
+}
+
+void importLrn(OnnxNode &node) {
+  OpBuilder &builder = node.getBuilder();
+  if (!node.hasAttribute("size")) {
+    node.emitError() << "attribute 'size' is missing";
+    return;
+  }
+  IntegerAttr size = builder.getI64IntegerAttr(node.getInt("size", 1));
+  FloatAttr alpha = builder.getF32FloatAttr(node.getFloat("alpha", 1e-4f));
+  FloatAttr beta = builder.getF32FloatAttr(node.getFloat("beta", 0.75f));
+  FloatAttr bias = builder.getF32FloatAttr(node.getFloat("bias", 1.0f));
+  node.setOutput(0,
+                 node.create<LrnOp>(node.getInput(0), size, alpha, beta, bias));
+}
+
+/// In training Dropout is still the identity at a ratio of 0.
+static bool isTraining(OnnxNode &node) {
+  if (!node.hasInput(2))
+    return false;
+  std::optional<double> training =
+      node.getConstantNumber(2, "the input training_mode");
+  if (!training || *training == 0)
+    return false;
+  std::optional<double> ratio = 0.5;
+  if (node.hasInput(1))
+    ratio = node.getConstantNumber(1, "the input ratio");
+  return ratio && *ratio != 0;
+}
+
+void importDropout(OnnxNode &node) {
+  Value input = node.getInput(0);
+  if (isTraining(node))
+    node.emitError() << "training-mode dropout is not supported";
+  if (node.hasFailed())
+    return;
+  node.setOutput(0, input);
+  if (!node.isOutputUsed(1))
+    return;
+  // Nothing is dropped, and so the mask is all true; before opset 10 it has the
+  // type of the input.
+  Type elementType = getTensorType(input).getElementType();
+  if (node.getOpset() >= 10)
+    elementType = node.getBuilder().getI1Type();
+  Value mask = node.createFloat(1.0, node.getBuilder().getF32Type());
+  node.setOutput(1,
+                 node.splat(node.convert(mask, elementType), getShape(input)));
+}
+
+} // namespace tarpon

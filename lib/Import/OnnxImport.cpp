@@ -1,0 +1,50 @@
+//===- OnnxImport.cpp - From an ONNX file to the tarpon dialect -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Import/OnnxImport.h"
+
+#include "GraphBuilder.h"
+
+#include "mlir/Dialect/Quant/IR/Quant.h"
+
+using namespace mlir;
+
+namespace tarpon {
+
+OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, StringRef path,
+                                 const ImportOptions &options) {
+  context.loadDialect<TarponDialect, func::FuncDialect, quant::QuantDialect>();
+  std::unique_ptr<ModelReader> model = ModelReader::create(&context, path);
+  if (!model)
+    return nullptr;
+  return GraphBuilder(*model, options, &context).build();
+}
+
+static std::string getString(Operation *op, StringRef name) {
+  auto attr = op->getAttrOfType<StringAttr>(name);
+  return attr ? attr.getValue().str() : "";
+}
+
+static std::vector<std::string> getStrings(Operation *op, StringRef name) {
+  std::vector<std::string> strings;
+  if (auto attr = op->getAttrOfType<ArrayAttr>(name))
+    for (auto element : attr.getAsRange<StringAttr>())
+      strings.push_back(element.getValue().str());
+  return strings;
+}
+
+ModelInfo getModelInfo(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return {};
+  return {getString(main, "tarpon.model_name"),
+          getString(main, "tarpon.model_sha256"),
+          getStrings(main, "tarpon.input_names"),
+          getStrings(main, "tarpon.output_names")};
+}
+
+} // namespace tarpon

@@ -1,0 +1,296 @@
+//===- OnnxNode.cpp - A node as its importer sees it ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+
+#include "tarpon/IR/ConstantData.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstring>
+
+using namespace mlir;
+using tarpon::runtime::DType;
+
+namespace tarpon {
+
+int64_t multiply(ArrayRef<int64_t> dims) {
+  int64_t product = 1;
+  for (int64_t dim : dims)
+    product *= dim;
+  return product;
+}
+
+template <typename T>
+static SmallVector<int64_t> widen(ArrayRef<char> bytes) {
+  SmallVector<int64_t> ints(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < ints.size(); ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    ints[i] = static_cast<int64_t>(value);
+  }
+  return ints;
+}
+
+SmallVector<int64_t> readInts(ElementsAttr attr) {
+  std::vector<char> bytes = getConstantBytes(attr);
+  switch (getDType(attr.getElementType()).value_or(DType::F32)) {
+  case DType::I8:
+    return widen<int8_t>(bytes);
+  case DType::U8:
+  case DType::Bool:
+    return widen<uint8_t>(bytes);
+  case DType::I16:
+    return widen<int16_t>(bytes);
+  case DType::U16:
+    return widen<uint16_t>(bytes);
+  case DType::I32:
+    return widen<int32_t>(bytes);
+  case DType::U32:
+    return widen<uint32_t>(bytes);
+  case DType::I64:
+  case DType::U64:
+    return widen<int64_t>(bytes);
+  default:
+    llvm_unreachable("not an integer constant");
+  }
+}
+
+Value OnnxNode::Graph::lookup(StringRef name) {
+  Value &value = values[name];
+  if (value)
+    return value;
+  auto it = initializers.find(name);
+  if (it == initializers.end())
+    return nullptr;
+  Location loc = NameLoc::get(builder.getStringAttr(name), model.getLoc());
+  value = ConstantOp::create(builder, loc, it->second.getType(), it->second,
+                             TypeAttr());
+  return value;
+}
+
+OnnxNode::OnnxNode(Graph &graph, const onnx::NodeProto &proto, Location loc,
+                   std::string description)
+    : graph(graph), proto(proto), loc(loc),
+      description(std::move(description)) {}
+
+InFlightDiagnostic OnnxNode::emitError() {
+  // The first error is the cause of what comes after it.
+  if (failedFlag)
+    return InFlightDiagnostic();
+  failedFlag = true;
+  return mlir::emitError(loc) << description << ": ";
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs and outputs
+//===----------------------------------------------------------------------===//
+
+bool OnnxNode::hasInput(unsigned index) const {
+  return !getInputName(index).empty();
+}
+
+StringRef OnnxNode::getInputName(unsigned index) const {
+  return index < getNumInputs() ? StringRef(proto.input(index)) : StringRef();
+}
+
+Value OnnxNode::getInput(unsigned index) {
+  return hasInput(index) ? graph.lookup(getInputName(index)) : Value();
+}
+
+bool OnnxNode::isOutputUsed(unsigned index) const {
+  return index < getNumOutputs() && !proto.output(index).empty() &&
+         graph.useCounts.lookup(proto.output(index)) > 0;
+}
+
+void OnnxNode::setOutput(unsigned index, Value value) {
+  if (value && index < getNumOutputs() && !proto.output(index).empty())
+    graph.values[proto.output(index)] = value;
+}
+
+//===----------------------------------------------------------------------===//
+// Values at compile time
+//===----------------------------------------------------------------------===//
+
+ElementsAttr OnnxNode::getConstant(Value value) {
+  return value ? getConstantValue(value) : ElementsAttr();
+}
+
+ElementsAttr OnnxNode::getConstantInput(unsigned index, StringRef what) {
+  Value value = getInput(index);
+  ElementsAttr attr = getConstant(value);
+  if (!attr && value)
+    attr = graph.assumed.lookup(value);
+  if (!attr)
+    emitError() << what << " '" << getInputName(index) << "' is not a constant";
+  return attr;
+}
+
+std::optional<SmallVector<int64_t>> OnnxNode::getConstantInts(unsigned index,
+                                                              StringRef what) {
+  ElementsAttr attr = getConstantInput(index, what);
+  if (!attr)
+    return std::nullopt;
+  if (!attr.getElementType().isIntOrIndex() ||
+      attr.getShapedType().getRank() > 1) {
+    emitError() << what << " '" << getInputName(index)
+                << "' is not a list of integers";
+    return std::nullopt;
+  }
+  return readInts(attr);
+}
+
+std::optional<double> OnnxNode::getConstantNumber(unsigned index,
+                                                  StringRef what) {
+  ElementsAttr attr = getConstantInput(index, what);
+  if (!attr)
+    return std::nullopt;
+  if (attr.getNumElements() != 1) {
+    emitError() << what << " '" << getInputName(index) << "' has "
+                << attr.getNumElements() << " elements, expected 1";
+    return std::nullopt;
+  }
+  if (attr.getElementType().isInteger())
+    return static_cast<double>(readInts(attr).front());
+  if (!attr.getElementType().isF64())
+    return getConstantFloats(attr).front();
+  double value;
+  std::memcpy(&value, getConstantBytes(attr).data(), sizeof(value));
+  return value;
+}
+
+Value OnnxNode::createConstant(RankedTensorType type, std::vector<char> bytes) {
+  ElementsAttr attr = makeConstantAttr(type, std::move(bytes));
+  return ConstantOp::create(graph.builder, loc, type, attr, TypeAttr());
+}
+
+Value OnnxNode::createConstant(const OnnxTensor &tensor) {
+  Type elementType = getElementType(graph.builder.getContext(), tensor.dtype);
+  return createConstant(RankedTensorType::get(tensor.shape, elementType),
+                        tensor.bytes);
+}
+
+Value OnnxNode::createInts(ArrayRef<int64_t> ints, bool scalar) {
+  SmallVector<int64_t, 1> shape;
+  if (!scalar)
+    shape.push_back(ints.size());
+  const char *data = reinterpret_cast<const char *>(ints.data());
+  return createConstant(
+      RankedTensorType::get(shape, graph.builder.getI64Type()),
+      std::vector<char>(data, data + ints.size() * sizeof(int64_t)));
+}
+
+Value OnnxNode::createFloat(double value, Type elementType) {
+  auto type = RankedTensorType::get({}, elementType);
+  if (!elementType.isF64())
+    return createFloatConstant(graph.builder, loc, type,
+                               {static_cast<float>(value)});
+  const char *data = reinterpret_cast<const char *>(&value);
+  return createConstant(type, std::vector<char>(data, data + sizeof(value)));
+}
+
+Value OnnxNode::splat(Value constant, ArrayRef<int64_t> shape) {
+  if (!constant)
+    return nullptr;
+  // A splat takes no memory here, but may be expanded later on.
+  constexpr int64_t maxSplat = int64_t(1) << 30;
+  std::optional<int64_t> count = countElements(shape);
+  if (!count || *count > maxSplat) {
+    emitError() << "the shape [" << shape << "] is too large or negative";
+    return nullptr;
+  }
+  auto type =
+      RankedTensorType::get(shape, getTensorType(constant).getElementType());
+  if (*count == 0)
+    return createConstant(type, {});
+  auto dense = cast<DenseElementsAttr>(getConstant(constant));
+  return ConstantOp::create(graph.builder, loc, type,
+                            cast<ElementsAttr>(dense.resizeSplat(type)),
+                            TypeAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult OnnxNode::build(OperationState &state, InferFn infer,
+                              Operation *&op) {
+  MLIRContext *context = graph.builder.getContext();
+  if (infer &&
+      failed(infer(context, loc, state.operands,
+                   state.attributes.getDictionary(context),
+                   state.getRawProperties(), state.regions, state.types)))
+    return failure();
+  for (Type type : state.types)
+    if (!countElements(cast<RankedTensorType>(type).getShape()))
+      return mlir::emitError(loc) << "the result " << type << " is too large";
+  op = graph.builder.create(state);
+  return verify(op);
+}
+
+Value OnnxNode::insert(OperationState &state, InferFn infer) {
+  std::string reason;
+  Operation *op = nullptr;
+  {
+    // What the dialect has to say is repeated with the node's name and file.
+    ScopedDiagnosticHandler handler(
+        graph.builder.getContext(), [&](Diagnostic &diag) {
+          if (diag.getSeverity() == DiagnosticSeverity::Error && reason.empty())
+            reason = diag.str();
+          return success();
+        });
+    if (failed(build(state, infer, op)) && reason.empty())
+      reason = "its operands do not fit each other";
+  }
+  if (!reason.empty()) {
+    if (op)
+      op->erase();
+    emitError() << reason;
+    return nullptr;
+  }
+  SmallVector<Value, 1> folded;
+  if (succeeded(graph.builder.tryFold(op, folded)) && !folded.empty()) {
+    op->erase();
+    return folded.front();
+  }
+  return op->getResult(0);
+}
+
+Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {
+  if (!value || getShape(value) == shape)
+    return value;
+  Type elementType = getTensorType(value).getElementType();
+  return createTyped<ReshapeOp>(RankedTensorType::get(shape, elementType),
+                                value);
+}
+
+Value OnnxNode::convert(Value value, Type elementType) {
+  if (!value || getTensorType(value).getElementType() == elementType)
+    return value;
+  return createTyped<ConvertOp>(
+      RankedTensorType::get(getShape(value), elementType), value);
+}
+
+Value OnnxNode::slice(Value value, int64_t axis, int64_t begin,
+                      int64_t length) {
+  if (!value)
+    return nullptr;
+  ArrayRef<int64_t> shape = getShape(value);
+  if (begin == 0 && length == shape[axis])
+    return value;
+  SmallVector<int64_t> pads(2 * shape.size(), 0);
+  pads[axis] = -begin;
+  pads[shape.size() + axis] = begin + length - shape[axis];
+  OpBuilder &builder = graph.builder;
+  return create<PadOp>(
+      value, builder.getDenseI64ArrayAttr(pads), builder.getF64FloatAttr(0.0),
+      PadModeAttr::get(builder.getContext(), PadMode::Constant));
+}
+
+} // namespace tarpon

@@ -1,0 +1,99 @@
+//===- OpTable.h - Which importer takes which operator ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_IMPORT_OPTABLE_H
+#define TARPON_LIB_IMPORT_OPTABLE_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <limits>
+
+namespace tarpon {
+
+class OnnxNode;
+
+/// Imports one node. Before it runs, the node was checked against its row, so
+/// that the inputs that are not optional are there.
+using OpImporter = void (*)(OnnxNode &node);
+
+/// How an operator treats tensors that hold quantised values.
+enum class Quantized { Refuses, Takes };
+
+/// OpRow::maxInputs of an operator that takes any number, of which none may be
+/// left out.
+constexpr unsigned anyNumber = std::numeric_limits<unsigned>::max();
+
+struct OpRow {
+  llvm::StringRef name;
+  int64_t minOpset;
+  int64_t maxOpset;
+  unsigned minInputs;
+  unsigned maxInputs;
+  OpImporter import;
+  Quantized quantized;
+  /// All attributes of the operator, parted by blanks.
+  llvm::StringRef attributes;
+};
+
+/// The row of an operator of the default domain, or null.
+const OpRow *findOp(llvm::StringRef name);
+
+// ConvOps.cpp
+void importConv(OnnxNode &node);
+// PoolOps.cpp
+void importMaxPool(OnnxNode &node);
+void importAveragePool(OnnxNode &node);
+void importGlobalAveragePool(OnnxNode &node);
+void importGlobalMaxPool(OnnxNode &node);
+void importReduceMean(OnnxNode &node);
+// ElementwiseOps.cpp
+void importAdd(OnnxNode &node);
+void importClip(OnnxNode &node);
+void importDiv(OnnxNode &node);
+void importHardSigmoid(OnnxNode &node);
+void importHardSwish(OnnxNode &node);
+void importLeakyRelu(OnnxNode &node);
+void importMul(OnnxNode &node);
+void importRelu(OnnxNode &node);
+void importSigmoid(OnnxNode &node);
+void importSub(OnnxNode &node);
+void importSum(OnnxNode &node);
+// MatMulOps.cpp
+void importGemm(OnnxNode &node);
+void importMatMul(OnnxNode &node);
+// NormOps.cpp
+void importBatchNormalization(OnnxNode &node);
+void importDropout(OnnxNode &node);
+void importLrn(OnnxNode &node);
+void importSoftmax(OnnxNode &node);
+// ShapeOps.cpp
+void importFlatten(OnnxNode &node);
+void importIdentity(OnnxNode &node);
+void importReshape(OnnxNode &node);
+void importShape(OnnxNode &node);
+void importSize(OnnxNode &node);
+void importSqueeze(OnnxNode &node);
+void importTranspose(OnnxNode &node);
+void importUnsqueeze(OnnxNode &node);
+// IndexOps.cpp
+void importConcat(OnnxNode &node);
+void importGather(OnnxNode &node);
+void importPad(OnnxNode &node);
+void importSlice(OnnxNode &node);
+void importSplit(OnnxNode &node);
+// ConstantOps.cpp
+void importCast(OnnxNode &node);
+void importConstant(OnnxNode &node);
+void importConstantOfShape(OnnxNode &node);
+void importRange(OnnxNode &node);
+// QuantOps.cpp
+void importDequantizeLinear(OnnxNode &node);
+void importQuantizeLinear(OnnxNode &node);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_IMPORT_OPTABLE_H

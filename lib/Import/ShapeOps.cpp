@@ -1,0 +1,178 @@
+//===- ShapeOps.cpp - Import of operators that only reshape -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All shapes are known, so that Shape and Size are constants, and what is
+// computed from them folds as it is built.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+#include "OpTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace tarpon {
+
+void importIdentity(OnnxNode &node) { node.setOutput(0, node.getInput(0)); }
+
+void importTranspose(OnnxNode &node) {
+  Value input = node.getInput(0);
+  SmallVector<int64_t> permutation = node.getInts("perm");
+  if (!node.hasAttribute("perm"))
+    for (int64_t i = getShape(input).size() - 1; i >= 0; --i)
+      permutation.push_back(i);
+  node.setOutput(
+      0, node.create<TransposeOp>(
+             input, node.getBuilder().getDenseI64ArrayAttr(permutation)));
+}
+
+//===----------------------------------------------------------------------===//
+// Reshape
+//===----------------------------------------------------------------------===//
+
+/// Replaces the zeros that mean "as in the input".
+static bool copyDims(OnnxNode &node, ArrayRef<int64_t> input,
+                     SmallVectorImpl<int64_t> &shape) {
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 0)
+      continue;
+    if (i >= input.size()) {
+      node.emitError() << "dimension " << i << " of the shape [" << shape
+                       << "] is 0, but the input has rank " << input.size();
+      return false;
+    }
+    shape[i] = input[i];
+  }
+  return true;
+}
+
+/// Replaces the -1, of which there may be one, and checks the number of
+/// elements.
+static bool inferDim(OnnxNode &node, ArrayRef<int64_t> input,
+                     SmallVectorImpl<int64_t> &shape) {
+  SmallVector<int64_t> known(shape.begin(), shape.end());
+  int64_t *inferred = llvm::find(known, -1);
+  bool hasInferred = inferred != known.end();
+  if (hasInferred)
+    *inferred = 1;
+  std::optional<int64_t> count = countElements(known);
+  int64_t wanted = multiply(input);
+  if (count && hasInferred && *count > 0 && wanted % *count == 0) {
+    *inferred = wanted / *count;
+    shape.assign(known.begin(), known.end());
+    return true;
+  }
+  if (count && !hasInferred && *count == wanted)
+    return true;
+  node.emitError() << "the shape [" << shape << "] does not fit the " << wanted
+                   << " elements of the input";
+  return false;
+}
+
+void importReshape(OnnxNode &node) {
+  Value input = node.getInput(0);
+  std::optional<SmallVector<int64_t>> shape =
+      node.getConstantInts(1, "the shape");
+  bool allowZero = node.getBool("allowzero", false);
+  if (!shape || node.hasFailed())
+    return;
+  if (!allowZero && !copyDims(node, getShape(input), *shape))
+    return;
+  if (inferDim(node, getShape(input), *shape))
+    node.setOutput(0, node.reshape(input, *shape));
+}
+
+void importFlatten(OnnxNode &node) {
+  Value input = node.getInput(0);
+  ArrayRef<int64_t> shape = getShape(input);
+  int64_t axis = node.getAxis("axis", 1, shape.size(), /*isInsertion=*/true);
+  if (node.hasFailed())
+    return;
+  node.setOutput(0, node.reshape(input, {multiply(shape.take_front(axis)),
+                                         multiply(shape.drop_front(axis))}));
+}
+
+//===----------------------------------------------------------------------===//
+// Squeeze and Unsqueeze
+//===----------------------------------------------------------------------===//
+
+/// The axes, which are an attribute before opset 13 and an input since. Empty
+/// when absent.
+static std::optional<SmallVector<int64_t>> readAxes(OnnxNode &node) {
+  if (node.hasInput(1))
+    return node.getConstantInts(1, "the input axes");
+  return node.getInts("axes");
+}
+
+void importSqueeze(OnnxNode &node) {
+  Value input = node.getInput(0);
+  ArrayRef<int64_t> shape = getShape(input);
+  std::optional<SmallVector<int64_t>> axes = readAxes(node);
+  if (axes)
+    axes = node.normalizeAxes(*axes, shape.size());
+  if (!axes || node.hasFailed())
+    return;
+  bool all = !node.hasInput(1) && !node.hasAttribute("axes");
+  SmallVector<int64_t> result;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    bool removed = all ? size == 1 : llvm::is_contained(*axes, i);
+    if (removed && size != 1) {
+      node.emitError() << "dimension " << i << " cannot be removed: it is "
+                       << size << ", not 1";
+      return;
+    }
+    if (!removed)
+      result.push_back(size);
+  }
+  node.setOutput(0, node.reshape(input, result));
+}
+
+void importUnsqueeze(OnnxNode &node) {
+  Value input = node.getInput(0);
+  std::optional<SmallVector<int64_t>> axes = readAxes(node);
+  if (!axes || node.hasFailed())
+    return;
+  if (axes->empty()) {
+    node.emitError() << "the axes are missing";
+    return;
+  }
+  SmallVector<int64_t> shape(getShape(input));
+  axes = node.normalizeAxes(*axes, shape.size() + axes->size());
+  if (!axes)
+    return;
+  for (int64_t axis : *axes)
+    shape.insert(shape.begin() + axis, 1);
+  node.setOutput(0, node.reshape(input, shape));
+}
+
+//===----------------------------------------------------------------------===//
+// Shape and Size
+//===----------------------------------------------------------------------===//
+
+void importShape(OnnxNode &node) {
+  ArrayRef<int64_t> shape = getShape(node.getInput(0));
+  int64_t rank = shape.size();
+  // Both are clamped to the rank.
+  auto readBound = [&](StringRef name, int64_t absent) {
+    int64_t bound = node.getInt(name, absent);
+    bound = std::clamp(bound, -rank, rank);
+    return bound < 0 ? bound + rank : bound;
+  };
+  int64_t start = readBound("start", 0);
+  int64_t end = std::max(readBound("end", rank), start);
+  if (!node.hasFailed())
+    node.setOutput(0, node.createInts(shape.slice(start, end - start)));
+}
+
+void importSize(OnnxNode &node) {
+  node.setOutput(0, node.createInts(multiply(getShape(node.getInput(0))),
+                                    /*scalar=*/true));
+}
+
+} // namespace tarpon

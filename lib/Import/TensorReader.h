@@ -1,0 +1,63 @@
+//===- TensorReader.h - TensorProto to bytes --------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_IMPORT_TENSORREADER_H
+#define TARPON_LIB_IMPORT_TENSORREADER_H
+
+#include "ExternalData.h"
+#include "OnnxProto.h"
+#include "tarpon/Runtime/DType.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// A tensor in row-major order. A bool takes one byte, which is 0 or 1.
+struct OnnxTensor {
+  std::string name;
+  runtime::DType dtype = runtime::DType::F32;
+  std::vector<int64_t> shape;
+  std::vector<char> bytes;
+};
+
+/// Tensors above this many elements are refused, which keeps every size and
+/// offset that follows from one far from the end of int64_t.
+constexpr int64_t maxElements = int64_t(1) << 38;
+
+/// The product of the dimensions; none if one is negative or the product is
+/// above maxElements.
+std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
+
+/// The dtype of a TensorProto::DataType; none for strings, complex numbers,
+/// and what later versions added.
+std::optional<runtime::DType> getDType(int32_t onnxType);
+
+/// The element type that stands for a dtype: signed integers are signless,
+/// unsigned ones unsigned, bool is i1.
+mlir::Type getElementType(mlir::MLIRContext *context, runtime::DType dtype);
+
+/// The inverse; a quantised type gives its storage dtype.
+std::optional<runtime::DType> getDType(mlir::Type elementType);
+
+/// For messages: "1 (FLOAT)".
+std::string describeOnnxType(int32_t onnxType);
+
+/// Reads the data of `tensor`, from its fields or through `external`; without
+/// `external`, external data is an error.
+runtime::Result<OnnxTensor> readTensor(const onnx::TensorProto &tensor,
+                                       ExternalData *external);
+
+/// "NaN" or "Inf" if a float element of `tensor` is that, else null.
+const char *findNonFinite(const OnnxTensor &tensor);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_IMPORT_TENSORREADER_H

@@ -1,0 +1,108 @@
+//===- Window.cpp - The attributes of sliding windows -----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Window.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace tarpon {
+
+/// Reads a list of `count` integers of at least `min`, or makes one of
+/// `defaultValue`. The upper bound keeps sums and products of a few of them in
+/// int64_t.
+static SmallVector<int64_t> readList(OnnxNode &node, StringRef name,
+                                     size_t count, int64_t min,
+                                     int64_t defaultValue) {
+  SmallVector<int64_t> defaults(count, defaultValue);
+  if (!node.hasAttribute(name))
+    return defaults;
+  SmallVector<int64_t> list = node.getInts(name);
+  if (node.hasFailed())
+    return defaults;
+  if (list.size() != count) {
+    node.emitError() << "attribute '" << name << "' has " << list.size()
+                     << " entries, expected " << count;
+    return defaults;
+  }
+  for (int64_t value : list)
+    if (value < min || value > std::numeric_limits<int32_t>::max())
+      node.emitError() << "attribute '" << name << "' has the entry " << value
+                       << ", which is out of range";
+  return list;
+}
+
+static void readKernel(OnnxNode &node, ArrayRef<int64_t> filter,
+                       size_t spatialRank, Window &window) {
+  if (filter.empty() && !node.hasAttribute("kernel_shape")) {
+    node.emitError() << "attribute 'kernel_shape' is missing";
+    return;
+  }
+  window.kernel = readList(node, "kernel_shape", spatialRank, 1, 1);
+  if (filter.empty() || node.hasFailed())
+    return;
+  if (node.hasAttribute("kernel_shape") && ArrayRef(window.kernel) != filter)
+    node.emitError() << "attribute 'kernel_shape' is [" << window.kernel
+                     << "], but the filter's kernel is [" << filter << "]";
+  window.kernel.assign(filter.begin(), filter.end());
+}
+
+/// Pads so that a dimension of size n has ceil(n / stride) results.
+static void padSame(Window &window, ArrayRef<int64_t> spatial, bool upper) {
+  size_t rank = spatial.size();
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t stride = window.strides[i];
+    int64_t places = (spatial[i] + stride - 1) / stride;
+    int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    int64_t total =
+        std::max<int64_t>((places - 1) * stride + extent - spatial[i], 0);
+    int64_t begin = upper ? total / 2 : total - total / 2;
+    window.pads[i] = begin;
+    window.pads[rank + i] = total - begin;
+  }
+}
+
+static void applyAutoPad(OnnxNode &node, ArrayRef<int64_t> spatial,
+                         Window &window) {
+  std::string mode = node.getString("auto_pad", "NOTSET");
+  if (node.hasFailed() || mode == "NOTSET")
+    return;
+  window.autoPadded = true;
+  if (mode == "VALID")
+    llvm::fill(window.pads, 0);
+  else if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
+    padSame(window, spatial, mode == "SAME_UPPER");
+  else
+    node.emitError() << "attribute 'auto_pad' is '" << mode
+                     << "', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID";
+}
+
+std::optional<Window> readWindow(OnnxNode &node, ArrayRef<int64_t> inputShape,
+                                 ArrayRef<int64_t> filter) {
+  if (inputShape.size() < 3 || inputShape.size() > 5) {
+    node.emitError() << "the input has rank " << inputShape.size()
+                     << ", expected 3 to 5";
+    return std::nullopt;
+  }
+  ArrayRef<int64_t> spatial = inputShape.drop_front(2);
+  size_t rank = spatial.size();
+  Window window;
+  readKernel(node, filter, rank, window);
+  window.strides = readList(node, "strides", rank, 1, 1);
+  window.dilations = readList(node, "dilations", rank, 1, 1);
+  window.pads = readList(node, "pads", 2 * rank, 0, 0);
+  if (!node.hasFailed())
+    applyAutoPad(node, spatial, window);
+  if (node.hasFailed())
+    return std::nullopt;
+  return window;
+}
+
+} // namespace tarpon

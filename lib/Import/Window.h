@@ -1,0 +1,34 @@
+//===- Window.h - The attributes of sliding windows -------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_IMPORT_WINDOW_H
+#define TARPON_LIB_IMPORT_WINDOW_H
+
+#include "OnnxNode.h"
+
+namespace tarpon {
+
+/// What Conv and the pools share, one entry per spatial dimension; pads holds
+/// the begins before the ends. auto_pad is resolved.
+struct Window {
+  llvm::SmallVector<int64_t> kernel;
+  llvm::SmallVector<int64_t> strides;
+  llvm::SmallVector<int64_t> dilations;
+  llvm::SmallVector<int64_t> pads;
+  /// auto_pad gives the size of the result, so that ceil_mode means nothing.
+  bool autoPadded = false;
+};
+
+/// Reads the window of a node whose first input has this shape. `filter` is the
+/// kernel as the filter's shape has it; without one kernel_shape is required.
+std::optional<Window> readWindow(OnnxNode &node,
+                                 llvm::ArrayRef<int64_t> inputShape,
+                                 llvm::ArrayRef<int64_t> filter = {});
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_IMPORT_WINDOW_H
