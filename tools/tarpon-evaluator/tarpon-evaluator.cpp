@@ -53,7 +53,9 @@ static void endWithParent(pid_t parent) {
 /// its new descriptor.
 static int reserveOutput() {
   int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  dup2(STDERR_FILENO, STDOUT_FILENO);
+  int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  dup2(nowhere, STDOUT_FILENO);
+  close(nowhere);
   return output;
 }
 

@@ -1,0 +1,134 @@
+//===- DTypeTest.cpp - Tests of the element conversions ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/DType.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace tarpon::runtime;
+
+static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+template <typename T>
+static T store(DType dtype, float value) {
+  T result;
+  storeFromFloat(dtype, value, &result);
+  return result;
+}
+
+static float loadBits(DType dtype, uint16_t bits) {
+  return loadAsFloat(dtype, &bits);
+}
+
+TEST(DTypeTest, NamesRoundTrip) {
+  for (int index = 0; index <= static_cast<int>(DType::Bool); ++index) {
+    auto dtype = static_cast<DType>(index);
+    EXPECT_EQ(parseDType(dtypeName(dtype)), dtype);
+  }
+  EXPECT_EQ(dtypeName(DType::BF16), "bf16");
+  EXPECT_EQ(dtypeBytes(DType::BF16), 2);
+  EXPECT_EQ(dtypeBytes(DType::U64), 8);
+  EXPECT_EQ(dtypeBytes(DType::Bool), 1);
+  EXPECT_FALSE(parseDType("f8"));
+  EXPECT_FALSE(parseDType(""));
+}
+
+TEST(DTypeTest, EveryHalfRoundTripsThroughFloat) {
+  for (DType dtype : {DType::F16, DType::BF16}) {
+    for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
+      float value = loadBits(dtype, static_cast<uint16_t>(bits));
+      auto back = store<uint16_t>(dtype, value);
+      if (std::isnan(value))
+        EXPECT_TRUE(std::isnan(loadBits(dtype, back))) << bits;
+      else
+        EXPECT_EQ(back, bits);
+    }
+  }
+}
+
+/// The definition: of two neighbours the nearer one, and the even one of two
+/// that are equally near.
+TEST(DTypeTest, RoundsToNearestEvenBetweenAllNeighbours) {
+  for (DType dtype : {DType::F16, DType::BF16}) {
+    uint16_t infinity = dtype == DType::F16 ? 0x7c00 : 0x7f80;
+    for (uint16_t low = 0; low + 1 < infinity; ++low) {
+      uint16_t high = low + 1;
+      float below = loadBits(dtype, low), above = loadBits(dtype, high);
+      float middle = below + (above - below) / 2;
+      uint16_t even = low & 1 ? high : low;
+      ASSERT_EQ(store<uint16_t>(dtype, middle), even) << low;
+      if (middle == below || middle == above)
+        continue; // bf16's smallest subnormals have no f32 between them.
+      ASSERT_EQ(store<uint16_t>(dtype, std::nextafter(middle, 0.0f)), low);
+      ASSERT_EQ(store<uint16_t>(dtype, std::nextafter(middle, kInfinity)),
+                high);
+      ASSERT_EQ(store<uint16_t>(dtype, -middle), even | 0x8000);
+    }
+  }
+}
+
+TEST(DTypeTest, HalfOverflowsToInfinityAtTheHalfwayPoint) {
+  EXPECT_EQ(store<uint16_t>(DType::F16, 65504.0f), 0x7bff);
+  EXPECT_EQ(store<uint16_t>(DType::F16, 65519.99f), 0x7bff);
+  EXPECT_EQ(store<uint16_t>(DType::F16, 65520.0f), 0x7c00);
+  EXPECT_EQ(store<uint16_t>(DType::F16, -1e30f), 0xfc00);
+  EXPECT_EQ(store<uint16_t>(DType::F16, kInfinity), 0x7c00);
+  EXPECT_EQ(store<uint16_t>(DType::F16, 0x1p-25f), 0);
+  EXPECT_EQ(store<uint16_t>(DType::F16, 0x1.002p-25f), 1);
+  EXPECT_EQ(store<uint16_t>(DType::F16, -0.0f), 0x8000);
+  EXPECT_EQ(store<uint16_t>(DType::BF16, std::numeric_limits<float>::max()),
+            0x7f80);
+}
+
+TEST(DTypeTest, NaNStaysNaN) {
+  float signalling = std::bit_cast<float>(0x7f800001u);
+  for (DType dtype : {DType::F16, DType::BF16})
+    for (float value : {kNaN, -kNaN, signalling})
+      EXPECT_TRUE(std::isnan(loadBits(dtype, store<uint16_t>(dtype, value))));
+}
+
+TEST(DTypeTest, IntegersRoundToNearestEvenAndSaturate) {
+  EXPECT_EQ(store<int8_t>(DType::I8, 0.5f), 0);
+  EXPECT_EQ(store<int8_t>(DType::I8, 1.5f), 2);
+  EXPECT_EQ(store<int8_t>(DType::I8, -2.5f), -2);
+  EXPECT_EQ(store<int8_t>(DType::I8, 127.5f), 127);
+  EXPECT_EQ(store<int8_t>(DType::I8, -1000.0f), -128);
+  EXPECT_EQ(store<int8_t>(DType::I8, kNaN), 0);
+  EXPECT_EQ(store<uint8_t>(DType::U8, -0.4f), 0);
+  EXPECT_EQ(store<uint8_t>(DType::U8, -3.0f), 0);
+  EXPECT_EQ(store<uint8_t>(DType::U8, 255.4f), 255);
+  EXPECT_EQ(store<uint8_t>(DType::U8, kInfinity), 255);
+  EXPECT_EQ(store<int16_t>(DType::I16, 40000.0f), 32767);
+  EXPECT_EQ(store<uint16_t>(DType::U16, 65534.6f), 65535);
+  EXPECT_EQ(store<int32_t>(DType::I32, 3e9f), INT32_MAX);
+  EXPECT_EQ(store<int32_t>(DType::I32, 2147483520.0f), 2147483520);
+  EXPECT_EQ(store<int32_t>(DType::I32, -3e9f), INT32_MIN);
+  EXPECT_EQ(store<uint32_t>(DType::U32, 5e9f), UINT32_MAX);
+  EXPECT_EQ(store<int64_t>(DType::I64, 1e19f), INT64_MAX);
+  EXPECT_EQ(store<int64_t>(DType::I64, -kInfinity), INT64_MIN);
+  EXPECT_EQ(store<uint64_t>(DType::U64, 1e20f), UINT64_MAX);
+  EXPECT_EQ(store<uint8_t>(DType::Bool, 0.25f), 1);
+  EXPECT_EQ(store<uint8_t>(DType::Bool, 0.0f), 0);
+}
+
+TEST(DTypeTest, LoadsFromAnyAddress) {
+  char bytes[16] = {};
+  int64_t wide = (int64_t(1) << 53) + 2;
+  std::memcpy(bytes + 1, &wide, sizeof(wide));
+  EXPECT_EQ(loadAsDouble(DType::I64, bytes + 1), 9007199254740994.0);
+  storeFromFloat(DType::F64, 0.25f, bytes + 3);
+  EXPECT_EQ(loadAsFloat(DType::F64, bytes + 3), 0.25f);
+  int8_t negative = -7;
+  EXPECT_EQ(loadAsFloat(DType::I8, &negative), -7.0f);
+  uint8_t truth = 9;
+  EXPECT_EQ(loadAsFloat(DType::Bool, &truth), 1.0f);
+}

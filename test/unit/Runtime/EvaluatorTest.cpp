@@ -1,0 +1,431 @@
+//===- EvaluatorTest.cpp - Tests of the evaluator and its client -*- C++
+//-*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/Evaluator.h"
+#include "TestPackages.h"
+#include "tarpon/Runtime/Npy.h"
+
+#include <cmath>
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <thread>
+
+using namespace tarpon::runtime;
+using namespace tarpon::runtime::test;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+static constexpr milliseconds kLong(60000);
+
+namespace {
+
+class EvaluatorTest : public testing::Test {
+protected:
+  TempFolder folder;
+  EvaluatorProcess evaluator{TARPON_EVALUATOR};
+
+  /// A request for a package whose second layer is `symbol`.
+  EvaluationRequest request(const std::string &symbol) {
+    EvaluationRequest result;
+    result.package = writeModel(symbol);
+    result.reference = writeModel("scaleAndAdd");
+    result.threads = 2;
+    result.minSamples = 3;
+    result.minTimeMs = 0;
+    return result;
+  }
+
+  std::string writeModel(const std::string &symbol, int64_t elements = 500) {
+    std::string path = folder.file(symbol + std::to_string(elements) + ".tpn");
+    if (std::filesystem::exists(path))
+      return path;
+    Status status = writePackage(makeTestPackage(elements, symbol), path);
+    EXPECT_TRUE(status) << status.message();
+    return path;
+  }
+
+  EvaluationAnswer evaluate(const EvaluationRequest &request,
+                            milliseconds timeLimit = kLong) {
+    Result<EvaluationAnswer> answer = evaluator.evaluate(request, timeLimit);
+    EXPECT_TRUE(answer) << answer.message();
+    return answer ? *answer : EvaluationAnswer();
+  }
+
+  void expectStillWorks() {
+    EvaluationAnswer answer = evaluate(request("scaleAndAdd"));
+    EXPECT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+    ASSERT_TRUE(answer.comparison);
+    EXPECT_EQ(answer.comparison->maxAbsError, 0);
+  }
+
+  std::string failure(const EvaluationRequest &request) {
+    EvaluationAnswer answer = evaluate(request);
+    EXPECT_EQ(answer.outcome, EvaluationOutcome::Failed);
+    return answer.error;
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Candidates that run
+//===----------------------------------------------------------------------===//
+
+TEST_F(EvaluatorTest, TimesAndVerifiesAGoodCandidate) {
+  EvaluationAnswer answer = evaluate(request("scaleAndAdd"));
+  ASSERT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+  EXPECT_EQ(answer.samplesMs.size(), 3u);
+  EXPECT_GT(answer.medianMs, 0);
+  EXPECT_GE(answer.madMs, 0);
+  ASSERT_TRUE(answer.comparison);
+  EXPECT_EQ(answer.comparison->maxAbsError, 0);
+  EXPECT_EQ(answer.comparison->relativeL2, 0);
+  EXPECT_GT(answer.comparison->referenceScale, 1);
+}
+
+TEST_F(EvaluatorTest, ReportsTheErrorOfAWrongCandidate) {
+  EvaluationRequest wrong = request("slightlyWrong");
+  wrong.threads = 1;
+  EvaluationAnswer answer = evaluate(wrong);
+  ASSERT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+  ASSERT_TRUE(answer.comparison);
+  EXPECT_NEAR(answer.comparison->maxAbsError, 0.5, 1e-6);
+  EXPECT_GT(answer.comparison->relativeL2, 0);
+}
+
+TEST_F(EvaluatorTest, ReportsAnErrorThatComesLater) {
+  EvaluationRequest wrong = request("wrongLater");
+  wrong.threads = 1;
+  EvaluationAnswer answer = evaluate(wrong);
+  ASSERT_TRUE(answer.comparison) << answer.error;
+  EXPECT_NEAR(answer.comparison->maxAbsError, 1.0, 1e-6);
+}
+
+TEST_F(EvaluatorTest, SeesOutputsThatAreNeverWritten) {
+  EvaluationAnswer answer = evaluate(request("doesNothing"));
+  ASSERT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+  ASSERT_TRUE(answer.comparison);
+  EXPECT_TRUE(std::isinf(answer.comparison->maxAbsError));
+  EXPECT_TRUE(std::isinf(answer.comparison->relativeL2));
+}
+
+TEST_F(EvaluatorTest, WorksWithoutAReference) {
+  EvaluationRequest plain = request("slightlyWrong");
+  plain.reference.reset();
+  EvaluationAnswer answer = evaluate(plain);
+  EXPECT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+  EXPECT_FALSE(answer.comparison);
+}
+
+TEST_F(EvaluatorTest, RotatesOverSeveralInstances) {
+  EvaluationRequest rotating = request("scaleAndAdd");
+  rotating.rotateBytes = 1 << 20;
+  EvaluationAnswer answer = evaluate(rotating);
+  EXPECT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+  EXPECT_EQ(answer.comparison->maxAbsError, 0);
+}
+
+TEST_F(EvaluatorTest, TakesInputsFromFiles) {
+  HostTensor input = makeTensor(DType::F32, {1, 500});
+  floatsOf(input)[3] = 1000;
+  EvaluationRequest given = request("scaleAndAdd");
+  given.inputs = {folder.file("x.npy")};
+  ASSERT_TRUE(writeNpy(input, given.inputs[0]));
+  EXPECT_EQ(evaluate(given).comparison->referenceScale,
+            expectedOutput(1000.0f));
+  // Another file of the same name is another reference.
+  floatsOf(input)[3] = 2000;
+  ASSERT_TRUE(writeNpy(input, given.inputs[0]));
+  EXPECT_EQ(evaluate(given).comparison->referenceScale,
+            expectedOutput(2000.0f));
+}
+
+TEST_F(EvaluatorTest, AReplacedReferenceIsComputedAgain) {
+  EvaluationRequest first = request("scaleAndAdd");
+  first.threads = 1;
+  first.reference = folder.file("reference.tpn");
+  std::filesystem::copy(writeModel("slightlyWrong"), *first.reference);
+  EXPECT_NEAR(evaluate(first).comparison->maxAbsError, 0.5, 1e-6);
+  std::filesystem::remove(*first.reference);
+  ASSERT_TRUE(writePackage(makeTestPackage(500), *first.reference));
+  EXPECT_EQ(evaluate(first).comparison->maxAbsError, 0);
+}
+
+TEST_F(EvaluatorTest, KernelsThatPrintDoNotDisturbTheProtocol) {
+  EvaluationAnswer answer = evaluate(request("prints"));
+  EXPECT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+  expectStillWorks();
+}
+
+TEST_F(EvaluatorTest, OneProcessServesManyRequests) {
+  expectStillWorks();
+  int process = evaluator.processId();
+  EXPECT_GT(process, 0);
+  for (int i = 0; i < 20; ++i)
+    expectStillWorks();
+  EXPECT_EQ(evaluator.processId(), process);
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates that do not
+//===----------------------------------------------------------------------===//
+
+TEST_F(EvaluatorTest, SurvivesACrash) {
+  for (const auto &[symbol, name] :
+       {std::pair("crashes", "SIGSEGV"), std::pair("aborts", "SIGABRT")}) {
+    EvaluationAnswer answer = evaluate(request(symbol));
+    EXPECT_EQ(answer.outcome, EvaluationOutcome::Crashed);
+    EXPECT_EQ(answer.error, std::string("candidate crashed with ") + name);
+    EXPECT_EQ(evaluator.processId(), -1);
+    expectStillWorks();
+  }
+}
+
+TEST_F(EvaluatorTest, SurvivesAnExit) {
+  EvaluationAnswer answer = evaluate(request("exits"));
+  EXPECT_EQ(answer.outcome, EvaluationOutcome::Crashed);
+  EXPECT_EQ(answer.error, "candidate made the evaluator exit with status 7");
+  expectStillWorks();
+}
+
+TEST_F(EvaluatorTest, KillsAHangingCandidate) {
+  auto start = std::chrono::steady_clock::now();
+  EvaluationAnswer answer = evaluate(request("hangs"), milliseconds(500));
+  auto taken = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(answer.outcome, EvaluationOutcome::TimedOut);
+  EXPECT_EQ(answer.error, "candidate ran longer than its limit of 500 ms");
+  EXPECT_LT(taken, std::chrono::seconds(20));
+  expectStillWorks();
+}
+
+TEST_F(EvaluatorTest, BlamesNobodyForWhatAnotherDid) {
+  EXPECT_EQ(evaluate(request("spoils")).outcome, EvaluationOutcome::Ok);
+  EvaluationAnswer answer = evaluate(request("crashesTheSecondTime"));
+  EXPECT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+}
+
+TEST_F(EvaluatorTest, SurvivesTheDeathOfAnIdleProcess) {
+  expectStillWorks();
+  kill(evaluator.processId(), SIGKILL);
+  expectStillWorks();
+}
+
+TEST_F(EvaluatorTest, RefusesWritesBehindTheEndOfAnOutput) {
+  EXPECT_EQ(failure(request("writesBehindTheEnd")),
+            "candidate writes behind the end of output 0");
+  expectStillWorks();
+}
+
+TEST_F(EvaluatorTest, ReportsWhatCannotBeRun) {
+  EvaluationRequest bad = request("scaleAndAdd");
+  bad.package = "/nonexistent.tpn";
+  EXPECT_EQ(failure(bad),
+            "cannot read '/nonexistent.tpn': No such file or directory");
+  bad = request("scaleAndAdd");
+  bad.reference = "/nonexistent.tpn";
+  EXPECT_EQ(failure(bad),
+            "cannot read '/nonexistent.tpn': No such file or directory");
+  EXPECT_EQ(failure(request("nowhere")),
+            "cannot run the package of model 'two-layers': its kernels lack "
+            "the symbol 'nowhere'");
+  bad = request("scaleAndAdd");
+  bad.reference = writeModel("scaleAndAdd", 40);
+  EXPECT_THAT(failure(bad), HasSubstr("input 'data' is 1x40 of f32, but got "
+                                      "1x500 of f32"));
+  bad = request("scaleAndAdd");
+  bad.inputs = {"/nonexistent.npy"};
+  EXPECT_EQ(failure(bad),
+            "cannot read '/nonexistent.npy': No such file or directory");
+  bad = request("scaleAndAdd");
+  bad.inputs = {"/a.npy", "/b.npy"};
+  EXPECT_EQ(failure(bad), "cannot read '/a.npy': No such file or directory");
+  bad = request("scaleAndAdd");
+  bad.rotateBytes = -5;
+  EXPECT_EQ(evaluate(bad).outcome, EvaluationOutcome::Ok);
+}
+
+TEST_F(EvaluatorTest, ReferenceMustHaveTheSameOutputs) {
+  Package other = makeTestPackage(500);
+  other.outputs[0].shape = {500};
+  EvaluationRequest bad = request("scaleAndAdd");
+  bad.reference = folder.file("other.tpn");
+  ASSERT_TRUE(writePackage(other, *bad.reference));
+  EXPECT_EQ(failure(bad), "package '" + bad.package + "' and its reference '" +
+                              *bad.reference +
+                              "' differ in their inputs or outputs");
+}
+
+//===----------------------------------------------------------------------===//
+// Processes
+//===----------------------------------------------------------------------===//
+
+TEST_F(EvaluatorTest, SaysThatItCannotStart) {
+  EvaluatorProcess missing("/nonexistent/tarpon-evaluator");
+  Result<EvaluationAnswer> answer = missing.evaluate({}, kLong);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.message(), "cannot start the evaluator "
+                              "'/nonexistent/tarpon-evaluator': No such file "
+                              "or directory");
+}
+
+TEST_F(EvaluatorTest, NoticesAProgramThatIsNotAnEvaluator) {
+  // It sends the request back.
+  std::string program = folder.file("echo");
+  std::ofstream(program) << "#!/bin/sh\nexec cat\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  EvaluatorProcess echo(program);
+  Result<EvaluationAnswer> answer =
+      echo.evaluate(request("scaleAndAdd"), kLong);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.message(), "the evaluator '" + program +
+                                  "' does not speak the protocol: in the "
+                                  "answer, 'ok' is missing");
+}
+
+TEST_F(EvaluatorTest, TheProcessEndsWithItsClient) {
+  int process;
+  {
+    EvaluatorProcess other(TARPON_EVALUATOR);
+    ASSERT_TRUE(other.evaluate(request("scaleAndAdd"), kLong));
+    process = other.processId();
+    EXPECT_EQ(kill(process, 0), 0);
+  }
+  EXPECT_EQ(kill(process, 0), -1);
+}
+
+static bool isRunning(int process) {
+  // A zombie that nobody waits for has ended as well.
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  std::string id, name, state;
+  stat >> id >> name >> state;
+  return !state.empty() && state != "Z";
+}
+
+/// The parent dies without a destructor, while the kernel hangs.
+TEST_F(EvaluatorTest, TheProcessEndsWhenItsParentIsKilled) {
+  EvaluationRequest hanging = request("hangs");
+  int report[2];
+  ASSERT_EQ(pipe(report), 0);
+  pid_t parent = fork();
+  if (parent == 0) {
+    EvaluatorProcess other(TARPON_EVALUATOR);
+    std::thread([&] {
+      while (other.processId() < 0)
+        usleep(1000);
+      int process = other.processId();
+      usleep(300'000);
+      if (write(report[1], &process, sizeof(process)) < 0)
+        _exit(1);
+    }).detach();
+    (void)other.evaluate(hanging, kLong);
+    _exit(0);
+  }
+  int process = -1;
+  ASSERT_EQ(read(report[0], &process, sizeof(process)),
+            ssize_t(sizeof(process)));
+  EXPECT_TRUE(isRunning(process));
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  for (int waited = 0; waited < 200 && isRunning(process); ++waited)
+    usleep(50'000);
+  EXPECT_FALSE(isRunning(process));
+  close(report[0]);
+  close(report[1]);
+}
+
+//===----------------------------------------------------------------------===//
+// Protocol
+//===----------------------------------------------------------------------===//
+
+TEST(EvaluatorProtocolTest, RequestsRoundTrip) {
+  EvaluationRequest request;
+  request.id = 7;
+  request.package = "a \"b\".tpn";
+  request.reference = "r.tpn";
+  request.threads = 2;
+  request.inputSeed = ~uint64_t(0);
+  request.inputs = {"x.npy", "y.npy"};
+  request.minSamples = 5;
+  request.minTimeMs = 1.5;
+  request.maxTimeMs = 100;
+  request.rotateBytes = int64_t(1) << 40;
+  Result<EvaluationRequest> back = parseEvaluationRequest(toJsonLine(request));
+  ASSERT_TRUE(back) << back.message();
+  EXPECT_EQ(toJsonLine(*back), toJsonLine(request));
+  EXPECT_EQ(back->inputSeed, ~uint64_t(0));
+  EXPECT_EQ(back->reference, "r.tpn");
+  request.reference.reset();
+  request.inputs.clear();
+  back = parseEvaluationRequest(toJsonLine(request));
+  ASSERT_TRUE(back) << back.message();
+  EXPECT_FALSE(back->reference);
+  EXPECT_TRUE(back->inputs.empty());
+}
+
+TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
+  EvaluationAnswer answer;
+  answer.id = 3;
+  answer.samplesMs = {0.1, 0.2};
+  answer.medianMs = 0.15;
+  answer.madMs = 0.05;
+  TensorComparison comparison;
+  comparison.maxAbsError = INFINITY;
+  comparison.relativeL2 = 0.1;
+  comparison.referenceScale = 9;
+  answer.comparison = comparison;
+  Result<EvaluationAnswer> back = parseEvaluationAnswer(toJsonLine(answer));
+  ASSERT_TRUE(back) << back.message();
+  EXPECT_EQ(toJsonLine(*back), toJsonLine(answer));
+  EXPECT_EQ(back->samplesMs, answer.samplesMs);
+  EXPECT_TRUE(std::isinf(back->comparison->maxAbsError));
+  EXPECT_EQ(back->comparison->relativeL2, 0.1);
+
+  answer.outcome = EvaluationOutcome::Failed;
+  answer.error = "a sentence";
+  back = parseEvaluationAnswer(toJsonLine(answer));
+  ASSERT_TRUE(back) << back.message();
+  EXPECT_EQ(back->outcome, EvaluationOutcome::Failed);
+  EXPECT_EQ(back->error, "a sentence");
+}
+
+TEST(EvaluatorProtocolTest, MalformedLinesAreErrors) {
+  auto refuse = [](const std::string &line) {
+    auto request = parseEvaluationRequest(line);
+    return request ? "it was accepted" : request.message();
+  };
+  EXPECT_EQ(refuse("nonsense"), "the request is not JSON");
+  EXPECT_EQ(refuse("{}"), "in the request, 'id' is missing");
+  EXPECT_EQ(refuse(R"({"id": 1, "package": 2})"),
+            "in the request, 'package' is not a string");
+  std::string line = toJsonLine(EvaluationRequest());
+  auto replace = [&](const std::string &from, const std::string &to) {
+    std::string changed = line;
+    return changed.replace(changed.find(from), from.size(), to);
+  };
+  EXPECT_EQ(refuse(replace("\"threads\":0", "\"threads\":-1")),
+            "in the request, 'threads' is not a small integer that is not "
+            "negative");
+  EXPECT_EQ(refuse(replace("\"input_seed\":0", "\"input_seed\":-1")),
+            "in the request, 'input_seed' is not an integer that is not "
+            "negative");
+  EXPECT_EQ(refuse(replace("\"min_time_ms\":100.0", "\"min_time_ms\":-1")),
+            "in the request, 'min_time_ms' is not a time that is not negative");
+  auto answer = parseEvaluationAnswer("[]");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.message(), "in the answer, '' is not an object");
+  EXPECT_FALSE(parseEvaluationAnswer("{"));
+}
+
+TEST(EvaluatorProtocolTest, OutcomesHaveNames) {
+  EXPECT_EQ(outcomeName(EvaluationOutcome::Ok), "ok");
+  EXPECT_EQ(outcomeName(EvaluationOutcome::Crashed), "crashed");
+  EXPECT_EQ(outcomeName(EvaluationOutcome::TimedOut), "timed-out");
+  EXPECT_EQ(outcomeName(EvaluationOutcome::Failed), "failed");
+}

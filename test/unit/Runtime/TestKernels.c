@@ -1,0 +1,118 @@
+//===- TestKernels.c - Kernels, good and bad, for the tests -------*- C -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each has the signature of KernelABI.h and works on floats, one element per
+// task: buffers are {input, constant, output}, and params[0] holds a factor as
+// the bits of an f32.
+//
+//===----------------------------------------------------------------------===//
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static float factorOf(const int64_t *params) {
+  uint32_t bits = (uint32_t)params[0];
+  float factor;
+  memcpy(&factor, &bits, sizeof(factor));
+  return factor;
+}
+
+// out = in * factor + constant
+void scaleAndAdd(void *const *buffers, const int64_t *params, int64_t begin,
+                 int64_t end, void *scratch) {
+  const float *in = buffers[0];
+  const float *constant = buffers[1];
+  float *out = buffers[2];
+  float *stage = scratch;
+  for (int64_t i = begin; i < end; ++i) {
+    stage[0] = in[i] * factorOf(params);
+    out[i] = stage[0] + constant[i];
+  }
+}
+
+// The same but for the last element.
+void slightlyWrong(void *const *buffers, const int64_t *params, int64_t begin,
+                   int64_t end, void *scratch) {
+  scaleAndAdd(buffers, params, begin, end, scratch);
+  ((float *)buffers[2])[end - 1] += 0.5f;
+}
+
+// Leaves its outputs as they were.
+void doesNothing(void *const *buffers, const int64_t *params, int64_t begin,
+                 int64_t end, void *scratch) {
+  (void)buffers, (void)params, (void)begin, (void)end, (void)scratch;
+}
+
+// Right at first, wrong from the second call on: params[1] is the number of
+// tasks, so that a call is counted once.
+void wrongLater(void *const *buffers, const int64_t *params, int64_t begin,
+                int64_t end, void *scratch) {
+  static int calls = 0;
+  scaleAndAdd(buffers, params, begin, end, scratch);
+  if (end == params[1] && calls++ > 0)
+    ((float *)buffers[2])[0] += 1.0f;
+}
+
+// Writes one element behind the end: params[1] is the number of elements.
+void writesBehindTheEnd(void *const *buffers, const int64_t *params,
+                        int64_t begin, int64_t end, void *scratch) {
+  scaleAndAdd(buffers, params, begin, end, scratch);
+  ((float *)buffers[2])[params[1]] = 1.0f;
+}
+
+void crashes(void *const *buffers, const int64_t *params, int64_t begin,
+             int64_t end, void *scratch) {
+  (void)buffers, (void)params, (void)begin, (void)end, (void)scratch;
+  volatile uintptr_t nowhere = 8;
+  *(volatile int *)nowhere = 1;
+}
+
+void aborts(void *const *buffers, const int64_t *params, int64_t begin,
+            int64_t end, void *scratch) {
+  (void)buffers, (void)params, (void)begin, (void)end, (void)scratch;
+  abort();
+}
+
+void exits(void *const *buffers, const int64_t *params, int64_t begin,
+           int64_t end, void *scratch) {
+  (void)buffers, (void)params, (void)begin, (void)end, (void)scratch;
+  _exit(7);
+}
+
+// Crashes unless it is the first kernel library of its process to do this.
+void crashesTheSecondTime(void *const *buffers, const int64_t *params,
+                          int64_t begin, int64_t end, void *scratch) {
+  if (end == params[1] && getenv("TARPON_TEST_SPOILED"))
+    abort();
+  scaleAndAdd(buffers, params, begin, end, scratch);
+}
+
+// Spoils the process for crashesTheSecondTime.
+void spoils(void *const *buffers, const int64_t *params, int64_t begin,
+            int64_t end, void *scratch) {
+  setenv("TARPON_TEST_SPOILED", "1", 1);
+  scaleAndAdd(buffers, params, begin, end, scratch);
+}
+
+void hangs(void *const *buffers, const int64_t *params, int64_t begin,
+           int64_t end, void *scratch) {
+  (void)buffers, (void)params, (void)begin, (void)end, (void)scratch;
+  volatile int forever = 1;
+  while (forever)
+    usleep(1000);
+}
+
+// A kernel that talks must not disturb the protocol.
+void prints(void *const *buffers, const int64_t *params, int64_t begin,
+            int64_t end, void *scratch) {
+  static const char text[] = "{\"id\": 0}\n";
+  if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
+    abort();
+  scaleAndAdd(buffers, params, begin, end, scratch);
+}
