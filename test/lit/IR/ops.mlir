@@ -1,0 +1,226 @@
+// RUN: graph-opt %s | graph-opt | FileCheck %s
+// RUN: graph-opt %s -mlir-print-op-generic | graph-opt | FileCheck %s
+
+// CHECK-LABEL: func @conv(
+// CHECK-SAME:    %[[X:[^:]+]]: tensor<1x4x8x8xf32>, %[[W:[^:]+]]: tensor<6x2x3x3xf32>
+func.func @conv(%x: tensor<1x4x8x8xf32>, %w: tensor<6x2x3x3xf32>) -> tensor<1x6x4x3xf32> {
+  // CHECK: tarpon.conv %[[X]], %[[W]] {dilations = array<i64: 1, 2>, group = 2 : i64, pads = array<i64: 1, 0, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<6x2x3x3xf32>) -> tensor<1x6x4x3xf32>
+  %y = tarpon.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 0, 1, 1>,
+                           dilations = array<i64: 1, 2>, group = 2 : i64}
+       : (tensor<1x4x8x8xf32>, tensor<6x2x3x3xf32>) -> tensor<1x6x4x3xf32>
+  return %y : tensor<1x6x4x3xf32>
+}
+
+// CHECK-LABEL: func @conv_ranks(
+func.func @conv_ranks(%x1: tensor<1x2x8xf32>, %w1: tensor<3x2x3xf32>,
+                      %x3: tensor<1x2x4x4x4xf64>, %w3: tensor<3x2x1x1x1xf64>) {
+  // CHECK: (tensor<1x2x8xf32>, tensor<3x2x3xf32>) -> tensor<1x3x6xf32>
+  %0 = tarpon.conv %x1, %w1 {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+       : (tensor<1x2x8xf32>, tensor<3x2x3xf32>) -> tensor<1x3x6xf32>
+  // CHECK: (tensor<1x2x4x4x4xf64>, tensor<3x2x1x1x1xf64>) -> tensor<1x3x4x4x4xf64>
+  %1 = tarpon.conv %x3, %w3 {strides = array<i64: 1, 1, 1>, pads = array<i64: 0, 0, 0, 0, 0, 0>,
+                             dilations = array<i64: 1, 1, 1>}
+       : (tensor<1x2x4x4x4xf64>, tensor<3x2x1x1x1xf64>) -> tensor<1x3x4x4x4xf64>
+  return
+}
+
+!act = !quant.uniform<i8:f32, 5.000000e-01>
+!weight = !quant.uniform<i8:f32:0, {5.000000e-01, 2.500000e-01}>
+
+// Products of small types are accumulated and given in f32; the layout is that
+// of the input.
+// CHECK-LABEL: func @conv_types(
+func.func @conv_types(%h: tensor<1x2x4x4xf16, #tarpon.layout<nhwc>>, %wh: tensor<2x2x1x1xf16>,
+                      %q: tensor<1x2x4x4x!act>, %wq: tensor<2x2x1x1x!weight>) {
+  // CHECK: (tensor<1x2x4x4xf16, #tarpon.layout<nhwc>>, tensor<2x2x1x1xf16>) -> tensor<1x2x4x4xf32, #tarpon.layout<nhwc>>
+  %0 = tarpon.conv %h, %wh {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+       : (tensor<1x2x4x4xf16, #tarpon.layout<nhwc>>, tensor<2x2x1x1xf16>) -> tensor<1x2x4x4xf32, #tarpon.layout<nhwc>>
+  // CHECK: (tensor<1x2x4x4x!quant.uniform<i8:f32, 5.000000e-01>>, tensor<2x2x1x1x!quant.uniform<i8:f32:0, {5.000000e-01,2.500000e-01}>>) -> tensor<1x2x4x4xf32>
+  %1 = tarpon.conv %q, %wq {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+       : (tensor<1x2x4x4x!act>, tensor<2x2x1x1x!weight>) -> tensor<1x2x4x4xf32>
+  return
+}
+
+// CHECK-LABEL: func @matmul(
+func.func @matmul(%a: tensor<5x1x2x3xf32>, %b: tensor<4x3x6xf32>, %h: tensor<3x2xbf16>, %g: tensor<6x3xbf16>) {
+  // CHECK: tarpon.matmul %{{.+}}, %{{.+}} : (tensor<5x1x2x3xf32>, tensor<4x3x6xf32>) -> tensor<5x4x2x6xf32>
+  %0 = tarpon.matmul %a, %b : (tensor<5x1x2x3xf32>, tensor<4x3x6xf32>) -> tensor<5x4x2x6xf32>
+  // CHECK: tarpon.matmul %{{.+}}, %{{.+}} {transpose_lhs = true, transpose_rhs = true} : (tensor<3x2xbf16>, tensor<6x3xbf16>) -> tensor<2x6xf32>
+  %1 = tarpon.matmul %h, %g {transpose_lhs = true, transpose_rhs = true} : (tensor<3x2xbf16>, tensor<6x3xbf16>) -> tensor<2x6xf32>
+  return
+}
+
+// CHECK-LABEL: func @pools(
+func.func @pools(%x: tensor<2x3x7x7xf32, #tarpon.layout<nhwc>>, %i: tensor<1x3x6xi8>) {
+  // CHECK: tarpon.max_pool %{{.+}} {ceil_mode = true, dilations = array<i64: 1, 1>, kernel = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 2, 2>} : (tensor<2x3x7x7xf32, #tarpon.layout<nhwc>>) -> tensor<2x3x4x4xf32, #tarpon.layout<nhwc>>
+  %0 = tarpon.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
+                           dilations = array<i64: 1, 1>, ceil_mode = true}
+       : (tensor<2x3x7x7xf32, #tarpon.layout<nhwc>>) -> tensor<2x3x4x4xf32, #tarpon.layout<nhwc>>
+  // CHECK: tarpon.max_pool %{{.+}} : (tensor<1x3x6xi8>) -> tensor<1x3x3xi8>
+  %1 = tarpon.max_pool %i {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+       : (tensor<1x3x6xi8>) -> tensor<1x3x3xi8>
+  // CHECK: tarpon.avg_pool %{{.+}} {count_include_pad = true, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : {{.*}} -> tensor<2x3x4x4xf32, #tarpon.layout<nhwc>>
+  %2 = tarpon.avg_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>,
+                           dilations = array<i64: 1, 1>, count_include_pad = true}
+       : (tensor<2x3x7x7xf32, #tarpon.layout<nhwc>>) -> tensor<2x3x4x4xf32, #tarpon.layout<nhwc>>
+  // CHECK: tarpon.global_avg_pool %{{.+}} : (tensor<2x3x7x7xf32, #tarpon.layout<nhwc>>) -> tensor<2x3x1x1xf32, #tarpon.layout<nhwc>>
+  %3 = tarpon.global_avg_pool %x : (tensor<2x3x7x7xf32, #tarpon.layout<nhwc>>) -> tensor<2x3x1x1xf32, #tarpon.layout<nhwc>>
+  // CHECK: tarpon.global_max_pool %{{.+}} : (tensor<1x3x6xi8>) -> tensor<1x3x1xi8>
+  %4 = tarpon.global_max_pool %i : (tensor<1x3x6xi8>) -> tensor<1x3x1xi8>
+  return
+}
+
+// A window that would start in the end padding is not counted in ceil_mode.
+// CHECK-LABEL: func @ceil_mode_ignores_windows_in_the_padding(
+func.func @ceil_mode_ignores_windows_in_the_padding(%x: tensor<1x1x2x2xf32>) {
+  // CHECK: -> tensor<1x1x1x1xf32>
+  %0 = tarpon.max_pool %x {kernel = array<i64: 1, 1>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
+                           dilations = array<i64: 1, 1>, ceil_mode = true}
+       : (tensor<1x1x2x2xf32>) -> tensor<1x1x1x1xf32>
+  return
+}
+
+// CHECK-LABEL: func @norms(
+func.func @norms(%x: tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>, %p: tensor<3xf32>, %s: tensor<2x10xf32>) {
+  // CHECK: tarpon.batch_norm %{{.+}}, %[[P:.+]], %[[P]], %[[P]], %[[P]] {epsilon = 9.99999974E-6 : f32} : (tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>
+  %0 = tarpon.batch_norm %x, %p, %p, %p, %p {epsilon = 1.0e-5 : f32}
+       : (tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+         -> tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>
+  // CHECK: tarpon.softmax %{{.+}} {axis = 1 : i64} : (tensor<2x10xf32>) -> tensor<2x10xf32>
+  %1 = tarpon.softmax %s {axis = 1 : i64} : (tensor<2x10xf32>) -> tensor<2x10xf32>
+  // CHECK: tarpon.lrn %{{.+}} {alpha = {{.*}}, beta = {{.*}}, bias = {{.*}}, size = 5 : i64} : (tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>) -> tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>
+  %2 = tarpon.lrn %x {size = 5 : i64, alpha = 1.0e-4 : f32, beta = 0.75 : f32, bias = 1.0 : f32}
+       : (tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>) -> tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>
+  return
+}
+
+// CHECK-LABEL: func @unary(
+func.func @unary(%x: tensor<2x4xf16>, %i: tensor<3xi32>, %n: tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) {
+  // CHECK: tarpon.relu %{{.+}} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>
+  %0 = tarpon.relu %n : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>
+  // CHECK: tarpon.clip %{{.+}} {high = 6.000000e+00 : f64, low = 0xFFF0000000000000 : f64} : (tensor<3xi32>) -> tensor<3xi32>
+  %1 = tarpon.clip %i {low = 0xFFF0000000000000 : f64, high = 6.0 : f64} : (tensor<3xi32>) -> tensor<3xi32>
+  // CHECK: tarpon.leaky_relu %{{.+}} {alpha = 5.000000e-01 : f32} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %2 = tarpon.leaky_relu %x {alpha = 0.5 : f32} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.sigmoid %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %3 = tarpon.sigmoid %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.hard_sigmoid %{{.+}} {alpha = 2.500000e-01 : f32, beta = 5.000000e-01 : f32} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %4 = tarpon.hard_sigmoid %x {alpha = 0.25 : f32, beta = 0.5 : f32} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.hard_swish %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %5 = tarpon.hard_swish %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  return
+}
+
+// CHECK-LABEL: func @binary(
+func.func @binary(%a: tensor<2x1x3xf32>, %b: tensor<4x1xf32>, %i: tensor<2xui8>) {
+  // CHECK: tarpon.add %{{.+}}, %{{.+}} : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
+  %0 = tarpon.add %a, %b : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
+  // CHECK: tarpon.sub %{{.+}}, %{{.+}} : (tensor<2xui8>, tensor<2xui8>) -> tensor<2xui8>
+  %1 = tarpon.sub %i, %i : (tensor<2xui8>, tensor<2xui8>) -> tensor<2xui8>
+  // CHECK: tarpon.mul %{{.+}}, %{{.+}} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  %2 = tarpon.mul %b, %b : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  // CHECK: tarpon.div %{{.+}}, %{{.+}} : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
+  %3 = tarpon.div %a, %b : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// The result lies as the data operands do, whatever the parameters' layout.
+// CHECK-LABEL: func @binary_layouts(
+func.func @binary_layouts(%x: tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>, %bias: tensor<1x4x1x1xf32>,
+                          %scalar: tensor<f32>, %pooled: tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>,
+                          %row: tensor<2xf32>) {
+  // CHECK: -> tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>
+  %0 = tarpon.add %x, %bias : (tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>, tensor<1x4x1x1xf32>) -> tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>
+  // CHECK: -> tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>
+  %1 = tarpon.sub %scalar, %x : (tensor<f32>, tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>) -> tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>
+  // CHECK: -> tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>
+  %2 = tarpon.add %pooled, %bias : (tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>, tensor<1x4x1x1xf32>) -> tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>
+  // CHECK: -> tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>
+  %3 = tarpon.mul %x, %row : (tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>, tensor<2xf32>) -> tensor<2x4x2x2xf32, #tarpon.layout<nhwc>>
+  return
+}
+
+// CHECK-LABEL: func @constants(
+func.func @constants() {
+  // CHECK: tarpon.constant {value = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>} : tensor<2xf32>
+  // CHECK: tarpon.constant {quantized_type = tensor<2x!quant.uniform<i8:f32, 5.000000e-01>>, value = dense<[-3, 4]> : tensor<2xi8>} : tensor<2x!quant.uniform<i8:f32, 5.000000e-01>>
+  %1 = tarpon.constant {value = dense<[-3, 4]> : tensor<2xi8>, quantized_type = tensor<2x!act>} : tensor<2x!act>
+  // CHECK: tarpon.constant {value = dense_resource<blob> : tensor<2xi64>} : tensor<2xi64>
+  %2 = tarpon.constant {value = dense_resource<blob> : tensor<2xi64>} : tensor<2xi64>
+  return
+}
+
+// CHECK-LABEL: func @shapes(
+func.func @shapes(%x: tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, %m: tensor<2x3xf32>,
+                  %q: tensor<2x1x!weight>, %p: tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>) {
+  // CHECK: tarpon.concat %{{.+}}, %{{.+}} {axis = 1 : i64} : (tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x8x2x2xf32, #tarpon.layout<nchw4c>>
+  %0 = tarpon.concat %x, %x {axis = 1 : i64}
+       : (tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x8x2x2xf32, #tarpon.layout<nchw4c>>
+  // CHECK: tarpon.reshape %{{.+}} : (tensor<2x3xf32>) -> tensor<6xf32>
+  %1 = tarpon.reshape %m : (tensor<2x3xf32>) -> tensor<6xf32>
+  // CHECK: tarpon.reshape %{{.+}} : (tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>) -> tensor<1x4xf32>
+  %2 = tarpon.reshape %p : (tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>) -> tensor<1x4xf32>
+  // CHECK: tarpon.transpose %{{.+}} {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %3 = tarpon.transpose %m {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  // The quantised dimension moves with the others.
+  // CHECK: tarpon.transpose %{{.+}} : (tensor<2x1x!quant.uniform<i8:f32:0, {5.000000e-01,2.500000e-01}>>) -> tensor<1x2x!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01}>>
+  %4 = tarpon.transpose %q {permutation = array<i64: 1, 0>}
+       : (tensor<2x1x!weight>) -> tensor<1x2x!quant.uniform<i8:f32:1, {5.000000e-01, 2.500000e-01}>>
+  // CHECK: tarpon.pad %{{.+}} {mode = 2 : i32, pads = array<i64: 0, 2, 1, -1>, value = 0.000000e+00 : f64} : (tensor<2x3xf32>) -> tensor<3x4xf32>
+  %5 = tarpon.pad %m {pads = array<i64: 0, 2, 1, -1>, value = 0.0 : f64, mode = 2 : i32} : (tensor<2x3xf32>) -> tensor<3x4xf32>
+  // CHECK: tarpon.convert %{{.+}} : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2x!quant.uniform<i8:f32, 5.000000e-01>>
+  %6 = tarpon.convert %x : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2x!act>
+  return
+}
+
+// CHECK-LABEL: func @fused(
+func.func @fused(%x: tensor<1x4x8x8xf16>, %bias: tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf16> {
+  // CHECK:      %[[Y:.+]] = tarpon.fused(%[[A:.+]] = %{{.+}}, %[[B:.+]] = %{{.+}}) : (tensor<1x4x8x8xf16>, tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf16> {
+  // CHECK-NEXT:   %[[C:.+]] = tarpon.convert %[[A]] : tensor<1x4x8x8xf16> -> tensor<1x4x8x8xf32>
+  // CHECK-NEXT:   %[[D:.+]] = tarpon.add %[[C]], %[[B]] : (tensor<1x4x8x8xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+  // CHECK-NEXT:   %[[E:.+]] = tarpon.relu %[[D]] : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  // CHECK-NEXT:   %[[F:.+]] = tarpon.convert %[[E]] : tensor<1x4x8x8xf32> -> tensor<1x4x8x8xf16>
+  // CHECK-NEXT:   tarpon.yield %[[F]] : tensor<1x4x8x8xf16>
+  // CHECK-NEXT: }
+  %y = tarpon.fused(%a = %x, %b = %bias) : (tensor<1x4x8x8xf16>, tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf16> {
+    %0 = tarpon.convert %a : tensor<1x4x8x8xf16> -> tensor<1x4x8x8xf32>
+    %1 = tarpon.add %0, %b : (tensor<1x4x8x8xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    %2 = tarpon.relu %1 : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    %3 = tarpon.convert %2 : tensor<1x4x8x8xf32> -> tensor<1x4x8x8xf16>
+    tarpon.yield %3 : tensor<1x4x8x8xf16>
+  }
+  return %y : tensor<1x4x8x8xf16>
+}
+
+// A launch may convert only, and region arguments may shadow outer names.
+// CHECK-LABEL: func @fused_convert_with_solution(
+func.func @fused_convert_with_solution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>> {
+  // CHECK: tarpon.fused({{.*}}) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>> attributes {solution = #tarpon.solution<"convert-v1", {vector = 8 : i64}, "default">} {
+  %y = tarpon.fused(%x = %x) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
+      attributes {solution = #tarpon.solution<"convert-v1", {vector = 8 : i64}, "default">} {
+    %0 = tarpon.convert %x : tensor<1x4x8x8xf32> -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
+    tarpon.yield %0 : tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
+  }
+  return %y : tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
+}
+
+// CHECK-LABEL: func @launch(
+func.func @launch(%x: tensor<1x4xf32>) {
+  // CHECK: tarpon.launch "relu1"(%{{.+}}) {offset = 128 : i64, problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">, workspace_bytes = 256 : i64, workspace_offset = 192 : i64} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %0 = tarpon.launch "relu1" (%x) {problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">,
+                                   workspace_bytes = 256 : i64, offset = 128 : i64, workspace_offset = 192 : i64}
+       : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  // CHECK: tarpon.launch "relu2"(%{{.+}}) {offset = -1 : i64, problem = "relu f32", solution = {{.*}}} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %1 = tarpon.launch "relu2" (%0) {problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">, offset = -1 : i64}
+       : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  return
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      blob: "0x0800000001000000000000000200000000000000"
+    }
+  }
+#-}
