@@ -14,6 +14,17 @@
 using namespace mlir;
 using namespace tarpon;
 
+std::string tarpon::joinSymbol(std::initializer_list<StringRef> parts) {
+  std::string symbol;
+  for (StringRef part : parts) {
+    part.consume_front("_");
+    if (!symbol.empty() && !part.empty())
+      symbol.push_back('_');
+    symbol += part;
+  }
+  return symbol;
+}
+
 int64_t LaunchBuilder::addBuffer(BufferSlot slot) {
   launch.buffers.push_back(slot);
   return static_cast<int64_t>(launch.buffers.size()) - 1;

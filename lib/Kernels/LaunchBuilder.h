@@ -20,6 +20,10 @@
 
 namespace tarpon {
 
+/// The parts of a kernel's symbol with one underscore between each two; empty
+/// parts are left out.
+std::string joinSymbol(std::initializer_list<llvm::StringRef> parts);
+
 class LaunchBuilder {
 public:
   /// Constants are added to `plan`; finish() adds the launch.

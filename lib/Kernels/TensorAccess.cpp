@@ -311,9 +311,9 @@ std::string TensorAccess::symbolPart() const {
     part += "q";
   if (scaleDim >= 0)
     part += std::to_string(scaleDim);
-  part += "r" + std::to_string(rank);
+  part += (Twine("r") + Twine(rank)).str();
   if (block)
-    part += "b" + std::to_string(block) + "c" + std::to_string(channelDim);
+    part += (Twine("b") + Twine(block) + "c" + Twine(channelDim)).str();
   return part;
 }
 
@@ -358,8 +358,8 @@ OutputAccess::OutputAccess(LaunchBuilder &launch, const Problem &problem)
 std::string OutputAccess::symbolPart() const {
   std::string part = epilogue.symbolPart();
   for (const TensorAccess &operand : operands)
-    part += "_" + operand.symbolPart();
-  return part + "_to_" + result.symbolPart();
+    part += (Twine("_") + operand.symbolPart()).str();
+  return (part + Twine("_to_") + result.symbolPart()).str();
 }
 
 OutputAccess::Bound OutputAccess::bind(KernelBuilder &b) const {

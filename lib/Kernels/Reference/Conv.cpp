@@ -108,8 +108,9 @@ SolutionPlan reference::planConv(const Problem &problem) {
                        input.spatial()),
       .inputChannelsParam = launch.addParam(filter.shape[1]),
       .outputChannelsParam = launch.addParam(filter.shape[0] / group)};
-  std::string symbol = "ref_conv_" + kernel.input.symbolPart() + "_" +
-                       kernel.filter.symbolPart() + kernel.output.symbolPart();
+  std::string symbol =
+      joinSymbol({"ref_conv", kernel.input.symbolPart(),
+                  kernel.filter.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;
@@ -188,9 +189,10 @@ SolutionPlan reference::planMatMul(const Problem &problem) {
       .output = OutputAccess(launch, problem),
       .loop = ElementLoop(launch, problem.result.shape, 3.0 * depth),
       .depthParam = launch.addParam(depth)};
-  std::string symbol = "ref_matmul_" + kernel.lhs.symbolPart() +
-                       (transposeLhs ? "t_" : "_") + kernel.rhs.symbolPart() +
-                       (transposeRhs ? "t" : "") + kernel.output.symbolPart();
+  std::string symbol =
+      joinSymbol({"ref_matmul", kernel.lhs.symbolPart(),
+                  transposeLhs ? "t" : "", kernel.rhs.symbolPart(),
+                  transposeRhs ? "rt" : "", kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

@@ -50,15 +50,15 @@ SolutionPlan reference::planElementwise(const Problem &problem) {
   LaunchBuilder launch(plan);
   EpilogueEmitter root = launch.addEpilogue(asEpilogue(problem));
   std::vector<TensorAccess> operands;
-  std::string symbol = "ref" + root.symbolPart();
+  std::string symbol = joinSymbol({"ref", root.symbolPart()});
   for (int64_t i = 0; i < problem.rootOperands; ++i) {
     operands.push_back(accessOperand(launch, problem, i, problem.result.shape));
-    symbol += "_" + operands.back().symbolPart();
+    symbol = joinSymbol({symbol, operands.back().symbolPart()});
   }
   ElementwiseKernel kernel{root, std::move(operands),
                            OutputAccess(launch, problem),
                            ElementLoop(launch, problem.result.shape, 20)};
-  symbol += kernel.output.symbolPart();
+  symbol = joinSymbol({symbol, kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

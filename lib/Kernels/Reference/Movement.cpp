@@ -24,7 +24,8 @@ static SolutionPlan planCopy(const Problem &problem, LaunchBuilder &launch,
                              SolutionPlan &plan, const TensorAccess &input) {
   OutputAccess output(launch, problem);
   ElementLoop loop(launch, problem.result.shape, 10);
-  std::string symbol = "ref_copy_" + input.symbolPart() + output.symbolPart();
+  std::string symbol =
+      joinSymbol({"ref_copy", input.symbolPart(), output.symbolPart()});
   auto emit = [=](KernelBuilder &b) {
     BoundTensor in = input.bind(b);
     OutputAccess::Bound out = output.bind(b);
@@ -91,8 +92,9 @@ SolutionPlan reference::planReshape(const Problem &problem) {
       out.store(b, place, in.load(b, delinearize(b, flat, inDims)));
     });
   };
-  launch.finish("ref_reshape_" + input.symbolPart() + output.symbolPart(), emit,
-                loop.tasks());
+  launch.finish(joinSymbol({"ref_reshape", input.symbolPart(),
+                            std::to_string(outRank), output.symbolPart()}),
+                emit, loop.tasks());
   return plan;
 }
 
@@ -133,8 +135,9 @@ SolutionPlan reference::planConcat(const Problem &problem) {
                         .output = OutputAccess(launch, problem),
                         .loop = ElementLoop(launch, operand.shape, 10)};
     first += operand.shape[axis];
-    std::string symbol = "ref_concat" + std::to_string(axis) + "_" +
-                         kernel.input.symbolPart() + kernel.output.symbolPart();
+    std::string symbol =
+        joinSymbol({"ref_concat", std::to_string(axis),
+                    kernel.input.symbolPart(), kernel.output.symbolPart()});
     int64_t tasks = kernel.loop.tasks();
     launch.finish(
         symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
@@ -226,8 +229,9 @@ SolutionPlan reference::planPad(const Problem &problem) {
                    .input = accessOperand(launch, problem, 0, inShape),
                    .output = OutputAccess(launch, problem),
                    .loop = ElementLoop(launch, problem.result.shape, 20)};
-  std::string symbol = "ref_pad_" + stringifyPadMode(kernel.mode).str() + "_" +
-                       kernel.input.symbolPart() + kernel.output.symbolPart();
+  std::string symbol =
+      joinSymbol({"ref_pad", stringifyPadMode(kernel.mode),
+                  kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

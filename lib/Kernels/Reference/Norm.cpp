@@ -42,11 +42,11 @@ SolutionPlan reference::planBatchNorm(const Problem &problem) {
   TensorAccess input = accessOperand(launch, problem, 0, problem.result.shape);
   std::vector<TensorAccess> vectors;
   std::string symbol =
-      "ref_batch_norm_" + input.symbolPart() + output.symbolPart();
+      joinSymbol({"ref_batch_norm", input.symbolPart(), output.symbolPart()});
   for (int64_t i = 1; i < 5; ++i) {
     vectors.push_back(
         accessOperand(launch, problem, i, problem.operands[i].shape));
-    symbol += "_" + vectors.back().symbolPart();
+    symbol = joinSymbol({symbol, vectors.back().symbolPart()});
   }
   int64_t epsilon = addReal(launch, kind, problem.number("epsilon"));
   auto emit = [=](KernelBuilder &b) {
@@ -141,8 +141,9 @@ SolutionPlan reference::planSoftmax(const Problem &problem) {
       .input = accessOperand(launch, problem, 0, problem.result.shape),
       .output = OutputAccess(launch, problem),
       .loop = ElementLoop(launch, rows, 60.0 * size)};
-  std::string symbol = "ref_softmax" + std::to_string(axis) + "_" +
-                       kernel.input.symbolPart() + kernel.output.symbolPart();
+  std::string symbol =
+      joinSymbol({"ref_softmax", std::to_string(axis),
+                  kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;
@@ -204,8 +205,8 @@ SolutionPlan reference::planLrn(const Problem &problem) {
       .alphaOverSize = addReal(launch, kind, problem.number("alpha") / size),
       .minusBeta = addReal(launch, kind, -problem.number("beta")),
       .bias = addReal(launch, kind, problem.number("bias"))};
-  std::string symbol =
-      "ref_lrn_" + kernel.input.symbolPart() + kernel.output.symbolPart();
+  std::string symbol = joinSymbol(
+      {"ref_lrn", kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

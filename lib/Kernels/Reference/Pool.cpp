@@ -116,9 +116,9 @@ SolutionPlan reference::planPool(const Problem &original) {
                     .loop = ElementLoop(launch, problem.result.shape, cost),
                     .window =
                         Window(launch, problem, kernelShape, input.spatial())};
-  std::string symbol = "ref_" + problem.op +
-                       (countsPadding ? "_padded_" : "_") +
-                       kernel.input.symbolPart() + kernel.output.symbolPart();
+  std::string symbol =
+      joinSymbol({"ref", problem.op, countsPadding ? "padded" : "",
+                  kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

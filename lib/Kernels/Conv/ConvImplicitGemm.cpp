@@ -1,0 +1,145 @@
+//===- ConvImplicitGemm.cpp - Convolution as an implicit GEMM -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1-D and 2-D forward convolution with any stride, dilation, padding and
+// groups, in every layout. An nchw input is first rewritten as nhwc into the
+// workspace; the result is written in its own layout directly.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../ImplicitGemm/ImplicitGemm.h"
+#include "../Solvers.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+static igemm::Geometry getGeometry(const Problem &problem) {
+  const std::vector<int64_t> &input = problem.operands[0].shape;
+  const std::vector<int64_t> &filter = problem.operands[1].shape;
+  std::vector<int64_t> strides = problem.ints("strides"),
+                       dilations = problem.ints("dilations"),
+                       pads = problem.ints("pads");
+  igemm::Geometry g;
+  g.batch = input[0];
+  g.groups = problem.integer("group");
+  g.channels = filter[1];
+  g.outChannels = filter[0] / g.groups;
+  // A 1-D convolution is one row.
+  size_t last = strides.size() - 1;
+  g.width = input.back();
+  g.outWidth = problem.result.shape.back();
+  g.kernelW = filter.back();
+  g.strideW = strides[last];
+  g.dilationW = dilations[last];
+  g.padLeft = pads[last];
+  if (last == 0) {
+    g.height = g.outHeight = 1;
+    return g;
+  }
+  g.height = input[2];
+  g.outHeight = problem.result.shape[2];
+  g.kernelH = filter[2];
+  g.strideH = strides[0];
+  g.dilationH = dilations[0];
+  g.padTop = pads[0];
+  return g;
+}
+
+/// The conversion of an nchw input to nhwc, or none where both are the same.
+static std::optional<Problem> getRepacking(const Problem &problem) {
+  const TensorDesc &input = problem.operands[0];
+  if (input.layout.kind != Layout::NCHW || input.spatialSize() == 1)
+    return std::nullopt;
+  Problem convert;
+  convert.op = "convert";
+  convert.operands = {input};
+  convert.operands[0].constant = false;
+  convert.result = convert.operands[0];
+  convert.result.layout = {Layout::NHWC, 1};
+  return convert;
+}
+
+namespace {
+class ConvImplicitGemm final : public Solver {
+public:
+  StringRef id() const override { return "conv-igemm-v1"; }
+
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo &target) const override {
+    if (problem.op != "conv")
+      return Applicability::no("needs a convolution");
+    if (problem.result.rank() > 4)
+      return Applicability::no("needs one or two spatial dimensions");
+    return igemm::isSupported(problem, target, getGeometry(problem));
+  }
+
+  int64_t workspaceSize(const Problem &problem,
+                        const TargetInfo &) const override {
+    std::optional<Problem> repacking = getRepacking(problem);
+    return repacking ? repacking->result.numBytes() : 0;
+  }
+
+  PerfConfig defaultConfig(const Problem &problem,
+                           const TargetInfo &target) const override {
+    return igemm::defaultConfig(problem, target, getGeometry(problem));
+  }
+
+  std::vector<PerfConfig> configs(const Problem &problem,
+                                  const TargetInfo &target) const override {
+    return igemm::configs(problem, target, getGeometry(problem));
+  }
+
+  bool isValidConfig(const Problem &, const TargetInfo &target,
+                     const PerfConfig &config) const override {
+    return igemm::isValidConfig(target, config);
+  }
+
+  double expectedFraction(const Problem &problem,
+                          const TargetInfo &target) const override {
+    return igemm::expectedFraction(target, getGeometry(problem));
+  }
+
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const override;
+};
+} // namespace
+
+SolutionPlan ConvImplicitGemm::plan(const Problem &problem,
+                                    const TargetInfo &target,
+                                    const PerfConfig &config) const {
+  igemm::Geometry geometry = getGeometry(problem);
+  int64_t taps = geometry.taps();
+  igemm::FilterStrides strides = {geometry.channels * taps, taps, 1};
+  Layout layout = problem.operands[0].layout;
+  if (layout.kind != Layout::Blocked)
+    layout = {Layout::NHWC, 1};
+  SolutionPlan plan =
+      igemm::plan(problem, target, config, geometry, strides, layout);
+
+  std::optional<Problem> repacking = getRepacking(problem);
+  if (!repacking)
+    return plan;
+  const Solver *solver = getApplicableSolvers(*repacking, target).front();
+  SolutionPlan first = solver->plan(*repacking, target,
+                                    solver->defaultConfig(*repacking, target));
+  assert(first.constants.empty() && first.workspaceBytes == 0 &&
+         "a conversion needs neither constants nor workspace");
+  for (LaunchPlan &launch : first.launches)
+    for (BufferSlot &slot : launch.buffers)
+      if (slot.kind == BufferSlot::Result)
+        slot = {BufferSlot::Workspace, 0};
+  plan.launches.front().buffers.front() = {BufferSlot::Workspace, 0};
+  plan.launches.insert(plan.launches.begin(), first.launches.begin(),
+                       first.launches.end());
+  plan.workspaceBytes = repacking->result.numBytes();
+  return plan;
+}
+
+const Solver &tarpon::getConvImplicitGemm() {
+  static const ConvImplicitGemm solver;
+  return solver;
+}

@@ -1,0 +1,172 @@
+//===- ImplicitGemm.h - Register-tiled products of packed panels *- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The engine behind the convolution and matmul solvers. The output is cut into
+// tiles of `tileM` pixels by `tileN` channels whose accumulators stay in
+// registers. The input pixels of a tile are packed into a panel, which is where
+// strides, dilations, padding, groups and layouts end; the filter was packed at
+// compile time. What remains is one loop over K with constant addresses:
+//
+//   panel of the input   [K / 16][tileM][16 units]
+//   panel of the filter  [K][tileN units]
+//
+// A unit is 4 bytes and holds 1, 2 or 4 elements of K: what one lane of fma,
+// vdpbf16ps or vpdpbusd takes. K runs over the taps and within a tap over the
+// channels, which are padded to whole units (zeros in the filter).
+//
+// A task packs `blockM` tiles of pixels and goes through its tiles of channels,
+// so that each panel of the filter is used blockM times while it is in the
+// cache. Background: Goto and van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", ACM TOMS 34(3), 2008.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_IMPLICITGEMM_IMPLICITGEMM_H
+#define TARPON_LIB_KERNELS_IMPLICITGEMM_IMPLICITGEMM_H
+
+#include "../Epilogue.h"
+#include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Kernels/Solver.h"
+
+namespace tarpon::igemm {
+
+/// Units of K in one line of the input panel: 64 bytes.
+inline constexpr int64_t kLineUnits = 16;
+inline constexpr int64_t kUnitBytes = 4;
+inline constexpr int64_t kLineBytes = kLineUnits * kUnitBytes;
+
+/// The multiply-accumulate instruction.
+enum class Arith : uint8_t {
+  F32,     ///< f32 += f32 * f32; narrower floats are widened
+  BF16Dot, ///< f32 += two products of bf16 (vdpbf16ps)
+  I8Dot,   ///< i32 += four products u8 * s8 (vpdpbusd, or the same in steps)
+};
+
+/// Elements of K in one unit.
+int64_t elementsPerUnit(Arith arith);
+
+/// A convolution over two spatial dimensions; a matmul has a height, kernel and
+/// stride of 1, its rows being the width. Channels are counted per group.
+struct Geometry {
+  int64_t batch = 1, groups = 1;
+  int64_t channels = 1, height = 1, width = 1;
+  int64_t outChannels = 1, outHeight = 1, outWidth = 1;
+  int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1;
+  int64_t dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
+
+  int64_t outPixels() const { return outHeight * outWidth; }
+  int64_t taps() const { return kernelH * kernelW; }
+};
+
+/// Where element (output channel, input channel, tap) of the filter lies in its
+/// row-major constant, in elements.
+struct FilterStrides {
+  int64_t outChannel, channel, tap;
+};
+
+/// One run of consecutive epilogue operand elements.
+enum class AccessKind : uint8_t { Scalar, PerChannel, Tensor };
+
+/// An operand of the epilogue as the kernel reads it.
+struct OperandAccess {
+  int operand;
+  AccessKind kind;
+  DType dtype;
+  bool quantized;
+};
+
+/// Everything that the code of a kernel depends on.
+struct KernelSpec {
+  KernelSpec(const Problem &problem, const TargetInfo &target,
+             const PerfConfig &config, const Geometry &geometry,
+             Layout inputLayout);
+
+  Arith arith;
+  DType inputDtype, filterDtype, resultDtype;
+  bool resultQuantized;
+  Layout inputLayout, resultLayout;
+  int64_t tileM, tileN;
+  /// The channels of a tap fill whole lines: no masks when packing.
+  bool alignedChannels;
+  std::vector<OperandAccess> operands;
+  EpilogueEmitter epilogue;
+
+  std::string symbol() const;
+  /// Elements of the input that are read at once, and the units they fill.
+  int64_t pieceElements() const;
+  int64_t pieceUnits() const;
+  /// Bytes of one unit of the packed filter.
+  int64_t filterUnitBytes() const;
+};
+
+/// The parameters of a launch, in order; the operands' scales and zero points
+/// and the epilogue's parameters follow.
+enum Param : int64_t {
+  InputPixelBytes, ///< from one pixel to the next
+  InputImageBytes, ///< from one image to the next
+  InputGroupBytes, ///< from the channels of one group to the next
+  InputPieceBytes, ///< from one piece of a pixel's channels to the next
+  InputHeight,
+  InputWidth,
+  Channels, ///< per group
+  Pieces,   ///< per tap
+  UnitsPerTap,
+  KernelH,
+  KernelW,
+  StrideH,
+  StrideW,
+  DilationH,
+  DilationW,
+  PadTop,
+  PadLeft,
+  FillByte, ///< what padding holds: the zero point
+  Lines,    ///< of a pixel in the panel: ceil(K / 16)
+  OutWidth,
+  OutPixels,      ///< per image
+  OutChannels,    ///< per group
+  ResultChannels, ///< of all groups
+  Groups,
+  PixelTiles,    ///< per image
+  ChannelTiles,  ///< per group
+  BlockM,        ///< pixel tiles per task
+  BlockN,        ///< channel tiles per task
+  PixelBlocks,   ///< ceil(PixelTiles / BlockM)
+  ChannelBlocks, ///< ceil(ChannelTiles / BlockN)
+  ResultInverseScale,
+  ResultZeroPoint, ///< as f32
+  NumParams
+};
+
+/// Emits the kernel; KernelEmitter.cpp.
+void emitKernel(KernelBuilder &b, const KernelSpec &spec);
+
+/// Whether the engine can compute on these operands: dtypes, layouts, epilogue.
+Applicability isSupported(const Problem &problem, const TargetInfo &target,
+                          const Geometry &geometry);
+
+PerfConfig defaultConfig(const Problem &problem, const TargetInfo &target,
+                         const Geometry &geometry);
+std::vector<PerfConfig> configs(const Problem &problem,
+                                const TargetInfo &target,
+                                const Geometry &geometry);
+bool isValidConfig(const TargetInfo &target, const PerfConfig &config);
+/// Of the peak, by the estimate that ranks the tiles.
+double expectedFraction(const TargetInfo &target, const Geometry &geometry);
+
+/// The main launch on an input in NHWC or a blocked layout.
+SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                  const PerfConfig &config, const Geometry &geometry,
+                  const FilterStrides &strides, Layout inputLayout);
+
+/// The packed filter, and for I8Dot the factors and offsets per channel.
+std::vector<char> packFilter(const KernelSpec &spec, const Geometry &geometry,
+                             const FilterStrides &strides,
+                             llvm::ArrayRef<char> filter);
+
+} // namespace tarpon::igemm
+
+#endif // TARPON_LIB_KERNELS_IMPLICITGEMM_IMPLICITGEMM_H

@@ -1,0 +1,82 @@
+//===- KernelEmitter.h - Emits an implicit GEMM kernel ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_IMPLICITGEMM_KERNELEMITTER_H
+#define TARPON_LIB_KERNELS_IMPLICITGEMM_KERNELEMITTER_H
+
+#include "ImplicitGemm.h"
+
+namespace tarpon::igemm {
+
+/// Packs the input pixels of one tile; PackEmitter.cpp.
+class PackEmitter {
+public:
+  using Value = mlir::Value;
+
+  /// `fill` points to one line of the padding value.
+  PackEmitter(KernelBuilder &b, const KernelSpec &spec, Value fill);
+
+  /// Packs output pixels [first, first + count) of one image and group, whose
+  /// input starts at `input`, into `panel`. All values are i64 or pointers.
+  void emit(Value input, Value first, Value count, Value panel);
+
+private:
+  void emitPixel(Value input, Value row, Value column, Value destination);
+  void emitTap(Value input, Value y, Value x, Value destination, Value unit);
+  void emitLines(Value source, Value step, Value destination);
+  void emitPieces(Value source, Value step, Value destination, Value unit);
+  Value loadPiece(Value source, Value mask);
+  void storePiece(Value piece, Value destination, Value unit, Value units);
+  Value toUnits(Value elements);
+  Value param(Param p) { return params[p]; }
+
+  KernelBuilder &b;
+  const KernelSpec &spec;
+  Value fill;
+  mlir::SmallVector<Value> params;
+};
+
+/// Reads and writes the register tile of one place in a tensor that has the
+/// shape of the result; TileAccess.cpp. tile[p][v] holds, for pixel p, vector v
+/// of the tile's channels, in f32.
+class TileAccess {
+public:
+  using Value = mlir::Value;
+  using Tile = std::vector<mlir::SmallVector<Value>>;
+
+  /// Where a tile stands: image, first pixel in it, pixels and channels that
+  /// exist, first channel of all groups.
+  struct Place {
+    Value image, pixel, pixels, channel, channels;
+  };
+
+  TileAccess(KernelBuilder &b, const KernelSpec &spec, DType dtype,
+             const Layout &layout, Value base, Value resultChannels,
+             Value outPixels);
+
+  Tile load(const Place &place);
+  void store(const Tile &tile, const Place &place);
+
+private:
+  using Visit =
+      llvm::function_ref<void(int64_t p, int64_t v, Value pointer, Value mask)>;
+  bool isChannelsFirst() const { return layout.kind == Layout::NCHW; }
+  int64_t vectors() const { return spec.tileN / b.lanes(); }
+  void forChannelVectors(const Place &place, Visit visit);
+  void forPixelVectors(const Place &place, Visit visit);
+  Value channelVectorBase(const Place &place, int64_t v);
+
+  KernelBuilder &b;
+  const KernelSpec &spec;
+  DType dtype;
+  Layout layout;
+  Value base, resultChannels, outPixels;
+};
+
+} // namespace tarpon::igemm
+
+#endif // TARPON_LIB_KERNELS_IMPLICITGEMM_KERNELEMITTER_H

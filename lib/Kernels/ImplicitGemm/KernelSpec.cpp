@@ -1,0 +1,206 @@
+//===- KernelSpec.cpp - What an implicit GEMM kernel depends on -----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ImplicitGemm.h"
+
+#include "tarpon/Runtime/KernelABI.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::igemm;
+
+int64_t igemm::elementsPerUnit(Arith arith) {
+  switch (arith) {
+  case Arith::F32:
+    return 1;
+  case Arith::BF16Dot:
+    return 2;
+  case Arith::I8Dot:
+    return 4;
+  }
+  llvm_unreachable("unknown arithmetic");
+}
+
+static Arith chooseArith(const TensorDesc &input, const TargetInfo &target) {
+  if (input.quantized)
+    return Arith::I8Dot;
+  if (input.dtype == DType::BF16 && target.hasBf16)
+    return Arith::BF16Dot;
+  return Arith::F32;
+}
+
+/// How an epilogue operand is read, or none if it broadcasts otherwise. The
+/// channel of a result of rank 2 or more is dimension 1.
+static std::optional<AccessKind> getAccess(const TensorDesc &operand,
+                                           const TensorDesc &result) {
+  if (operand.numElements() == 1)
+    return AccessKind::Scalar;
+  if (operand.shape == result.shape)
+    return operand.layout == result.layout ? std::optional(AccessKind::Tensor)
+                                           : std::nullopt;
+  int64_t missing = result.rank() - operand.rank();
+  for (int64_t i = 0; i < operand.rank(); ++i)
+    if (operand.shape[i] != (missing + i == 1 ? result.shape[1] : 1))
+      return std::nullopt;
+  return AccessKind::PerChannel;
+}
+
+KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
+                       const PerfConfig &config, const Geometry &geometry,
+                       Layout inputLayout)
+    : arith(chooseArith(problem.operands[0], target)),
+      inputDtype(problem.operands[0].dtype),
+      filterDtype(problem.operands[1].dtype), resultDtype(problem.result.dtype),
+      resultQuantized(problem.result.quantized), inputLayout(inputLayout),
+      resultLayout(problem.result.layout), tileM(config.get("tile_m")),
+      tileN(config.get("tile_n")),
+      epilogue(problem,
+               NumParams + 2 * (static_cast<int64_t>(problem.operands.size()) -
+                                problem.rootOperands)) {
+  // A matmul's rows are pixels and its columns channels, innermost.
+  if (problem.result.rank() == 2)
+    resultLayout = {Layout::NHWC, 1};
+  for (size_t i = problem.rootOperands; i < problem.operands.size(); ++i) {
+    const TensorDesc &operand = problem.operands[i];
+    operands.push_back({static_cast<int>(i),
+                        *getAccess(operand, problem.result), operand.dtype,
+                        operand.quantized});
+  }
+  int64_t lineElements = kLineUnits * elementsPerUnit(arith);
+  alignedChannels =
+      pieceUnits() == kLineUnits && geometry.channels % lineElements == 0;
+}
+
+int64_t KernelSpec::pieceElements() const {
+  int64_t line = kLineUnits * elementsPerUnit(arith);
+  return inputLayout.kind == Layout::Blocked ? std::min(line, inputLayout.block)
+                                             : line;
+}
+
+int64_t KernelSpec::pieceUnits() const {
+  return pieceElements() / elementsPerUnit(arith);
+}
+
+int64_t KernelSpec::filterUnitBytes() const {
+  return arith == Arith::F32 ? runtime::dtypeBytes(filterDtype) : kUnitBytes;
+}
+
+static const char *arithName(Arith arith) {
+  switch (arith) {
+  case Arith::F32:
+    return "f32";
+  case Arith::BF16Dot:
+    return "bf16dot";
+  case Arith::I8Dot:
+    return "i8dot";
+  }
+  llvm_unreachable("unknown arithmetic");
+}
+
+static std::string storedName(DType dtype, bool quantized) {
+  return std::string(runtime::dtypeName(dtype)) + (quantized ? "q" : "");
+}
+
+std::string KernelSpec::symbol() const {
+  std::string text = "igemm_";
+  text += std::string(arithName(arith)) + "_" +
+          storedName(inputDtype, arith == Arith::I8Dot) + "_" +
+          inputLayout.name() + "_" + storedName(filterDtype, false) + "_to_" +
+          storedName(resultDtype, resultQuantized) + "_" + resultLayout.name();
+  text += "_m" + std::to_string(tileM) + "n" + std::to_string(tileN);
+  text += alignedChannels ? "_lines" : "_pieces";
+  text += epilogue.symbolPart();
+  for (const OperandAccess &access : operands) {
+    const char *kind = access.kind == AccessKind::Scalar       ? "s"
+                       : access.kind == AccessKind::PerChannel ? "c"
+                                                               : "t";
+    text +=
+        std::string("_") + kind + storedName(access.dtype, access.quantized);
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Applicability
+//===----------------------------------------------------------------------===//
+
+static bool isStoredFloat(DType dtype) {
+  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
+}
+
+static bool isPerTensorByte(const TensorDesc &desc) {
+  return desc.quantized && desc.quantAxis < 0 &&
+         (desc.dtype == DType::U8 || desc.dtype == DType::I8);
+}
+
+static Applicability checkDtypes(const Problem &problem) {
+  const TensorDesc &input = problem.operands[0], &filter = problem.operands[1];
+  if (input.quantized != filter.quantized)
+    return Applicability::no(
+        "needs input and filter both quantised or neither");
+  if (input.quantized) {
+    if (!isPerTensorByte(input) || filter.dtype != DType::I8)
+      return Applicability::no(
+          "needs an 8-bit input quantised per tensor and an i8 filter");
+    if (filter.zeroPoint != 0)
+      return Applicability::no("needs a symmetric filter");
+  } else if (!isStoredFloat(input.dtype) || input.dtype != filter.dtype) {
+    return Applicability::no("needs f32, f16 or bf16 input and filter");
+  }
+  const TensorDesc &result = problem.result;
+  if (result.quantized ? !isPerTensorByte(result)
+                       : !isStoredFloat(result.dtype))
+    return Applicability::no("cannot store the result's dtype");
+  return Applicability::yes();
+}
+
+static Applicability checkEpilogue(const Problem &problem) {
+  for (size_t i = problem.rootOperands; i < problem.operands.size(); ++i) {
+    const TensorDesc &operand = problem.operands[i];
+    if (!getAccess(operand, problem.result))
+      return Applicability::no("an epilogue operand broadcasts otherwise than "
+                               "per channel");
+    if (operand.quantized ? !isPerTensorByte(operand)
+                          : !isStoredFloat(operand.dtype))
+      return Applicability::no("cannot read an epilogue operand's dtype");
+  }
+  return Applicability::yes();
+}
+
+/// A vector of channels must lie within one block, in input and result.
+static Applicability checkBlocks(const Layout &layout, int64_t channels,
+                                 const Geometry &geometry, int64_t lanes) {
+  if (layout.kind != Layout::Blocked)
+    return Applicability::yes();
+  if (layout.block % lanes != 0)
+    return Applicability::no("needs channel blocks of whole vectors");
+  if (geometry.groups > 1 && channels % layout.block != 0)
+    return Applicability::no("needs groups of whole channel blocks");
+  return Applicability::yes();
+}
+
+Applicability igemm::isSupported(const Problem &problem,
+                                 const TargetInfo &target,
+                                 const Geometry &geometry) {
+  if (!problem.operands[1].constant)
+    return Applicability::no("needs a constant filter");
+  if (Applicability dtypes = checkDtypes(problem); !dtypes)
+    return dtypes;
+  if (Applicability epilogue = checkEpilogue(problem); !epilogue)
+    return epilogue;
+  const Layout &layout = problem.operands[0].layout;
+  if (Applicability input =
+          checkBlocks(layout, geometry.channels, geometry, /*lanes=*/1);
+      !input)
+    return input;
+  // A block must not be longer than a line of the panel.
+  Arith arith = chooseArith(problem.operands[0], target);
+  if (layout.block > kLineUnits * elementsPerUnit(arith))
+    return Applicability::no("needs input channel blocks of at most 64 bytes");
+  return checkBlocks(problem.result.layout, geometry.outChannels, geometry,
+                     target.lanes());
+}

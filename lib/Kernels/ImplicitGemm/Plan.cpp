@@ -1,0 +1,397 @@
+//===- Plan.cpp - Configs, packing of filters and launches ----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ImplicitGemm.h"
+
+#include "tarpon/Runtime/KernelABI.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::igemm;
+using llvm::divideCeil;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// Units that the channels of one tap take in the panels.
+static int64_t unitsPerTap(const KernelSpec &spec, const Geometry &g) {
+  int64_t units = divideCeil(g.channels, elementsPerUnit(spec.arith));
+  if (spec.inputLayout.kind == Layout::Blocked)
+    units = llvm::alignTo(units, spec.pieceUnits());
+  return units;
+}
+
+static int64_t linesPerPixel(const KernelSpec &spec, const Geometry &g) {
+  return divideCeil(g.taps() * unitsPerTap(spec, g), kLineUnits);
+}
+
+static int64_t panelBytes(const KernelSpec &spec, const Geometry &g) {
+  return linesPerPixel(spec, g) * spec.tileM * kLineBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Configs
+//===----------------------------------------------------------------------===//
+
+/// Accumulators, one row of the filter and one broadcast must fit into the
+/// registers, else the inner loop spills (kernels-and-targets.md, section 1:
+/// a 7x64 tile runs at 41 % of peak).
+static bool fitsRegisters(const TargetInfo &target, int64_t m, int64_t n) {
+  int64_t vectors = n / target.lanes();
+  return m * vectors + vectors + 1 <= target.vectorRegisters;
+}
+
+bool igemm::isValidConfig(const TargetInfo &target, const PerfConfig &config) {
+  if (config.getFields().size() != 3 || !config.has("tile_m") ||
+      !config.has("tile_n") || !config.has("block_m"))
+    return false;
+  int64_t m = config.get("tile_m"), n = config.get("tile_n"),
+          block = config.get("block_m");
+  return m >= 1 && n >= target.lanes() && n % target.lanes() == 0 &&
+         block >= 1 && block <= 64 && fitsRegisters(target, m, n);
+}
+
+/// An estimate of how much of the peak a tile reaches on this problem: the part
+/// of its cells that is output, and the part of its instructions that multiply
+/// (loads of the filter and broadcasts of the input are the rest; both load
+/// ports serve as many as two multiplies need).
+static double estimateEfficiency(const TargetInfo &target, const Geometry &g,
+                                 int64_t m, int64_t n) {
+  double pixels = static_cast<double>(g.outPixels()) /
+                  static_cast<double>(llvm::alignTo(g.outPixels(), m));
+  double channels = static_cast<double>(g.outChannels) /
+                    static_cast<double>(llvm::alignTo(g.outChannels, n));
+  double vectors = static_cast<double>(n) / static_cast<double>(target.lanes());
+  double products = static_cast<double>(m) * vectors;
+  double loads = static_cast<double>(m) + vectors;
+  // Two FMA pipes with a latency of four need eight chains.
+  double latency = std::min(1.0, products / 8);
+  double ports = std::min(1.0, products / loads);
+  return pixels * channels * latency * (0.9 * ports + 0.1 * products / 28);
+}
+
+/// Pixel tiles per task: as many as keep half of the L2 free for the filter,
+/// but no fewer tasks than keep all threads busy.
+static int64_t chooseBlockM(const TargetInfo &target, const KernelSpec &spec,
+                            const Geometry &g) {
+  int64_t tiles = divideCeil(g.outPixels(), spec.tileM);
+  int64_t fitting =
+      std::max<int64_t>(1, target.l2Bytes / 2 / panelBytes(spec, g));
+  int64_t wanted = divideCeil(tiles * g.batch * g.groups, 4 * target.threads);
+  return std::clamp<int64_t>(std::min(fitting, wanted), 1, 16);
+}
+
+static PerfConfig makeConfig(const Problem &problem, const TargetInfo &target,
+                             const Geometry &geometry, int64_t m, int64_t n) {
+  PerfConfig config{{"tile_m", m}, {"tile_n", n}, {"block_m", 1}};
+  KernelSpec spec(problem, target, config, geometry,
+                  problem.operands[0].layout);
+  config.set("block_m", chooseBlockM(target, spec, geometry));
+  return config;
+}
+
+/// The tiles worth a try, best estimate first.
+static std::vector<std::pair<int64_t, int64_t>>
+rankTiles(const TargetInfo &target, const Geometry &geometry) {
+  struct Ranked {
+    double efficiency;
+    int64_t m, n;
+  };
+  std::vector<Ranked> ranked;
+  for (int64_t vectors : {1, 2, 3, 4})
+    for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})
+      if (int64_t n = vectors * target.lanes(); fitsRegisters(target, m, n))
+        ranked.push_back({estimateEfficiency(target, geometry, m, n), m, n});
+  llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
+    return a.efficiency > b.efficiency;
+  });
+  std::vector<std::pair<int64_t, int64_t>> tiles;
+  for (const Ranked &tile : ranked)
+    tiles.emplace_back(tile.m, tile.n);
+  return tiles;
+}
+
+double igemm::expectedFraction(const TargetInfo &target, const Geometry &g) {
+  auto [m, n] = rankTiles(target, g).front();
+  // Packing costs about as much as one more tile of channels would.
+  double packing = static_cast<double>(g.outChannels) /
+                   static_cast<double>(g.outChannels + 16);
+  return 0.9 * packing * estimateEfficiency(target, g, m, n);
+}
+
+PerfConfig igemm::defaultConfig(const Problem &problem,
+                                const TargetInfo &target,
+                                const Geometry &geometry) {
+  auto [m, n] = rankTiles(target, geometry).front();
+  return makeConfig(problem, target, geometry, m, n);
+}
+
+std::vector<PerfConfig> igemm::configs(const Problem &problem,
+                                       const TargetInfo &target,
+                                       const Geometry &geometry) {
+  // Enough that the best was always among them when all tiles were measured on
+  // the layers of ResNet-50; see docs/conv.md.
+  constexpr size_t kTiles = 5;
+  std::vector<PerfConfig> configs;
+  for (auto [m, n] :
+       llvm::ArrayRef(rankTiles(target, geometry)).take_front(kTiles)) {
+    PerfConfig config = makeConfig(problem, target, geometry, m, n);
+    configs.push_back(config);
+    int64_t block = config.get("block_m");
+    if (block > 2) {
+      config.set("block_m", block / 2);
+      configs.push_back(config);
+    }
+  }
+  return configs;
+}
+
+//===----------------------------------------------------------------------===//
+// Packing the filter
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Places filter elements in the packed order [group][channel tile][K][tileN].
+class FilterPacker {
+public:
+  FilterPacker(const KernelSpec &spec, const Geometry &geometry)
+      : spec(spec), g(geometry), perUnit(elementsPerUnit(spec.arith)),
+        tapUnits(unitsPerTap(spec, geometry)),
+        units(linesPerPixel(spec, geometry) * kLineUnits),
+        tiles(divideCeil(geometry.outChannels, spec.tileN)),
+        elementBytes(runtime::dtypeBytes(spec.filterDtype)) {}
+
+  int64_t totalBytes() const {
+    return g.groups * tiles * units * spec.tileN * spec.filterUnitBytes();
+  }
+
+  std::vector<char> pack(const FilterStrides &strides, ArrayRef<char> filter) {
+    std::vector<char> packed(totalBytes(), 0);
+    for (int64_t channel = 0; channel < g.groups * g.outChannels; ++channel)
+      packChannel(channel, strides, filter, packed);
+    return packed;
+  }
+
+private:
+  void packChannel(int64_t outChannel, const FilterStrides &strides,
+                   ArrayRef<char> filter, std::vector<char> &packed) const {
+    int64_t group = outChannel / g.outChannels;
+    int64_t inGroup = outChannel % g.outChannels;
+    int64_t tile = group * tiles + inGroup / spec.tileN;
+    int64_t column = inGroup % spec.tileN;
+    for (int64_t tap = 0; tap < g.taps(); ++tap)
+      for (int64_t c = 0; c < g.channels; ++c) {
+        int64_t unit = tap * tapUnits + c / perUnit;
+        int64_t to = ((tile * units + unit) * spec.tileN + column) * perUnit +
+                     c % perUnit;
+        int64_t from = outChannel * strides.outChannel + c * strides.channel +
+                       tap * strides.tap;
+        std::memcpy(packed.data() + to * elementBytes,
+                    filter.data() + from * elementBytes, elementBytes);
+      }
+  }
+
+  const KernelSpec &spec;
+  const Geometry &g;
+  int64_t perUnit, tapUnits, units, tiles, elementBytes;
+};
+} // namespace
+
+std::vector<char> igemm::packFilter(const KernelSpec &spec,
+                                    const Geometry &geometry,
+                                    const FilterStrides &strides,
+                                    ArrayRef<char> filter) {
+  return FilterPacker(spec, geometry).pack(strides, filter);
+}
+
+/// Index of an output channel in the padded per-channel tables.
+static int64_t paddedIndex(const KernelSpec &spec, const Geometry &g,
+                           int64_t outChannel) {
+  int64_t padded = llvm::alignTo(g.outChannels, spec.tileN);
+  return outChannel / g.outChannels * padded + outChannel % g.outChannels;
+}
+
+/// Bytes of one padded per-channel table of 4-byte entries.
+static int64_t channelTableBytes(const KernelSpec &spec, const Geometry &g) {
+  return g.groups * llvm::alignTo(g.outChannels, spec.tileN) * 4;
+}
+
+/// The scale of each output channel's i32 sum: input scale times filter scale.
+static std::vector<char> makeScales(const KernelSpec &spec, const Geometry &g,
+                                    const TensorDesc &input,
+                                    const TensorDesc &filter) {
+  std::vector<char> bytes(channelTableBytes(spec, g), 0);
+  auto *table = reinterpret_cast<float *>(bytes.data());
+  for (int64_t channel = 0; channel < g.groups * g.outChannels; ++channel)
+    table[paddedIndex(spec, g, channel)] =
+        input.scales[0] * filter.scales[filter.scales.size() > 1 ? channel : 0];
+  return bytes;
+}
+
+/// The zero point as unsigned bytes have it: signed inputs are read with 128
+/// added.
+static int64_t unsignedZeroPoint(const TensorDesc &input) {
+  return input.zeroPoint + (input.dtype == DType::I8 ? 128 : 0);
+}
+
+/// Where the sums start: minus the zero point times the sum of the filter, so
+/// that sum (q - zp) * w comes out.
+static std::vector<char> makeStarts(const KernelSpec &spec, const Geometry &g,
+                                    const FilterStrides &strides,
+                                    int64_t zeroPoint, ArrayRef<char> filter) {
+  std::vector<char> bytes(channelTableBytes(spec, g), 0);
+  auto *table = reinterpret_cast<int32_t *>(bytes.data());
+  const auto *weights = reinterpret_cast<const int8_t *>(filter.data());
+  for (int64_t channel = 0; channel < g.groups * g.outChannels; ++channel) {
+    int64_t sum = 0;
+    for (int64_t tap = 0; tap < g.taps(); ++tap)
+      for (int64_t c = 0; c < g.channels; ++c)
+        sum += weights[channel * strides.outChannel + c * strides.channel +
+                       tap * strides.tap];
+    table[paddedIndex(spec, g, channel)] =
+        static_cast<int32_t>(-zeroPoint * sum);
+  }
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// The launch
+//===----------------------------------------------------------------------===//
+
+/// Sets the parameters that say how the input lies in memory.
+static void setInputParams(std::vector<int64_t> &params, const KernelSpec &spec,
+                           const Geometry &g) {
+  int64_t element = runtime::dtypeBytes(spec.inputDtype);
+  int64_t channels = g.groups * g.channels, pixels = g.height * g.width;
+  bool blocked = spec.inputLayout.kind == Layout::Blocked;
+  int64_t block = spec.inputLayout.block;
+  int64_t pixel = (blocked ? block : channels) * element;
+  params[InputPixelBytes] = pixel;
+  params[InputImageBytes] =
+      pixels * (blocked ? llvm::alignTo(channels, block) : channels) * element;
+  params[InputGroupBytes] = g.channels * element * (blocked ? pixels : 1);
+  int64_t piece = spec.pieceElements();
+  params[InputPieceBytes] = piece * element * (blocked ? pixels : 1);
+  params[InputHeight] = g.height;
+  params[InputWidth] = g.width;
+  params[Channels] = g.channels;
+  params[Pieces] = divideCeil(g.channels, piece);
+  params[UnitsPerTap] = unitsPerTap(spec, g);
+  params[Lines] = linesPerPixel(spec, g);
+}
+
+static void setWindowParams(std::vector<int64_t> &params, const Geometry &g) {
+  params[KernelH] = g.kernelH;
+  params[KernelW] = g.kernelW;
+  params[StrideH] = g.strideH;
+  params[StrideW] = g.strideW;
+  params[DilationH] = g.dilationH;
+  params[DilationW] = g.dilationW;
+  params[PadTop] = g.padTop;
+  params[PadLeft] = g.padLeft;
+}
+
+/// Sets the parameters of the output and cuts the work; returns the tasks.
+static int64_t setTaskParams(std::vector<int64_t> &params,
+                             const KernelSpec &spec, const TargetInfo &target,
+                             const Geometry &g, int64_t blockM) {
+  int64_t pixelTiles = divideCeil(g.outPixels(), spec.tileM);
+  int64_t channelTiles = divideCeil(g.outChannels, spec.tileN);
+  blockM = std::min(blockM, pixelTiles);
+  int64_t pixelBlocks = divideCeil(pixelTiles, blockM);
+  // Channels are cut only when there are too few pixels to keep the threads
+  // busy, because every task packs its input anew.
+  int64_t others = pixelBlocks * g.batch * g.groups;
+  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
+  int64_t channelBlocks =
+      std::clamp<int64_t>(divideCeil(wanted, others), 1, channelTiles);
+  int64_t blockN = divideCeil(channelTiles, channelBlocks);
+  channelBlocks = divideCeil(channelTiles, blockN);
+  params[OutWidth] = g.outWidth;
+  params[OutPixels] = g.outPixels();
+  params[OutChannels] = g.outChannels;
+  params[ResultChannels] = g.groups * g.outChannels;
+  params[Groups] = g.groups;
+  params[PixelTiles] = pixelTiles;
+  params[ChannelTiles] = channelTiles;
+  params[BlockM] = blockM;
+  params[BlockN] = blockN;
+  params[PixelBlocks] = pixelBlocks;
+  params[ChannelBlocks] = channelBlocks;
+  return g.batch * g.groups * pixelBlocks * channelBlocks;
+}
+
+/// Appends what dequantises the epilogue's operands: scale and zero point.
+static void appendOperandParams(std::vector<int64_t> &params,
+                                const Problem &problem,
+                                const KernelSpec &spec) {
+  for (const OperandAccess &access : spec.operands) {
+    const TensorDesc &desc = problem.operands[access.operand];
+    params.push_back(
+        runtime::floatParam(desc.quantized ? desc.scales[0] : 1.0f));
+    params.push_back(runtime::floatParam(static_cast<float>(desc.zeroPoint)));
+  }
+}
+
+static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
+                             const PerfConfig &config, const Geometry &g,
+                             const KernelSpec &spec) {
+  LaunchPlan launch;
+  launch.kernel = {spec.symbol(),
+                   [spec](KernelBuilder &b) { emitKernel(b, spec); }};
+  std::vector<int64_t> &params = launch.params;
+  params.assign(NumParams, 0);
+  setInputParams(params, spec, g);
+  setWindowParams(params, g);
+  launch.tasks = setTaskParams(params, spec, target, g, config.get("block_m"));
+  params[FillByte] =
+      problem.operands[0].quantized ? problem.operands[0].zeroPoint & 0xff : 0;
+  float scale = problem.result.quantized ? problem.result.scales[0] : 1.0f;
+  params[ResultInverseScale] = runtime::floatParam(1.0f / scale);
+  params[ResultZeroPoint] =
+      runtime::floatParam(static_cast<float>(problem.result.zeroPoint));
+  appendOperandParams(params, problem, spec);
+  EpilogueEmitter::appendParams(problem, params);
+  // One line of padding value behind the panels.
+  launch.scratchBytes = params[BlockM] * panelBytes(spec, g) + kLineBytes;
+  return launch;
+}
+
+SolutionPlan igemm::plan(const Problem &problem, const TargetInfo &target,
+                         const PerfConfig &config, const Geometry &geometry,
+                         const FilterStrides &strides, Layout inputLayout) {
+  KernelSpec spec(problem, target, config, geometry, inputLayout);
+  SolutionPlan plan;
+  plan.launches.push_back(planLaunch(problem, target, config, geometry, spec));
+  std::vector<BufferSlot> &buffers = plan.launches.back().buffers;
+  buffers = {{BufferSlot::Operand, 0}, {BufferSlot::Constant, 0}};
+  plan.constants.push_back({[=](const ConstantOperands &operands) {
+    return packFilter(spec, geometry, strides, operands[1]);
+  }});
+  if (spec.arith == Arith::I8Dot) {
+    TensorDesc input = problem.operands[0], filter = problem.operands[1];
+    plan.constants.push_back({[=](const ConstantOperands &) {
+      return makeScales(spec, geometry, input, filter);
+    }});
+    plan.constants.push_back({[=](const ConstantOperands &operands) {
+      return makeStarts(spec, geometry, strides, unsignedZeroPoint(input),
+                        operands[1]);
+    }});
+    buffers.push_back({BufferSlot::Constant, 1});
+    buffers.push_back({BufferSlot::Constant, 2});
+  }
+  for (const OperandAccess &access : spec.operands)
+    buffers.push_back({BufferSlot::Operand, access.operand});
+  buffers.push_back({BufferSlot::Result, 0});
+  return plan;
+}
