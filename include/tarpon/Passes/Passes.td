@@ -10,4 +10,225 @@
 
 include "mlir/Pass/PassBase.td"
 
+class Tarpon_FuncPass<string argument> : Pass<argument, "::mlir::func::FuncOp"> {
+  let dependentDialects = ["::tarpon::TarponDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Simplification
+//===----------------------------------------------------------------------===//
+
+def FoldBatchNormPass : Tarpon_FuncPass<"tarpon-fold-batch-norm"> {
+  let summary = "Fold batch normalisations into the weights before them";
+  let description = [{
+    A batch_norm of constant parameters behind an op with constant filters (conv,
+    matmul), perhaps with an add of a constant per-channel vector between them,
+    becomes scaled filters and one add:
+
+    ```mlir
+    %0 = tarpon.conv %x, %w ...
+    %1 = tarpon.batch_norm %0, %scale, %bias, %mean, %variance ...
+    // becomes
+    %0 = tarpon.conv %x, %scaled ...
+    %1 = tarpon.add %0, %shift ...
+    ```
+
+    Where the op before it has other users or no constant filters, the
+    batch_norm becomes a mul and an add of per-channel constants. A batch_norm
+    that is not f32, or whose parameters are not constant, is left alone. The new
+    constants are computed in double precision.
+  }];
+  let statistics = [
+    Statistic<"numFolded", "num-folded", "Batch norms folded into filters">,
+    Statistic<"numExpanded", "num-expanded", "Batch norms that became mul and add">
+  ];
+}
+
+def FoldConstantsPass : Tarpon_FuncPass<"tarpon-fold-constants"> {
+  let summary = "Evaluate what is constant, drop what is unused";
+  let description = [{
+    Applies the dialect's folders until nothing changes and erases ops without
+    users. Folders that would make a large constant of a small one decline.
+  }];
+  let statistics = [
+    Statistic<"numErased", "num-erased", "Ops that are no longer there">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Choice of fusion, dtype and layout
+//===----------------------------------------------------------------------===//
+
+def AssignDtypePass : Tarpon_FuncPass<"tarpon-assign-dtype"> {
+  let summary = "Store activations and filters in one float type";
+  let description = [{
+    Runs on fused functions. Every f32 activation that is passed from one region
+    to another, and every constant filter, is stored in the chosen type; the
+    function keeps its own types. Inside a region
+    - an op that accumulates reads low precision and gives f32,
+    - an op that only passes elements on or selects (pooling, concat) works in
+      the storage type,
+    - everything else computes in f32 between tarpon.converts,
+    and the last op is a tarpon.convert to the storage type, unless the result
+    leaves the function. Constants besides filters stay f32. A function argument
+    is converted at graph level where a region reads it in low precision;
+    regions that compute in f32 anyway read it as it is. Integers, f64 and
+    quantised values are left alone, as are ops outside of fused regions.
+  }];
+  let options = [
+    Option<"dtype", "dtype", "std::string", /*default=*/"\"fp32\"",
+           "fp32 (changes nothing), fp16 or bf16.">
+  ];
+}
+
+def AssignLayoutPass : Tarpon_FuncPass<"tarpon-assign-layout"> {
+  let summary = "Lay out activations in memory in one way";
+  let description = [{
+    Runs on fused functions. A region computes in the chosen layout if all its
+    ops support it; its filters and per-channel vectors stay row-major. A region
+    that is elementwise throughout follows its data: it computes in the layout
+    only if one of its operands lies in it already. Other regions, reshapes, and
+    values of a rank below 3 stay row-major, as do the function's arguments and
+    results. A tarpon.convert at graph level stands wherever producer and
+    consumer disagree.
+  }];
+  let options = [
+    Option<"layout", "layout", "std::string", /*default=*/"\"nchw\"",
+           "nchw (changes nothing), nhwc, or blocked as nchw16c.">
+  ];
+}
+
+def FusePass : Tarpon_FuncPass<"tarpon-fuse"> {
+  let summary = "Wrap ops into regions of one launch each";
+  let description = [{
+    With mode=on, an op that accumulates (conv, matmul) or is elementwise takes
+    the longest chain of elementwise ops of its result's type behind it, as long
+    as each value has one use. Where two chains meet, the op that comes later
+    takes the rest. The region's arguments are the operands of the root, then
+    those of the other ops in order.
+
+    ```mlir
+    %0 = tarpon.conv %x, %w ...
+    %1 = tarpon.add %0, %b ...
+    // becomes
+    %1 = tarpon.fused(%a0 = %x, %a1 = %w, %a2 = %b) ... {
+      %2 = tarpon.conv %a0, %a1 ...
+      %3 = tarpon.add %2, %a2 ...
+      tarpon.yield %3 ...
+    }
+    ```
+
+    All other ops, and with mode=off all ops, are wrapped alone. Constants and
+    reshapes (which are views) are never wrapped, nor are ops that use a type
+    which kernels do not have. Regions that are there already are left alone, so
+    that the pass can run again for ops that were added later.
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", /*default=*/"\"on\"",
+           "on, or off: every op alone.">
+  ];
+  let statistics = [
+    Statistic<"numRegions", "num-regions", "Fused regions made">,
+    Statistic<"numEpilogueOps", "num-epilogue-ops", "Ops that became epilogue">
+  ];
+}
+
+def QuantizePass : Tarpon_FuncPass<"tarpon-quantize"> {
+  let summary = "Store activations and filters in 8 bits";
+  let description = [{
+    Runs on fused, calibrated functions: the attribute
+    `tarpon.range = array<f32: low, high>` of a region, or of a function
+    argument, says which values were seen. Activations become u8 with one scale
+    and zero point, 0 being exactly representable; constant filters become i8
+    with one scale per channel and zero point 0. Inside a region
+    - an op that accumulates reads quantised operands and gives f32; without
+      constant filters (a matmul of two activations) it computes in f32,
+    - an op that only passes elements on (pooling, concat) works in the quantised
+      type; operands of a concat are converted to the type of the union of their
+      ranges,
+    - everything else computes in f32 between tarpon.converts.
+    A result stays f32 when it leaves the function, when nothing but an f32
+    region whose result leaves the function reads it (logits before the last
+    softmax), and when only converts read it, as in a model that was quantised
+    before it was imported. Such converts are left as they are.
+
+    A range that is needed and missing is an error.
+  }];
+}
+
+def RemoveRedundantConvertsPass
+    : Tarpon_FuncPass<"tarpon-remove-redundant-converts"> {
+  let summary = "Merge and drop conversions";
+  let description = [{
+    - A convert to the type that the value has is dropped, one of a constant is
+      evaluated.
+    - A convert of a convert becomes one, if the type between them holds every
+      value of the first type, or if only the layout changes behind it.
+    - Equal converts of one value are merged.
+    - A convert between layouts that are the same in memory (nhwc with all
+      spatial dimensions 1) becomes a tarpon.reshape, which costs nothing.
+  }];
+  let statistics = [
+    Statistic<"numRemoved", "num-removed", "Converts that are no longer there">
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Lowering
+//===----------------------------------------------------------------------===//
+
+class Tarpon_TargetPass<string argument> : Tarpon_FuncPass<argument> {
+  /// The command line's way to describe a target; programs pass a TargetInfo.
+  list<Option> targetOptions = [
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"128",
+           "Vector width of the target: 128, 256 or 512.">,
+    Option<"threads", "threads", "int64_t", /*default=*/"1",
+           "Threads that the model will run on.">
+  ];
+}
+
+def LowerToLaunchesPass : Tarpon_TargetPass<"tarpon-lower-to-launches"> {
+  let summary = "Turn fused regions with solutions into launches";
+  let description = [{
+    Each region becomes a tarpon.launch that carries its problem key, its
+    solution and the workspace that the solution needs. Launches are named after
+    the location of the root op, or `<op>_<index>` if that has no name; names are
+    unique in a function. A region without a solution, a solution that does not
+    fit the problem, and an op outside of a region are errors.
+  }];
+  let options = targetOptions;
+}
+
+def PlanMemoryPass : Tarpon_FuncPass<"tarpon-plan-memory"> {
+  let summary = "Place results and workspaces in one arena";
+  let description = [{
+    Buffers that are not in use at the same time share memory. A result is in use
+    from its launch to the last launch that reads it, also through reshapes; a
+    workspace during its launch. The largest buffers are placed first, each in
+    the smallest gap that holds it. Offsets are aligned, and behind each buffer
+    is room for reads of a whole vector.
+
+    A result that the function returns has memory of its own (offset -1), unless
+    it is returned twice or through a reshape. The function's attribute
+    `tarpon.arena_bytes` is the size of the arena.
+  }];
+  let statistics = [
+    Statistic<"bufferBytes", "buffer-bytes", "Bytes of all buffers">,
+    Statistic<"arenaBytes", "arena-bytes", "Bytes of the arena">
+  ];
+}
+
+def SelectSolutionsPass : Tarpon_TargetPass<"tarpon-select-solutions"> {
+  let summary = "Attach a solution to every fused region";
+  let description = [{
+    From the command line, the first applicable solver with its default config is
+    taken, or the solver of the given id where it is applicable (elsewhere a
+    remark says why not). Programs pass a SolutionChooser.
+  }];
+  let options = !listconcat([
+    Option<"solver", "solver", "std::string", /*default=*/"\"\"",
+           "The id of the solver to prefer.">
+  ], targetOptions);
+}
+
 #endif // TARPON_PASSES_PASSES_TD

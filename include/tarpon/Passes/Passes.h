@@ -1,0 +1,70 @@
+//===- Passes.h - The passes of Tarpon --------------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_PASSES_PASSES_H
+#define TARPON_PASSES_PASSES_H
+
+#include "tarpon/IR/TarponOps.h"
+#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Kernels/Solver.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+
+#include <functional>
+#include <memory>
+
+namespace tarpon {
+
+/// On fused ops and function arguments: the values seen in calibration, as
+/// array<f32: low, high>.
+inline constexpr llvm::StringLiteral kRangeAttrName = "tarpon.range";
+/// On functions: the size of the arena that tarpon-plan-memory laid out.
+inline constexpr llvm::StringLiteral kArenaBytesAttrName = "tarpon.arena_bytes";
+
+#define GEN_PASS_DECL
+#include "tarpon/Passes/Passes.h.inc"
+
+/// Folds batch norms into filters, or makes mul and add of them.
+void populateFoldBatchNormPatterns(mlir::RewritePatternSet &patterns);
+
+/// Merges, drops and evaluates converts.
+void populateRemoveRedundantConvertsPatterns(mlir::RewritePatternSet &patterns);
+
+//===----------------------------------------------------------------------===//
+// Solutions
+//===----------------------------------------------------------------------===//
+
+/// Decides how a fused region is computed. On failure it has reported why.
+using SolutionChooser =
+    std::function<mlir::FailureOr<SolutionAttr>(FusedOp, const Problem &)>;
+
+/// The attribute for a solver with a perf config; `source` says where the choice
+/// came from ("default", "measured", ...).
+SolutionAttr makeSolutionAttr(mlir::MLIRContext *context, const Solver &solver,
+                              const PerfConfig &config, llvm::StringRef source);
+
+/// The perf config that an attribute holds; fails if a field is no integer.
+mlir::FailureOr<PerfConfig> getPerfConfig(SolutionAttr solution);
+
+/// tarpon-select-solutions for a target; a null chooser takes the first
+/// applicable solver with its default config.
+std::unique_ptr<mlir::Pass>
+createSelectSolutionsPass(const TargetInfo &target,
+                          SolutionChooser chooser = nullptr);
+
+/// tarpon-lower-to-launches for a target.
+std::unique_ptr<mlir::Pass>
+createLowerToLaunchesPass(const TargetInfo &target);
+
+#define GEN_PASS_REGISTRATION
+#include "tarpon/Passes/Passes.h.inc"
+
+} // namespace tarpon
+
+#endif // TARPON_PASSES_PASSES_H

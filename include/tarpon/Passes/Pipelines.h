@@ -1,0 +1,55 @@
+//===- Pipelines.h - Passes in the order they belong ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_PASSES_PIPELINES_H
+#define TARPON_PASSES_PIPELINES_H
+
+#include "tarpon/Passes/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+
+namespace tarpon {
+
+/// One global choice, in the words of the command line.
+struct ChoiceOptions {
+  /// "fp32", "fp16", "bf16" or "int8".
+  std::string dtype = "fp32";
+  /// "nchw", "nhwc" or blocked as "nchw16c".
+  std::string layout = "nchw";
+  /// "on" or "off".
+  std::string fusion = "on";
+};
+
+struct LoweringOptions {
+  TargetInfo target;
+  /// Null takes the first applicable solver with its default config.
+  SolutionChooser chooser;
+};
+
+// All run on functions; the pass manager is one of functions or of modules.
+
+/// Folds constants and batch norms: what every choice has in common.
+void buildSimplifyPipeline(mlir::OpPassManager &pm);
+
+/// Fuses, assigns dtype and layout, and wraps what that has inserted, so that
+/// every op is in a region. For int8 the function has been fused in the same
+/// mode and calibrated before.
+void buildChoicePipeline(mlir::OpPassManager &pm, const ChoiceOptions &options);
+
+/// Attaches solutions, makes launches and plans their memory.
+void buildLoweringPipeline(mlir::OpPassManager &pm,
+                           const LoweringOptions &options);
+
+/// Registers them for the command line: tarpon-simplify,
+/// tarpon-choose{dtype= layout= fusion=}, tarpon-lower{vector-bits= threads=}.
+void registerTarponPipelines();
+
+} // namespace tarpon
+
+#endif // TARPON_PASSES_PIPELINES_H

@@ -1,0 +1,160 @@
+//===- AssignLayout.cpp - Lay out activations in one way --------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Regions.h"
+#include "tarpon/Passes/Passes.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+namespace tarpon {
+#define GEN_PASS_DEF_ASSIGNLAYOUTPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+/// Whether every layout puts the tensor's elements into the same order: a vector
+/// along dimension 1.
+static bool isChannelVector(RankedTensorType type) {
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (dim != 1 && type.getDimSize(dim) != 1)
+      return false;
+  return true;
+}
+
+/// Whether all ops that read a region argument, perhaps through a convert, read
+/// it as a parameter.
+static bool isParameter(Value argument) {
+  return llvm::all_of(argument.getUses(), [](OpOperand &use) {
+    if (auto convert = dyn_cast<ConvertOp>(use.getOwner()))
+      return isParameter(convert.getResult());
+    auto layout = dyn_cast<LayoutInterface>(use.getOwner());
+    return layout && layout.isParameterOperand(use.getOperandNumber());
+  });
+}
+
+/// Whether an op can compute in the layout. Data operands of a lower rank than
+/// the result have no layout that would fit to it.
+static bool supports(Operation &op, LayoutAttr layout) {
+  auto interface = dyn_cast<LayoutInterface>(op);
+  if (!interface || !interface.supportsLayout(layout))
+    return false;
+  int64_t rank = getTensorType(op.getResult(0)).getRank();
+  return rank >= 3 && llvm::all_of(op.getOpOperands(), [&](OpOperand &operand) {
+           return interface.isParameterOperand(operand.getOperandNumber()) ||
+                  getTensorType(operand.get()).getRank() == rank;
+         });
+}
+
+static auto getOps(FusedOp op) {
+  return llvm::make_filter_range(
+      op.getBody().front().without_terminator(),
+      [](Operation &op) { return !isa<ConvertOp>(op); });
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class LayoutAssigner {
+public:
+  explicit LayoutAssigner(LayoutAttr layout) : layout(layout) {}
+
+  LogicalResult run(func::FuncOp function) {
+    return values.retypeFunction(
+        function, [&](FusedOp op) { return retype(op); });
+  }
+
+private:
+  /// A convert does not care, and an elementwise region follows its data: there
+  /// is nothing to gain from a layout that it alone would have.
+  bool computesInLayout(FusedOp op) {
+    if (!llvm::all_of(getOps(op), [&](Operation &inner) {
+          return supports(inner, layout);
+        }))
+      return false;
+    if (!llvm::all_of(getOps(op), llvm::IsaPred<ElementwiseInterface>))
+      return true;
+    return llvm::any_of(op.getBody().getArguments(), [&](BlockArgument arg) {
+      Value operand = values.get(op.getInputs()[arg.getArgNumber()]);
+      return !isParameter(arg) && getLayout(getTensorType(operand)) == layout;
+    });
+  }
+
+  Value getOperand(FusedOp op, BlockArgument argument, bool inLayout) {
+    Value operand = op.getInputs()[argument.getArgNumber()];
+    RankedTensorType type = getTensorType(operand);
+    if (type.getRank() < 3 || isConvertRegion(op))
+      return values.get(operand);
+    if (inLayout && isParameter(argument)) {
+      if (isChannelVector(type))
+        return values.get(operand);
+    } else if (inLayout) {
+      return values.getAs(operand, withLayout(type, layout));
+    }
+    return values.getAs(operand, getRowMajor(type));
+  }
+
+  static RankedTensorType getRowMajor(RankedTensorType type) {
+    return RankedTensorType::get(type.getShape(), type.getElementType());
+  }
+
+  FailureOr<Value> retype(FusedOp op) {
+    bool inLayout = computesInLayout(op);
+    SmallVector<Value> operands;
+    for (BlockArgument argument : op.getBody().getArguments())
+      operands.push_back(getOperand(op, argument, inLayout));
+
+    // The result's type follows from what is inside.
+    OpBuilder outer(op);
+    FusedOp copy = createRegionLike(outer, op, operands, op.getType());
+    Block &block = copy.getBody().front();
+    auto builder = OpBuilder::atBlockBegin(&block);
+    IRMapping mapping;
+    mapping.map(op.getBody().getArguments(), block.getArguments());
+    for (Operation &inner : op.getBody().front().without_terminator()) {
+      FailureOr<Value> result = cloneRetyped(builder, &inner, mapping);
+      if (failed(result))
+        return failure();
+      mapping.map(inner.getResult(0), *result);
+    }
+    auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
+    Value result = mapping.lookup(yield.getValue());
+    YieldOp::create(builder, yield.getLoc(), result);
+    copy.getResult().setType(getTensorType(result));
+    return Value(copy.getResult());
+  }
+
+  LayoutAttr layout;
+  StoredValues values;
+};
+
+struct AssignLayoutPass : tarpon::impl::AssignLayoutPassBase<AssignLayoutPass> {
+  using AssignLayoutPassBase::AssignLayoutPassBase;
+
+  void runOnOperation() override {
+    LayoutAttr attr = LayoutAttr::parseName(&getContext(), layout);
+    if (!attr) {
+      getOperation().emitError("expects the layout to be nchw, nhwc or blocked "
+                               "as nchw16c, got '")
+          << layout << "'";
+      return signalPassFailure();
+    }
+    if (attr.getKind() == LayoutKind::NCHW)
+      return;
+    if (failed(LayoutAssigner(attr).run(getOperation())))
+      return signalPassFailure();
+  }
+};
+
+} // namespace

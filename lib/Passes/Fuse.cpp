@@ -1,0 +1,202 @@
+//===- Fuse.cpp - Wrap ops into regions of one launch each ------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A chain is a root and the ops that become its epilogue. Chains are found
+// first, from roots that accumulate and then from what elementwise ops are left;
+// then each becomes a region at the place of its last op, where all its operands
+// are defined: every value inside has one use, which is in the chain.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Regions.h"
+#include "tarpon/Passes/Passes.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+namespace tarpon {
+#define GEN_PASS_DEF_FUSEPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+using Chain = SmallVector<Operation *>;
+
+//===----------------------------------------------------------------------===//
+// What can be wrapped
+//===----------------------------------------------------------------------===//
+
+static bool isKernelElement(Type type) {
+  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64())
+    return true;
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return llvm::is_contained({1, 8, 16, 32, 64}, integer.getWidth());
+  auto quantized = dyn_cast<quant::UniformQuantizedType>(type);
+  return quantized && quantized.getStorageTypeIntegralWidth() == 8;
+}
+
+/// Operands may also have one scale per channel.
+static bool isKernelOperand(Value value) {
+  Type element = getTensorType(value).getElementType();
+  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(element);
+  return isKernelElement(element) ||
+         (perAxis && perAxis.getStorageTypeIntegralWidth() == 8);
+}
+
+static bool isWrappable(Operation &op) {
+  return isa<TarponDialect>(op.getDialect()) && op.getNumRegions() == 0 &&
+         op.getNumResults() == 1 && op.getNumOperands() != 0 &&
+         !isa<ReshapeOp, LaunchOp>(op) &&
+         isKernelElement(getTensorType(op.getResult(0)).getElementType()) &&
+         llvm::all_of(op.getOperands(), isKernelOperand);
+}
+
+static bool accumulates(Operation &op) {
+  auto quantizable = dyn_cast<QuantizableInterface>(op);
+  return quantizable && quantizable.accumulates();
+}
+
+//===----------------------------------------------------------------------===//
+// Chains
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ChainFinder {
+public:
+  explicit ChainFinder(func::FuncOp function) {
+    for (Operation &op : function.getBody().front())
+      if (isWrappable(op))
+        remaining.insert(&op);
+  }
+
+  /// Takes every op alone.
+  SmallVector<Chain> findSingles() {
+    SmallVector<Chain> chains;
+    for (Operation *op : remaining)
+      chains.push_back({op});
+    return chains;
+  }
+
+  SmallVector<Chain> findChains() {
+    SmallVector<Chain> chains;
+    // From the back, so that of two roots before one add the later one gets it.
+    SmallVector<Operation *> ops(llvm::reverse(remaining));
+    for (Operation *op : ops)
+      if (accumulates(*op))
+        chains.push_back(takeChain(op));
+    while (!remaining.empty()) {
+      Operation *op = remaining.front();
+      if (isa<ElementwiseInterface>(op))
+        chains.push_back(takeChain(op));
+      else
+        chains.push_back(take(op));
+    }
+    return chains;
+  }
+
+private:
+  Chain take(Operation *op) {
+    remaining.remove(op);
+    return {op};
+  }
+
+  Chain takeChain(Operation *root) {
+    Chain chain = take(root);
+    while (Operation *next = getEpilogue(chain.back())) {
+      chain.push_back(next);
+      remaining.remove(next);
+    }
+    return chain;
+  }
+
+  /// The op that can follow `op` in its region, or null.
+  Operation *getEpilogue(Operation *op) {
+    Value value = op->getResult(0);
+    if (!value.hasOneUse())
+      return nullptr;
+    Operation *next = *value.getUsers().begin();
+    bool fits = isa<ElementwiseInterface>(next) && remaining.contains(next) &&
+                next->getResult(0).getType() == value.getType();
+    return fits ? next : nullptr;
+  }
+
+  llvm::SetVector<Operation *> remaining;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Wrapping
+//===----------------------------------------------------------------------===//
+
+/// The operands of the region: the root's, then those of the other ops that are
+/// not the result of the op before. A value that is read twice is an operand
+/// twice, so that each position has one meaning.
+static SmallVector<Value> getInputs(ArrayRef<Operation *> chain) {
+  SmallVector<Value> inputs(chain.front()->getOperands());
+  for (auto [previous, op] : llvm::zip(chain, chain.drop_front()))
+    for (Value operand : op->getOperands())
+      if (operand != previous->getResult(0))
+        inputs.push_back(operand);
+  return inputs;
+}
+
+static void wrap(IRRewriter &rewriter, ArrayRef<Operation *> chain) {
+  Operation *root = chain.front(), *last = chain.back();
+  SmallVector<Value> inputs = getInputs(chain);
+  rewriter.setInsertionPoint(last);
+  auto fused = FusedOp::create(rewriter, root->getLoc(),
+                               last->getResult(0).getType(), inputs,
+                               /*solution=*/nullptr);
+  Block *block = rewriter.createBlock(
+      &fused.getBody(), {}, TypeRange(ValueRange(inputs)),
+      SmallVector<Location>(inputs.size(), root->getLoc()));
+  auto argument = block->getArguments().begin();
+  Value previous;
+  for (Operation *op : chain) {
+    Operation *clone = rewriter.clone(*op);
+    for (OpOperand &operand : clone->getOpOperands()) {
+      bool isChain = previous && operand.get() == previous;
+      operand.set(isChain ? block->back().getPrevNode()->getResult(0)
+                          : Value(*argument++));
+    }
+    previous = op->getResult(0);
+  }
+  YieldOp::create(rewriter, last->getLoc(), block->back().getResult(0));
+  rewriter.replaceOp(last, fused);
+  for (Operation *op : llvm::reverse(chain.drop_back()))
+    rewriter.eraseOp(op);
+}
+
+namespace {
+
+struct FusePass : tarpon::impl::FusePassBase<FusePass> {
+  using FusePassBase::FusePassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (mode != "on" && mode != "off") {
+      function.emitError("expects the fusion mode to be on or off, got '")
+          << mode << "'";
+      return signalPassFailure();
+    }
+    ChainFinder finder(function);
+    SmallVector<Chain> chains =
+        mode == "on" ? finder.findChains() : finder.findSingles();
+    IRRewriter rewriter(&getContext());
+    for (ArrayRef<Operation *> chain : chains) {
+      wrap(rewriter, chain);
+      ++numRegions;
+      numEpilogueOps += chain.size() - 1;
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,127 @@
+//===- LowerToLaunches.cpp - Regions with solutions to launches -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Passes/Passes.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace tarpon {
+#define GEN_PASS_DEF_LOWERTOLAUNCHESPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+/// The first name in a location, or "".
+static StringRef getLocationName(Location location) {
+  StringRef name;
+  location->walk([&](Location inner) {
+    auto named = dyn_cast<NameLoc>(inner);
+    if (!named)
+      return WalkResult::advance();
+    name = named.getName();
+    return WalkResult::interrupt();
+  });
+  return name;
+}
+
+namespace {
+
+/// Names launches, each differently.
+class LaunchNames {
+public:
+  std::string makeName(Operation *root) {
+    std::string base = getLocationName(root->getLoc()).str();
+    if (base.empty())
+      base = (root->getName().stripDialect() + "_" + Twine(count)).str();
+    ++count;
+    std::string name = base;
+    for (unsigned suffix = 1; !taken.insert(name).second; ++suffix)
+      name = base + "_" + std::to_string(suffix);
+    return name;
+  }
+
+private:
+  unsigned count = 0;
+  llvm::StringSet<> taken;
+};
+
+struct LowerToLaunchesPass
+    : tarpon::impl::LowerToLaunchesPassBase<LowerToLaunchesPass> {
+  using LowerToLaunchesPassBase::LowerToLaunchesPassBase;
+
+  explicit LowerToLaunchesPass(const TargetInfo &target) : target(target) {
+    vectorBits = target.vectorBits;
+    threads = target.threads;
+  }
+
+  void runOnOperation() override {
+    target.vectorBits = vectorBits;
+    target.threads = threads;
+    LaunchNames names;
+    IRRewriter rewriter(&getContext());
+    for (Operation &op : llvm::make_early_inc_range(
+             getOperation().getBody().front().without_terminator())) {
+      if (isa<ConstantOp, ReshapeOp, LaunchOp>(op))
+        continue;
+      auto fused = dyn_cast<FusedOp>(op);
+      if (!fused) {
+        op.emitOpError("cannot be launched outside of a fused region");
+        return signalPassFailure();
+      }
+      if (failed(lower(rewriter, fused, names)))
+        return signalPassFailure();
+    }
+  }
+
+private:
+  /// The solver of the region's solution, if the solution fits the problem.
+  FailureOr<const Solver *> getSolver(FusedOp op, const Problem &problem) {
+    SolutionAttr solution = op.getSolutionAttr();
+    if (!solution)
+      return op.emitOpError("has no solution");
+    const Solver *solver = findSolver(solution.getSolver());
+    if (!solver)
+      return op.emitOpError("expects the id of a solver, got ")
+             << solution.getSolver();
+    Applicability applicable = solver->isApplicable(problem, target);
+    if (!applicable)
+      return op.emitOpError("has a solver that is not applicable: ")
+             << solution.getSolver() << " " << applicable.getReason();
+    FailureOr<PerfConfig> config = getPerfConfig(solution);
+    if (failed(config) || !solver->isValidConfig(problem, target, *config))
+      return op.emitOpError("expects a perf config of ")
+             << solution.getSolver() << ", got " << solution.getConfig();
+    return solver;
+  }
+
+  LogicalResult lower(IRRewriter &rewriter, FusedOp op, LaunchNames &names) {
+    Problem problem = getProblem(op);
+    FailureOr<const Solver *> solver = getSolver(op, problem);
+    if (failed(solver))
+      return failure();
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOpWithNewOp<LaunchOp>(
+        op, op.getType(), op.getInputs(), names.makeName(op.getRoot()),
+        problem.key(), op.getSolutionAttr(),
+        (*solver)->workspaceSize(problem, target), /*offset=*/nullptr,
+        /*workspace_offset=*/nullptr);
+    return success();
+  }
+
+  TargetInfo target;
+};
+
+} // namespace
+
+std::unique_ptr<Pass>
+tarpon::createLowerToLaunchesPass(const TargetInfo &target) {
+  return std::make_unique<LowerToLaunchesPass>(target);
+}

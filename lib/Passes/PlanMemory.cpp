@@ -1,0 +1,174 @@
+//===- PlanMemory.cpp - Place results and workspaces in an arena -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Time is counted in ops of the function. Greedy by size comes within a few per
+// cent of the optimum on networks (Pisarchyk and Lee, "Efficient Memory
+// Management for Deep Neural Net Inference", 2020).
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Passes/Passes.h"
+#include "tarpon/Runtime/KernelABI.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace tarpon {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+namespace {
+
+/// Memory that is in use from the op number `first` to the op number `last`.
+struct Buffer {
+  LaunchOp launch;
+  bool isWorkspace;
+  int64_t size;
+  unsigned first, last;
+  int64_t offset = 0;
+
+  bool overlapsInTime(const Buffer &other) const {
+    return first <= other.last && other.first <= last;
+  }
+  int64_t end() const { return offset + size; }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Lifetimes
+//===----------------------------------------------------------------------===//
+
+/// What one value, with all views of it, is used for.
+struct ValueUses {
+  unsigned last;
+  unsigned numReturns = 0;
+  bool returnsView = false;
+};
+
+static ValueUses getUses(Value value,
+                         const llvm::DenseMap<Operation *, unsigned> &times) {
+  ValueUses uses{times.lookup(value.getDefiningOp())};
+  SmallVector<Value> views = {value};
+  while (!views.empty()) {
+    Value view = views.pop_back_val();
+    for (Operation *user : view.getUsers()) {
+      uses.last = std::max(uses.last, times.lookup(user));
+      if (auto reshape = dyn_cast<ReshapeOp>(user))
+        views.push_back(reshape.getResult());
+      if (!isa<func::ReturnOp>(user))
+        continue;
+      ++uses.numReturns;
+      uses.returnsView |= view != value;
+    }
+  }
+  return uses;
+}
+
+static int64_t getBufferSize(int64_t bytes) {
+  return llvm::alignTo(bytes + runtime::kBufferTailPadding,
+                       runtime::kBufferAlignment);
+}
+
+/// The buffers of all launches; results with memory of their own are marked and
+/// left out.
+static SmallVector<Buffer> collectBuffers(func::FuncOp function) {
+  llvm::DenseMap<Operation *, unsigned> times;
+  for (auto [time, op] : llvm::enumerate(function.getBody().front()))
+    times[&op] = time;
+  SmallVector<Buffer> buffers;
+  Builder builder(function.getContext());
+  for (auto launch : function.getBody().front().getOps<LaunchOp>()) {
+    unsigned time = times[launch];
+    ValueUses uses = getUses(launch.getResult(), times);
+    if (uses.numReturns == 1 && !uses.returnsView) {
+      launch.setOffsetAttr(builder.getI64IntegerAttr(-1));
+    } else {
+      auto type = cast<RankedTensorType>(launch.getResult().getType());
+      int64_t bytes = getTensorDesc(type, /*constant=*/false).numBytes();
+      buffers.push_back({launch, false, getBufferSize(bytes), time, uses.last});
+    }
+    if (launch.getWorkspaceBytes() != 0)
+      buffers.push_back({launch, true, getBufferSize(launch.getWorkspaceBytes()),
+                         time, time});
+  }
+  return buffers;
+}
+
+//===----------------------------------------------------------------------===//
+// Placement
+//===----------------------------------------------------------------------===//
+
+/// The start of the smallest gap between buffers (sorted by offset) that holds
+/// `size` bytes, or the end of them all.
+static int64_t findGap(ArrayRef<const Buffer *> neighbours, int64_t size) {
+  int64_t best = -1, bestSize = 0, end = 0;
+  for (const Buffer *neighbour : neighbours) {
+    int64_t gap = neighbour->offset - end;
+    if (gap >= size && (best < 0 || gap < bestSize)) {
+      best = end;
+      bestSize = gap;
+    }
+    end = std::max(end, neighbour->end());
+  }
+  return best < 0 ? end : best;
+}
+
+/// Gives all buffers their offsets and returns the size of the arena.
+static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
+  SmallVector<Buffer *> order;
+  for (Buffer &buffer : buffers)
+    order.push_back(&buffer);
+  llvm::stable_sort(order, [](const Buffer *lhs, const Buffer *rhs) {
+    return lhs->size > rhs->size;
+  });
+  int64_t arenaBytes = 0;
+  SmallVector<const Buffer *> placed;
+  for (Buffer *buffer : order) {
+    auto neighbours = llvm::filter_to_vector(placed, [&](const Buffer *other) {
+      return buffer->overlapsInTime(*other);
+    });
+    buffer->offset = findGap(neighbours, buffer->size);
+    arenaBytes = std::max(arenaBytes, buffer->end());
+    auto *at = llvm::upper_bound(
+        placed, buffer->offset,
+        [](int64_t offset, const Buffer *other) { return offset < other->offset; });
+    placed.insert(at, buffer);
+  }
+  return arenaBytes;
+}
+
+namespace {
+
+struct PlanMemoryPass : tarpon::impl::PlanMemoryPassBase<PlanMemoryPass> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    for (Operation &op : function.getBody().front().without_terminator())
+      if (!isa<ConstantOp, ReshapeOp, LaunchOp>(op)) {
+        op.emitOpError("has no place in memory: it is not a launch");
+        return signalPassFailure();
+      }
+    SmallVector<Buffer> buffers = collectBuffers(function);
+    int64_t bytes = placeBuffers(buffers);
+    Builder builder(&getContext());
+    for (Buffer &buffer : buffers) {
+      IntegerAttr offset = builder.getI64IntegerAttr(buffer.offset);
+      if (buffer.isWorkspace)
+        buffer.launch.setWorkspaceOffsetAttr(offset);
+      else
+        buffer.launch.setOffsetAttr(offset);
+      bufferBytes += buffer.size;
+    }
+    arenaBytes += bytes;
+    function->setAttr(kArenaBytesAttrName, builder.getI64IntegerAttr(bytes));
+  }
+};
+
+} // namespace

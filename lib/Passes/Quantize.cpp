@@ -1,0 +1,348 @@
+//===- Quantize.cpp - Store activations and filters in 8 bits ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Assigns types from ranges that were calibrated before; the calibration itself
+// runs the model and is not here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Regions.h"
+#include "tarpon/IR/ConstantData.h"
+#include "tarpon/Passes/Passes.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+namespace tarpon {
+#define GEN_PASS_DEF_QUANTIZEPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+//===----------------------------------------------------------------------===//
+// Types from ranges
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The values that a tensor takes; 0 is always among them.
+struct Range {
+  float low = 0, high = 0;
+
+  void include(float value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+} // namespace
+
+/// A scale that the type can hold: a range without extent gets 1.
+static float makeScale(float extent, float steps) {
+  float scale = extent / steps;
+  return std::isfinite(scale) && scale >= FLT_MIN ? scale : 1.0f;
+}
+
+/// u8, asymmetric, with an exact 0.
+static quant::UniformQuantizedType makeActivationType(MLIRContext *context,
+                                                      Range range) {
+  float scale = makeScale(range.high - range.low, 255);
+  int64_t zeroPoint = std::clamp(std::nearbyint(-range.low / scale), 0.f, 255.f);
+  return quant::UniformQuantizedType::get(
+      /*flags=*/0, IntegerType::get(context, 8), Float32Type::get(context),
+      scale, zeroPoint, /*storageTypeMin=*/0, /*storageTypeMax=*/255);
+}
+
+/// The range that a type covers.
+static Range getRange(quant::UniformQuantizedType type) {
+  auto real = [&](int64_t stored) {
+    return static_cast<float>(type.getScale() * (stored - type.getZeroPoint()));
+  };
+  return {real(type.getStorageTypeMin()), real(type.getStorageTypeMax())};
+}
+
+/// A constant as i8, symmetric, with one scale per index of `axis`.
+static Value quantizeFilter(OpBuilder &builder, Value filter, int64_t axis) {
+  RankedTensorType type = getTensorType(filter);
+  std::vector<float> values = getConstantFloats(getConstantValue(filter));
+  int64_t channels = type.getDimSize(axis);
+  int64_t inner =
+      ShapedType::getNumElements(type.getShape().drop_front(axis + 1));
+  auto getChannel = [&](size_t index) { return index / inner % channels; };
+
+  std::vector<float> largest(channels, 0);
+  for (auto [index, value] : llvm::enumerate(values))
+    largest[getChannel(index)] =
+        std::max(largest[getChannel(index)], std::fabs(value));
+  SmallVector<double> scales;
+  for (float value : largest)
+    scales.push_back(makeScale(value, 127));
+
+  std::vector<char> bytes(values.size());
+  for (auto [index, value] : llvm::enumerate(values)) {
+    float scale = static_cast<float>(scales[getChannel(index)]);
+    // fmin and fmax drop a NaN, which std::clamp would pass on.
+    float stored = std::fmin(127, std::fmax(-127, std::nearbyint(value / scale)));
+    bytes[index] = static_cast<char>(static_cast<int8_t>(stored));
+  }
+  auto element = quant::UniformQuantizedPerAxisType::get(
+      quant::QuantizationFlags::Signed, builder.getI8Type(),
+      builder.getF32Type(), scales, SmallVector<int64_t>(channels, 0), axis,
+      /*storageTypeMin=*/-127, /*storageTypeMax=*/127);
+  return createConstant(builder, filter.getLoc(),
+                        withElementType(type, element), std::move(bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// What a region computes in
+//===----------------------------------------------------------------------===//
+
+/// Whether the region computes in f32 and its result leaves the function, so
+/// that rounding its operands would cost accuracy for little traffic.
+static bool isPreciseTail(FusedOp op) {
+  return !isa<QuantizableInterface, ElementwiseInterface>(op.getRoot()) &&
+         leavesFunction(op.getResult());
+}
+
+/// Whether anything gains when the value is stored in 8 bits.
+static bool isWorthQuantizing(Value value) {
+  return !leavesFunction(value) &&
+         llvm::any_of(getReaders(value), [](Operation *reader) {
+           auto fused = dyn_cast<FusedOp>(reader);
+           return fused && !isConvertRegion(fused) && !isPreciseTail(fused);
+         });
+}
+
+/// The value that a reshape is a view of.
+static Value getSource(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  return value;
+}
+
+/// The operand of the region that is the given operand of its root, or null if
+/// the root reads it through a convert.
+static Value getRootInput(FusedOp op, unsigned index) {
+  auto argument = dyn_cast<BlockArgument>(op.getRoot()->getOperand(index));
+  return argument ? op.getInputs()[argument.getArgNumber()] : Value();
+}
+
+/// Whether nothing but converts stands beside the root.
+static bool isRootAlone(FusedOp op) {
+  auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
+  return yield.getValue() == op.getRoot()->getResult(0);
+}
+
+namespace {
+
+/// Retypes one region after the other.
+class Quantizer {
+public:
+  explicit Quantizer(func::FuncOp function)
+      : function(function), context(function.getContext()) {}
+
+  LogicalResult run() {
+    return values.retypeFunction(function,
+                                 [&](FusedOp op) { return retype(op); });
+  }
+
+private:
+  FailureOr<Value> retype(FusedOp op) {
+    SmallVector<Value> operands;
+    for (Value operand : op.getInputs())
+      // Converts were in the model before: what they read is not ours to change.
+      operands.push_back(isConvertRegion(op)
+                             ? values.getAs(operand, getTensorType(operand))
+                             : values.get(operand));
+    RegionTypes types;
+    if (failed(chooseRootOperands(op, operands, types)) ||
+        failed(chooseResult(op, operands, types)))
+      return failure();
+    types.operands = operands;
+    OpBuilder builder(op);
+    FailureOr<FusedOp> retyped = retypeRegion(builder, op, types);
+    if (failed(retyped))
+      return failure();
+    return Value(retyped->getResult());
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Operands
+  //===--------------------------------------------------------------------===//
+
+  /// Whether the value is, or may become, u8.
+  bool isQuantizable(Value value) {
+    if (isa<quant::UniformQuantizedType>(getElement(values.get(value))))
+      return true;
+    Value source = getSource(value);
+    auto fused = source.getDefiningOp<FusedOp>();
+    return isF32(value) && (isa<BlockArgument>(source) ||
+                            (fused && !isConvertRegion(fused)));
+  }
+
+  static Type getElement(Value value) {
+    return getTensorType(value).getElementType();
+  }
+
+  /// The filter operand of a root that can multiply 8-bit numbers, or none.
+  std::optional<unsigned> getFilterOperand(FusedOp op) {
+    auto root = dyn_cast<QuantizableInterface>(op.getRoot());
+    if (!root || !root.accumulates() || root.getFilterOperand() < 0)
+      return std::nullopt;
+    unsigned filter = root.getFilterOperand();
+    for (unsigned index = 0; index < root->getNumOperands(); ++index) {
+      Value input = getRootInput(op, index);
+      if (!input || !isF32(root->getOperand(index)) ||
+          (index == filter ? !getConstantValue(input) : !isQuantizable(input)))
+        return std::nullopt;
+    }
+    return filter;
+  }
+
+  /// Whether the root is one that only passes on what is, or may become, u8.
+  bool passesQuantized(FusedOp op) {
+    auto root = dyn_cast<QuantizableInterface>(op.getRoot());
+    if (!root || root.accumulates())
+      return false;
+    bool anyQuantizable = false;
+    for (unsigned index = 0; index < root->getNumOperands(); ++index) {
+      Value input = getRootInput(op, index);
+      if (!input || !isF32(input))
+        return false;
+      if (!getConstantValue(input) && !isQuantizable(input))
+        return false;
+      anyQuantizable |= !getConstantValue(input);
+    }
+    return anyQuantizable;
+  }
+
+  LogicalResult chooseRootOperands(FusedOp op, SmallVector<Value> &operands,
+                                   RegionTypes &types) {
+    std::optional<unsigned> filter = getFilterOperand(op);
+    types.rootReadsStored = filter || passesQuantized(op);
+    if (!types.rootReadsStored)
+      return success();
+    for (auto [index, operand] : llvm::enumerate(op.getRoot()->getOperands())) {
+      unsigned position = cast<BlockArgument>(operand).getArgNumber();
+      Value &input = operands[position];
+      if (filter && *filter == index) {
+        input = getFilter(op, input);
+      } else if (!getConstantValue(input)) {
+        FailureOr<Type> element = getActivationElement(op.getInputs()[position]);
+        if (failed(element))
+          return failure();
+        input = values.getAs(op.getInputs()[position], *element);
+      }
+    }
+    return success();
+  }
+
+  Value getFilter(FusedOp op, Value filter) {
+    int64_t axis =
+        cast<QuantizableInterface>(op.getRoot()).getFilterChannelAxis();
+    Value &quantized = filters[{filter, axis}];
+    if (!quantized) {
+      OpBuilder builder(context);
+      builder.setInsertionPointAfterValue(filter);
+      quantized = quantizeFilter(builder, filter, axis);
+    }
+    return quantized;
+  }
+
+  /// The u8 type of a value that is quantizable.
+  FailureOr<Type> getActivationElement(Value value) {
+    Type element = getElement(values.get(value));
+    if (isa<quant::UniformQuantizedType>(element))
+      return element;
+    Value source = getSource(value);
+    if (auto argument = dyn_cast<BlockArgument>(source)) {
+      unsigned index = argument.getArgNumber();
+      auto range =
+          function.getArgAttrOfType<DenseF32ArrayAttr>(index, kRangeAttrName);
+      return makeElement(range, [&] {
+        return function.emitError("argument ") << index;
+      });
+    }
+    return getResultType(source.getDefiningOp<FusedOp>());
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Results
+  //===--------------------------------------------------------------------===//
+
+  /// The type that the range of a region's result asks for.
+  FailureOr<Type> getResultType(FusedOp op) {
+    return makeElement(op->getAttrOfType<DenseF32ArrayAttr>(kRangeAttrName),
+                       [&] { return op.emitOpError("result"); });
+  }
+
+  FailureOr<Type>
+  makeElement(DenseF32ArrayAttr attr,
+              function_ref<InFlightDiagnostic()> emitError) {
+    if (!attr || attr.size() != 2 || !(attr[0] <= attr[1]) ||
+        !std::isfinite(attr[0]) || !std::isfinite(attr[1]))
+      return emitError() << " needs an attribute " << kRangeAttrName
+                         << " of two numbers, the lower one first";
+    Range range;
+    range.include(attr[0]);
+    range.include(attr[1]);
+    return Type(makeActivationType(context, range));
+  }
+
+  LogicalResult chooseResult(FusedOp op, ArrayRef<Value> operands,
+                             RegionTypes &types) {
+    types.resultElement = op.getType().getElementType();
+    if (!isF32(op.getResult()) || isConvertRegion(op) ||
+        !isWorthQuantizing(op.getResult()))
+      return success();
+    if (types.rootReadsStored && isRootAlone(op) && !getFilterOperand(op)) {
+      types.resultElement = getCommonElement(op, operands);
+      return success();
+    }
+    FailureOr<Type> element = getResultType(op);
+    if (failed(element))
+      return failure();
+    types.resultElement = *element;
+    return success();
+  }
+
+  /// The type of all operands of the root, or one that covers their ranges.
+  Type getCommonElement(FusedOp op, ArrayRef<Value> operands) {
+    if (llvm::all_equal(llvm::map_range(operands, getElement)))
+      return getElement(operands.front());
+    Range range;
+    for (Value operand : operands) {
+      if (auto type =
+              dyn_cast<quant::UniformQuantizedType>(getElement(operand))) {
+        range.include(getRange(type).low);
+        range.include(getRange(type).high);
+        continue;
+      }
+      for (float value : getConstantFloats(getConstantValue(operand)))
+        range.include(value);
+    }
+    return makeActivationType(context, range);
+  }
+
+  func::FuncOp function;
+  MLIRContext *context;
+  StoredValues values;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> filters;
+};
+
+struct QuantizePass : tarpon::impl::QuantizePassBase<QuantizePass> {
+  void runOnOperation() override {
+    if (failed(Quantizer(getOperation()).run()))
+      return signalPassFailure();
+  }
+};
+
+} // namespace

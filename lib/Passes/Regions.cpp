@@ -1,0 +1,275 @@
+//===- Regions.cpp - Working on fused regions -------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Regions.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+bool tarpon::detail::isConvertRegion(FusedOp op) {
+  return isa<ConvertOp>(op.getRoot());
+}
+
+SmallVector<Operation *> tarpon::detail::getReaders(Value value) {
+  SmallVector<Operation *> readers;
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val().getUsers())
+      if (auto reshape = dyn_cast<ReshapeOp>(user))
+        worklist.push_back(reshape.getResult());
+      else
+        readers.push_back(user);
+  return readers;
+}
+
+bool tarpon::detail::leavesFunction(Value value) {
+  return llvm::any_of(getReaders(value), llvm::IsaPred<func::ReturnOp>);
+}
+
+//===----------------------------------------------------------------------===//
+// Cloning
+//===----------------------------------------------------------------------===//
+
+/// The type that a clone of a convert of `type` has on an operand of another
+/// layout.
+static RankedTensorType getConvertedType(RankedTensorType type, Value operand) {
+  if (type.getRank() < 3)
+    return type;
+  return withLayout(type, getLayout(getTensorType(operand)));
+}
+
+FailureOr<Value> tarpon::detail::cloneRetyped(OpBuilder &builder, Operation *op,
+                                              IRMapping &mapping) {
+  Operation *clone = builder.clone(*op, mapping);
+  Value result = clone->getResult(0);
+  if (auto convert = dyn_cast<ConvertOp>(clone)) {
+    result.setType(
+        getConvertedType(getTensorType(result), convert.getInput()));
+  } else if (auto infer = dyn_cast<InferTypeOpInterface>(clone)) {
+    SmallVector<Type, 1> types;
+    if (failed(infer.inferReturnTypes(
+            clone->getContext(), clone->getLoc(), clone->getOperands(),
+            clone->getDiscardableAttrDictionary(),
+            clone->getPropertiesStorage(), clone->getRegions(), types)))
+      return failure();
+    result.setType(types.front());
+  }
+  return result;
+}
+
+FusedOp tarpon::detail::createRegionLike(OpBuilder &builder, FusedOp op,
+                                         ValueRange operands,
+                                         RankedTensorType resultType) {
+  auto copy = FusedOp::create(builder, op.getLoc(), resultType, operands,
+                              /*solution=*/nullptr);
+  copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  Block &block = copy.getBody().emplaceBlock();
+  for (auto [operand, argument] :
+       llvm::zip_equal(operands, op.getBody().getArguments()))
+    block.addArgument(operand.getType(), argument.getLoc());
+  return copy;
+}
+
+//===----------------------------------------------------------------------===//
+// Element types inside a region
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds the copy of one region.
+class RegionRetyper {
+public:
+  RegionRetyper(OpBuilder &outer, FusedOp source, const RegionTypes &types)
+      : source(source), types(types),
+        copy(createRegionLike(
+            outer, source, types.operands,
+            withElementType(source.getType(), types.resultElement))),
+        builder(OpBuilder::atBlockBegin(getBlock())) {
+    mapping.map(source.getBody().getArguments(), getBlock()->getArguments());
+  }
+
+  FailureOr<FusedOp> run() {
+    for (Operation &op : source.getBody().front().without_terminator()) {
+      if (auto convert = dyn_cast<ConvertOp>(op))
+        cloneConvert(convert);
+      else if (failed(cloneOp(op)))
+        return failure();
+    }
+    auto yield =
+        cast<YieldOp>(source.getBody().front().getTerminator());
+    Value result = mapping.lookup(yield.getValue());
+    YieldOp::create(builder, yield.getLoc(),
+                    convert(result, types.resultElement));
+    return copy;
+  }
+
+private:
+  Block *getBlock() { return &copy.getBody().front(); }
+
+  /// The value in another element type. Converts of arguments stand in front,
+  /// so that they can be seen to be how an operand is stored.
+  Value convert(Value value, Type elementType) {
+    RankedTensorType type = getTensorType(value);
+    if (type.getElementType() == elementType)
+      return value;
+    if (!isa<BlockArgument>(value))
+      return ConvertOp::create(builder, value.getLoc(),
+                               withElementType(type, elementType), value);
+    Value &cached = argumentConverts[{value, elementType}];
+    if (cached)
+      return cached;
+    OpBuilder::InsertionGuard guard(builder);
+    if (lastArgumentConvert)
+      builder.setInsertionPointAfter(lastArgumentConvert);
+    else
+      builder.setInsertionPointToStart(getBlock());
+    auto op = ConvertOp::create(builder, value.getLoc(),
+                                withElementType(type, elementType), value);
+    lastArgumentConvert = op;
+    return cached = op;
+  }
+
+  /// A convert gives what it gave before, or at the end of a region that only
+  /// converts, what the result is stored as.
+  void cloneConvert(ConvertOp op) {
+    Value input = mapping.lookup(op.getInput());
+    Type element = op.getType().getElementType();
+    bool isWhole = op == source.getRoot() &&
+                   isa<YieldOp>(op->getNextNode());
+    if (isWhole)
+      element = types.resultElement;
+    auto type = withElementType(getConvertedType(op.getType(), input), element);
+    if (input.getType() != type || isWhole)
+      input = ConvertOp::create(builder, op.getLoc(), type, input);
+    mapping.map(op.getResult(), input);
+  }
+
+  /// Whether the root takes its operands as they come.
+  bool takesStored(Operation &op) {
+    if (!types.rootReadsStored || &op != source.getRoot())
+      return false;
+    if (cast<QuantizableInterface>(op).accumulates())
+      return true;
+    return llvm::all_equal(llvm::map_range(op.getOperands(), [&](Value value) {
+      return getTensorType(mapping.lookup(value)).getElementType();
+    }));
+  }
+
+  /// The element type in which `op` wants an operand that had type `original`.
+  Type getWantedElement(Operation &op, Value original) {
+    if (types.rootReadsStored && &op == source.getRoot())
+      return types.resultElement;
+    return getTensorType(original).getElementType();
+  }
+
+  LogicalResult cloneOp(Operation &op) {
+    IRMapping operands = mapping;
+    if (!takesStored(op))
+      for (Value operand : op.getOperands())
+        operands.map(operand, convert(mapping.lookup(operand),
+                                      getWantedElement(op, operand)));
+    FailureOr<Value> result = cloneRetyped(builder, &op, operands);
+    if (failed(result))
+      return failure();
+    mapping.map(op.getResult(0), *result);
+    return success();
+  }
+
+  FusedOp source;
+  const RegionTypes &types;
+  FusedOp copy;
+  OpBuilder builder;
+  IRMapping mapping;
+  llvm::DenseMap<std::pair<Value, Type>, Value> argumentConverts;
+  Operation *lastArgumentConvert = nullptr;
+};
+
+} // namespace
+
+FailureOr<FusedOp> tarpon::detail::retypeRegion(OpBuilder &builder, FusedOp op,
+                                                const RegionTypes &types) {
+  return RegionRetyper(builder, op, types).run();
+}
+
+//===----------------------------------------------------------------------===//
+// StoredValues
+//===----------------------------------------------------------------------===//
+
+Value StoredValues::get(Value original) const {
+  Value value = stored.lookup(original);
+  return value ? value : original;
+}
+
+Value StoredValues::getAs(Value original, RankedTensorType type) {
+  Value value = get(original);
+  if (value.getType() == type)
+    return value;
+  Value &convert = converts[{value, type}];
+  if (!convert) {
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    convert = builder.createOrFold<ConvertOp>(value.getLoc(), type, value);
+  }
+  return convert;
+}
+
+Value StoredValues::getAs(Value original, Type elementType) {
+  return getAs(original,
+               withElementType(getTensorType(get(original)), elementType));
+}
+
+Value StoredValues::retypeReshape(ReshapeOp op) {
+  // The element type follows the operand, the layout does not.
+  Value operand = get(op.getInput());
+  if (operand == op.getInput())
+    return op;
+  Type element = getTensorType(operand).getElementType();
+  operand = getAs(op.getInput(), withElementType(op.getInput().getType(), element));
+  OpBuilder builder(op);
+  return ReshapeOp::create(builder, op.getLoc(),
+                           withElementType(op.getType(), element), operand);
+}
+
+LogicalResult StoredValues::retypeFunction(func::FuncOp function,
+                                           RetypeFn retype) {
+  SmallVector<Operation *> replaced;
+  auto replace = [&](Operation *op, Value value) {
+    if (op->getResult(0) == value)
+      return;
+    stored[op->getResult(0)] = value;
+    replaced.push_back(op);
+  };
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    if (auto fused = dyn_cast<FusedOp>(op)) {
+      FailureOr<Value> value = retype(fused);
+      if (failed(value))
+        return failure();
+      replace(fused, *value);
+    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      replace(reshape, retypeReshape(reshape));
+    } else {
+      for (OpOperand &operand : op.getOpOperands())
+        if (isa<RankedTensorType>(operand.get().getType()))
+          operand.set(getAs(operand.get(), getTensorType(operand.get())));
+    }
+  }
+  for (Operation *op : llvm::reverse(replaced))
+    op->erase();
+  // Filters in their old type.
+  for (auto constant : llvm::make_early_inc_range(
+           function.getBody().front().getOps<ConstantOp>()))
+    if (constant->use_empty())
+      constant.erase();
+  return success();
+}

@@ -1,0 +1,111 @@
+//===- SelectSolutions.cpp - Attach a solution to every region --*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Passes/Passes.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace tarpon {
+#define GEN_PASS_DEF_SELECTSOLUTIONSPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+//===----------------------------------------------------------------------===//
+// The attribute
+//===----------------------------------------------------------------------===//
+
+SolutionAttr tarpon::makeSolutionAttr(MLIRContext *context,
+                                      const Solver &solver,
+                                      const PerfConfig &config,
+                                      StringRef source) {
+  Builder builder(context);
+  SmallVector<NamedAttribute> fields;
+  for (const auto &[name, value] : config.getFields())
+    fields.push_back(
+        builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
+  return SolutionAttr::get(context, builder.getStringAttr(solver.id()),
+                           builder.getDictionaryAttr(fields),
+                           builder.getStringAttr(source));
+}
+
+FailureOr<PerfConfig> tarpon::getPerfConfig(SolutionAttr solution) {
+  PerfConfig config;
+  for (NamedAttribute field : solution.getConfig()) {
+    auto value = dyn_cast<IntegerAttr>(field.getValue());
+    if (!value || !value.getType().isSignlessInteger(64))
+      return failure();
+    config.set(field.getName(), value.getInt());
+  }
+  return config;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct SelectSolutionsPass
+    : tarpon::impl::SelectSolutionsPassBase<SelectSolutionsPass> {
+  using SelectSolutionsPassBase::SelectSolutionsPassBase;
+
+  SelectSolutionsPass(const TargetInfo &target, SolutionChooser chooser)
+      : target(target), chooser(std::move(chooser)) {
+    vectorBits = target.vectorBits;
+    threads = target.threads;
+  }
+
+  void runOnOperation() override {
+    target.vectorBits = vectorBits;
+    target.threads = threads;
+    const Solver *preferred = nullptr;
+    if (!solver.empty() && !(preferred = findSolver(solver))) {
+      getOperation().emitError("expects the id of a solver, got '")
+          << solver << "'";
+      return signalPassFailure();
+    }
+    WalkResult result = getOperation().walk([&](FusedOp op) {
+      FailureOr<SolutionAttr> solution = choose(op, preferred);
+      if (failed(solution))
+        return WalkResult::interrupt();
+      op.setSolutionAttr(*solution);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+  }
+
+private:
+  FailureOr<SolutionAttr> choose(FusedOp op, const Solver *preferred) {
+    Problem problem = getProblem(op);
+    if (chooser)
+      return chooser(op, problem);
+    const Solver *chosen = getApplicableSolvers(problem, target).front();
+    if (preferred) {
+      Applicability applicable = preferred->isApplicable(problem, target);
+      if (applicable)
+        chosen = preferred;
+      else
+        op.emitRemark() << "takes the solver '" << chosen->id() << "': '"
+                        << preferred->id() << "' " << applicable.getReason();
+    }
+    return makeSolutionAttr(&getContext(), *chosen,
+                            chosen->defaultConfig(problem, target), "default");
+  }
+
+  TargetInfo target;
+  SolutionChooser chooser;
+};
+
+} // namespace
+
+std::unique_ptr<Pass>
+tarpon::createSelectSolutionsPass(const TargetInfo &target,
+                                  SolutionChooser chooser) {
+  return std::make_unique<SelectSolutionsPass>(target, std::move(chooser));
+}
