@@ -19,6 +19,8 @@ static std::vector<const Solver *> &solverList() {
   static std::vector<const Solver *> solvers = {
       &getConvImplicitGemm(),
       &getGemm(),
+      &getElementwise(),
+      &getBatchNorm(),
       &getReference(),
   };
   return solvers;

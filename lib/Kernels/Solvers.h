@@ -14,6 +14,8 @@ namespace tarpon {
 
 const Solver &getConvImplicitGemm();
 const Solver &getGemm();
+const Solver &getElementwise();
+const Solver &getBatchNorm();
 const Solver &getReference();
 
 } // namespace tarpon

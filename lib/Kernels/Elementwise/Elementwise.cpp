@@ -1,0 +1,116 @@
+//===- Elementwise.cpp - Vectorised elementwise operations ----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Elementwise roots whose operands follow the elements or the channels of the
+// result, or are single numbers. Without channels the tensor is one flat array.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Solvers.h"
+#include "VectorAccess.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace {
+
+class Elementwise final : public Solver {
+public:
+  StringRef id() const override { return "elementwise-v1"; }
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo &target) const override;
+  double expectedFraction(const Problem & /*problem*/,
+                          const TargetInfo & /*target*/) const override {
+    return 0.7;
+  }
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const override;
+};
+
+struct ElementwiseKernel {
+  EpilogueEmitter root;
+  std::vector<PlacedOperand> operands;
+  VectorOutput output;
+  VectorLoop loop;
+
+  void emit(KernelBuilder &b) const;
+};
+
+} // namespace
+
+void ElementwiseKernel::emit(KernelBuilder &b) const {
+  SmallVector<BoundFlatTensor> bound;
+  for (const PlacedOperand &operand : operands)
+    bound.push_back(operand.bind(b));
+  SmallVector<Value> params = root.loadParams(b);
+  VectorOutput::Bound out = output.bind(b);
+  loop.emit(b, [&](const VectorPlace &place, Value) {
+    auto loadOperand = [&](int index) {
+      return operands[index].load(b, bound[index], place);
+    };
+    Value value = root.emit(b, loadOperand(0), params, loadOperand);
+    out.store(b, place, value);
+  });
+}
+
+Applicability Elementwise::isApplicable(const Problem &problem,
+                                        const TargetInfo & /*target*/) const {
+  if (!isElementwiseOp(problem.op))
+    return Applicability::no("is not an elementwise operation");
+  for (int i = 0; i < problem.rootOperands; ++i) {
+    if (!isVectorizable(problem.operands[i]))
+      return Applicability::no("an operand is stored in another type than "
+                               "f32, f16, bf16 or a per-tensor quantised one");
+    if (!classifyOperand(problem.operands[i], problem.result))
+      return Applicability::no("an operand is broadcast along another "
+                               "dimension than the channels, or lies in "
+                               "another layout");
+  }
+  return VectorOutput::check(problem);
+}
+
+/// The root as if it were a step behind its own first operand.
+static Problem asEpilogue(const Problem &problem) {
+  Problem root = problem;
+  EpilogueStep step;
+  step.op = problem.op;
+  step.operand = isBinaryOp(problem.op) ? 1 : -1;
+  step.attrs = problem.attrs;
+  root.epilogue = {step};
+  return root;
+}
+
+SolutionPlan Elementwise::plan(const Problem &problem,
+                               const TargetInfo & /*target*/,
+                               const PerfConfig & /*config*/) const {
+  SolutionPlan plan;
+  LaunchBuilder launch(plan);
+  EpilogueEmitter root = launch.addEpilogue(asEpilogue(problem));
+  std::vector<PlacedOperand> operands;
+  bool needsChannels = VectorOutput::followsChannels(problem);
+  std::string symbol = joinSymbol({"elementwise", root.symbolPart()});
+  for (int64_t i = 0; i < problem.rootOperands; ++i) {
+    Follows follows = *classifyOperand(problem.operands[i], problem.result);
+    needsChannels |= follows == Follows::Channels;
+    operands.emplace_back(launch, BufferSlot{BufferSlot::Operand, i},
+                          problem.operands[i], follows);
+    symbol = joinSymbol({symbol, operands.back().symbolPart()});
+  }
+  ElementwiseKernel kernel{root, std::move(operands),
+                           VectorOutput(launch, problem),
+                           VectorLoop(launch, problem.result, needsChannels)};
+  symbol = joinSymbol(
+      {symbol, kernel.output.symbolPart(), kernel.loop.symbolPart()});
+  int64_t tasks = kernel.loop.tasks();
+  launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
+  return plan;
+}
+
+const Solver &tarpon::getElementwise() {
+  static const Elementwise solver;
+  return solver;
+}

@@ -1,0 +1,362 @@
+//===- VectorAccess.cpp - Vectors of elements, computed in f32 ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VectorAccess.h"
+
+#include "TensorAccess.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tarpon;
+
+//===----------------------------------------------------------------------===//
+// Consecutive elements
+//===----------------------------------------------------------------------===//
+
+bool tarpon::isVectorizable(const TensorDesc &desc) {
+  if (desc.quantized)
+    return desc.scales.size() == 1 &&
+           (desc.dtype == DType::I8 || desc.dtype == DType::U8);
+  return desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
+         desc.dtype == DType::BF16;
+}
+
+FlatTensor::FlatTensor(LaunchBuilder &launch, BufferSlot slot,
+                       const TensorDesc &desc)
+    : dtype(desc.dtype), quantized(desc.quantized),
+      buffer(launch.addBuffer(slot)) {
+  assert(isVectorizable(desc) && "a tensor that is not computed in f32");
+  if (!quantized)
+    return;
+  scaleParam = launch.addFloatParam(desc.scales.front());
+  zeroPointParam = launch.addFloatParam(desc.zeroPoint);
+}
+
+std::string FlatTensor::symbolPart() const {
+  std::string part(runtime::dtypeName(dtype));
+  if (quantized)
+    part.push_back('q');
+  return part;
+}
+
+BoundFlatTensor FlatTensor::bind(KernelBuilder &b) const {
+  BoundFlatTensor bound{dtype, quantized, b.getBuffer(buffer), Value(),
+                        Value()};
+  if (quantized) {
+    bound.scale = b.getFloatParam(scaleParam);
+    bound.zeroPoint = b.getFloatParam(zeroPointParam);
+  }
+  return bound;
+}
+
+Value BoundFlatTensor::pointerTo(KernelBuilder &b, Value offset) const {
+  return b.offset(base, b.mul(offset, runtime::dtypeBytes(dtype)));
+}
+
+Value BoundFlatTensor::loadRaw(KernelBuilder &b, Value offset, int64_t lanes,
+                               Value mask) const {
+  return b.loadConverted(dtype, pointerTo(b, offset), lanes, mask);
+}
+
+static int64_t lanesOf(Value value) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? vector.getNumElements() : 1;
+}
+
+Value BoundFlatTensor::dequantize(KernelBuilder &b, Value raw) const {
+  if (!quantized)
+    return raw;
+  int64_t lanes = lanesOf(raw);
+  return emitDequantize(b, raw, b.broadcast(scale, lanes),
+                        b.broadcast(zeroPoint, lanes));
+}
+
+Value BoundFlatTensor::load(KernelBuilder &b, Value offset, int64_t lanes,
+                            Value mask) const {
+  return dequantize(b, loadRaw(b, offset, lanes, mask));
+}
+
+void BoundFlatTensor::store(KernelBuilder &b, Value value, Value offset,
+                            Value mask) const {
+  if (quantized) {
+    int64_t lanes = lanesOf(value);
+    value = emitQuantize(b, value, b.broadcast(scale, lanes),
+                         b.broadcast(zeroPoint, lanes));
+  }
+  b.storeConverted(dtype, value, pointerTo(b, offset), mask);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// Whether nchw and nhwc are the same bytes.
+static bool hasOnePixel(const TensorDesc &desc) {
+  return desc.layout.kind != Layout::Blocked && desc.spatialSize() == 1;
+}
+
+/// The sizes without the ones in front.
+static ArrayRef<int64_t> withoutLeadingOnes(ArrayRef<int64_t> shape) {
+  return shape.drop_while([](int64_t size) { return size == 1; });
+}
+
+static bool followsElements(const TensorDesc &operand,
+                            const TensorDesc &result) {
+  if (withoutLeadingOnes(operand.shape) != withoutLeadingOnes(result.shape))
+    return false;
+  bool sameOrder = operand.layout == result.layout ||
+                   (hasOnePixel(operand) && hasOnePixel(result));
+  return sameOrder && (operand.rank() == result.rank() ||
+                       result.layout.kind == Layout::NCHW);
+}
+
+static bool followsChannels(const TensorDesc &operand,
+                            const TensorDesc &result) {
+  int64_t dim = operand.rank() - result.rank() + 1;
+  return result.rank() >= 2 && dim >= 0 && dim < operand.rank() &&
+         operand.shape[dim] == result.shape[1] &&
+         operand.numElements() == result.shape[1];
+}
+
+std::optional<Follows> tarpon::classifyOperand(const TensorDesc &operand,
+                                               const TensorDesc &result) {
+  // One element may still lie in front of a block's padding, at its start.
+  if (operand.numElements() == 1)
+    return Follows::Nothing;
+  if (followsElements(operand, result))
+    return Follows::Elements;
+  if (followsChannels(operand, result))
+    return Follows::Channels;
+  return std::nullopt;
+}
+
+std::string PlacedOperand::symbolPart() const {
+  std::string part = tensor.symbolPart();
+  if (follows == Follows::Nothing)
+    part.push_back('s');
+  if (follows == Follows::Channels)
+    part.push_back('c');
+  return part;
+}
+
+Value PlacedOperand::load(KernelBuilder &b, const BoundFlatTensor &bound,
+                          const VectorPlace &place) const {
+  if (follows == Follows::Elements)
+    return bound.load(b, place.offset, place.lanes, place.mask);
+  if (follows == Follows::Nothing)
+    return b.broadcast(bound.load(b, b.cst(0), 1), place.lanes);
+  assert(place.channel && "the loop does not know its channels");
+  if (!place.lanesAreChannels)
+    return b.broadcast(bound.load(b, place.channel, 1), place.lanes);
+  return bound.load(b, place.channel, place.lanes,
+                    place.channelMask ? place.channelMask : place.mask);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+Applicability VectorOutput::check(const Problem &problem) {
+  if (computeKindOf(problem) != ComputeKind::F32)
+    return Applicability::no("does not compute in f32");
+  if (!isVectorizable(problem.result))
+    return Applicability::no("the result is stored in another type than f32, "
+                             "f16, bf16 or a per-tensor quantised one");
+  ArrayRef<TensorDesc> others =
+      ArrayRef(problem.operands).drop_front(problem.rootOperands);
+  for (const TensorDesc &operand : others) {
+    if (!isVectorizable(operand))
+      return Applicability::no("an operand of the epilogue is stored in "
+                               "another type than f32, f16, bf16 or a "
+                               "per-tensor quantised one");
+    if (!classifyOperand(operand, problem.result))
+      return Applicability::no("an operand of the epilogue is broadcast along "
+                               "another dimension than the channels, or lies "
+                               "in another layout");
+  }
+  return Applicability::yes();
+}
+
+bool VectorOutput::followsChannels(const Problem &problem) {
+  return llvm::any_of(
+      ArrayRef(problem.operands).drop_front(problem.rootOperands),
+      [&](const TensorDesc &operand) {
+        return classifyOperand(operand, problem.result) == Follows::Channels;
+      });
+}
+
+VectorOutput::VectorOutput(LaunchBuilder &launch, const Problem &problem)
+    : firstOperand(problem.rootOperands),
+      result(launch, {BufferSlot::Result, 0}, problem.result),
+      epilogue(launch.addEpilogue(problem)) {
+  for (size_t i = firstOperand; i < problem.operands.size(); ++i)
+    operands.emplace_back(
+        launch, BufferSlot{BufferSlot::Operand, static_cast<int64_t>(i)},
+        problem.operands[i],
+        *classifyOperand(problem.operands[i], problem.result));
+}
+
+std::string VectorOutput::symbolPart() const {
+  std::string part = joinSymbol({epilogue.symbolPart()});
+  for (const PlacedOperand &operand : operands)
+    part = joinSymbol({part, operand.symbolPart()});
+  return joinSymbol({part, "to", result.symbolPart()});
+}
+
+VectorOutput::Bound VectorOutput::bind(KernelBuilder &b) const {
+  Bound bound;
+  bound.output = this;
+  for (const PlacedOperand &operand : operands)
+    bound.operands.push_back(operand.bind(b));
+  bound.epilogueParams = epilogue.loadParams(b);
+  bound.result = result.bind(b);
+  return bound;
+}
+
+void VectorOutput::Bound::store(KernelBuilder &b, const VectorPlace &place,
+                                Value value) const {
+  auto loadOperand = [&](int index) {
+    size_t i = index - output->firstOperand;
+    return output->operands[i].load(b, operands[i], place);
+  };
+  value = output->epilogue.emit(b, value, epilogueParams, loadOperand);
+  result.store(b, value, place.offset, place.mask);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void tarpon::forVectors(KernelBuilder &b, Value begin, Value end, int64_t lanes,
+                        function_ref<void(Value, Value)> body) {
+  Value count = b.maxS(b.sub(end, begin), b.cst(0));
+  Value whole = b.mul(b.div(count, lanes), lanes);
+  Value tail = b.add(begin, whole);
+  b.forLoop(begin, tail, b.cst(lanes), [&](Value i) { body(i, Value()); });
+  b.ifThen(b.slt(tail, end),
+           [&] { body(tail, b.firstLanes(b.sub(end, tail), lanes)); });
+}
+
+/// Elements that one task handles: some 64 KiB of f32.
+static constexpr int64_t kElementsPerTask = 16384;
+
+VectorLoop::VectorLoop(LaunchBuilder &launch, const TensorDesc &desc,
+                       bool needsChannels) {
+  int64_t elements = desc.numBytes() / runtime::dtypeBytes(desc.dtype);
+  int64_t spatial = desc.spatialSize();
+  int64_t c = desc.rank() >= 2 ? desc.shape[1] : 1;
+  int64_t n = desc.rank() >= 1 ? desc.shape[0] : 1;
+  int64_t rowElements = 1, numRows = elements, channelRows = c;
+  order = Order::Flat;
+  if (needsChannels && desc.layout.kind == Layout::Blocked) {
+    order = Order::Blocked;
+    block = desc.layout.block;
+    channelRows = llvm::divideCeil(c, block);
+    rowElements = spatial;
+    numRows = n * channelRows;
+  } else if (needsChannels &&
+             (desc.layout.kind == Layout::NHWC || spatial == 1)) {
+    order = Order::Pixels;
+    rowElements = c;
+    numRows = n * spatial;
+  } else if (needsChannels) {
+    order = Order::Planes;
+    rowElements = spatial;
+    numRows = n * c;
+  }
+  int64_t perTask = std::max<int64_t>(
+      1, kElementsPerTask / std::max<int64_t>(1, rowElements * block));
+  rows = launch.addParam(numRows);
+  inner = launch.addParam(rowElements);
+  rowsPerTask = launch.addParam(perTask);
+  channels = launch.addParam(channelRows);
+  numChannels = launch.addParam(c);
+  numTasks = std::max<int64_t>(1, llvm::divideCeil(numRows, perTask));
+}
+
+std::string VectorLoop::symbolPart() const {
+  switch (order) {
+  case Order::Flat:
+    return "flat";
+  case Order::Planes:
+    return "nchw";
+  case Order::Pixels:
+    return "nhwc";
+  case Order::Blocked:
+    break;
+  }
+  return ("nchw" + Twine(block) + "c").str();
+}
+
+void VectorLoop::emitFlat(
+    KernelBuilder &b, Value first, Value last,
+    function_ref<void(const VectorPlace &, Value)> body) const {
+  forVectors(b, first, last, b.lanes(), [&](Value i, Value mask) {
+    VectorPlace place;
+    place.offset = i;
+    place.lanes = b.lanes();
+    place.mask = mask;
+    body(place, Value());
+  });
+}
+
+void VectorLoop::emitRow(
+    KernelBuilder &b, Value row,
+    function_ref<void(const VectorPlace &, Value)> body) const {
+  Value size = b.getParam(inner), start = b.mul(row, size);
+  bool isPixel = order == Order::Pixels;
+  Value channel = isPixel ? Value() : b.rem(row, b.getParam(channels));
+  forVectors(b, b.cst(0), size, b.lanes(), [&](Value i, Value mask) {
+    VectorPlace place;
+    place.offset = b.add(start, i);
+    place.channel = isPixel ? i : channel;
+    place.lanesAreChannels = isPixel;
+    place.lanes = b.lanes();
+    place.mask = mask;
+    body(place, row);
+  });
+}
+
+void VectorLoop::emitBlockedRow(
+    KernelBuilder &b, Value row,
+    function_ref<void(const VectorPlace &, Value)> body) const {
+  int64_t lanes = std::min(b.lanes(), block);
+  Value size = b.getParam(inner);
+  Value start = b.mul(row, b.mul(size, block));
+  Value firstChannel = b.mul(b.rem(row, b.getParam(channels)), block);
+  Value channelCount = b.getParam(numChannels);
+  b.forLoop(size, [&](Value pixel) {
+    Value pixelStart = b.add(start, b.mul(pixel, block));
+    for (int64_t lane = 0; lane < block; lane += lanes) {
+      VectorPlace place;
+      place.offset = b.add(pixelStart, lane);
+      place.channel = b.add(firstChannel, lane);
+      place.lanesAreChannels = true;
+      place.lanes = lanes;
+      place.channelMask =
+          b.firstLanes(b.sub(channelCount, place.channel), lanes);
+      body(place, row);
+    }
+  });
+}
+
+void VectorLoop::emit(
+    KernelBuilder &b,
+    function_ref<void(const VectorPlace &, Value)> body) const {
+  Value perTask = b.getParam(rowsPerTask);
+  Value first = b.mul(b.getBegin(), perTask);
+  Value last = b.minS(b.mul(b.getEnd(), perTask), b.getParam(rows));
+  if (order == Order::Flat)
+    return emitFlat(b, first, last, body);
+  b.forLoop(first, last, b.cst(1), [&](Value row) {
+    if (order == Order::Blocked)
+      emitBlockedRow(b, row, body);
+    else
+      emitRow(b, row, body);
+  });
+}
