@@ -14,5 +14,16 @@
 
 #include "tarpon/IR/TarponInterfaces.cpp.inc"
 
+using namespace mlir;
+
+LogicalResult tarpon::detail::verifyInferredTypes(Operation *op) {
+  auto inferring = cast<InferTypeOpInterface>(op);
+  SmallVector<Type> types(op->getResultTypes());
+  return inferring.refineReturnTypes(
+      op->getContext(), op->getLoc(), op->getOperands(),
+      op->getRawDictionaryAttrs(), op->getPropertiesStorage(), op->getRegions(),
+      types);
+}
+
 #define GET_OP_CLASSES
 #include "tarpon/IR/TarponOps.cpp.inc"

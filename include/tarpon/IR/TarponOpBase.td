@@ -13,9 +13,16 @@ include "tarpon/IR/TarponInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+/// Verifies an op by its inference alone, so that a violated constraint is one
+/// error. (InferTypeOpInterface verifies too, but adds a second one.)
+def Tarpon_VerifiedByInference : NativeOpTrait<"VerifiedByInference"> {
+  let cppNamespace = "::tarpon";
+}
+
 /// A pure op with one result whose type follows from operands and attributes.
 class Tarpon_GraphOp<string mnemonic, list<Trait> traits = []>
-    : Tarpon_Op<mnemonic, !listconcat([Pure, InferTypeOpAdaptor], traits)> {
+    : Tarpon_Op<mnemonic, !listconcat(
+          [Pure, InferTypeOpAdaptor, Tarpon_VerifiedByInference], traits)> {
   let results = (outs Tarpon_Tensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

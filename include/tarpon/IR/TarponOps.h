@@ -18,6 +18,23 @@
 
 #include "tarpon/IR/TarponInterfaces.h.inc"
 
+namespace tarpon {
+namespace detail {
+/// Fails, with one error, if the op's types are not what its inference says.
+llvm::LogicalResult verifyInferredTypes(mlir::Operation *op);
+} // namespace detail
+
+/// Verifies an op by its type inference.
+template <typename ConcreteType>
+class VerifiedByInference
+    : public mlir::OpTrait::TraitBase<ConcreteType, VerifiedByInference> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    return detail::verifyInferredTypes(op);
+  }
+};
+} // namespace tarpon
+
 #define GET_OP_CLASSES
 #include "tarpon/IR/TarponOps.h.inc"
 

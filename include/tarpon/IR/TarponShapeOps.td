@@ -10,7 +10,8 @@
 
 include "tarpon/IR/TarponOpBase.td"
 
-def Tarpon_ConstantOp : Tarpon_Op<"constant", [Pure, ConstantLike, InferTypeOpAdaptor]> {
+def Tarpon_ConstantOp : Tarpon_Op<"constant", [Pure, ConstantLike, InferTypeOpAdaptor,
+    Tarpon_VerifiedByInference]> {
   let summary = "A tensor known at compile time";
   let description = [{
     Large values are resource blobs (dense_resource), small ones dense

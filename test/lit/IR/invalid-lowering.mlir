@@ -1,0 +1,190 @@
+// RUN: graph-opt %s -split-input-file -verify-diagnostics
+
+// The constraints of fused regions and launches by their numbers.
+
+// fused C1: types of the arguments
+func.func @fused_c1(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects region arguments of the operands' types 'tensor<4xf32>', got 'tensor<2xf32>'}}
+  %0 = "tarpon.fused"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+    %1 = tarpon.relu %a : (tensor<2xf32>) -> tensor<2xf32>
+    tarpon.yield %1 : tensor<2xf32>
+  }) : (tensor<4xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// fused C1: number of the arguments
+func.func @fused_c1_2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects region arguments of the operands' types 'tensor<4xf32>', 'tensor<4xf32>', got 'tensor<4xf32>'}}
+  %0 = "tarpon.fused"(%x, %x) ({
+  ^bb0(%a: tensor<4xf32>):
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// fused C2: the result's type
+func.func @fused_c2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects to yield the result's type 'tensor<4xf16>', got 'tensor<4xf32>'}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf16> {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C2: a yield
+func.func @fused_c2_2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects to yield one value}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    func.return %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// yield: its parent
+func.func @yield_outside(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.yield' op expects parent op 'tarpon.fused'}}
+  tarpon.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// fused C3: other dialects
+func.func @fused_c3(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects tarpon ops without regions, got arith.negf}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %1 = arith.negf %a : tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C3: nested regions
+func.func @fused_c3_2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects tarpon ops without regions, got tarpon.fused}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %1 = tarpon.fused(%b = %a) : (tensor<4xf32>) -> tensor<4xf32> {
+      %2 = tarpon.relu %b : (tensor<4xf32>) -> tensor<4xf32>
+      tarpon.yield %2 : tensor<4xf32>
+    }
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C4
+func.func @fused_c4(%x: tensor<2x4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects elementwise ops and converts behind the root tarpon.relu, got tarpon.softmax}}
+  %0 = tarpon.fused(%a = %x) : (tensor<2x4xf32>) -> tensor<2x4xf32> {
+    %1 = tarpon.relu %a : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %2 = tarpon.softmax %1 {axis = 1 : i64} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    tarpon.yield %2 : tensor<2x4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C5: two roots
+func.func @fused_c5(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects ops that take the result of the one before and region arguments, got tarpon.sigmoid}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = tarpon.sigmoid %a : (tensor<4xf32>) -> tensor<4xf32>
+    %3 = tarpon.add %1, %2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %3 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C5: results from further back
+func.func @fused_c5_2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects ops that take the result of the one before and region arguments, got tarpon.mul}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = tarpon.sigmoid %1 : (tensor<4xf32>) -> tensor<4xf32>
+    %3 = tarpon.mul %1, %2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %3 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C5: the last one is yielded
+func.func @fused_c5_3(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects to yield the result of the last op of the chain}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = tarpon.sigmoid %1 : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C5: a root
+func.func @fused_c5_4(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects a root operation, got an empty region}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    tarpon.yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused: isolated from above
+func.func @fused_isolated(%x: tensor<4xf32>, %b: tensor<4xf32>) {
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error@below {{use of undeclared SSA value name}}
+    %1 = tarpon.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// launch C1: the result
+func.func @launch_c1(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.launch' op expects offsets to be multiples of 64 or -1, got 32}}
+  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = 32 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// launch C1: the workspace
+func.func @launch_c1_2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.launch' op expects offsets to be multiples of 64 or -1, got -64}}
+  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_offset = -64 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// launch C2
+func.func @launch_c2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.launch' op expects workspace_bytes not to be negative, got -1}}
+  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_bytes = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

@@ -1,0 +1,321 @@
+// RUN: graph-opt %s -split-input-file -verify-diagnostics
+
+// The constraints of constants and data movement by their numbers.
+
+// constant C1: no sparse values
+func.func @constant_c1() {
+  // expected-error@below {{'tarpon.constant' op expects a dense row-major tensor of a static shape, got 'tensor<4xf32>'}}
+  %0 = tarpon.constant {value = sparse<[[1]], [2.0]> : tensor<4xf32>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// constant C1: no vectors
+func.func @constant_c1_2() {
+  // expected-error@below {{'tarpon.constant' op expects a dense row-major tensor of a static shape, got 'vector<4xf32>'}}
+  %0 = tarpon.constant {value = dense<1.0> : vector<4xf32>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// constant C1: no layout
+func.func @constant_c1_3() {
+  // expected-error@below {{'tarpon.constant' op expects a dense row-major tensor of a static shape, got 'tensor<1x2x2xf32, #tarpon.layout<nhwc>>'}}
+  %0 = tarpon.constant {value = dense<1.0> : tensor<1x2x2xf32, #tarpon.layout<nhwc>>} : tensor<1x2x2xf32, #tarpon.layout<nhwc>>
+  return
+}
+
+// -----
+
+// constant C2
+func.func @constant_c2() {
+  // expected-error@below {{'tarpon.constant' op expects elements of type i1, i8, i16, i32, i64, f16, bf16, f32 or f64, got 'i4'}}
+  %0 = tarpon.constant {value = dense<1> : tensor<4xi4>} : tensor<4xi4>
+  return
+}
+
+// -----
+
+// constant C3: too few bytes
+func.func @constant_c3() {
+  // expected-error@below {{'tarpon.constant' op expects a resource of 16 bytes, got 4}}
+  %0 = tarpon.constant {value = dense_resource<short> : tensor<4xf32>} : tensor<4xf32>
+  return
+}
+
+{-#
+  dialect_resources: { builtin: { short: "0x0400000001020304" } }
+#-}
+
+// -----
+
+// constant C3: no such resource
+func.func @constant_c3_2() {
+  // expected-error@below {{'tarpon.constant' op expects a resource of 16 bytes, got 0}}
+  %0 = tarpon.constant {value = dense_resource<missing> : tensor<4xf32>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// constant C4: a quantised tensor
+func.func @constant_c4() {
+  // expected-error@below {{'tarpon.constant' op expects quantized_type to be a row-major tensor of the value's shape and storage type, 'tensor<2xi8>', got 'tensor<2xf32>'}}
+  %0 = tarpon.constant {value = dense<1> : tensor<2xi8>, quantized_type = tensor<2xf32>} : tensor<2xf32>
+  return
+}
+
+// -----
+
+// constant C4: of the value's shape
+func.func @constant_c4_2() {
+  // expected-error@below {{'tarpon.constant' op expects quantized_type to be a row-major tensor of the value's shape and storage type, 'tensor<2xi8>', got 'tensor<3x!quant.uniform<i8:f32, 5.000000e-01>>'}}
+  %0 = tarpon.constant {value = dense<1> : tensor<2xi8>, quantized_type = tensor<3x!quant.uniform<i8:f32, 0.5>>} : tensor<3x!quant.uniform<i8:f32, 0.5>>
+  return
+}
+
+// -----
+
+// constant C4: and storage type
+func.func @constant_c4_3() {
+  // expected-error@below {{'tarpon.constant' op expects quantized_type to be a row-major tensor of the value's shape and storage type, 'tensor<2xi32>', got 'tensor<2x!quant.uniform<i8:f32, 5.000000e-01>>'}}
+  %0 = tarpon.constant {value = dense<1> : tensor<2xi32>, quantized_type = tensor<2x!quant.uniform<i8:f32, 0.5>>} : tensor<2x!quant.uniform<i8:f32, 0.5>>
+  return
+}
+
+// -----
+
+// constant result
+func.func @constant_result() {
+  // expected-error@below {{'tarpon.constant' op inferred type(s) 'tensor<2xi32>' are incompatible with return type(s) of operation 'tensor<2xi64>'}}
+  %0 = tarpon.constant {value = dense<1> : tensor<2xi32>} : tensor<2xi64>
+  return
+}
+
+// -----
+
+// concat C1
+func.func @concat_c1() {
+  // expected-error@below {{'tarpon.concat' op expects at least one operand}}
+  %0 = "tarpon.concat"() {axis = 0 : i64} : () -> tensor<0xf32>
+  return
+}
+
+// -----
+
+// concat C2: axis below the rank
+func.func @concat_c2(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.concat' op expects an axis from 0 to below the rank 2, got 2}}
+  %0 = tarpon.concat %a {axis = 2 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+// concat C2: axis not negative
+func.func @concat_c2_2(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.concat' op expects an axis from 0 to below the rank 2, got -1}}
+  %0 = tarpon.concat %a {axis = -1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+// concat C3: element type
+func.func @concat_c3(%a: tensor<2x3xf32>, %b: tensor<2x3xf16>) {
+  // expected-error@below {{'tarpon.concat' op expects operands that differ along axis 0 only, got 'tensor<2x3xf32>' and 'tensor<2x3xf16>'}}
+  %0 = tarpon.concat %a, %b {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf16>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+// concat C3: rank
+func.func @concat_c3_2(%a: tensor<2x3xf32>, %b: tensor<2xf32>) {
+  // expected-error@below {{'tarpon.concat' op expects operands that differ along axis 0 only, got 'tensor<2x3xf32>' and 'tensor<2xf32>'}}
+  %0 = tarpon.concat %a, %b {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+// concat C3: other sizes
+func.func @concat_c3_3(%a: tensor<2x3xf32>, %b: tensor<2x4xf32>) {
+  // expected-error@below {{'tarpon.concat' op expects operands that differ along axis 0 only, got 'tensor<2x3xf32>' and 'tensor<2x4xf32>'}}
+  %0 = tarpon.concat %a, %b {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+// concat C3: layout
+func.func @concat_c3_4(%a: tensor<1x4x2xf32>, %b: tensor<1x4x2xf32, #tarpon.layout<nhwc>>) {
+  // expected-error@below {{'tarpon.concat' op expects operands that differ along axis 1 only, got 'tensor<1x4x2xf32>' and 'tensor<1x4x2xf32, #tarpon.layout<nhwc>>'}}
+  %0 = tarpon.concat %a, %b {axis = 1 : i64} : (tensor<1x4x2xf32>, tensor<1x4x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x2xf32>
+  return
+}
+
+// -----
+
+// concat C4
+func.func @concat_c4(%a: tensor<1x6x2xf32, #tarpon.layout<nchw4c>>) {
+  // expected-error@below {{'tarpon.concat' op expects channels to be multiples of the block 4, got operands of types 'tensor<1x6x2xf32, #tarpon.layout<nchw4c>>', 'tensor<1x6x2xf32, #tarpon.layout<nchw4c>>'}}
+  %0 = tarpon.concat %a, %a {axis = 1 : i64}
+       : (tensor<1x6x2xf32, #tarpon.layout<nchw4c>>, tensor<1x6x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x12x2xf32, #tarpon.layout<nchw4c>>
+  return
+}
+
+// -----
+
+// reshape C1: element type
+func.func @reshape_c1(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.reshape' op expects input and result of the same element type, got 'f32' and 'f16'}}
+  %0 = tarpon.reshape %a : (tensor<2x3xf32>) -> tensor<6xf16>
+  return
+}
+
+// -----
+
+// reshape C1: number of elements
+func.func @reshape_c1_2(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.reshape' op expects as many elements in the result as in the input, got 5 and 6}}
+  %0 = tarpon.reshape %a : (tensor<2x3xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+// reshape C2: input
+func.func @reshape_c2(%a: tensor<1x4x2x1xf32, #tarpon.layout<nhwc>>) {
+  // expected-error@below {{'tarpon.reshape' op expects tensors that are row-major in memory, got 'tensor<1x4x2x1xf32, #tarpon.layout<nhwc>>'}}
+  %0 = tarpon.reshape %a : (tensor<1x4x2x1xf32, #tarpon.layout<nhwc>>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// reshape C2: result
+func.func @reshape_c2_2(%a: tensor<8xf32>) {
+  // expected-error@below {{'tarpon.reshape' op expects tensors that are row-major in memory, got 'tensor<1x8x1xf32, #tarpon.layout<nchw8c>>'}}
+  %0 = tarpon.reshape %a : (tensor<8xf32>) -> tensor<1x8x1xf32, #tarpon.layout<nchw8c>>
+  return
+}
+
+// -----
+
+// transpose C1: all dimensions
+func.func @transpose_c1(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.transpose' op expects a permutation of rank 2, got [0]}}
+  %0 = tarpon.transpose %a {permutation = array<i64: 0>} : (tensor<2x3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// transpose C1: each once
+func.func @transpose_c1_2(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.transpose' op expects a permutation of rank 2, got [1, 1]}}
+  %0 = tarpon.transpose %a {permutation = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<3x3xf32>
+  return
+}
+
+// -----
+
+// transpose C1: existing ones
+func.func @transpose_c1_3(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.transpose' op expects a permutation of rank 2, got [1, 2]}}
+  %0 = tarpon.transpose %a {permutation = array<i64: 1, 2>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return
+}
+
+// -----
+
+// transpose C2
+func.func @transpose_c2(%a: tensor<1x2x3xf32, #tarpon.layout<nhwc>>) {
+  // expected-error@below {{'tarpon.transpose' op expects input to be row-major, got 'tensor<1x2x3xf32, #tarpon.layout<nhwc>>'}}
+  %0 = tarpon.transpose %a {permutation = array<i64: 0, 2, 1>} : (tensor<1x2x3xf32, #tarpon.layout<nhwc>>) -> tensor<1x3x2xf32>
+  return
+}
+
+// -----
+
+// transpose result
+func.func @transpose_result(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.transpose' op inferred type(s) 'tensor<3x2xf32>' are incompatible with return type(s) of operation 'tensor<2x3xf32>'}}
+  %0 = tarpon.transpose %a {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+// pad C1
+func.func @pad_c1(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.pad' op expects 4 entries in pads, got 2}}
+  %0 = tarpon.pad %a {pads = array<i64: 1, 1>, value = 0.0 : f64} : (tensor<2x3xf32>) -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+// pad C2
+func.func @pad_c2(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.pad' op expects positive result dimensions, got 0 in dimension 1}}
+  %0 = tarpon.pad %a {pads = array<i64: 0, -2, 0, -1>, value = 0.0 : f64} : (tensor<2x3xf32>) -> tensor<2x0xf32>
+  return
+}
+
+// -----
+
+// pad C3: ends too
+func.func @pad_c3(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.pad' op expects pads smaller than the dimension in reflect mode, got 2 and 2}}
+  %0 = tarpon.pad %a {pads = array<i64: 0, 0, 2, 0>, value = 0.0 : f64, mode = 2 : i32} : (tensor<2x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+// pad C4
+func.func @pad_c4(%a: tensor<1x2x3xf32, #tarpon.layout<nhwc>>) {
+  // expected-error@below {{'tarpon.pad' op expects input to be row-major, got 'tensor<1x2x3xf32, #tarpon.layout<nhwc>>'}}
+  %0 = tarpon.pad %a {pads = array<i64: 0, 0, 1, 0, 0, 1>, value = 0.0 : f64} : (tensor<1x2x3xf32, #tarpon.layout<nhwc>>) -> tensor<1x2x5xf32>
+  return
+}
+
+// -----
+
+// pad C5
+func.func @pad_c5(%a: tensor<0x3xf32>) {
+  // expected-error@below {{'tarpon.pad' op expects no pads of an empty dimension in edge mode, got 1}}
+  %0 = tarpon.pad %a {pads = array<i64: 1, 0, 0, 0>, value = 0.0 : f64, mode = 1 : i32} : (tensor<0x3xf32>) -> tensor<1x3xf32>
+  return
+}
+
+// -----
+
+// convert C1
+func.func @convert_c1(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.convert' op expects input and result of the same shape, got 'tensor<2x3xf32>' and 'tensor<3x2xf16>'}}
+  %0 = tarpon.convert %a : tensor<2x3xf32> -> tensor<3x2xf16>
+  return
+}
+
+// -----
+
+// convert C2: input
+func.func @convert_c2(%a: tensor<2xindex>) {
+  // expected-error@below {{'tarpon.convert' op expects float, integer or quantised elements, got 'index'}}
+  %0 = tarpon.convert %a : tensor<2xindex> -> tensor<2xi64>
+  return
+}
+
+// -----
+
+// convert C2: result
+func.func @convert_c2_2(%a: tensor<2xf32>) {
+  // expected-error@below {{'tarpon.convert' op expects float, integer or quantised elements, got 'complex<f32>'}}
+  %0 = tarpon.convert %a : tensor<2xf32> -> tensor<2xcomplex<f32>>
+  return
+}
