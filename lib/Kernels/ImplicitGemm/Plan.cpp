@@ -142,9 +142,10 @@ std::vector<PerfConfig> igemm::configs(const Problem &problem,
   // Enough that the best was always among them when all tiles were measured on
   // the layers of ResNet-50; see docs/conv.md.
   constexpr size_t kTiles = 5;
+  auto tiles = rankTiles(target, geometry);
+  tiles.resize(std::min(tiles.size(), kTiles));
   std::vector<PerfConfig> configs;
-  for (auto [m, n] :
-       llvm::ArrayRef(rankTiles(target, geometry)).take_front(kTiles)) {
+  for (auto [m, n] : tiles) {
     PerfConfig config = makeConfig(problem, target, geometry, m, n);
     configs.push_back(config);
     int64_t block = config.get("block_m");
