@@ -15,7 +15,6 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
-#include <thread>
 
 using namespace tarpon::runtime;
 using namespace tarpon::runtime::test;
@@ -310,26 +309,25 @@ static bool isRunning(int process) {
 
 /// The parent dies without a destructor, while the kernel hangs.
 TEST_F(EvaluatorTest, TheProcessEndsWhenItsParentIsKilled) {
+  EvaluationRequest quick = request("scaleAndAdd");
   EvaluationRequest hanging = request("hangs");
   int report[2];
   ASSERT_EQ(pipe(report), 0);
   pid_t parent = fork();
   if (parent == 0) {
     EvaluatorProcess other(TARPON_EVALUATOR);
-    std::thread([&] {
-      while (other.processId() < 0)
-        usleep(1000);
-      int process = other.processId();
-      usleep(300'000);
-      if (write(report[1], &process, sizeof(process)) < 0)
-        _exit(1);
-    }).detach();
+    (void)other.evaluate(quick, kLong);
+    int process = other.processId();
+    if (write(report[1], &process, sizeof(process)) < 0)
+      _exit(1);
     (void)other.evaluate(hanging, kLong);
     _exit(0);
   }
   int process = -1;
   ASSERT_EQ(read(report[0], &process, sizeof(process)),
             ssize_t(sizeof(process)));
+  // By now the hanging request has been sent, and most likely begun.
+  usleep(300'000);
   EXPECT_TRUE(isRunning(process));
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
