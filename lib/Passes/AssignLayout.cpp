@@ -79,15 +79,16 @@ private:
   /// A convert does not care, and an elementwise region follows its data: there
   /// is nothing to gain from a layout that it alone would have.
   bool computesInLayout(FusedOp op) {
-    if (!llvm::all_of(getOps(op), [&](Operation &inner) {
+    if (isConvertRegion(op) || !llvm::all_of(getOps(op), [&](Operation &inner) {
           return supports(inner, layout);
         }))
       return false;
     if (!llvm::all_of(getOps(op), llvm::IsaPred<ElementwiseInterface>))
       return true;
     return llvm::any_of(op.getBody().getArguments(), [&](BlockArgument arg) {
-      Value operand = values.get(op.getInputs()[arg.getArgNumber()]);
-      return !isParameter(arg) && getLayout(getTensorType(operand)) == layout;
+      Value operand = op.getInputs()[arg.getArgNumber()];
+      return !isParameter(arg) &&
+             values.has(operand, withLayout(getTensorType(operand), layout));
     });
   }
 

@@ -304,7 +304,7 @@ private:
         !isWorthQuantizing(op.getResult()))
       return success();
     if (types.rootReadsStored && isRootAlone(op) && !getFilterOperand(op)) {
-      types.resultElement = getCommonElement(op, operands);
+      types.resultElement = getCommonElement(operands);
       return success();
     }
     FailureOr<Type> element = getResultType(op);
@@ -315,7 +315,7 @@ private:
   }
 
   /// The type of all operands of the root, or one that covers their ranges.
-  Type getCommonElement(FusedOp op, ArrayRef<Value> operands) {
+  Type getCommonElement(ArrayRef<Value> operands) {
     if (llvm::all_equal(llvm::map_range(operands, getElement)))
       return getElement(operands.front());
     Range range;

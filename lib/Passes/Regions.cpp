@@ -229,6 +229,11 @@ Value StoredValues::getAs(Value original, Type elementType) {
                withElementType(getTensorType(get(original)), elementType));
 }
 
+bool StoredValues::has(Value original, RankedTensorType type) const {
+  Value value = get(original);
+  return value.getType() == type || converts.contains({value, type});
+}
+
 Value StoredValues::retypeReshape(ReshapeOp op) {
   // The element type follows the operand, the layout does not.
   Value operand = get(op.getInput());

@@ -85,6 +85,9 @@ public:
   mlir::Value getAs(mlir::Value original, mlir::RankedTensorType type);
   mlir::Value getAs(mlir::Value original, mlir::Type elementType);
 
+  /// Whether getAs of that type has, or needs no, convert already.
+  bool has(mlir::Value original, mlir::RankedTensorType type) const;
+
 private:
   mlir::Value retypeReshape(ReshapeOp op);
 

@@ -1,0 +1,143 @@
+// RUN: graph-opt %s -tarpon-fuse -split-input-file | FileCheck %s
+// RUN: graph-opt %s -tarpon-fuse=mode=off -split-input-file | FileCheck %s --check-prefix=OFF
+// RUN: graph-opt %s -tarpon-fuse -tarpon-fuse=mode=off -split-input-file | FileCheck %s
+
+// The arguments are the root's operands, then bias and residual.
+
+// CHECK-LABEL: func @fuses_bias_residual_relu(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<1x4x8x8xf32>, %[[W:[^:]+]]: tensor<4x4x1x1xf32>, %[[B:[^:]+]]: tensor<1x4x1x1xf32>
+// CHECK-NEXT:    %[[F:.+]] = tarpon.fused(%[[A0:.+]] = %[[X]], %[[A1:.+]] = %[[W]], %[[A2:.+]] = %[[B]], %[[A3:.+]] = %[[X]])
+// CHECK-NEXT:      %[[C:.+]] = tarpon.conv %[[A0]], %[[A1]]
+// CHECK-NEXT:      %[[D:.+]] = tarpon.add %[[C]], %[[A2]]
+// CHECK-NEXT:      %[[E:.+]] = tarpon.add %[[A3]], %[[D]]
+// CHECK-NEXT:      %[[R:.+]] = tarpon.relu %[[E]]
+// CHECK-NEXT:      tarpon.yield %[[R]]
+// CHECK:         return %[[F]]
+// OFF-LABEL:   func @fuses_bias_residual_relu(
+// OFF-COUNT-4:   tarpon.fused(
+// OFF-NOT:       tarpon.fused(
+// OFF:           return
+func.func @fuses_bias_residual_relu(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x1x1xf32>, %b: tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf32> {
+  %0 = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+  %1 = tarpon.add %0, %b : (tensor<1x4x8x8xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+  %2 = tarpon.add %x, %1 : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %3 = tarpon.relu %2 : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  return %3 : tensor<1x4x8x8xf32>
+}
+
+// -----
+
+// The later of two roots takes what follows the add.
+
+// CHECK-LABEL: func @fuses_into_later_root(
+// CHECK-NEXT:    %[[F:.+]] = tarpon.fused(
+// CHECK-NEXT:      tarpon.matmul
+// CHECK-NEXT:      tarpon.yield
+// CHECK:         tarpon.fused({{.*}} = %[[F]])
+// CHECK-NEXT:      tarpon.matmul
+// CHECK-NEXT:      tarpon.add
+// CHECK-NEXT:      tarpon.relu
+// CHECK-NEXT:      tarpon.yield
+func.func @fuses_into_later_root(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = tarpon.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = tarpon.matmul %x, %x {transpose_rhs = true} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = tarpon.add %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = tarpon.relu %2 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// -----
+
+// The region stands where the residual, which comes after the root, is defined.
+
+// CHECK-LABEL: func @fuses_behind_operands(
+// CHECK-NEXT:    %[[P:.+]] = tarpon.fused(
+// CHECK-NEXT:      tarpon.softmax
+// CHECK:         tarpon.fused({{.*}} = %[[P]])
+// CHECK-NEXT:      tarpon.matmul
+// CHECK-NEXT:      tarpon.sub
+func.func @fuses_behind_operands(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = tarpon.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = tarpon.softmax %x {axis = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = tarpon.sub %1, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @fuses_elementwise_chain(
+// CHECK-NEXT:    tarpon.fused(%[[A:.+]] = %[[X:.+]], %[[B:.+]] = %[[X]])
+// CHECK-NEXT:      %[[C:.+]] = tarpon.mul %[[A]], %[[B]]
+// CHECK-NEXT:      tarpon.sigmoid %[[C]]
+func.func @fuses_elementwise_chain(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tarpon.mul %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = tarpon.sigmoid %0 : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// A value that is used twice must be stored.
+
+// CHECK-LABEL: func @negative_two_uses(
+// CHECK-NEXT:    %[[F:.+]] = tarpon.fused(
+// CHECK-NEXT:      tarpon.matmul
+// CHECK-NEXT:      tarpon.yield
+// CHECK:         tarpon.fused({{.*}} = %[[F]])
+// CHECK-NEXT:      tarpon.relu
+func.func @negative_two_uses(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %0 = tarpon.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = tarpon.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// The epilogue works on the elements of the root's result, here there are more.
+
+// CHECK-LABEL: func @negative_result_grows(
+// CHECK-COUNT-2: tarpon.fused(
+func.func @negative_result_grows(%x: tensor<1x4xf32>, %w: tensor<4x4xf32>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %0 = tarpon.matmul %x, %w : (tensor<1x4xf32>, tensor<4x4xf32>) -> tensor<1x4xf32>
+  %1 = tarpon.add %0, %y : (tensor<1x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
+}
+
+// -----
+
+// Pooling takes no epilogue.
+
+// CHECK-LABEL: func @negative_pool(
+// CHECK-COUNT-2: tarpon.fused(
+func.func @negative_pool(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32> {
+  %0 = tarpon.global_max_pool %x : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+  %1 = tarpon.relu %0 : (tensor<1x2x1x1xf32>) -> tensor<1x2x1x1xf32>
+  return %1 : tensor<1x2x1x1xf32>
+}
+
+// -----
+
+// Constants and views take no launch, and kernels have no 4-bit integers.
+
+// CHECK-LABEL: func @negative_not_wrapped(
+// CHECK-NOT:     tarpon.fused
+// CHECK:         return
+func.func @negative_not_wrapped(%x: tensor<2x2xi4>) -> (tensor<4xi4>, tensor<2xf32>) {
+  %0 = tarpon.constant {value = dense<1.0> : tensor<2xf32>} : tensor<2xf32>
+  %1 = tarpon.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x2xi4>) -> tensor<2x2xi4>
+  %2 = tarpon.reshape %1 : (tensor<2x2xi4>) -> tensor<4xi4>
+  return %2, %0 : tensor<4xi4>, tensor<2xf32>
+}
+
+// -----
+
+// A convert is a launch of its own.
+
+// CHECK-LABEL: func @wraps_convert(
+// CHECK-NEXT:    tarpon.fused(
+// CHECK-NEXT:      %[[C:.+]] = tarpon.convert
+// CHECK-NEXT:      tarpon.yield %[[C]]
+func.func @wraps_convert(%x: tensor<4xf32>) -> tensor<4xi64> {
+  %0 = tarpon.convert %x : tensor<4xf32> -> tensor<4xi64>
+  return %0 : tensor<4xi64>
+}
