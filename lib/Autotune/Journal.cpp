@@ -233,14 +233,15 @@ Status Journal::record(const Measurement &m) {
       handle->database,
       "INSERT INTO measurement (problem, solver, config, target, threads, "
       "tarpon, llvm, origin, status, samples, median, mad, max_error, "
-      "relative_l2, workspace, detail, run) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "relative_l2, workspace, rounds, detail, run) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insert.bind(m.key.problem).bind(m.key.solver).bind(m.key.config);
   insert.bind(context.target).bind(context.threads);
   insert.bind(context.tarpon).bind(context.llvm);
   insert.bind(getStageName(m.stage)).bind(getStatusName(m.status));
   insert.bind(printSamples(m.samples)).bind(m.median).bind(m.mad);
   insert.bind(m.maxError).bind(m.relativeL2).bind(m.workspaceBytes);
+  insert.bind(m.rounds);
   insert.bind(m.detail).bind(run);
   if (!insert.run())
     return makeError(sqlite3_errmsg(handle->database));
@@ -252,7 +253,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
   SqlStatement rows(
       handle->database,
       "SELECT solver, config, origin, status, samples, median, mad, max_error, "
-      "relative_l2, workspace, detail FROM measurement "
+      "relative_l2, workspace, rounds, detail FROM measurement "
       "WHERE problem = ? AND target = ? AND threads = ? AND tarpon = ? "
       "AND llvm = ? AND status <> 'started' ORDER BY id");
   rows.bind(problem).bind(context.target).bind(context.threads);
@@ -270,7 +271,8 @@ Journal::getMeasurements(llvm::StringRef problem) const {
     m.maxError = rows.real(7);
     m.relativeL2 = rows.real(8);
     m.workspaceBytes = rows.integer(9);
-    m.detail = rows.text(10);
+    m.rounds = rows.integer(10);
+    m.detail = rows.text(11);
     auto known = llvm::find_if(
         result, [&](const Measurement &r) { return r.key == m.key; });
     if (known == result.end())
@@ -321,14 +323,14 @@ Status Journal::recordPipeline(const PipelineMeasurement &m) {
       handle->database,
       "INSERT INTO pipeline (model, inputs, dtype, layout, fusion, "
       "calibration, solutions, target, threads, tarpon, llvm, status, "
-      "accuracy, samples, median, mad, detail, run) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "accuracy, samples, median, mad, rounds, detail, run) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insert.bind(m.key.modelSha256).bind(m.key.inputShapes).bind(m.key.dtype);
   insert.bind(m.key.layout).bind(m.key.fusion).bind(m.key.calibration);
   insert.bind(m.key.solutions).bind(context.target).bind(context.threads);
   insert.bind(context.tarpon).bind(context.llvm).bind(getStatusName(m.status));
   insert.bind(m.accuracy).bind(printSamples(m.samples));
-  insert.bind(m.median).bind(m.mad).bind(m.detail).bind(run);
+  insert.bind(m.median).bind(m.mad).bind(m.rounds).bind(m.detail).bind(run);
   if (!insert.run())
     return makeError(sqlite3_errmsg(handle->database));
   return runtime::success();
@@ -338,7 +340,8 @@ std::optional<PipelineMeasurement>
 Journal::getPipeline(const PipelineKey &key) const {
   SqlStatement rows(
       handle->database,
-      "SELECT status, accuracy, samples, median, mad, detail FROM pipeline "
+      "SELECT status, accuracy, samples, median, mad, rounds, detail "
+      "FROM pipeline "
       "WHERE model = ? AND inputs = ? AND dtype = ? AND layout = ? AND "
       "fusion = ? AND calibration = ? AND solutions = ? AND target = ? AND "
       "threads = ? AND tarpon = ? AND llvm = ? ORDER BY id DESC LIMIT 1");
@@ -355,7 +358,8 @@ Journal::getPipeline(const PipelineKey &key) const {
   m.samples = parseSamples(rows.text(2));
   m.median = rows.real(3);
   m.mad = rows.real(4);
-  m.detail = rows.text(5);
+  m.rounds = rows.integer(5);
+  m.detail = rows.text(6);
   return m;
 }
 

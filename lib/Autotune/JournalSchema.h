@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS measurement (
   samples TEXT NOT NULL DEFAULT '[]',
   median REAL, mad REAL, max_error REAL, relative_l2 REAL,
   workspace INTEGER NOT NULL DEFAULT 0,
+  rounds INTEGER NOT NULL DEFAULT 0,
   detail TEXT NOT NULL DEFAULT '',
   run TEXT NOT NULL,
   time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
@@ -45,6 +46,7 @@ CREATE TABLE IF NOT EXISTS pipeline (
   tarpon TEXT NOT NULL, llvm TEXT NOT NULL,
   status TEXT NOT NULL, accuracy REAL,
   samples TEXT NOT NULL, median REAL, mad REAL,
+  rounds INTEGER NOT NULL,
   detail TEXT NOT NULL, run TEXT NOT NULL,
   time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
 CREATE INDEX IF NOT EXISTS pipeline_key ON pipeline (model);

@@ -293,9 +293,9 @@ Status tarpon::checkTarget(const TuningFile &file, const TargetInfo &target,
                   std::to_string(wanted.threads));
   for (const std::string &feature : file.target.features)
     if (!llvm::is_contained(wanted.features, feature))
-      return refuse("CPU feature", feature, "what is here");
+      return refuse("CPU", "with feature " + feature, "without it");
   for (const std::string &feature : wanted.features)
     if (!llvm::is_contained(file.target.features, feature))
-      return refuse("CPU", "without " + feature, "with it");
+      return refuse("CPU", "without feature " + feature, "with it");
   return runtime::success();
 }

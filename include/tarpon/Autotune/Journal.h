@@ -63,6 +63,8 @@ struct Measurement {
   /// Largest absolute difference from the reference, and the relative L2 one.
   double maxError = 0, relativeL2 = 0;
   int64_t workspaceBytes = 0;
+  /// Rounds of the final that the samples come from.
+  int64_t rounds = 0;
   /// Why the status is not ok.
   std::string detail;
 };
@@ -84,6 +86,8 @@ struct PipelineMeasurement {
   double accuracy = 0;
   std::vector<double> samples;
   double median = 0, mad = 0;
+  /// Rounds of the final that the samples come from.
+  int64_t rounds = 0;
   std::string detail;
 };
 

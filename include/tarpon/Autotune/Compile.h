@@ -1,0 +1,101 @@
+//===- Compile.h - From an ONNX file to a package ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The whole chain in one call. A model is tuned if more than one global choice
+// is possible, or if a tuning file or a tuning time is asked for; else each
+// layer takes the best that the journal knows or a default, and nothing is
+// measured.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_AUTOTUNE_COMPILE_H
+#define TARPON_AUTOTUNE_COMPILE_H
+
+#include "tarpon/Autotune/Policy.h"
+#include "tarpon/Autotune/Search.h"
+#include "tarpon/Autotune/TuningFile.h"
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// A knob of the command line: its text and what that stands for.
+struct Knob {
+  std::string text;
+  std::vector<std::string> values;
+};
+
+/// Parse "pick_global" or a list with commas. The error names the value that is
+/// not known, and those that are.
+runtime::Result<Knob> parseDtypeKnob(llvm::StringRef text);
+runtime::Result<Knob> parseLayoutKnob(llvm::StringRef text);
+runtime::Result<Knob> parseFusionKnob(llvm::StringRef text);
+
+struct CompileOptions {
+  /// The ONNX file.
+  std::string model;
+  Knob dtype = {"fp32", {"fp32"}};
+  Knob layout = {"nchw", {"nchw"}};
+  Knob fusion = {"on", {"on"}};
+  std::optional<int64_t> batch;
+  /// 0: one per core.
+  int64_t threads = 0;
+  std::string cpu = "native";
+
+  /// A folder, see readCalibration; empty for generated inputs.
+  std::string calibration;
+  /// Relative L2 against fp32.
+  double maxError = policy::kDefaultMaxError;
+  /// Seconds for the whole run.
+  std::optional<double> tuningTime;
+  /// Where to write a tuning file, and which one to replay; empty for none.
+  std::string tuningFile, replay;
+  bool replayAnyway = false;
+  /// Makes every fallback an error.
+  bool strict = false;
+  /// No progress bar.
+  bool quiet = false;
+  /// Every layer by the reference solver, for verification.
+  bool referenceOnly = false;
+  /// Where to write the package; empty for nowhere.
+  std::string output;
+  std::string evaluatorProgram = findEvaluatorProgram();
+};
+
+struct CompileOutcome {
+  runtime::Package package;
+  /// What a tuning file holds, whether one was written or not. There is one
+  /// candidate per choice.
+  TuningFile record;
+  enum Mode { Quick, Tuned, Replayed } mode = Quick;
+  /// What --replay-anyway has replaced.
+  std::vector<std::string> replaced;
+  SearchStatistics search;
+  KernelCompiler::Statistics kernels;
+  double seconds = 0;
+};
+
+/// Compiles and writes what the options ask for. On failure nothing that was
+/// there is overwritten. Remarks go to stderr.
+runtime::Result<CompileOutcome> compileModel(const CompileOptions &options);
+
+/// The package for one choice, with what is known about its layers. The options
+/// must have a single choice and no outputs.
+runtime::Result<runtime::Package> compileForRun(CompileOptions options);
+
+/// A table of the choices that were tried: accuracy, time, and which one won.
+std::string formatCandidates(const TuningFile &record);
+
+} // namespace tarpon
+
+#endif // TARPON_AUTOTUNE_COMPILE_H

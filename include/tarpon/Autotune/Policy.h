@@ -1,0 +1,117 @@
+//===- Policy.h - The numbers that tuning goes by ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every constant of the search, in one place, and how wrong a result may be.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_AUTOTUNE_POLICY_H
+#define TARPON_AUTOTUNE_POLICY_H
+
+#include "tarpon/Kernels/Problem.h"
+
+#include <chrono>
+#include <cstdint>
+
+namespace tarpon::policy {
+
+//===----------------------------------------------------------------------===//
+// Measuring candidates of one problem
+//===----------------------------------------------------------------------===//
+
+/// No more candidates than that per problem; the solvers list the most
+/// promising first.
+inline constexpr size_t kMaxCandidates = 32;
+
+/// The first, short measurement.
+inline constexpr int kRaceSamples = 5;
+inline constexpr double kRaceMinMs = 5;
+inline constexpr double kRaceMaxMs = 400;
+
+/// Who is not slower than the best by more than this comes into the final.
+inline constexpr double kFinalistRatio = 1.1;
+inline constexpr size_t kMaxFinalists = 3;
+
+/// Finalists are timed in turn, in this many rounds.
+inline constexpr int kFinalRounds = 2;
+inline constexpr int kRoundSamples = 8;
+inline constexpr double kRoundMinMs = 10;
+inline constexpr double kRoundMaxMs = 1000;
+
+/// Buffers are rotated so that none is found in the last-level cache, as far as
+/// that is below the limit: virtual machines claim caches of hundreds of MiB,
+/// most of which belongs to their neighbours.
+inline constexpr int64_t kMaxRotateBytes = 32 << 20;
+
+/// A candidate that killed this many runs is not tried again.
+inline constexpr int64_t kMaxInterrupted = 2;
+
+/// What an evaluation may take before it counts as hanging: the reference
+/// computes at this rate at least, and the rest is quick.
+inline constexpr double kReferenceFlopsPerSecond = 1e8;
+inline constexpr double kBaseTimeLimitSeconds = 5;
+
+//===----------------------------------------------------------------------===//
+// Measuring whole models
+//===----------------------------------------------------------------------===//
+
+/// The accuracy budget unless --max-error says otherwise: relative L2 distance
+/// from fp32. On the models of models/, fp16 stays below 0.002, bf16 below 0.02
+/// and int8 with per-channel weights below 0.04; a kernel that is wrong, or a
+/// tensor whose range was missed, is at 0.3 and beyond.
+inline constexpr double kDefaultMaxError = 0.05;
+
+/// Generated calibration inputs.
+inline constexpr int64_t kGeneratedSamples = 4;
+inline constexpr uint64_t kGeneratedSeed = 20261;
+/// Directories may hold thousands of samples; ranges do not need them.
+inline constexpr int64_t kMaxSamples = 64;
+
+inline constexpr int kPipelineSamples = 20;
+inline constexpr double kPipelineMinMs = 200;
+inline constexpr double kPipelineMaxMs = 10000;
+/// As above, for global choices.
+inline constexpr double kPipelineFinalistRatio = 1.1;
+inline constexpr size_t kMaxPipelineFinalists = 3;
+inline constexpr int kPipelineRounds = 2;
+inline constexpr double kPipelineTimeLimitSeconds = 120;
+
+/// How much of --tuning-time may go into problems; the rest is for measuring
+/// whole models.
+inline constexpr double kSearchShare = 0.85;
+
+//===----------------------------------------------------------------------===//
+// Rates for the progress bar, in seconds. Only their ratios matter.
+//===----------------------------------------------------------------------===//
+inline constexpr double kExpectedProblemSeconds = 1.0;
+inline constexpr double kExpectedPipelineSeconds = 3.0;
+
+} // namespace tarpon::policy
+
+namespace tarpon {
+
+/// The largest error with which a candidate's result counts as right, given the
+/// largest magnitude `scale` in the reference's result.
+///
+/// - Quantised results are compared in steps and may differ by one: solvers may
+///   round a product of scales differently.
+/// - Integer results have to be equal.
+/// - Floating-point results: summing K products in another order moves the sum
+///   like a random walk of K steps of half an ulp of the partial sums, which
+///   are about as large as the result: eps * sqrt(K), eps being that of the
+///   type that is accumulated in (f32; f64 for f64). A factor covers the tail
+///   over millions of elements and functions such as exp that are not rounded
+///   exactly. On top come two ulps of the type that the result is stored in: a
+///   sum near a rounding boundary may fall to either side, once in the epilogue
+///   and once in the result.
+///
+/// NaN never passes: TensorComparison makes it an infinite error.
+double getTolerance(const Problem &problem, double scale);
+
+} // namespace tarpon
+
+#endif // TARPON_AUTOTUNE_POLICY_H

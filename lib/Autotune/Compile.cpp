@@ -1,0 +1,380 @@
+//===- Compile.cpp - From an ONNX file to a package -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Compile.h"
+
+#include "ModelCompiler.h"
+#include "Replay.h"
+#include "tarpon/Autotune/GlobalChoice.h"
+#include "tarpon/IR/TarponDialect.h"
+#include "tarpon/Import/OnnxImport.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cassert>
+#include <chrono>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+namespace fs = llvm::sys::fs;
+
+namespace {
+
+/// One run of the chain.
+class Compilation {
+public:
+  explicit Compilation(const CompileOptions &options)
+      : options(options),
+        progress(llvm::errs(), Progress::detectStyle(options.quiet)),
+        context(mlir::MLIRContext::Threading::DISABLED) {}
+
+  Result<CompileOutcome> run();
+
+private:
+  Status checkOutputs() const;
+  Status setUp();
+  Status openJournal();
+  Status importModel();
+  /// A remark, or with --strict an error.
+  Status fallBack(const std::string &what);
+
+  bool wantsTuning() const;
+  Result<CalibrationInputs> getCalibration();
+  Status replay();
+  Status tune();
+  Status compileQuickly();
+  Result<Solution> lookUp(const Problem &problem) const;
+  Status checkSources();
+  void describe();
+  Status writeOutputs();
+
+  const CompileOptions &options;
+  Progress progress;
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::unique_ptr<KernelCompiler> kernels;
+  std::unique_ptr<Journal> journal;
+  std::unique_ptr<Tuner> tuner;
+  std::unique_ptr<ModelCompiler> model;
+  CompileOutcome outcome;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Setting up
+//===----------------------------------------------------------------------===//
+
+/// Tuning takes minutes: what cannot be written is better known before.
+static Status checkWritable(const std::string &path) {
+  if (path.empty())
+    return runtime::success();
+  if (fs::is_directory(path))
+    return Error{"cannot write " + path + ": it is a folder"};
+  llvm::StringRef parent = llvm::sys::path::parent_path(path);
+  std::string folder = parent.empty() ? "." : parent.str();
+  if (!fs::is_directory(folder))
+    return Error{"cannot write " + path + ": there is no folder " + folder};
+  if (!fs::can_write(folder))
+    return Error{"cannot write " + path + ": folder " + folder +
+                 " is not writable"};
+  return runtime::success();
+}
+
+Status Compilation::checkOutputs() const {
+  if (Status status = checkWritable(options.output); !status)
+    return status;
+  return checkWritable(options.tuningFile);
+}
+
+Status Compilation::fallBack(const std::string &what) {
+  if (options.strict)
+    return Error{what};
+  progress.remark(what);
+  return runtime::success();
+}
+
+Status Compilation::setUp() {
+  context.loadDialect<TarponDialect, mlir::func::FuncDialect,
+                      mlir::quant::QuantDialect>();
+  Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
+  if (!target)
+    return target.error();
+  auto cache = std::make_shared<KernelCache>(KernelCache::defaultDirectory());
+  kernels = std::make_unique<KernelCompiler>(*target, std::move(cache));
+  if (Status status = openJournal(); !status)
+    return status;
+  tuner = std::make_unique<Tuner>(*kernels, *journal, progress,
+                                  options.evaluatorProgram);
+  return runtime::success();
+}
+
+/// A damaged journal is an error; a place where none can be is a fallback.
+Status Compilation::openJournal() {
+  const TargetInfo &target = kernels->getTarget();
+  JournalContext journalContext = JournalContext::forTarget(target);
+  std::string path = Journal::getDefaultPath(target);
+  std::string folder = llvm::sys::path::parent_path(path).str();
+  bool exists = fs::exists(path);
+  // Without one, there is nothing to look up.
+  if (!exists && !wantsTuning()) {
+    journal = Journal::openInMemory(journalContext);
+    return runtime::success();
+  }
+  bool writable = !fs::create_directories(folder) && fs::can_write(folder) &&
+                  (!exists || fs::can_write(path));
+  if (!writable) {
+    journal = Journal::openInMemory(journalContext);
+    return fallBack("cannot write to journal " + path +
+                    ", so nothing that is measured is kept");
+  }
+  Result<std::unique_ptr<Journal>> opened =
+      Journal::open(path, std::move(journalContext));
+  if (!opened)
+    return opened.error();
+  journal = std::move(*opened);
+  if (auto stale = journal->describeStale())
+    progress.remark(*stale);
+  return runtime::success();
+}
+
+Status Compilation::importModel() {
+  std::vector<std::string> remarks;
+  ErrorCapture errors(
+      &context, [&](std::string text) { remarks.push_back(std::move(text)); });
+  ImportOptions importOptions;
+  importOptions.batch = options.batch;
+  module = importOnnx(context, options.model, importOptions);
+  if (!module)
+    return errors.getError("cannot import " + options.model);
+  for (const std::string &remark : remarks)
+    if (Status status = fallBack(remark); !status)
+      return status;
+  model = std::make_unique<ModelCompiler>(*module, *kernels);
+  return model->simplify();
+}
+
+//===----------------------------------------------------------------------===//
+// Solutions
+//===----------------------------------------------------------------------===//
+
+bool Compilation::wantsTuning() const {
+  if (options.referenceOnly || !options.replay.empty())
+    return false;
+  return options.dtype.values.size() > 1 || options.layout.values.size() > 1 ||
+         options.fusion.values.size() > 1 || !options.tuningFile.empty() ||
+         options.tuningTime.has_value();
+}
+
+Result<Solution> Compilation::lookUp(const Problem &problem) const {
+  if (!options.referenceOnly)
+    return tuner->lookUp(problem);
+  const Solver &reference = getReferenceSolver();
+  Solution solution;
+  solution.solver = &reference;
+  solution.config = reference.defaultConfig(problem, kernels->getTarget());
+  solution.source = "default";
+  return solution;
+}
+
+Result<CalibrationInputs> Compilation::getCalibration() {
+  std::vector<runtime::TensorInfo> inputs = model->getInputs();
+  if (options.calibration.empty())
+    return generateCalibration(inputs);
+  return readCalibration(options.calibration, inputs);
+}
+
+static TuningFile::Calibration
+describeCalibration(const CalibrationInputs &inputs) {
+  return {inputs.source, static_cast<int64_t>(inputs.samples.size()),
+          inputs.digest};
+}
+
+Status Compilation::tune() {
+  outcome.mode = CompileOutcome::Tuned;
+  Deadline deadline = options.tuningTime ? Deadline::after(*options.tuningTime)
+                                         : Deadline::never();
+  progress.setDeadline(deadline);
+  Result<CalibrationInputs> inputs = getCalibration();
+  if (!inputs)
+    return inputs.error();
+  GlobalTuner global(*model, *tuner, *journal, progress, *inputs,
+                     options.evaluatorProgram);
+  global.setMaxError(options.maxError);
+  global.setDeadline(deadline);
+  Result<GlobalResult> result = global.run(enumerateChoices(
+      options.dtype.values, options.layout.values, options.fusion.values));
+  if (!result)
+    return result.error();
+  outcome.record.calibration = describeCalibration(*inputs);
+  outcome.record.candidates = std::move(result->candidates);
+  outcome.record.winner = static_cast<int64_t>(result->winner);
+  outcome.package = std::move(result->package);
+  return checkSources();
+}
+
+/// A layer that nobody could measure in time, or whose candidates were all
+/// wrong, is a fallback.
+Status Compilation::checkSources() {
+  int64_t count = 0;
+  for (const LayerRecord &layer : outcome.record.getWinner().layers)
+    count +=
+        layer.source == "default" && layer.solver != getReferenceSolver().id();
+  if (count == 0)
+    return runtime::success();
+  return fallBack(std::to_string(count) +
+                  " layers take the default of their solver, since they were "
+                  "not measured in time");
+}
+
+Status Compilation::compileQuickly() {
+  outcome.mode = CompileOutcome::Quick;
+  GlobalChoice choice = {options.dtype.values.front(),
+                         options.layout.values.front(),
+                         options.fusion.values.front()};
+  auto solve = [this](const Problem &problem, const std::string &) {
+    return lookUp(problem);
+  };
+  CandidateRecord record;
+  record.choice = choice;
+  if (choice.dtype == "int8") {
+    Result<CalibrationInputs> inputs = getCalibration();
+    if (!inputs)
+      return inputs.error();
+    // The reference would take minutes where the ranges are the same.
+    auto solveQuickly = [this](const Problem &problem,
+                               const std::string &) -> Result<Solution> {
+      return tuner->lookUp(problem);
+    };
+    if (Status status = model->calibrate(choice.fusion, *inputs, solveQuickly);
+        !status)
+      return status;
+    outcome.record.calibration = describeCalibration(*inputs);
+    record.ranges = model->getRanges(choice.fusion);
+  }
+  Result<PreparedModel> prepared = model->prepare(choice);
+  if (!prepared)
+    return prepared.error();
+  Result<CompiledModel> compiled = model->lower(std::move(*prepared), solve);
+  if (!compiled)
+    return compiled.error();
+  record.layers = std::move(compiled->layers);
+  outcome.package = std::move(compiled->package);
+  outcome.record.candidates = {std::move(record)};
+  return runtime::success();
+}
+
+Status Compilation::replay() {
+  outcome.mode = CompileOutcome::Replayed;
+  Result<TuningFile> file = readTuningFile(options.replay);
+  if (!file)
+    return file.error();
+  TuningFile::Toolchain current = {getTarponVersion().str(),
+                                   LLVM_VERSION_STRING};
+  if (file->toolchain != current)
+    if (Status status = fallBack(
+            options.replay + " was made by tarpon " + file->toolchain.tarpon +
+            " with LLVM " + file->toolchain.llvm +
+            ", so kernels may differ from those that were measured");
+        !status)
+      return status;
+  ReplayOptions replayOptions;
+  replayOptions.path = options.replay;
+  replayOptions.anyway = options.replayAnyway;
+  replayOptions.otherwise = [this](const Problem &problem,
+                                   const std::string &) {
+    return lookUp(problem);
+  };
+  Result<ReplayedModel> replayed =
+      replayTuningFile(*file, *model, replayOptions);
+  if (!replayed)
+    return replayed.error();
+  for (const std::string &what : replayed->replaced)
+    if (Status status = fallBack(what); !status)
+      return status;
+  outcome.record = std::move(*file);
+  outcome.record.candidates[outcome.record.winner].layers =
+      std::move(replayed->model.layers);
+  outcome.package = std::move(replayed->model.package);
+  outcome.replaced = std::move(replayed->replaced);
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The run
+//===----------------------------------------------------------------------===//
+
+void Compilation::describe() {
+  outcome.search = tuner->getStatistics();
+  outcome.kernels = kernels->getStatistics();
+  if (outcome.mode == CompileOutcome::Replayed)
+    return;
+  outcome.record.model = model->describeModel();
+  outcome.record.target = describeTarget(kernels->getTarget());
+  outcome.record.toolchain = {getTarponVersion().str(), LLVM_VERSION_STRING};
+  outcome.record.knobs = {options.dtype.text, options.layout.text,
+                          options.fusion.text};
+}
+
+Status Compilation::writeOutputs() {
+  if (!options.output.empty())
+    if (Status status = runtime::writePackage(outcome.package, options.output);
+        !status)
+      return status;
+  if (options.tuningFile.empty())
+    return runtime::success();
+  return writeTuningFile(outcome.record, options.tuningFile);
+}
+
+Result<CompileOutcome> Compilation::run() {
+  auto start = std::chrono::steady_clock::now();
+  auto steps = {&Compilation::setUp, &Compilation::importModel};
+  if (Status status = checkOutputs(); !status)
+    return status.error();
+  for (auto step : steps)
+    if (Status status = (this->*step)(); !status)
+      return status.error();
+  Status status = !options.replay.empty() ? replay()
+                  : wantsTuning()         ? tune()
+                                          : compileQuickly();
+  progress.finish();
+  if (!status)
+    return status.error();
+  describe();
+  if (Status written = writeOutputs(); !written)
+    return written.error();
+  outcome.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return std::move(outcome);
+}
+
+Result<CompileOutcome> tarpon::compileModel(const CompileOptions &options) {
+  return Compilation(options).run();
+}
+
+Result<runtime::Package> tarpon::compileForRun(CompileOptions options) {
+  assert(options.dtype.values.size() == 1 &&
+         options.layout.values.size() == 1 &&
+         options.fusion.values.size() == 1 && "one choice only");
+  options.quiet = true;
+  Result<CompileOutcome> outcome = compileModel(options);
+  if (!outcome)
+    return outcome.error();
+  return std::move(outcome->package);
+}

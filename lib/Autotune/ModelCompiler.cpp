@@ -1,0 +1,260 @@
+//===- ModelCompiler.cpp - From a graph and a choice to a package ---------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelCompiler.h"
+
+#include "tarpon/IR/TarponOps.h"
+#include "tarpon/Import/OnnxImport.h"
+#include "tarpon/Passes/Pipelines.h"
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+/// The name of the layer that a location speaks of, or "".
+static std::string getLayerName(Location location) {
+  std::string name;
+  location->walk([&](Location inner) {
+    auto named = dyn_cast<NameLoc>(inner);
+    if (!named)
+      return WalkResult::advance();
+    name = named.getName().str();
+    return WalkResult::interrupt();
+  });
+  return name;
+}
+
+ErrorCapture::ErrorCapture(MLIRContext *context,
+                           std::function<void(std::string)> onRemark)
+    : onRemark(std::move(onRemark)), handler(context) {
+  handler.setHandler([this](Diagnostic &diagnostic) {
+    std::string name = getLayerName(diagnostic.getLocation());
+    std::string text =
+        (name.empty() ? "" : "'" + name + "': ") + diagnostic.str();
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
+      if (this->onRemark)
+        this->onRemark(text);
+    } else if (error.empty()) {
+      error = text;
+    }
+    return success();
+  });
+}
+
+Error ErrorCapture::getError(const std::string &otherwise) const {
+  return {error.empty() ? otherwise : error};
+}
+
+//===----------------------------------------------------------------------===//
+// Pipelines
+//===----------------------------------------------------------------------===//
+
+/// Runs the passes that `build` adds on the function.
+static Status runPasses(func::FuncOp function, const std::string &what,
+                        llvm::function_ref<void(OpPassManager &)> build) {
+  ErrorCapture errors(function.getContext());
+  PassManager pm(function.getContext(), func::FuncOp::getOperationName());
+  build(pm);
+  if (failed(pm.run(function)))
+    return errors.getError(what + " has failed");
+  return runtime::success();
+}
+
+func::FuncOp ModelCompiler::getMain() {
+  return *module.getOps<func::FuncOp>().begin();
+}
+
+Status ModelCompiler::simplify() {
+  return runPasses(getMain(), "simplification", buildSimplifyPipeline);
+}
+
+/// The distinct problems of the fused ops.
+static std::vector<std::pair<std::string, Problem>>
+collectProblems(func::FuncOp function) {
+  std::vector<std::pair<std::string, Problem>> problems;
+  llvm::StringSet<> known;
+  function.walk([&](FusedOp op) {
+    Problem problem = getProblem(op);
+    if (known.insert(problem.key()).second)
+      problems.emplace_back(getLayerName(op.getRoot()->getLoc()),
+                            std::move(problem));
+  });
+  return problems;
+}
+
+Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
+  PreparedModel model;
+  model.choice = choice;
+  model.function = getMain().clone();
+  func::FuncOp function = *model.function;
+  Builder builder(function.getContext());
+  function->setAttr("tarpon.dtype", builder.getStringAttr(choice.dtype));
+  function->setAttr("tarpon.layout", builder.getStringAttr(choice.layout));
+  function->setAttr("tarpon.fusion", builder.getStringAttr(choice.fusion));
+  if (choice.dtype == "int8") {
+    Status fused = runPasses(function, "fusion", [&](OpPassManager &pm) {
+      pm.addPass(createFusePass({choice.fusion}));
+    });
+    if (!fused)
+      return fused.error();
+    if (Status status = applyRanges(function, getRanges(choice.fusion));
+        !status)
+      return status.error();
+  }
+  Status chosen = runPasses(function, choice.name(), [&](OpPassManager &pm) {
+    buildChoicePipeline(pm, {choice.dtype, choice.layout, choice.fusion});
+  });
+  if (!chosen)
+    return chosen.error();
+  model.problems = collectProblems(function);
+  return model;
+}
+
+//===----------------------------------------------------------------------===//
+// Lowering
+//===----------------------------------------------------------------------===//
+
+static LayerRecord makeRecord(const runtime::Layer &layer,
+                              const Solution *solution,
+                              const TargetInfo &target) {
+  LayerRecord record;
+  record.name = layer.name;
+  record.problem = layer.problem;
+  record.solver = layer.solver;
+  record.source = layer.source;
+  if (!solution)
+    return record;
+  record.config = solution->config;
+  if (auto problem = parseProblem(layer.problem); succeeded(problem))
+    record.workspaceBytes = solution->solver->workspaceSize(*problem, target);
+  if (solution->measurement) {
+    const Measurement &m = *solution->measurement;
+    record.timing = {m.median, m.mad, static_cast<int64_t>(m.samples.size()),
+                     m.maxError};
+  }
+  return record;
+}
+
+Result<CompiledModel>
+ModelCompiler::lowerFunction(func::FuncOp function,
+                             const SolutionSource &solve) {
+  std::map<std::string, Solution> solutions;
+  std::string problemError;
+  LoweringOptions options;
+  options.target = compiler.getTarget();
+  options.chooser = [&](FusedOp op,
+                        const Problem &problem) -> FailureOr<SolutionAttr> {
+    std::string key = problem.key();
+    auto known = solutions.find(key);
+    if (known == solutions.end()) {
+      Result<Solution> solution =
+          solve(problem, getLayerName(op.getRoot()->getLoc()));
+      if (!solution) {
+        problemError = solution.message();
+        return failure();
+      }
+      known = solutions.emplace(key, std::move(*solution)).first;
+    }
+    return makeSolutionAttr(op.getContext(), *known->second.solver,
+                            known->second.config, known->second.source);
+  };
+  Status lowered = runPasses(function, "lowering", [&](OpPassManager &pm) {
+    buildLoweringPipeline(pm, options);
+  });
+  if (!lowered)
+    return problemError.empty() ? lowered.error() : Error{problemError};
+  Result<runtime::Package> package = buildPackage(function, compiler);
+  if (!package)
+    return package.error();
+  CompiledModel model;
+  for (const runtime::Layer &layer : package->layers) {
+    auto solution = solutions.find(layer.problem);
+    model.layers.push_back(makeRecord(
+        layer, solution == solutions.end() ? nullptr : &solution->second,
+        compiler.getTarget()));
+  }
+  model.package = std::move(*package);
+  return model;
+}
+
+Result<CompiledModel> ModelCompiler::lower(PreparedModel model,
+                                           const SolutionSource &solve) {
+  return lowerFunction(*model.function, solve);
+}
+
+//===----------------------------------------------------------------------===//
+// Calibration
+//===----------------------------------------------------------------------===//
+
+Status ModelCompiler::calibrate(const std::string &fusion,
+                                const CalibrationInputs &inputs,
+                                const SolutionSource &solve) {
+  if (rangesByFusion.count(fusion))
+    return runtime::success();
+  OwningOpRef<func::FuncOp> function = getMain().clone();
+  Status fused = runPasses(*function, "fusion", [&](OpPassManager &pm) {
+    pm.addPass(createFusePass({fusion}));
+  });
+  if (!fused)
+    return fused.error();
+  auto compile = [&](func::FuncOp exposed) -> Result<runtime::Package> {
+    Result<CompiledModel> model = lowerFunction(exposed, solve);
+    if (!model)
+      return model.error();
+    return std::move(model->package);
+  };
+  int threads = static_cast<int>(compiler.getTarget().threads);
+  Result<std::vector<TensorRange>> ranges =
+      measureRanges(*function, inputs, compile, threads);
+  if (!ranges)
+    return ranges.error();
+  setRanges(fusion, std::move(*ranges));
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// What the model is
+//===----------------------------------------------------------------------===//
+
+std::vector<runtime::TensorInfo> ModelCompiler::getInputs() {
+  ModelInfo info = getModelInfo(module);
+  std::vector<runtime::TensorInfo> inputs;
+  for (auto [index, type] : llvm::enumerate(getMain().getArgumentTypes())) {
+    TensorDesc desc =
+        getTensorDesc(cast<RankedTensorType>(type), /*constant=*/false);
+    runtime::TensorInfo input;
+    input.name = index < info.inputs.size() ? info.inputs[index]
+                                            : "input" + std::to_string(index);
+    input.dtype = desc.dtype;
+    input.shape = desc.shape;
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+TuningFile::Model ModelCompiler::describeModel() {
+  ModelInfo info = getModelInfo(module);
+  TuningFile::Model model;
+  model.sha256 = info.sha256;
+  model.name = info.name;
+  for (const runtime::TensorInfo &input : getInputs())
+    model.inputs[input.name] = input.shape;
+  return model;
+}

@@ -1,0 +1,51 @@
+//===- Policy.cpp - How wrong a result may be -----------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tarpon;
+
+static constexpr double kAccumulationFactor = 8;
+static constexpr double kFunctionUlps = 16;
+static constexpr double kStorageUlps = 2;
+
+/// The distance from 1 to the next number, or 0 for integers.
+static double getEpsilon(DType dtype) {
+  switch (dtype) {
+  case DType::F64:
+    return 0x1p-52;
+  case DType::F32:
+    return 0x1p-23;
+  case DType::F16:
+    return 0x1p-10;
+  case DType::BF16:
+    return 0x1p-7;
+  default:
+    return 0;
+  }
+}
+
+/// Multiply-adds per element of the result.
+static double getReductionLength(const Problem &problem) {
+  double elements = static_cast<double>(problem.result.numElements());
+  return std::max(1.0, problem.flops() / (2 * std::max(elements, 1.0)));
+}
+
+double tarpon::getTolerance(const Problem &problem, double scale) {
+  if (problem.result.quantized)
+    return 1;
+  double storage = getEpsilon(problem.result.dtype);
+  if (storage == 0)
+    return 0;
+  double accumulation = problem.result.dtype == DType::F64 ? 0x1p-52 : 0x1p-23;
+  double steps = kFunctionUlps +
+                 kAccumulationFactor * std::sqrt(getReductionLength(problem));
+  return scale * (accumulation * steps + kStorageUlps * storage);
+}

@@ -1,0 +1,318 @@
+//===- ProblemSearch.cpp - The search over one problem --------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProblemSearch.h"
+
+#include "tarpon/Autotune/Policy.h"
+#include "tarpon/Runtime/Measure.h"
+#include "tarpon/Runtime/ThreadPool.h"
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <thread>
+
+using namespace tarpon;
+using runtime::EvaluationAnswer;
+using runtime::EvaluationOutcome;
+using runtime::Result;
+using runtime::Status;
+
+static constexpr llvm::StringLiteral kReferenceFile = "reference.tpn";
+
+ProblemSearch::ProblemSearch(SearchContext context, const Problem &problem)
+    : context(context), problem(problem), testProblem(problem),
+      problemKey(problem.key()) {
+  // Of a problem that comes from its key, buildProblemPackage chooses the
+  // scales such that results neither saturate nor vanish. Kernels are the same
+  // for all scales.
+  if (auto parsed = parseProblem(problemKey); mlir::succeeded(parsed))
+    testProblem = *parsed;
+  collectCandidates();
+}
+
+ProblemSearch::~ProblemSearch() {
+  for (const Candidate &candidate : candidates)
+    if (!candidate.package.empty())
+      (void)llvm::sys::fs::remove(candidate.package);
+  if (!reference.empty())
+    (void)llvm::sys::fs::remove(reference);
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+/// The reference is no candidate where anything else is applicable: it is slow
+/// by design. Solvers and configs come best guess first.
+void ProblemSearch::collectCandidates() {
+  const TargetInfo &target = context.compiler.getTarget();
+  for (const Solver *solver : getApplicableSolvers(problem, target)) {
+    if (solver == &getReferenceSolver())
+      continue;
+    for (const PerfConfig &config : solver->configs(problem, target)) {
+      if (candidates.size() == policy::kMaxCandidates)
+        return;
+      Candidate candidate = {solver, config, {}, {}, {}, {}};
+      candidate.key = {problemKey, solver->id().str(), config.str()};
+      candidates.push_back(std::move(candidate));
+    }
+  }
+}
+
+void ProblemSearch::build(Candidate &candidate) {
+  if (!candidate.package.empty() || !candidate.buildError.empty())
+    return;
+  Result<runtime::Package> package = buildProblemPackage(
+      testProblem, *candidate.solver, candidate.config, context.compiler);
+  if (!package) {
+    candidate.buildError = package.message();
+    return;
+  }
+  size_t index = &candidate - candidates.data();
+  std::string path = context.directory.file(std::to_string(index) + ".tpn");
+  Status status = runtime::writePackage(*package, path);
+  if (status)
+    candidate.package = path;
+  else
+    candidate.buildError = status.message();
+}
+
+/// Compiles on all cores; nothing is measured meanwhile.
+void ProblemSearch::buildAll(const std::vector<Candidate *> &list) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < list.size();)
+      build(*list[i]);
+  };
+  size_t count =
+      std::min<size_t>(list.size(), std::max(1, runtime::availableCores()));
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < count; ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+Status ProblemSearch::buildReference() {
+  if (!reference.empty())
+    return runtime::success();
+  const Solver &solver = getReferenceSolver();
+  const TargetInfo &target = context.compiler.getTarget();
+  Result<runtime::Package> package = buildProblemPackage(
+      testProblem, solver, solver.defaultConfig(problem, target),
+      context.compiler);
+  if (!package)
+    return package.error();
+  reference = context.directory.file(kReferenceFile.str());
+  return runtime::writePackage(*package, reference);
+}
+
+//===----------------------------------------------------------------------===//
+// One measurement
+//===----------------------------------------------------------------------===//
+
+/// What hangs is killed then. The reference may be part of the evaluation.
+std::chrono::milliseconds ProblemSearch::getTimeLimit() const {
+  double seconds = policy::kBaseTimeLimitSeconds +
+                   problem.flops() / policy::kReferenceFlopsPerSecond;
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+static std::string printError(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3g", value);
+  return text;
+}
+
+void ProblemSearch::judge(const EvaluationAnswer &answer,
+                          const Candidate &candidate,
+                          Measurement &measurement) const {
+  measurement.detail = answer.error;
+  switch (answer.outcome) {
+  case EvaluationOutcome::Crashed:
+    measurement.status = MeasurementStatus::Crashed;
+    return;
+  case EvaluationOutcome::TimedOut:
+    measurement.status = MeasurementStatus::TimedOut;
+    return;
+  case EvaluationOutcome::Failed:
+    measurement.status = MeasurementStatus::Failed;
+    return;
+  case EvaluationOutcome::Ok:
+    break;
+  }
+  // A final goes on where the last round ended.
+  if (candidate.result && candidate.result->stage == measurement.stage)
+    measurement.samples = candidate.result->samples;
+  if (measurement.stage == MeasurementStage::Final)
+    measurement.rounds = candidate.result->rounds + 1;
+  llvm::append_range(measurement.samples, answer.samplesMs);
+  runtime::Measurement summary = runtime::summarize(measurement.samples);
+  measurement.median = summary.medianMs;
+  measurement.mad = summary.madMs;
+  if (!answer.comparison) {
+    measurement.status = MeasurementStatus::Failed;
+    measurement.detail = "the evaluator did not compare the results";
+    return;
+  }
+  measurement.maxError = answer.comparison->maxAbsError;
+  measurement.relativeL2 = answer.comparison->relativeL2;
+  double scale = answer.comparison->referenceScale;
+  double tolerance = getTolerance(problem, scale);
+  // Written so that a NaN is wrong.
+  bool right = measurement.maxError <= tolerance;
+  measurement.status = right ? MeasurementStatus::Ok : MeasurementStatus::Wrong;
+  if (!right)
+    measurement.detail = "error " + printError(measurement.maxError) +
+                         " where " + printError(tolerance) +
+                         " is allowed and results go up to " +
+                         printError(scale);
+}
+
+Status ProblemSearch::conclude(Candidate &candidate, Measurement measurement) {
+  if (measurement.status != MeasurementStatus::Ok) {
+    ++context.statistics.rejected;
+    context.progress.remark(candidate.key.solver + " {" + candidate.key.config +
+                            "} is not used for " + problemKey + ": " +
+                            getStatusName(measurement.status).str() + ": " +
+                            measurement.detail);
+  }
+  ++context.statistics.measured;
+  context.progress.advance(0);
+  candidate.result = std::move(measurement);
+  return context.journal.record(*candidate.result);
+}
+
+Status ProblemSearch::measure(Candidate &candidate, const Effort &effort) {
+  Measurement measurement;
+  measurement.key = candidate.key;
+  measurement.stage = effort.stage;
+  measurement.workspaceBytes =
+      candidate.solver->workspaceSize(problem, context.compiler.getTarget());
+  if (!candidate.buildError.empty()) {
+    measurement.detail = candidate.buildError;
+    return conclude(candidate, std::move(measurement));
+  }
+  int64_t interrupted =
+      context.journal.countInterrupted(candidate.key, effort.stage);
+  if (interrupted >= policy::kMaxInterrupted) {
+    measurement.status = MeasurementStatus::Crashed;
+    measurement.detail =
+        std::to_string(interrupted) + " runs ended while it was measured";
+    return conclude(candidate, std::move(measurement));
+  }
+  if (Status status =
+          context.journal.recordStarted(candidate.key, effort.stage);
+      !status)
+    return status;
+  runtime::EvaluationRequest request;
+  request.package = candidate.package;
+  request.reference = reference;
+  request.threads = static_cast<int>(context.compiler.getTarget().threads);
+  request.minSamples = effort.minSamples;
+  request.minTimeMs = effort.minMs;
+  request.maxTimeMs = effort.maxMs;
+  request.rotateBytes =
+      std::min(context.compiler.getTarget().l3Bytes, policy::kMaxRotateBytes);
+  Result<EvaluationAnswer> answer =
+      context.evaluator.evaluate(request, getTimeLimit());
+  if (!answer)
+    return answer.error();
+  judge(*answer, candidate, measurement);
+  return conclude(candidate, std::move(measurement));
+}
+
+//===----------------------------------------------------------------------===//
+// The stages
+//===----------------------------------------------------------------------===//
+
+Status ProblemSearch::race() {
+  std::vector<Candidate *> open;
+  for (Candidate &candidate : candidates)
+    if (!candidate.result)
+      open.push_back(&candidate);
+  if (open.empty() || context.deadline.isOver())
+    return runtime::success();
+  if (Status status = buildReference(); !status)
+    return status;
+  buildAll(open);
+  constexpr Effort kEffort = {MeasurementStage::Race, policy::kRaceSamples,
+                              policy::kRaceMinMs, policy::kRaceMaxMs};
+  for (Candidate *candidate : open) {
+    if (context.deadline.isOver())
+      break;
+    if (Status status = measure(*candidate, kEffort); !status)
+      return status;
+  }
+  return runtime::success();
+}
+
+std::vector<ProblemSearch::Candidate *> ProblemSearch::pickFinalists() {
+  std::vector<Candidate *> ranked;
+  for (Candidate &candidate : candidates)
+    if (candidate.isOk())
+      ranked.push_back(&candidate);
+  llvm::stable_sort(ranked, [](const Candidate *a, const Candidate *b) {
+    return a->result->median < b->result->median;
+  });
+  size_t count = 0;
+  while (count < std::min(ranked.size(), policy::kMaxFinalists) &&
+         ranked[count]->result->median <=
+             policy::kFinalistRatio * ranked[0]->result->median)
+    ++count;
+  ranked.resize(count);
+  return ranked;
+}
+
+Status ProblemSearch::runFinal() {
+  // Somebody who has been in the final has the result that counts: who is in it
+  // is decided once.
+  std::vector<Candidate *> finalists;
+  for (Candidate &candidate : candidates)
+    if (candidate.isOk() && candidate.result->stage == MeasurementStage::Final)
+      finalists.push_back(&candidate);
+  if (finalists.empty() || !llvm::all_of(finalists, [](Candidate *candidate) {
+        return candidate->result->rounds >= policy::kFinalRounds;
+      }))
+    finalists = pickFinalists();
+  if (finalists.size() < 2)
+    return runtime::success();
+  constexpr Effort kEffort = {MeasurementStage::Final, policy::kRoundSamples,
+                              policy::kRoundMinMs, policy::kRoundMaxMs};
+  for (int round = 0; round < policy::kFinalRounds; ++round) {
+    for (Candidate *candidate : finalists) {
+      if (!candidate->isOk() || candidate->result->rounds > round)
+        continue;
+      if (context.deadline.isOver())
+        return runtime::success();
+      if (Status status = buildReference(); !status)
+        return status;
+      build(*candidate);
+      if (Status status = measure(*candidate, kEffort); !status)
+        return status;
+    }
+  }
+  return runtime::success();
+}
+
+Status ProblemSearch::run() {
+  for (Measurement &known : context.journal.getMeasurements(problemKey))
+    for (Candidate &candidate : candidates)
+      if (candidate.key == known.key) {
+        ++context.statistics.reused;
+        candidate.result = std::move(known);
+      }
+  if (Status status = race(); !status)
+    return status;
+  return runFinal();
+}

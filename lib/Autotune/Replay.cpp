@@ -1,0 +1,132 @@
+//===- Replay.cpp - Turns the knobs of a tuning file again ----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Replay.h"
+
+#include <map>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+namespace {
+
+class Replayer {
+public:
+  Replayer(const TuningFile &file, ModelCompiler &model,
+           const ReplayOptions &options)
+      : file(file), model(model), options(options) {
+    for (const LayerRecord &layer : file.getWinner().layers)
+      records.try_emplace(layer.problem, &layer);
+  }
+
+  Result<ReplayedModel> run();
+
+private:
+  Status checkOrigin();
+  Result<Solution> solve(const Problem &problem, const std::string &layer);
+  /// Why the record cannot be used; empty if it can.
+  std::string check(const Problem &problem, const LayerRecord *record) const;
+
+  const TuningFile &file;
+  ModelCompiler &model;
+  const ReplayOptions &options;
+  /// Layers that pose the same problem have the same solution.
+  std::map<std::string, const LayerRecord *> records;
+  std::vector<std::string> replaced;
+};
+
+} // namespace
+
+Status Replayer::checkOrigin() {
+  if (Status status = checkModel(file, model.describeModel(), options.path);
+      !status)
+    return status;
+  Status status =
+      checkTarget(file, model.getKernelCompiler().getTarget(), options.path);
+  if (!status && options.anyway) {
+    replaced.push_back(status.message());
+    return runtime::success();
+  }
+  if (!status)
+    return Error{status.message() + "; --replay-anyway re-checks every layer"};
+  return status;
+}
+
+std::string Replayer::check(const Problem &problem,
+                            const LayerRecord *record) const {
+  if (!record)
+    return "has no record for " + problem.key();
+  const Solver *solver = findSolver(record->solver);
+  if (!solver)
+    return "names the solver " + record->solver + ", which does not exist";
+  const TargetInfo &target = model.getKernelCompiler().getTarget();
+  if (Applicability applicable = solver->isApplicable(problem, target);
+      !applicable)
+    return "names the solver " + record->solver +
+           ", which is not applicable: " + applicable.getReason().str();
+  if (!solver->isValidConfig(problem, target, record->config))
+    return "has the config {" + record->config.str() +
+           "}, which is not valid for " + record->solver;
+  return "";
+}
+
+Result<Solution> Replayer::solve(const Problem &problem,
+                                 const std::string &layer) {
+  auto found = records.find(problem.key());
+  const LayerRecord *record = found == records.end() ? nullptr : found->second;
+  std::string reason = check(problem, record);
+  if (reason.empty()) {
+    Solution solution;
+    solution.solver = findSolver(record->solver);
+    solution.config = record->config;
+    solution.source = record->source;
+    return solution;
+  }
+  std::string text = "layer '" + layer + "': " + options.path + " " + reason;
+  if (!options.anyway)
+    return Error{text + "; --replay-anyway replaces it"};
+  Result<Solution> solution = options.otherwise(problem, layer);
+  if (solution)
+    replaced.push_back(text + "; taking " + solution->solver->id().str() +
+                       " {" + solution->config.str() + "} (" +
+                       solution->source + ")");
+  return solution;
+}
+
+Result<ReplayedModel> Replayer::run() {
+  if (Status status = checkOrigin(); !status)
+    return status.error();
+  const CandidateRecord &winner = file.getWinner();
+  if (!winner.ranges.empty())
+    model.setRanges(winner.choice.fusion, winner.ranges);
+  Result<PreparedModel> prepared = model.prepare(winner.choice);
+  if (!prepared)
+    return Error{options.path + ": " + prepared.message()};
+  Result<CompiledModel> compiled =
+      model.lower(std::move(*prepared),
+                  [this](const Problem &problem, const std::string &layer) {
+                    return solve(problem, layer);
+                  });
+  if (!compiled)
+    return compiled.error();
+  // The measurements are those of the file.
+  for (LayerRecord &layer : compiled->layers) {
+    auto record = records.find(layer.problem);
+    if (record != records.end() && record->second->solver == layer.solver &&
+        record->second->config == layer.config)
+      layer.timing = record->second->timing;
+  }
+  return ReplayedModel{std::move(*compiled), std::move(replaced)};
+}
+
+Result<ReplayedModel> tarpon::replayTuningFile(const TuningFile &file,
+                                               ModelCompiler &model,
+                                               const ReplayOptions &options) {
+  return Replayer(file, model, options).run();
+}

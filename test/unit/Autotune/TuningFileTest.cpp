@@ -1,0 +1,292 @@
+//===- TuningFileTest.cpp -------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/TuningFile.h"
+
+#include "TestDirectory.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+/// A file that has every field of the schema.
+TuningFile makeFile() {
+  TuningFile file;
+  file.model = {std::string(64, 'a'), "resnet50", {{"data", {1, 3, 224, 224}}}};
+  file.target = {"x86-64", "znver5", {"avx2", "avx512f"}, 2};
+  file.toolchain = {"0.1.0", "22.1.8"};
+  file.knobs = {"pick_global", "pick_global", "on"};
+  file.calibration = {"generated", 4, "c0ffee"};
+  CandidateRecord good;
+  good.choice = {"int8", "nhwc", "on"};
+  good.accuracy = {0.004, 0.02, true};
+  good.pipeline = {5.9, 0.05, 50};
+  good.ranges = {{"data", -2.117904f, 2.64f}, {"conv1", 0, 1.0f / 3}};
+  LayerRecord layer;
+  layer.name = "conv1";
+  layer.problem = "conv(1x3x224x224u8q:nhwc, ...)";
+  layer.solver = "conv-igemm-v1";
+  layer.config = {{"tile_m", 14}, {"tile_n", 32}};
+  layer.workspaceBytes = 64;
+  layer.source = "measured";
+  layer.timing = {0.31, 0.004, 30, 1e-6};
+  good.layers = {layer};
+  layer.timing.reset();
+  layer.source = "default";
+  good.layers.push_back(layer);
+  CandidateRecord bad;
+  bad.choice = {"bf16", "nchw", "off"};
+  bad.failure = "output has a NaN";
+  file.candidates = {good, bad};
+  return file;
+}
+
+json makeJson() { return json::parse(printTuningFile(makeFile())); }
+
+std::string parseError(const json &document) {
+  auto file = parseTuningFile(document.dump(), "t.json");
+  return file ? "" : file.message();
+}
+
+/// Every object in `document`, by its JSON pointer.
+void collectObjects(const json &document, const json::json_pointer &at,
+                    std::vector<json::json_pointer> &objects) {
+  const json &value = document[at];
+  if (value.is_object())
+    objects.push_back(at);
+  if (value.is_structured())
+    for (const auto &item : value.items())
+      collectObjects(document,
+                     value.is_array() ? at / std::stoul(item.key())
+                                      : at / item.key(),
+                     objects);
+}
+
+/// The part of the schema that is about the objects there.
+json findSchema(const json::json_pointer &at) {
+  static const json schema = json::parse(getTuningSchema());
+  json part = schema;
+  std::string text = at.to_string();
+  size_t begin = 0;
+  while (begin < text.size()) {
+    size_t end = std::min(text.find('/', begin + 1), text.size());
+    std::string step = text.substr(begin + 1, end - begin - 1);
+    begin = end;
+    if (part.contains("items"))
+      part = part["items"];
+    else if (part.contains("properties") && part["properties"].contains(step))
+      part = part["properties"][step];
+    else
+      part = part["additionalProperties"];
+    if (part.contains("$ref"))
+      part =
+          schema[json::json_pointer(part["$ref"].get<std::string>().substr(1))];
+  }
+  return part;
+}
+
+} // namespace
+
+TEST(TuningFileTest, RoundTripsExactly) {
+  TuningFile file = makeFile();
+  auto read = parseTuningFile(printTuningFile(file), "t.json");
+  ASSERT_TRUE(read) << read.message();
+  EXPECT_TRUE(*read == file);
+}
+
+TEST(TuningFileTest, GoesThroughTheDisk) {
+  TestDirectory directory;
+  std::string path = directory.file("t.json");
+  ASSERT_TRUE(writeTuningFile(makeFile(), path));
+  auto read = readTuningFile(path);
+  ASSERT_TRUE(read) << read.message();
+  EXPECT_TRUE(*read == makeFile());
+  auto missing = readTuningFile(directory.file("no.json"));
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.message(), HasSubstr(directory.file("no.json")));
+}
+
+TEST(TuningFileTest, SchemaIsTheOneInDocs) {
+  json docs =
+      json::parse(readText(TARPON_SOURCE_DIR "/docs/tuning.schema.json"));
+  EXPECT_EQ(docs, json::parse(getTuningSchema()));
+}
+
+TEST(TuningFileTest, RequiredFieldsAreRequiredAndOthersAreNot) {
+  json document = makeJson();
+  std::vector<json::json_pointer> objects;
+  collectObjects(document, json::json_pointer(), objects);
+  int required = 0, optional = 0;
+  for (const json::json_pointer &at : objects) {
+    json schema = findSchema(at);
+    json names = schema.value("required", json::array());
+    for (const auto &item : document[at].items()) {
+      json changed = document;
+      changed[at].erase(item.key());
+      std::string error = parseError(changed);
+      if (std::find(names.begin(), names.end(), item.key()) != names.end()) {
+        EXPECT_THAT(error, HasSubstr(item.key() + ": missing")) << at;
+        ++required;
+      } else {
+        EXPECT_EQ(error, "") << at << " " << item.key();
+        ++optional;
+      }
+    }
+  }
+  EXPECT_GT(required, 40);
+  EXPECT_GT(optional, 5);
+}
+
+TEST(TuningFileTest, UnknownFieldsAreErrorsEverywhere) {
+  json document = makeJson();
+  std::vector<json::json_pointer> objects;
+  collectObjects(document, json::json_pointer(), objects);
+  for (const json::json_pointer &at : objects) {
+    if (findSchema(at)["additionalProperties"].is_object())
+      continue;
+    json changed = document;
+    changed[at]["surprise"] = 1;
+    EXPECT_THAT(parseError(changed), HasSubstr("surprise: unknown field"))
+        << at;
+  }
+}
+
+TEST(TuningFileTest, TheSampleHasEveryFieldOfTheSchema) {
+  json document = makeJson();
+  std::vector<json::json_pointer> objects;
+  collectObjects(document, json::json_pointer(), objects);
+  std::map<std::string, std::set<std::string>> missing;
+  for (const json::json_pointer &at : objects) {
+    json schema = findSchema(at);
+    if (!schema.contains("properties"))
+      continue;
+    std::set<std::string> names;
+    for (const auto &item : schema["properties"].items())
+      if (!document[at].contains(item.key()))
+        names.insert(item.key());
+    auto [known, isNew] = missing.try_emplace(schema.dump(), names);
+    std::set<std::string> both;
+    std::set_intersection(known->second.begin(), known->second.end(),
+                          names.begin(), names.end(),
+                          std::inserter(both, both.end()));
+    known->second = both;
+  }
+  for (const auto &[schema, names] : missing)
+    EXPECT_THAT(names, testing::IsEmpty()) << schema;
+}
+
+TEST(TuningFileTest, ErrorsNameThePath) {
+  struct Case {
+    const char *pointer;
+    json value;
+    const char *error;
+  } cases[] = {
+      {"/candidates/0/layers/1/source", 3,
+       "candidates[0].layers[1].source: expected one of \"measured\", "
+       "\"user-db\", \"system-db\", \"heuristic\", \"default\", got 3"},
+      {"/candidates/0/layers/0/median_ms", "fast",
+       "candidates[0].layers[0].median_ms: expected a number, got a string"},
+      {"/candidates/0/layers/0/median_ms", -1.5,
+       "candidates[0].layers[0].median_ms: expected at least 0, got -1.5"},
+      {"/candidates/0/layers/0/config/tile_m", 1.5,
+       "candidates[0].layers[0].config.tile_m: expected an integer, got 1.5"},
+      {"/candidates/0/layers/0/config", json::array(),
+       "candidates[0].layers[0].config: expected an object, got an array"},
+      {"/candidates/1/dtype", "fp8",
+       "candidates[1].dtype: expected one of \"fp32\", \"fp16\", \"bf16\", "
+       "\"int8\", got \"fp8\""},
+      {"/candidates/0/layout", "chwn",
+       "candidates[0].layout: expected text that matches "
+       "^(nchw|nhwc|nchw[0-9]+c)$, got \"chwn\""},
+      {"/candidates/0/accuracy/within_budget", nullptr,
+       "candidates[0].accuracy.within_budget: expected a boolean, got null"},
+      {"/candidates", json::array(),
+       "candidates: expected at least 1 elements, got 0"},
+      {"/model/inputs/data/0", "N",
+       "model.inputs.data[0]: expected an integer, got a string"},
+      {"/model/sha256", "xyz",
+       "model.sha256: expected text that matches ^[0-9a-f]{64}$, got \"xyz\""},
+      {"/target/threads", 0, "target.threads: expected at least 1, got 0"},
+      {"/winner", 2, "winner: expected an index below 2, got 2"},
+      {"/winner", 1, "winner: candidate 1 has failed"},
+      {"/candidates/0/ranges/1/lo", 7,
+       "candidates[0].ranges[1]: lo is above hi"},
+      {"/schema", "tarpon.tuning/2",
+       "schema: expected \"tarpon.tuning/1\", got \"tarpon.tuning/2\""},
+  };
+  for (const Case &test : cases) {
+    json document = makeJson();
+    document[json::json_pointer(test.pointer)] = test.value;
+    EXPECT_EQ(parseError(document), std::string("t.json: ") + test.error);
+  }
+}
+
+TEST(TuningFileTest, OtherDocumentsAreErrors) {
+  auto error = [](const std::string &text) {
+    auto file = parseTuningFile(text, "t.json");
+    return file ? "" : file.message();
+  };
+  EXPECT_EQ(error(""), "t.json: not a JSON document");
+  EXPECT_EQ(error("{\"schema\": "), "t.json: not a JSON document");
+  EXPECT_EQ(error("[1]"),
+            "t.json: the document: expected an object, got an array");
+  EXPECT_EQ(error("{}"), "t.json: schema: missing");
+}
+
+TEST(TuningFileTest, AnotherModelIsRefused) {
+  TuningFile file = makeFile();
+  TuningFile::Model model = file.model;
+  EXPECT_TRUE(checkModel(file, model, "t.json"));
+  model.inputs["data"] = {4, 3, 224, 224};
+  EXPECT_EQ(checkModel(file, model, "t.json").message(),
+            "t.json was made for another shape of input 'data': 1x3x224x224, "
+            "not 4x3x224x224");
+  model = {std::string(64, 'b'), "vgg16", {}};
+  EXPECT_EQ(checkModel(file, model, "t.json").message(),
+            "t.json was made for another model: resnet50 (sha256 "
+            "aaaaaaaaaaaa), not vgg16 (bbbbbbbbbbbb)");
+}
+
+TEST(TuningFileTest, AnotherTargetIsRefused) {
+  TuningFile file = makeFile();
+  TargetInfo same;
+  same.arch = "x86-64";
+  same.cpu = "znver5";
+  same.features = {"avx2", "avx512f"};
+  same.threads = 2;
+  EXPECT_TRUE(checkTarget(file, same, "t.json"));
+  auto refused = [&](auto change) {
+    TargetInfo target = same;
+    change(target);
+    return checkTarget(file, target, "t.json").message();
+  };
+  const std::string prefix = "t.json was made for another target: ";
+  EXPECT_EQ(refused([](auto &t) { t.arch = "aarch64"; }),
+            prefix + "architecture x86-64, not aarch64");
+  EXPECT_EQ(refused([](auto &t) { t.cpu = "znver4"; }),
+            prefix + "CPU znver5, not znver4");
+  EXPECT_EQ(refused([](auto &t) { t.threads = 8; }),
+            prefix + "thread count 2, not 8");
+  EXPECT_EQ(refused([](auto &t) { t.features = {"avx2"}; }),
+            prefix + "CPU with feature avx512f, not without it");
+  EXPECT_EQ(refused([](auto &t) { t.features.push_back("avx512vnni"); }),
+            prefix + "CPU without feature avx512vnni, not with it");
+}
+
+TEST(TuningFileTest, NamesOfChoices) {
+  EXPECT_EQ((GlobalChoice{"int8", "nhwc", "on"}.name()), "int8/nhwc");
+  EXPECT_EQ((GlobalChoice{"fp32", "nchw", "off"}.name()), "fp32/nchw/unfused");
+}
