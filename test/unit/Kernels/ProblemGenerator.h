@@ -1,0 +1,62 @@
+//===- ProblemGenerator.h - Random small problems ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TEST_UNIT_KERNELS_PROBLEMGENERATOR_H
+#define TARPON_TEST_UNIT_KERNELS_PROBLEMGENERATOR_H
+
+#include "tarpon/Kernels/Problem.h"
+
+#include <random>
+
+namespace tarpon::test {
+
+/// Makes problems of every operation, dtype, layout and epilogue: a few
+/// elements to a few thousand, mostly not in multiples of a vector, with images
+/// of one pixel and batches among them. The same seed gives the same problems.
+class ProblemGenerator {
+public:
+  explicit ProblemGenerator(uint64_t seed) : random(seed) {}
+
+  Problem next();
+
+private:
+  int64_t pick(int64_t low, int64_t high); ///< both included
+  bool chance(int percent) { return pick(1, 100) <= percent; }
+  template <typename T>
+  T oneOf(std::initializer_list<T> options) {
+    return options.begin()[pick(0, options.size() - 1)];
+  }
+
+  TensorDesc makeTensor(std::vector<int64_t> shape, Layout layout);
+  std::vector<int64_t> makeImage(int64_t rank);
+  Layout pickLayout();
+  void setType(TensorDesc &desc, DType dtype, bool quantized);
+  /// Chooses dtypes for operands and result that a graph may have.
+  void chooseTypes(Problem &problem);
+  void addEpilogue(Problem &problem);
+  void addWindow(Problem &problem, const std::vector<int64_t> &kernel);
+
+  Problem makeConv(bool depthwise);
+  Problem makeMatMul();
+  Problem makePool();
+  Problem makeGlobalPool();
+  Problem makeElementwise();
+  Problem makeBatchNorm();
+  Problem makeSoftmax();
+  Problem makeLrn();
+  Problem makeConcat();
+  Problem makeTranspose();
+  Problem makePad();
+  Problem makeConvert();
+  Problem makeReshape();
+
+  std::mt19937_64 random;
+};
+
+} // namespace tarpon::test
+
+#endif // TARPON_TEST_UNIT_KERNELS_PROBLEMGENERATOR_H

@@ -1,0 +1,303 @@
+//===- ReferenceTest.cpp - The reference solver against plain loops -------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every other solver is compared with the reference, so that the reference is
+// compared with results worked out by hand or by loops written here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SolverTest.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::Pointwise;
+
+using Elements = std::vector<double>;
+
+namespace {
+class Reference : public testing::Test {
+protected:
+  void SetUp() override {
+    auto created = SolverRunner::create("native");
+    ASSERT_TRUE(created) << created.message();
+    runner = std::move(*created);
+  }
+
+  Elements solve(const Problem &problem, std::vector<Elements> operands) {
+    auto result = runner->run(problem, getReferenceSolver(), PerfConfig(),
+                              std::move(operands));
+    EXPECT_TRUE(result) << result.message();
+    return result ? *result : Elements();
+  }
+
+  Elements solve(const std::string &key, std::vector<Elements> operands) {
+    auto problem = parseProblem(key);
+    EXPECT_TRUE(mlir::succeeded(problem)) << key;
+    return solve(*problem, std::move(operands));
+  }
+
+  std::unique_ptr<SolverRunner> runner;
+};
+} // namespace
+
+static Elements iota(int64_t count, double first = 0) {
+  Elements elements;
+  for (int64_t i = 0; i < count; ++i)
+    elements.push_back(first + static_cast<double>(i));
+  return elements;
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution and matrix product
+//===----------------------------------------------------------------------===//
+
+TEST_F(Reference, convolvesWithPaddingStrideDilationAndGroups) {
+  constexpr int64_t N = 2, G = 2, Cg = 3, Kg = 2, H = 7, W = 6, R = 3, S = 2;
+  constexpr int64_t strideH = 2, strideW = 1, padH = 1, padW = 2, dilation = 2;
+  constexpr int64_t P = (H + padH + 2 - (dilation * (R - 1) + 1)) / strideH + 1;
+  constexpr int64_t Q = (W + padW + 0 - (dilation * (S - 1) + 1)) / strideW + 1;
+  Elements x, w, expected;
+  for (int64_t i = 0; i < N * G * Cg * H * W; ++i)
+    x.push_back((i * 7 % 11) - 5.0);
+  for (int64_t i = 0; i < G * Kg * Cg * R * S; ++i)
+    w.push_back((i * 5 % 7) - 3.0);
+  for (int64_t n = 0; n < N; ++n)
+    for (int64_t k = 0; k < G * Kg; ++k)
+      for (int64_t p = 0; p < P; ++p)
+        for (int64_t q = 0; q < Q; ++q) {
+          double sum = 0;
+          for (int64_t c = 0; c < Cg; ++c)
+            for (int64_t r = 0; r < R; ++r)
+              for (int64_t s = 0; s < S; ++s) {
+                int64_t h = p * strideH - padH + r * dilation;
+                int64_t v = q * strideW - padW + s * dilation;
+                if (h < 0 || h >= H || v < 0 || v >= W)
+                  continue;
+                int64_t channel = k / Kg * Cg + c;
+                sum += x[((n * G * Cg + channel) * H + h) * W + v] *
+                       w[((k * Cg + c) * R + r) * S + s];
+              }
+          expected.push_back(sum);
+        }
+  std::string attrs = " {dilations=2,2 group=2 pads=1,2,2,0 strides=2,1}";
+  for (const char *layout : {"", ":nhwc", ":nchw4c"}) {
+    std::string key = std::string("conv(2x6x7x6xf32") + layout +
+                      ", 4x3x3x2xf32)->2x4x3x6xf32" + layout + attrs;
+    EXPECT_THAT(solve(key, {x, w}), ElementsAreArray(expected)) << key;
+  }
+}
+
+TEST_F(Reference, convolvesIntegersExactlyAndScalesPerChannel) {
+  auto problem = parseProblem("conv(1x2x1x1xu8q, 2x2x1x1xi8q)->1x2x1x1xf32 "
+                              "{dilations=1,1 group=1 pads=0,0,0,0 "
+                              "strides=1,1}");
+  ASSERT_TRUE(mlir::succeeded(problem));
+  problem->operands[0].scales = {0.5f};
+  problem->operands[0].zeroPoint = 3;
+  problem->operands[1].scales = {0.25f, 2.0f};
+  problem->operands[1].quantAxis = 0;
+  // Stored 5 and 0, less the zero point 2 and -3.
+  EXPECT_THAT(solve(*problem, {{1.0, -1.5}, {0.25, 0.5, -2.0, 4.0}}),
+              ElementsAre(0.25 - 0.75, -2.0 - 6.0));
+}
+
+TEST_F(Reference, requantisesToNearestEvenAndSaturates) {
+  auto problem = parseProblem("relu(6xf32)->6xu8q");
+  ASSERT_TRUE(mlir::succeeded(problem));
+  problem->result.scales = {2.0f};
+  problem->result.zeroPoint = 10;
+  EXPECT_THAT(solve(*problem, {{-4, 1, 3, 5, 1e9, 490}}),
+              ElementsAre(0, 0, 4, 4, 490, 490));
+}
+
+TEST_F(Reference, multipliesMatricesWithTransposesAndBatches) {
+  Elements lhs = iota(2 * 3 * 4), rhs = iota(5 * 4, -7), expected;
+  for (int64_t batch = 0; batch < 2; ++batch)
+    for (int64_t m = 0; m < 3; ++m)
+      for (int64_t n = 0; n < 5; ++n) {
+        double sum = 0;
+        for (int64_t k = 0; k < 4; ++k)
+          sum += lhs[(batch * 4 + k) * 3 + m] * rhs[n * 4 + k];
+        expected.push_back(sum);
+      }
+  EXPECT_THAT(solve("matmul(2x4x3xf32, 5x4xf32)->2x3x5xf32 "
+                    "{transpose_lhs=1 transpose_rhs=1}",
+                    {lhs, rhs}),
+              ElementsAreArray(expected));
+}
+
+//===----------------------------------------------------------------------===//
+// Pooling
+//===----------------------------------------------------------------------===//
+
+TEST_F(Reference, averagesCountOnlyWhatTheyShould) {
+  Elements x = {1, 2, 3, 4, 5};
+  std::string operand = "avg_pool(1x1x5xf32)->1x1x3xf32 {ceil_mode=1 ";
+  std::string window = " dilations=1 kernel=3 pads=1,0 strides=2}";
+  EXPECT_THAT(solve(operand + "count_include_pad=0" + window, {x}),
+              ElementsAre(1.5, 3, 4.5));
+  // The padding in front counts; the cell that ceil_mode adds does not.
+  EXPECT_THAT(solve(operand + "count_include_pad=1" + window, {x}),
+              ElementsAre(1, 3, 4.5));
+}
+
+TEST_F(Reference, paddingNeverWinsAMaximum) {
+  EXPECT_THAT(solve("max_pool(1x1x3xf32)->1x1x4xf32 {ceil_mode=0 dilations=1 "
+                    "kernel=2 pads=1,1 strides=1}",
+                    {{-3, -1, -2}}),
+              ElementsAre(-3, -1, -1, -2));
+}
+
+TEST_F(Reference, poolsWholeImages) {
+  EXPECT_THAT(
+      solve("global_avg_pool(1x2x2x2xf32:nhwc)->1x2x1x1xf32:nhwc", {iota(8)}),
+      ElementsAre(1.5, 5.5));
+  EXPECT_THAT(solve("global_max_pool(1x2x2x2xf32)->1x2x1x1xf32", {iota(8)}),
+              ElementsAre(3, 7));
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+TEST_F(Reference, normalisesBatches) {
+  EXPECT_THAT(solve("batch_norm(1x2x2xf32, 2xf32, 2xf32, 2xf32, 2xf32)->"
+                    "1x2x2xf32 {epsilon=0.25}",
+                    {{1, 2, 3, 4}, {2, 3}, {1, -1}, {0, 1}, {0.75, 2}}),
+              ElementsAre(3, 5, 3, 5));
+}
+
+TEST_F(Reference, softmaxSumsToOneAlongItsAxis) {
+  Elements x = {0, 1, 2, 3, -50, 50};
+  Elements expected;
+  for (int64_t row = 0; row < 2; ++row)
+    for (int64_t i = 0; i < 3; ++i) {
+      double sum = 0;
+      for (int64_t j = 0; j < 3; ++j)
+        sum += std::exp(x[row * 3 + j] - x[row * 3 + i]);
+      expected.push_back(1 / sum);
+    }
+  EXPECT_THAT(solve("softmax(2x3xf32)->2x3xf32 {axis=1}", {x}),
+              Pointwise(DoubleNear(1e-6), expected));
+  EXPECT_THAT(solve("softmax(2x3xf64)->2x3xf64 {axis=1}", {x}),
+              Pointwise(DoubleNear(1e-14), expected));
+}
+
+TEST_F(Reference, normalisesOverNeighbouringChannels) {
+  Elements x = {1, 2, 3, 4}, expected;
+  for (int64_t c = 0; c < 4; ++c) {
+    double sum = 0;
+    for (int64_t d = std::max<int64_t>(0, c - 1);
+         d <= std::min<int64_t>(3, c + 2); ++d)
+      sum += x[d] * x[d];
+    expected.push_back(x[c] / std::pow(2 + 0.5 / 4 * sum, 0.75));
+  }
+  std::string attrs = " {alpha=0.5 beta=0.75 bias=2 size=4}";
+  EXPECT_THAT(solve("lrn(1x4x1xf32)->1x4x1xf32" + attrs, {x}),
+              Pointwise(DoubleNear(1e-6), expected));
+  EXPECT_THAT(solve("lrn(1x4x1xf64)->1x4x1xf64" + attrs, {x}),
+              Pointwise(DoubleNear(1e-13), expected));
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise operations
+//===----------------------------------------------------------------------===//
+
+TEST_F(Reference, broadcastsAsNumPy) {
+  EXPECT_THAT(
+      solve("sub(2x1x3xf32, 2x1xf32)->2x2x3xf32",
+            {{1, 2, 3, 4, 5, 6}, {10, 20}}),
+      ElementsAre(-9, -8, -7, -19, -18, -17, -6, -5, -4, -16, -15, -14));
+}
+
+TEST_F(Reference, computesWithIntegers) {
+  EXPECT_THAT(solve("div(4xi64, 4xi64)->4xi64", {{7, -7, 5, 3}, {2, 2, 0, -1}}),
+              ElementsAre(3, -3, 5, -3));
+  EXPECT_THAT(solve("mul(2xi32, 2xi32)->2xi32", {{-3, 100000}, {7, 3}}),
+              ElementsAre(-21, 300000));
+  EXPECT_THAT(solve("clip(4xu8)->4xu8 {high=200 low=10}", {{0, 10, 199, 255}}),
+              ElementsAre(10, 10, 199, 200));
+}
+
+TEST_F(Reference, activates) {
+  Elements x = {-8, -1, -0.5, 0, 0.5, 2, 8};
+  auto map = [&](auto function) {
+    Elements expected;
+    for (double value : x)
+      expected.push_back(function(value));
+    return Pointwise(DoubleNear(1e-6), expected);
+  };
+  auto unit = [](double v) { return std::min(std::max(v, 0.0), 1.0); };
+  EXPECT_THAT(solve("sigmoid(7xf32)->7xf32", {x}),
+              map([](double v) { return 1 / (1 + std::exp(-v)); }));
+  EXPECT_THAT(solve("sigmoid(7xf64)->7xf64", {x}),
+              map([](double v) { return 1 / (1 + std::exp(-v)); }));
+  EXPECT_THAT(solve("hard_sigmoid(7xf32)->7xf32 {alpha=0.25 beta=0.5}", {x}),
+              map([&](double v) { return unit(0.25 * v + 0.5); }));
+  EXPECT_THAT(solve("hard_swish(7xf32)->7xf32", {x}),
+              map([&](double v) { return v * unit(v / 6 + 0.5); }));
+  EXPECT_THAT(solve("leaky_relu(7xf32)->7xf32 {alpha=0.125}", {x}),
+              map([](double v) { return v < 0 ? v / 8 : v; }));
+}
+
+TEST_F(Reference, handsNaNOnThroughRelu) {
+  Elements result = solve("relu(2xf32)->2xf32", {{NAN, -1}});
+  EXPECT_TRUE(std::isnan(result[0]));
+  EXPECT_EQ(result[1], 0);
+}
+
+TEST_F(Reference, appliesEpiloguesInOrder) {
+  EXPECT_THAT(solve("add(2xf32, 2xf32; 1xf32, 2xf16)->2xf32 | mul(2) | "
+                    "sub(3,swapped) | clip{high=3 low=-1}",
+                    {{1, 2}, {3, 4}, {2}, {9, 20}}),
+              ElementsAre(1, 3));
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+TEST_F(Reference, movesElements) {
+  EXPECT_THAT(solve("concat(1x1x2xf32, 1x2x2xf32)->1x3x2xf32 {axis=1}",
+                    {{1, 2}, {3, 4, 5, 6}}),
+              ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(solve("concat(2x1xi64, 2x2xi64)->2x3xi64 {axis=1}",
+                    {{1, 2}, {3, 4, 5, 6}}),
+              ElementsAre(1, 3, 4, 2, 5, 6));
+  EXPECT_THAT(solve("transpose(2x3xf32)->3x2xf32 {permutation=1,0}", {iota(6)}),
+              ElementsAre(0, 3, 1, 4, 2, 5));
+  EXPECT_THAT(solve("reshape(2x3xf32)->6xf32", {iota(6)}),
+              ElementsAreArray(iota(6)));
+}
+
+TEST_F(Reference, pads) {
+  auto pad = [&](const char *attrs) {
+    return solve(std::string("pad(4xf32)->6xf32 {") + attrs + "}",
+                 {{1, 2, 3, 4}});
+  };
+  EXPECT_THAT(pad("mode=0 pads=2,0 value=9"), ElementsAre(9, 9, 1, 2, 3, 4));
+  EXPECT_THAT(pad("mode=1 pads=1,1 value=0"), ElementsAre(1, 1, 2, 3, 4, 4));
+  EXPECT_THAT(pad("mode=2 pads=3,-1 value=0"), ElementsAre(4, 3, 2, 1, 2, 3));
+}
+
+TEST_F(Reference, converts) {
+  EXPECT_THAT(solve("convert(5xf32)->5xi32", {{1.9, -1.9, 2.5, 0, -7}}),
+              ElementsAre(1, -1, 2, 0, -7));
+  EXPECT_THAT(solve("convert(3xf64)->3xbool", {{0.25, 0, -3}}),
+              ElementsAre(1, 0, 1));
+  EXPECT_THAT(solve("convert(2xi64)->2xf32", {{-5, 1 << 20}}),
+              ElementsAre(-5, 1 << 20));
+  EXPECT_THAT(solve("convert(2xf32)->2xbf16", {{1.00390625, 1.01171875}}),
+              ElementsAre(1, 1.015625));
+}

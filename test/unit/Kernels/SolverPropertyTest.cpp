@@ -1,0 +1,115 @@
+//===- SolverPropertyTest.cpp - Every solver against the reference --------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Random problems are solved by every solver that takes them and compared with
+// the reference, on this machine's vectors and on narrower ones.
+//   TARPON_TEST_PROBLEMS  problems per CPU (67)
+//   TARPON_TEST_SEED      the first seed (1)
+//   TARPON_TEST_SOLVER    only problems that this solver takes
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProblemGenerator.h"
+#include "SolverTest.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+using namespace tarpon;
+using namespace tarpon::test;
+
+static uint64_t getNumber(const char *variable, uint64_t otherwise) {
+  const char *text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+/// The default config and up to two others of the solver's, which differ from
+/// problem to problem.
+static std::vector<PerfConfig> chooseConfigs(const Solver &solver,
+                                             const Problem &problem,
+                                             const TargetInfo &target,
+                                             uint64_t seed) {
+  std::vector<PerfConfig> chosen = {solver.defaultConfig(problem, target)};
+  std::vector<PerfConfig> all = solver.configs(problem, target);
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 2 && all.size() > 1; ++i) {
+    PerfConfig config = all[random() % all.size()];
+    if (std::find(chosen.begin(), chosen.end(), config) == chosen.end())
+      chosen.push_back(config);
+  }
+  return chosen;
+}
+
+/// The solvers to compare with the reference; none if the problem is left out.
+static std::vector<const Solver *> chooseSolvers(const Problem &problem,
+                                                 const TargetInfo &target) {
+  const char *only = std::getenv("TARPON_TEST_SOLVER");
+  std::vector<const Solver *> solvers;
+  for (const Solver *solver : getApplicableSolvers(problem, target))
+    if (!only || solver->id() == only)
+      solvers.push_back(solver);
+  return solvers;
+}
+
+namespace {
+class SolverProperty : public testing::TestWithParam<const char *> {
+protected:
+  void check(const Problem &problem, uint64_t seed);
+
+  std::unique_ptr<SolverRunner> runner;
+  std::map<std::string, int> solved;
+};
+} // namespace
+
+void SolverProperty::check(const Problem &problem, uint64_t seed) {
+  const TargetInfo &target = runner->getTarget();
+  std::vector<const Solver *> solvers = chooseSolvers(problem, target);
+  if (solvers.empty())
+    return;
+  const Solver &reference = getReferenceSolver();
+  auto expected = runner->run(problem, reference, PerfConfig(), {}, seed);
+  ASSERT_TRUE(expected) << expected.message();
+  ++solved[reference.id().str()];
+  for (const Solver *solver : solvers) {
+    if (solver == &reference)
+      continue;
+    for (const PerfConfig &config :
+         chooseConfigs(*solver, problem, target, seed)) {
+      SCOPED_TRACE("solver " + solver->id().str() + " {" + config.str() + "}");
+      ASSERT_TRUE(solver->isValidConfig(problem, target, config));
+      auto actual = runner->run(problem, *solver, config, {}, seed);
+      ASSERT_TRUE(actual) << actual.message();
+      EXPECT_EQ(compare(problem, *actual, *expected), "");
+      ++solved[solver->id().str()];
+    }
+  }
+}
+
+TEST_P(SolverProperty, agreesWithReference) {
+  auto created = SolverRunner::create(GetParam());
+  ASSERT_TRUE(created) << created.message();
+  runner = std::move(*created);
+  uint64_t count = getNumber("TARPON_TEST_PROBLEMS", 67);
+  uint64_t first = getNumber("TARPON_TEST_SEED", 1);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    Problem problem = ProblemGenerator(seed).next();
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + problem.key());
+    ASSERT_NO_FATAL_FAILURE(check(problem, seed));
+  }
+  for (const auto &[solver, problems] : solved)
+    RecordProperty(solver, problems);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, SolverProperty,
+                         testing::Values("native", "x86-64-v3", "x86-64-v2"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });

@@ -1,0 +1,268 @@
+//===- SolverTest.cpp - Runs solvers on problems --------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SolverTest.h"
+
+#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using runtime::AlignedBuffer;
+using runtime::Error;
+using runtime::Result;
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+/// The element strides of each dimension, and for dimension 1 of a blocked
+/// layout that of a block. Written apart from lib/Kernels, to check it.
+static int64_t getOffset(const TensorDesc &desc,
+                         const std::vector<int64_t> &index) {
+  int64_t rank = desc.rank(), offset = 0;
+  auto descend = [&](int64_t place, int64_t size) {
+    offset = offset * size + place;
+  };
+  if (rank < 2 || desc.layout.kind == Layout::NCHW) {
+    for (int64_t d = 0; d < rank; ++d)
+      descend(index[d], desc.shape[d]);
+    return offset;
+  }
+  int64_t block = desc.layout.block;
+  bool blocked = desc.layout.kind == Layout::Blocked;
+  descend(index[0], desc.shape[0]);
+  if (blocked)
+    descend(index[1] / block, llvm::divideCeil(desc.shape[1], block));
+  for (int64_t d = 2; d < rank; ++d)
+    descend(index[d], desc.shape[d]);
+  if (blocked)
+    descend(index[1] % block, block);
+  else
+    descend(index[1], desc.shape[1]);
+  return offset;
+}
+
+std::vector<int64_t> test::getElementOffsets(const TensorDesc &desc) {
+  std::vector<int64_t> offsets, index(desc.rank(), 0);
+  for (int64_t i = 0, e = desc.numElements(); i < e; ++i) {
+    offsets.push_back(getOffset(desc, index));
+    for (int64_t d = desc.rank() - 1; d >= 0 && ++index[d] == desc.shape[d];
+         --d)
+      index[d] = 0;
+  }
+  return offsets;
+}
+
+/// The scale of the `i`-th logical element.
+static double getScale(const TensorDesc &desc, int64_t i) {
+  if (desc.scales.size() <= 1)
+    return desc.scales.empty() ? 1 : desc.scales.front();
+  int64_t behind = 1;
+  for (int64_t d = desc.quantAxis + 1; d < desc.rank(); ++d)
+    behind *= desc.shape[d];
+  return desc.scales[i / behind % desc.shape[desc.quantAxis]];
+}
+
+std::vector<double> test::readElements(const TensorDesc &desc,
+                                       const char *bytes) {
+  std::vector<double> elements;
+  int64_t size = runtime::dtypeBytes(desc.dtype);
+  for (auto [i, offset] : llvm::enumerate(getElementOffsets(desc))) {
+    double stored = runtime::loadAsDouble(desc.dtype, bytes + offset * size);
+    if (desc.quantized)
+      stored = (stored - desc.zeroPoint) * getScale(desc, i);
+    elements.push_back(stored);
+  }
+  return elements;
+}
+
+static void storeElement(DType dtype, double value, char *element) {
+  auto put = [&](auto typed) { std::memcpy(element, &typed, sizeof(typed)); };
+  switch (dtype) {
+  case DType::F64:
+    return put(value);
+  case DType::I32:
+    return put(static_cast<int32_t>(value));
+  case DType::U32:
+    return put(static_cast<uint32_t>(value));
+  case DType::I64:
+    return put(static_cast<int64_t>(value));
+  case DType::U64:
+    return put(static_cast<uint64_t>(value));
+  default:
+    runtime::storeFromFloat(dtype, static_cast<float>(value), element);
+  }
+}
+
+void test::writeElements(const TensorDesc &desc,
+                         const std::vector<double> &elements, char *bytes) {
+  std::memset(bytes, 0xff, desc.numBytes());
+  int64_t size = runtime::dtypeBytes(desc.dtype);
+  for (auto [i, offset] : llvm::enumerate(getElementOffsets(desc))) {
+    double value = elements[i];
+    if (desc.quantized)
+      value = std::nearbyint(value / getScale(desc, i)) + desc.zeroPoint;
+    storeElement(desc.dtype, value, bytes + offset * size);
+  }
+}
+
+static bool isDivisor(const Problem &problem, size_t index) {
+  if (problem.op == "batch_norm" && index == 4)
+    return true;
+  bool isRoots = problem.op == "div" && index == 1;
+  return isRoots || llvm::any_of(problem.epilogue, [&](const EpilogueStep &s) {
+           return s.op == "div" && s.operand == static_cast<int>(index);
+         });
+}
+
+std::vector<double> test::makeOperand(const Problem &problem, size_t index,
+                                      uint64_t seed) {
+  const TensorDesc &desc = problem.operands[index];
+  std::mt19937_64 random(seed * 1000 + index);
+  std::uniform_real_distribution<double> uniform(-2, 2);
+  bool isInteger = !desc.quantized && desc.dtype != DType::F32 &&
+                   desc.dtype != DType::F16 && desc.dtype != DType::BF16 &&
+                   desc.dtype != DType::F64;
+  std::vector<double> elements;
+  for (int64_t i = 0, e = desc.numElements(); i < e; ++i) {
+    double value = uniform(random);
+    if (isDivisor(problem, index))
+      value = std::fabs(value) + 0.5;
+    if (isInteger)
+      value = std::trunc(std::fabs(value) * 20) + isDivisor(problem, index);
+    elements.push_back(desc.dtype == DType::Bool ? value > 20 : value);
+  }
+  return elements;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<SolverRunner>> SolverRunner::create(std::string cpu) {
+  Result<TargetInfo> target = getHostTarget(/*threads=*/2, cpu);
+  if (!target)
+    return target.error();
+  return std::unique_ptr<SolverRunner>(new SolverRunner(std::move(*target)));
+}
+
+Result<std::vector<double>> SolverRunner::run(
+    const Problem &problem, const Solver &solver, const PerfConfig &config,
+    const std::vector<std::vector<double>> &operands, uint64_t seed) {
+  Result<runtime::Package> package =
+      buildProblemPackage(problem, solver, config, compiler, seed);
+  if (!package)
+    return package.error();
+  runtime::ExecutorOptions options;
+  options.threads = 2;
+  options.paddedBuffers = true;
+  options.poisonMemory = true;
+  Result<std::unique_ptr<runtime::Executor>> executor =
+      runtime::Executor::create(std::move(*package), options);
+  if (!executor)
+    return executor.error();
+  std::vector<AlignedBuffer> buffers;
+  std::vector<const void *> inputs;
+  for (auto [index, desc] : llvm::enumerate(problem.operands)) {
+    if (desc.constant)
+      continue;
+    Result<AlignedBuffer> buffer = AlignedBuffer::allocate(desc.numBytes());
+    if (!buffer)
+      return buffer.error();
+    buffer->fill(0xff);
+    writeElements(desc,
+                  operands.empty() ? makeOperand(problem, index, seed)
+                                   : operands[index],
+                  buffer->data());
+    buffers.push_back(std::move(*buffer));
+    inputs.push_back(buffers.back().data());
+  }
+  Result<AlignedBuffer> result =
+      AlignedBuffer::allocate(problem.result.numBytes());
+  if (!result)
+    return result.error();
+  result->fill(0xff);
+  void *outputs[] = {result->data()};
+  (*executor)->run(inputs, outputs);
+  const char *behind = result->data() + result->size();
+  for (int64_t i = 0; i < 64; ++i)
+    if (static_cast<uint8_t>(behind[i]) != 0xff)
+      return Error{llvm::formatv("byte {0} behind the result was written", i)};
+  return readElements(problem.result, result->data());
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+static double largestMagnitude(const std::vector<double> &elements) {
+  double largest = 0;
+  for (double element : elements)
+    if (std::isfinite(element))
+      largest = std::max(largest, std::fabs(element));
+  return largest;
+}
+
+double test::getTolerance(const Problem &problem,
+                          const std::vector<double> &expected) {
+  const TensorDesc &result = problem.result;
+  if (result.quantized)
+    return 1.001 * *llvm::max_element(result.scales);
+  double largest = largestMagnitude(expected);
+  // Sums in another order, polynomials for exp, factors folded beforehand.
+  double reduction = 1;
+  if (problem.op == "conv" || problem.op == "matmul")
+    reduction = std::max(1.0, problem.flops() / 2 /
+                                  std::max<double>(1, expected.size()));
+  double computed = 2e-6 * (1 + std::sqrt(reduction));
+  switch (result.dtype) {
+  case DType::F16:
+    return largest * (0x1p-10 + computed) + 1e-6;
+  case DType::BF16:
+    return largest * (0x1p-7 + computed) + 1e-6;
+  case DType::F32:
+  case DType::F64:
+    return largest * computed + 1e-6;
+  default:
+    return 0;
+  }
+}
+
+std::string test::compare(const Problem &problem,
+                          const std::vector<double> &actual,
+                          const std::vector<double> &expected) {
+  double tolerance = getTolerance(problem, expected), worst = -1;
+  size_t worstIndex = 0, wrong = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    bool bothNaN = std::isnan(actual[i]) && std::isnan(expected[i]);
+    if (bothNaN || actual[i] == expected[i])
+      continue;
+    double error = std::fabs(actual[i] - expected[i]);
+    if (!(error <= tolerance))
+      ++wrong;
+    if (!(error <= worst)) {
+      worst = error;
+      worstIndex = i;
+    }
+  }
+  if (wrong == 0)
+    return "";
+  return llvm::formatv("{0} of {1} elements are wrong; element {2} is {3} "
+                       "instead of {4}, the tolerance {5}",
+                       wrong, expected.size(), worstIndex, actual[worstIndex],
+                       expected[worstIndex], tolerance);
+}

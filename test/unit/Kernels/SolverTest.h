@@ -1,0 +1,73 @@
+//===- SolverTest.h - Runs solvers on problems ------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TEST_UNIT_KERNELS_SOLVERTEST_H
+#define TARPON_TEST_UNIT_KERNELS_SOLVERTEST_H
+
+#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Runtime/AlignedBuffer.h"
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tarpon::test {
+
+/// The place of every logical element, in row-major order of the logical shape,
+/// in the memory of `desc`.
+std::vector<int64_t> getElementOffsets(const TensorDesc &desc);
+
+/// The logical elements of a tensor in memory, in row-major order, dequantised.
+std::vector<double> readElements(const TensorDesc &desc, const char *bytes);
+
+/// Writes logical elements; padding channels become 0xff bytes (NaN in floats),
+/// so that a solver which lets them leak into the result is seen.
+void writeElements(const TensorDesc &desc, const std::vector<double> &elements,
+                   char *bytes);
+
+/// Seeded operands for a problem: positive where zero would be divided by.
+std::vector<double> makeOperand(const Problem &problem, size_t index,
+                                uint64_t seed);
+
+/// Compiles and runs solutions for one CPU.
+class SolverRunner {
+public:
+  /// `cpu` as for getHostTarget.
+  static runtime::Result<std::unique_ptr<SolverRunner>> create(std::string cpu);
+
+  const TargetInfo &getTarget() const { return target; }
+
+  /// The logical elements of the result. `operands` holds those of operands
+  /// that are not constant (entries of constants are ignored). Without
+  /// operands, seeded ones are made.
+  runtime::Result<std::vector<double>>
+  run(const Problem &problem, const Solver &solver, const PerfConfig &config,
+      const std::vector<std::vector<double>> &operands = {}, uint64_t seed = 1);
+
+private:
+  explicit SolverRunner(TargetInfo target)
+      : target(target), compiler(std::move(target), nullptr) {}
+
+  TargetInfo target;
+  KernelCompiler compiler;
+};
+
+/// How far results of correct solvers may lie from the reference: in units of
+/// the largest element for floats, one step of the scale for quantised results.
+double getTolerance(const Problem &problem,
+                    const std::vector<double> &expected);
+
+/// "" if all elements agree, else a sentence about the worst one.
+std::string compare(const Problem &problem, const std::vector<double> &actual,
+                    const std::vector<double> &expected);
+
+} // namespace tarpon::test
+
+#endif // TARPON_TEST_UNIT_KERNELS_SOLVERTEST_H
