@@ -30,7 +30,7 @@ public:
 private:
   mlir::LogicalResult readInitializers();
   mlir::LogicalResult createFunction();
-  mlir::LogicalResult assumeInput(const std::string &name, mlir::Value value);
+  void assumeInput(const std::string &name, mlir::Value value);
   void countUses();
   mlir::LogicalResult importNodes();
   mlir::LogicalResult importNode(const onnx::NodeProto &proto);

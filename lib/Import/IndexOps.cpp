@@ -74,9 +74,9 @@ static Value select(OnnxNode &node, Value data, int64_t axis,
       return nullptr;
   }
   if (parts.empty()) {
-    node.emitError() << "selects nothing of '" << node.getInputName(0)
-                     << "'; empty tensors are not supported";
-    return nullptr;
+    SmallVector<int64_t> shape(getShape(data));
+    shape[axis] = 0;
+    return node.createConstant(getTensorType(data).clone(shape), {});
   }
   if (parts.size() == 1)
     return parts.front();

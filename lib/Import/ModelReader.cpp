@@ -67,7 +67,7 @@ LogicalResult ModelReader::readOpset() {
       opset = entry.version();
   if (opset == 0)
     return emitError() << "the model imports no opset of the default domain";
-  if (opset < minOpset || opset > maxOpset)
+  if (opset < 1 || opset > maxOpset)
     return emitError() << "opset " << opset << " is not supported; expected "
                        << minOpset << " to " << maxOpset;
   return success();

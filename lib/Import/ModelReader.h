@@ -20,6 +20,8 @@
 
 namespace tarpon {
 
+/// All of what is supported is there from the first of these on. Older models
+/// pass if each of their operators has not changed since (see OpTable.cpp).
 constexpr int64_t minOpset = 7;
 constexpr int64_t maxOpset = 21;
 

@@ -166,8 +166,7 @@ std::optional<double> OnnxNode::getConstantNumber(unsigned index,
 }
 
 Value OnnxNode::createConstant(RankedTensorType type, std::vector<char> bytes) {
-  ElementsAttr attr = makeConstantAttr(type, std::move(bytes));
-  return ConstantOp::create(graph.builder, loc, type, attr, TypeAttr());
+  return tarpon::createConstant(graph.builder, loc, type, std::move(bytes));
 }
 
 Value OnnxNode::createConstant(const OnnxTensor &tensor) {

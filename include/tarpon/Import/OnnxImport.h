@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads an ONNX model (opset 7 to 21) and builds its graph: static shapes,
+// Reads an ONNX model (opset 7 to 21, and older where its operators have not
+// changed since) and builds its graph: static shapes,
 // nchw, the model's own precision, nothing fused. A model that is broken or
 // uses what is not supported gives a diagnostic that names the operator, the
 // node and the file, and no module.
@@ -34,8 +35,9 @@ struct ImportOptions {
 
   /// Values of model inputs, by name, that may be assumed where an operator
   /// needs a compile-time constant (the shape of a Reshape). Such an input
-  /// stays an argument, and the module is right for this value of it only. The
-  /// tensors are read during the import only.
+  /// stays an argument, and the module is right for this value of it only. A
+  /// tensor of another type than the input's is not assumed. The tensors are
+  /// read during the import only.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;
 };
 

@@ -1,0 +1,231 @@
+//===- TensorTest.cpp - Data of initialisers and tensor files ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestModel.h"
+#include "tarpon/Import/OnnxTensor.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+namespace {
+
+onnx::TensorProto &addTensor(TestModel &model, int type,
+                             std::vector<int64_t> shape) {
+  onnx::TensorProto &tensor = *model.getGraph().add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(type);
+  tensor.mutable_dims()->Add(shape.begin(), shape.end());
+  return tensor;
+}
+
+TEST(Initialisers, AllTypes) {
+  struct Case {
+    int type;
+    const char *raw;
+    const char *printed;
+  };
+  const Case cases[] = {
+      {onnx::TensorProto::FLOAT, "0000803f", "dense<1.000000e+00>"},
+      {onnx::TensorProto::FLOAT16, "003c", "tensor<1xf16>"},
+      {onnx::TensorProto::BFLOAT16, "803f", "tensor<1xbf16>"},
+      {onnx::TensorProto::DOUBLE, "000000000000f03f", "tensor<1xf64>"},
+      {onnx::TensorProto::INT8, "ff", "dense<-1> : tensor<1xi8>"},
+      {onnx::TensorProto::UINT8, "ff", "dense<255> : tensor<1xui8>"},
+      {onnx::TensorProto::INT16, "ffff", "dense<-1> : tensor<1xi16>"},
+      {onnx::TensorProto::UINT16, "ffff", "tensor<1xui16>"},
+      {onnx::TensorProto::INT32, "ffffffff", "dense<-1> : tensor<1xi32>"},
+      {onnx::TensorProto::UINT32, "ffffffff", "tensor<1xui32>"},
+      {onnx::TensorProto::INT64, "ffffffffffffffff", "dense<-1>"},
+      {onnx::TensorProto::UINT64, "ffffffffffffffff", "tensor<1xui64>"},
+      {onnx::TensorProto::BOOL, "02", "dense<true> : tensor<1xi1>"},
+  };
+  for (const Case &test : cases) {
+    TestModel model;
+    std::string raw;
+    for (const char *at = test.raw; *at; at += 2)
+      raw += static_cast<char>(std::stoi(std::string(at, 2), nullptr, 16));
+    addTensor(model, test.type, {1}).set_raw_data(raw);
+    EXPECT_THAT(model.output("w").import().ir, HasSubstr(test.printed));
+  }
+}
+
+TEST(Initialisers, TypedFields) {
+  TestModel model;
+  model.bytes("w", {2}, onnx::TensorProto::INT8, {-3, 7});
+  EXPECT_THAT(model.output("w").import().ir,
+              HasSubstr("dense<[-3, 7]> : tensor<2xi8>"));
+  TestModel half;
+  half.bytes("w", {1}, onnx::TensorProto::FLOAT16, {0x3c00});
+  EXPECT_THAT(half.output("w").import().ir, HasSubstr("dense<1.000000e+00>"));
+}
+
+TEST(Initialisers, BrokenData) {
+  TestModel size;
+  EXPECT_EQ(size.floats("w", {3}, {1, 2}).output("w").error(),
+            "MODEL: initialiser 'w': the shape needs 12 bytes of data, but "
+            "there are 8\n");
+  TestModel negative;
+  EXPECT_EQ(negative.floats("w", {-3}, {}).output("w").error(),
+            "MODEL: initialiser 'w': the shape has a negative dimension or is "
+            "too large\n");
+  TestModel type;
+  addTensor(type, 17, {1});
+  EXPECT_EQ(type.output("w").error(),
+            "MODEL: initialiser 'w': unsupported data type 17\n");
+  TestModel segment;
+  addTensor(segment, onnx::TensorProto::FLOAT, {1}).mutable_segment();
+  EXPECT_EQ(segment.output("w").error(),
+            "MODEL: initialiser 'w': segmented tensors are not supported\n");
+}
+
+TEST(Initialisers, NonFinite) {
+  for (auto [value, name] :
+       {std::pair<float, const char *>(NAN, "NaN"), {-INFINITY, "Inf"}}) {
+    TestModel model;
+    EXPECT_EQ(model.floats("w", {2}, {1, value}).output("w").error(),
+              std::string("MODEL: initialiser 'w' contains ") + name + "\n");
+  }
+  for (auto [type, bits] : {std::pair(onnx::TensorProto::FLOAT16, 0x7e00),
+                            std::pair(onnx::TensorProto::BFLOAT16, 0x7fc0)}) {
+    TestModel model;
+    EXPECT_EQ(model.bytes("w", {1}, type, {bits}).output("w").error(),
+              "MODEL: initialiser 'w' contains NaN\n");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// External data
+//===----------------------------------------------------------------------===//
+
+class ExternalData : public testing::Test {
+protected:
+  void reference(const char *key, const std::string &value) {
+    auto &entry = *tensor.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+  std::string error() {
+    std::string text = model.error();
+    const std::string prefix = "MODEL: initialiser 'w': ";
+    EXPECT_EQ(text.substr(0, prefix.size()), prefix);
+    return text.substr(prefix.size());
+  }
+
+  TestModel model;
+  onnx::TensorProto &tensor =
+      addTensor(model.output("w"), onnx::TensorProto::UINT8, {2});
+  void SetUp() override {
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    model.getFolder().write("w.bin", "abcd");
+  }
+};
+
+TEST_F(ExternalData, ReadsAPart) {
+  reference("location", "w.bin");
+  reference("offset", "1");
+  reference("length", "2");
+  Imported result = model.import();
+  EXPECT_THAT(result.ir, HasSubstr("dense<[98, 99]> : tensor<2xui8>"));
+  // The digest covers the data.
+  model.getFolder().write("w.bin", "abcx");
+  EXPECT_NE(model.import().info.sha256, result.info.sha256);
+}
+
+TEST_F(ExternalData, WrongSize) {
+  reference("location", "w.bin");
+  EXPECT_EQ(error(), "the shape needs 2 bytes of data, but there are 4\n");
+}
+
+TEST_F(ExternalData, MissingFile) {
+  reference("location", "none.bin");
+  EXPECT_THAT(error(), EndsWith("none.bin' does not exist\n"));
+}
+
+TEST_F(ExternalData, NotAFile) {
+  llvm::sys::fs::create_directory(model.getFolder().getPath("d"));
+  reference("location", "d");
+  EXPECT_THAT(error(), EndsWith("d' is not a file\n"));
+}
+
+TEST_F(ExternalData, OutsideTheFolder) {
+  EXPECT_FALSE(llvm::sys::fs::create_link("/etc/passwd",
+                                          model.getFolder().getPath("link")));
+  for (const char *path : {"/etc/passwd", "../x", "a/../../x", "link"}) {
+    tensor.clear_external_data();
+    reference("location", path);
+    EXPECT_EQ(error(), std::string("external data '") + path +
+                           "' lies outside the model's folder\n");
+  }
+}
+
+TEST_F(ExternalData, BeyondTheEnd) {
+  reference("location", "w.bin");
+  reference("offset", "5");
+  EXPECT_EQ(error(), "external data offset 5 is beyond the end of 'w.bin' (4 "
+                     "bytes)\n");
+  tensor.mutable_external_data(1)->set_value("3");
+  reference("length", "18446744073709551615");
+  EXPECT_EQ(error(),
+            "external data of 18446744073709551615 bytes at offset 3 is beyond "
+            "the end of 'w.bin' (4 bytes)\n");
+}
+
+TEST_F(ExternalData, BadEntries) {
+  EXPECT_EQ(error(), "external data has no location\n");
+  reference("offset", "-1");
+  EXPECT_EQ(error(), "external data has the invalid entry 'offset' = '-1'\n");
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor files
+//===----------------------------------------------------------------------===//
+
+TEST(TensorFile, Reads) {
+  TemporaryFolder folder;
+  onnx::TensorProto proto;
+  proto.set_data_type(onnx::TensorProto::INT32);
+  proto.add_dims(2);
+  proto.add_int32_data(5);
+  proto.add_int32_data(-6);
+  folder.write("t.pb", proto.SerializeAsString());
+  auto tensor = readOnnxTensorFile(folder.getPath("t.pb"));
+  ASSERT_TRUE(tensor);
+  EXPECT_EQ(tensor->dtype, runtime::DType::I32);
+  EXPECT_THAT(tensor->shape, testing::ElementsAre(2));
+  EXPECT_EQ(reinterpret_cast<const int32_t *>(tensor->data.data())[1], -6);
+}
+
+TEST(TensorFile, Errors) {
+  TemporaryFolder folder;
+  std::string path = folder.getPath("t.pb");
+  EXPECT_EQ(readOnnxTensorFile(path).message(),
+            "cannot read '" + path + "': No such file or directory");
+  folder.write("t.pb", "garbage");
+  EXPECT_EQ(readOnnxTensorFile(path).message(),
+            "'" + path +
+                "' is not an ONNX tensor: it is truncated or not a protobuf");
+  folder.write("t.pb", "");
+  EXPECT_EQ(readOnnxTensorFile(path).message(),
+            "'" + path + "': unsupported data type 0 (UNDEFINED)");
+  onnx::TensorProto proto;
+  proto.set_data_type(onnx::TensorProto::INT32);
+  proto.set_data_location(onnx::TensorProto::EXTERNAL);
+  folder.write("t.pb", proto.SerializeAsString());
+  EXPECT_EQ(readOnnxTensorFile(path).message(),
+            "'" + path + "': external data is not allowed here");
+}
+
+} // namespace
