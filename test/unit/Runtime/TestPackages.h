@@ -31,6 +31,9 @@ inline std::vector<char> readBytes(const std::string &path) {
 
 inline void writeBytes(const std::string &path,
                        const std::vector<char> &bytes) {
+  // ext4 flushes a file that is truncated and written again, which takes long
+  // on a busy disk; a new file it does not.
+  std::filesystem::remove(path);
   std::ofstream stream(path, std::ios::binary);
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
