@@ -1,0 +1,38 @@
+//===- ConstantPool.cpp - The constants of a package, each once -----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConstantPool.h"
+
+#include "tarpon/Runtime/KernelABI.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
+
+#include <cstring>
+
+using namespace tarpon;
+
+void ConstantPool::reserve(size_t constants, size_t numBytes) {
+  bytes.reserve(numBytes + constants * runtime::kBufferAlignment);
+}
+
+int64_t ConstantPool::add(const std::vector<char> &constant) {
+  llvm::StringRef text(constant.data(), constant.size());
+  uint64_t hash = llvm::xxh3_64bits(text);
+  auto [first, last] = ranges.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    const Range &range = it->second;
+    if (llvm::StringRef(bytes.data() + range.offset, range.size) == text)
+      return range.offset;
+  }
+  bytes.resize(llvm::alignTo(bytes.size(), runtime::kBufferAlignment));
+  int64_t offset = static_cast<int64_t>(bytes.size());
+  bytes.insert(bytes.end(), constant.begin(), constant.end());
+  ranges.emplace(hash, Range{offset, constant.size()});
+  return offset;
+}

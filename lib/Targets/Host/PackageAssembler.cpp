@@ -1,0 +1,304 @@
+//===- PackageAssembler.cpp - Planned layers to a package -----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PackageAssembler.h"
+
+#include "ConstantPool.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace tarpon;
+using runtime::BufferRef;
+using runtime::BufferSpace;
+using runtime::Error;
+using runtime::Package;
+using runtime::Result;
+using runtime::Status;
+
+using Object = std::shared_ptr<const std::vector<char>>;
+
+//===----------------------------------------------------------------------===//
+// Planning one layer
+//===----------------------------------------------------------------------===//
+
+static std::string toJson(const PerfConfig &config) {
+  std::string text;
+  for (const auto &[name, value] : config.getFields())
+    text +=
+        llvm::formatv("{0}\"{1}\": {2}", text.empty() ? "" : ", ", name, value);
+  return "{" + text + "}";
+}
+
+Result<PlannedLayer> tarpon::planLayer(const std::string &name,
+                                       const Problem &problem,
+                                       const Solver &solver,
+                                       const PerfConfig &config,
+                                       const TargetInfo &target) {
+  std::string who = "layer '" + name + "': solver '" + solver.id().str() + "' ";
+  if (Applicability answer = solver.isApplicable(problem, target); !answer)
+    return Error{who + "does not take problem '" + problem.key() +
+                 "': " + answer.getReason().str()};
+  if (!solver.isValidConfig(problem, target, config))
+    return Error{who + "does not take the config '" + config.str() +
+                 "' for problem '" + problem.key() + "'"};
+  PlannedLayer planned;
+  planned.layer.name = name;
+  planned.layer.problem = problem.key();
+  planned.layer.solver = solver.id().str();
+  planned.layer.config = toJson(config);
+  planned.layer.flops = problem.flops();
+  planned.layer.bytes = problem.bytes();
+  planned.plan = solver.plan(problem, target, config);
+  return planned;
+}
+
+runtime::TensorInfo tarpon::makeTensorInfo(std::string name,
+                                           const TensorDesc &desc) {
+  runtime::TensorInfo info;
+  info.name = std::move(name);
+  info.dtype = desc.dtype;
+  info.shape = desc.shape;
+  info.quantized = desc.quantized;
+  if (desc.quantized && !desc.scales.empty())
+    info.scale = desc.scales.front();
+  info.zeroPoint = desc.zeroPoint;
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// Work that is done on several threads
+//===----------------------------------------------------------------------===//
+
+/// Runs every job once on up to `threads` threads, the caller included. Gives
+/// the error of the first job, in their order, that has failed.
+static Status runJobs(llvm::ArrayRef<std::function<Status()>> jobs,
+                      int64_t threads) {
+  std::vector<Status> results(jobs.size(), runtime::success());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < jobs.size(); i = next++)
+      results[i] = jobs[i]();
+  };
+  std::vector<std::thread> workers;
+  int64_t count = std::min<int64_t>(threads, jobs.size());
+  for (int64_t i = 1; i < count; ++i)
+    workers.emplace_back(work);
+  work();
+  for (std::thread &worker : workers)
+    worker.join();
+  for (Status &result : results)
+    if (!result)
+      return result;
+  return runtime::success();
+}
+
+namespace {
+
+/// The constants that a layer's launches read. Empty where none does.
+struct LayerConstants {
+  /// By index of the operand, for those bound as they are.
+  std::vector<std::vector<char>> operands;
+  /// By index into SolutionPlan::constants.
+  std::vector<std::vector<char>> planned;
+};
+
+/// Which constants of a layer's solution its launches read.
+struct ConstantUse {
+  std::vector<bool> operands, planned;
+
+  explicit ConstantUse(const PlannedLayer &layer)
+      : operands(layer.operands.size()), planned(layer.plan.constants.size()) {
+    for (const LaunchPlan &launch : layer.plan.launches)
+      for (const BufferSlot &slot : launch.buffers) {
+        if (slot.kind == BufferSlot::Operand)
+          operands[slot.index] = true;
+        if (slot.kind == BufferSlot::Constant)
+          planned[slot.index] = true;
+      }
+  }
+};
+
+} // namespace
+
+static LayerConstants makeConstants(const PlannedLayer &layer) {
+  ConstantUse use(layer);
+  bool packs = llvm::is_contained(use.planned, true);
+  LayerConstants constants;
+  constants.operands.resize(layer.operands.size());
+  constants.planned.resize(layer.plan.constants.size());
+  for (auto [index, operand] : llvm::enumerate(layer.operands))
+    if (operand.constant && (packs || use.operands[index]))
+      constants.operands[index] = operand.constant();
+
+  ConstantOperands views(constants.operands.begin(), constants.operands.end());
+  for (auto [index, constant] : llvm::enumerate(layer.plan.constants))
+    if (use.planned[index])
+      constants.planned[index] = constant.make(views);
+  for (auto [index, used] : llvm::enumerate(use.operands))
+    if (!used)
+      constants.operands[index] = {};
+  return constants;
+}
+
+//===----------------------------------------------------------------------===//
+// Assembling
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Assembler {
+public:
+  Assembler(Package package, std::vector<PlannedLayer> layers,
+            KernelCompiler &compiler)
+      : package(std::move(package)), layers(std::move(layers)),
+        compiler(compiler), constants(this->layers.size()) {}
+
+  Result<Package> run();
+
+private:
+  struct Kernel {
+    std::string solver;
+    const KernelSource *source;
+    Object object;
+  };
+
+  Status collectKernels();
+  Status compileAndPack();
+  Status link();
+  void addLayers();
+  BufferRef bind(const PlannedLayer &layer, const LayerConstants &constants,
+                 const BufferSlot &slot);
+
+  Package package;
+  std::vector<PlannedLayer> layers;
+  KernelCompiler &compiler;
+  std::vector<LayerConstants> constants;
+  std::map<std::string, Kernel> kernels;
+  ConstantPool pool;
+};
+
+} // namespace
+
+Status Assembler::collectKernels() {
+  for (const PlannedLayer &layer : layers)
+    for (const LaunchPlan &launch : layer.plan.launches) {
+      const std::string &symbol = launch.kernel.symbol;
+      auto [entry, isNew] = kernels.try_emplace(
+          symbol, Kernel{layer.layer.solver, &launch.kernel, nullptr});
+      if (!isNew && entry->second.solver != layer.layer.solver)
+        return Error{"solvers '" + entry->second.solver + "' and '" +
+                     layer.layer.solver + "' both name a kernel '" + symbol +
+                     "'"};
+    }
+  return runtime::success();
+}
+
+Status Assembler::compileAndPack() {
+  // Kernels first: they take longest.
+  std::vector<std::function<Status()>> jobs;
+  for (auto &entry : kernels)
+    jobs.push_back([this, &kernel = entry.second]() -> Status {
+      Result<Object> object = compiler.getObject(kernel.solver, *kernel.source);
+      if (!object)
+        return object.error();
+      kernel.object = *object;
+      return runtime::success();
+    });
+  for (size_t i = 0; i < layers.size(); ++i)
+    jobs.push_back([this, i]() -> Status {
+      constants[i] = makeConstants(layers[i]);
+      return runtime::success();
+    });
+  return runJobs(jobs, compiler.getTarget().threads);
+}
+
+Status Assembler::link() {
+  if (kernels.empty())
+    return runtime::success();
+  std::map<std::string, Object> objects;
+  for (const auto &[symbol, kernel] : kernels)
+    objects[symbol] = kernel.object;
+  Result<std::vector<char>> library = compiler.link(objects);
+  if (!library)
+    return library.error();
+  package.kernels = std::move(*library);
+  return runtime::success();
+}
+
+BufferRef Assembler::bind(const PlannedLayer &layer,
+                          const LayerConstants &constants,
+                          const BufferSlot &slot) {
+  switch (slot.kind) {
+  case BufferSlot::Operand: {
+    const OperandBinding &operand = layer.operands[slot.index];
+    if (!operand.constant)
+      return operand.place;
+    return {BufferSpace::Constant, pool.add(constants.operands[slot.index])};
+  }
+  case BufferSlot::Result:
+    return layer.result;
+  case BufferSlot::Workspace:
+    return {BufferSpace::Arena, layer.workspaceOffset + slot.index};
+  case BufferSlot::Constant:
+    return {BufferSpace::Constant, pool.add(constants.planned[slot.index])};
+  }
+  llvm_unreachable("unknown kind of buffer");
+}
+
+void Assembler::addLayers() {
+  size_t count = 0, bytes = 0;
+  for (const LayerConstants &layer : constants)
+    for (const auto *list : {&layer.operands, &layer.planned})
+      for (const std::vector<char> &constant : *list) {
+        count += !constant.empty();
+        bytes += constant.size();
+      }
+  pool.reserve(count, bytes);
+
+  for (auto [layer, layerConstants] : llvm::zip_equal(layers, constants)) {
+    for (const LaunchPlan &plan : layer.plan.launches) {
+      runtime::Launch launch;
+      launch.symbol = plan.kernel.symbol;
+      launch.params = plan.params;
+      launch.tasks = plan.tasks;
+      launch.scratchBytes = plan.scratchBytes;
+      for (const BufferSlot &slot : plan.buffers)
+        launch.buffers.push_back(bind(layer, layerConstants, slot));
+      layer.layer.launches.push_back(std::move(launch));
+    }
+    package.layers.push_back(std::move(layer.layer));
+    layerConstants = {};
+  }
+  package.constants = pool.take();
+}
+
+Result<Package> Assembler::run() {
+  const TargetInfo &target = compiler.getTarget();
+  package.arch = target.arch;
+  package.cpuFeatures = target.features;
+  if (Status status = collectKernels(); !status)
+    return status.error();
+  if (Status status = compileAndPack(); !status)
+    return status.error();
+  if (Status status = link(); !status)
+    return status.error();
+  addLayers();
+  if (Status status = runtime::validatePackage(package); !status)
+    return Error{"cannot package '" + package.modelName +
+                 "': " + status.message()};
+  return std::move(package);
+}
+
+Result<Package> tarpon::assemblePackage(Package package,
+                                        std::vector<PlannedLayer> layers,
+                                        KernelCompiler &compiler) {
+  return Assembler(std::move(package), std::move(layers), compiler).run();
+}

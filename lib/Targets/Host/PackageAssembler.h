@@ -1,0 +1,62 @@
+//===- PackageAssembler.h - Planned layers to a package ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What whole models and single problems have in common: kernels are compiled,
+// constants are packed, and every buffer is bound.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_TARGETS_HOST_PACKAGEASSEMBLER_H
+#define TARPON_LIB_TARGETS_HOST_PACKAGEASSEMBLER_H
+
+#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include <functional>
+#include <vector>
+
+namespace tarpon {
+
+/// Where an operand comes from: memory, or a constant.
+struct OperandBinding {
+  /// Gives the row-major bytes of a constant; null for an operand in memory.
+  /// Called from any thread.
+  std::function<std::vector<char>()> constant;
+  runtime::BufferRef place;
+};
+
+/// A layer whose launches are still to be bound.
+struct PlannedLayer {
+  /// All but the launches.
+  runtime::Layer layer;
+  SolutionPlan plan;
+  std::vector<OperandBinding> operands;
+  runtime::BufferRef result;
+  /// In the arena.
+  int64_t workspaceOffset = 0;
+};
+
+/// A layer that solves `problem`; what is bound to it is left to the caller.
+/// Fails if the solver does not take the problem or the config.
+runtime::Result<PlannedLayer>
+planLayer(const std::string &name, const Problem &problem, const Solver &solver,
+          const PerfConfig &config, const TargetInfo &target);
+
+/// How a tensor looks from outside of the package.
+runtime::TensorInfo makeTensorInfo(std::string name, const TensorDesc &desc);
+
+/// Adds the layers, their kernels and their constants to a package that has
+/// none yet. The result does not depend on the number of threads.
+runtime::Result<runtime::Package>
+assemblePackage(runtime::Package package, std::vector<PlannedLayer> layers,
+                KernelCompiler &compiler);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_TARGETS_HOST_PACKAGEASSEMBLER_H

@@ -1,0 +1,348 @@
+//===- PackageBuilder.cpp - Launches to packages --------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A reshape costs nothing: its result is where its input is. A result that the
+// function returns is computed right where the caller wants it; what is
+// returned a second time, or is an argument or a constant, is copied by a layer
+// of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "PackageAssembler.h"
+
+#include "tarpon/IR/ConstantData.h"
+#include "tarpon/IR/TarponOps.h"
+#include "tarpon/Runtime/KernelABI.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using namespace tarpon;
+using runtime::BufferRef;
+using runtime::BufferSpace;
+using runtime::Error;
+using runtime::Package;
+using runtime::Result;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Reading the IR
+//===----------------------------------------------------------------------===//
+
+/// The value whose memory `value` is a view of.
+static Value getStorage(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  return value;
+}
+
+static RankedTensorType getTensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// A string attribute of the function, or "".
+static std::string getString(func::FuncOp function, StringRef name) {
+  auto attr = function->getAttrOfType<StringAttr>(name);
+  return attr ? attr.str() : "";
+}
+
+/// Element `index` of a list of strings, or `fallback` with the index behind
+/// it.
+static std::string getName(func::FuncOp function, StringRef list, size_t index,
+                           StringRef fallback) {
+  auto names = function->getAttrOfType<ArrayAttr>(list);
+  if (names && index < names.size())
+    if (auto name = dyn_cast<StringAttr>(names[index]))
+      return name.str();
+  return (fallback + std::to_string(index)).str();
+}
+
+static Result<PerfConfig> readConfig(const std::string &who,
+                                     SolutionAttr solution) {
+  PerfConfig config;
+  for (NamedAttribute field : solution.getConfig()) {
+    auto value = dyn_cast<IntegerAttr>(field.getValue());
+    if (!value)
+      return Error{who + "config field '" + field.getName().str() +
+                   "' is not an integer"};
+    config.set(field.getName(), value.getInt());
+  }
+  return config;
+}
+
+/// Whether the problem's key and the type speak of the same tensor.
+static bool matches(const TensorDesc &desc, RankedTensorType type) {
+  TensorDesc typed = getTensorDesc(type, desc.constant);
+  return desc.dtype == typed.dtype && desc.shape == typed.shape &&
+         desc.layout == typed.layout && desc.quantized == typed.quantized;
+}
+
+/// The problem that a launch solves, with what the key leaves out.
+static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
+  FailureOr<Problem> problem = parseProblem(op.getProblem());
+  if (failed(problem))
+    return Error{who + "cannot parse the problem '" + op.getProblem().str() +
+                 "'"};
+  SmallVector<RankedTensorType> types;
+  for (Value input : op.getInputs())
+    types.push_back(getTensorType(input));
+  RankedTensorType resultType = getTensorType(op.getResult());
+  bool fits = problem->operands.size() == types.size() &&
+              matches(problem->result, resultType);
+  for (size_t i = 0; fits && i < types.size(); ++i)
+    fits = matches(problem->operands[i], types[i]) &&
+           (!problem->operands[i].constant ||
+            getConstantValue(getStorage(op.getInputs()[i])));
+  if (!fits)
+    return Error{who + "the problem '" + op.getProblem().str() +
+                 "' does not fit the types of its operands and result"};
+  attachQuantization(*problem, types, resultType);
+  return *problem;
+}
+
+//===----------------------------------------------------------------------===//
+// Building the package
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class PackageBuilder {
+public:
+  PackageBuilder(func::FuncOp function, KernelCompiler &compiler)
+      : function(function), compiler(compiler) {}
+
+  Result<Package> build();
+
+private:
+  Status describeInterface();
+  void placeResults();
+  Status addOp(Operation &op);
+  Status addLaunch(LaunchOp op);
+  Status placeLaunch(const std::string &who, LaunchOp op,
+                     PlannedLayer &planned);
+  Status addCopies();
+  Status addCopy(Value value, size_t output);
+  Result<OperandBinding> bindOperand(const std::string &who, Value value);
+  func::ReturnOp getReturn() {
+    return cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  }
+
+  func::FuncOp function;
+  KernelCompiler &compiler;
+  Package package;
+  std::vector<PlannedLayer> layers;
+  /// Where arguments and results of launches are.
+  llvm::DenseMap<Value, BufferRef> places;
+  /// Outputs that are computed in place need no copy.
+  std::vector<bool> isComputed;
+};
+
+} // namespace
+
+Status PackageBuilder::describeInterface() {
+  package.modelName = getString(function, "tarpon.model_name");
+  if (package.modelName.empty())
+    package.modelName = function.getName().str();
+  package.modelSha256 = getString(function, "tarpon.model_sha256");
+  package.dtype = getString(function, "tarpon.dtype");
+  package.layout = getString(function, "tarpon.layout");
+  package.fusion = getString(function, "tarpon.fusion");
+
+  auto add = [](std::vector<runtime::TensorInfo> &list, std::string name,
+                Type type) -> Status {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape())
+      return Error{"'" + name + "' is not a tensor of static shape"};
+    TensorDesc desc = getTensorDesc(tensor, /*constant=*/false);
+    if (desc.layout.kind != Layout::NCHW)
+      return Error{"'" + name + "' has layout " + desc.layout.name() +
+                   " at the border of the model, expected nchw"};
+    list.push_back(makeTensorInfo(std::move(name), desc));
+    return runtime::success();
+  };
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    std::string name = getName(function, "tarpon.input_names", index, "input");
+    if (Status status = add(package.inputs, name, type); !status)
+      return status;
+  }
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    std::string name =
+        getName(function, "tarpon.output_names", index, "output");
+    if (Status status = add(package.outputs, name, type); !status)
+      return status;
+  }
+  return runtime::success();
+}
+
+/// Arguments lie in the inputs, and what is returned is computed in the first
+/// output that it is returned as.
+void PackageBuilder::placeResults() {
+  for (auto [index, argument] : llvm::enumerate(function.getArguments()))
+    places[argument] = {BufferSpace::Input, static_cast<int64_t>(index)};
+  isComputed.resize(package.outputs.size());
+  for (auto [index, value] : llvm::enumerate(getReturn().getOperands())) {
+    Value storage = getStorage(value);
+    if (storage.getDefiningOp<LaunchOp>())
+      isComputed[index] =
+          places
+              .try_emplace(storage, BufferRef{BufferSpace::Output,
+                                              static_cast<int64_t>(index)})
+              .second;
+  }
+}
+
+Result<OperandBinding> PackageBuilder::bindOperand(const std::string &who,
+                                                   Value value) {
+  OperandBinding binding;
+  Value storage = getStorage(value);
+  if (ElementsAttr constant = getConstantValue(storage)) {
+    binding.constant = [constant] { return getConstantBytes(constant); };
+    return binding;
+  }
+  auto place = places.find(storage);
+  if (place == places.end())
+    return Error{who + "an operand has no place in memory"};
+  binding.place = place->second;
+  return binding;
+}
+
+/// Binds result and workspace as tarpon-plan-memory has placed them.
+Status PackageBuilder::placeLaunch(const std::string &who, LaunchOp op,
+                                   PlannedLayer &planned) {
+  auto isPlaced = [](std::optional<uint64_t> offset) {
+    return offset && static_cast<int64_t>(*offset) >= 0;
+  };
+  auto reserve = [&](int64_t offset, int64_t bytes) {
+    int64_t end = offset + bytes + runtime::kBufferTailPadding;
+    package.arenaBytes = std::max(package.arenaBytes, end);
+  };
+  int64_t workspaceBytes = planned.plan.workspaceBytes;
+  if (workspaceBytes > static_cast<int64_t>(op.getWorkspaceBytes()))
+    return Error{who + "the solution needs " + std::to_string(workspaceBytes) +
+                 " bytes of workspace, but " +
+                 std::to_string(op.getWorkspaceBytes()) + " are planned"};
+  if (workspaceBytes > 0) {
+    if (!isPlaced(op.getWorkspaceOffset()))
+      return Error{who + "its workspace has no place in memory"};
+    planned.workspaceOffset = static_cast<int64_t>(*op.getWorkspaceOffset());
+    reserve(planned.workspaceOffset, workspaceBytes);
+  }
+  auto [place, isNew] = places.try_emplace(op.getResult());
+  if (isNew) {
+    if (!isPlaced(op.getOffset()))
+      return Error{who + "its result has no place in memory"};
+    place->second = {BufferSpace::Arena, static_cast<int64_t>(*op.getOffset())};
+    reserve(place->second.offset,
+            getTensorDesc(getTensorType(op.getResult()), false).numBytes());
+  }
+  planned.result = place->second;
+  return runtime::success();
+}
+
+Status PackageBuilder::addLaunch(LaunchOp op) {
+  if (op.getResult().use_empty())
+    return runtime::success();
+  std::string name = op.getName().str();
+  std::string who = "layer '" + name + "': ";
+  Result<Problem> problem = readProblem(who, op);
+  if (!problem)
+    return problem.error();
+  StringRef id = op.getSolution().getSolver().getValue();
+  const Solver *solver = findSolver(id);
+  if (!solver)
+    return Error{who + "there is no solver '" + id.str() + "'"};
+  Result<PerfConfig> config = readConfig(who, op.getSolution());
+  if (!config)
+    return config.error();
+  Result<PlannedLayer> planned =
+      planLayer(name, *problem, *solver, *config, compiler.getTarget());
+  if (!planned)
+    return planned.error();
+  planned->layer.source = op.getSolution().getSource().str();
+  for (Value input : op.getInputs()) {
+    Result<OperandBinding> binding = bindOperand(who, input);
+    if (!binding)
+      return binding.error();
+    planned->operands.push_back(std::move(*binding));
+  }
+  if (Status status = placeLaunch(who, op, *planned); !status)
+    return status;
+  layers.push_back(std::move(*planned));
+  return runtime::success();
+}
+
+Status PackageBuilder::addOp(Operation &op) {
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    return addLaunch(launch);
+  if (isa<ConstantOp, ReshapeOp, func::ReturnOp>(op))
+    return runtime::success();
+  return Error{"'" + op.getName().getStringRef().str() +
+               "' has not been lowered to a launch"};
+}
+
+/// Copies are conversions that convert nothing.
+Status PackageBuilder::addCopy(Value value, size_t output) {
+  std::string name = "copy_to_" + package.outputs[output].name;
+  Problem problem;
+  problem.op = "convert";
+  problem.result = getTensorDesc(getTensorType(value), /*constant=*/false);
+  // Stored bytes are copied as they are.
+  problem.result.quantized = false;
+  problem.result.scales.clear();
+  problem.result.zeroPoint = 0;
+  problem.operands = {problem.result};
+
+  const TargetInfo &target = compiler.getTarget();
+  std::vector<const Solver *> solvers = getApplicableSolvers(problem, target);
+  if (solvers.empty())
+    return Error{"no solver can copy '" + package.outputs[output].name + "'"};
+  const Solver &solver = *solvers.front();
+  Result<PlannedLayer> planned = planLayer(
+      name, problem, solver, solver.defaultConfig(problem, target), target);
+  if (!planned)
+    return planned.error();
+  if (planned->plan.workspaceBytes > 0)
+    return Error{"layer '" + name + "': a copy must not need a workspace"};
+  Result<OperandBinding> binding = bindOperand("layer '" + name + "': ", value);
+  if (!binding)
+    return binding.error();
+  planned->layer.source = "default";
+  planned->operands.push_back(std::move(*binding));
+  planned->result = {BufferSpace::Output, static_cast<int64_t>(output)};
+  layers.push_back(std::move(*planned));
+  return runtime::success();
+}
+
+Status PackageBuilder::addCopies() {
+  for (auto [index, value] : llvm::enumerate(getReturn().getOperands()))
+    if (!isComputed[index])
+      if (Status status = addCopy(value, index); !status)
+        return status;
+  return runtime::success();
+}
+
+Result<Package> PackageBuilder::build() {
+  if (!function.getBody().hasOneBlock())
+    return Error{"function '" + function.getName().str() +
+                 "' must have one block"};
+  if (Status status = describeInterface(); !status)
+    return status.error();
+  placeResults();
+  for (Operation &op : function.getBody().front())
+    if (Status status = addOp(op); !status)
+      return status.error();
+  if (Status status = addCopies(); !status)
+    return status.error();
+  return assemblePackage(std::move(package), std::move(layers), compiler);
+}
+
+Result<Package> tarpon::buildPackage(func::FuncOp function,
+                                     KernelCompiler &compiler) {
+  return PackageBuilder(function, compiler).build();
+}

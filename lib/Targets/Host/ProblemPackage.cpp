@@ -1,0 +1,212 @@
+//===- ProblemPackage.cpp - A package of one problem ----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Constants are random, but such that results are of the order of 1 and neither
+// overflow nor saturate: an error in a saturated result would not be seen.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PackageAssembler.h"
+
+#include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace tarpon;
+using runtime::BufferSpace;
+using runtime::Error;
+using runtime::Result;
+
+//===----------------------------------------------------------------------===//
+// What operands are for
+//===----------------------------------------------------------------------===//
+
+/// How many products are added up for one result, and 1 for other problems.
+static int64_t getFanIn(const Problem &problem) {
+  if (problem.op != "conv" && problem.op != "matmul")
+    return 1;
+  int64_t outputs = std::max<int64_t>(1, problem.result.numElements());
+  return std::max<int64_t>(
+      1, std::llround(problem.flops() / 2 / static_cast<double>(outputs)));
+}
+
+/// Filters are made small, so that sums over them stay of the order of 1.
+static bool isFilter(const Problem &problem, size_t operand) {
+  return operand == 1 && (problem.op == "conv" || problem.op == "matmul");
+}
+
+/// Variances and divisors: no zeros and nothing near them.
+static bool mustBePositive(const Problem &problem, size_t operand) {
+  constexpr size_t kVariance = 4, kDivisor = 1;
+  if (problem.op == "batch_norm" && operand == kVariance)
+    return true;
+  if (problem.op == "div" && operand == kDivisor)
+    return true;
+  return llvm::any_of(problem.epilogue, [&](const EpilogueStep &step) {
+    return step.op == "div" && step.operand == static_cast<int>(operand);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Scales
+//===----------------------------------------------------------------------===//
+
+/// Whether the scales are the ones that a parsed key has.
+static bool hasScales(const TensorDesc &desc) {
+  bool isDefault = desc.scales.empty() || desc.scales == std::vector{1.0f};
+  return !isDefault || desc.zeroPoint != 0;
+}
+
+/// Real values from -2 to 2.
+static void setActivationScale(TensorDesc &desc) {
+  desc.scales = {1.0f / 64};
+  desc.zeroPoint = desc.dtype == DType::U8 ? 128 : 0;
+}
+
+/// Full-range integers with a standard deviation of half of 1/sqrt(fan-in).
+/// Filters of convolutions get other scales for every channel.
+static void setFilterScale(TensorDesc &desc, bool perChannel, int64_t fanIn) {
+  constexpr double kDeviation = 74; // of uniform i8
+  float scale = 0.5 / (kDeviation * std::sqrt(static_cast<double>(fanIn)));
+  desc.zeroPoint = desc.dtype == DType::U8 ? 128 : 0;
+  desc.scales = {scale};
+  if (!perChannel)
+    return;
+  desc.quantAxis = 0;
+  desc.scales.resize(desc.shape[0]);
+  constexpr int kPeriod = 7;
+  for (auto [channel, value] : llvm::enumerate(desc.scales))
+    value =
+        scale * (1 + static_cast<float>(channel % kPeriod) / kPeriod) / 1.5f;
+}
+
+/// A problem that came from its key has no scales; with all of them 1, int8
+/// results would saturate.
+static Problem chooseScales(Problem problem) {
+  if (hasScales(problem.result) || llvm::any_of(problem.operands, hasScales))
+    return problem;
+  for (auto [index, operand] : llvm::enumerate(problem.operands)) {
+    if (!operand.quantized)
+      continue;
+    if (operand.constant && isFilter(problem, index))
+      setFilterScale(operand, problem.op == "conv", getFanIn(problem));
+    else
+      setActivationScale(operand);
+  }
+  if (problem.result.quantized)
+    setActivationScale(problem.result);
+  return problem;
+}
+
+//===----------------------------------------------------------------------===//
+// Contents
+//===----------------------------------------------------------------------===//
+
+static bool isFloat(DType dtype) {
+  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
+         dtype == DType::F64;
+}
+
+/// The random bytes of a constant operand. fillRandom's floats lie in (-1, 1)
+/// with a standard deviation of 0.29.
+static Result<std::vector<char>> makeConstant(const Problem &problem,
+                                              size_t index, uint64_t seed) {
+  const TensorDesc &desc = problem.operands[index];
+  int64_t size = runtime::dtypeBytes(desc.dtype);
+  int64_t count = desc.numBytes() / size;
+  Result<runtime::HostTensor> tensor =
+      runtime::HostTensor::create(desc.dtype, {count});
+  if (!tensor)
+    return tensor.error();
+  constexpr uint64_t kStride = 0x9e3779b97f4a7c15; // seeds far apart
+  runtime::fillRandom(*tensor, seed + kStride * (index + 1));
+  std::vector<char> bytes(tensor->data.data(),
+                          tensor->data.data() + desc.numBytes());
+  if (!isFloat(desc.dtype))
+    return bytes;
+
+  bool isPositive = mustBePositive(problem, index);
+  constexpr double kGain = 3.4; // to a standard deviation of 1
+  float scale = isFilter(problem, index)
+                    ? kGain / std::sqrt(static_cast<double>(getFanIn(problem)))
+                    : 1;
+  for (int64_t i = 0; i < count; ++i) {
+    char *element = bytes.data() + i * size;
+    float value = runtime::loadAsFloat(desc.dtype, element);
+    value = isPositive ? std::fabs(value) + 0.5f : value * scale;
+    runtime::storeFromFloat(desc.dtype, value, element);
+  }
+  return bytes;
+}
+
+/// The sizes in the order in which the elements lie in memory.
+static std::vector<int64_t> getMemoryShape(const TensorDesc &desc) {
+  std::vector<int64_t> shape = desc.shape;
+  if (desc.layout.kind == Layout::NCHW || shape.size() < 2)
+    return shape;
+  int64_t channels = shape[1], block = desc.layout.block;
+  if (desc.layout.kind == Layout::NHWC) {
+    shape.erase(shape.begin() + 1);
+    shape.push_back(channels);
+  } else {
+    shape[1] = static_cast<int64_t>(llvm::divideCeil(channels, block));
+    shape.push_back(block);
+  }
+  return shape;
+}
+
+static runtime::TensorInfo describe(std::string name, const TensorDesc &desc) {
+  runtime::TensorInfo info = makeTensorInfo(std::move(name), desc);
+  info.shape = getMemoryShape(desc);
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// The package
+//===----------------------------------------------------------------------===//
+
+Result<runtime::Package> tarpon::buildProblemPackage(const Problem &given,
+                                                     const Solver &solver,
+                                                     const PerfConfig &config,
+                                                     KernelCompiler &compiler,
+                                                     uint64_t seed) {
+  Problem problem = chooseScales(given);
+  Result<PlannedLayer> planned =
+      planLayer(problem.op, problem, solver, config, compiler.getTarget());
+  if (!planned)
+    return planned.error();
+
+  runtime::Package package;
+  package.modelName = problem.op;
+  for (auto [index, desc] : llvm::enumerate(problem.operands)) {
+    OperandBinding binding;
+    if (desc.constant) {
+      Result<std::vector<char>> bytes = makeConstant(problem, index, seed);
+      if (!bytes)
+        return bytes.error();
+      binding.constant = [bytes = std::move(*bytes)] { return bytes; };
+    } else {
+      binding.place = {BufferSpace::Input,
+                       static_cast<int64_t>(package.inputs.size())};
+      package.inputs.push_back(
+          describe("operand" + std::to_string(index), desc));
+    }
+    planned->operands.push_back(std::move(binding));
+  }
+  package.outputs.push_back(describe("result", problem.result));
+  planned->result = {BufferSpace::Output, 0};
+  package.arenaBytes = planned->plan.workspaceBytes;
+  std::vector<PlannedLayer> layers;
+  layers.push_back(std::move(*planned));
+  return assemblePackage(std::move(package), std::move(layers), compiler);
+}
