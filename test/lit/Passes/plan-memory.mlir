@@ -1,0 +1,87 @@
+// RUN: graph-opt %s -tarpon-plan-memory -split-input-file | FileCheck %s
+
+// Each buffer has 64 bytes behind it: 1024 become 1088, 256 become 320. Result a
+// is dead when c is written, and c takes its place; what is returned has memory
+// of its own.
+
+// CHECK-LABEL: func @reuses_memory(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 2176 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = 1088 : i64
+// CHECK:         tarpon.launch "c"{{.*}}offset = 0 : i64
+// CHECK:         tarpon.launch "d"{{.*}}offset = -1 : i64
+func.func @reuses_memory(%x: tensor<256xf32>) -> tensor<256xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%c) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  return %d : tensor<256xf32>
+}
+
+// -----
+
+// A view keeps what it views in use.
+
+// CHECK-LABEL: func @negative_view_is_read(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 3264 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = 1088 : i64
+// CHECK:         tarpon.launch "c"{{.*}}offset = 2176 : i64
+func.func @negative_view_is_read(%x: tensor<256xf32>) -> tensor<16x16xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %v = tarpon.reshape %a : (tensor<256xf32>) -> tensor<16x16xf32>
+  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%c, %v) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %d : tensor<16x16xf32>
+}
+
+// -----
+
+// A workspace is in use during its launch only: that of b fits where a's was,
+// and neither overlaps the operand or the result.
+
+// CHECK-LABEL: func @places_workspaces(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 2496 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}offset = 2176 : i64{{.*}}workspace_bytes = 2112 : i64, workspace_offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = -1 : i64{{.*}}workspace_bytes = 1000 : i64, workspace_offset = 0 : i64
+func.func @places_workspaces(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_bytes = 2112 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_bytes = 1000 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  return %b : tensor<64xf32>
+}
+
+// -----
+
+// One piece of memory cannot be both results; the runtime copies.
+
+// CHECK-LABEL: func @negative_result_returned_twice(
+// CHECK:         tarpon.launch "a"{{.*}}offset = {{[0-9]+}} : i64
+func.func @negative_result_returned_twice(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<64xf32>) -> tensor<64xf32>
+  return %a, %a : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// The view has another shape than the memory that the launch would write to.
+
+// CHECK-LABEL: func @negative_view_returned(
+// CHECK:         tarpon.launch "a"{{.*}}offset = 0 : i64
+func.func @negative_view_returned(%x: tensor<64xf32>) -> tensor<8x8xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<64xf32>) -> tensor<64xf32>
+  %v = tarpon.reshape %a : (tensor<64xf32>) -> tensor<8x8xf32>
+  return %v : tensor<8x8xf32>
+}
+
+// -----
+
+// Blocks are padded with channels, quantised elements take one byte.
+
+// CHECK-LABEL: func @counts_stored_bytes(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 320 : i64}
+func.func @counts_stored_bytes(%x: tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>>) -> tensor<64xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>>) -> tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>, #tarpon.layout<nchw16c>>
+  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>, #tarpon.layout<nchw16c>>) -> tensor<64xf32>
+  return %b : tensor<64xf32>
+}

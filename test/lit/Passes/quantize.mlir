@@ -1,0 +1,185 @@
+// RUN: graph-opt %s -tarpon-quantize -split-input-file | FileCheck %s
+
+// The argument's range is [-128, 127]: 0 is at step 128. The filter's columns have
+// the largest values 127 and 254; 2.5 and 5 / 2 round to even. The range of the
+// first result, [5, 127.5], is extended to hold 0.
+
+// CHECK-LABEL: func @quantizes_accumulation(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<4x2xf32>
+// CHECK-DAG:     %[[XQ:.+]] = tarpon.convert %[[X]] : tensor<4x2xf32> -> tensor<4x2x!quant.uniform<u8:f32, 1.000000e+00:128>>
+// CHECK-DAG:     %[[W:.+]] = tarpon.constant {quantized_type = tensor<2x2x!quant.uniform<i8<-127:127>:f32:1, {1.000000e+00,2.000000e+00}>>, value = dense<{{\[\[}}127, 2], [2, -127]]> : tensor<2x2xi8>}
+// CHECK-DAG:     %[[V:.+]] = tarpon.constant {quantized_type = tensor<2x2x!quant.uniform<i8<-127:127>:f32:0, {{.*}}
+// CHECK-DAG:     %[[B:.+]] = tarpon.constant {value = dense<{{.*}}> : tensor<2xf32>}
+// CHECK:         %[[F:.+]] = tarpon.fused(%[[A:.+]] = %[[XQ]], %[[AW:.+]] = %[[W]], %[[AB:.+]] = %[[B]])
+// CHECK-NEXT:      %[[M:.+]] = tarpon.matmul %[[A]], %[[AW]] {{.*}} -> tensor<4x2xf32>
+// CHECK-NEXT:      %[[S:.+]] = tarpon.add %[[M]], %[[AB]] : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+// CHECK-NEXT:      %[[Q:.+]] = tarpon.convert %[[S]] : tensor<4x2xf32> -> tensor<4x2x!quant.uniform<u8:f32, 5.000000e-01>>
+// CHECK-NEXT:      tarpon.yield %[[Q]]
+// CHECK:         %[[G:.+]] = tarpon.fused(%[[A:.+]] = %[[F]], %[[AW:.+]] = %[[V]], %[[AR:.+]] = %[[F]])
+// CHECK-SAME:        -> tensor<4x2xf32>
+// CHECK-NEXT:      %[[R:.+]] = tarpon.convert %[[AR]] : tensor<4x2x!quant.uniform<u8:f32, {{.*}}>> -> tensor<4x2xf32>
+// CHECK-NEXT:      %[[M:.+]] = tarpon.matmul %[[A]], %[[AW]] {transpose_rhs = true}
+// CHECK-NEXT:      %[[S:.+]] = tarpon.add %[[M]], %[[R]]
+// CHECK-NEXT:      tarpon.yield %[[S]]
+// CHECK:         return %[[G]]
+func.func @quantizes_accumulation(%x: tensor<4x2xf32> {tarpon.range = array<f32: -128.0, 127.0>}) -> tensor<4x2xf32> {
+  %w = tarpon.constant {value = dense<[[127.0, 5.0], [2.5, -254.0]]> : tensor<2x2xf32>} : tensor<2x2xf32>
+  %b = tarpon.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.fused(%a = %x, %aw = %w, %ab = %b) : (tensor<4x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<4x2xf32> attributes {tarpon.range = array<f32: 5.0, 127.5>} {
+    %2 = tarpon.matmul %a, %aw : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+    %3 = tarpon.add %2, %ab : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    tarpon.yield %3 : tensor<4x2xf32>
+  }
+  %1 = tarpon.fused(%a = %0, %aw = %w, %ar = %0) : (tensor<4x2xf32>, tensor<2x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32> {
+    %2 = tarpon.matmul %a, %aw {transpose_rhs = true} : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
+    %3 = tarpon.add %2, %ar : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+    tarpon.yield %3 : tensor<4x2xf32>
+  }
+  return %1 : tensor<4x2xf32>
+}
+
+// -----
+
+// One scale per output channel, also with groups; a channel of zeros and a value
+// that is always zero get the scale 1.
+
+// CHECK-LABEL: func @quantizes_depthwise_conv(
+// CHECK-DAG:     tarpon.convert {{.*}} -> tensor<1x2x3x3x!quant.uniform<u8:f32, 1.000000e+00>>
+// CHECK-DAG:     tarpon.constant {quantized_type = tensor<2x1x1x1x!quant.uniform<i8<-127:127>:f32:0, {2.000000e+00,1.000000e+00}>>, value = dense<{{\[\[\[\[}}127]]], {{\[\[\[}}0]]]]> : tensor<2x1x1x1xi8>}
+// CHECK:         tarpon.conv {{.*}}group = 2{{.*}} -> tensor<1x2x3x3xf32>
+func.func @quantizes_depthwise_conv(%x: tensor<1x2x3x3xf32> {tarpon.range = array<f32: 0.0, 0.0>}) -> tensor<1x2x3x3xf32> {
+  %w = tarpon.constant {value = dense<[[[[254.0]]], [[[0.0]]]]> : tensor<2x1x1x1xf32>} : tensor<2x1x1x1xf32>
+  %0 = tarpon.fused(%a = %x, %aw = %w) : (tensor<1x2x3x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x3x3xf32> {
+    %1 = tarpon.conv %a, %aw {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 2 : i64} : (tensor<1x2x3x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x3x3xf32>
+    tarpon.yield %1 : tensor<1x2x3x3xf32>
+  }
+  return %0 : tensor<1x2x3x3xf32>
+}
+
+// -----
+
+// Pooling and reshapes pass the type on, and need no range.
+
+// CHECK-LABEL: func @passes_type_on(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<1x2x4x4xf32>
+// CHECK:         %[[XQ:.+]] = tarpon.convert %[[X]] : tensor<1x2x4x4xf32> -> tensor<1x2x4x4x[[T:!quant.uniform<u8:f32, 2.0+e\+00>]]>
+// CHECK:         %[[P:.+]] = tarpon.fused({{.*}} = %[[XQ]])
+// CHECK-NEXT:      tarpon.global_max_pool {{.*}} -> tensor<1x2x1x1x[[T]]>
+// CHECK-NEXT:      tarpon.yield
+// CHECK:         %[[V:.+]] = tarpon.reshape %[[P]] : (tensor<1x2x1x1x[[T]]>) -> tensor<1x2x[[T]]>
+// CHECK:         tarpon.fused({{.*}} = %[[V]])
+// CHECK-NEXT:      tarpon.convert {{.*}} : tensor<1x2x[[T]]> -> tensor<1x2xf32>
+// CHECK-NEXT:      tarpon.relu
+// CHECK-NEXT:      tarpon.yield {{.*}} : tensor<1x2xf32>
+func.func @passes_type_on(%x: tensor<1x2x4x4xf32> {tarpon.range = array<f32: 0.0, 510.0>}) -> tensor<1x2xf32> {
+  %0 = tarpon.fused(%a = %x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32> {
+    %3 = tarpon.global_max_pool %a : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+    tarpon.yield %3 : tensor<1x2x1x1xf32>
+  }
+  %1 = tarpon.reshape %0 : (tensor<1x2x1x1xf32>) -> tensor<1x2xf32>
+  %2 = tarpon.fused(%a = %1) : (tensor<1x2xf32>) -> tensor<1x2xf32> {
+    %3 = tarpon.relu %a : (tensor<1x2xf32>) -> tensor<1x2xf32>
+    tarpon.yield %3 : tensor<1x2xf32>
+  }
+  return %2 : tensor<1x2xf32>
+}
+
+// -----
+
+// A concat works in a type that covers all its operands.
+
+// CHECK-LABEL: func @concat_takes_union(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<2xf32> {{.*}}, %[[Y:[^:]+]]: tensor<2xf32>
+// CHECK-DAG:     %[[XQ:.+]] = tarpon.convert %[[X]] : tensor<2xf32> -> tensor<2x!quant.uniform<u8:f32, 1.000000e+00>>
+// CHECK-DAG:     %[[YQ:.+]] = tarpon.convert %[[Y]] : tensor<2xf32> -> tensor<2x!quant.uniform<u8:f32, 2.000000e+00>>
+// CHECK:         tarpon.fused(%[[A:.+]] = %[[XQ]], %[[B:.+]] = %[[YQ]])
+// CHECK-SAME:        -> tensor<4x!quant.uniform<u8:f32, 2.000000e+00>>
+// CHECK-NEXT:      %[[C:.+]] = tarpon.convert %[[A]] : tensor<2x!quant.uniform<u8:f32, 1.000000e+00>> -> tensor<2x!quant.uniform<u8:f32, 2.000000e+00>>
+// CHECK-NEXT:      tarpon.concat %[[C]], %[[B]]
+// CHECK-NEXT:      tarpon.yield
+func.func @concat_takes_union(%x: tensor<2xf32> {tarpon.range = array<f32: 0.0, 255.0>}, %y: tensor<2xf32> {tarpon.range = array<f32: 0.0, 510.0>}) -> tensor<4xf32> {
+  %0 = tarpon.fused(%a = %x, %b = %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32> {
+    %2 = tarpon.concat %a, %b {axis = 0 : i64} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  %1 = tarpon.fused(%a = %0) : (tensor<4xf32>) -> tensor<4xf32> {
+    %2 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Without constant filters the region computes in f32, on what is stored.
+
+// CHECK-LABEL: func @negative_two_activations(
+// CHECK:         %[[F:.+]] = tarpon.fused(
+// CHECK:         tarpon.fused(%[[A:.+]] = %[[F]], %[[B:.+]] = %[[F]])
+// CHECK-DAG:       %[[C:.+]] = tarpon.convert %[[A]] : {{.*}} -> tensor<2x2xf32>
+// CHECK-DAG:       %[[D:.+]] = tarpon.convert %[[B]] : {{.*}} -> tensor<2x2xf32>
+// CHECK:           tarpon.matmul %[[C]], %[[D]]
+func.func @negative_two_activations(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = tarpon.fused(%a = %x) : (tensor<2x2xf32>) -> tensor<2x2xf32> attributes {tarpon.range = array<f32: 0.0, 1.0>} {
+    %2 = tarpon.relu %a : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    tarpon.yield %2 : tensor<2x2xf32>
+  }
+  %1 = tarpon.fused(%a = %0, %b = %0) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %2 = tarpon.matmul %a, %b : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+    tarpon.yield %2 : tensor<2x2xf32>
+  }
+  return %1 : tensor<2x2xf32>
+}
+
+// -----
+
+// Logits go into the last softmax as they are, and need no range.
+
+// CHECK-LABEL: func @negative_logits(
+// CHECK:           tarpon.relu
+// CHECK-NEXT:      tarpon.yield {{.*}} : tensor<2x2xf32>
+// CHECK:           tarpon.softmax
+// CHECK-NOT:     quant
+// CHECK:         return
+func.func @negative_logits(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = tarpon.fused(%a = %x) : (tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %2 = tarpon.relu %a : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    tarpon.yield %2 : tensor<2x2xf32>
+  }
+  %1 = tarpon.fused(%a = %0) : (tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %2 = tarpon.softmax %a {axis = 1 : i64} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    tarpon.yield %2 : tensor<2x2xf32>
+  }
+  return %1 : tensor<2x2xf32>
+}
+
+// -----
+
+// A model that came quantised stays as it is.
+
+// CHECK-LABEL: func @negative_quantized_before(
+// CHECK:           tarpon.convert {{.*}} : tensor<2x2xf32> -> tensor<2x2x!quant.uniform<u8:f32, 5.000000e-01>>
+// CHECK:           tarpon.convert {{.*}} : tensor<2x2x!quant.uniform<u8:f32, 5.000000e-01>> -> tensor<2x2xf32>
+// CHECK:           tarpon.matmul {{.*}} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+// CHECK-NEXT:      tarpon.yield {{.*}} : tensor<2x2xf32>
+// CHECK:           tarpon.convert {{.*}} : tensor<2x2xf32> -> tensor<2x2x!quant.uniform<u8:f32, 5.000000e-01>>
+func.func @negative_quantized_before(%x: tensor<2x2xf32>) -> tensor<2x2x!quant.uniform<u8:f32, 0.5>> {
+  %w = tarpon.constant {value = dense<1.0> : tensor<2x2xf32>} : tensor<2x2xf32>
+  %0 = tarpon.fused(%a = %x) : (tensor<2x2xf32>) -> tensor<2x2x!quant.uniform<u8:f32, 0.5>> {
+    %4 = tarpon.convert %a : tensor<2x2xf32> -> tensor<2x2x!quant.uniform<u8:f32, 0.5>>
+    tarpon.yield %4 : tensor<2x2x!quant.uniform<u8:f32, 0.5>>
+  }
+  %1 = tarpon.fused(%a = %0) : (tensor<2x2x!quant.uniform<u8:f32, 0.5>>) -> tensor<2x2xf32> {
+    %4 = tarpon.convert %a : tensor<2x2x!quant.uniform<u8:f32, 0.5>> -> tensor<2x2xf32>
+    tarpon.yield %4 : tensor<2x2xf32>
+  }
+  %2 = tarpon.fused(%a = %1, %aw = %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %4 = tarpon.matmul %a, %aw : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+    tarpon.yield %4 : tensor<2x2xf32>
+  }
+  %3 = tarpon.fused(%a = %2) : (tensor<2x2xf32>) -> tensor<2x2x!quant.uniform<u8:f32, 0.5>> {
+    %4 = tarpon.convert %a : tensor<2x2xf32> -> tensor<2x2x!quant.uniform<u8:f32, 0.5>>
+    tarpon.yield %4 : tensor<2x2x!quant.uniform<u8:f32, 0.5>>
+  }
+  return %3 : tensor<2x2x!quant.uniform<u8:f32, 0.5>>
+}
