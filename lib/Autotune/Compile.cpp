@@ -159,6 +159,7 @@ Status Compilation::importModel() {
       &context, [&](std::string text) { remarks.push_back(std::move(text)); });
   ImportOptions importOptions;
   importOptions.batch = options.batch;
+  importOptions.assumedInputs = options.assumedInputs;
   module = importOnnx(context, options.model, importOptions);
   if (!module)
     return errors.getError("cannot import " + options.model);

@@ -20,9 +20,11 @@
 #include "tarpon/Autotune/TuningFile.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +50,8 @@ struct CompileOptions {
   Knob layout = {"nchw", {"nchw"}};
   Knob fusion = {"on", {"on"}};
   std::optional<int64_t> batch;
+  /// See ImportOptions.
+  std::map<std::string, const runtime::HostTensor *> assumedInputs;
   /// 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";
