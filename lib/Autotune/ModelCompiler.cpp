@@ -43,19 +43,20 @@ static std::string getLayerName(Location location) {
 
 ErrorCapture::ErrorCapture(MLIRContext *context,
                            std::function<void(std::string)> onRemark)
-    : onRemark(std::move(onRemark)), handler(context) {
-  handler.setHandler([this](Diagnostic &diagnostic) {
-    std::string name = getLayerName(diagnostic.getLocation());
-    std::string text =
-        (name.empty() ? "" : "'" + name + "': ") + diagnostic.str();
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
-      if (this->onRemark)
-        this->onRemark(text);
-    } else if (error.empty()) {
-      error = text;
-    }
-    return success();
-  });
+    : onRemark(std::move(onRemark)),
+      handler(context, [this](Diagnostic &diagnostic) { handle(diagnostic); }) {
+}
+
+void ErrorCapture::handle(Diagnostic &diagnostic) {
+  std::string name = getLayerName(diagnostic.getLocation());
+  std::string text =
+      (name.empty() ? "" : "'" + name + "': ") + diagnostic.str();
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
+    if (onRemark)
+      onRemark(text);
+  } else if (error.empty()) {
+    error = text;
+  }
 }
 
 Error ErrorCapture::getError(const std::string &otherwise) const {

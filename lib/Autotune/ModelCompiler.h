@@ -94,6 +94,8 @@ public:
   runtime::Error getError(const std::string &otherwise) const;
 
 private:
+  void handle(mlir::Diagnostic &diagnostic);
+
   std::string error;
   std::function<void(std::string)> onRemark;
   mlir::ScopedDiagnosticHandler handler;

@@ -63,6 +63,10 @@ void ProblemSearch::collectCandidates() {
         return;
       Candidate candidate = {solver, config, {}, {}, {}, {}};
       candidate.key = {problemKey, solver->id().str(), config.str()};
+      if (llvm::any_of(candidates, [&](const Candidate &known) {
+            return known.key == candidate.key;
+          }))
+        continue;
       candidates.push_back(std::move(candidate));
     }
   }

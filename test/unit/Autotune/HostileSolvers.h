@@ -1,0 +1,49 @@
+//===- HostileSolvers.h - Solvers that crash, hang and lie ------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TEST_UNIT_AUTOTUNE_HOSTILESOLVERS_H
+#define TARPON_TEST_UNIT_AUTOTUNE_HOSTILESOLVERS_H
+
+#include "tarpon/Kernels/Solver.h"
+
+#include <string>
+
+namespace tarpon::test {
+
+/// Takes every relu of f32, claims to be the fastest, and is not to be trusted.
+class HostileSolver : public Solver {
+public:
+  enum Kind { Crashes, Hangs, Wrong, NotANumber, Right };
+
+  HostileSolver(std::string name, Kind kind, int64_t configCount = 1)
+      : name(std::move(name)), kind(kind), configCount(configCount) {}
+
+  llvm::StringRef id() const override { return name; }
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo &target) const override;
+  PerfConfig defaultConfig(const Problem &problem,
+                           const TargetInfo &target) const override;
+  std::vector<PerfConfig> configs(const Problem &problem,
+                                  const TargetInfo &target) const override;
+  bool isValidConfig(const Problem &problem, const TargetInfo &target,
+                     const PerfConfig &config) const override;
+  double expectedFraction(const Problem &problem,
+                          const TargetInfo &target) const override {
+    return 1.5;
+  }
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const override;
+
+private:
+  std::string name;
+  Kind kind;
+  int64_t configCount;
+};
+
+} // namespace tarpon::test
+
+#endif // TARPON_TEST_UNIT_AUTOTUNE_HOSTILESOLVERS_H
