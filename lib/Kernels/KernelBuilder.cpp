@@ -80,8 +80,6 @@ Type KernelBuilder::storageType(DType dtype) {
     return getF32Type();
   case DType::F16:
     return getF16Type();
-  case DType::BF16:
-    return getBF16Type();
   case DType::F64:
     return getF64Type();
   default:
@@ -309,6 +307,76 @@ static Type withLanesOf(Type like, Type scalar) {
   return scalar;
 }
 
+/// f16 bits to f32 with integer instructions: without F16C, LLVM would call a
+/// library function for every lane.
+static Value extendF16InSoftware(KernelBuilder &b, Value half, Type type) {
+  Type bits32 = withLanesOf(type, b.getI32Type());
+  Value bits = arith::ExtUIOp::create(b, bits32, half);
+  Value magnitude = b.andI(bits, b.cstLike(bits32, 0x7fff));
+  auto shiftLeft = [&](Value value, int64_t by) -> Value {
+    return arith::ShLIOp::create(b, value, b.cstLike(bits32, by));
+  };
+  // Moving the exponent by a multiplication gets subnormals right too.
+  Value shifted = shiftLeft(magnitude, 13);
+  Value scaled = b.mulF(b.bitcast(shifted, type), b.cstLike(type, 0x1p112));
+  Value isFinite = b.slt(magnitude, b.cstLike(bits32, 0x7c00));
+  Value special = b.orI(shifted, b.cstLike(bits32, 0x7f800000));
+  Value chosen = b.select(isFinite, b.bitcast(scaled, bits32), special);
+  Value sign = shiftLeft(b.sub(bits, magnitude), 16);
+  return b.bitcast(b.orI(chosen, sign), type);
+}
+
+/// f32 to f16 bits, to nearest even, as vcvtps2ph does it.
+static Value truncateToF16InSoftware(KernelBuilder &b, Value value) {
+  Type type = value.getType();
+  Type bits32 = withLanesOf(type, b.getI32Type());
+  auto number = [&](int64_t n) { return b.cstLike(bits32, n); };
+  auto shiftRight = [&](Value shifted, int64_t by) -> Value {
+    return arith::ShRUIOp::create(b, shifted, number(by));
+  };
+  Value all = b.bitcast(value, bits32);
+  Value bits = b.andI(all, number(0x7fffffff));
+  Value sign = shiftRight(b.sub(all, bits), 16);
+
+  // Too small to be normal: an addition rounds at the right bit.
+  Value magic = b.cstLike(type, 0.5);
+  Value small = b.sub(b.bitcast(b.addF(b.bitcast(bits, type), magic), bits32),
+                      number(0x3f000000));
+  // Normal: change the bias and round; may carry into infinity.
+  Value odd = b.andI(shiftRight(bits, 13), number(1));
+  Value rebiased = b.sub(bits, number((112 << 23) - 0xfff));
+  Value normal = shiftRight(b.add(rebiased, odd), 13);
+  // Infinity, and NaN with the upper bits of its payload.
+  Value payload = b.andI(shiftRight(bits, 13), number(0x3ff));
+  Value isNan = b.cmp(KernelBuilder::Pred::sgt, bits, number(0x7f800000));
+  Value large = b.select(isNan, b.orI(payload, number(0x7e00)), number(0x7c00));
+
+  Value result = b.select(b.slt(bits, number(0x38800000)), small, normal);
+  result = b.select(b.slt(bits, number(0x47800000)), result, large);
+  return arith::TruncIOp::create(b, withLanesOf(type, b.getI16Type()),
+                                 b.orI(result, sign));
+}
+
+/// `stored` are f16 or their bits.
+static Value extendF16(KernelBuilder &b, const TargetInfo &target, Value stored,
+                       Type type) {
+  if (!target.hasF16c)
+    return extendF16InSoftware(
+        b, b.bitcast(stored, withLanesOf(type, b.getI16Type())), type);
+  Value half = b.bitcast(stored, withLanesOf(type, b.getF16Type()));
+  return arith::ExtFOp::create(b, type, half);
+}
+
+/// Gives the bits.
+static Value truncateToF16(KernelBuilder &b, const TargetInfo &target,
+                           Value value) {
+  if (!target.hasF16c)
+    return truncateToF16InSoftware(b, value);
+  Type half = withLanesOf(value.getType(), b.getF16Type());
+  return b.bitcast(arith::TruncFOp::create(b, half, value),
+                   withLanesOf(value.getType(), b.getI16Type()));
+}
+
 Value KernelBuilder::widen(DType dtype, Value stored) {
   Type type = withLanesOf(stored.getType(), computeType(dtype));
   switch (dtype) {
@@ -318,12 +386,11 @@ Value KernelBuilder::widen(DType dtype, Value stored) {
   case DType::U64:
     return stored;
   case DType::F16:
-    return arith::ExtFOp::create(*this, type, stored);
+    return extendF16(*this, target, stored, type);
   case DType::BF16: {
     // The upper half of an f32.
-    Type bits16 = withLanesOf(type, getI16Type());
     Type bits32 = withLanesOf(type, getI32Type());
-    Value bits = arith::ExtUIOp::create(*this, bits32, bitcast(stored, bits16));
+    Value bits = arith::ExtUIOp::create(*this, bits32, stored);
     Value shifted = arith::ShLIOp::create(*this, bits, cstLike(bits32, 16));
     return bitcast(shifted, type);
   }
@@ -344,7 +411,7 @@ Value KernelBuilder::widen(DType dtype, Value stored) {
   }
 }
 
-/// Rounds f32 to bf16 to nearest even, keeping NaN a NaN.
+/// The bits of f32 rounded to bf16, to nearest even, NaN staying NaN.
 Value KernelBuilder::truncateToBF16(Value value) {
   Type type = value.getType();
   Type bits32 = withLanesOf(type, getI32Type());
@@ -359,8 +426,7 @@ Value KernelBuilder::truncateToBF16(Value value) {
       arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, value, value);
   Value quiet = orI(upper, cstLike(bits32, 0x40));
   Value chosen = select(isNan, quiet, shifted);
-  Value narrowed = arith::TruncIOp::create(*this, bits16, chosen);
-  return bitcast(narrowed, withLanesOf(type, getBF16Type()));
+  return arith::TruncIOp::create(*this, bits16, chosen);
 }
 
 Value KernelBuilder::narrow(DType dtype, Value value) {
@@ -372,7 +438,7 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
   case DType::U64:
     return value;
   case DType::F16:
-    return arith::TruncFOp::create(*this, storage, value);
+    return truncateToF16(*this, target, value);
   case DType::BF16:
     return truncateToBF16(value);
   case DType::I32:
@@ -388,6 +454,12 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
     Type type = value.getType();
     Value clamped = minF(maxF(value, cstLike(type, low)), cstLike(type, high));
     Value rounded = math::RoundEvenOp::create(*this, clamped);
+    if (isSigned) {
+      // NaN has become the lower bound, which is 0 only if unsigned.
+      Value isNan =
+          arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, value, value);
+      rounded = select(isNan, cstLike(type, 0), rounded);
+    }
     Type wide = withLanesOf(type, getI32Type());
     Value integer = arith::FPToSIOp::create(*this, wide, rounded);
     return arith::TruncIOp::create(*this, storage, integer);
@@ -395,9 +467,18 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
   }
 }
 
+/// The type that is loaded and stored for a dtype: 16-bit floats travel as
+/// integers, as not every CPU has masked moves of them.
+static Type getMemoryType(KernelBuilder &b, DType dtype) {
+  if (dtype == DType::F16 || dtype == DType::BF16)
+    return b.getI16Type();
+  return b.storageType(dtype);
+}
+
 Value KernelBuilder::loadConverted(DType dtype, Value pointer, int64_t lanes,
                                    Value mask) {
-  Type storage = storageType(dtype);
+  assert((lanes > 1 || !mask) && "scalars have no mask");
+  Type storage = getMemoryType(*this, dtype);
   if (lanes == 1)
     return widen(dtype, load(pointer, storage));
   VectorType type = vec(storage, lanes);

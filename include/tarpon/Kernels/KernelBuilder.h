@@ -63,7 +63,8 @@ public:
   mlir::Type f32() { return getF32Type(); }
   mlir::Type ptr();
   mlir::VectorType vec(mlir::Type element, int64_t lanes);
-  /// The type in which a dtype is held in memory: f32, f16, i8, ...
+  /// The type in which a dtype is held in memory: f32, f16, i8, ... A bf16 is
+  /// held as i16, because LLVM has no bf16 in registers on most CPUs.
   mlir::Type storageType(runtime::DType dtype);
   Value cst(int64_t value);                     ///< i64
   Value cstF(double value);                     ///< f32

@@ -16,7 +16,7 @@
 //
 // A unit is 4 bytes and holds 1, 2 or 4 elements of K: what one lane of fma,
 // vdpbf16ps or vpdpbusd takes. K runs over the taps and within a tap over the
-// channels, which are padded to whole units (zeros in the filter).
+// channels, in runs that are padded to whole units (zeros in the filter).
 //
 // A task packs `blockM` tiles of pixels and goes through its tiles of channels,
 // so that each panel of the filter is used blockM times while it is in the
@@ -90,8 +90,12 @@ struct KernelSpec {
   bool resultQuantized;
   Layout inputLayout, resultLayout;
   int64_t tileM, tileN;
-  /// The channels of a tap fill whole lines: no masks when packing.
-  bool alignedChannels;
+  /// A row of the kernel is packed in one run: in nhwc its taps lie side by
+  /// side. For inputs with few channels, which would fill lines badly one by
+  /// one.
+  bool mergedRows;
+  /// The runs fill whole lines: no masks when packing.
+  bool alignedRuns;
   std::vector<OperandAccess> operands;
   EpilogueEmitter epilogue;
 
@@ -109,14 +113,15 @@ enum Param : int64_t {
   InputPixelBytes, ///< from one pixel to the next
   InputImageBytes, ///< from one image to the next
   InputGroupBytes, ///< from the channels of one group to the next
-  InputPieceBytes, ///< from one piece of a pixel's channels to the next
+  InputPieceBytes, ///< from one piece of a run to the next
   InputHeight,
   InputWidth,
-  Channels, ///< per group
-  Pieces,   ///< per tap
-  UnitsPerTap,
+  PixelElements, ///< channels of all groups, where rows are merged
+  RunElements,   ///< a run: the channels of a tap, or a row of the kernel
+  Pieces,        ///< per run
+  UnitsPerRun,
   KernelH,
-  KernelW,
+  KernelW, ///< runs per row of the kernel
   StrideH,
   StrideW,
   DilationH,

@@ -27,8 +27,11 @@ public:
 private:
   void emitPixel(Value input, Value row, Value column, Value destination);
   void emitTap(Value input, Value y, Value x, Value destination, Value unit);
+  void emitMergedRow(Value input, Value y, Value x, Value destination,
+                     Value unit);
   void emitLines(Value source, Value step, Value destination);
-  void emitPieces(Value source, Value step, Value destination, Value unit);
+  void emitPieces(Value source, Value step, Value from, Value to,
+                  Value destination, Value unit);
   Value loadPiece(Value source, Value mask);
   void storePiece(Value piece, Value destination, Value unit, Value units);
   Value toUnits(Value elements);

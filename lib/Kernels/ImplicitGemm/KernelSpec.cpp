@@ -71,8 +71,11 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
                         operand.quantized});
   }
   int64_t lineElements = kLineUnits * elementsPerUnit(arith);
-  alignedChannels =
-      pieceUnits() == kLineUnits && geometry.channels % lineElements == 0;
+  mergedRows = geometry.channels < lineElements && geometry.kernelW > 1 &&
+               geometry.dilationW == 1 && geometry.groups == 1 &&
+               inputLayout.kind == Layout::NHWC;
+  alignedRuns = !mergedRows && pieceUnits() == kLineUnits &&
+                geometry.channels % lineElements == 0;
 }
 
 int64_t KernelSpec::pieceElements() const {
@@ -112,7 +115,7 @@ std::string KernelSpec::symbol() const {
           inputLayout.name() + "_" + storedName(filterDtype, false) + "_to_" +
           storedName(resultDtype, resultQuantized) + "_" + resultLayout.name();
   text += "_m" + std::to_string(tileM) + "n" + std::to_string(tileN);
-  text += alignedChannels ? "_lines" : "_pieces";
+  text += mergedRows ? "_rows" : alignedRuns ? "_lines" : "_pieces";
   text += epilogue.symbolPart();
   for (const OperandAccess &access : operands) {
     const char *kind = access.kind == AccessKind::Scalar       ? "s"

@@ -41,7 +41,7 @@ void PackEmitter::emitPixel(Value input, Value row, Value column,
                             Value destination) {
   Value lineStep = b.cst(spec.tileM * kLineBytes);
   Value zero = b.cst(0), one = b.cst(1);
-  if (!spec.alignedChannels) {
+  if (!spec.alignedRuns) {
     // Units behind the last one meet zeros in the filter, and must not be NaN.
     Value last = b.mul(b.sub(param(Lines), 1), lineStep);
     b.store(b.cstLike(b.vec(b.f32(), kLineUnits), 0),
@@ -49,14 +49,17 @@ void PackEmitter::emitPixel(Value input, Value row, Value column,
   }
   Value top = b.sub(b.mul(row, param(StrideH)), param(PadTop));
   Value left = b.sub(b.mul(column, param(StrideW)), param(PadLeft));
-  Value unitsPerRow = b.mul(param(UnitsPerTap), param(KernelW));
+  Value unitsPerRow = b.mul(param(UnitsPerRun), param(KernelW));
   b.forLoop(zero, param(KernelH), one, [&](Value kh) {
     Value y = b.add(top, b.mul(kh, param(DilationH)));
     Value rowUnit = b.mul(kh, unitsPerRow);
     b.forLoop(zero, param(KernelW), one, [&](Value kw) {
       Value x = b.add(left, b.mul(kw, param(DilationW)));
-      Value unit = b.add(rowUnit, b.mul(kw, param(UnitsPerTap)));
-      emitTap(input, y, x, destination, unit);
+      Value unit = b.add(rowUnit, b.mul(kw, param(UnitsPerRun)));
+      if (spec.mergedRows)
+        emitMergedRow(input, y, x, destination, unit);
+      else
+        emitTap(input, y, x, destination, unit);
     });
   });
 }
@@ -70,13 +73,31 @@ void PackEmitter::emitTap(Value input, Value y, Value x, Value destination,
   Value source = b.select(
       inside, b.offset(input, b.mul(pixel, param(InputPixelBytes))), fill);
   Value step = b.select(inside, param(InputPieceBytes), b.cst(0));
-  if (spec.alignedChannels) {
+  if (spec.alignedRuns) {
     Value line = b.div(unit, kLineUnits);
     emitLines(source, step,
               b.offset(destination, b.mul(line, spec.tileM * kLineBytes)));
   } else {
-    emitPieces(source, step, destination, unit);
+    emitPieces(source, step, b.cst(0), param(RunElements), destination, unit);
   }
+}
+
+/// A row of the kernel from column x on. What lies left of the image or right
+/// of it is left out of the loads; a row above or below reads the padding line.
+void PackEmitter::emitMergedRow(Value input, Value y, Value x,
+                                Value destination, Value unit) {
+  Value inside = b.ult(y, param(InputHeight));
+  Value zero = b.cst(0);
+  Value pixel = b.add(b.mul(y, param(InputWidth)), x);
+  Value source = b.select(
+      inside, b.offset(input, b.mul(pixel, param(InputPixelBytes))), fill);
+  Value step = b.select(inside, param(InputPieceBytes), zero);
+  Value left = b.mul(b.sub(zero, x), param(PixelElements));
+  Value right = b.mul(b.sub(param(InputWidth), x), param(PixelElements));
+  Value from = b.select(inside, b.maxS(left, zero), zero);
+  Value to =
+      b.select(inside, b.minS(right, param(RunElements)), param(RunElements));
+  emitPieces(source, step, from, to, destination, unit);
 }
 
 /// Copies whole lines.
@@ -89,16 +110,23 @@ void PackEmitter::emitLines(Value source, Value step, Value destination) {
   });
 }
 
-/// Copies pieces that may be cut short and may start anywhere in a line.
-void PackEmitter::emitPieces(Value source, Value step, Value destination,
-                             Value unit) {
+/// Copies pieces that may start anywhere in a line. Of the run's elements those
+/// in [from, to) are read, the others are padding.
+void PackEmitter::emitPieces(Value source, Value step, Value from, Value to,
+                             Value destination, Value unit) {
   int64_t elements = spec.pieceElements(), units = spec.pieceUnits();
   b.forLoop(param(Pieces), [&](Value piece) {
-    Value left = b.sub(param(Channels), b.mul(piece, elements));
-    Value mask = b.firstLanes(left, elements);
+    Value done = b.mul(piece, elements);
+    Value mask = b.firstLanes(b.sub(to, done), elements);
+    if (spec.mergedRows) {
+      Value before = b.firstLanes(b.sub(from, done), elements);
+      Value all = b.cstLike(before.getType(), -1);
+      mask = b.andI(mask, arith::XOrIOp::create(b, before, all));
+    }
     Value loaded = loadPiece(b.offset(source, b.mul(piece, step)), mask);
     Value first = b.add(unit, b.mul(piece, units));
-    Value count = b.ceilDiv(left, b.cst(elements / units));
+    Value count =
+        b.ceilDiv(b.sub(param(RunElements), done), b.cst(elements / units));
     storePiece(loaded, destination, first, count);
   });
 }
@@ -108,7 +136,11 @@ Value PackEmitter::loadPiece(Value source, Value mask) {
   if (spec.arith == Arith::F32)
     return b.loadConverted(spec.inputDtype, source, elements, mask);
   VectorType type = b.vec(b.storageType(spec.inputDtype), elements);
-  Value loaded = mask ? b.maskedLoad(source, mask, type) : b.load(source, type);
+  if (!mask)
+    return toUnits(b.load(source, type));
+  Value loaded = b.maskedLoad(source, mask, type);
+  if (spec.mergedRows && spec.arith == Arith::I8Dot)
+    loaded = b.select(mask, loaded, b.load(fill, type)); // Padding is not 0.
   return toUnits(loaded);
 }
 

@@ -23,16 +23,26 @@ using llvm::divideCeil;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Units that the channels of one tap take in the panels.
-static int64_t unitsPerTap(const KernelSpec &spec, const Geometry &g) {
-  int64_t units = divideCeil(g.channels, elementsPerUnit(spec.arith));
+/// Taps that a run holds, and runs of a window.
+static int64_t tapsPerRun(const KernelSpec &spec, const Geometry &g) {
+  return spec.mergedRows ? g.kernelW : 1;
+}
+
+static int64_t runElements(const KernelSpec &spec, const Geometry &g) {
+  return tapsPerRun(spec, g) * g.channels;
+}
+
+/// Units that one run takes in the panels.
+static int64_t unitsPerRun(const KernelSpec &spec, const Geometry &g) {
+  int64_t units = divideCeil(runElements(spec, g), elementsPerUnit(spec.arith));
   if (spec.inputLayout.kind == Layout::Blocked)
     units = llvm::alignTo(units, spec.pieceUnits());
   return units;
 }
 
 static int64_t linesPerPixel(const KernelSpec &spec, const Geometry &g) {
-  return divideCeil(g.taps() * unitsPerTap(spec, g), kLineUnits);
+  int64_t runs = g.taps() / tapsPerRun(spec, g);
+  return divideCeil(runs * unitsPerRun(spec, g), kLineUnits);
 }
 
 static int64_t panelBytes(const KernelSpec &spec, const Geometry &g) {
@@ -167,7 +177,8 @@ class FilterPacker {
 public:
   FilterPacker(const KernelSpec &spec, const Geometry &geometry)
       : spec(spec), g(geometry), perUnit(elementsPerUnit(spec.arith)),
-        tapUnits(unitsPerTap(spec, geometry)),
+        runTaps(tapsPerRun(spec, geometry)),
+        runUnits(unitsPerRun(spec, geometry)),
         units(linesPerPixel(spec, geometry) * kLineUnits),
         tiles(divideCeil(geometry.outChannels, spec.tileN)),
         elementBytes(runtime::dtypeBytes(spec.filterDtype)) {}
@@ -192,9 +203,10 @@ private:
     int64_t column = inGroup % spec.tileN;
     for (int64_t tap = 0; tap < g.taps(); ++tap)
       for (int64_t c = 0; c < g.channels; ++c) {
-        int64_t unit = tap * tapUnits + c / perUnit;
+        int64_t inRun = tap % runTaps * g.channels + c;
+        int64_t unit = tap / runTaps * runUnits + inRun / perUnit;
         int64_t to = ((tile * units + unit) * spec.tileN + column) * perUnit +
-                     c % perUnit;
+                     inRun % perUnit;
         int64_t from = outChannel * strides.outChannel + c * strides.channel +
                        tap * strides.tap;
         std::memcpy(packed.data() + to * elementBytes,
@@ -204,7 +216,7 @@ private:
 
   const KernelSpec &spec;
   const Geometry &g;
-  int64_t perUnit, tapUnits, units, tiles, elementBytes;
+  int64_t perUnit, runTaps, runUnits, units, tiles, elementBytes;
 };
 } // namespace
 
@@ -285,15 +297,17 @@ static void setInputParams(std::vector<int64_t> &params, const KernelSpec &spec,
   params[InputPieceBytes] = piece * element * (blocked ? pixels : 1);
   params[InputHeight] = g.height;
   params[InputWidth] = g.width;
-  params[Channels] = g.channels;
-  params[Pieces] = divideCeil(g.channels, piece);
-  params[UnitsPerTap] = unitsPerTap(spec, g);
+  params[PixelElements] = channels;
+  params[RunElements] = runElements(spec, g);
+  params[Pieces] = divideCeil(runElements(spec, g), piece);
+  params[UnitsPerRun] = unitsPerRun(spec, g);
   params[Lines] = linesPerPixel(spec, g);
 }
 
-static void setWindowParams(std::vector<int64_t> &params, const Geometry &g) {
+static void setWindowParams(std::vector<int64_t> &params,
+                            const KernelSpec &spec, const Geometry &g) {
   params[KernelH] = g.kernelH;
-  params[KernelW] = g.kernelW;
+  params[KernelW] = g.kernelW / tapsPerRun(spec, g);
   params[StrideH] = g.strideH;
   params[StrideW] = g.strideW;
   params[DilationH] = g.dilationH;
@@ -353,7 +367,7 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
   std::vector<int64_t> &params = launch.params;
   params.assign(NumParams, 0);
   setInputParams(params, spec, g);
-  setWindowParams(params, g);
+  setWindowParams(params, spec, g);
   launch.tasks = setTaskParams(params, spec, target, g, config.get("block_m"));
   params[FillByte] =
       problem.operands[0].quantized ? problem.operands[0].zeroPoint & 0xff : 0;
