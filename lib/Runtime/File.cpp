@@ -1,5 +1,4 @@
-//===- File.cpp - Whole files, read with care and written at once -*- C++
-//-*-===//
+//===- File.cpp - Whole files read and written ------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

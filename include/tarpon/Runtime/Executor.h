@@ -1,4 +1,4 @@
-//===- Executor.h - Runs a package on the host -----------------*- C++ -*-===//
+//===- Executor.h - Runs a package on the host ------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

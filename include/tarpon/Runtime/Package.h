@@ -1,5 +1,4 @@
-//===- Package.h - A compiled model ------------------------------*- C++
-//-*-===//
+//===- Package.h - A compiled model -----------------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- EvaluatorTest.cpp - Tests of the evaluator and its client -*- C++
-//-*-===//
+//===- EvaluatorTest.cpp - Tests of evaluator and client --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
