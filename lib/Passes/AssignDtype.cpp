@@ -34,8 +34,8 @@ public:
   explicit DtypeAssigner(Type storage) : storage(storage) {}
 
   LogicalResult run(func::FuncOp function) {
-    return values.retypeFunction(
-        function, [&](FusedOp op) { return retype(op); });
+    return values.retypeFunction(function,
+                                 [&](FusedOp op) { return retype(op); });
   }
 
 private:

@@ -21,8 +21,8 @@ namespace tarpon {
 // Queries
 //===----------------------------------------------------------------------===//
 
-/// Whether every layout puts the tensor's elements into the same order: a vector
-/// along dimension 1.
+/// Whether every layout puts the tensor's elements into the same order: a
+/// vector along dimension 1.
 static bool isChannelVector(RankedTensorType type) {
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (dim != 1 && type.getDimSize(dim) != 1)
@@ -71,8 +71,8 @@ public:
   explicit LayoutAssigner(LayoutAttr layout) : layout(layout) {}
 
   LogicalResult run(func::FuncOp function) {
-    return values.retypeFunction(
-        function, [&](FusedOp op) { return retype(op); });
+    return values.retypeFunction(function,
+                                 [&](FusedOp op) { return retype(op); });
   }
 
 private:

@@ -97,8 +97,8 @@ static bool hasChannelsInDimOne(Operation *op) {
          cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 2;
 }
 
-/// The op with constant filters that gives `value`, each value in between having
-/// one use.
+/// The op with constant filters that gives `value`, each value in between
+/// having one use.
 static std::optional<FilteredOp> getFilteredOp(Value value,
                                                int64_t numChannels) {
   FilteredOp result;
@@ -165,8 +165,8 @@ static Value foldIntoFilter(PatternRewriter &rewriter, BatchNormOp op,
     filtered.op->setOperand(filtered.filterOperand, filter);
   });
   rewriter.setInsertionPoint(op);
-  Value shift = createChannelConstant(rewriter, op.getLoc(), op.getType(),
-                                      affine.shift);
+  Value shift =
+      createChannelConstant(rewriter, op.getLoc(), op.getType(), affine.shift);
   return AddOp::create(rewriter, op.getLoc(), filtered.op->getResult(0), shift);
 }
 
@@ -225,8 +225,8 @@ struct FoldBatchNormPass
             // A batch norm may fold only once the one before it has.
             .setUseTopDownTraversal(true)
             .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
-                                     config)))
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     unsigned expanded = count(MulOp()) - muls;
     numExpanded += expanded;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A chain is a root and the ops that become its epilogue. Chains are found
-// first, from roots that accumulate and then from what elementwise ops are left;
-// then each becomes a region at the place of its last op, where all its operands
-// are defined: every value inside has one use, which is in the chain.
+// first, from roots that accumulate and then from what elementwise ops are
+// left; then each becomes a region at the place of its last op, where all its
+// operands are defined: every value inside has one use, which is in the chain.
 //
 //===----------------------------------------------------------------------===//
 

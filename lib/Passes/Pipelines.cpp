@@ -71,8 +71,7 @@ struct LoweringPipelineOptions : PassPipelineOptions<LoweringPipelineOptions> {
   Option<int64_t> vectorBits{*this, "vector-bits",
                              llvm::cl::desc("Vector width of the target"),
                              llvm::cl::init(128)};
-  Option<int64_t> threads{*this, "threads",
-                          llvm::cl::desc("Threads to run on"),
+  Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads to run on"),
                           llvm::cl::init(1)};
 };
 

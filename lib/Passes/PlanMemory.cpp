@@ -1,4 +1,5 @@
-//===- PlanMemory.cpp - Place results and workspaces in an arena -*- C++ -*-===//
+//===- PlanMemory.cpp - Place results and workspaces in an arena -*- C++
+//-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -96,8 +97,9 @@ static SmallVector<Buffer> collectBuffers(func::FuncOp function) {
       buffers.push_back({launch, false, getBufferSize(bytes), time, uses.last});
     }
     if (launch.getWorkspaceBytes() != 0)
-      buffers.push_back({launch, true, getBufferSize(launch.getWorkspaceBytes()),
-                         time, time});
+      buffers.push_back({launch, true,
+                         getBufferSize(launch.getWorkspaceBytes()), time,
+                         time});
   }
   return buffers;
 }
@@ -137,9 +139,10 @@ static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
     });
     buffer->offset = findGap(neighbours, buffer->size);
     arenaBytes = std::max(arenaBytes, buffer->end());
-    auto *at = llvm::upper_bound(
-        placed, buffer->offset,
-        [](int64_t offset, const Buffer *other) { return offset < other->offset; });
+    auto *at = llvm::upper_bound(placed, buffer->offset,
+                                 [](int64_t offset, const Buffer *other) {
+                                   return offset < other->offset;
+                                 });
     placed.insert(at, buffer);
   }
   return arenaBytes;

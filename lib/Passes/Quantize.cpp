@@ -55,7 +55,8 @@ static float makeScale(float extent, float steps) {
 static quant::UniformQuantizedType makeActivationType(MLIRContext *context,
                                                       Range range) {
   float scale = makeScale(range.high - range.low, 255);
-  int64_t zeroPoint = std::clamp(std::nearbyint(-range.low / scale), 0.f, 255.f);
+  int64_t zeroPoint =
+      std::clamp(std::nearbyint(-range.low / scale), 0.f, 255.f);
   return quant::UniformQuantizedType::get(
       /*flags=*/0, IntegerType::get(context, 8), Float32Type::get(context),
       scale, zeroPoint, /*storageTypeMin=*/0, /*storageTypeMax=*/255);
@@ -90,7 +91,8 @@ static Value quantizeFilter(OpBuilder &builder, Value filter, int64_t axis) {
   for (auto [index, value] : llvm::enumerate(values)) {
     float scale = static_cast<float>(scales[getChannel(index)]);
     // fmin and fmax drop a NaN, which std::clamp would pass on.
-    float stored = std::fmin(127, std::fmax(-127, std::nearbyint(value / scale)));
+    float stored =
+        std::fmin(127, std::fmax(-127, std::nearbyint(value / scale)));
     bytes[index] = static_cast<char>(static_cast<int8_t>(stored));
   }
   auto element = quant::UniformQuantizedPerAxisType::get(
@@ -158,7 +160,8 @@ private:
   FailureOr<Value> retype(FusedOp op) {
     SmallVector<Value> operands;
     for (Value operand : op.getInputs())
-      // Converts were in the model before: what they read is not ours to change.
+      // Converts were in the model before: what they read is not ours to
+      // change.
       operands.push_back(isConvertRegion(op)
                              ? values.getAs(operand, getTensorType(operand))
                              : values.get(operand));
@@ -184,8 +187,8 @@ private:
       return true;
     Value source = getSource(value);
     auto fused = source.getDefiningOp<FusedOp>();
-    return isF32(value) && (isa<BlockArgument>(source) ||
-                            (fused && !isConvertRegion(fused)));
+    return isF32(value) &&
+           (isa<BlockArgument>(source) || (fused && !isConvertRegion(fused)));
   }
 
   static Type getElement(Value value) {
@@ -236,7 +239,8 @@ private:
       if (filter && *filter == index) {
         input = getFilter(op, input);
       } else if (!getConstantValue(input)) {
-        FailureOr<Type> element = getActivationElement(op.getInputs()[position]);
+        FailureOr<Type> element =
+            getActivationElement(op.getInputs()[position]);
         if (failed(element))
           return failure();
         input = values.getAs(op.getInputs()[position], *element);
@@ -267,9 +271,8 @@ private:
       unsigned index = argument.getArgNumber();
       auto range =
           function.getArgAttrOfType<DenseF32ArrayAttr>(index, kRangeAttrName);
-      return makeElement(range, [&] {
-        return function.emitError("argument ") << index;
-      });
+      return makeElement(
+          range, [&] { return function.emitError("argument ") << index; });
     }
     return getResultType(source.getDefiningOp<FusedOp>());
   }
@@ -284,9 +287,8 @@ private:
                        [&] { return op.emitOpError("result"); });
   }
 
-  FailureOr<Type>
-  makeElement(DenseF32ArrayAttr attr,
-              function_ref<InFlightDiagnostic()> emitError) {
+  FailureOr<Type> makeElement(DenseF32ArrayAttr attr,
+                              function_ref<InFlightDiagnostic()> emitError) {
     if (!attr || attr.size() != 2 || !(attr[0] <= attr[1]) ||
         !std::isfinite(attr[0]) || !std::isfinite(attr[1]))
       return emitError() << " needs an attribute " << kRangeAttrName

@@ -54,8 +54,7 @@ FailureOr<Value> tarpon::detail::cloneRetyped(OpBuilder &builder, Operation *op,
   Operation *clone = builder.clone(*op, mapping);
   Value result = clone->getResult(0);
   if (auto convert = dyn_cast<ConvertOp>(clone)) {
-    result.setType(
-        getConvertedType(getTensorType(result), convert.getInput()));
+    result.setType(getConvertedType(getTensorType(result), convert.getInput()));
   } else if (auto infer = dyn_cast<InferTypeOpInterface>(clone)) {
     SmallVector<Type, 1> types;
     if (failed(infer.inferReturnTypes(
@@ -106,8 +105,7 @@ public:
       else if (failed(cloneOp(op)))
         return failure();
     }
-    auto yield =
-        cast<YieldOp>(source.getBody().front().getTerminator());
+    auto yield = cast<YieldOp>(source.getBody().front().getTerminator());
     Value result = mapping.lookup(yield.getValue());
     YieldOp::create(builder, yield.getLoc(),
                     convert(result, types.resultElement));
@@ -145,8 +143,7 @@ private:
   void cloneConvert(ConvertOp op) {
     Value input = mapping.lookup(op.getInput());
     Type element = op.getType().getElementType();
-    bool isWhole = op == source.getRoot() &&
-                   isa<YieldOp>(op->getNextNode());
+    bool isWhole = op == source.getRoot() && isa<YieldOp>(op->getNextNode());
     if (isWhole)
       element = types.resultElement;
     auto type = withElementType(getConvertedType(op.getType(), input), element);
@@ -240,7 +237,8 @@ Value StoredValues::retypeReshape(ReshapeOp op) {
   if (operand == op.getInput())
     return op;
   Type element = getTensorType(operand).getElementType();
-  operand = getAs(op.getInput(), withElementType(op.getInput().getType(), element));
+  operand =
+      getAs(op.getInput(), withElementType(op.getInput().getType(), element));
   OpBuilder builder(op);
   return ReshapeOp::create(builder, op.getLoc(),
                            withElementType(op.getType(), element), operand);

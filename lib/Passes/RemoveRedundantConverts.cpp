@@ -54,7 +54,8 @@ static bool holdsAll(Type from, Type to) {
     // f16 has the precision of 11 bits, and the range of 16.
     return getPrecision(from) <= getPrecision(to);
   auto toInteger = dyn_cast<IntegerType>(to);
-  return toInteger && fromInteger.getSignedness() == toInteger.getSignedness() &&
+  return toInteger &&
+         fromInteger.getSignedness() == toInteger.getSignedness() &&
          fromInteger.getWidth() > 1 &&
          fromInteger.getWidth() <= toInteger.getWidth();
 }
@@ -149,8 +150,8 @@ struct RemoveRedundantConvertsPass
     populateRemoveRedundantConvertsPatterns(patterns);
     auto config = GreedyRewriteConfig().setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
-                                     config)))
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     numRemoved += before - count();
   }

@@ -44,8 +44,8 @@ void populateRemoveRedundantConvertsPatterns(mlir::RewritePatternSet &patterns);
 using SolutionChooser =
     std::function<mlir::FailureOr<SolutionAttr>(FusedOp, const Problem &)>;
 
-/// The attribute for a solver with a perf config; `source` says where the choice
-/// came from ("default", "measured", ...).
+/// The attribute for a solver with a perf config; `source` says where the
+/// choice came from ("default", "measured", ...).
 SolutionAttr makeSolutionAttr(mlir::MLIRContext *context, const Solver &solver,
                               const PerfConfig &config, llvm::StringRef source);
 
@@ -59,8 +59,7 @@ createSelectSolutionsPass(const TargetInfo &target,
                           SolutionChooser chooser = nullptr);
 
 /// tarpon-lower-to-launches for a target.
-std::unique_ptr<mlir::Pass>
-createLowerToLaunchesPass(const TargetInfo &target);
+std::unique_ptr<mlir::Pass> createLowerToLaunchesPass(const TargetInfo &target);
 
 #define GEN_PASS_REGISTRATION
 #include "tarpon/Passes/Passes.h.inc"

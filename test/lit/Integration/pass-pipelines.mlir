@@ -27,39 +27,6 @@
 // BF16-NEXT:    tarpon.launch "pool1"{{.*}} -> tensor<1x8x1x1xbf16, #tarpon.layout<nhwc>>
 // BF16-NEXT:    tarpon.reshape
 // BF16-NEXT:    tarpon.launch "prob"{{.*}} -> tensor<1x8xf32>
-func.func(tarpon-simplify,tarpon-choose,tarpon-lower))' | FileCheck %s --check-prefix=ON
-
-// Layers and their order: what each pass does is tested in ../Passes.
-
-// ON-LABEL:   func @network({{.*}} attributes {tarpon.arena_bytes = {{[0-9]+}} : i64}
-// ON-NOT:       tarpon.fused
-// ON:           tarpon.launch "conv1"{{.*}} | add(2) | relu"
-// ON-NEXT:      tarpon.launch "pool1"
-// ON-NEXT:      tarpon.reshape
-// ON-NEXT:      tarpon.launch "prob"{{.*}}offset = -1
-// ON-NEXT:      return
-
-// OFF-LABEL:  func @network(
-// OFF:          tarpon.launch "conv1"
-// OFF-NEXT:     tarpon.launch "bn1"
-// OFF-NEXT:     tarpon.launch "relu1"
-// OFF-NEXT:     tarpon.launch "pool1"
-// OFF-NEXT:     tarpon.reshape
-// OFF-NEXT:     tarpon.launch "prob"
-
-// BF16-LABEL: func @network(
-// BF16:         tarpon.launch "convert_0"{{.*}} -> tensor<1x4x6x6xbf16, #tarpon.layout<nhwc>>
-// BF16-NEXT:    tarpon.launch "conv1"{{.*}} -> tensor<1x8x6x6xbf16, #tarpon.layout<nhwc>>
-// BF16-NEXT:    tarpon.launch "pool1"{{.*}} -> tensor<1x8x1x1xbf16, #tarpon.layout<nhwc>>
-// BF16-NEXT:    tarpon.reshape
-// BF16-NEXT:    tarpon.launch "prob"{{.*}} -> tensor<1x8xf32>
-
-// INT8-LABEL: func @network(
-// INT8:         tarpon.launch "convert_0"{{.*}} -> tensor<1x4x6x6x!quant.uniform<{{.*}}>, #tarpon.layout<nhwc>>
-// INT8-NEXT:    tarpon.launch "conv1"{{.*}} -> tensor<1x8x6x6x!quant.uniform<{{.*}}>, #tarpon.layout<nhwc>>
-// INT8-NEXT:    tarpon.launch "pool1"{{.*}} -> tensor<1x8x1x1xf32, #tarpon.layout<nhwc>>
-// INT8-NEXT:    tarpon.reshape
-// INT8-NEXT:    tarpon.launch "prob"{{.*}} -> tensor<1x8xf32>
 func.func @network(%x: tensor<1x4x6x6xf32>) -> tensor<1x8xf32> {
   %w = tarpon.constant {value = dense<0.5> : tensor<8x4x3x3xf32>} : tensor<8x4x3x3xf32>
   %p = tarpon.constant {value = dense<2.0> : tensor<8xf32>} : tensor<8xf32>
