@@ -8,6 +8,8 @@
 #include "Opt.h"
 
 #include "tarpon/IR/TarponDialect.h"
+#include "tarpon/Passes/Passes.h"
+#include "tarpon/Passes/Pipelines.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +21,8 @@ using namespace mlir;
 
 int tarpon::runOpt(int argc, char **argv) {
   registerTransformsPasses();
+  registerTarponPasses();
+  registerTarponPipelines();
 
   DialectRegistry registry;
   registry.insert<TarponDialect, arith::ArithDialect, func::FuncDialect,

@@ -5,6 +5,30 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLine.h"
+#include "Messages.h"
 #include "Opt.h"
 
-int main(int argc, char **argv) { return tarpon::runOpt(argc, argv); }
+#include <filesystem>
+#include <string_view>
+
+/// A word that is neither a file nor looks like one is a misspelt command.
+static bool isUnknownCommand(std::string_view argument) {
+  std::error_code code;
+  return !argument.starts_with("-") &&
+         argument.find_first_of("./") == std::string_view::npos &&
+         !std::filesystem::exists(argument, code);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2)
+    return tarpon::failUsage("no command (see 'graph-opt --help')");
+  std::string_view first = argv[1];
+  if (tarpon::isCommand(first) || first == "--help" || first == "-h" ||
+      first == "--version")
+    return tarpon::runCommandLine(argc, argv);
+  if (isUnknownCommand(first))
+    return tarpon::failUsage("there is no command '" + std::string(first) +
+                             "' (see 'graph-opt --help')");
+  return tarpon::runOpt(argc, argv);
+}

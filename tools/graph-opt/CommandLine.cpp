@@ -1,0 +1,368 @@
+//===- CommandLine.cpp - From a command line to a command -------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All of CLI11 is in this file, the only one that is compiled with exceptions.
+// The commands run when CLI11 is done, so that none of them can pass through
+// code that was compiled without.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+
+#include "Commands.h"
+#include "Messages.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <sstream>
+
+namespace tarpon {
+
+namespace {
+
+/// The knobs of a global choice and their values.
+struct Knob {
+  const char *name;
+  std::vector<std::string> values;
+};
+
+/// All sub-commands with the arguments that they are parsed into.
+class CommandLine {
+public:
+  CommandLine();
+
+  /// Sets `command`, or returns the exit status with nothing left to do.
+  std::optional<int> parse(int argc, char **argv);
+
+  const std::vector<std::string> &getNames() const { return names; }
+
+  std::function<int()> command;
+
+private:
+  CLI::App *add(const std::string &name, const std::string &summary,
+                const std::string &example, std::function<int()> run);
+  void addCompile();
+  void addRun();
+  void addPerf();
+  void addVerify();
+  void addImport();
+  void addSolvers();
+
+  CLI::App app{"Tarpon, a graph compiler for ONNX models that tunes what "
+               "others guess.\n\"graph-opt FILE.mlir PASSES\" runs passes like "
+               "mlir-opt; \"graph-opt --help-list\" lists them.",
+               "graph-opt"};
+  std::vector<std::string> names;
+
+  CompileArguments compile;
+  RunArguments run;
+  PerfArguments perf;
+  VerifyArguments verify;
+  ImportArguments import;
+  SolversArguments solvers;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+static const Knob kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
+static const Knob kLayout = {"layout", {"nchw", "nhwc"}};
+static const Knob kFusion = {"fusion", {"on", "off"}};
+
+static std::string join(const std::vector<std::string> &values,
+                        const std::string &last) {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0)
+      text += i + 1 == values.size() ? last : ", ";
+    text += values[i];
+  }
+  return text;
+}
+
+static std::string checkValue(const Knob &knob, const std::string &value) {
+  if (std::count(knob.values.begin(), knob.values.end(), value))
+    return "";
+  return std::string("unknown ") + knob.name + " '" + value + "', expected " +
+         join(knob.values, " or ");
+}
+
+/// One value.
+static CLI::Validator isOneOf(const Knob &knob) {
+  return CLI::Validator(
+      [&knob](const std::string &text) { return checkValue(knob, text); },
+      join(knob.values, "|"));
+}
+
+/// Several values that are separated by commas, or pick_global.
+static CLI::Validator isListOf(const Knob &knob) {
+  return CLI::Validator(
+      [&knob](const std::string &text) -> std::string {
+        if (text == "pick_global")
+          return "";
+        std::vector<std::string> seen;
+        std::istringstream stream(text + ",");
+        for (std::string value; std::getline(stream, value, ',');) {
+          std::string error = checkValue(knob, value);
+          if (!error.empty())
+            return error + ", a list of them, or pick_global";
+          if (std::count(seen.begin(), seen.end(), value))
+            return std::string(knob.name) + " '" + value + "' is given twice";
+          seen.push_back(value);
+        }
+        return "";
+      },
+      join(knob.values, ",") + "|pick_global");
+}
+
+//===----------------------------------------------------------------------===//
+// Options that several commands share
+//===----------------------------------------------------------------------===//
+
+static void addModel(CLI::App *app, std::string &model,
+                     const std::string &what) {
+  app->add_option("MODEL", model, what)->required()->type_name("");
+}
+
+static void addBatch(CLI::App *app, std::optional<int64_t> &batch) {
+  app->add_option("--batch", batch, "Size of the symbolic batch dimension")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 20))
+      ->type_name("N");
+}
+
+static void addThreads(CLI::App *app, int64_t &threads) {
+  app->add_option("--threads", threads, "Threads (default: one per core)")
+      ->check(CLI::Range(int64_t(1), int64_t(4096)))
+      ->type_name("N");
+}
+
+static void addCpu(CLI::App *app, std::string &cpu) {
+  app->add_option("--cpu", cpu,
+                  "Use only what this CPU of LLVM's list has (default: this "
+                  "machine's)")
+      ->type_name("NAME");
+}
+
+static void addSeed(CLI::App *app, uint64_t &seed) {
+  app->add_option("--seed", seed, "Seed of generated inputs (default: 0)")
+      ->type_name("N");
+}
+
+static void addMaxError(CLI::App *app, std::optional<double> &maxError,
+                        const std::string &what) {
+  app->add_option("--max-error", maxError, what)
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("E");
+}
+
+static void addChoice(CLI::App *app, ModelArguments &model) {
+  app->add_option("--dtype", model.dtype, "Datatype (default: fp32)")
+      ->type_name("")
+      ->check(isOneOf(kDtype));
+  app->add_option("--layout", model.layout, "Memory layout (default: nchw)")
+      ->type_name("")
+      ->check(isOneOf(kLayout));
+  app->add_option("--fusion", model.fusion, "Fusion (default: on)")
+      ->type_name("")
+      ->check(isOneOf(kFusion));
+  addBatch(app, model.batch);
+  addThreads(app, model.threads);
+  addCpu(app, model.cpu);
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+CLI::App *CommandLine::add(const std::string &name, const std::string &summary,
+                           const std::string &example,
+                           std::function<int()> run) {
+  CLI::App *sub = app.add_subcommand(name, summary);
+  sub->footer("example:\n  " + example);
+  sub->callback([this, run = std::move(run)] { command = run; });
+  names.push_back(name);
+  return sub;
+}
+
+void CommandLine::addCompile() {
+  CLI::App *sub =
+      add("compile", "Tune and compile an ONNX model",
+          "graph-opt compile resnet50.onnx --dtype pick_global --layout "
+          "pick_global \\\n      --tuning-file resnet50.json -o resnet50.tpn",
+          [this] { return runCompile(compile); });
+  addModel(sub, compile.model, "The ONNX model");
+  sub->add_option("--target", compile.target, "Target (default: host)")
+      ->check(CLI::IsMember({"host"}))
+      ->type_name("");
+  sub->add_option("--dtype", compile.dtype, "Datatypes to try (default: fp32)")
+      ->type_name("")
+      ->check(isListOf(kDtype));
+  sub->add_option("--layout", compile.layout,
+                  "Memory layouts to try (default: nchw)")
+      ->type_name("")
+      ->check(isListOf(kLayout));
+  sub->add_option("--fusion", compile.fusion, "Fusion (default: on)")
+      ->type_name("")
+      ->check(isListOf(kFusion));
+  addBatch(sub, compile.batch);
+  addThreads(sub, compile.threads);
+  sub->add_option("--calibration", compile.calibration,
+                  "Inputs for calibration and accuracy (default: generated)")
+      ->type_name("DIR");
+  addMaxError(sub, compile.maxError,
+              "Accuracy budget: relative L2 distance from fp32");
+  sub->add_option("--tuning-time", compile.tuningTime,
+                  "Time for the whole tuning run, in seconds")
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("S");
+  sub->add_option("--tuning-file", compile.tuningFile,
+                  "Write the record of the tuning here")
+      ->type_name("OUT.json");
+  CLI::Option *replay =
+      sub->add_option("--replay", compile.replay,
+                      "Compile as this tuning file says; measure nothing")
+          ->type_name("IN.json");
+  sub->add_flag("--replay-anyway", compile.replayAnyway,
+                "Replay a file that was made for something else, as far as it "
+                "fits")
+      ->needs(replay);
+  sub->add_flag("--strict", compile.strict, "Make a fallback an error");
+  sub->add_flag("--quiet", compile.quiet, "Show no progress");
+  sub->add_option("-o,--output", compile.output, "Write the package here")
+      ->type_name("OUT.tpn");
+  addCpu(sub, compile.cpu);
+}
+
+void CommandLine::addRun() {
+  CLI::App *sub =
+      add("run", "Run a model",
+          "graph-opt run resnet50.tpn --input data=cat.npy --output-dir out",
+          [this] { return runRun(run); });
+  addModel(sub, run.model.model, "The ONNX model or a package (.tpn)");
+  sub->add_option("--input", run.inputs,
+                  "An input (default: generated from the seed)")
+      ->type_name("NAME=FILE.npy|.pb")
+      ->expected(1)
+      ->take_all();
+  sub->add_option("--output-dir", run.outputDir,
+                  "Write the outputs here as 0.npy, 1.npy, ...")
+      ->type_name("DIR");
+  addSeed(sub, run.seed);
+  addChoice(sub, run.model);
+}
+
+void CommandLine::addPerf() {
+  CLI::App *sub = add("perf", "Measure a model, layer by layer",
+                      "graph-opt perf resnet50.tpn --threads 1 --json "
+                      "resnet50-perf.json",
+                      [this] { return runPerf(perf); });
+  addModel(sub, perf.model.model, "The ONNX model or a package (.tpn)");
+  sub->add_option("--iterations", perf.iterations,
+                  "Timed runs (default: what fits into a second)")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 20))
+      ->type_name("N");
+  sub->add_option("--json", perf.json, "Write the figures here too")
+      ->type_name("OUT");
+  addChoice(sub, perf.model);
+}
+
+void CommandLine::addVerify() {
+  CLI::App *sub =
+      add("verify", "Compare a model's results with what they should be",
+          "graph-opt verify resnet50.onnx --dtype int8 --layout nhwc",
+          [this] { return runVerify(verify); });
+  addModel(sub, verify.model.model, "The ONNX model");
+  sub->add_option("--test-data", verify.testData,
+                  "An ONNX test_data_set, or a folder of them (default: "
+                  "compare with the reference solver)")
+      ->type_name("DIR");
+  addMaxError(sub, verify.maxError, "Largest relative L2 error to accept");
+  addSeed(sub, verify.seed);
+  addChoice(sub, verify.model);
+}
+
+void CommandLine::addImport() {
+  CLI::App *sub = add("import", "Print an ONNX model as MLIR",
+                      "graph-opt import resnet50.onnx --elide 4",
+                      [this] { return runImport(import); });
+  addModel(sub, import.model, "The ONNX model");
+  addBatch(sub, import.batch);
+  sub->add_option("--elide", import.elide,
+                  "Print the values of constants of up to N elements only "
+                  "(default: 16)")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 40))
+      ->type_name("N");
+}
+
+void CommandLine::addSolvers() {
+  CLI::App *sub = add("solvers", "List the solvers, or those of a problem",
+                      "graph-opt solvers --problem 'relu(1x64x56x56xf32)->...'",
+                      [this] { return runSolvers(solvers); });
+  sub->add_option("--problem", solvers.problem,
+                  "A problem key as in a tuning file")
+      ->type_name("KEY");
+  addThreads(sub, solvers.threads);
+  addCpu(sub, solvers.cpu);
+}
+
+CommandLine::CommandLine() {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("graph-opt ") + TARPON_VERSION);
+  app.footer("example:\n  graph-opt compile resnet50.onnx -o resnet50.tpn\n\n"
+             "\"graph-opt COMMAND --help\" tells more about each.");
+  addCompile();
+  addRun();
+  addPerf();
+  addVerify();
+  addImport();
+  addSolvers();
+}
+
+/// CLI11's message, as one sentence in our style.
+static std::string describe(const CLI::App &app, const CLI::ParseError &error) {
+  std::string message = error.what();
+  std::string help = "graph-opt";
+  for (const CLI::App *sub : app.get_subcommands())
+    help += " " + sub->get_name();
+  return message + " (see '" + help + " --help')";
+}
+
+std::optional<int> CommandLine::parse(int argc, char **argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success &success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError &error) {
+    return failUsage(describe(app, error));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+bool isCommand(std::string_view argument) {
+  CommandLine line;
+  const std::vector<std::string> &names = line.getNames();
+  return std::find(names.begin(), names.end(), argument) != names.end();
+}
+
+int runCommandLine(int argc, char **argv) {
+  CommandLine line;
+  if (std::optional<int> status = line.parse(argc, argv))
+    return *status;
+  return line.command();
+}
+
+} // namespace tarpon

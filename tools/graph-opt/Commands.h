@@ -1,0 +1,94 @@
+//===- Commands.h - The sub-commands of graph-opt ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each command is a struct of what the command line said and a function that
+// does it and returns the exit status. Nothing here knows how command lines are
+// parsed; see CommandLine.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPHOPT_COMMANDS_H
+#define TARPON_TOOLS_GRAPHOPT_COMMANDS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// How a model is compiled where no search is asked for: one global choice.
+struct ModelArguments {
+  /// An ONNX model or, for some commands, a package.
+  std::string model;
+  std::string dtype = "fp32", layout = "nchw", fusion = "on";
+  std::optional<int64_t> batch;
+  /// 0: one per core.
+  int64_t threads = 0;
+  std::string cpu = "native";
+};
+
+struct CompileArguments {
+  std::string model;
+  std::string target = "host";
+  /// Lists as the user gave them, or "pick_global".
+  std::string dtype = "fp32", layout = "nchw", fusion = "on";
+  std::optional<int64_t> batch;
+  int64_t threads = 0;
+  std::string calibration;
+  std::optional<double> maxError, tuningTime;
+  std::string tuningFile, replay;
+  bool replayAnyway = false, strict = false, quiet = false;
+  std::string output;
+  std::string cpu = "native";
+};
+
+struct RunArguments {
+  ModelArguments model;
+  /// NAME=FILE.
+  std::vector<std::string> inputs;
+  std::string outputDir;
+  uint64_t seed = 0;
+};
+
+struct PerfArguments {
+  ModelArguments model;
+  /// Without it: as many as fit into a second or so.
+  std::optional<int64_t> iterations;
+  std::string json;
+};
+
+struct VerifyArguments {
+  ModelArguments model;
+  std::string testData;
+  std::optional<double> maxError;
+  uint64_t seed = 0;
+};
+
+struct ImportArguments {
+  std::string model;
+  std::optional<int64_t> batch;
+  /// Constants of more elements are printed without them.
+  int64_t elide = 16;
+};
+
+struct SolversArguments {
+  std::string problem;
+  int64_t threads = 0;
+  std::string cpu = "native";
+};
+
+int runCompile(const CompileArguments &arguments);
+int runRun(const RunArguments &arguments);
+int runPerf(const PerfArguments &arguments);
+int runVerify(const VerifyArguments &arguments);
+int runImport(const ImportArguments &arguments);
+int runSolvers(const SolversArguments &arguments);
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPHOPT_COMMANDS_H

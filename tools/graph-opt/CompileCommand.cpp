@@ -1,0 +1,88 @@
+//===- CompileCommand.cpp - graph-opt compile -------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "Messages.h"
+
+#include "tarpon/Autotune/Compile.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using llvm::formatv;
+
+namespace tarpon {
+
+static runtime::Status setKnobs(CompileOptions &options,
+                                const CompileArguments &arguments) {
+  runtime::Result<Knob> dtype = parseDtypeKnob(arguments.dtype);
+  runtime::Result<Knob> layout = parseLayoutKnob(arguments.layout);
+  runtime::Result<Knob> fusion = parseFusionKnob(arguments.fusion);
+  for (const runtime::Result<Knob> *knob : {&dtype, &layout, &fusion})
+    if (!*knob)
+      return knob->error();
+  options.dtype = std::move(*dtype);
+  options.layout = std::move(*layout);
+  options.fusion = std::move(*fusion);
+  return runtime::success();
+}
+
+static CompileOptions makeOptions(const CompileArguments &arguments) {
+  CompileOptions options;
+  options.model = arguments.model;
+  options.batch = arguments.batch;
+  options.threads = arguments.threads;
+  options.cpu = arguments.cpu;
+  options.calibration = arguments.calibration;
+  if (arguments.maxError)
+    options.maxError = *arguments.maxError;
+  options.tuningTime = arguments.tuningTime;
+  options.tuningFile = arguments.tuningFile;
+  options.replay = arguments.replay;
+  options.replayAnyway = arguments.replayAnyway;
+  options.strict = arguments.strict;
+  options.quiet = arguments.quiet;
+  options.output = arguments.output;
+  return options;
+}
+
+/// "resnet50: fp32/nhwc tuned: 21 problems, ...": what the run has done.
+static void printSummary(const CompileOutcome &outcome) {
+  static constexpr const char *kModes[] = {"compiled", "tuned", "replayed"};
+  llvm::raw_ostream &os = llvm::outs();
+  const runtime::Package &package = outcome.package;
+  const SearchStatistics &search = outcome.search;
+  os << formatv("{0}: {1} as {2}, {3} layers\n", package.modelName,
+                kModes[outcome.mode], outcome.record.getWinner().choice.name(),
+                package.layers.size());
+  os << formatv("solutions: {0} measured, {1} reused, {2} rejected\n",
+                search.measured, search.reused, search.rejected);
+  os << formatv("kernels: {0} compiled, {1} from the cache\n",
+                outcome.kernels.compiled, outcome.kernels.fromCache);
+  os << formatv("elapsed: {0:F2} s\n", outcome.seconds);
+}
+
+int runCompile(const CompileArguments &arguments) {
+  CompileOptions options = makeOptions(arguments);
+  if (runtime::Status status = setKnobs(options, arguments); !status)
+    return failUsage(status.message());
+  runtime::Result<CompileOutcome> outcome = compileModel(options);
+  if (!outcome)
+    return fail(outcome.message());
+  // One choice that nobody measured says nothing.
+  if (outcome->mode != CompileOutcome::Quick)
+    llvm::outs() << formatCandidates(outcome->record) << "\n";
+  printSummary(*outcome);
+  if (!options.tuningFile.empty())
+    llvm::outs() << "tuning file: " << options.tuningFile << "\n";
+  if (!options.output.empty())
+    llvm::outs() << "package: " << options.output << "\n";
+  llvm::outs().flush();
+  return kSuccess;
+}
+
+} // namespace tarpon

@@ -1,0 +1,39 @@
+//===- Messages.cpp - What graph-opt tells its user -------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Messages.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tarpon {
+
+/// File names may hold line breaks; a message never does.
+static void printLine(const char *severity, std::string message) {
+  std::replace_if(
+      message.begin(), message.end(),
+      [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  while (!message.empty() && message.back() == ' ')
+    message.pop_back();
+  // What was printed before comes first in a log of both streams.
+  std::fflush(stdout);
+  std::fprintf(stderr, "graph-opt: %s: %s\n", severity, message.c_str());
+}
+
+int fail(const std::string &message) {
+  printLine("error", message);
+  return kUserError;
+}
+
+int failUsage(const std::string &message) {
+  printLine("error", message);
+  return kUsageError;
+}
+
+void remark(const std::string &message) { printLine("remark", message); }
+
+} // namespace tarpon

@@ -1,0 +1,42 @@
+//===- ModelLoader.cpp - Packages from models and from files ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelLoader.h"
+
+namespace tarpon {
+
+using namespace runtime;
+
+bool isPackagePath(llvm::StringRef path) { return path.ends_with(".tpn"); }
+
+CompileOptions getCompileOptions(const ModelArguments &arguments) {
+  CompileOptions options;
+  options.model = arguments.model;
+  options.dtype = {arguments.dtype, {arguments.dtype}};
+  options.layout = {arguments.layout, {arguments.layout}};
+  options.fusion = {arguments.fusion, {arguments.fusion}};
+  options.batch = arguments.batch;
+  options.threads = arguments.threads;
+  options.cpu = arguments.cpu;
+  return options;
+}
+
+Result<Package> loadPackage(const ModelArguments &arguments) {
+  if (isPackagePath(arguments.model))
+    return readPackage(arguments.model);
+  return compileForRun(getCompileOptions(arguments));
+}
+
+Result<std::unique_ptr<Executor>> makeExecutor(Package package,
+                                               int64_t threads) {
+  ExecutorOptions options;
+  options.threads = static_cast<int>(threads);
+  options.paddedBuffers = true;
+  return Executor::create(std::move(package), options);
+}
+
+} // namespace tarpon

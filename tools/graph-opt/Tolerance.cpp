@@ -1,0 +1,210 @@
+//===- Tolerance.cpp - How wrong a result may be ----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tolerance.h"
+
+#include "tarpon/Kernels/Problem.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using llvm::formatv;
+
+namespace tarpon {
+
+using namespace runtime;
+
+/// Errors are summed up over millions of elements, of which the worst counts,
+/// and functions such as exp amplify them.
+static constexpr double kReorderingFactor = 16;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+//===----------------------------------------------------------------------===//
+// Tolerances
+//===----------------------------------------------------------------------===//
+
+Tolerance getReorderingTolerance(const Package &package) {
+  double products = 1;
+  for (const Layer &layer : package.layers) {
+    mlir::FailureOr<Problem> problem = parseProblem(layer.problem);
+    if (mlir::failed(problem) || problem->result.numElements() == 0)
+      continue;
+    products +=
+        std::max(1.0, problem->flops() /
+                          static_cast<double>(problem->result.numElements()));
+  }
+  double epsilon = std::numeric_limits<float>::epsilon();
+  Tolerance tolerance;
+  tolerance.ofScale = kReorderingFactor * epsilon * std::sqrt(products);
+  return tolerance;
+}
+
+Tolerance getBudget(const std::string &dtype, std::optional<double> maxError) {
+  double budget = dtype == "fp16" ? 0.005 : dtype == "bf16" ? 0.03 : 0.1;
+  Tolerance tolerance;
+  tolerance.relativeL2 = maxError.value_or(budget);
+  return tolerance;
+}
+
+Tolerance getOnnxTolerance() {
+  Tolerance tolerance;
+  tolerance.relative = 1e-3;
+  tolerance.ofScale = 1e-6;
+  tolerance.absolute = 1e-7;
+  return tolerance;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+static bool isFloat(DType dtype) {
+  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
+         dtype == DType::F64;
+}
+
+/// |got - expected|; infinite where they differ in kind.
+static double getError(double got, double expected) {
+  if (got == expected || (std::isnan(got) && std::isnan(expected)))
+    return 0;
+  double error = std::abs(got - expected);
+  return std::isnan(error) ? kInfinity : error;
+}
+
+namespace {
+
+/// All elements of two tensors of one shape and dtype.
+class Comparison {
+public:
+  Comparison(const HostTensor &got, const HostTensor &expected);
+
+  /// The element whose error is the most above what the tolerance allows.
+  int64_t findWorst(const Tolerance &tolerance) const;
+  double getRelativeL2() const;
+  /// max |got - expected| / max |expected|.
+  double getLargestOfScale() const;
+  std::string describe(int64_t element) const;
+
+private:
+  double loadGot(int64_t i) const {
+    return loadAsDouble(got.dtype, got.data.data() + i * dtypeBytes(got.dtype));
+  }
+  double loadExpected(int64_t i) const {
+    return loadAsDouble(expected.dtype,
+                        expected.data.data() + i * dtypeBytes(expected.dtype));
+  }
+  double getExcess(int64_t i, const Tolerance &tolerance) const;
+
+  const HostTensor &got, &expected;
+  double scale = 0;
+};
+
+} // namespace
+
+Comparison::Comparison(const HostTensor &got, const HostTensor &expected)
+    : got(got), expected(expected) {
+  for (int64_t i = 0, end = expected.numElements(); i < end; ++i)
+    if (double value = std::abs(loadExpected(i)); std::isfinite(value))
+      scale = std::max(scale, value);
+}
+
+double Comparison::getExcess(int64_t i, const Tolerance &tolerance) const {
+  double wanted = loadExpected(i);
+  double allowed = 0;
+  if (isFloat(expected.dtype) && std::isfinite(wanted))
+    allowed = tolerance.relative * std::abs(wanted) +
+              tolerance.ofScale * scale + tolerance.absolute;
+  return getError(loadGot(i), wanted) - allowed;
+}
+
+int64_t Comparison::findWorst(const Tolerance &tolerance) const {
+  int64_t worst = -1;
+  double excess = 0;
+  for (int64_t i = 0, end = expected.numElements(); i < end; ++i)
+    if (double next = getExcess(i, tolerance); next > excess) {
+      excess = next;
+      worst = i;
+    }
+  return worst;
+}
+
+double Comparison::getRelativeL2() const {
+  double errors = 0, squares = 0;
+  for (int64_t i = 0, end = expected.numElements(); i < end; ++i) {
+    double error = getError(loadGot(i), loadExpected(i));
+    errors += error * error;
+    if (double value = loadExpected(i); std::isfinite(value))
+      squares += value * value;
+  }
+  if (errors == 0)
+    return 0;
+  return std::sqrt(errors) / std::sqrt(squares);
+}
+
+double Comparison::getLargestOfScale() const {
+  double largest = 0;
+  for (int64_t i = 0, end = expected.numElements(); i < end; ++i)
+    largest = std::max(largest, getError(loadGot(i), loadExpected(i)));
+  return largest == 0 ? 0 : largest / scale;
+}
+
+std::string Comparison::describe(int64_t element) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "element " << element << " of " << shapeToString(expected.shape)
+     << llvm::format(": got %.9g, expected %.9g", loadGot(element),
+                     loadExpected(element));
+  return text;
+}
+
+std::optional<std::string> findMismatch(const HostTensor &got,
+                                        const HostTensor &expected,
+                                        const Tolerance &tolerance) {
+  if (got.shape != expected.shape)
+    return "got the shape " + shapeToString(got.shape) + ", expected " +
+           shapeToString(expected.shape);
+  if (got.dtype != expected.dtype)
+    return "got the dtype " + std::string(dtypeName(got.dtype)) +
+           ", expected " + std::string(dtypeName(expected.dtype));
+  Comparison comparison(got, expected);
+  if (!tolerance.relativeL2) {
+    int64_t worst = comparison.findWorst(tolerance);
+    return worst < 0 ? std::nullopt : std::optional(comparison.describe(worst));
+  }
+  double error = comparison.getRelativeL2();
+  if (error <= *tolerance.relativeL2)
+    return std::nullopt;
+  return formatv("relative L2 error {0:e2} is above {1:e2}; {2}", error,
+                 *tolerance.relativeL2,
+                 comparison.describe(comparison.findWorst({})))
+      .str();
+}
+
+std::string summarizeErrors(const std::vector<HostTensor> &got,
+                            const std::vector<HostTensor> &expected,
+                            const Tolerance &tolerance) {
+  double relativeL2 = 0, ofScale = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    Comparison comparison(got[i], expected[i]);
+    relativeL2 = std::max(relativeL2, comparison.getRelativeL2());
+    ofScale = std::max(ofScale, comparison.getLargestOfScale());
+  }
+  if (tolerance.relativeL2)
+    return formatv("relative L2 {0:e1} (budget {1:e1})", relativeL2,
+                   *tolerance.relativeL2);
+  return formatv("relative L2 {0:e1}, largest error {1:e1} of the largest "
+                 "element (tolerance {2:e1})",
+                 relativeL2, ofScale, tolerance.relative + tolerance.ofScale);
+}
+
+} // namespace tarpon

@@ -1,0 +1,58 @@
+//===- Tolerance.h - How wrong a result may be ------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPHOPT_TOLERANCE_H
+#define TARPON_TOOLS_GRAPHOPT_TOLERANCE_H
+
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// What counts as equal. Integers and booleans have to be equal in any case but
+/// with a relative L2 budget; NaN equals NaN, and infinities those of their
+/// sign.
+struct Tolerance {
+  /// |got - expected| <= relative * |expected| + ofScale * max |expected| +
+  /// absolute, for every element.
+  double relative = 0, ofScale = 0, absolute = 0;
+  /// Instead of that: ||got - expected|| <= relativeL2 * ||expected||.
+  std::optional<double> relativeL2;
+};
+
+/// For fp32 against the reference solver, which adds up in another order: in
+/// each layer a sum of K products moves like a random walk of sqrt(K) steps of
+/// half an ulp, and what the layers add to each other is independent too.
+Tolerance getReorderingTolerance(const runtime::Package &package);
+
+/// For lower precision against fp32: the stated budget of the dtype, or
+/// `maxError`.
+Tolerance getBudget(const std::string &dtype, std::optional<double> maxError);
+
+/// For data sets of ONNX: what its backend tests allow, but relative to the
+/// largest element where elements cancel to next to nothing.
+Tolerance getOnnxTolerance();
+
+/// A sentence about the element that is furthest from what it should be, or
+/// none if all are near enough.
+std::optional<std::string> findMismatch(const runtime::HostTensor &got,
+                                        const runtime::HostTensor &expected,
+                                        const Tolerance &tolerance);
+
+/// "relative L2 1.2e-07 (budget 5.0e-03)": how far all outputs are off, next to
+/// what is allowed.
+std::string summarizeErrors(const std::vector<runtime::HostTensor> &got,
+                            const std::vector<runtime::HostTensor> &expected,
+                            const Tolerance &tolerance);
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPHOPT_TOLERANCE_H

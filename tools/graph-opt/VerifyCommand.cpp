@@ -1,0 +1,204 @@
+//===- VerifyCommand.cpp - graph-opt verify ---------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "Diagnostics.h"
+#include "Messages.h"
+#include "ModelLoader.h"
+#include "TensorFiles.h"
+#include "TestData.h"
+#include "Tolerance.h"
+
+#include "tarpon/Import/OnnxInputs.h"
+#include "tarpon/Runtime/Measure.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <cstdio>
+
+namespace tarpon {
+
+using namespace runtime;
+
+using Tensors = std::vector<HostTensor>;
+
+static Result<Tensors> cloneAll(const Tensors &tensors) {
+  Tensors copies;
+  for (const HostTensor &tensor : tensors) {
+    Result<HostTensor> copy = tensor.clone();
+    if (!copy)
+      return copy.error();
+    copies.push_back(std::move(*copy));
+  }
+  return copies;
+}
+
+/// The outputs of one run; `package` stays as it is but for its kernels and
+/// constants.
+static Result<Tensors> runOnce(Package package, Tensors inputs,
+                               int64_t threads) {
+  Result<std::unique_ptr<Executor>> executor =
+      makeExecutor(std::move(package), threads);
+  if (!executor)
+    return executor.error();
+  Result<Instance> instance =
+      Instance::create(std::move(*executor), std::move(inputs));
+  if (!instance)
+    return instance.error();
+  instance->run();
+  return std::move(instance->outputs());
+}
+
+/// Compares all outputs. Returns the exit status, having said what is wrong.
+static int compareOutputs(const std::string &model,
+                          const std::vector<TensorInfo> &infos,
+                          const Tensors &got, const Tensors &expected,
+                          const Tolerance &tolerance) {
+  if (got.size() != expected.size())
+    return fail(model + ": mismatch: the model has " +
+                std::to_string(got.size()) + " outputs, expected " +
+                std::to_string(expected.size()));
+  for (size_t i = 0; i < got.size(); ++i)
+    if (auto mismatch = findMismatch(got[i], expected[i], tolerance))
+      return fail(model + ": mismatch in output " + std::to_string(i) + " '" +
+                  infos[i].name + "': " + *mismatch);
+  return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Against the reference solver
+//===----------------------------------------------------------------------===//
+
+/// fp32, nchw, not fused, every layer by the reference solver: as far from what
+/// is to be verified as it can be.
+static Result<Package> compileReference(const ModelArguments &arguments) {
+  ModelArguments plain = arguments;
+  plain.dtype = "fp32";
+  plain.layout = "nchw";
+  plain.fusion = "off";
+  CompileOptions options = getCompileOptions(plain);
+  options.referenceOnly = true;
+  return compileForRun(std::move(options));
+}
+
+static int verifyAgainstReference(const VerifyArguments &arguments) {
+  const ModelArguments &model = arguments.model;
+  Result<Package> package = compileForRun(getCompileOptions(model));
+  if (!package)
+    return fail(package.message());
+  Result<Package> reference = compileReference(model);
+  if (!reference)
+    return fail(reference.message());
+  Tolerance tolerance = model.dtype == "fp32" && !arguments.maxError
+                            ? getReorderingTolerance(*package)
+                            : getBudget(model.dtype, arguments.maxError);
+  Result<Tensors> inputs = makeRandomInputs(*package, arguments.seed);
+  if (!inputs)
+    return fail(inputs.message());
+  Result<Tensors> copies = cloneAll(*inputs);
+  if (!copies)
+    return fail(copies.message());
+
+  std::vector<TensorInfo> infos = package->outputs;
+  Result<Tensors> expected =
+      runOnce(std::move(*reference), std::move(*copies), model.threads);
+  if (!expected)
+    return fail(expected.message());
+  Result<Tensors> got =
+      runOnce(std::move(*package), std::move(*inputs), model.threads);
+  if (!got)
+    return fail(got.message());
+  int status = compareOutputs(model.model, infos, *got, *expected, tolerance);
+  if (status == kSuccess)
+    std::printf("%s: %s/%s agrees with the reference solver: %s\n",
+                model.model.c_str(), model.dtype.c_str(), model.layout.c_str(),
+                summarizeErrors(*got, *expected, tolerance).c_str());
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Against test data
+//===----------------------------------------------------------------------===//
+
+/// The set's inputs by name. Sets of models with optional inputs may hold fewer
+/// than the model has; what they hold comes first.
+static Result<std::map<std::string, const HostTensor *>>
+nameInputs(const std::string &model, const TestDataSet &data) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  DiagnosticCollector diagnostics(context);
+  mlir::FailureOr<std::vector<std::string>> names =
+      readOnnxInputNames(context, model);
+  if (mlir::failed(names))
+    return Error{diagnostics.getError("cannot read '" + model + "'")};
+  if (names->size() != data.inputs.size())
+    return Error{"test data set '" + data.directory + "' has " +
+                 std::to_string(data.inputs.size()) + " inputs, but '" + model +
+                 "' has " + std::to_string(names->size())};
+  std::map<std::string, const HostTensor *> inputs;
+  for (size_t i = 0; i < names->size(); ++i)
+    inputs[(*names)[i]] = &data.inputs[i];
+  return inputs;
+}
+
+/// What ONNX allows for fp32, and for integers in any case.
+static Tolerance getDataTolerance(const VerifyArguments &arguments) {
+  if (arguments.model.dtype == "fp32" && !arguments.maxError)
+    return getOnnxTolerance();
+  return getBudget(arguments.model.dtype, arguments.maxError);
+}
+
+static int verifyDataSet(const VerifyArguments &arguments, TestDataSet data) {
+  const ModelArguments &model = arguments.model;
+  CompileOptions options = getCompileOptions(model);
+  auto assumed = nameInputs(model.model, data);
+  if (!assumed)
+    return fail(assumed.message());
+  options.assumedInputs = std::move(*assumed);
+  Result<Package> package = compileForRun(std::move(options));
+  if (!package)
+    return fail(package.message());
+  for (size_t i = 0; i < data.inputs.size(); ++i) {
+    const TensorInfo &info = package->inputs[i];
+    std::string what = "input '" + info.name + "' in '" + data.directory + "'";
+    if (Status status = fitTensor(info, data.inputs[i], what); !status)
+      return fail(status.message());
+  }
+  std::vector<TensorInfo> infos = package->outputs;
+  Result<Tensors> got =
+      runOnce(std::move(*package), std::move(data.inputs), model.threads);
+  if (!got)
+    return fail(got.message());
+  Tolerance tolerance = getDataTolerance(arguments);
+  int status =
+      compareOutputs(model.model, infos, *got, data.outputs, tolerance);
+  if (status == kSuccess)
+    std::printf("%s: %s/%s agrees with %s: %s\n", model.model.c_str(),
+                model.dtype.c_str(), model.layout.c_str(),
+                data.directory.c_str(),
+                summarizeErrors(*got, data.outputs, tolerance).c_str());
+  return status;
+}
+
+static int verifyTestData(const VerifyArguments &arguments) {
+  Result<std::vector<TestDataSet>> sets = readTestData(arguments.testData);
+  if (!sets)
+    return fail(sets.message());
+  for (TestDataSet &data : *sets)
+    if (int status = verifyDataSet(arguments, std::move(data)))
+      return status;
+  return kSuccess;
+}
+
+int runVerify(const VerifyArguments &arguments) {
+  if (isPackagePath(arguments.model.model))
+    return failUsage("verify takes an ONNX model, not the package '" +
+                     arguments.model.model + "'");
+  return arguments.testData.empty() ? verifyAgainstReference(arguments)
+                                    : verifyTestData(arguments);
+}
+
+} // namespace tarpon
