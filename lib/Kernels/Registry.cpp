@@ -21,6 +21,7 @@ static std::vector<const Solver *> &solverList() {
       &getGemm(),
       &getElementwise(),
       &getBatchNorm(),
+      &getPoolNhwc(),
       &getConvert(),
       &getReference(),
   };

@@ -16,6 +16,7 @@ const Solver &getConvImplicitGemm();
 const Solver &getGemm();
 const Solver &getElementwise();
 const Solver &getBatchNorm();
+const Solver &getPoolNhwc();
 const Solver &getConvert();
 const Solver &getReference();
 

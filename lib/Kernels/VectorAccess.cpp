@@ -232,6 +232,18 @@ void VectorOutput::Bound::store(KernelBuilder &b, const VectorPlace &place,
 // Loops
 //===----------------------------------------------------------------------===//
 
+/// Few CPUs without AVX-512 have masks for all element sizes: there the last
+/// vector overlaps the one before it instead, where there is one.
+static void emitTail(KernelBuilder &b, Value begin, Value tail, Value end,
+                     int64_t lanes, function_ref<void(Value, Value)> body) {
+  auto masked = [&] { body(tail, b.firstLanes(b.sub(end, tail), lanes)); };
+  if (b.getTarget().vectorBits >= 512)
+    return masked();
+  Value overlapping = b.sub(end, lanes);
+  b.ifThenElse(b.slt(overlapping, begin), masked,
+               [&] { body(overlapping, Value()); });
+}
+
 void tarpon::forVectors(KernelBuilder &b, Value begin, Value end, int64_t lanes,
                         function_ref<void(Value, Value)> body) {
   Value count = b.maxS(b.sub(end, begin), b.cst(0));
@@ -239,7 +251,7 @@ void tarpon::forVectors(KernelBuilder &b, Value begin, Value end, int64_t lanes,
   Value tail = b.add(begin, whole);
   b.forLoop(begin, tail, b.cst(lanes), [&](Value i) { body(i, Value()); });
   b.ifThen(b.slt(tail, end),
-           [&] { body(tail, b.firstLanes(b.sub(end, tail), lanes)); });
+           [&] { emitTail(b, begin, tail, end, lanes, body); });
 }
 
 /// Elements that one task handles: some 64 KiB of f32.

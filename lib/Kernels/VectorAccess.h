@@ -144,8 +144,8 @@ private:
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Runs `body` for begin, begin + lanes, ... below `end`; the mask is null but
-/// for the last, incomplete vector.
+/// Runs `body` for vectors that cover the elements from begin to end. The mask
+/// is null but for an incomplete vector. Elements may be covered twice.
 void forVectors(KernelBuilder &b, mlir::Value begin, mlir::Value end,
                 int64_t lanes,
                 llvm::function_ref<void(mlir::Value i, mlir::Value mask)> body);

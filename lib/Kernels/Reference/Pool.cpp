@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Pool/Pool.h"
 #include "Reference.h"
-#include "Window.h"
 
 #include <limits>
 
@@ -82,23 +82,8 @@ void PoolKernel::emit(KernelBuilder &b) const {
   });
 }
 
-/// A global pool is a pool whose window is the whole input.
-static Problem asWindowed(Problem problem) {
-  if (!StringRef(problem.op).starts_with("global_"))
-    return problem;
-  ArrayRef<int64_t> spatial = problem.operands[0].spatial();
-  std::vector<double> ones(spatial.size(), 1), zeros(2 * spatial.size(), 0);
-  problem.op = problem.op.substr(StringRef("global_").size());
-  problem.attrs = {{"kernel", {spatial.begin(), spatial.end()}},
-                   {"strides", ones},
-                   {"dilations", ones},
-                   {"pads", zeros},
-                   {"count_include_pad", {0}}};
-  return problem;
-}
-
 SolutionPlan reference::planPool(const Problem &original) {
-  Problem problem = asWindowed(original);
+  Problem problem = asWindowedPool(original);
   SolutionPlan plan;
   LaunchBuilder launch(plan);
   const TensorDesc &input = problem.operands[0];
