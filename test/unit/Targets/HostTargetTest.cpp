@@ -1,0 +1,87 @@
+//===- HostTargetTest.cpp - What is known of this machine -----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/ThreadPool.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tarpon;
+using testing::HasSubstr;
+
+namespace {
+
+TargetInfo get(const std::string &cpu, int64_t threads = 0) {
+  auto target = getHostTarget(threads, cpu);
+  EXPECT_TRUE(target) << target.message();
+  return target ? *target : TargetInfo();
+}
+
+bool has(const TargetInfo &target, const char *feature) {
+  return llvm::is_contained(target.features, feature);
+}
+
+TEST(HostTarget, NativeDescribesThisMachine) {
+  TargetInfo target = get("native");
+  EXPECT_EQ(target.arch, "x86-64");
+  EXPECT_FALSE(target.cpu.empty());
+  EXPECT_TRUE(llvm::is_sorted(target.features));
+  // What code may use is what the runtime can check for.
+  for (const std::string &feature : target.features)
+    EXPECT_TRUE(runtime::hostHasFeature(feature)) << feature;
+  EXPECT_EQ(target.vectorBits == 512, runtime::hostHasFeature("avx512f") &&
+                                          runtime::hostHasFeature("avx512bw") &&
+                                          runtime::hostHasFeature("avx512dq") &&
+                                          runtime::hostHasFeature("avx512vl"));
+  EXPECT_EQ(target.hasFma, runtime::hostHasFeature("fma"));
+  EXPECT_GE(target.l1Bytes, 8 << 10);
+  EXPECT_GE(target.l2Bytes, target.l1Bytes);
+  EXPECT_GE(target.l3Bytes, target.l2Bytes);
+  EXPECT_EQ(target.threads, runtime::availableCores());
+}
+
+TEST(HostTarget, ThreadsAsAsked) { EXPECT_EQ(get("native", 5).threads, 5); }
+
+TEST(HostTarget, LevelsNarrow) {
+  TargetInfo v2 = get("x86-64-v2");
+  EXPECT_EQ(v2.cpu, "x86-64-v2");
+  EXPECT_EQ(v2.vectorBits, 128);
+  EXPECT_EQ(v2.vectorRegisters, 16);
+  EXPECT_FALSE(v2.hasFma || v2.hasF16c || v2.hasVnni || v2.hasBf16);
+  EXPECT_FALSE(has(v2, "avx"));
+
+  TargetInfo v3 = get("x86-64-v3");
+  bool avx2 = runtime::hostHasFeature("avx2") && runtime::hostHasFeature("fma");
+  EXPECT_EQ(v3.vectorBits, avx2 ? 256 : 128);
+  EXPECT_EQ(v3.vectorRegisters, 16);
+  EXPECT_FALSE(has(v3, "avx512f"));
+
+  TargetInfo v4 = get("x86-64-v4"), native = get("native");
+  EXPECT_EQ(v4.vectorBits, native.vectorBits);
+  EXPECT_FALSE(v4.hasVnni || v4.hasBf16);
+}
+
+TEST(HostTarget, OtherCpusKeepToThisMachine) {
+  TargetInfo other = get("sapphirerapids");
+  for (const std::string &feature : other.features)
+    EXPECT_TRUE(runtime::hostHasFeature(feature)) << feature;
+}
+
+TEST(HostTarget, UnknownCpuIsAnError) {
+  auto target = getHostTarget(0, "pentium-none");
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.message(), "unknown CPU 'pentium-none'");
+  auto narrow = getHostTarget(0, "i486");
+  ASSERT_FALSE(narrow);
+  EXPECT_EQ(narrow.message(), "CPU 'i486' is not a 64-bit CPU");
+}
+
+} // namespace
