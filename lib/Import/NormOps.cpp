@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tarpon {
@@ -68,12 +70,18 @@ void importLrn(OnnxNode &node) {
     node.emitError() << "attribute 'size' is missing";
     return;
   }
-  IntegerAttr size = builder.getI64IntegerAttr(node.getInt("size", 1));
+  int64_t size = node.getInt("size", 1);
+  if (size < 1 || size > std::numeric_limits<int32_t>::max()) {
+    node.emitError() << "attribute 'size' is " << size
+                     << ", which is out of range";
+    return;
+  }
   FloatAttr alpha = builder.getF32FloatAttr(node.getFloat("alpha", 1e-4f));
   FloatAttr beta = builder.getF32FloatAttr(node.getFloat("beta", 0.75f));
   FloatAttr bias = builder.getF32FloatAttr(node.getFloat("bias", 1.0f));
-  node.setOutput(0,
-                 node.create<LrnOp>(node.getInput(0), size, alpha, beta, bias));
+  node.setOutput(0, node.create<LrnOp>(node.getInput(0),
+                                       builder.getI64IntegerAttr(size), alpha,
+                                       beta, bias));
 }
 
 /// In training Dropout is still the identity at a ratio of 0.

@@ -27,7 +27,8 @@ static constexpr Quantized takes = Quantized::Takes;
 static constexpr OpRow opTable[] = {
     {"Add", 7, maxOpset, 2, 2, importAdd, refuses, ""},
     {"AveragePool", 7, maxOpset, 1, 1, importAveragePool, refuses,
-     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
+     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads "
+     "strides"},
     {"BatchNormalization", 7, maxOpset, 5, 5, importBatchNormalization, refuses,
      "epsilon momentum spatial training_mode"},
     {"Cast", 6, maxOpset, 1, 1, importCast, refuses, "saturate to"},

@@ -198,6 +198,9 @@ TEST(OperatorErrors, Norms) {
   EXPECT_THAT(error(scale, "BatchNormalization"), HasSubstr("batch_norm"));
   TestModel lrn;
   EXPECT_EQ(error(unary(lrn, "LRN"), "LRN"), "attribute 'size' is missing\n");
+  TestModel size;
+  EXPECT_EQ(error(unary(size, "LRN").attr("size", 0), "LRN"),
+            "attribute 'size' is 0, which is out of range\n");
   TestModel dropout;
   dropout.input("x", {2}).bytes("t", {}, onnx::TensorProto::BOOL, {1});
   EXPECT_EQ(error(dropout.node("Dropout", "x - t", "y"), "Dropout"),
