@@ -1,0 +1,320 @@
+//===- PackageBuilderTest.cpp - Launches to packages that run -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestKernel.h"
+
+#include "tarpon/IR/TarponOps.h"
+#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/Parser/Parser.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using runtime::Package;
+using runtime::Result;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+class PackageBuilderTest : public testing::Test {
+protected:
+  PackageBuilderTest() : compiler(getTarget("native"), nullptr) {
+    context.loadDialect<TarponDialect, mlir::func::FuncDialect,
+                        mlir::quant::QuantDialect>();
+  }
+
+  /// Builds from the text of a function.
+  Result<Package> build(const std::string &text) {
+    return build(text, compiler);
+  }
+  Result<Package> build(const std::string &text, KernelCompiler &with) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    if (!module)
+      return runtime::Error{"the test's module does not parse"};
+    auto function = *module->getOps<mlir::func::FuncOp>().begin();
+    return buildPackage(function, with);
+  }
+  std::string buildError(const std::string &text) {
+    Result<Package> package = build(text);
+    return package ? "no error" : package.message();
+  }
+
+  mlir::MLIRContext context;
+  KernelCompiler compiler;
+};
+
+/// A launch of the reference solver; `rest` are further attributes.
+std::string launch(const std::string &name, const std::string &operands,
+                   const std::string &problem, const std::string &type,
+                   const std::string &rest = "offset = 0 : i64",
+                   const std::string &solver = "reference-v1") {
+  return "tarpon.launch \"" + name + "\"(" + operands + ") {problem = \"" +
+         problem + "\", solution = #tarpon.solution<\"" + solver +
+         "\", {}, \"default\">" + (rest.empty() ? "" : ", ") + rest +
+         "} : " + type + "\n";
+}
+
+std::vector<std::vector<float>> run(const Package &package,
+                                    std::vector<std::vector<float>> inputs) {
+  auto executor = runtime::Executor::create(package, {.threads = 1});
+  EXPECT_TRUE(executor) << executor.message();
+  std::vector<std::vector<float>> outputs;
+  if (!executor)
+    return outputs;
+  std::vector<const void *> in;
+  for (const std::vector<float> &input : inputs)
+    in.push_back(input.data());
+  std::vector<void *> out;
+  for (const runtime::TensorInfo &info : package.outputs)
+    outputs.emplace_back(info.numElements(), -99.0f);
+  for (std::vector<float> &output : outputs)
+    out.push_back(output.data());
+  (*executor)->run(in, out);
+  return outputs;
+}
+
+const std::string kUnary = "(tensor<4xf32>) -> tensor<4xf32>";
+const std::string kBinary = "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
+
+TEST_F(PackageBuilderTest, ChainWithConstants) {
+  auto package = build(
+      R"(func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {
+           tarpon.model_name = "chain", tarpon.model_sha256 = "abc",
+           tarpon.input_names = ["x"], tarpon.output_names = ["y"]} {
+      %c = tarpon.constant {value = dense<[1., 2., 3., 4.]> : tensor<4xf32>} : tensor<4xf32>
+      %d = tarpon.constant {value = dense<[1., 2., 3., 4.]> : tensor<4xf32>} : tensor<4xf32>
+      %unused = tarpon.constant {value = dense<7.> : tensor<64xf32>} : tensor<64xf32>
+      %0 = )" +
+      launch("add_0", "%x, %c", "add(4xf32, 4xf32:const)->4xf32", kBinary) +
+      "%1 = " +
+      launch("add_1", "%0, %d", "add(4xf32, 4xf32:const)->4xf32", kBinary,
+             "offset = 128 : i64") +
+      "%2 = " +
+      launch("relu_2", "%1", "relu(4xf32)->4xf32", kUnary,
+             "offset = -1 : i64") +
+      "return %2 : tensor<4xf32> }");
+  ASSERT_TRUE(package) << package.message();
+  EXPECT_EQ(package->modelName, "chain");
+  EXPECT_EQ(package->modelSha256, "abc");
+  EXPECT_EQ(package->inputs[0].name, "x");
+  EXPECT_EQ(package->outputs[0].name, "y");
+  EXPECT_EQ(package->cpuFeatures, compiler.getTarget().features);
+  ASSERT_EQ(package->layers.size(), 3u);
+  EXPECT_EQ(package->layers[0].name, "add_0");
+  EXPECT_EQ(package->layers[0].solver, "reference-v1");
+  EXPECT_EQ(package->layers[0].config, "{}");
+  EXPECT_EQ(package->layers[0].source, "default");
+  EXPECT_EQ(package->layers[0].bytes, 48);
+  EXPECT_GE(package->arenaBytes, 128 + 16 + runtime::kBufferTailPadding);
+  // Two equal adds are one kernel, two equal constants are one, and the unused
+  // one is not there.
+  EXPECT_EQ(compiler.getStatistics().compiled, 2);
+  EXPECT_EQ(package->layers[0].launches[0].symbol,
+            package->layers[1].launches[0].symbol);
+  EXPECT_LT(package->constants.size(), 256u);
+  EXPECT_THAT(run(*package, {{-10, -4, 0, 1}}),
+              ElementsAre(ElementsAre(0, 0, 6, 9)));
+}
+
+TEST_F(PackageBuilderTest, ReshapesAreViews) {
+  auto package =
+      build("func.func @main(%x: tensor<2x2xf32>) -> tensor<1x4xf32> {\n"
+            "%v = tarpon.reshape %x : (tensor<2x2xf32>) -> tensor<4xf32>\n"
+            "%0 = " +
+            launch("relu_0", "%v", "relu(4xf32)->4xf32", kUnary) +
+            "%w = tarpon.reshape %0 : (tensor<4xf32>) -> tensor<2x2xf32>\n"
+            "%z = tarpon.reshape %w : (tensor<2x2xf32>) -> tensor<1x4xf32>\n"
+            "return %z : tensor<1x4xf32> }");
+  ASSERT_TRUE(package) << package.message();
+  // Computed right in the output.
+  ASSERT_EQ(package->layers.size(), 1u);
+  EXPECT_EQ(package->inputs[0].name, "input0");
+  EXPECT_EQ(package->outputs[0].name, "output0");
+  EXPECT_EQ(package->outputs[0].shape, (std::vector<int64_t>{1, 4}));
+  EXPECT_THAT(run(*package, {{-1, 2, -3, 4}}),
+              ElementsAre(ElementsAre(0, 2, 0, 4)));
+}
+
+TEST_F(PackageBuilderTest, WhatIsReturnedWithoutALaunchIsCopied) {
+  auto package = build(
+      "func.func @main(%x: tensor<4xf32>, %unused: tensor<1xf32>) -> "
+      "(tensor<4xf32>, tensor<4xf32>, tensor<2x2xf32>, tensor<2xf32>, "
+      "tensor<4xf32>) {\n"
+      "%c = tarpon.constant {value = dense<[5., 6.]> : tensor<2xf32>} : "
+      "tensor<2xf32>\n"
+      "%0 = " +
+      launch("relu_0", "%x", "relu(4xf32)->4xf32", kUnary) + "%1 = " +
+      launch("neg_1", "%0", "relu(4xf32)->4xf32", kUnary, "offset = 64 : i64") +
+      "%v = tarpon.reshape %0 : (tensor<4xf32>) -> tensor<2x2xf32>\n"
+      "return %x, %0, %v, %c, %1 : tensor<4xf32>, tensor<4xf32>, "
+      "tensor<2x2xf32>, tensor<2xf32>, tensor<4xf32> }");
+  ASSERT_TRUE(package) << package.message();
+  EXPECT_EQ(package->layers.size(), 5u);
+  EXPECT_EQ(package->layers[2].name, "copy_to_output0");
+  EXPECT_THAT(run(*package, {{-1, 2, -3, 4}, {0}}),
+              ElementsAre(ElementsAre(-1, 2, -3, 4), ElementsAre(0, 2, 0, 4),
+                          ElementsAre(0, 2, 0, 4), ElementsAre(5, 6),
+                          ElementsAre(0, 2, 0, 4)));
+}
+
+TEST_F(PackageBuilderTest, ThreadsDoNotChangeThePackage) {
+  std::string text =
+      "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+      "%c = tarpon.constant {value = dense<[1., 2., 3., 4.]> : "
+      "tensor<4xf32>} : tensor<4xf32>\n%0 = " +
+      launch("a", "%x, %c", "add(4xf32, 4xf32:const)->4xf32", kBinary) +
+      "%1 = " +
+      launch("b", "%0, %c", "mul(4xf32, 4xf32:const)->4xf32", kBinary,
+             "offset = 64 : i64") +
+      "%2 = " +
+      launch("c", "%1, %c", "sub(4xf32, 4xf32:const)->4xf32", kBinary) +
+      "return %2 : tensor<4xf32> }";
+  TargetInfo many = getTarget("native");
+  many.threads = 4;
+  KernelCompiler parallel(many, nullptr);
+  auto first = build(text), second = build(text, parallel);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->kernels, second->kernels);
+  EXPECT_EQ(first->constants, second->constants);
+  EXPECT_EQ(run(*first, {{1, 2, 3, 4}}), run(*second, {{1, 2, 3, 4}}));
+}
+
+TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
+  auto wrap = [](const std::string &op) {
+    return "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n%0 = " +
+           launch("first", "%x", "relu(4xf32)->4xf32", kUnary) + "%1 = " + op +
+           "%2 = " +
+           launch("last", "%1", "relu(4xf32)->4xf32", kUnary,
+                  "offset = 64 : i64") +
+           "return %2 : tensor<4xf32> }";
+  };
+  EXPECT_EQ(buildError(wrap(launch("l", "%0", "relu(4xf32)->4xf32", kUnary,
+                                   "offset = 0 : i64", "magic-v1"))),
+            "layer 'l': there is no solver 'magic-v1'");
+  EXPECT_EQ(buildError(wrap(launch("l", "%0", "relu(", kUnary))),
+            "layer 'l': cannot parse the problem 'relu('");
+  EXPECT_EQ(
+      buildError(wrap(launch("l", "%0", "relu(5xf32)->4xf32", kUnary))),
+      "layer 'l': the problem 'relu(5xf32)->4xf32' does not fit the types "
+      "of its operands and result");
+  EXPECT_THAT(
+      buildError(wrap(launch("l", "%0", "relu(4xf32:const)->4xf32", kUnary))),
+      HasSubstr("does not fit the types"));
+  EXPECT_EQ(
+      buildError(wrap(launch("l", "%0", "relu(4xf32)->4xf32", kUnary, ""))),
+      "layer 'l': its result has no place in memory");
+  EXPECT_EQ(buildError(wrap("tarpon.relu %0 : (tensor<4xf32>) -> "
+                            "tensor<4xf32>\n")),
+            "'tarpon.relu' has not been lowered to a launch");
+  EXPECT_THAT(
+      buildError(wrap(launch("l", "%0", "what(4xf32)->4xf32", kUnary))),
+      HasSubstr("layer 'l': solver 'reference-v1' does not take problem "
+                "'what(4xf32)->4xf32': "));
+  std::string withConfig = launch("l", "%0", "relu(4xf32)->4xf32", kUnary);
+  withConfig.replace(withConfig.find("{}, \"default\""), 2, "{tile = 3 : i64}");
+  EXPECT_THAT(buildError(wrap(withConfig)),
+              HasSubstr("does not take the config 'tile=3'"));
+}
+
+TEST_F(PackageBuilderTest, LayoutAtTheBorderIsAnError) {
+  EXPECT_EQ(buildError("func.func @main(%x: tensor<1x4x2x2xf32, "
+                       "#tarpon.layout<nhwc>>) { return }"),
+            "'input0' has layout nhwc at the border of the model, expected "
+            "nchw");
+}
+
+//===----------------------------------------------------------------------===//
+// Single problems
+//===----------------------------------------------------------------------===//
+
+Problem parse(const std::string &key) {
+  auto problem = parseProblem(key);
+  EXPECT_TRUE(mlir::succeeded(problem)) << key;
+  return mlir::succeeded(problem) ? *problem : Problem();
+}
+
+const std::string kConv =
+    "conv(1x8x6x6xf32, 16x8x3x3xf32:const)->1x16x6x6xf32 {dilations=1,1 "
+    "group=1 pads=1,1,1,1 strides=1,1}";
+
+TEST_F(PackageBuilderTest, ProblemsAreSeeded) {
+  const Solver &solver = getReferenceSolver();
+  Problem problem = parse(kConv);
+  auto first = buildProblemPackage(problem, solver, {}, compiler, 1);
+  auto again = buildProblemPackage(problem, solver, {}, compiler, 1);
+  auto other = buildProblemPackage(problem, solver, {}, compiler, 2);
+  ASSERT_TRUE(first && again && other) << first.message();
+  EXPECT_EQ(first->constants, again->constants);
+  EXPECT_NE(first->constants, other->constants);
+  ASSERT_EQ(first->inputs.size(), 1u);
+  EXPECT_EQ(first->layers[0].problem, problem.key());
+
+  // Results are of the order of 1.
+  std::vector<float> input(8 * 6 * 6);
+  for (size_t i = 0; i < input.size(); ++i)
+    input[i] = i % 2 ? 1 : -1;
+  double sum = 0;
+  std::vector<float> output = run(*first, {input}).at(0);
+  for (float value : output)
+    sum += value * value;
+  double deviation = std::sqrt(sum / static_cast<double>(output.size()));
+  EXPECT_GT(deviation, 0.3);
+  EXPECT_LT(deviation, 3);
+}
+
+TEST_F(PackageBuilderTest, QuantisedProblemsDoNotSaturate) {
+  Problem problem = parse(
+      "conv(1x8x6x6xu8q, 16x8x3x3xi8q:const)->1x16x6x6xu8q {dilations=1,1 "
+      "group=1 pads=1,1,1,1 strides=1,1}");
+  auto package =
+      buildProblemPackage(problem, getReferenceSolver(), {}, compiler);
+  ASSERT_TRUE(package) << package.message();
+  EXPECT_TRUE(package->inputs[0].quantized);
+  auto executor = runtime::Executor::create(*package, {.threads = 1});
+  ASSERT_TRUE(executor) << executor.message();
+  auto inputs = runtime::makeRandomInputs(*package, 3);
+  auto outputs = runtime::makeOutputs(*package);
+  ASSERT_TRUE(inputs && outputs);
+  const void *in[] = {inputs->front().data.data()};
+  void *out[] = {outputs->front().data.data()};
+  (*executor)->run(in, out);
+  const uint8_t *bytes = static_cast<const uint8_t *>(out[0]);
+  int64_t saturated = 0, count = outputs->front().numElements();
+  for (int64_t i = 0; i < count; ++i)
+    saturated += bytes[i] == 0 || bytes[i] == 255;
+  EXPECT_LT(saturated, count / 5);
+}
+
+TEST_F(PackageBuilderTest, ShapesOfProblemsAreThoseInMemory) {
+  Problem problem = parse("relu(2x5x3x3xf32:nhwc)->2x5x3x3xf32:nchw4c");
+  problem.operands[0].layout = {Layout::Blocked, 4};
+  auto package =
+      buildProblemPackage(problem, getReferenceSolver(), {}, compiler);
+  ASSERT_TRUE(package) << package.message();
+  EXPECT_EQ(package->inputs[0].shape, (std::vector<int64_t>{2, 2, 3, 3, 4}));
+  EXPECT_EQ(package->outputs[0].shape, (std::vector<int64_t>{2, 2, 3, 3, 4}));
+}
+
+TEST_F(PackageBuilderTest, UnusableSolutionsAreErrors) {
+  auto package = buildProblemPackage(parse(kConv), getReferenceSolver(),
+                                     PerfConfig{{"tile", 1}}, compiler);
+  ASSERT_FALSE(package);
+  EXPECT_EQ(package.message(),
+            "layer 'conv': solver 'reference-v1' does not take the config "
+            "'tile=1' for problem '" +
+                kConv + "'");
+}
+
+} // namespace
