@@ -15,27 +15,26 @@ using namespace tarpon;
 using namespace tarpon::test;
 
 Applicability HostileSolver::isApplicable(const Problem &problem,
-                                          const TargetInfo &target) const {
+                                          const TargetInfo &) const {
   bool fits = problem.op == "relu" && problem.epilogue.empty() &&
               problem.result.dtype == DType::F32;
   return fits ? Applicability::yes() : Applicability::no("needs a relu of f32");
 }
 
-PerfConfig HostileSolver::defaultConfig(const Problem &problem,
-                                        const TargetInfo &target) const {
+PerfConfig HostileSolver::defaultConfig(const Problem &,
+                                        const TargetInfo &) const {
   return {{"variant", 0}};
 }
 
-std::vector<PerfConfig> HostileSolver::configs(const Problem &problem,
-                                               const TargetInfo &target) const {
+std::vector<PerfConfig> HostileSolver::configs(const Problem &,
+                                               const TargetInfo &) const {
   std::vector<PerfConfig> list;
   for (int64_t i = 0; i < configCount; ++i)
     list.push_back({{"variant", i}});
   return list;
 }
 
-bool HostileSolver::isValidConfig(const Problem &problem,
-                                  const TargetInfo &target,
+bool HostileSolver::isValidConfig(const Problem &, const TargetInfo &,
                                   const PerfConfig &config) const {
   return config.has("variant") && config.get("variant") < configCount;
 }
@@ -60,9 +59,8 @@ static void emitEndlessLoop(KernelBuilder &b) {
   });
 }
 
-SolutionPlan HostileSolver::plan(const Problem &problem,
-                                 const TargetInfo &target,
-                                 const PerfConfig &config) const {
+SolutionPlan HostileSolver::plan(const Problem &problem, const TargetInfo &,
+                                 const PerfConfig &) const {
   LaunchPlan launch;
   launch.kernel.symbol =
       "hostile_" + std::to_string(kind) + "_" + std::to_string(configCount);

@@ -31,8 +31,7 @@ public:
                                   const TargetInfo &target) const override;
   bool isValidConfig(const Problem &problem, const TargetInfo &target,
                      const PerfConfig &config) const override;
-  double expectedFraction(const Problem &problem,
-                          const TargetInfo &target) const override {
+  double expectedFraction(const Problem &, const TargetInfo &) const override {
     return 1.5;
   }
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,

@@ -1,0 +1,336 @@
+//===- CompileTest.cpp ----------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Compile.h"
+
+#include "HostileSolvers.h"
+#include "TestDirectory.h"
+#include "tarpon/Runtime/Measure.h"
+#include "tarpon/Runtime/Npy.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+const std::string kModels = TARPON_SOURCE_DIR "/models/tiny/";
+
+class CompileTest : public testing::Test {
+protected:
+  TestDirectory directory;
+
+  void SetUp() override {
+    setenv("TARPON_USER_DB_PATH", directory.file("db").c_str(), 1);
+    setenv("TARPON_CACHE_DIR", directory.file("cache").c_str(), 1);
+  }
+
+  CompileOptions getOptions(const std::string &model) {
+    CompileOptions options;
+    options.model = kModels + model + ".onnx";
+    options.threads = 1;
+    options.quiet = true;
+    return options;
+  }
+
+  CompileOptions getGlobalOptions(const std::string &model) {
+    CompileOptions options = getOptions(model);
+    options.dtype = *parseDtypeKnob("pick_global");
+    options.layout = *parseLayoutKnob("pick_global");
+    // The outputs of an untrained model say little about accuracy.
+    options.maxError = 1;
+    return options;
+  }
+
+  CompileOutcome compile(const CompileOptions &options) {
+    auto outcome = compileModel(options);
+    EXPECT_TRUE(outcome) << outcome.message();
+    return outcome ? std::move(*outcome) : CompileOutcome();
+  }
+
+  std::string getError(const CompileOptions &options) {
+    auto outcome = compileModel(options);
+    return outcome ? "" : outcome.message();
+  }
+
+  /// The bytes of all outputs on seeded inputs.
+  std::string runPackage(runtime::Package package) {
+    auto inputs = runtime::makeRandomInputs(package, 1);
+    runtime::ExecutorOptions options;
+    options.threads = 1;
+    options.paddedBuffers = true;
+    auto executor = runtime::Executor::create(std::move(package), options);
+    EXPECT_TRUE(executor) << executor.message();
+    auto instance =
+        runtime::Instance::create(std::move(*executor), std::move(*inputs));
+    EXPECT_TRUE(instance) << instance.message();
+    instance->run();
+    std::string bytes;
+    for (const runtime::HostTensor &output : instance->outputs())
+      bytes.append(output.data.data(), output.data.size());
+    return bytes;
+  }
+
+  std::string findJournal() {
+    std::error_code error;
+    for (llvm::sys::fs::directory_iterator it(directory.file("db"), error), end;
+         it != end && !error; it.increment(error))
+      if (llvm::StringRef(it->path()).ends_with(".journal"))
+        return it->path();
+    return "";
+  }
+};
+
+} // namespace
+
+TEST_F(CompileTest, WithoutASearchNothingIsMeasured) {
+  CompileOutcome outcome = compile(getOptions("tiny_resnet"));
+  EXPECT_EQ(outcome.mode, CompileOutcome::Quick);
+  EXPECT_EQ(outcome.search.measured, 0);
+  ASSERT_EQ(outcome.record.candidates.size(), 1u);
+  ASSERT_FALSE(outcome.record.getWinner().layers.empty());
+  for (const LayerRecord &layer : outcome.record.getWinner().layers)
+    EXPECT_EQ(layer.source, "default");
+  EXPECT_EQ(findJournal(), "");
+}
+
+TEST_F(CompileTest, EveryTinyModelCompilesInEveryDtype) {
+  for (const char *model :
+       {"tiny_resnet", "tiny_inception", "tiny_mobilenet", "tiny_operators",
+        "tiny_opset7", "tiny_qdq", "tiny_external", "tiny_symbolic"})
+    for (const char *dtype : {"fp32", "fp16", "bf16", "int8"})
+      for (const char *layout : {"nchw", "nhwc"}) {
+        CompileOptions options = getOptions(model);
+        options.dtype = *parseDtypeKnob(dtype);
+        options.layout = *parseLayoutKnob(layout);
+        EXPECT_EQ(getError(options), "")
+            << model << " " << dtype << " " << layout;
+      }
+}
+
+TEST_F(CompileTest, PickGlobalIsReplayedBitByBit) {
+  CompileOptions options = getGlobalOptions("tiny_resnet");
+  options.tuningFile = directory.file("t.json");
+  options.output = directory.file("tuned.tpn");
+  CompileOutcome tuned = compile(options);
+  EXPECT_EQ(tuned.mode, CompileOutcome::Tuned);
+  EXPECT_EQ(tuned.record.candidates.size(), 8u);
+  for (const CandidateRecord &candidate : tuned.record.candidates) {
+    EXPECT_EQ(candidate.failure, "") << candidate.choice.name();
+    ASSERT_TRUE(candidate.accuracy) << candidate.choice.name();
+    EXPECT_TRUE(candidate.pipeline);
+    EXPECT_FALSE(candidate.layers.empty());
+    EXPECT_EQ(candidate.ranges.empty(), candidate.choice.dtype != "int8");
+    if (candidate.choice.dtype == "fp32") {
+      EXPECT_LT(candidate.accuracy->value, 1e-5);
+    }
+  }
+  auto file = readTuningFile(options.tuningFile);
+  ASSERT_TRUE(file) << file.message();
+  EXPECT_TRUE(*file == tuned.record);
+
+  // Every choice, so that int8's ranges are among what is replayed.
+  for (size_t i = 0; i < file->candidates.size(); ++i) {
+    file->winner = static_cast<int64_t>(i);
+    ASSERT_TRUE(writeTuningFile(*file, directory.file("one.json")));
+    CompileOptions again = getOptions("tiny_resnet");
+    again.replay = directory.file("one.json");
+    CompileOutcome replayed = compile(again);
+    EXPECT_EQ(replayed.mode, CompileOutcome::Replayed);
+    EXPECT_EQ(replayed.search.measured, 0);
+    EXPECT_TRUE(replayed.replaced.empty());
+    if (i == static_cast<size_t>(tuned.record.winner)) {
+      EXPECT_EQ(runPackage(std::move(replayed.package)),
+                runPackage(std::move(tuned.package)));
+    }
+  }
+  EXPECT_THAT(formatCandidates(tuned.record), HasSubstr("winner"));
+}
+
+TEST_F(CompileTest, SecondTuningRunMeasuresNothing) {
+  CompileOptions options = getGlobalOptions("tiny_resnet");
+  CompileOutcome first = compile(options);
+  EXPECT_GT(first.search.measured, 0);
+  CompileOutcome second = compile(options);
+  EXPECT_EQ(second.search.measured, 0);
+  EXPECT_EQ(second.record.winner, first.record.winner);
+  for (auto [a, b] :
+       llvm::zip_equal(first.record.candidates, second.record.candidates)) {
+    EXPECT_EQ(a.pipeline->median, b.pipeline->median);
+    for (const LayerRecord &layer : b.layers)
+      EXPECT_NE(layer.source, "measured");
+  }
+}
+
+TEST_F(CompileTest, QuickCompileUsesTheJournal) {
+  CompileOptions options = getOptions("tiny_resnet");
+  options.tuningTime = 60;
+  EXPECT_EQ(compile(options).mode, CompileOutcome::Tuned);
+  options.tuningTime.reset();
+  CompileOutcome quick = compile(options);
+  EXPECT_EQ(quick.mode, CompileOutcome::Quick);
+  int64_t known = 0;
+  for (const LayerRecord &layer : quick.record.getWinner().layers)
+    known += layer.source == "user-db";
+  EXPECT_GT(known, 0);
+}
+
+TEST_F(CompileTest, NoTimeStillGivesAPackage) {
+  CompileOptions options = getGlobalOptions("tiny_resnet");
+  options.tuningTime = 0;
+  CompileOutcome outcome = compile(options);
+  EXPECT_EQ(outcome.search.measured, 0);
+  EXPECT_TRUE(outcome.record.getWinner().pipeline);
+  EXPECT_THAT(outcome.record.candidates.back().failure,
+              HasSubstr("the time was over"));
+  options.strict = true;
+  EXPECT_THAT(getError(options), HasSubstr("were not measured in time"));
+}
+
+TEST_F(CompileTest, KilledTuningRunIsResumed) {
+  CompileOptions options = getGlobalOptions("tiny_resnet");
+  pid_t child = fork();
+  if (child == 0) {
+    auto outcome = compileModel(options);
+    _exit(outcome ? 0 : 1);
+  }
+  sleep(3);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  CompileOutcome resumed = compile(options);
+  EXPECT_GT(resumed.search.reused, 0);
+  EXPECT_EQ(resumed.record.candidates.size(), 8u);
+}
+
+TEST_F(CompileTest, ErrorsNameTheThingAndOverwriteNothing) {
+  CompileOptions options = getOptions("tiny_resnet");
+  writeText(directory.file("out.tpn"), "old");
+  options.output = directory.file("out.tpn");
+  options.model = directory.file("none.onnx");
+  EXPECT_THAT(getError(options), HasSubstr("none.onnx"));
+  options = getOptions("tiny_resnet");
+  options.output = directory.file("out.tpn");
+  options.replay = directory.file("none.json");
+  EXPECT_THAT(getError(options), HasSubstr("none.json"));
+  EXPECT_EQ(readText(directory.file("out.tpn")), "old");
+  options.output = directory.file("no/where.tpn");
+  EXPECT_THAT(getError(options), HasSubstr("there is no folder"));
+  options.output = directory.path();
+  EXPECT_THAT(getError(options), HasSubstr("it is a folder"));
+  options = getOptions("tiny_resnet");
+  options.calibration = directory.file("none");
+  options.dtype = *parseDtypeKnob("int8");
+  EXPECT_THAT(getError(options), HasSubstr(directory.file("none")));
+}
+
+TEST_F(CompileTest, DamagedJournalIsAnError) {
+  CompileOptions options = getOptions("tiny_resnet");
+  options.tuningTime = 30;
+  compile(options);
+  std::string journal = findJournal();
+  ASSERT_NE(journal, "");
+  writeText(journal, "garbage" + std::string(9000, '!'));
+  EXPECT_THAT(getError(options),
+              StartsWith("journal " + journal + " is damaged: "));
+  options.tuningTime.reset();
+  EXPECT_THAT(getError(options),
+              StartsWith("journal " + journal + " is damaged: "));
+  EXPECT_THAT(readText(journal), StartsWith("garbage"));
+}
+
+TEST_F(CompileTest, TuningFilesOfOthersAreRefused) {
+  CompileOptions options = getOptions("tiny_resnet");
+  options.tuningTime = 30;
+  options.tuningFile = directory.file("t.json");
+  compile(options);
+  options = getOptions("tiny_mobilenet");
+  options.replay = directory.file("t.json");
+  EXPECT_THAT(getError(options),
+              StartsWith(options.replay + " was made for another model"));
+  options.replayAnyway = true;
+  EXPECT_THAT(getError(options),
+              StartsWith(options.replay + " was made for another model"));
+  options = getOptions("tiny_resnet");
+  options.replay = directory.file("t.json");
+  options.threads = 2;
+  EXPECT_THAT(getError(options),
+              HasSubstr("was made for another target: thread count 1, not 2; "
+                        "--replay-anyway re-checks every layer"));
+  options.replayAnyway = true;
+  EXPECT_EQ(compile(options).replaced.size(), 1u);
+  options.strict = true;
+  EXPECT_THAT(getError(options), HasSubstr("another target"));
+}
+
+TEST_F(CompileTest, ReplayAnywayReplacesWhatDoesNotFit) {
+  CompileOptions options = getOptions("tiny_resnet");
+  options.tuningTime = 30;
+  options.tuningFile = directory.file("t.json");
+  compile(options);
+  auto file = readTuningFile(options.tuningFile);
+  ASSERT_TRUE(file);
+  std::vector<LayerRecord> &layers = file->candidates[0].layers;
+  layers[0].solver = "gone-v7";
+  ASSERT_TRUE(writeTuningFile(*file, options.tuningFile));
+  options = getOptions("tiny_resnet");
+  options.replay = directory.file("t.json");
+  EXPECT_THAT(getError(options),
+              HasSubstr("names the solver gone-v7, which does not exist; "
+                        "--replay-anyway replaces it"));
+  options.replayAnyway = true;
+  CompileOutcome outcome = compile(options);
+  ASSERT_EQ(outcome.replaced.size(), 1u);
+  EXPECT_THAT(outcome.replaced[0], HasSubstr("layer '" + layers[0].name + "'"));
+}
+
+TEST_F(CompileTest, CalibrationFoldersHaveThreeForms) {
+  CompileOptions options = getOptions("tiny_resnet");
+  options.dtype = *parseDtypeKnob("int8");
+  // ONNX's own form, as models/tiny has it.
+  options.calibration = kModels + "tiny_resnet";
+  CompileOutcome outcome = compile(options);
+  EXPECT_EQ(outcome.record.calibration.source, "directory");
+  EXPECT_EQ(outcome.record.calibration.samples, 1);
+  std::string digest = outcome.record.calibration.digest;
+  options.calibration = kModels + "tiny_resnet/test_data_set_0";
+  EXPECT_EQ(compile(options).record.calibration.digest, digest);
+
+  auto inputs = runtime::makeRandomInputs(outcome.package, 3);
+  ASSERT_TRUE(inputs);
+  for (const char *name : {"2.npy", "10.npy", "1.npy"})
+    ASSERT_TRUE(runtime::writeNpy(inputs->front(), directory.file(name)));
+  options.calibration = directory.path();
+  EXPECT_EQ(compile(options).record.calibration.samples, 3);
+
+  auto small = runtime::HostTensor::create(runtime::DType::F32, {1, 2});
+  ASSERT_TRUE(runtime::writeNpy(*small, directory.file("3.npy")));
+  EXPECT_THAT(getError(options), HasSubstr("3.npy: expected f32 "));
+}
+
+TEST(KnobTest, ListsAndPickGlobal) {
+  EXPECT_EQ(parseDtypeKnob("pick_global")->values.size(), 4u);
+  EXPECT_EQ(parseDtypeKnob("int8,fp32,int8")->values.size(), 2u);
+  EXPECT_EQ(parseLayoutKnob("nhwc")->values.front(), "nhwc");
+  EXPECT_EQ(parseDtypeKnob("fp8").message(),
+            "unknown dtype 'fp8', expected fp32, fp16, bf16, int8 or "
+            "pick_global");
+  EXPECT_FALSE(parseFusionKnob(""));
+  EXPECT_FALSE(parseLayoutKnob("nchw,"));
+}
