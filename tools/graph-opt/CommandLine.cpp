@@ -75,16 +75,17 @@ private:
 // Values
 //===----------------------------------------------------------------------===//
 
+static const Knob kTarget = {"target", {"host"}};
 static const Knob kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
 static const Knob kLayout = {"layout", {"nchw", "nhwc"}};
 static const Knob kFusion = {"fusion", {"on", "off"}};
 
 static std::string join(const std::vector<std::string> &values,
-                        const std::string &last) {
+                        const std::string &separator, const std::string &last) {
   std::string text;
   for (size_t i = 0; i < values.size(); ++i) {
     if (i > 0)
-      text += i + 1 == values.size() ? last : ", ";
+      text += i + 1 == values.size() ? last : separator;
     text += values[i];
   }
   return text;
@@ -94,14 +95,14 @@ static std::string checkValue(const Knob &knob, const std::string &value) {
   if (std::count(knob.values.begin(), knob.values.end(), value))
     return "";
   return std::string("unknown ") + knob.name + " '" + value + "', expected " +
-         join(knob.values, " or ");
+         join(knob.values, ", ", " or ");
 }
 
-/// One value.
+/// One value. What is checked stands in the option's type name, where it can be
+/// read.
 static CLI::Validator isOneOf(const Knob &knob) {
   return CLI::Validator(
-      [&knob](const std::string &text) { return checkValue(knob, text); },
-      join(knob.values, "|"));
+      [&knob](const std::string &text) { return checkValue(knob, text); }, "");
 }
 
 /// Several values that are separated by commas, or pick_global.
@@ -122,7 +123,32 @@ static CLI::Validator isListOf(const Knob &knob) {
         }
         return "";
       },
-      join(knob.values, ",") + "|pick_global");
+      "");
+}
+
+static std::string getTypeName(const Knob &knob) {
+  return join(knob.values, "|", "|");
+}
+
+static std::string getListTypeName(const Knob &knob) {
+  return join(knob.values, ",", ",") + "|pick_global";
+}
+
+/// A number within bounds that are known to be sensible.
+template <typename T>
+static CLI::Validator isBetween(T low, T high) {
+  return CLI::Validator(
+      [low, high](const std::string &text) -> std::string {
+        T value;
+        if (CLI::detail::lexical_cast(text, value) && value >= low &&
+            value <= high)
+          return "";
+        std::ostringstream os;
+        os << "expected a number from " << low << " to " << high << ", got '"
+           << text << "'";
+        return os.str();
+      },
+      "");
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,13 +162,13 @@ static void addModel(CLI::App *app, std::string &model,
 
 static void addBatch(CLI::App *app, std::optional<int64_t> &batch) {
   app->add_option("--batch", batch, "Size of the symbolic batch dimension")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 20))
+      ->check(isBetween(int64_t(1), int64_t(1) << 20))
       ->type_name("N");
 }
 
 static void addThreads(CLI::App *app, int64_t &threads) {
   app->add_option("--threads", threads, "Threads (default: one per core)")
-      ->check(CLI::Range(int64_t(1), int64_t(4096)))
+      ->check(isBetween(int64_t(1), int64_t(4096)))
       ->type_name("N");
 }
 
@@ -161,19 +187,19 @@ static void addSeed(CLI::App *app, uint64_t &seed) {
 static void addMaxError(CLI::App *app, std::optional<double> &maxError,
                         const std::string &what) {
   app->add_option("--max-error", maxError, what)
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(isBetween(0.0, 1e9))
       ->type_name("E");
 }
 
 static void addChoice(CLI::App *app, ModelArguments &model) {
   app->add_option("--dtype", model.dtype, "Datatype (default: fp32)")
-      ->type_name("")
+      ->type_name(getTypeName(kDtype))
       ->check(isOneOf(kDtype));
   app->add_option("--layout", model.layout, "Memory layout (default: nchw)")
-      ->type_name("")
+      ->type_name(getTypeName(kLayout))
       ->check(isOneOf(kLayout));
   app->add_option("--fusion", model.fusion, "Fusion (default: on)")
-      ->type_name("")
+      ->type_name(getTypeName(kFusion))
       ->check(isOneOf(kFusion));
   addBatch(app, model.batch);
   addThreads(app, model.threads);
@@ -202,17 +228,17 @@ void CommandLine::addCompile() {
           [this] { return runCompile(compile); });
   addModel(sub, compile.model, "The ONNX model");
   sub->add_option("--target", compile.target, "Target (default: host)")
-      ->check(CLI::IsMember({"host"}))
-      ->type_name("");
+      ->check(isOneOf(kTarget))
+      ->type_name(getTypeName(kTarget));
   sub->add_option("--dtype", compile.dtype, "Datatypes to try (default: fp32)")
-      ->type_name("")
+      ->type_name(getListTypeName(kDtype))
       ->check(isListOf(kDtype));
   sub->add_option("--layout", compile.layout,
                   "Memory layouts to try (default: nchw)")
-      ->type_name("")
+      ->type_name(getListTypeName(kLayout))
       ->check(isListOf(kLayout));
   sub->add_option("--fusion", compile.fusion, "Fusion (default: on)")
-      ->type_name("")
+      ->type_name(getListTypeName(kFusion))
       ->check(isListOf(kFusion));
   addBatch(sub, compile.batch);
   addThreads(sub, compile.threads);
@@ -223,7 +249,7 @@ void CommandLine::addCompile() {
               "Accuracy budget: relative L2 distance from fp32");
   sub->add_option("--tuning-time", compile.tuningTime,
                   "Time for the whole tuning run, in seconds")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(isBetween(0.0, 1e9))
       ->type_name("S");
   sub->add_option("--tuning-file", compile.tuningFile,
                   "Write the record of the tuning here")
@@ -269,7 +295,7 @@ void CommandLine::addPerf() {
   addModel(sub, perf.model.model, "The ONNX model or a package (.tpn)");
   sub->add_option("--iterations", perf.iterations,
                   "Timed runs (default: what fits into a second)")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 20))
+      ->check(isBetween(int64_t(1), int64_t(1) << 20))
       ->type_name("N");
   sub->add_option("--json", perf.json, "Write the figures here too")
       ->type_name("OUT");
@@ -300,7 +326,7 @@ void CommandLine::addImport() {
   sub->add_option("--elide", import.elide,
                   "Print the values of constants of up to N elements only "
                   "(default: 16)")
-      ->check(CLI::Range(int64_t(0), int64_t(1) << 40))
+      ->check(isBetween(int64_t(0), int64_t(1) << 40))
       ->type_name("N");
 }
 

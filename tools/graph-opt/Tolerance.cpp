@@ -27,6 +27,9 @@ using namespace runtime;
 /// and functions such as exp amplify them.
 static constexpr double kReorderingFactor = 16;
 
+/// The distance from 1 to the next bf16.
+static constexpr double kEpsilonBF16 = 0x1p-7;
+
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 //===----------------------------------------------------------------------===//
@@ -120,10 +123,13 @@ Comparison::Comparison(const HostTensor &got, const HostTensor &expected)
 
 double Comparison::getExcess(int64_t i, const Tolerance &tolerance) const {
   double wanted = loadExpected(i);
+  double relative = tolerance.relative;
+  if (expected.dtype == DType::BF16)
+    relative = std::max(relative, kEpsilonBF16);
   double allowed = 0;
   if (isFloat(expected.dtype) && std::isfinite(wanted))
-    allowed = tolerance.relative * std::abs(wanted) +
-              tolerance.ofScale * scale + tolerance.absolute;
+    allowed = relative * std::abs(wanted) + tolerance.ofScale * scale +
+              tolerance.absolute;
   return getError(loadGot(i), wanted) - allowed;
 }
 

@@ -151,6 +151,35 @@ static Tolerance getDataTolerance(const VerifyArguments &arguments) {
   return getBudget(arguments.model.dtype, arguments.maxError);
 }
 
+static bool isRead(const Package &package, size_t input) {
+  for (const Layer &layer : package.layers)
+    for (const Launch &launch : layer.launches)
+      for (const BufferRef &buffer : launch.buffers)
+        if (buffer.space == BufferSpace::Input &&
+            buffer.offset == static_cast<int64_t>(input))
+          return true;
+  return false;
+}
+
+/// Checks the set's inputs. What nothing reads may have any shape: the data of
+/// ONNX's CastLike tests are not of the shape that the models say.
+static Status fitInputs(const Package &package, TestDataSet &data) {
+  for (size_t i = 0; i < data.inputs.size(); ++i) {
+    const TensorInfo &info = package.inputs[i];
+    HostTensor &tensor = data.inputs[i];
+    if (!isRead(package, i)) {
+      Result<HostTensor> unread = HostTensor::create(info.dtype, info.shape);
+      if (!unread)
+        return unread.error();
+      tensor = std::move(*unread);
+    }
+    std::string what = "input '" + info.name + "' in '" + data.directory + "'";
+    if (Status status = fitTensor(info, tensor, what); !status)
+      return status;
+  }
+  return success();
+}
+
 static int verifyDataSet(const VerifyArguments &arguments, TestDataSet data) {
   const ModelArguments &model = arguments.model;
   CompileOptions options = getCompileOptions(model);
@@ -161,12 +190,8 @@ static int verifyDataSet(const VerifyArguments &arguments, TestDataSet data) {
   Result<Package> package = compileForRun(std::move(options));
   if (!package)
     return fail(package.message());
-  for (size_t i = 0; i < data.inputs.size(); ++i) {
-    const TensorInfo &info = package->inputs[i];
-    std::string what = "input '" + info.name + "' in '" + data.directory + "'";
-    if (Status status = fitTensor(info, data.inputs[i], what); !status)
-      return fail(status.message());
-  }
+  if (Status status = fitInputs(*package, data); !status)
+    return fail(status.message());
   std::vector<TensorInfo> infos = package->outputs;
   Result<Tensors> got =
       runOnce(std::move(*package), std::move(data.inputs), model.threads);
