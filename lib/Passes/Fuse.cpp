@@ -71,6 +71,8 @@ namespace {
 class ChainFinder {
 public:
   explicit ChainFinder(func::FuncOp function) {
+    if (function.isExternal())
+      return;
     for (Operation &op : function.getBody().front())
       if (isWrappable(op))
         remaining.insert(&op);

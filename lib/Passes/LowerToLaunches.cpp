@@ -63,6 +63,8 @@ struct LowerToLaunchesPass
   }
 
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     target.vectorBits = vectorBits;
     target.threads = threads;
     LaunchNames names;

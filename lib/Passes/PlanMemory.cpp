@@ -153,6 +153,8 @@ namespace {
 struct PlanMemoryPass : tarpon::impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
     for (Operation &op : function.getBody().front().without_terminator())
       if (!isa<ConstantOp, ReshapeOp, LaunchOp>(op)) {
         op.emitOpError("has no place in memory: it is not a launch");

@@ -246,6 +246,8 @@ Value StoredValues::retypeReshape(ReshapeOp op) {
 
 LogicalResult StoredValues::retypeFunction(func::FuncOp function,
                                            RetypeFn retype) {
+  if (function.isExternal())
+    return success();
   SmallVector<Operation *> replaced;
   auto replace = [&](Operation *op, Value value) {
     if (op->getResult(0) == value)

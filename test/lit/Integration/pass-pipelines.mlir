@@ -38,3 +38,7 @@ func.func @network(%x: tensor<1x4x6x6xf32>) -> tensor<1x8xf32> {
   %5 = tarpon.softmax %4 {axis = 1 : i64} : (tensor<1x8xf32>) -> tensor<1x8xf32> loc("prob")
   return %5 : tensor<1x8xf32>
 }
+
+// A declaration has nothing to compile.
+// ON: func private @declared(tensor<4xf32>) -> tensor<4xf32>
+func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
