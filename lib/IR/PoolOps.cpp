@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
 
-static LogicalResult checkPoolRank(const Reporter &report, // C1
+static LogicalResult checkPoolRank(const Reporter &report,
                                    RankedTensorType input) {
   if (input.getRank() < 3 || input.getRank() > 5)
     return report("expects an input of rank 3 to 5, got ", input.getRank());
