@@ -45,6 +45,25 @@ Value tarpon::emitPoolCount(KernelBuilder &b, const Window &window,
     count =
         b.mul(count, countsPadding ? window.countWithPadding(b, dim, place[dim])
                                    : Window::count(b, ranges[dim]));
+  return count;
+}
+
+Value tarpon::emitPoolMean(KernelBuilder &b, const BoundFlatTensor &input,
+                           Value sum, Value inside, Value divisor) {
+  int64_t lanes = 1;
+  if (auto vector = dyn_cast<VectorType>(sum.getType()))
+    lanes = vector.getNumElements();
+  auto toReal = [&](Value count) {
+    if (count.getType() == sum.getType())
+      return count;
+    Value real = arith::SIToFPOp::create(b, b.getF32Type(), count);
+    return b.broadcast(real, lanes);
+  };
   // A window may lie outside altogether in ceil_mode.
-  return arith::SIToFPOp::create(b, b.getF32Type(), b.maxS(count, b.cst(1)));
+  Value cells = b.maxF(toReal(divisor), b.cstLike(sum.getType(), 1));
+  if (!input.quantized)
+    return b.divF(sum, cells);
+  Value zeros = b.mulF(toReal(inside), b.broadcast(input.zeroPoint, lanes));
+  Value real = b.mulF(b.subF(sum, zeros), b.broadcast(input.scale, lanes));
+  return b.divF(real, cells);
 }

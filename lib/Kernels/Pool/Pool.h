@@ -8,6 +8,7 @@
 #ifndef TARPON_KERNELS_POOL_POOL_H
 #define TARPON_KERNELS_POOL_POOL_H
 
+#include "VectorAccess.h"
 #include "Window.h"
 
 namespace tarpon {
@@ -20,11 +21,18 @@ Problem asWindowedPool(Problem problem);
 /// Operations for one element of a windowed pool's result.
 double getPoolCost(const Problem &problem);
 
-/// The divisor of an average at output `place`, as f32.
+/// How many cells of the window at output `place` lie in the input, or with
+/// `countsPadding` in the input or its explicit padding; as i64.
 mlir::Value emitPoolCount(KernelBuilder &b, const Window &window,
                           llvm::ArrayRef<WindowRange> ranges,
                           llvm::ArrayRef<mlir::Value> place,
                           bool countsPadding);
+
+/// The mean of a window from the sum of the raw elements of its `inside` cells.
+/// Counts are i64 scalars, or f32 vectors like the sum.
+mlir::Value emitPoolMean(KernelBuilder &b, const BoundFlatTensor &input,
+                         mlir::Value sum, mlir::Value inside,
+                         mlir::Value divisor);
 
 } // namespace tarpon
 

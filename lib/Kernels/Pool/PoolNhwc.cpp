@@ -122,9 +122,11 @@ void PoolNhwcKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
     SmallVector<WindowRange> ranges;
     for (int64_t dim = 0; dim < window.rank(); ++dim)
       ranges.push_back(window.at(b, dim, place[dim]));
-    Value cells = isMax
-                      ? Value()
-                      : emitPoolCount(b, window, ranges, place, countsPadding);
+    Value inside, divisor;
+    if (!isMax) {
+      inside = emitPoolCount(b, window, ranges, place, false);
+      divisor = emitPoolCount(b, window, ranges, place, countsPadding);
+    }
     auto group = [&](Value c, int64_t count, Value mask) {
       SmallVector<Value> values =
           emitWindow(b, in, row, ranges, c, count, mask);
@@ -136,9 +138,9 @@ void PoolNhwcKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
           mask ? b.maskedStore(value, pointer, mask) : b.store(value, pointer);
           continue;
         }
-        if (!isMax)
-          value = b.divF(value, b.broadcast(cells, lanes));
-        out.store(b, at, in.dequantize(b, value));
+        value = isMax ? in.dequantize(b, value)
+                      : emitPoolMean(b, in, value, inside, divisor);
+        out.store(b, at, value);
       }
     };
     forVectorGroups(b, row.begin, row.end, lanes, kUnroll, group);

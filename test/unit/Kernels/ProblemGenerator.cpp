@@ -374,6 +374,7 @@ Problem ProblemGenerator::makeConcat() {
   }
   shape[axis] = total;
   problem.result = makeTensor(shape, layout);
+  problem.attrs["axis"] = {double(axis)};
   chooseTypes(problem);
   if (chance(60))
     for (TensorDesc &operand : problem.operands)

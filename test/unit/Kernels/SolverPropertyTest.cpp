@@ -10,6 +10,7 @@
 //   TARPON_TEST_PROBLEMS  problems per CPU (67)
 //   TARPON_TEST_SEED      the first seed (1)
 //   TARPON_TEST_SOLVER    only problems that this solver takes
+//   TARPON_TEST_VERBOSE   print each solution before it runs, to find a crash
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iostream>
 #include <map>
 
 using namespace tarpon;
@@ -83,6 +85,9 @@ void SolverProperty::check(const Problem &problem, uint64_t seed) {
          chooseConfigs(*solver, problem, target, seed)) {
       SCOPED_TRACE("solver " + solver->id().str() + " {" + config.str() + "}");
       ASSERT_TRUE(solver->isValidConfig(problem, target, config));
+      if (std::getenv("TARPON_TEST_VERBOSE"))
+        std::cerr << problem.key() << ": " << solver->id().str() << " {"
+                  << config.str() << "}" << std::endl;
       auto actual = runner->run(problem, *solver, config, {}, seed);
       ASSERT_TRUE(actual) << actual.message();
       EXPECT_EQ(compare(problem, *actual, *expected), "");
