@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Weights are large: values above a few elements become resource blobs, which
-// MLIR neither hashes nor copies. Everything that reads or makes a constant goes
-// through here.
+// MLIR neither hashes nor copies. Everything that reads or makes a constant
+// goes through here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,8 +52,8 @@ std::vector<float> getConstantFloats(mlir::ElementsAttr attr);
 /// The constant that defines `value`, or null.
 mlir::ElementsAttr getConstantValue(mlir::Value value);
 
-/// Creates a tarpon.constant of f32 elements (or of another float type, to which
-/// the values are rounded).
+/// Creates a tarpon.constant of f32 elements (or of another float type, to
+/// which the values are rounded).
 mlir::Value createFloatConstant(mlir::OpBuilder &builder, mlir::Location loc,
                                 mlir::RankedTensorType type,
                                 llvm::ArrayRef<float> values);

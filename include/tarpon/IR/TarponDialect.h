@@ -25,7 +25,8 @@ namespace tarpon {
 /// The layout of a tensor type: its encoding, or nchw if it has none.
 LayoutAttr getLayout(mlir::RankedTensorType type);
 
-/// The same type in another layout; nchw is spelled by leaving the encoding out.
+/// The same type in another layout; nchw is spelled by leaving the encoding
+/// out.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type,
                                   LayoutAttr layout);
 

@@ -26,7 +26,7 @@ llvm::LogicalResult verifyInferredTypes(mlir::Operation *op);
 
 /// Verifies an op by its type inference.
 template <typename ConcreteType>
-class VerifiedByInference
+class VerifiedByInference // NOLINT: Op derives from it, not ConcreteType.
     : public mlir::OpTrait::TraitBase<ConcreteType, VerifiedByInference> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) {

@@ -1,5 +1,5 @@
-// RUN: graph-opt %s | graph-opt | FileCheck %s
-// RUN: graph-opt %s -mlir-print-op-generic | graph-opt | FileCheck %s
+// RUN: graph-opt %s | graph-opt - | FileCheck %s
+// RUN: graph-opt %s -mlir-print-op-generic | graph-opt - | FileCheck %s
 
 // CHECK-LABEL: func private @layouts(
 // CHECK-SAME:    tensor<1x3x8x8xf32, #tarpon.layout<nhwc>>

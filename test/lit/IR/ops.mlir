@@ -1,5 +1,5 @@
-// RUN: graph-opt %s | graph-opt | FileCheck %s
-// RUN: graph-opt %s -mlir-print-op-generic | graph-opt | FileCheck %s
+// RUN: graph-opt %s | graph-opt - | FileCheck %s
+// RUN: graph-opt %s -mlir-print-op-generic | graph-opt - | FileCheck %s
 
 // CHECK-LABEL: func @conv(
 // CHECK-SAME:    %[[X:[^:]+]]: tensor<1x4x8x8xf32>, %[[W:[^:]+]]: tensor<6x2x3x3xf32>
