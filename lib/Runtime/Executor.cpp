@@ -329,7 +329,12 @@ void Executor::State::launchAll(size_t begin, size_t end) {
   for (size_t index = begin; index < end; ++index) {
     LaunchContext context{launches[index], shared->scratch.data(),
                           shared->scratchStride};
-    shared->pool.parallelFor(launches[index].tasks, runTasks, &context);
+    int64_t tasks = launches[index].tasks;
+    if (options.reverseTasks)
+      for (int64_t task = tasks - 1; task >= 0; --task)
+        runTasks(&context, /*thread=*/0, task, task + 1);
+    else
+      shared->pool.parallelFor(tasks, runTasks, &context);
   }
 }
 

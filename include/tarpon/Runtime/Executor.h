@@ -31,6 +31,9 @@ struct ExecutorOptions {
   /// Fills the arena and the scratch with 0xff bytes (NaN in every float
   /// format) at first, so that a kernel that reads what nobody wrote is seen.
   bool poisonMemory = false;
+  /// Runs the tasks of each launch one by one from the last to the first, on
+  /// the calling thread: a kernel whose result depends on the order is seen.
+  bool reverseTasks = false;
 };
 
 /// A package loaded and ready to run. One run at a time per executor; several

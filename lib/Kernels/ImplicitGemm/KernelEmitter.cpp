@@ -139,8 +139,10 @@ void KernelEmitter::emitChannelTile(Value image, Value group, Value channelTile,
     SmallVector<Value> sums =
         emitProduct(panel, filterTile, startValues(tableOffset));
     Value pixel = b.mul(tile, spec.tileM);
+    // No lane beyond the tile may be stored: it belongs to another task.
+    Value pixels = b.minS(b.sub(param(OutPixels), pixel), b.cst(spec.tileM));
     TileAccess::Place place = {
-        image, pixel, b.sub(param(OutPixels), pixel),
+        image, pixel, pixels,
         b.add(b.mul(group, param(OutChannels)), channelInGroup),
         b.sub(param(OutChannels), channelInGroup)};
     Tile values = toFloat(sums, tableOffset);
