@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <limits>
@@ -257,7 +258,7 @@ Value tarpon::emitStep(KernelBuilder &b, const EpilogueStep &step,
 
 EpilogueEmitter::EpilogueEmitter(const Problem &problem, int64_t firstParam)
     : steps(problem.epilogue), kind(computeKindOf(problem)),
-      firstParam(firstParam) {}
+      rootOperands(problem.rootOperands), firstParam(firstParam) {}
 
 void EpilogueEmitter::appendParams(const Problem &problem,
                                    std::vector<int64_t> &params) {
@@ -275,8 +276,15 @@ int64_t EpilogueEmitter::numParams() const {
 
 std::string EpilogueEmitter::symbolPart() const {
   std::string part;
-  for (const EpilogueStep &step : steps)
+  int expected = rootOperands;
+  for (const EpilogueStep &step : steps) {
     part += (step.swapped ? "_r" : "_") + step.op;
+    if (step.operand < rootOperands)
+      continue;
+    if (step.operand != expected)
+      part += (Twine("_at") + Twine(step.operand - rootOperands)).str();
+    expected = std::max(expected, step.operand + 1);
+  }
   return part;
 }
 

@@ -62,8 +62,9 @@ public:
   static void appendParams(const Problem &problem,
                            std::vector<int64_t> &params);
 
-  /// "" or "_add_relu": names the operations, not how the caller reads their
-  /// operands (dtype, broadcasting), which belongs into the symbol too.
+  /// "" or "_add_relu": names the operations, and which operands they read
+  /// where that is not one after the other. How the caller reads the operands
+  /// (dtype, broadcasting) belongs into the symbol too.
   std::string symbolPart() const;
 
   bool empty() const { return steps.empty(); }
@@ -86,6 +87,7 @@ public:
 private:
   std::vector<EpilogueStep> steps;
   ComputeKind kind;
+  int rootOperands;
   int64_t firstParam;
 };
 

@@ -17,12 +17,11 @@ using namespace tarpon;
 /// In order of preference; the reference comes last and takes everything.
 static std::vector<const Solver *> &solverList() {
   static std::vector<const Solver *> solvers = {
-      &getConvImplicitGemm(),
-      &getGemm(),
-      &getElementwise(),
-      &getBatchNorm(),
-      &getPoolNhwc(),
-      &getConvert(),
+      &getDepthwiseNhwc(), &getDepthwiseNchw(), &getConvImplicitGemm(),
+      &getGemm(),          &getElementwise(),   &getBatchNorm(),
+      &getPoolNhwc(),      &getPoolNchw(),      &getGlobalPoolNchw(),
+      &getSoftmax(),       &getLrn(),           &getConcat(),
+      &getTranspose(),     &getReshape(),       &getConvert(),
       &getReference(),
   };
   return solvers;

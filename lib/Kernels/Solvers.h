@@ -17,6 +17,15 @@ const Solver &getGemm();
 const Solver &getElementwise();
 const Solver &getBatchNorm();
 const Solver &getPoolNhwc();
+const Solver &getPoolNchw();
+const Solver &getGlobalPoolNchw();
+const Solver &getDepthwiseNhwc();
+const Solver &getDepthwiseNchw();
+const Solver &getSoftmax();
+const Solver &getLrn();
+const Solver &getConcat();
+const Solver &getTranspose();
+const Solver &getReshape();
 const Solver &getConvert();
 const Solver &getReference();
 

@@ -30,7 +30,6 @@ FlatTensor::FlatTensor(LaunchBuilder &launch, BufferSlot slot,
                        const TensorDesc &desc)
     : dtype(desc.dtype), quantized(desc.quantized),
       buffer(launch.addBuffer(slot)) {
-  assert(isVectorizable(desc) && "a tensor that is not computed in f32");
   if (!quantized)
     return;
   scaleParam = launch.addFloatParam(desc.scales.front());

@@ -24,7 +24,8 @@ namespace tarpon {
 // Consecutive elements
 //===----------------------------------------------------------------------===//
 
-/// Whether FlatTensor can hold it: f32, f16, bf16, or quantised with one scale.
+/// Whether it can be computed with as FlatTensor: f32, f16, bf16, or quantised
+/// with one scale.
 bool isVectorizable(const TensorDesc &desc);
 
 /// A tensor inside of an emitted kernel, addressed by element offsets.
@@ -46,7 +47,8 @@ struct BoundFlatTensor {
   mlir::Value pointerTo(KernelBuilder &b, mlir::Value offset) const;
 };
 
-/// What a plan knows of such a tensor. Captured by value.
+/// What a plan knows of such a tensor; integers of up to 16 bits that are not
+/// quantised are possible too. Captured by value.
 class FlatTensor {
 public:
   FlatTensor(LaunchBuilder &launch, BufferSlot slot, const TensorDesc &desc);

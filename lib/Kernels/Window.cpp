@@ -7,6 +7,8 @@
 
 #include "Window.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -31,6 +33,27 @@ WindowRange Window::at(KernelBuilder &b, int64_t dim, Value out) const {
   Value left = b.maxS(b.sub(field(b, dim, Field::Input), start), zero);
   Value end = b.minS(field(b, dim, Field::Kernel), b.ceilDiv(left, dilation));
   return {start, b.ceilDiv(ahead, dilation), end, dilation};
+}
+
+WindowRange Window::inside(KernelBuilder &b, int64_t dim, Value out) const {
+  Value start = b.sub(b.mul(out, field(b, dim, Field::Stride)),
+                      field(b, dim, Field::Pad));
+  return {start, b.cst(0), field(b, dim, Field::Kernel),
+          field(b, dim, Field::Dilation)};
+}
+
+InsideRange tarpon::getInsideRange(const Problem &problem,
+                                   int64_t kernelWidth) {
+  std::vector<int64_t> pads = problem.ints("pads");
+  int64_t last = static_cast<int64_t>(pads.size()) / 2 - 1;
+  int64_t stride = problem.ints("strides")[last], pad = pads[last];
+  int64_t extent = problem.ints("dilations")[last] * (kernelWidth - 1) + 1;
+  int64_t width = problem.operands[0].shape.back();
+  int64_t outWidth = problem.result.shape.back();
+  int64_t begin = std::min<int64_t>(llvm::divideCeil(pad, stride), outWidth);
+  int64_t room = width + pad - extent;
+  int64_t end = room < 0 ? 0 : std::min(room / stride + 1, outWidth);
+  return {begin, std::max(begin, end)};
 }
 
 Value Window::countWithPadding(KernelBuilder &b, int64_t dim, Value out) const {

@@ -35,11 +35,26 @@ public:
   int64_t rank() const { return numDims; }
   /// The window at output place `out` of spatial dimension `dim`.
   WindowRange at(KernelBuilder &b, int64_t dim, mlir::Value out) const;
+  /// The same where all cells are known to lie in the input.
+  WindowRange inside(KernelBuilder &b, int64_t dim, mlir::Value out) const;
   /// How many cells at `out` lie in the input or in the explicit padding.
   mlir::Value countWithPadding(KernelBuilder &b, int64_t dim,
                                mlir::Value out) const;
   /// How many cells of a range there are: never negative.
   static mlir::Value count(KernelBuilder &b, const WindowRange &range);
+
+  mlir::Value kernel(KernelBuilder &b, int64_t dim) const {
+    return field(b, dim, Field::Kernel);
+  }
+  mlir::Value stride(KernelBuilder &b, int64_t dim) const {
+    return field(b, dim, Field::Stride);
+  }
+  mlir::Value input(KernelBuilder &b, int64_t dim) const {
+    return field(b, dim, Field::Input);
+  }
+  mlir::Value padEnd(KernelBuilder &b, int64_t dim) const {
+    return field(b, dim, Field::PadEnd);
+  }
 
 private:
   struct Field {
@@ -51,6 +66,13 @@ private:
 
   int64_t numDims, first;
 };
+
+/// The output places [begin, end) of the last dimension whose windows lie in
+/// the input.
+struct InsideRange {
+  int64_t begin, end;
+};
+InsideRange getInsideRange(const Problem &problem, int64_t kernelWidth);
 
 /// Loops over the cells of a window: `body` gets the kernel place, the input
 /// place and the carried values, and gives the new ones.
