@@ -28,14 +28,13 @@ struct Tolerance {
   std::optional<double> relativeL2;
 };
 
-/// For fp32 against the reference solver, which adds up in another order: in
+/// Against the reference solver in fp32: the stated budget of the package's
+/// dtype, that of int8 if the model was quantised before it was imported, or
+/// `maxError`. fp32 has no budget: its sums are added up in another order. In
 /// each layer a sum of K products moves like a random walk of sqrt(K) steps of
 /// half an ulp, and what the layers add to each other is independent too.
-Tolerance getReorderingTolerance(const runtime::Package &package);
-
-/// For lower precision against fp32: the stated budget of the dtype, or
-/// `maxError`.
-Tolerance getBudget(const std::string &dtype, std::optional<double> maxError);
+Tolerance getReferenceTolerance(const runtime::Package &package,
+                                std::optional<double> maxError);
 
 /// For data sets of ONNX: what its backend tests allow, but relative to the
 /// largest element where elements cancel to next to nothing.

@@ -93,9 +93,7 @@ static int verifyAgainstReference(const VerifyArguments &arguments) {
   Result<Package> reference = compileReference(model);
   if (!reference)
     return fail(reference.message());
-  Tolerance tolerance = model.dtype == "fp32" && !arguments.maxError
-                            ? getReorderingTolerance(*package)
-                            : getBudget(model.dtype, arguments.maxError);
+  Tolerance tolerance = getReferenceTolerance(*package, arguments.maxError);
   Result<Tensors> inputs = makeRandomInputs(*package, arguments.seed);
   if (!inputs)
     return fail(inputs.message());
@@ -144,11 +142,12 @@ nameInputs(const std::string &model, const TestDataSet &data) {
   return inputs;
 }
 
-/// What ONNX allows for fp32, and for integers in any case.
-static Tolerance getDataTolerance(const VerifyArguments &arguments) {
+/// What ONNX allows, which is for fp32.
+static Tolerance getDataTolerance(const VerifyArguments &arguments,
+                                  const Package &package) {
   if (arguments.model.dtype == "fp32" && !arguments.maxError)
     return getOnnxTolerance();
-  return getBudget(arguments.model.dtype, arguments.maxError);
+  return getReferenceTolerance(package, arguments.maxError);
 }
 
 static bool isRead(const Package &package, size_t input) {
@@ -192,12 +191,12 @@ static int verifyDataSet(const VerifyArguments &arguments, TestDataSet data) {
     return fail(package.message());
   if (Status status = fitInputs(*package, data); !status)
     return fail(status.message());
+  Tolerance tolerance = getDataTolerance(arguments, *package);
   std::vector<TensorInfo> infos = package->outputs;
   Result<Tensors> got =
       runOnce(std::move(*package), std::move(data.inputs), model.threads);
   if (!got)
     return fail(got.message());
-  Tolerance tolerance = getDataTolerance(arguments);
   int status =
       compareOutputs(model.model, infos, *got, data.outputs, tolerance);
   if (status == kSuccess)
