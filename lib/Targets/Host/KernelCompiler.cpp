@@ -7,6 +7,7 @@
 
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
+#include "CodeDigest.h"
 #include "KernelCodegen.h"
 #include "Linker.h"
 
@@ -22,9 +23,6 @@ using runtime::Error;
 using runtime::Result;
 
 using Object = std::shared_ptr<const std::vector<char>>;
-
-/// Raised when the same MLIR gives other code: it is part of every digest.
-static constexpr int kCodegenRevision = 1;
 
 namespace {
 
@@ -76,7 +74,7 @@ static void appendPart(std::string &text, llvm::StringRef part) {
 static std::string makeDigestPrefix(const TargetInfo &target) {
   std::string text;
   appendPart(text, "tarpon " TARPON_VERSION);
-  appendPart(text, "codegen " + std::to_string(kCodegenRevision));
+  appendPart(text, "code " TARPON_CODE_DIGEST);
   appendPart(text, "llvm " LLVM_VERSION_STRING);
   appendPart(text, target.name());
   appendPart(text, target.cpu);
