@@ -17,8 +17,12 @@
 #include "ProblemGenerator.h"
 #include "SolverTest.h"
 
+#include "tarpon/Targets/Host/HostTarget.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -109,6 +113,34 @@ TEST_P(SolverProperty, agreesWithReference) {
   }
   for (const auto &[solver, problems] : solved)
     RecordProperty(solver, problems);
+}
+
+/// Kernels are cached and linked by their symbols: two that differ must not
+/// have the same one, within a solver or across solvers.
+TEST(KernelSymbols, nameTheirCode) {
+  auto target = getHostTarget(/*threads=*/2, "x86-64-v3");
+  ASSERT_TRUE(target) << target.message();
+  KernelCompiler compiler(*target, nullptr);
+  std::map<std::string, std::pair<std::string, std::string>> seen;
+  uint64_t count = 4 * getNumber("TARPON_TEST_PROBLEMS", 67);
+  for (uint64_t seed = 1; seed <= count; ++seed) {
+    Problem problem = ProblemGenerator(seed).next();
+    for (const Solver *solver : getApplicableSolvers(problem, *target)) {
+      PerfConfig config = solver->defaultConfig(problem, *target);
+      for (const LaunchPlan &launch :
+           solver->plan(problem, *target, config).launches) {
+        const std::string &symbol = launch.kernel.symbol;
+        EXPECT_TRUE(std::all_of(symbol.begin(), symbol.end(), [](char c) {
+          return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+        })) << symbol;
+        std::string code = compiler.printMlir(launch.kernel);
+        auto [entry, isNew] = seen.try_emplace(symbol, code, problem.key());
+        EXPECT_TRUE(isNew || entry->second.first == code)
+            << symbol << " is other code for " << problem.key() << " than for "
+            << entry->second.second;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpus, SolverProperty,
