@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <set>
 #include <thread>
 
 using namespace tarpon;
@@ -184,13 +185,8 @@ void ProblemSearch::judge(const EvaluationAnswer &answer,
 }
 
 Status ProblemSearch::conclude(Candidate &candidate, Measurement measurement) {
-  if (measurement.status != MeasurementStatus::Ok) {
-    ++context.statistics.rejected;
-    context.progress.remark(candidate.key.solver + " {" + candidate.key.config +
-                            "} is not used for " + problemKey + ": " +
-                            getStatusName(measurement.status).str() + ": " +
-                            measurement.detail);
-  }
+  if (measurement.status != MeasurementStatus::Ok)
+    rejected.push_back(measurement);
   ++context.statistics.measured;
   context.progress.advance(0);
   candidate.result = std::move(measurement);
@@ -234,6 +230,27 @@ Status ProblemSearch::measure(Candidate &candidate, const Effort &effort) {
     return answer.error();
   judge(*answer, candidate, measurement);
   return conclude(candidate, std::move(measurement));
+}
+
+/// A solver that is broken is so in many configs: one remark for all of them.
+void ProblemSearch::reportRejected() {
+  context.statistics.rejected += static_cast<int64_t>(rejected.size());
+  std::set<std::pair<std::string, MeasurementStatus>> reported;
+  for (const Measurement &first : rejected) {
+    auto isAlike = [&](const Measurement &other) {
+      return other.key.solver == first.key.solver &&
+             other.status == first.status;
+    };
+    if (!reported.insert({first.key.solver, first.status}).second)
+      continue;
+    auto more = llvm::count_if(rejected, isAlike) - 1;
+    context.progress.remark(
+        first.key.solver + " {" + first.key.config + "}" +
+        (more ? " and " + std::to_string(more) + " more of its configs are"
+              : " is") +
+        " not used for " + problemKey + ": " +
+        getStatusName(first.status).str() + ": " + first.detail);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -316,7 +333,9 @@ Status ProblemSearch::run() {
         ++context.statistics.reused;
         candidate.result = std::move(known);
       }
-  if (Status status = race(); !status)
-    return status;
-  return runFinal();
+  Status status = race();
+  if (status)
+    status = runFinal();
+  reportRejected();
+  return status;
 }

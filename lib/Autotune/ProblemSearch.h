@@ -69,12 +69,15 @@ private:
   runtime::Status conclude(Candidate &candidate, Measurement measurement);
   void judge(const runtime::EvaluationAnswer &answer,
              const Candidate &candidate, Measurement &measurement) const;
+  void reportRejected();
   std::chrono::milliseconds getTimeLimit() const;
 
   SearchContext context;
   Problem problem, testProblem;
   std::string problemKey;
   std::vector<Candidate> candidates;
+  /// Those of this run that may not win.
+  std::vector<Measurement> rejected;
   std::string reference;
 };
 
