@@ -149,8 +149,8 @@ PerfConfig igemm::defaultConfig(const Problem &problem,
 std::vector<PerfConfig> igemm::configs(const Problem &problem,
                                        const TargetInfo &target,
                                        const Geometry &geometry) {
-  // Enough that the best was always among them when all tiles were measured on
-  // the layers of ResNet-50; see docs/conv.md.
+  // Each tile is a kernel to compile: what a tuning run takes grows with their
+  // number more than with anything else.
   constexpr size_t kTiles = 5;
   auto tiles = rankTiles(target, geometry);
   tiles.resize(std::min(tiles.size(), kTiles));
