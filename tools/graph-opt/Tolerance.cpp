@@ -27,8 +27,8 @@ using namespace runtime;
 /// and functions such as exp amplify them.
 static constexpr double kReorderingFactor = 16;
 
-/// Relative L2 distances from fp32. Over the models of models/, generated
-/// inputs and both layouts, the largest seen are less than half of each.
+/// Relative L2 distances from fp32. Over the models of models/ and both
+/// layouts, on generated inputs, the largest seen are 0.001, 0.0075 and 0.052.
 static constexpr double kBudgetFP16 = 0.005;
 static constexpr double kBudgetBF16 = 0.03;
 static constexpr double kBudgetInt8 = 0.1;
