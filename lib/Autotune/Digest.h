@@ -8,9 +8,10 @@
 #ifndef TARPON_LIB_AUTOTUNE_DIGEST_H
 #define TARPON_LIB_AUTOTUNE_DIGEST_H
 
+#include "tarpon/Runtime/Sha256.h"
+
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <string>
 
@@ -21,17 +22,16 @@ class Digest {
 public:
   /// Pieces are told apart by their length: ("ab", "c") is not ("a", "bc").
   Digest &add(llvm::StringRef piece) {
-    sha.update(std::to_string(piece.size()) + ":");
-    sha.update(piece);
+    sha.update(std::to_string(piece.size()) + ":").update(piece);
     return *this;
   }
   Digest &add(llvm::ArrayRef<char> piece) {
     return add(llvm::StringRef(piece.data(), piece.size()));
   }
-  std::string hex() { return llvm::toHex(sha.final(), /*LowerCase=*/true); }
+  std::string hex() { return sha.finishHex(); }
 
 private:
-  llvm::SHA256 sha;
+  runtime::Sha256 sha;
 };
 
 } // namespace tarpon

@@ -222,8 +222,7 @@ Status ProblemSearch::measure(Candidate &candidate, const Effort &effort) {
   request.minSamples = effort.minSamples;
   request.minTimeMs = effort.minMs;
   request.maxTimeMs = effort.maxMs;
-  request.rotateBytes =
-      std::min(context.compiler.getTarget().l3Bytes, policy::kMaxRotateBytes);
+  request.rotateBytes = policy::kRotateBytes;
   Result<EvaluationAnswer> answer =
       context.evaluator.evaluate(request, getTimeLimit());
   if (!answer)

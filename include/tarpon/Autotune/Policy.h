@@ -42,10 +42,11 @@ inline constexpr int kRoundSamples = 8;
 inline constexpr double kRoundMinMs = 10;
 inline constexpr double kRoundMaxMs = 1000;
 
-/// Buffers are rotated so that none is found in the last-level cache, as far as
-/// that is below the limit: virtual machines claim caches of hundreds of MiB,
-/// most of which belongs to their neighbours.
-inline constexpr int64_t kMaxRotateBytes = 32 << 20;
+/// Buffers are rotated so that none is found in a core's own caches, where it
+/// would not be in a model either. Not so that none is found in the last-level
+/// cache: virtual machines claim hundreds of MiB, where whole models stay, and
+/// filling them would take longer than measuring.
+inline constexpr int64_t kRotateBytes = 8 << 20;
 
 /// A candidate that killed this many runs is not tried again.
 inline constexpr int64_t kMaxInterrupted = 2;

@@ -38,8 +38,10 @@ protected:
   TestDirectory directory;
 
   void SetUp() override {
+    // Kernels are the same in all tests.
+    static TestDirectory cache;
     setenv("TARPON_USER_DB_PATH", directory.file("db").c_str(), 1);
-    setenv("TARPON_CACHE_DIR", directory.file("cache").c_str(), 1);
+    setenv("TARPON_CACHE_DIR", cache.path().c_str(), 1);
   }
 
   CompileOptions getOptions(const std::string &model) {
