@@ -66,6 +66,16 @@ EpilogueEmitter LaunchBuilder::addEpilogue(const Problem &problem) {
   return EpilogueEmitter(problem, first);
 }
 
+EpilogueEmitter LaunchBuilder::addElementwiseRoot(const Problem &problem) {
+  Problem root = problem;
+  EpilogueStep step;
+  step.op = problem.op;
+  step.operand = isBinaryOp(problem.op) ? 1 : -1;
+  step.attrs = problem.attrs;
+  root.epilogue = {step};
+  return addEpilogue(root);
+}
+
 void LaunchBuilder::finish(std::string symbol,
                            std::function<void(KernelBuilder &)> emit,
                            int64_t tasks, int64_t scratchBytes) {

@@ -44,6 +44,8 @@ public:
   /// Consecutive parameters; gives the index of the first.
   int64_t addParams(llvm::ArrayRef<int64_t> values);
   EpilogueEmitter addEpilogue(const Problem &problem);
+  /// An elementwise root as if it were a step behind its own first operand.
+  EpilogueEmitter addElementwiseRoot(const Problem &problem);
 
   void finish(std::string symbol, std::function<void(KernelBuilder &)> emit,
               int64_t tasks, int64_t scratchBytes = 0);

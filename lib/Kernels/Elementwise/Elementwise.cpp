@@ -73,23 +73,12 @@ Applicability Elementwise::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-/// The root as if it were a step behind its own first operand.
-static Problem asEpilogue(const Problem &problem) {
-  Problem root = problem;
-  EpilogueStep step;
-  step.op = problem.op;
-  step.operand = isBinaryOp(problem.op) ? 1 : -1;
-  step.attrs = problem.attrs;
-  root.epilogue = {step};
-  return root;
-}
-
 SolutionPlan Elementwise::plan(const Problem &problem,
                                const TargetInfo & /*target*/,
                                const PerfConfig & /*config*/) const {
   SolutionPlan plan;
   LaunchBuilder launch(plan);
-  EpilogueEmitter root = launch.addEpilogue(asEpilogue(problem));
+  EpilogueEmitter root = launch.addElementwiseRoot(problem);
   std::vector<PlacedOperand> operands;
   bool needsChannels = VectorOutput::followsChannels(problem);
   std::string symbol = joinSymbol({"elementwise", root.symbolPart()});

@@ -34,21 +34,10 @@ void ElementwiseKernel::emit(KernelBuilder &b) const {
   });
 }
 
-/// The root as if it were a step behind its own first operand.
-static Problem asEpilogue(const Problem &problem) {
-  Problem root = problem;
-  EpilogueStep step;
-  step.op = problem.op;
-  step.operand = isBinaryOp(problem.op) ? 1 : -1;
-  step.attrs = problem.attrs;
-  root.epilogue = {step};
-  return root;
-}
-
 SolutionPlan reference::planElementwise(const Problem &problem) {
   SolutionPlan plan;
   LaunchBuilder launch(plan);
-  EpilogueEmitter root = launch.addEpilogue(asEpilogue(problem));
+  EpilogueEmitter root = launch.addElementwiseRoot(problem);
   std::vector<TensorAccess> operands;
   std::string symbol = joinSymbol({"ref", root.symbolPart()});
   for (int64_t i = 0; i < problem.rootOperands; ++i) {
