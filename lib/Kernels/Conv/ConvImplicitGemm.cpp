@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace tarpon;
 
-static igemm::Geometry getGeometry(const Problem &problem) {
+static igemm::Geometry makeGeometry(const Problem &problem) {
   const std::vector<int64_t> &input = problem.operands[0].shape;
   const std::vector<int64_t> &filter = problem.operands[1].shape;
   std::vector<int64_t> strides = problem.ints("strides"),
@@ -64,7 +64,7 @@ static std::optional<Problem> getRepacking(const Problem &problem) {
 }
 
 namespace {
-class ConvImplicitGemm final : public Solver {
+class ConvImplicitGemm final : public igemm::EngineSolver {
 public:
   StringRef id() const override { return "conv-igemm-v1"; }
 
@@ -74,7 +74,7 @@ public:
       return Applicability::no("needs a convolution");
     if (problem.result.rank() > 4)
       return Applicability::no("needs one or two spatial dimensions");
-    return igemm::isSupported(problem, target, getGeometry(problem));
+    return igemm::isSupported(problem, target, makeGeometry(problem));
   }
 
   int64_t workspaceSize(const Problem &problem,
@@ -83,35 +83,20 @@ public:
     return repacking ? repacking->result.numBytes() : 0;
   }
 
-  PerfConfig defaultConfig(const Problem &problem,
-                           const TargetInfo &target) const override {
-    return igemm::defaultConfig(problem, target, getGeometry(problem));
-  }
-
-  std::vector<PerfConfig> configs(const Problem &problem,
-                                  const TargetInfo &target) const override {
-    return igemm::configs(problem, target, getGeometry(problem));
-  }
-
-  bool isValidConfig(const Problem &, const TargetInfo &target,
-                     const PerfConfig &config) const override {
-    return igemm::isValidConfig(target, config);
-  }
-
-  double expectedFraction(const Problem &problem,
-                          const TargetInfo &target) const override {
-    return igemm::expectedFraction(target, getGeometry(problem));
-  }
-
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const override;
+
+protected:
+  igemm::Geometry getGeometry(const Problem &problem) const override {
+    return makeGeometry(problem);
+  }
 };
 } // namespace
 
 SolutionPlan ConvImplicitGemm::plan(const Problem &problem,
                                     const TargetInfo &target,
                                     const PerfConfig &config) const {
-  igemm::Geometry geometry = getGeometry(problem);
+  igemm::Geometry geometry = makeGeometry(problem);
   int64_t taps = geometry.taps();
   igemm::FilterStrides strides = {geometry.channels * taps, taps, 1};
   Layout layout = problem.operands[0].layout;

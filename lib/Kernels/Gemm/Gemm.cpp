@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace tarpon;
 
-static igemm::Geometry getGeometry(const Problem &problem) {
+static igemm::Geometry makeGeometry(const Problem &problem) {
   igemm::Geometry g;
   g.width = g.outWidth = problem.operands[0].shape[0];
   g.channels = problem.operands[0].shape[1];
@@ -25,7 +25,7 @@ static igemm::Geometry getGeometry(const Problem &problem) {
 }
 
 namespace {
-class Gemm final : public Solver {
+class Gemm final : public igemm::EngineSolver {
 public:
   StringRef id() const override { return "gemm-packed-v1"; }
 
@@ -37,38 +37,23 @@ public:
       return Applicability::no("needs matrices without batch dimensions");
     if (problem.integer("transpose_lhs"))
       return Applicability::no("needs a left-hand side that is not transposed");
-    return igemm::isSupported(problem, target, getGeometry(problem));
-  }
-
-  PerfConfig defaultConfig(const Problem &problem,
-                           const TargetInfo &target) const override {
-    return igemm::defaultConfig(problem, target, getGeometry(problem));
-  }
-
-  std::vector<PerfConfig> configs(const Problem &problem,
-                                  const TargetInfo &target) const override {
-    return igemm::configs(problem, target, getGeometry(problem));
-  }
-
-  bool isValidConfig(const Problem &, const TargetInfo &target,
-                     const PerfConfig &config) const override {
-    return igemm::isValidConfig(target, config);
-  }
-
-  double expectedFraction(const Problem &problem,
-                          const TargetInfo &target) const override {
-    return igemm::expectedFraction(target, getGeometry(problem));
+    return igemm::isSupported(problem, target, makeGeometry(problem));
   }
 
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const override {
-    igemm::Geometry geometry = getGeometry(problem);
+    igemm::Geometry geometry = makeGeometry(problem);
     bool transposed = problem.integer("transpose_rhs");
     igemm::FilterStrides strides =
         transposed ? igemm::FilterStrides{geometry.channels, 1, 0}
                    : igemm::FilterStrides{1, geometry.outChannels, 0};
     return igemm::plan(problem, target, config, geometry, strides,
                        {Layout::NHWC, 1});
+  }
+
+protected:
+  igemm::Geometry getGeometry(const Problem &problem) const override {
+    return makeGeometry(problem);
   }
 };
 } // namespace

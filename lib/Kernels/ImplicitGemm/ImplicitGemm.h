@@ -172,6 +172,34 @@ std::vector<char> packFilter(const KernelSpec &spec, const Geometry &geometry,
                              const FilterStrides &strides,
                              llvm::ArrayRef<char> filter);
 
+/// What the solvers on this engine share: everything but how a problem maps to
+/// a geometry and which problems do.
+class EngineSolver : public Solver {
+public:
+  PerfConfig defaultConfig(const Problem &problem,
+                           const TargetInfo &target) const final {
+    return igemm::defaultConfig(problem, target, getGeometry(problem));
+  }
+
+  std::vector<PerfConfig> configs(const Problem &problem,
+                                  const TargetInfo &target) const final {
+    return igemm::configs(problem, target, getGeometry(problem));
+  }
+
+  bool isValidConfig(const Problem &, const TargetInfo &target,
+                     const PerfConfig &config) const final {
+    return igemm::isValidConfig(target, config);
+  }
+
+  double expectedFraction(const Problem &problem,
+                          const TargetInfo &target) const final {
+    return igemm::expectedFraction(target, getGeometry(problem));
+  }
+
+protected:
+  virtual Geometry getGeometry(const Problem &problem) const = 0;
+};
+
 } // namespace tarpon::igemm
 
 #endif // TARPON_LIB_KERNELS_IMPLICITGEMM_IMPLICITGEMM_H
