@@ -8,21 +8,18 @@
 #include "ModelReader.h"
 
 #include "GraphChecks.h"
+#include "tarpon/Runtime/Sha256.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace mlir;
 
 namespace tarpon {
 
 static std::string computeSha256(StringRef bytes) {
-  llvm::SHA256 hasher;
-  hasher.update(bytes);
-  return llvm::toHex(hasher.final(), /*LowerCase=*/true);
+  return runtime::Sha256().update(bytes).finishHex();
 }
 
 ModelReader::ModelReader(Location loc, StringRef path)
@@ -56,7 +53,7 @@ LogicalResult ModelReader::parse() {
     return emitError() << "not an ONNX model: " << reason;
   if (!proto.has_graph())
     return emitError() << "not an ONNX model: it has no graph";
-  // Hashing takes longer than anything else here, so it runs beside the rest.
+  // Hashing reads all of the file, so it runs beside the rest.
   digest = std::async(std::launch::async, computeSha256, file->getBuffer());
   return success();
 }

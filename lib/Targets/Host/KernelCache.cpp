@@ -12,6 +12,8 @@
 
 #include "tarpon/Targets/Host/KernelCache.h"
 
+#include "tarpon/Runtime/Sha256.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,7 +23,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
@@ -73,7 +74,8 @@ static std::string encode(ArrayRef<char> contents) {
   std::string body(1, encoding);
   body += StringRef(size, sizeof(size));
   body += stored;
-  return (kMagic + asText(SHA256::hash(asBytes(body))) + body).str();
+  return (kMagic + asText(runtime::Sha256().update(body).finish()) + body)
+      .str();
 }
 
 /// The contents of a file's text, or none if it is damaged.
@@ -82,7 +84,7 @@ static std::optional<std::vector<char>> decode(StringRef text) {
     return std::nullopt;
   StringRef checksum = text.take_front(kChecksumBytes);
   StringRef body = text.drop_front(kChecksumBytes);
-  std::array<uint8_t, 32> actual = SHA256::hash(asBytes(body));
+  std::array<uint8_t, 32> actual = runtime::Sha256().update(body).finish();
   if (std::memcmp(checksum.data(), actual.data(), kChecksumBytes) != 0)
     return std::nullopt;
 

@@ -10,10 +10,9 @@
 #include "CodeDigest.h"
 #include "KernelCodegen.h"
 #include "Linker.h"
+#include "tarpon/Runtime/Sha256.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/SHA256.h"
 
 #include <chrono>
 #include <mutex>
@@ -87,9 +86,7 @@ std::string KernelCompiler::State::getDigest(llvm::StringRef solverId,
   std::string text = digestPrefix;
   appendPart(text, solverId);
   appendPart(text, symbol);
-  std::array<uint8_t, 32> hash = llvm::SHA256::hash(llvm::ArrayRef(
-      reinterpret_cast<const uint8_t *>(text.data()), text.size()));
-  return llvm::toHex(hash, /*LowerCase=*/true);
+  return runtime::Sha256().update(text).finishHex();
 }
 
 std::shared_ptr<Entry>
