@@ -48,9 +48,11 @@ ErrorCapture::ErrorCapture(MLIRContext *context,
 }
 
 void ErrorCapture::handle(Diagnostic &diagnostic) {
-  std::string name = getLayerName(diagnostic.getLocation());
-  std::string text =
-      (name.empty() ? "" : "'" + name + "': ") + diagnostic.str();
+  std::string name = "'" + getLayerName(diagnostic.getLocation()) + "'";
+  std::string text = diagnostic.str();
+  // The importer's own messages name the node already.
+  if (name != "''" && !StringRef(text).contains(name))
+    text = name + ": " + text;
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
     if (onRemark)
       onRemark(text);

@@ -174,6 +174,11 @@ void importQuantizeLinear(OnnxNode &node) {
     return;
   if (ElementsAttr constant = OnnxNode::getConstant(input))
     return node.setOutput(0, quantizeConstant(node, constant, *params));
+  if (params->axis) {
+    node.emitError() << "quantisation per axis of '" << node.getInputName(0)
+                     << "', which is not a constant, is not supported";
+    return;
+  }
   Type type = getQuantizedType(node, *params);
   if (!type)
     return;

@@ -37,11 +37,24 @@ TEST(Quant, ActivationsGetQuantisedTypes) {
                     HasSubstr("-> tensor<1x2xf32>")));
 }
 
-TEST(Quant, PerAxis) {
+TEST(Quant, ConstantsAreQuantisedPerAxis) {
   TestModel model;
-  model.input("x", {1, 2}).floats("s", {2}, {0.5f, 0.25f});
-  model.bytes("z", {2}, i8, {0, 0}).node("QuantizeLinear", "x s z", "y", "q");
-  EXPECT_THAT(importModel(model), HasSubstr("!quant.uniform<i8:f32:1"));
+  model.floats("w", {2, 2}, {1, 1, -1, 3}).floats("s", {2}, {0.5f, 0.25f});
+  model.bytes("z", {2}, i8, {0, 1}).node("QuantizeLinear", "w s z", "q", "q");
+  model.node("DequantizeLinear", "q s z", "y", "d");
+  std::string ir = importModel(model);
+  EXPECT_THAT(ir, AllOf(HasSubstr("[1.000000e+00, 1.000000e+00], "
+                                  "[-1.000000e+00, 3.000000e+00]"),
+                        Not(HasSubstr("quant.uniform"))));
+}
+
+/// One scale is one scale, whatever its axis.
+TEST(Quant, ActivationsTakeAnAxisOfOneScale) {
+  TestModel model;
+  model.input("x", {2, 1}).floats("s", {1}, {0.5f});
+  model.node("QuantizeLinear", "x s", "y", "q").attr("axis", 1);
+  EXPECT_THAT(importModel(model),
+              HasSubstr("!quant.uniform<u8:f32, 5.000000e-01>"));
 }
 
 TEST(Quant, ConstantWeightsBecomeFloats) {
@@ -108,6 +121,13 @@ TEST(Quant, Errors) {
   EXPECT_EQ(scales.error(),
             "QuantizeLinear node 'n' in MODEL: there are 2 scales for the "
             "dimension 1 of size 3\n");
+
+  TestModel axis;
+  axis.input("x", {2, 3}).floats("s", {3}, {1, 1, 1});
+  axis.node("QuantizeLinear", "x s", "y").output("y");
+  EXPECT_EQ(axis.error(), "QuantizeLinear node 'n' in MODEL: quantisation per "
+                          "axis of 'x', which is not a constant, is not "
+                          "supported\n");
 
   TestModel zero;
   zero.input("x", {2}).floats("s", {}, {1}).bytes("z", {2}, u8, {0, 0});
