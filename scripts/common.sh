@@ -5,11 +5,12 @@
 
 set -euo pipefail
 exec </dev/null
+script=$(realpath "$0")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
   awk 'NR > 1 && /^# SPDX/ { next } NR > 1 && /^#/ { sub(/^# ?/, ""); print; next }
-       NR > 1 { exit }' "scripts/$(basename "$0")"
+       NR > 1 { exit }' "$script"
   exit 0
 fi
 
