@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests graph-opt on the models of this folder.
 
-usage: test.py GRAPH_OPT [--networks] [--jobs N] [--timeout S]
+usage: test.py GRAPH_OPT [--quick] [--jobs N] [--timeout S]
 
 The tiny models must be what tiny.py writes, the networks must have as many
 parameters as their papers' authors say, every good model must verify in every
 dtype and layout and on its recorded data, and every bad one must be refused in
-one sentence that names the file, with nothing written. --networks verifies the
-full-size networks too. One line is printed per failure, and last the counts.
+one sentence that names the file, with nothing written. The full-size networks
+are verified as well, unless --quick leaves them out. One line is printed per
+failure, and last the counts.
 """
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ def main() -> int:
         description="Tests graph-opt on the models of this folder."
     )
     parser.add_argument("graph_opt", type=Path, metavar="GRAPH_OPT")
-    parser.add_argument("--networks", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--timeout", type=float, default=600, metavar="S")
     arguments = parser.parse_args()
@@ -199,7 +200,7 @@ def main() -> int:
         for name in build.NETWORKS
     ]
     tests += tiny_tests(graph_opt)
-    if arguments.networks:
+    if not arguments.quick:
         tests += network_tests(graph_opt)
     failures = run_tests(tests, arguments.jobs)
     print(f"models: {len(tests) - failures} passed, {failures} failed")

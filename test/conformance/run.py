@@ -5,8 +5,8 @@
 usage: run.py GRAPH_OPT CASES [--jobs N] [--timeout S] [--filter TEXT] [--update]
 
 Every case is compared with its expected state in expected.txt: it passes, or
-it is unsupported, which means that graph-opt refuses it in one sentence. One
-line is printed per case that does something else, an unsupported case that
+it is unsupported, which means that graph-opt refuses it with the sentence that
+stands there. One line is printed per case that does something else, an unsupported case that
 passes among them, and last a line with the counts. --update rewrites
 expected.txt from what happened; a case that gives wrong numbers, crashes or
 hangs stays expected to pass, and so stays a failure.
@@ -27,7 +27,7 @@ EXPECTED = Path(__file__).with_name("expected.txt")
 HEADER = """\
 # The ONNX node tests and what graph-opt verify is expected to do with each:
 #   NAME pass
-#   NAME unsupported REASON
+#   NAME unsupported MESSAGE
 # Rewritten by: test/conformance/run.py GRAPH_OPT CASES --update
 """
 
@@ -67,13 +67,11 @@ def read_expected(path: Path) -> dict[str, Outcome]:
 def write_expected(
     path: Path, old: dict[str, Outcome], results: dict[str, Outcome]
 ) -> None:
-    """Writes `results` as the expected states; reasons written by hand stay."""
+    """Writes `results` as the expected states."""
     merged = dict(old)
     for name, outcome in results.items():
-        if outcome.state is State.FAIL:
-            merged[name] = Outcome(State.PASS)
-        elif old.get(name, outcome).state is not outcome.state or name not in old:
-            merged[name] = outcome
+        failed = outcome.state is State.FAIL
+        merged[name] = Outcome(State.PASS) if failed else outcome
     lines = [f"{name} {merged[name]}\n" for name in sorted(merged)]
     path.write_text(HEADER + "".join(lines))
 
@@ -128,11 +126,11 @@ def unexpected(name: str, got: Outcome, wanted: Outcome | None) -> str | None:
     """One line on a result that was not expected, or None."""
     if wanted is None:
         return f"{name}: not in {EXPECTED.name}; the result is: {got}"
-    if got.state is wanted.state:
+    if got == wanted:
         return None
     if got.state is State.PASS:
         return f"{name}: passes, but is expected to be unsupported"
-    return f"{name}: expected {wanted.state.value}, but: {got}"
+    return f"{name}: expected: {wanted}, but: {got}"
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -172,7 +170,7 @@ def main() -> int:
         write_expected(EXPECTED, expected, results)
         expected = read_expected(EXPECTED)
 
-    passed = failed = skipped = 0
+    passed = failed = unsupported = 0
     for name, got in results.items():
         line = unexpected(name, got, expected.get(name))
         if line is not None:
@@ -181,12 +179,13 @@ def main() -> int:
         elif got.state is State.PASS:
             passed += 1
         else:
-            skipped += 1
+            unsupported += 1
     if not arguments.filter:
         for name in sorted(expected.keys() - results.keys()):
             print(f"{name}: is in {EXPECTED.name}, but was not generated")
             failed += 1
-    print(f"conformance: {passed} passed, {failed} failed, {skipped} skipped")
+    print(f"{unsupported} cases are unsupported, each as {EXPECTED.name} says")
+    print(f"conformance: {passed} passed, {failed} failed, {unsupported} skipped")
     return 1 if failed else 0
 
 
