@@ -77,12 +77,12 @@ def write_expected(
 
 
 def one_line(text: str, path: Path) -> str:
-    """The first line of a message, without the path of the case."""
+    """The first line of a message, with paths from the folder of the case."""
     lines = [line for line in text.splitlines() if line.strip()]
     first = lines[0] if lines else "no message"
     for prefix in (f"{path}: ", "graph-opt: ", "error: ", f"{path}: ", "error: "):
         first = first.removeprefix(prefix)
-    return first.replace(str(path), path.name)
+    return first.replace(f"{path.parent}/", "")
 
 
 def classify(process: subprocess.CompletedProcess[str], model: Path) -> Outcome:
