@@ -58,7 +58,7 @@ private:
   Status replay();
   Status tune();
   Status compileQuickly();
-  Result<Solution> lookUp(const Problem &problem) const;
+  Status compileReference();
   Status checkSources();
   void describe();
   Status writeOutputs();
@@ -175,22 +175,11 @@ Status Compilation::importModel() {
 //===----------------------------------------------------------------------===//
 
 bool Compilation::wantsTuning() const {
-  if (options.referenceOnly || !options.replay.empty())
+  if (!options.replay.empty())
     return false;
   return options.dtype.values.size() > 1 || options.layout.values.size() > 1 ||
          options.fusion.values.size() > 1 || !options.tuningFile.empty() ||
          options.tuningTime.has_value();
-}
-
-Result<Solution> Compilation::lookUp(const Problem &problem) const {
-  if (!options.referenceOnly)
-    return tuner->lookUp(problem);
-  const Solver &reference = getReferenceSolver();
-  Solution solution;
-  solution.solver = &reference;
-  solution.config = reference.defaultConfig(problem, kernels->getTarget());
-  solution.source = "default";
-  return solution;
 }
 
 Result<CalibrationInputs> Compilation::getCalibration() {
@@ -226,6 +215,9 @@ Status Compilation::tune() {
   outcome.record.candidates = std::move(result->candidates);
   outcome.record.winner = static_cast<int64_t>(result->winner);
   outcome.package = std::move(result->package);
+  if (!result->warning.empty())
+    if (Status status = fallBack(result->warning); !status)
+      return status;
   return checkSources();
 }
 
@@ -249,7 +241,7 @@ Status Compilation::compileQuickly() {
                          options.layout.values.front(),
                          options.fusion.values.front()};
   auto solve = [this](const Problem &problem, const std::string &) {
-    return lookUp(problem);
+    return tuner->lookUp(problem);
   };
   CandidateRecord record;
   record.choice = choice;
@@ -257,12 +249,7 @@ Status Compilation::compileQuickly() {
     Result<CalibrationInputs> inputs = getCalibration();
     if (!inputs)
       return inputs.error();
-    // The reference would take minutes where the ranges are the same.
-    auto solveQuickly = [this](const Problem &problem,
-                               const std::string &) -> Result<Solution> {
-      return tuner->lookUp(problem);
-    };
-    if (Status status = model->calibrate(choice.fusion, *inputs, solveQuickly);
+    if (Status status = model->calibrate(choice.fusion, *inputs, solve);
         !status)
       return status;
     outcome.record.calibration = describeCalibration(*inputs);
@@ -277,6 +264,26 @@ Status Compilation::compileQuickly() {
   record.layers = std::move(compiled->layers);
   outcome.package = std::move(compiled->package);
   outcome.record.candidates = {std::move(record)};
+  return runtime::success();
+}
+
+Status Compilation::compileReference() {
+  Result<PreparedModel> prepared = model->prepare({"fp32", "nchw", "off"});
+  if (!prepared)
+    return prepared.error();
+  auto solve = [this](const Problem &problem,
+                      const std::string &) -> Result<Solution> {
+    const Solver &solver = getReferenceSolver();
+    Solution solution;
+    solution.solver = &solver;
+    solution.config = solver.defaultConfig(problem, kernels->getTarget());
+    solution.source = "default";
+    return solution;
+  };
+  Result<CompiledModel> compiled = model->lower(std::move(*prepared), solve);
+  if (!compiled)
+    return compiled.error();
+  outcome.reference = std::move(compiled->package);
   return runtime::success();
 }
 
@@ -299,7 +306,7 @@ Status Compilation::replay() {
   replayOptions.anyway = options.replayAnyway;
   replayOptions.otherwise = [this](const Problem &problem,
                                    const std::string &) {
-    return lookUp(problem);
+    return tuner->lookUp(problem);
   };
   Result<ReplayedModel> replayed =
       replayTuningFile(*file, *model, replayOptions);
@@ -323,6 +330,7 @@ Status Compilation::replay() {
 void Compilation::describe() {
   outcome.search = tuner->getStatistics();
   outcome.kernels = kernels->getStatistics();
+  outcome.assumedInputs = getModelInfo(*module).assumedInputs;
   if (outcome.mode == CompileOutcome::Replayed)
     return;
   outcome.record.model = model->describeModel();
@@ -354,6 +362,8 @@ Result<CompileOutcome> Compilation::run() {
                   : wantsTuning()         ? tune()
                                           : compileQuickly();
   progress.finish();
+  if (status && options.withReference)
+    status = compileReference();
   if (!status)
     return status.error();
   describe();

@@ -15,9 +15,11 @@
 #include "tarpon/Runtime/Npy.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 using namespace tarpon;
 using runtime::Error;
@@ -55,9 +57,11 @@ struct GlobalTuner::Trial {
   std::vector<double> samples;
   int64_t rounds = 0;
 
+  bool isMeasured() const {
+    return record.failure.empty() && record.pipeline && record.accuracy;
+  }
   bool isUsable() const {
-    return record.failure.empty() && record.pipeline && record.accuracy &&
-           record.accuracy->withinBudget;
+    return isMeasured() && record.accuracy->withinBudget;
   }
 };
 
@@ -91,8 +95,12 @@ Status GlobalTuner::tuneProblems(Trial &trial, Deadline until) {
   for (auto &[name, problem] : trial.prepared.problems)
     if (!solutions.count(problem.key()))
       open.emplace_back(name, problem);
-  // What was expected before the problems were known.
-  progress.expect(open.size() * policy::kExpectedProblemSeconds);
+  // Problems that were solved for other choices cost nothing here.
+  double work = open.size() * policy::kExpectedProblemSeconds;
+  if (work < problemSeconds)
+    progress.advance(problemSeconds - work);
+  else
+    progress.expect(work - problemSeconds);
   tuner.setDeadline(until);
   for (auto [index, entry] : llvm::enumerate(open)) {
     auto &[name, problem] = entry;
@@ -329,45 +337,76 @@ Status GlobalTuner::timeAgain(Trial &trial) {
 // The run
 //===----------------------------------------------------------------------===//
 
+/// The first choice's problems stand for those of all.
+void GlobalTuner::expectWork(size_t choices) {
+  if (Result<PreparedModel> first = model.prepare(kReferenceChoice))
+    problemSeconds = first->problems.size() * policy::kExpectedProblemSeconds;
+  progress.expect(choices *
+                  (problemSeconds + policy::kExpectedPipelineSeconds));
+}
+
+Status GlobalTuner::tuneAndMeasure(Trial &trial, Deadline share) {
+  if (Status status = tuneProblems(trial, share.part(policy::kSearchShare));
+      !status)
+    return status;
+  if (Status status = compile(trial); !status) {
+    trial.record.failure = status.message();
+    return runtime::success();
+  }
+  // One choice has to be measured whatever the time.
+  if (deadline.isOver() && measuredAny) {
+    trial.record.failure = "the time was over before it was measured";
+    return runtime::success();
+  }
+  return measurePipeline(trial);
+}
+
 /// What goes wrong with this choice becomes its failure; an error ends the run.
 Status GlobalTuner::tryChoice(Trial &trial) {
   const GlobalChoice &choice = trial.record.choice;
-  auto fail = [&](const std::string &why) {
-    trial.record.failure = why;
-    progress.remark(choice.name() + " cannot be used: " + why);
-    return runtime::success();
-  };
   // Every choice that is left gets the same share of the time that is left.
   Deadline share = deadline.part(1.0 / static_cast<double>(trial.remaining));
+  Status calibrated = runtime::success();
   if (choice.dtype == "int8") {
     progress.setPhase(choice.name() + ": calibration");
-    Status calibrated =
+    calibrated =
         model.calibrate(choice.fusion, inputs,
                         [this](const Problem &problem, const std::string &) {
                           return solve(problem);
                         });
-    if (!calibrated)
-      return fail(calibrated.message());
-    trial.record.ranges = model.getRanges(choice.fusion);
+    if (calibrated)
+      trial.record.ranges = model.getRanges(choice.fusion);
   }
-  Result<PreparedModel> prepared = model.prepare(choice);
-  if (!prepared)
-    return fail(prepared.message());
-  trial.prepared = std::move(*prepared);
-  if (Status status = tuneProblems(trial, share.part(policy::kSearchShare));
-      !status)
-    return status;
-  if (Status status = compile(trial); !status)
-    return fail(status.message());
-  // One choice has to be measured whatever the time.
-  if (deadline.isOver() && measuredAny)
-    return fail("the time was over before it was measured");
-  if (Status status = measurePipeline(trial); !status)
-    return status;
+  Result<PreparedModel> prepared =
+      calibrated ? model.prepare(choice) : calibrated.error();
+  if (prepared) {
+    trial.prepared = std::move(*prepared);
+    if (Status status = tuneAndMeasure(trial, share); !status)
+      return status;
+  } else {
+    trial.record.failure = prepared.message();
+    progress.advance(problemSeconds);
+  }
   progress.advance(policy::kExpectedPipelineSeconds);
   if (!trial.record.failure.empty())
-    return fail(trial.record.failure);
+    progress.remark(choice.name() + " cannot be used: " + trial.record.failure);
   return runtime::success();
+}
+
+/// Packages are large, and those of choices that will not be in the final are
+/// not needed any more.
+void GlobalTuner::dropLosers(std::vector<Trial> &trials) {
+  double best = INFINITY;
+  for (const Trial &trial : trials)
+    if (trial.isUsable())
+      best = std::min(best, trial.record.pipeline->median);
+  for (Trial &trial : trials)
+    if (!trial.package.empty() && std::isfinite(best) &&
+        (!trial.isUsable() || trial.record.pipeline->median >
+                                  policy::kPipelineFinalistRatio * best)) {
+      (void)llvm::sys::fs::remove(trial.package);
+      trial.package.clear();
+    }
 }
 
 Status GlobalTuner::runFinal(std::vector<Trial> &trials) {
@@ -403,25 +442,7 @@ static bool isFaster(const CandidateRecord &a, int64_t aRounds,
   return a.pipeline->median < b.pipeline->median;
 }
 
-Result<GlobalResult>
-GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
-  Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
-  if (!created)
-    return created.error();
-  directory = std::move(*created);
-  if (Status status = writeInputs(); !status)
-    return status.error();
-  progress.expect(choices.size() * policy::kExpectedPipelineSeconds);
-  std::vector<Trial> trials(choices.size());
-  for (auto [index, trial] : llvm::enumerate(trials)) {
-    trial.record.choice = choices[index];
-    trial.remaining = choices.size() - index;
-    if (Status status = tryChoice(trial); !status)
-      return status.error();
-  }
-  if (Status status = runFinal(trials); !status)
-    return status.error();
-
+Result<GlobalResult> GlobalTuner::pickWinner(std::vector<Trial> &trials) {
   GlobalResult result;
   const Trial *winner = nullptr;
   for (auto [index, trial] : llvm::enumerate(trials)) {
@@ -433,17 +454,47 @@ GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
     }
     result.candidates.push_back(trial.record);
   }
+  const Trial &first = trials.front();
+  if (!winner && !first.isMeasured())
+    return Error{"no choice can be used; " + first.record.choice.name() + ": " +
+                 first.record.failure};
   if (!winner) {
-    const CandidateRecord &first = result.candidates.front();
-    if (!first.failure.empty())
-      return Error{"no choice can be used; " + first.choice.name() + ": " +
-                   first.failure};
-    return Error{"no choice is within the accuracy budget of " +
-                 std::to_string(maxError)};
+    char text[96];
+    std::snprintf(text, sizeof(text),
+                  "an error of %.3g, which is over the budget of %.3g",
+                  first.record.accuracy->value, maxError);
+    std::string what = first.record.choice.name() + " has " + text;
+    if (trials.size() > 1)
+      return Error{"no choice is within the accuracy budget; " + what};
+    // Nothing else may be chosen, and the user has asked for this.
+    result.warning = what;
+    winner = &first;
   }
   Result<runtime::Package> package = runtime::readPackage(winner->package);
   if (!package)
     return package.error();
   result.package = std::move(*package);
   return result;
+}
+
+Result<GlobalResult>
+GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
+  Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
+  if (!created)
+    return created.error();
+  directory = std::move(*created);
+  if (Status status = writeInputs(); !status)
+    return status.error();
+  expectWork(choices.size());
+  std::vector<Trial> trials(choices.size());
+  for (auto [index, trial] : llvm::enumerate(trials)) {
+    trial.record.choice = choices[index];
+    trial.remaining = choices.size() - index;
+    if (Status status = tryChoice(trial); !status)
+      return status.error();
+    dropLosers(trials);
+  }
+  if (Status status = runFinal(trials); !status)
+    return status.error();
+  return pickWinner(trials);
 }

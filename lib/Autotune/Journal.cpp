@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Journal.h"
 
+#include "CodeDigest.h"
 #include "Digest.h"
 #include "JournalSchema.h"
 #include "ProcessId.h"
@@ -71,8 +72,9 @@ JournalContext JournalContext::forTarget(const TargetInfo &target) {
   Digest features;
   for (const std::string &feature : target.features)
     features.add(llvm::StringRef(feature));
+  llvm::StringRef code = llvm::StringRef(TARPON_CODE_DIGEST).take_front(12);
   return {target.name() + "/" + features.hex().substr(0, 8), target.threads,
-          getTarponVersion().str(), LLVM_VERSION_STRING};
+          (getTarponVersion() + "+" + code).str(), LLVM_VERSION_STRING};
 }
 
 std::string Journal::getDefaultDirectory() {

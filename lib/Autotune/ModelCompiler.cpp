@@ -135,20 +135,18 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
 //===----------------------------------------------------------------------===//
 
 static LayerRecord makeRecord(const runtime::Layer &layer,
-                              const Solution *solution,
+                              const Solution &solution,
                               const TargetInfo &target) {
   LayerRecord record;
   record.name = layer.name;
   record.problem = layer.problem;
   record.solver = layer.solver;
   record.source = layer.source;
-  if (!solution)
-    return record;
-  record.config = solution->config;
+  record.config = solution.config;
   if (auto problem = parseProblem(layer.problem); succeeded(problem))
-    record.workspaceBytes = solution->solver->workspaceSize(*problem, target);
-  if (solution->measurement) {
-    const Measurement &m = *solution->measurement;
+    record.workspaceBytes = solution.solver->workspaceSize(*problem, target);
+  if (solution.measurement) {
+    const Measurement &m = *solution.measurement;
     record.timing = {m.median, m.mad, static_cast<int64_t>(m.samples.size()),
                      m.maxError};
   }
@@ -187,12 +185,12 @@ ModelCompiler::lowerFunction(func::FuncOp function,
   if (!package)
     return package.error();
   CompiledModel model;
-  for (const runtime::Layer &layer : package->layers) {
-    auto solution = solutions.find(layer.problem);
-    model.layers.push_back(makeRecord(
-        layer, solution == solutions.end() ? nullptr : &solution->second,
-        compiler.getTarget()));
-  }
+  // Copies to the outputs, which buildPackage adds, had no solution to choose.
+  for (const runtime::Layer &layer : package->layers)
+    if (auto solution = solutions.find(layer.problem);
+        solution != solutions.end())
+      model.layers.push_back(
+          makeRecord(layer, solution->second, compiler.getTarget()));
   model.package = std::move(*package);
   return model;
 }

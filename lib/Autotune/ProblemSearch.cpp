@@ -41,11 +41,17 @@ ProblemSearch::ProblemSearch(SearchContext context, const Problem &problem)
 }
 
 ProblemSearch::~ProblemSearch() {
-  for (const Candidate &candidate : candidates)
-    if (!candidate.package.empty())
-      (void)llvm::sys::fs::remove(candidate.package);
+  removePackages();
   if (!reference.empty())
     (void)llvm::sys::fs::remove(reference);
+}
+
+void ProblemSearch::removePackages() {
+  for (Candidate &candidate : candidates) {
+    if (!candidate.package.empty())
+      (void)llvm::sys::fs::remove(candidate.package);
+    candidate.package.clear();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,11 +97,21 @@ void ProblemSearch::build(Candidate &candidate) {
     candidate.buildError = status.message();
 }
 
+/// How many packages may be there at a time.
+size_t ProblemSearch::getBatchSize() const {
+  int64_t bytes = 1;
+  for (const TensorDesc &operand : problem.operands)
+    if (operand.constant)
+      bytes += operand.numBytes();
+  return std::max<int64_t>(1, policy::kMaxPackageBytes / bytes);
+}
+
 /// Compiles on all cores; nothing is measured meanwhile.
-void ProblemSearch::buildAll(const std::vector<Candidate *> &list) {
+void ProblemSearch::buildAll(llvm::ArrayRef<Candidate *> list) {
   std::atomic<size_t> next = 0;
   auto work = [&] {
-    for (size_t i; (i = next++) < list.size();)
+    // What is not built in time is not measured either.
+    for (size_t i; (i = next++) < list.size() && !context.deadline.isOver();)
       build(*list[i]);
   };
   size_t count =
@@ -265,14 +281,19 @@ Status ProblemSearch::race() {
     return runtime::success();
   if (Status status = buildReference(); !status)
     return status;
-  buildAll(open);
   constexpr Effort kEffort = {MeasurementStage::Race, policy::kRaceSamples,
                               policy::kRaceMinMs, policy::kRaceMaxMs};
-  for (Candidate *candidate : open) {
-    if (context.deadline.isOver())
-      break;
-    if (Status status = measure(*candidate, kEffort); !status)
-      return status;
+  size_t batch = getBatchSize();
+  for (size_t begin = 0; begin < open.size(); begin += batch) {
+    removePackages();
+    auto part = llvm::ArrayRef(open).drop_front(begin).take_front(batch);
+    buildAll(part);
+    for (Candidate *candidate : part) {
+      if (context.deadline.isOver())
+        return runtime::success();
+      if (Status status = measure(*candidate, kEffort); !status)
+        return status;
+    }
   }
   return runtime::success();
 }

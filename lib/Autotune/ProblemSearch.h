@@ -60,7 +60,9 @@ private:
 
   void collectCandidates();
   void build(Candidate &candidate);
-  void buildAll(const std::vector<Candidate *> &candidates);
+  void buildAll(llvm::ArrayRef<Candidate *> list);
+  void removePackages();
+  size_t getBatchSize() const;
   runtime::Status buildReference();
   runtime::Status race();
   runtime::Status runFinal();

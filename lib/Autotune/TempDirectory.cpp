@@ -24,7 +24,7 @@ using namespace tarpon;
 namespace fs = llvm::sys::fs;
 
 /// Less free shared memory than that is left to others.
-static constexpr uint64_t kMinShared = uint64_t(2) << 30;
+static constexpr uint64_t kMinShared = uint64_t(4) << 30;
 static constexpr llvm::StringLiteral kPrefix = "tarpon-";
 /// A run of another container looks dead from here, but it writes all the time.
 static constexpr std::chrono::hours kOrphanAge(1);

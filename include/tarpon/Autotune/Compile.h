@@ -69,8 +69,8 @@ struct CompileOptions {
   bool strict = false;
   /// No progress bar.
   bool quiet = false;
-  /// Every layer by the reference solver, for verification.
-  bool referenceOnly = false;
+  /// Makes CompileOutcome::reference.
+  bool withReference = false;
   /// Where to write the package; empty for nowhere.
   std::string output;
   std::string evaluatorProgram = findEvaluatorProgram();
@@ -78,6 +78,11 @@ struct CompileOptions {
 
 struct CompileOutcome {
   runtime::Package package;
+  /// What to compare the package with, and as far from it as can be: fp32, nchw,
+  /// not fused, every layer by the reference solver.
+  std::optional<runtime::Package> reference;
+  /// Those of CompileOptions::assumedInputs whose values the packages are for.
+  std::vector<std::string> assumedInputs;
   /// What a tuning file holds, whether one was written or not. There is one
   /// candidate per choice.
   TuningFile record;

@@ -40,6 +40,8 @@ struct GlobalResult {
   std::vector<CandidateRecord> candidates;
   size_t winner = 0;
   runtime::Package package;
+  /// Set if the only choice is over the accuracy budget.
+  std::string warning;
 };
 
 class GlobalTuner {
@@ -60,6 +62,10 @@ private:
   struct Trial;
 
   runtime::Status tryChoice(Trial &trial);
+  runtime::Status tuneAndMeasure(Trial &trial, Deadline share);
+  void expectWork(size_t choices);
+  void dropLosers(std::vector<Trial> &trials);
+  runtime::Result<GlobalResult> pickWinner(std::vector<Trial> &trials);
   runtime::Status tuneProblems(Trial &trial, Deadline until);
   runtime::Status compile(Trial &trial);
   runtime::Status writeInputs();
@@ -86,6 +92,8 @@ private:
   std::vector<std::vector<std::string>> inputFiles;
   std::string reference;
   bool measuredAny = false;
+  /// What the progress bar expects of each choice's problems.
+  double problemSeconds = 0;
 };
 
 } // namespace tarpon

@@ -100,7 +100,8 @@ struct JournalContext {
   std::string llvm;
 
   /// This build of Tarpon on `target`. The target's name is extended by a
-  /// digest of its features, which a virtual machine may mask.
+  /// digest of its features, which a virtual machine may mask, and Tarpon's
+  /// version by one of the sources that emit and compile kernels.
   static JournalContext forTarget(const TargetInfo &target);
 };
 

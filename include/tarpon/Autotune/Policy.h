@@ -27,6 +27,10 @@ namespace tarpon::policy {
 /// promising first.
 inline constexpr size_t kMaxCandidates = 32;
 
+/// Candidates are compiled as many at once as fit into that many bytes of
+/// packages: the fully connected layers of VGG-16 have 400 MiB of weights.
+inline constexpr int64_t kMaxPackageBytes = 512 << 20;
+
 /// The first, short measurement.
 inline constexpr int kRaceSamples = 5;
 inline constexpr double kRaceMinMs = 5;
