@@ -44,7 +44,9 @@ static constexpr int64_t kMaxInterleaved = 4;
 
 static Route chooseRoute(const Problem &problem) {
   const TensorDesc &from = problem.operands[0], &to = problem.result;
-  if (classifyOperand(from, to) == Follows::Elements)
+  // One element, too, lies in its tensor as it lies in another of its layout.
+  if (from.layout == to.layout ||
+      classifyOperand(from, to) == Follows::Elements)
     return Route::Flat;
   bool fromNchw = from.layout.kind == Layout::NCHW,
        toNchw = to.layout.kind == Layout::NCHW;
@@ -66,7 +68,11 @@ Applicability Convert::isApplicable(const Problem &problem,
     return answer;
   if (from.shape != to.shape)
     return Applicability::no("operand and result differ in shape");
-  if (from.layout == to.layout || chooseRoute(problem) == Route::Flat)
+  if (from.layout == to.layout)
+    return Applicability::yes();
+  if (to.rank() < 2)
+    return Applicability::no("another layout needs channels");
+  if (chooseRoute(problem) == Route::Flat)
     return Applicability::yes();
   if (!problem.epilogue.empty())
     return Applicability::no("an epilogue needs operand and result of one "

@@ -39,6 +39,17 @@ Layout ProblemGenerator::pickLayout() {
   return {chance(50) ? Layout::NHWC : Layout::NCHW, 1};
 }
 
+std::vector<int64_t>
+ProblemGenerator::makeShape(std::initializer_list<int64_t> ranks) {
+  int64_t rank = chance(20) ? pick(0, 1) : oneOf(ranks);
+  if (rank >= 2)
+    return makeImage(rank);
+  std::vector<int64_t> shape;
+  if (rank == 1)
+    shape = {chance(40) ? 1 : pick(1, 40)};
+  return shape;
+}
+
 std::vector<int64_t> ProblemGenerator::makeImage(int64_t rank) {
   std::vector<int64_t> shape = {oneOf<int64_t>({1, 1, 2, 3}), pick(1, 40)};
   if (chance(20))
@@ -100,7 +111,7 @@ void ProblemGenerator::addEpilogue(Problem &problem) {
       std::vector<int64_t> shape = result.shape;
       int64_t kind = pick(0, 4);
       if (kind == 0)
-        shape = {1};
+        shape.assign(std::min<size_t>(1, shape.size()), 1);
       for (size_t d = 0; kind >= 3 && d < shape.size(); ++d)
         if (d != 1)
           shape[d] = 1;
@@ -332,7 +343,7 @@ Problem ProblemGenerator::makeElementwise() {
                                     "clip", "leaky_relu", "sigmoid",
                                     "hard_sigmoid", "hard_swish"});
   problem.attrs = stepAttrs(problem.op);
-  std::vector<int64_t> shape = makeImage(oneOf<int64_t>({2, 3, 4, 4}));
+  std::vector<int64_t> shape = makeShape({2, 3, 4, 4});
   Layout layout = pickLayout();
   problem.operands = {makeTensor(shape, layout)};
   problem.result = makeTensor(shape, layout);
@@ -427,7 +438,7 @@ Problem ProblemGenerator::makeTranspose() {
 Problem ProblemGenerator::makePad() {
   Problem problem;
   problem.op = "pad";
-  std::vector<int64_t> shape = makeImage(oneOf<int64_t>({2, 3, 4}));
+  std::vector<int64_t> shape = makeShape({2, 3, 4});
   int64_t mode = pick(0, 2);
   std::vector<double> pads;
   std::vector<int64_t> out = shape;
@@ -451,7 +462,7 @@ Problem ProblemGenerator::makePad() {
 Problem ProblemGenerator::makeConvert() {
   Problem problem;
   problem.op = "convert";
-  std::vector<int64_t> shape = makeImage(oneOf<int64_t>({2, 3, 4, 4}));
+  std::vector<int64_t> shape = makeShape({2, 3, 4, 4});
   problem.operands = {makeTensor(shape, pickLayout())};
   problem.result = makeTensor(shape, pickLayout());
   auto choose = [&](TensorDesc &desc) {

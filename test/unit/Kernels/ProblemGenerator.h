@@ -33,6 +33,8 @@ private:
 
   TensorDesc makeTensor(std::vector<int64_t> shape, Layout layout);
   std::vector<int64_t> makeImage(int64_t rank);
+  /// An image of one of these ranks, or a tensor of rank 0 or 1.
+  std::vector<int64_t> makeShape(std::initializer_list<int64_t> ranks);
   Layout pickLayout();
   void setType(TensorDesc &desc, DType dtype, bool quantized);
   /// Chooses dtypes for operands and result that a graph may have.
