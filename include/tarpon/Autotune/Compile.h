@@ -78,7 +78,7 @@ struct CompileOptions {
 
 struct CompileOutcome {
   runtime::Package package;
-  /// What to compare the package with, and as far from it as can be: fp32, nchw,
+  /// What to compare the package with, as far from it as can be: fp32, nchw,
   /// not fused, every layer by the reference solver.
   std::optional<runtime::Package> reference;
   /// Those of CompileOptions::assumedInputs whose values the packages are for.

@@ -65,9 +65,11 @@ inline constexpr double kBaseTimeLimitSeconds = 5;
 //===----------------------------------------------------------------------===//
 
 /// The accuracy budget unless --max-error says otherwise: relative L2 distance
-/// from fp32. On the models of models/, fp16 stays below 0.002, bf16 below 0.02
-/// and int8 with per-channel weights below 0.04; a kernel that is wrong, or a
-/// tensor whose range was missed, is at 0.3 and beyond.
+/// from fp32, the worst sample and output counting. Measured on the eight
+/// models of models/ with generated inputs: fp16 0.0004 to 0.004, bf16 0.004 to
+/// 0.026, int8 0.015 to 0.031 on six of them, 0.059 on ShuffleNet and 0.093 on
+/// GoogLeNet, which are rightly left to a wider type. A kernel that is wrong,
+/// or a tensor whose range was missed, shows as 0.3 and more.
 inline constexpr double kDefaultMaxError = 0.05;
 
 /// Generated calibration inputs.
