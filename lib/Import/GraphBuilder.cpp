@@ -261,6 +261,13 @@ void GraphBuilder::setAttributes() {
                     builder.getStringAttr(model.getSha256()));
   function->setAttr("tarpon.input_names", builder.getStrArrayAttr(inputs));
   function->setAttr("tarpon.output_names", builder.getStrArrayAttr(outputs));
+  SmallVector<StringRef> assumed;
+  for (auto [name, argument] : llvm::zip_equal(inputs, function.getArguments()))
+    if (graph.usedAssumptions.contains(argument))
+      assumed.push_back(name);
+  if (!assumed.empty())
+    function->setAttr("tarpon.assumed_inputs",
+                      builder.getStrArrayAttr(assumed));
 }
 
 } // namespace tarpon

@@ -44,7 +44,8 @@ ModelInfo getModelInfo(ModuleOp module) {
   return {getString(main, "tarpon.model_name"),
           getString(main, "tarpon.model_sha256"),
           getStrings(main, "tarpon.input_names"),
-          getStrings(main, "tarpon.output_names")};
+          getStrings(main, "tarpon.output_names"),
+          getStrings(main, "tarpon.assumed_inputs")};
 }
 
 } // namespace tarpon

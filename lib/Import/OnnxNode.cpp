@@ -125,8 +125,11 @@ ElementsAttr OnnxNode::getConstant(Value value) {
 ElementsAttr OnnxNode::getConstantInput(unsigned index, StringRef what) {
   Value value = getInput(index);
   ElementsAttr attr = getConstant(value);
-  if (!attr && value)
+  if (!attr && value) {
     attr = graph.assumed.lookup(value);
+    if (attr)
+      graph.usedAssumptions.insert(value);
+  }
   if (!attr)
     emitError() << what << " '" << getInputName(index) << "' is not a constant";
   return attr;

@@ -42,6 +42,8 @@ public:
     llvm::StringMap<mlir::ElementsAttr> initializers;
     /// Values that arguments may be assumed to have.
     llvm::DenseMap<mlir::Value, mlir::ElementsAttr> assumed;
+    /// Arguments of which that was needed.
+    llvm::DenseSet<mlir::Value> usedAssumptions;
     /// Names that a node or the graph's outputs read.
     llvm::StringMap<int> useCounts;
 

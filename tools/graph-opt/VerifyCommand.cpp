@@ -19,6 +19,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include <cstdio>
+#include <optional>
 
 namespace tarpon {
 
@@ -73,41 +74,30 @@ static int compareOutputs(const std::string &model,
 // Against the reference solver
 //===----------------------------------------------------------------------===//
 
-/// fp32, nchw, not fused, every layer by the reference solver: as far from what
-/// is to be verified as it can be.
-static Result<Package> compileReference(const ModelArguments &arguments) {
-  ModelArguments plain = arguments;
-  plain.dtype = "fp32";
-  plain.layout = "nchw";
-  plain.fusion = "off";
-  CompileOptions options = getCompileOptions(plain);
-  options.referenceOnly = true;
-  return compileForRun(std::move(options));
-}
-
 static int verifyAgainstReference(const VerifyArguments &arguments) {
   const ModelArguments &model = arguments.model;
-  Result<Package> package = compileForRun(getCompileOptions(model));
-  if (!package)
-    return fail(package.message());
-  Result<Package> reference = compileReference(model);
-  if (!reference)
-    return fail(reference.message());
-  Tolerance tolerance = getReferenceTolerance(*package, arguments.maxError);
-  Result<Tensors> inputs = makeRandomInputs(*package, arguments.seed);
+  CompileOptions options = getCompileOptions(model);
+  options.quiet = true;
+  options.withReference = true;
+  Result<CompileOutcome> outcome = compileModel(options);
+  if (!outcome)
+    return fail(outcome.message());
+  Package &package = outcome->package;
+  Tolerance tolerance = getReferenceTolerance(package, arguments.maxError);
+  Result<Tensors> inputs = makeRandomInputs(package, arguments.seed);
   if (!inputs)
     return fail(inputs.message());
   Result<Tensors> copies = cloneAll(*inputs);
   if (!copies)
     return fail(copies.message());
 
-  std::vector<TensorInfo> infos = package->outputs;
-  Result<Tensors> expected =
-      runOnce(std::move(*reference), std::move(*copies), model.threads);
+  std::vector<TensorInfo> infos = package.outputs;
+  Result<Tensors> expected = runOnce(std::move(*outcome->reference),
+                                     std::move(*copies), model.threads);
   if (!expected)
     return fail(expected.message());
   Result<Tensors> got =
-      runOnce(std::move(*package), std::move(*inputs), model.threads);
+      runOnce(std::move(package), std::move(*inputs), model.threads);
   if (!got)
     return fail(got.message());
   int status = compareOutputs(model.model, infos, *got, *expected, tolerance);
@@ -122,6 +112,15 @@ static int verifyAgainstReference(const VerifyArguments &arguments) {
 // Against test data
 //===----------------------------------------------------------------------===//
 
+static Status checkInputCount(const std::string &model, size_t count,
+                              const TestDataSet &data) {
+  if (data.inputs.size() == count)
+    return success();
+  return Error{"test data set '" + data.directory + "' has " +
+               std::to_string(data.inputs.size()) + " inputs, but '" + model +
+               "' has " + std::to_string(count)};
+}
+
 /// The set's inputs by name. Sets of models with optional inputs may hold fewer
 /// than the model has; what they hold comes first.
 static Result<std::map<std::string, const HostTensor *>>
@@ -132,10 +131,8 @@ nameInputs(const std::string &model, const TestDataSet &data) {
       readOnnxInputNames(context, model);
   if (mlir::failed(names))
     return Error{diagnostics.getError("cannot read '" + model + "'")};
-  if (names->size() != data.inputs.size())
-    return Error{"test data set '" + data.directory + "' has " +
-                 std::to_string(data.inputs.size()) + " inputs, but '" + model +
-                 "' has " + std::to_string(names->size())};
+  if (Status status = checkInputCount(model, names->size(), data); !status)
+    return status.error();
   std::map<std::string, const HostTensor *> inputs;
   for (size_t i = 0; i < names->size(); ++i)
     inputs[(*names)[i]] = &data.inputs[i];
@@ -179,22 +176,30 @@ static Status fitInputs(const Package &package, TestDataSet &data) {
   return success();
 }
 
-static int verifyDataSet(const VerifyArguments &arguments, TestDataSet data) {
-  const ModelArguments &model = arguments.model;
+/// The model for one set, and for others if it assumes no input's value.
+static Result<CompileOutcome> compileFor(const TestDataSet &data,
+                                         const ModelArguments &model) {
   CompileOptions options = getCompileOptions(model);
+  options.quiet = true;
   auto assumed = nameInputs(model.model, data);
   if (!assumed)
-    return fail(assumed.message());
+    return assumed.error();
   options.assumedInputs = std::move(*assumed);
-  Result<Package> package = compileForRun(std::move(options));
-  if (!package)
-    return fail(package.message());
-  if (Status status = fitInputs(*package, data); !status)
+  return compileModel(options);
+}
+
+static int verifyDataSet(const VerifyArguments &arguments, Package package,
+                         TestDataSet data) {
+  const ModelArguments &model = arguments.model;
+  if (Status status = checkInputCount(model.model, package.inputs.size(), data);
+      !status)
     return fail(status.message());
-  Tolerance tolerance = getDataTolerance(arguments, *package);
-  std::vector<TensorInfo> infos = package->outputs;
+  if (Status status = fitInputs(package, data); !status)
+    return fail(status.message());
+  Tolerance tolerance = getDataTolerance(arguments, package);
+  std::vector<TensorInfo> infos = package.outputs;
   Result<Tensors> got =
-      runOnce(std::move(*package), std::move(data.inputs), model.threads);
+      runOnce(std::move(package), std::move(data.inputs), model.threads);
   if (!got)
     return fail(got.message());
   int status =
@@ -211,9 +216,20 @@ static int verifyTestData(const VerifyArguments &arguments) {
   Result<std::vector<TestDataSet>> sets = readTestData(arguments.testData);
   if (!sets)
     return fail(sets.message());
-  for (TestDataSet &data : *sets)
-    if (int status = verifyDataSet(arguments, std::move(data)))
+  std::optional<CompileOutcome> compiled;
+  for (TestDataSet &data : *sets) {
+    if (!compiled || !compiled->assumedInputs.empty()) {
+      Result<CompileOutcome> outcome = compileFor(data, arguments.model);
+      if (!outcome)
+        return fail(outcome.message());
+      compiled = std::move(*outcome);
+    }
+    bool isLast = &data == &sets->back();
+    Package package = isLast ? std::move(compiled->package) : compiled->package;
+    if (int status =
+            verifyDataSet(arguments, std::move(package), std::move(data)))
       return status;
+  }
   return kSuccess;
 }
 

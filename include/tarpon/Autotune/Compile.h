@@ -78,8 +78,8 @@ struct CompileOptions {
 
 struct CompileOutcome {
   runtime::Package package;
-  /// What to compare the package with, as far from it as can be: fp32, nchw,
-  /// not fused, every layer by the reference solver.
+  /// What to compare the package with: fp32, nchw, not fused, every layer by
+  /// the reference solver. As different as it can be.
   std::optional<runtime::Package> reference;
   /// Those of CompileOptions::assumedInputs whose values the packages are for.
   std::vector<std::string> assumedInputs;

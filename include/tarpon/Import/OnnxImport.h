@@ -49,13 +49,15 @@ struct ModelInfo {
   std::string sha256;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
+  /// Those of ImportOptions::assumedInputs that an operator needed.
+  std::vector<std::string> assumedInputs;
 };
 
 /// Imports the model at `path` as func.func @main, one argument per graph input
 /// that has no initialiser, with the discardable attributes tarpon.model_name,
-/// tarpon.model_sha256, tarpon.input_names and tarpon.output_names. The
-/// location of every op is a NameLoc of its node inside the file's. Null, and
-/// diagnostics, on failure.
+/// tarpon.model_sha256, tarpon.input_names, tarpon.output_names and, if there
+/// are such, tarpon.assumed_inputs. The location of every op is a NameLoc of
+/// its node inside the file's. Null, and diagnostics, on failure.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context,
                                              llvm::StringRef path,
                                              const ImportOptions &options = {});

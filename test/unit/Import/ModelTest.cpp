@@ -296,6 +296,17 @@ TEST(Inputs, AssumedValues) {
       model.import({.batch = std::nullopt, .assumedInputs = {{"s", &*shape}}});
   EXPECT_THAT(result.ir, HasSubstr("-> tensor<6xf32>"));
   EXPECT_THAT(result.info.inputs, ElementsAre("x", "s"));
+  EXPECT_THAT(result.info.assumedInputs, ElementsAre("s"));
+}
+
+TEST(Inputs, AssumedValuesThatNothingNeeds) {
+  TestModel model;
+  model.input("x", {2}).node("Relu", "x", "y").output("y");
+  auto value = runtime::HostTensor::create(runtime::DType::F32, {2});
+  ASSERT_TRUE(value);
+  Imported result =
+      model.import({.batch = std::nullopt, .assumedInputs = {{"x", &*value}}});
+  EXPECT_THAT(result.info.assumedInputs, ElementsAre());
 }
 
 } // namespace
