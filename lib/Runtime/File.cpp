@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -67,6 +68,49 @@ Status InputFile::read(int64_t offset, std::span<char> destination) const {
     offset += count;
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+/// Where writing to `path` leads: no symbolic link, though there need not be a
+/// file. Fails if that cannot be told, for example on links in a circle.
+static Result<std::string> resolve(const std::string &path) {
+  namespace fs = std::filesystem;
+  constexpr int kMaxLinks = 40;
+  fs::path place = path;
+  std::error_code code;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(place, code));
+       ++links) {
+    fs::path target = fs::read_symlink(place, code);
+    if (code)
+      return cannot("write", path, code.message());
+    if (links == kMaxLinks)
+      return cannot("write", path, errnoText(ELOOP));
+    place = place.parent_path() / target;
+  }
+  return place.string();
+}
+
+bool isSameFile(const std::string &a, const std::string &b) {
+  struct stat first, second;
+  bool hasFirst = stat(a.c_str(), &first) == 0;
+  bool hasSecond = stat(b.c_str(), &second) == 0;
+  if (hasFirst != hasSecond)
+    return false;
+  if (hasFirst)
+    return (S_ISREG(first.st_mode) || S_ISDIR(first.st_mode)) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  Result<std::string> placeA = resolve(a), placeB = resolve(b);
+  if (!placeA || !placeB)
+    return false;
+  std::error_code code;
+  auto canonical = [&](const std::string &place) {
+    return std::filesystem::weakly_canonical(
+        std::filesystem::absolute(place, code), code);
+  };
+  return canonical(*placeA) == canonical(*placeB);
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 
 #include "Commands.h"
 #include "Messages.h"
+#include "OutputFiles.h"
 
 #include "tarpon/Autotune/Compile.h"
 
@@ -70,6 +71,12 @@ int runCompile(const CompileArguments &arguments) {
   CompileOptions options = makeOptions(arguments);
   if (runtime::Status status = setKnobs(options, arguments); !status)
     return failUsage(status.message());
+  if (runtime::Status status = checkOutputs(
+          {{"the model", options.model},
+           {"the file to replay", options.replay}},
+          {{"--tuning-file", options.tuningFile}, {"-o", options.output}});
+      !status)
+    return fail(status.message());
   runtime::Result<CompileOutcome> outcome = compileModel(options);
   if (!outcome)
     return fail(outcome.message());

@@ -8,6 +8,7 @@
 #include "Commands.h"
 #include "Messages.h"
 #include "ModelLoader.h"
+#include "OutputFiles.h"
 #include "PerfReport.h"
 
 #include "tarpon/Runtime/File.h"
@@ -120,6 +121,10 @@ static Result<PerfReport> measureModel(const PerfArguments &arguments,
 }
 
 int runPerf(const PerfArguments &arguments) {
+  if (Status status = checkOutputs({{"the model", arguments.model.model}},
+                                   {{"--json", arguments.json}});
+      !status)
+    return fail(status.message());
   Result<Instance> instance = makeInstance(arguments);
   if (!instance)
     return fail(instance.message());

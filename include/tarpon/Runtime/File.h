@@ -42,6 +42,11 @@ private:
   int64_t bytes;
 };
 
+/// Whether writing one overwrites the other: they are one file on the disk, or
+/// one place where there is no file yet. Devices and pipes keep nothing, and
+/// are never the same.
+bool isSameFile(const std::string &a, const std::string &b);
+
 /// Writes the pieces one after the other to a temporary file beside `path`,
 /// syncs it and renames it to `path`. On failure `path` is as it was before,
 /// and the error names it.
