@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -135,7 +136,7 @@ static int writePieces(int descriptor,
   for (std::span<const char> piece : pieces)
     if (int code = writeAll(descriptor, piece))
       return code;
-  return fsync(descriptor) == 0 ? 0 : errno;
+  return 0;
 }
 
 /// Makes the rename itself durable. A file system that cannot sync a folder
@@ -151,28 +152,63 @@ static void syncFolderOf(const std::string &path) {
   close(descriptor);
 }
 
-Status
-writeFileAtomically(const std::string &path,
-                    std::initializer_list<std::span<const char>> pieces) {
+static bool isNullDevice(const struct stat &info) {
+  struct stat null;
+  return S_ISCHR(info.st_mode) && stat("/dev/null", &null) == 0 &&
+         info.st_rdev == null.st_rdev;
+}
+
+/// `target` is no link; `mode` is that of the file that is replaced, if any.
+static Status replaceFile(const std::string &path, const std::string &target,
+                          std::optional<mode_t> mode,
+                          std::initializer_list<std::span<const char>> pieces) {
   // Unique among the threads of this process and among processes.
   static std::atomic<unsigned> counter = 0;
-  std::string temporary = path + ".tmp-" + std::to_string(getpid()) + "-" +
+  std::string temporary = target + ".tmp-" + std::to_string(getpid()) + "-" +
                           std::to_string(counter.fetch_add(1));
   int descriptor =
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+           mode.value_or(0666));
   if (descriptor < 0)
     return cannot("write", path, errnoText(errno));
-  int code = writePieces(descriptor, pieces);
+  // Before anything is in it that others must not read.
+  int code = mode && fchmod(descriptor, *mode) != 0 ? errno : 0;
+  if (code == 0)
+    code = writePieces(descriptor, pieces);
+  if (code == 0 && fsync(descriptor) != 0)
+    code = errno;
   if (close(descriptor) != 0 && code == 0)
     code = errno;
-  if (code == 0 && rename(temporary.c_str(), path.c_str()) != 0)
+  if (code == 0 && rename(temporary.c_str(), target.c_str()) != 0)
     code = errno;
   if (code != 0) {
     unlink(temporary.c_str());
     return cannot("write", path, errnoText(code));
   }
-  syncFolderOf(path);
+  syncFolderOf(target);
   return success();
+}
+
+Status
+writeFileAtomically(const std::string &path,
+                    std::initializer_list<std::span<const char>> pieces) {
+  // Opened anew, standard output in a file would be written from its start.
+  if (path == "/dev/stdout") {
+    if (int code = writePieces(STDOUT_FILENO, pieces))
+      return cannot("write", path, errnoText(code));
+    return success();
+  }
+  Result<std::string> target = resolve(path);
+  if (!target)
+    return target.error();
+  struct stat info;
+  if (stat(target->c_str(), &info) != 0)
+    return replaceFile(path, *target, std::nullopt, pieces);
+  if (isNullDevice(info))
+    return success();
+  if (!S_ISREG(info.st_mode))
+    return cannot("write", path, "not a regular file");
+  return replaceFile(path, *target, info.st_mode & 07777, pieces);
 }
 
 } // namespace tarpon::runtime

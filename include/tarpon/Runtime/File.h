@@ -49,7 +49,9 @@ bool isSameFile(const std::string &a, const std::string &b);
 
 /// Writes the pieces one after the other to a temporary file beside `path`,
 /// syncs it and renames it to `path`. On failure `path` is as it was before,
-/// and the error names it.
+/// and the error names it. Symbolic links stay, and so does the mode of a file
+/// that is replaced. What exists and is not a regular file is refused, but for
+/// /dev/stdout and /dev/null.
 Status writeFileAtomically(const std::string &path,
                            std::initializer_list<std::span<const char>> pieces);
 

@@ -22,6 +22,23 @@ class FileTest : public testing::Test {
 protected:
   TempFolder folder;
   std::string path = folder.file("x"), other = folder.file("y");
+
+  static Status write(const std::string &where, const std::string &text) {
+    return writeFileAtomically(where, {text});
+  }
+  static std::string read(const std::string &where) {
+    Result<InputFile> file = InputFile::open(where);
+    if (!file)
+      return file.message();
+    std::string text(static_cast<size_t>(file->size()), ' ');
+    Status status = file->read(0, text);
+    return status ? text : status.message();
+  }
+  /// How many entries the folder has: no temporary file is left behind.
+  int64_t countEntries() const {
+    return std::distance(fs::directory_iterator(fs::path(path).parent_path()),
+                         fs::directory_iterator());
+  }
 };
 } // namespace
 
@@ -50,4 +67,71 @@ TEST_F(FileTest, ComparesPlacesWithoutAFile) {
 
 TEST_F(FileTest, LetsDevicesTakeSeveralOutputs) {
   EXPECT_FALSE(isSameFile("/dev/null", "/dev/null"));
+}
+
+TEST_F(FileTest, ReplacesWhole) {
+  ASSERT_TRUE(write(path, "longer"));
+  ASSERT_TRUE(writeFileAtomically(path, {std::string("a"), std::string("b")}));
+  EXPECT_EQ(read(path), "ab");
+  EXPECT_EQ(countEntries(), 1);
+}
+
+TEST_F(FileTest, KeepsTheMode) {
+  ASSERT_TRUE(write(path, "secret"));
+  for (mode_t mode : {0600, 0640, 0755}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    ASSERT_TRUE(write(path, "new"));
+    struct stat info;
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, mode);
+  }
+}
+
+TEST_F(FileTest, WritesThroughLinks) {
+  fs::create_directory(folder.file("sub"));
+  fs::create_symlink("sub/link", folder.file("outer"));
+  fs::create_symlink("../x", folder.file("sub/link"));
+  // Through links whose file is yet to be made, and through them again.
+  for (const char *text : {"first", "second"}) {
+    ASSERT_TRUE(write(folder.file("outer"), text));
+    EXPECT_EQ(read(path), text);
+    EXPECT_TRUE(fs::is_symlink(folder.file("outer")));
+    EXPECT_TRUE(fs::is_symlink(folder.file("sub/link")));
+  }
+}
+
+TEST_F(FileTest, RefusesLinksInACircle) {
+  fs::create_symlink("y", path);
+  fs::create_symlink("x", other);
+  Status status = write(path, "text");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.message(),
+            "cannot write '" + path + "': Too many levels of symbolic links");
+}
+
+TEST_F(FileTest, RefusesWhatIsNoRegularFile) {
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  fs::create_symlink("x", other);
+  for (const std::string &where :
+       {path, other, fs::path(path).parent_path().string(),
+        std::string("/dev/zero")}) {
+    Status status = write(where, "text");
+    ASSERT_FALSE(status) << where;
+    EXPECT_EQ(status.message(),
+              "cannot write '" + where + "': not a regular file");
+  }
+  EXPECT_TRUE(fs::is_fifo(path));
+  EXPECT_TRUE(fs::is_symlink(other));
+  EXPECT_EQ(countEntries(), 2);
+}
+
+TEST_F(FileTest, WritesToDevices) {
+  EXPECT_TRUE(write("/dev/null", "nothing"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  fs::create_symlink("/dev/null", path);
+  EXPECT_TRUE(write(path, "nothing"));
+  testing::internal::CaptureStdout();
+  ASSERT_TRUE(write("/dev/stdout", "one, "));
+  ASSERT_TRUE(write("/dev/stdout", "two"));
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "one, two");
 }
