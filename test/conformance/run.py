@@ -77,8 +77,11 @@ def write_expected(
 
 
 def one_line(text: str, path: Path) -> str:
-    """The first line of a message, with paths from the folder of the case."""
+    """The first line of a message that is no remark, with paths from the folder
+    of the case."""
+    remarks = ("remark: ", "graph-opt: remark: ")
     lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(remarks)]
     first = lines[0] if lines else "no message"
     for prefix in (f"{path}: ", "graph-opt: ", "error: ", f"{path}: ", "error: "):
         first = first.removeprefix(prefix)
