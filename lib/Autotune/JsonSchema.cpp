@@ -10,6 +10,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Regex.h"
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -65,13 +67,20 @@ static std::string describeType(const std::string &type) {
          type;
 }
 
+/// Everything that reads a document reads int64_t.
+static bool isInteger(const json &value) {
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  return value.is_number_integer() &&
+         (!value.is_number_unsigned() || value.get<uint64_t>() <= kMax);
+}
+
 static bool hasType(const json &value, llvm::StringRef type) {
   return llvm::StringSwitch<bool>(type)
       .Case("object", value.is_object())
       .Case("array", value.is_array())
       .Case("string", value.is_string())
       .Case("number", value.is_number())
-      .Case("integer", value.is_number_integer())
+      .Case("integer", isInteger(value))
       .Case("boolean", value.is_boolean())
       .Default(false);
 }

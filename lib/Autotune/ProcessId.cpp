@@ -11,6 +11,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <unistd.h>
 
 using namespace tarpon;
@@ -33,21 +34,39 @@ static std::string readStartTime(llvm::StringRef pid) {
   return parts[19].str();
 }
 
-static std::string readBootId() {
-  std::string id = readWhole("/proc/sys/kernel/random/boot_id");
-  return llvm::StringRef(id).trim().str();
+/// This boot of this machine, and the process ids' namespace: containers share
+/// the former but not the latter.
+static std::string readPlace() {
+  std::string boot = readWhole("/proc/sys/kernel/random/boot_id");
+  char link[64];
+  ssize_t length = readlink("/proc/self/ns/pid", link, sizeof(link));
+  // "pid:[4026531836]"
+  llvm::StringRef space(link, length > 0 ? length : 0);
+  return llvm::StringRef(boot).trim().str() + "." +
+         space.drop_while([](char c) { return c < '0' || c > '9'; })
+             .take_while([](char c) { return c >= '0' && c <= '9'; })
+             .str();
 }
 
 std::string tarpon::getProcessId() {
   std::string pid = std::to_string(getpid());
-  return readBootId() + ":" + pid + ":" + readStartTime(pid);
+  return readPlace() + ":" + pid + ":" + readStartTime(pid);
+}
+
+/// Whether it is a process of this place, and if so, whether it still runs.
+static std::optional<bool> checkAlive(llvm::StringRef id) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  id.split(parts, ':');
+  if (parts.size() != 3 || parts[0] != readPlace() || parts[1].empty())
+    return std::nullopt;
+  std::string start = readStartTime(parts[1]);
+  return !start.empty() && start == parts[2];
 }
 
 bool tarpon::isProcessAlive(llvm::StringRef id) {
-  llvm::SmallVector<llvm::StringRef> parts;
-  id.split(parts, ':');
-  if (parts.size() != 3 || parts[0] != readBootId() || parts[1].empty())
-    return false;
-  std::string start = readStartTime(parts[1]);
-  return !start.empty() && start == parts[2];
+  return checkAlive(id).value_or(false);
+}
+
+bool tarpon::isProcessGone(llvm::StringRef id) {
+  return !checkAlive(id).value_or(true);
 }

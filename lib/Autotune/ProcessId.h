@@ -14,12 +14,14 @@
 
 namespace tarpon {
 
-/// "boot:pid:start time" of this process.
+/// "place:pid:start time" of this process; the place is a boot of a machine and
+/// a namespace of process ids.
 std::string getProcessId();
 
-/// Whether the process of that name still runs on this machine. Processes of
-/// other machines count as ended.
+/// Whether the process of that name is known to run, or known to have ended.
+/// Neither is known of processes in other places.
 bool isProcessAlive(llvm::StringRef id);
+bool isProcessGone(llvm::StringRef id);
 
 } // namespace tarpon
 

@@ -14,7 +14,6 @@
 #include "llvm/Support/Path.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -26,8 +25,6 @@ namespace fs = llvm::sys::fs;
 /// Less free shared memory than that is left to others.
 static constexpr uint64_t kMinShared = uint64_t(4) << 30;
 static constexpr llvm::StringLiteral kPrefix = "tarpon-";
-/// A run of another container looks dead from here, but it writes all the time.
-static constexpr std::chrono::hours kOrphanAge(1);
 
 static std::string chooseParent() {
   struct statvfs info = {};
@@ -39,13 +36,6 @@ static std::string chooseParent() {
   return parent && *parent ? parent : "/tmp";
 }
 
-static bool isOld(const std::string &path) {
-  fs::file_status status;
-  return !fs::status(path, status) &&
-         std::chrono::system_clock::now() - status.getLastModificationTime() >
-             kOrphanAge;
-}
-
 /// Names are "tarpon-<process id>-XXXXXX", see ProcessId.h.
 static void removeOrphans(const std::string &parent) {
   std::error_code error;
@@ -55,7 +45,7 @@ static void removeOrphans(const std::string &parent) {
     if (!name.consume_front(kPrefix))
       continue;
     llvm::StringRef owner = name.rsplit('-').first;
-    if (owner.count(':') == 2 && !isProcessAlive(owner) && isOld(it->path()))
+    if (isProcessGone(owner))
       (void)fs::remove_directories(it->path());
   }
 }

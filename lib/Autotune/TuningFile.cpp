@@ -194,7 +194,7 @@ static TuningFile parseDocument(const json &json) {
 /// What a schema cannot say.
 static std::string checkMeaning(const TuningFile &file) {
   int64_t count = static_cast<int64_t>(file.candidates.size());
-  if (file.winner >= count)
+  if (file.winner < 0 || file.winner >= count)
     return "winner: expected an index below " + std::to_string(count) +
            ", got " + std::to_string(file.winner);
   if (!file.getWinner().failure.empty())
