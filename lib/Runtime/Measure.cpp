@@ -17,6 +17,11 @@ using Clock = std::chrono::steady_clock;
 
 static constexpr size_t kMaxInstances = 4096;
 
+/// More samples than that say nothing new, and all of them are kept.
+static constexpr int kMaxSamples = 1000;
+/// A sample of less time than that would mostly measure the clock.
+static constexpr double kMinSampleMs = 0.02;
+
 //===----------------------------------------------------------------------===//
 // Instances
 //===----------------------------------------------------------------------===//
@@ -134,19 +139,26 @@ public:
   void warmUp() {
     size_t runs =
         std::max<size_t>(instances.size(), std::max(options.warmupRuns, 0));
-    for (size_t i = 0; i < runs && spentMs < options.maxTimeMs; ++i)
-      spentMs += timeOneRun();
+    double fastestMs = options.maxTimeMs;
+    for (size_t i = 0; i < runs && spentMs < options.maxTimeMs; ++i) {
+      double runMs = timeRuns(1);
+      fastestMs = std::min(fastestMs, runMs);
+      spentMs += runMs;
+    }
+    chooseBatch(fastestMs);
   }
 
   void sample() {
-    samples.push_back(timeOneRun());
-    sampledMs += samples.back();
-    spentMs += samples.back();
+    double batchMs = timeRuns(batch);
+    samples.push_back(batchMs / batch);
+    sampledMs += batchMs;
+    spentMs += batchMs;
   }
 
   bool hasEnough() const {
-    return static_cast<int>(samples.size()) >= options.minSamples &&
-           sampledMs >= options.minTimeMs;
+    int count = static_cast<int>(samples.size());
+    return count >= options.minSamples &&
+           (sampledMs >= options.minTimeMs || count >= kMaxSamples);
   }
 
   bool isDone() const {
@@ -161,17 +173,30 @@ public:
   }
 
 private:
-  double timeOneRun() {
-    Instance &instance = instances[next];
-    next = (next + 1) % instances.size();
+  double timeRuns(int count) {
     Clock::time_point start = Clock::now();
-    instance.run();
+    for (int i = 0; i < count; ++i) {
+      instances[next].run();
+      next = (next + 1) % instances.size();
+    }
     return millisecondsSince(start);
+  }
+
+  /// How many runs make a sample, such that it is long enough for the clock and
+  /// the minimum of time does not take more samples than are wanted.
+  void chooseBatch(double runMs) {
+    // The clock may not see the run at all.
+    runMs = std::max(runMs, 1e-6);
+    double sampleMs =
+        std::min(std::max(kMinSampleMs, options.minTimeMs / kMaxSamples),
+                 options.maxTimeMs);
+    batch = std::max(1, static_cast<int>(std::ceil(sampleMs / runMs)));
   }
 
   std::span<Instance> instances;
   MeasureOptions options;
   size_t next = 0;
+  int batch = 1;
   std::vector<double> samples;
   double sampledMs = 0;
   double spentMs = 0;

@@ -57,7 +57,8 @@ Result<std::vector<Instance>> makeRotation(Instance first, int64_t rotateBytes);
 struct MeasureOptions {
   /// Runs before the first sample, at least one per instance.
   int warmupRuns = 2;
-  /// Sampling goes on until both minima are reached, or the limit is hit.
+  /// Sampling goes on until both minima are reached, or the limit is hit. After
+  /// a thousand samples, the time does not matter any more.
   int minSamples = 10;
   double minTimeMs = 100;
   /// Covers the warm-up too. At least one sample is taken in any case.
@@ -80,11 +81,12 @@ double median(std::vector<double> values);
 /// A measurement with its statistics from these samples.
 Measurement summarize(std::vector<double> samplesMs);
 
-/// Times single runs, each on the next instance in turn.
+/// Times single runs, each on the next instance in turn. A sample of a model
+/// that takes microseconds is the mean over several of them.
 Measurement measure(std::span<Instance> instances,
                     const MeasureOptions &options);
 
-/// Times several candidates in turn, one run of each per round, so that a drift
+/// Times several candidates in turn, one sample of each per round, so that a drift
 /// of the machine meets all alike. Each span is one candidate's rotation. The
 /// options hold per candidate. Other candidates' threads may still spin when a
 /// run starts: give the executors no more threads than there are cores.

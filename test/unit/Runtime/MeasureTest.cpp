@@ -46,13 +46,29 @@ TEST(MeasureTest, TakesTheSamplesAndTheTimeItWasAskedFor) {
   EXPECT_GT(result.medianMs, 0);
   EXPECT_FALSE(result.cutShort);
 
+  std::vector<Instance> large;
+  large.push_back(makeInstance(1000000));
   options.minSamples = 1;
   options.minTimeMs = 5;
-  result = measure(instances, options);
+  result = measure(large, options);
   double total = 0;
   for (double sample : result.samplesMs)
     total += sample;
   EXPECT_GE(total, 5);
+}
+
+TEST(MeasureTest, ShortRunsGiveFewSamplesOfManyRuns) {
+  std::vector<Instance> instances;
+  instances.push_back(makeInstance(1));
+  MeasureOptions options;
+  options.minSamples = 5;
+  options.minTimeMs = 100;
+  Measurement result = measure(instances, options);
+  EXPECT_GE(result.samplesMs.size(), 5u);
+  EXPECT_LE(result.samplesMs.size(), 1000u);
+  EXPECT_FALSE(result.cutShort);
+  // One run, not one sample.
+  EXPECT_LT(result.medianMs, 0.02);
 }
 
 TEST(MeasureTest, StopsAtTheLimitWithAtLeastOneSample) {
