@@ -249,7 +249,10 @@ Status Compilation::compileQuickly() {
     Result<CalibrationInputs> inputs = getCalibration();
     if (!inputs)
       return inputs.error();
-    if (Status status = model->calibrate(choice.fusion, *inputs, solve);
+    auto trusted = [this](const Problem &problem, const std::string &) {
+      return tuner->getTrusted(problem);
+    };
+    if (Status status = model->calibrate(choice.fusion, *inputs, trusted);
         !status)
       return status;
     outcome.record.calibration = describeCalibration(*inputs);

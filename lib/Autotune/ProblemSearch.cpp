@@ -29,6 +29,10 @@ using runtime::Status;
 
 static constexpr llvm::StringLiteral kReferenceFile = "reference.tpn";
 
+const ProblemSearch::Effort ProblemSearch::kRaceEffort = {
+    MeasurementStage::Race, policy::kRaceSamples, policy::kRaceMinMs,
+    policy::kRaceMaxMs};
+
 ProblemSearch::ProblemSearch(SearchContext context, const Problem &problem)
     : context(context), problem(problem), testProblem(problem),
       problemKey(problem.key()) {
@@ -281,8 +285,6 @@ Status ProblemSearch::race() {
     return runtime::success();
   if (Status status = buildReference(); !status)
     return status;
-  constexpr Effort kEffort = {MeasurementStage::Race, policy::kRaceSamples,
-                              policy::kRaceMinMs, policy::kRaceMaxMs};
   size_t batch = getBatchSize();
   for (size_t begin = 0; begin < open.size(); begin += batch) {
     removePackages();
@@ -291,7 +293,7 @@ Status ProblemSearch::race() {
     for (Candidate *candidate : part) {
       if (context.deadline.isOver())
         return runtime::success();
-      if (Status status = measure(*candidate, kEffort); !status)
+      if (Status status = measure(*candidate, kRaceEffort); !status)
         return status;
     }
   }
@@ -346,16 +348,40 @@ Status ProblemSearch::runFinal() {
   return runtime::success();
 }
 
-Status ProblemSearch::run() {
+void ProblemSearch::recallResults() {
   for (Measurement &known : context.journal.getMeasurements(problemKey))
     for (Candidate &candidate : candidates)
       if (candidate.key == known.key) {
         ++context.statistics.reused;
         candidate.result = std::move(known);
       }
+}
+
+Status ProblemSearch::run() {
+  recallResults();
   Status status = race();
   if (status)
     status = runFinal();
+  reportRejected();
+  return status;
+}
+
+Status ProblemSearch::verifyDefault() {
+  recallResults();
+  Status status = runtime::success();
+  size_t count = 0;
+  for (Candidate &candidate : candidates) {
+    if (candidate.result)
+      continue;
+    if (!status || count++ == policy::kMaxVerifications)
+      break;
+    status = buildReference();
+    build(candidate);
+    if (status)
+      status = measure(candidate, kRaceEffort);
+    if (candidate.isOk())
+      break;
+  }
   reportRejected();
   return status;
 }

@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/Search.h"
 
 #include "ProblemSearch.h"
+#include "tarpon/Autotune/Policy.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -48,19 +49,37 @@ static bool isBetter(const Measurement &a, const Measurement &b) {
   return a.median < b.median;
 }
 
-Solution Tuner::lookUp(const Problem &problem) const {
+static Solution makeReferenceSolution(const Problem &problem,
+                                      const TargetInfo &target) {
+  const Solver &reference = getReferenceSolver();
+  return {&reference, reference.defaultConfig(problem, target), "default",
+          std::nullopt};
+}
+
+/// The best of `known` that can be had.
+std::optional<Solution>
+Tuner::findVerified(const Problem &problem,
+                    const std::vector<Measurement> &known) const {
   const TargetInfo &target = compiler.getTarget();
-  std::vector<Measurement> known = journal.getMeasurements(problem.key());
-  llvm::stable_sort(known, isBetter);
-  for (const Measurement &measurement : known) {
+  std::vector<Measurement> ranked = known;
+  llvm::stable_sort(ranked, isBetter);
+  for (const Measurement &measurement : ranked) {
     const Solver *solver = findSolver(measurement.key.solver);
     auto config = PerfConfig::parse(measurement.key.config);
     // What a database says is checked like everything that comes from outside.
     if (measurement.status == MeasurementStatus::Ok && solver &&
         mlir::succeeded(config) && solver->isApplicable(problem, target) &&
         solver->isValidConfig(problem, target, *config))
-      return {solver, *config, "user-db", measurement};
+      return Solution{solver, *config, "user-db", measurement};
   }
+  return std::nullopt;
+}
+
+Solution Tuner::lookUp(const Problem &problem) const {
+  const TargetInfo &target = compiler.getTarget();
+  std::vector<Measurement> known = journal.getMeasurements(problem.key());
+  if (auto verified = findVerified(problem, known))
+    return *verified;
   auto isBad = [&](const Solver &solver, const PerfConfig &config) {
     return llvm::any_of(known, [&](const Measurement &measurement) {
       return measurement.key.solver == solver.id() &&
@@ -72,18 +91,39 @@ Solution Tuner::lookUp(const Problem &problem) const {
     if (!isBad(*solver, config))
       return {solver, config, "default", std::nullopt};
   }
-  const Solver &reference = getReferenceSolver();
-  return {&reference, reference.defaultConfig(problem, target), "default",
-          std::nullopt};
+  return makeReferenceSolution(problem, target);
+}
+
+Solution Tuner::getTrusted(const Problem &problem) {
+  std::string key = problem.key();
+  auto verified = findVerified(problem, journal.getMeasurements(key));
+  if (verified)
+    return *verified;
+  // The reference does where the verification cannot be had, only slower.
+  if (problem.flops() >= policy::kSlowReferenceFlops && openDirectory()) {
+    ProblemSearch search({compiler, journal, progress, evaluator, *directory,
+                          Deadline::never(), statistics},
+                         problem);
+    if (search.verifyDefault())
+      verified = findVerified(problem, journal.getMeasurements(key));
+  }
+  return verified ? *verified
+                  : makeReferenceSolution(problem, compiler.getTarget());
+}
+
+Status Tuner::openDirectory() {
+  if (directory)
+    return runtime::success();
+  Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
+  if (!created)
+    return created.error();
+  directory = std::move(*created);
+  return runtime::success();
 }
 
 Result<Solution> Tuner::tune(const Problem &problem) {
-  if (!directory) {
-    Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
-    if (!created)
-      return created.error();
-    directory = std::move(*created);
-  }
+  if (Status status = openDirectory(); !status)
+    return status.error();
   ++statistics.problems;
   int64_t before = statistics.measured;
   {

@@ -52,6 +52,12 @@ inline constexpr double kRoundMaxMs = 1000;
 /// filling them would take longer than measuring.
 inline constexpr int64_t kRotateBytes = 8 << 20;
 
+/// Where nothing is known of a problem of so many operations, it is worth while
+/// to verify a faster kernel before it computes something in this process.
+inline constexpr double kSlowReferenceFlops = 2e7;
+/// As many candidates are tried for that, each of which may hang.
+inline constexpr size_t kMaxVerifications = 2;
+
 /// A candidate that killed this many runs is not tried again.
 inline constexpr int64_t kMaxInterrupted = 2;
 
@@ -71,6 +77,10 @@ inline constexpr double kBaseTimeLimitSeconds = 5;
 /// GoogLeNet, which are rightly left to a wider type. A kernel that is wrong,
 /// or a tensor whose range was missed, shows as 0.3 and more.
 inline constexpr double kDefaultMaxError = 0.05;
+
+/// The budget of fp32 itself, whatever --max-error says: kernels differ in the
+/// order of their sums only, which is 1e-6 and less on the models of models/.
+inline constexpr double kExactMaxError = 1e-4;
 
 /// Generated calibration inputs.
 inline constexpr int64_t kGeneratedSamples = 4;

@@ -26,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tarpon {
 
@@ -69,9 +70,20 @@ public:
   /// solver. Measures nothing.
   Solution lookUp(const Problem &problem) const;
 
+  /// One that may run in this process, or decide what is right: the best that
+  /// the journal knows to be right, else the reference. A large problem that
+  /// the journal does not know has its default verified first, whatever the
+  /// deadline, since the reference would take even longer.
+  Solution getTrusted(const Problem &problem);
+
   const SearchStatistics &getStatistics() const { return statistics; }
 
 private:
+  runtime::Status openDirectory();
+  std::optional<Solution>
+  findVerified(const Problem &problem,
+               const std::vector<Measurement> &known) const;
+
   KernelCompiler &compiler;
   Journal &journal;
   Progress &progress;

@@ -9,6 +9,7 @@
 
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
+#include "tarpon/Autotune/Policy.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Npy.h"
 
@@ -224,6 +225,44 @@ TEST_F(CompileTest, ChoiceThatWasAskedForMayBeOverTheBudget) {
   options.strict = false;
   options.dtype = *parseDtypeKnob("fp32,int8");
   EXPECT_EQ(compile(options).record.getWinner().choice.dtype, "fp32");
+}
+
+TEST_F(CompileTest, CalibrationRunsVerifiedKernelsOnly) {
+  CompileOptions options = getOptions("tiny_resnet");
+  options.dtype = *parseDtypeKnob("int8");
+  // Without fusion, the model has problems that the solvers claim.
+  options.fusion = *parseFusionKnob("off");
+  std::vector<TensorRange> ranges = compile(options).record.getWinner().ranges;
+  ASSERT_FALSE(ranges.empty());
+  for (auto kind : {HostileSolver::Crashes, HostileSolver::Hangs,
+                    HostileSolver::Wrong, HostileSolver::NotANumber}) {
+    HostileSolver hostile("hostile-v1", kind);
+    ScopedExtraSolvers extra({&hostile});
+    EXPECT_EQ(compile(options).record.getWinner().ranges, ranges);
+  }
+  // Nothing is verified in no time either.
+  HostileSolver crashes("crashes-v1", HostileSolver::Crashes);
+  ScopedExtraSolvers extra({&crashes});
+  options.tuningTime = 0;
+  CompileOutcome tuned = compile(options);
+  EXPECT_EQ(tuned.record.getWinner().ranges, ranges);
+  EXPECT_LT(tuned.record.getWinner().accuracy->value, 0.5);
+}
+
+TEST_F(CompileTest, WrongDefaultOfFp32IsOverItsBudget) {
+  HostileSolver wrong("wrong-v1", HostileSolver::Wrong);
+  ScopedExtraSolvers extra({&wrong});
+  CompileOptions options = getOptions("tiny_resnet");
+  options.fusion = *parseFusionKnob("off");
+  options.tuningTime = 0;
+  options.maxError = 10;
+  CompileOutcome outcome = compile(options);
+  const AccuracyRecord &accuracy = *outcome.record.getWinner().accuracy;
+  EXPECT_EQ(accuracy.budget, policy::kExactMaxError);
+  EXPECT_GT(accuracy.value, accuracy.budget);
+  EXPECT_FALSE(accuracy.withinBudget);
+  options.strict = true;
+  EXPECT_THAT(getError(options), HasSubstr("fp32/nchw/unfused has an error"));
 }
 
 TEST_F(CompileTest, KilledTuningRunIsResumed) {

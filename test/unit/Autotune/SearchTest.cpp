@@ -114,6 +114,31 @@ TEST_F(SearchTest, BadDefaultsAreNotLookedUp) {
   EXPECT_NE(tuner.lookUp(problem).solver, &wrong);
 }
 
+TEST_F(SearchTest, DefaultsAreTrustedOnceTheyAreVerified) {
+  HostileSolver wrong("wrong-v1", HostileSolver::Wrong);
+  HostileSolver right("right-v1", HostileSolver::Right);
+  auto journal = openJournal();
+  Tuner tuner(compiler, *journal, progress);
+  Problem large = *parseProblem("relu(24x1024x1024xf32)->24x1024x1024xf32");
+  ASSERT_GE(large.flops(), policy::kSlowReferenceFlops);
+  {
+    ScopedExtraSolvers extra({&wrong, &right});
+    // The reference is quick enough for a small one.
+    EXPECT_EQ(tuner.getTrusted(problem).solver, &getReferenceSolver());
+    EXPECT_EQ(tuner.getStatistics().measured, 0);
+    EXPECT_EQ(tuner.getTrusted(large).solver, &right);
+    EXPECT_EQ(tuner.getTrusted(large).solver, &right);
+    EXPECT_EQ(tuner.getStatistics().measured, 2);
+    tune(*journal);
+    EXPECT_NE(tuner.getTrusted(problem).solver, &getReferenceSolver());
+    EXPECT_NE(tuner.getTrusted(problem).solver, &wrong);
+  }
+  // Without an evaluator, the reference has to do.
+  Tuner without(compiler, *journal, progress, directory.file("none"));
+  Problem larger = *parseProblem("relu(25x1024x1024xf32)->25x1024x1024xf32");
+  EXPECT_EQ(without.getTrusted(larger).solver, &getReferenceSolver());
+}
+
 TEST_F(SearchTest, RecordsOfSolversThatAreGoneAreIgnored) {
   auto journal = openJournal();
   {
