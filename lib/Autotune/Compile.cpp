@@ -148,8 +148,10 @@ Status Compilation::openJournal() {
   if (!opened)
     return opened.error();
   journal = std::move(*opened);
-  if (auto stale = journal->describeStale())
-    progress.remark(*stale);
+  for (const auto &what :
+       {journal->describeStale(), journal->describeImpossible()})
+    if (what)
+      progress.remark(*what);
   return runtime::success();
 }
 

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstdlib>
 
 using namespace tarpon;
@@ -129,6 +130,22 @@ static std::string describeDamage(sqlite3 *database) {
   return check.text(0) == "ok" ? "" : check.text(0);
 }
 
+/// Whether every table has the columns that are read and written; "" if so.
+static std::string describeMissing(sqlite3 *database) {
+  for (const char *sql : {kMeasurementColumns, kPipelineColumns})
+    if (SqlStatement(database, sql).failed())
+      return sqlite3_errmsg(database);
+  return "";
+}
+
+Status Journal::checkSchema() const {
+  std::string missing = describeMissing(handle->database);
+  if (!missing.empty())
+    return Error{"journal " + path + " is damaged: " + missing +
+                 "; move it away or set TARPON_USER_DB_PATH"};
+  return runtime::success();
+}
+
 Status Journal::configure() {
   sqlite3 *database = handle->database;
   sqlite3_busy_timeout(database, kBusyTimeoutMs);
@@ -155,7 +172,7 @@ Status Journal::configure() {
   SqlStatement(database, "PRAGMA journal_mode = WAL").run();
   SqlStatement(database, "PRAGMA synchronous = NORMAL").run();
   if (tables != "0")
-    return runtime::success();
+    return checkSchema();
   std::string create =
       std::string("BEGIN IMMEDIATE;") + kJournalSchema +
       "PRAGMA application_id = " + std::to_string(kJournalApplicationId) +
@@ -214,6 +231,9 @@ static std::vector<double> parseSamples(const std::string &text) {
         samples.push_back(value.get<double>());
   return samples;
 }
+
+/// No kernel takes no time, or less.
+static bool isTime(double value) { return std::isfinite(value) && value > 0; }
 
 Status Journal::recordStarted(const CandidateKey &key, MeasurementStage stage) {
   SqlStatement insert(
@@ -275,6 +295,8 @@ Journal::getMeasurements(llvm::StringRef problem) const {
     m.workspaceBytes = rows.integer(9);
     m.rounds = rows.integer(10);
     m.detail = rows.text(11);
+    if (m.status == MeasurementStatus::Ok && !isTime(m.median))
+      continue;
     auto known = llvm::find_if(
         result, [&](const Measurement &r) { return r.key == m.key; });
     if (known == result.end())
@@ -362,12 +384,26 @@ Journal::getPipeline(const PipelineKey &key) const {
   m.mad = rows.real(4);
   m.rounds = rows.integer(5);
   m.detail = rows.text(6);
+  // Somebody edited the file: it is measured again.
+  if (m.status == MeasurementStatus::Ok &&
+      (!isTime(m.median) || !(m.accuracy >= 0)))
+    return std::nullopt;
   return m;
 }
 
 //===----------------------------------------------------------------------===//
 // Remarks
 //===----------------------------------------------------------------------===//
+
+std::optional<std::string> Journal::describeImpossible() const {
+  SqlStatement rows(handle->database,
+                    "SELECT count(*) FROM measurement WHERE status = 'ok' AND "
+                    "(median IS NULL OR NOT (median > 0 AND median < 9e999))");
+  if (!rows.next() || rows.integer(0) == 0)
+    return std::nullopt;
+  return "journal " + path + ": " + std::to_string(rows.integer(0)) +
+         " records have times that cannot be and are ignored";
+}
 
 std::optional<std::string> Journal::describeStale() const {
   SqlStatement rows(handle->database,

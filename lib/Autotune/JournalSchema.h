@@ -78,6 +78,16 @@ CREATE VIEW IF NOT EXISTS perf_db AS
   FROM find_db GROUP BY problem, target, threads, tarpon, llvm, solver;
 )sql";
 
+/// Every column that is read or written, to see that they are there.
+inline constexpr const char *kMeasurementColumns =
+    "SELECT id, problem, solver, config, target, threads, tarpon, llvm, "
+    "origin, status, samples, median, mad, max_error, relative_l2, workspace, "
+    "rounds, detail, run, time FROM measurement";
+inline constexpr const char *kPipelineColumns =
+    "SELECT id, model, inputs, dtype, layout, fusion, calibration, solutions, "
+    "target, threads, tarpon, llvm, status, accuracy, samples, median, mad, "
+    "rounds, detail, run, time FROM pipeline";
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_AUTOTUNE_JOURNALSCHEMA_H

@@ -147,9 +147,14 @@ public:
   /// none if there are none.
   std::optional<std::string> describeStale() const;
 
+  /// A sentence on records with times that nothing can take, which are ignored
+  /// too.
+  std::optional<std::string> describeImpossible() const;
+
 private:
   Journal() = default;
   runtime::Status configure();
+  runtime::Status checkSchema() const;
   runtime::Error makeError(llvm::StringRef what) const;
 
   struct Handle;

@@ -271,6 +271,37 @@ TEST_F(JournalTest, ForeignDatabaseIsRefused) {
   EXPECT_EQ(openError(), "file " + path + " is not a journal of tarpon");
 }
 
+TEST_F(JournalTest, MissingTablesAndColumnsAreNoticed) {
+  for (const char *damage :
+       {"DROP TABLE measurement", "DROP TABLE pipeline",
+        "ALTER TABLE pipeline RENAME COLUMN accuracy TO precision"}) {
+    path = directory.file(std::string(damage) + ".journal");
+    ASSERT_TRUE(open()->record(makeMeasurement("a", 1)));
+    query("DROP VIEW perf_db; DROP VIEW find_db; DROP VIEW latest");
+    EXPECT_EQ(openError(), "");
+    query(damage);
+    EXPECT_THAT(openError(),
+                StartsWith("journal " + path + " is damaged: no such "));
+  }
+}
+
+TEST_F(JournalTest, TimesThatCannotBeAreIgnoredWithARemark) {
+  auto journal = open();
+  ASSERT_TRUE(journal->record(makeMeasurement("good", 5)));
+  EXPECT_FALSE(journal->describeImpossible());
+  for (double time : {-1.0, 0.0, double(INFINITY), double(NAN)})
+    ASSERT_TRUE(journal->record(makeMeasurement(std::to_string(time), time)));
+  EXPECT_EQ(journal->getBest("conv(...)")->key.config, "good");
+  EXPECT_EQ(journal->getMeasurements("conv(...)").size(), 1u);
+  EXPECT_THAT(*journal->describeImpossible(),
+              HasSubstr(": 4 records have times that cannot be"));
+  PipelineMeasurement m;
+  m.status = MeasurementStatus::Ok;
+  m.median = -1;
+  ASSERT_TRUE(journal->recordPipeline(m));
+  EXPECT_FALSE(journal->getPipeline(m.key));
+}
+
 TEST_F(JournalTest, NewerSchemaIsRefused) {
   ASSERT_TRUE(open());
   query("PRAGMA user_version = 9");
