@@ -203,6 +203,9 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string &path,
     return journal->makeError(sqlite3_errmsg(database));
   if (Status status = journal->configure(); !status)
     return status.error();
+  SqlStatement last(database, "SELECT max(id) FROM measurement");
+  if (last.next())
+    journal->lastEarlierRow = last.integer(0);
   return journal;
 }
 
@@ -275,7 +278,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
   SqlStatement rows(
       handle->database,
       "SELECT solver, config, origin, status, samples, median, mad, max_error, "
-      "relative_l2, workspace, rounds, detail FROM measurement "
+      "relative_l2, workspace, rounds, detail, id FROM measurement "
       "WHERE problem = ? AND target = ? AND threads = ? AND tarpon = ? "
       "AND llvm = ? AND status <> 'started' ORDER BY id");
   rows.bind(problem).bind(context.target).bind(context.threads);
@@ -295,6 +298,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
     m.workspaceBytes = rows.integer(9);
     m.rounds = rows.integer(10);
     m.detail = rows.text(11);
+    m.isEarlier = rows.integer(12) <= lastEarlierRow;
     if (m.status == MeasurementStatus::Ok && !isTime(m.median))
       continue;
     auto known = llvm::find_if(

@@ -226,7 +226,8 @@ Status ProblemSearch::measure(Candidate &candidate, const Effort &effort) {
   int64_t interrupted =
       context.journal.countInterrupted(candidate.key, effort.stage);
   if (interrupted >= policy::kMaxInterrupted) {
-    measurement.status = MeasurementStatus::Crashed;
+    // Perhaps the user's doing: the next run tries it again.
+    measurement.status = MeasurementStatus::Failed;
     measurement.detail =
         std::to_string(interrupted) + " runs ended while it was measured";
     return conclude(candidate, std::move(measurement));
@@ -351,7 +352,8 @@ Status ProblemSearch::runFinal() {
 void ProblemSearch::recallResults() {
   for (Measurement &known : context.journal.getMeasurements(problemKey))
     for (Candidate &candidate : candidates)
-      if (candidate.key == known.key) {
+      // What may pass gets another chance in every run.
+      if (candidate.key == known.key && !(known.isEarlier && known.mayPass())) {
         ++context.statistics.reused;
         candidate.result = std::move(known);
       }

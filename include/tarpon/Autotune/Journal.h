@@ -67,6 +67,15 @@ struct Measurement {
   int64_t rounds = 0;
   /// Why the status is not ok.
   std::string detail;
+  /// Whether it was in the journal already when that was opened.
+  bool isEarlier = false;
+
+  /// Whether it may have been the machine's fault: a full disk, or somebody
+  /// else's load.
+  bool mayPass() const {
+    return status == MeasurementStatus::Failed ||
+           status == MeasurementStatus::TimedOut;
+  }
 };
 
 /// A whole model with one global choice, measured on one set of inputs.
@@ -161,6 +170,8 @@ private:
   std::unique_ptr<Handle> handle;
   std::string path;
   JournalContext context;
+  /// The last row when it was opened.
+  int64_t lastEarlierRow = 0;
   /// Names this process among all that ever wrote to the file.
   std::string run;
 };

@@ -58,7 +58,7 @@ inline constexpr double kSlowReferenceFlops = 2e7;
 /// As many candidates are tried for that, each of which may hang.
 inline constexpr size_t kMaxVerifications = 2;
 
-/// A candidate that killed this many runs is not tried again.
+/// A candidate during which this many runs ended is left out of the next one.
 inline constexpr int64_t kMaxInterrupted = 2;
 
 /// What an evaluation may take before it counts as hanging: the reference

@@ -228,8 +228,33 @@ TEST_F(SearchTest, CandidateThatKillsRunsIsGivenUp) {
   }
   auto journal = openJournal();
   tune(*journal);
-  EXPECT_EQ(getStatus(*journal, "right-v1"), MeasurementStatus::Crashed);
+  EXPECT_EQ(getStatus(*journal, "right-v1"), MeasurementStatus::Failed);
   EXPECT_THAT(remarks, HasSubstr("2 runs ended while it was measured"));
+  // Not for ever: it may have been the user who ended them.
+  journal = openJournal();
+  tune(*journal);
+  EXPECT_EQ(getStatus(*journal, "right-v1"), MeasurementStatus::Ok);
+}
+
+TEST_F(SearchTest, WhatMayPassIsTriedAgainOncePerRun) {
+  HostileSolver right("right-v1", HostileSolver::Right);
+  ScopedExtraSolvers extra({&right});
+  for (MeasurementStatus status :
+       {MeasurementStatus::Failed, MeasurementStatus::TimedOut,
+        MeasurementStatus::Crashed, MeasurementStatus::Wrong}) {
+    journalPath = directory.file(getStatusName(status).str());
+    auto journal = openJournal();
+    Measurement bad;
+    bad.key = {problem.key(), "right-v1", "variant=0"};
+    bad.status = status;
+    ASSERT_TRUE(journal->record(bad));
+    tune(*journal);
+    EXPECT_EQ(getStatus(*journal, "right-v1"), status);
+    journal = openJournal();
+    tune(*journal);
+    EXPECT_EQ(getStatus(*journal, "right-v1"),
+              bad.mayPass() ? MeasurementStatus::Ok : status);
+  }
 }
 
 //===----------------------------------------------------------------------===//
