@@ -86,10 +86,10 @@ Measurement summarize(std::vector<double> samplesMs);
 Measurement measure(std::span<Instance> instances,
                     const MeasureOptions &options);
 
-/// Times several candidates in turn, one sample of each per round, so that a drift
-/// of the machine meets all alike. Each span is one candidate's rotation. The
-/// options hold per candidate. Other candidates' threads may still spin when a
-/// run starts: give the executors no more threads than there are cores.
+/// Times several candidates in turn, one sample of each per round, so that a
+/// drift of the machine meets all alike. Each span is one candidate's rotation.
+/// The options hold per candidate. Other candidates' threads may still spin
+/// when a run starts: give the executors no more threads than there are cores.
 std::vector<Measurement>
 measureInterleaved(std::span<const std::span<Instance>> candidates,
                    const MeasureOptions &options);
