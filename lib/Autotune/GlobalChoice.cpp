@@ -455,7 +455,8 @@ Result<GlobalResult> GlobalTuner::pickWinner(std::vector<Trial> &trials) {
   GlobalResult result;
   const Trial *winner = nullptr;
   for (auto [index, trial] : llvm::enumerate(trials)) {
-    if (trial.isUsable() &&
+    // Those that were too slow for the final have no package any more.
+    if (trial.isUsable() && !trial.package.empty() &&
         (!winner || isFaster(trial.record, trial.rounds, winner->record,
                              winner->rounds))) {
       winner = &trial;
@@ -464,6 +465,9 @@ Result<GlobalResult> GlobalTuner::pickWinner(std::vector<Trial> &trials) {
     result.candidates.push_back(trial.record);
   }
   const Trial &first = trials.front();
+  if (!winner &&
+      llvm::any_of(trials, [](const Trial &trial) { return trial.isUsable(); }))
+    return Error{"the fastest choices failed when they were measured again"};
   if (!winner && !first.isMeasured())
     return Error{"no choice can be used; " + first.record.choice.name() + ": " +
                  first.record.failure};
