@@ -22,6 +22,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -265,6 +266,34 @@ TEST_F(CompileTest, WrongDefaultOfFp32IsOverItsBudget) {
   EXPECT_THAT(getError(options), HasSubstr("fp32/nchw/unfused has an error"));
 }
 
+/// The number that a query on a journal gives; 0 while there is no journal.
+static int64_t queryNumber(const std::string &path, const std::string &query) {
+  sqlite3 *database = nullptr;
+  sqlite3_stmt *statement = nullptr;
+  int64_t number = 0;
+  if (sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) ==
+          SQLITE_OK &&
+      sqlite3_prepare_v2(database, query.c_str(), -1, &statement, nullptr) ==
+          SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    number = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  return number;
+}
+
+/// Candidates with more than one row of the first measurement that `condition`
+/// holds for.
+static int64_t countRepeated(const std::string &journal,
+                             const std::string &condition) {
+  return queryNumber(journal,
+                     "SELECT count(*) FROM (SELECT 1 FROM measurement WHERE "
+                     "origin = 'race' AND " +
+                         condition +
+                         " GROUP BY problem, solver, config "
+                         "HAVING count(*) > 1)");
+}
+
 TEST_F(CompileTest, KilledTuningRunIsResumed) {
   CompileOptions options = getGlobalOptions("tiny_resnet");
   options.dtype = *parseDtypeKnob("fp32,int8");
@@ -273,12 +302,25 @@ TEST_F(CompileTest, KilledTuningRunIsResumed) {
     auto outcome = compileModel(options);
     _exit(outcome ? 0 : 1);
   }
-  sleep(1);
+  const char *finished =
+      "SELECT count(*) FROM measurement WHERE status <> 'started'";
+  for (int i = 0; i < 3000 && queryNumber(findJournal(), finished) < 5; ++i)
+    usleep(10000);
   kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "the run was over before it was killed";
+  std::string journal = findJournal();
+  int64_t before = queryNumber(journal, finished);
+  ASSERT_GE(before, 5);
+
   CompileOutcome resumed = compile(options);
-  EXPECT_GT(resumed.search.reused, 0);
+  EXPECT_GE(resumed.search.reused, 1);
   EXPECT_EQ(resumed.record.candidates.size(), 4u);
+  EXPECT_GT(queryNumber(journal, finished), before);
+  // What was measured stays measured; what was in flight is started again.
+  EXPECT_EQ(countRepeated(journal, "status <> 'started'"), 0);
+  EXPECT_LE(countRepeated(journal, "status = 'started'"), 1);
 }
 
 TEST_F(CompileTest, ErrorsNameTheThingAndOverwriteNothing) {
