@@ -7,8 +7,6 @@
 
 #include "Inference.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace mlir;
 
 namespace tarpon::detail {
@@ -59,23 +57,6 @@ Type getAccumulatedType(Type elementType) {
   return Float32Type::get(elementType.getContext());
 }
 
-std::optional<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> lhs,
-                                                    ArrayRef<int64_t> rhs) {
-  if (lhs.size() < rhs.size())
-    std::swap(lhs, rhs);
-  SmallVector<int64_t> result(lhs);
-  size_t offset = lhs.size() - rhs.size();
-  for (auto [dim, size] : llvm::enumerate(rhs)) {
-    int64_t &resultSize = result[offset + dim];
-    if (resultSize == size || size == 1)
-      continue;
-    if (resultSize != 1)
-      return std::nullopt;
-    resultSize = size;
-  }
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Windows
 //===----------------------------------------------------------------------===//
@@ -103,37 +84,22 @@ LogicalResult checkWindow(const Reporter &report, int64_t rank,
   return checkEntries(report, "pads", window.pads, 2 * spatial, 0);
 }
 
-/// The number of places of a window of `extent` cells on `padded` cells of
-/// which the first `inner` ones are not end padding.
-static int64_t countPlaces(uint64_t padded, uint64_t inner, uint64_t extent,
-                           uint64_t stride, bool ceilMode) {
-  uint64_t range = padded - extent;
-  uint64_t places = range / stride + 1;
-  if (!ceilMode || range % stride == 0)
-    return places;
-  // One more place hangs over the end, unless it would start in the padding.
-  return places * stride < inner ? places + 1 : places;
-}
-
 FailureOr<SmallVector<int64_t>>
 inferSpatialShape(const Reporter &report, ArrayRef<int64_t> inputSpatial,
                   const Window &window) {
-  // Attributes may be absurdly large: saturate rather than wrap.
   size_t rank = inputSpatial.size();
   SmallVector<int64_t> result;
   for (size_t dim = 0; dim < rank; ++dim) {
-    uint64_t inner =
-        llvm::SaturatingAdd<uint64_t>(inputSpatial[dim], window.pads[dim]);
-    uint64_t padded =
-        llvm::SaturatingAdd<uint64_t>(inner, window.pads[rank + dim]);
-    uint64_t extent = llvm::SaturatingMultiplyAdd<uint64_t>(
-        window.kernel[dim] - 1, window.dilations[dim], 1);
-    if (extent > padded)
+    WindowDim places{inputSpatial[dim],   window.kernel[dim],
+                     window.strides[dim], window.dilations[dim],
+                     window.pads[dim],    window.pads[rank + dim],
+                     window.ceilMode};
+    if (!places.fits())
       return report("expects the dilated kernel to fit into the padded input, "
                     "got ",
-                    extent, " and ", padded, " in spatial dimension ", dim);
-    result.push_back(countPlaces(padded, inner, extent, window.strides[dim],
-                                 window.ceilMode));
+                    places.getExtent(), " and ", places.getPaddedSize(),
+                    " in spatial dimension ", dim);
+    result.push_back(places.countPlaces());
   }
   return result;
 }

@@ -14,6 +14,7 @@
 #ifndef TARPON_LIB_IR_INFERENCE_H
 #define TARPON_LIB_IR_INFERENCE_H
 
+#include "tarpon/IR/Shapes.h"
 #include "tarpon/IR/TarponDialect.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -61,10 +62,6 @@ llvm::LogicalResult checkMultiplied(const Reporter &report,
 
 /// What products of such elements are accumulated in and given as.
 mlir::Type getAccumulatedType(mlir::Type elementType);
-
-/// The shape that two shapes broadcast to as in NumPy, or none.
-std::optional<llvm::SmallVector<int64_t>>
-broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 
 /// A window that slides over the spatial dimensions.
 struct Window {

@@ -89,8 +89,7 @@ bool tarpon::isElementwiseOp(StringRef op) {
              .Default(false);
 }
 
-/// The attributes that become parameters, in order.
-static ArrayRef<StringLiteral> stepAttrs(StringRef op) {
+ArrayRef<StringLiteral> tarpon::getStepAttrs(StringRef op) {
   static constexpr StringLiteral clip[] = {"low", "high"};
   static constexpr StringLiteral leakyRelu[] = {"alpha"};
   static constexpr StringLiteral hardSigmoid[] = {"alpha", "beta"};
@@ -134,7 +133,7 @@ static int64_t paramBits(double value, ComputeKind kind) {
 
 void tarpon::appendStepParams(StringRef op, const ProblemAttrs &attrs,
                               ComputeKind kind, std::vector<int64_t> &params) {
-  for (StringRef name : stepAttrs(op)) {
+  for (StringRef name : getStepAttrs(op)) {
     auto found = attrs.find(name.str());
     assert(found != attrs.end() && found->second.size() == 1 &&
            "an elementwise op lacks an attribute");
@@ -143,7 +142,7 @@ void tarpon::appendStepParams(StringRef op, const ProblemAttrs &attrs,
 }
 
 int64_t tarpon::numStepParams(StringRef op) {
-  return static_cast<int64_t>(stepAttrs(op).size());
+  return static_cast<int64_t>(getStepAttrs(op).size());
 }
 
 //===----------------------------------------------------------------------===//

@@ -38,6 +38,9 @@ mlir::Type computeTypeOf(KernelBuilder &b, ComputeKind kind);
 bool isElementwiseOp(llvm::StringRef op);
 bool isBinaryOp(llvm::StringRef op);
 
+/// The attributes that an elementwise op reads, in a fixed order.
+llvm::ArrayRef<llvm::StringLiteral> getStepAttrs(llvm::StringRef op);
+
 /// The attributes of an elementwise op as launch parameters, in a fixed order.
 void appendStepParams(llvm::StringRef op, const ProblemAttrs &attrs,
                       ComputeKind kind, std::vector<int64_t> &params);

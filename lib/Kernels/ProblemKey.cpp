@@ -205,7 +205,7 @@ static FailureOr<EpilogueStep> parseStep(StringRef text, int64_t numOperands) {
   return step;
 }
 
-FailureOr<Problem> tarpon::parseProblem(StringRef key) {
+static FailureOr<Problem> parseSyntax(StringRef key) {
   Problem problem;
   SmallVector<StringRef> parts;
   key.split(parts, '|');
@@ -235,4 +235,16 @@ FailureOr<Problem> tarpon::parseProblem(StringRef key) {
     problem.epilogue.push_back(*step);
   }
   return problem;
+}
+
+FailureOr<Problem> tarpon::parseProblem(StringRef key, std::string *fault) {
+  FailureOr<Problem> problem = parseSyntax(key);
+  std::string found = "it does not have the form of one";
+  if (succeeded(problem))
+    found = findFault(*problem);
+  if (found.empty())
+    return problem;
+  if (fault)
+    *fault = std::move(found);
+  return failure();
 }

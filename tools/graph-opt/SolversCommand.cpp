@@ -40,9 +40,10 @@ int runSolvers(const SolversArguments &arguments) {
       llvm::outs() << solver->id() << "\n";
     return kSuccess;
   }
-  mlir::FailureOr<Problem> problem = parseProblem(arguments.problem);
+  std::string fault;
+  mlir::FailureOr<Problem> problem = parseProblem(arguments.problem, &fault);
   if (mlir::failed(problem))
-    return fail("'" + arguments.problem + "' is not a problem key");
+    return fail("'" + arguments.problem + "' is not a problem key: " + fault);
   runtime::Result<TargetInfo> target =
       getHostTarget(arguments.threads, arguments.cpu);
   if (!target)

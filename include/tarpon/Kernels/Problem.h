@@ -117,8 +117,14 @@ struct Problem {
 Problem getProblem(FusedOp op);
 
 /// Parses a problem key. Scales come back as 1 and zero points as 0; see
-/// attachQuantization.
-mlir::FailureOr<Problem> parseProblem(llvm::StringRef key);
+/// attachQuantization. A key that no graph can make (see findFault) is refused;
+/// `fault` then says why.
+mlir::FailureOr<Problem> parseProblem(llvm::StringRef key,
+                                      std::string *fault = nullptr);
+
+/// What is wrong with a problem that no graph can pose, and that solvers need
+/// not be ready for: "conv has 1 operands, expected 2". "" if nothing is.
+std::string findFault(const Problem &problem);
 
 /// Takes scales and zero points from the types of the operands and result, and
 /// which operands are constants from the key.

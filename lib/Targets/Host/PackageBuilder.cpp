@@ -85,10 +85,11 @@ static bool matches(const TensorDesc &desc, RankedTensorType type) {
 
 /// The problem that a launch solves, with what the key leaves out.
 static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
-  FailureOr<Problem> problem = parseProblem(op.getProblem());
+  std::string fault;
+  FailureOr<Problem> problem = parseProblem(op.getProblem(), &fault);
   if (failed(problem))
-    return Error{who + "cannot parse the problem '" + op.getProblem().str() +
-                 "'"};
+    return Error{who + "'" + op.getProblem().str() +
+                 "' is not a problem key: " + fault};
   SmallVector<RankedTensorType> types;
   for (Value input : op.getInputs())
     types.push_back(getTensorType(input));

@@ -203,11 +203,16 @@ TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
   EXPECT_EQ(buildError(wrap(launch("l", "%0", "relu(4xf32)->4xf32", kUnary,
                                    "offset = 0 : i64", "magic-v1"))),
             "layer 'l': there is no solver 'magic-v1'");
-  EXPECT_EQ(buildError(wrap(launch("l", "%0", "relu(", kUnary))),
-            "layer 'l': cannot parse the problem 'relu('");
   EXPECT_EQ(
-      buildError(wrap(launch("l", "%0", "relu(5xf32)->4xf32", kUnary))),
-      "layer 'l': the problem 'relu(5xf32)->4xf32' does not fit the types "
+      buildError(wrap(launch("l", "%0", "relu(", kUnary))),
+      "layer 'l': 'relu(' is not a problem key: it does not have the form "
+      "of one");
+  EXPECT_EQ(buildError(wrap(launch("l", "%0", "relu(5xf32)->4xf32", kUnary))),
+            "layer 'l': 'relu(5xf32)->4xf32' is not a problem key: relu has a "
+            "result of 4, expected 5");
+  EXPECT_EQ(
+      buildError(wrap(launch("l", "%0", "relu(5xf32)->5xf32", kUnary))),
+      "layer 'l': the problem 'relu(5xf32)->5xf32' does not fit the types "
       "of its operands and result");
   EXPECT_THAT(
       buildError(wrap(launch("l", "%0", "relu(4xf32:const)->4xf32", kUnary))),
@@ -219,9 +224,10 @@ TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
                             "tensor<4xf32>\n")),
             "'tarpon.relu' has not been lowered to a launch");
   EXPECT_THAT(
-      buildError(wrap(launch("l", "%0", "what(4xf32)->4xf32", kUnary))),
-      HasSubstr("layer 'l': solver 'reference-v1' does not take problem "
-                "'what(4xf32)->4xf32': "));
+      buildError(wrap(launch("l", "%0", "relu(4xf32)->4xf32", kUnary,
+                             "offset = 0 : i64", "gemm-packed-v1"))),
+      HasSubstr("layer 'l': solver 'gemm-packed-v1' does not take problem "
+                "'relu(4xf32)->4xf32': "));
   std::string withConfig = launch("l", "%0", "relu(4xf32)->4xf32", kUnary);
   withConfig.replace(withConfig.find("{}, \"default\""), 2, "{tile = 3 : i64}");
   EXPECT_THAT(buildError(wrap(withConfig)),
