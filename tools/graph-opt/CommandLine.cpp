@@ -230,16 +230,18 @@ void CommandLine::addCompile() {
   sub->add_option("--target", compile.target, "Target (default: host)")
       ->check(isOneOf(kTarget))
       ->type_name(getTypeName(kTarget));
-  sub->add_option("--dtype", compile.dtype, "Datatypes to try (default: fp32)")
-      ->type_name(getListTypeName(kDtype))
-      ->check(isListOf(kDtype));
-  sub->add_option("--layout", compile.layout,
-                  "Memory layouts to try (default: nchw)")
-      ->type_name(getListTypeName(kLayout))
-      ->check(isListOf(kLayout));
-  sub->add_option("--fusion", compile.fusion, "Fusion (default: on)")
-      ->type_name(getListTypeName(kFusion))
-      ->check(isListOf(kFusion));
+  CLI::Option *dtype = sub->add_option("--dtype", compile.dtype,
+                                       "Datatypes to try (default: fp32)")
+                           ->type_name(getListTypeName(kDtype))
+                           ->check(isListOf(kDtype));
+  CLI::Option *layout = sub->add_option("--layout", compile.layout,
+                                        "Memory layouts to try (default: nchw)")
+                            ->type_name(getListTypeName(kLayout))
+                            ->check(isListOf(kLayout));
+  CLI::Option *fusion =
+      sub->add_option("--fusion", compile.fusion, "Fusion (default: on)")
+          ->type_name(getListTypeName(kFusion))
+          ->check(isListOf(kFusion));
   addBatch(sub, compile.batch);
   addThreads(sub, compile.threads);
   sub->add_option("--calibration", compile.calibration,
@@ -258,6 +260,9 @@ void CommandLine::addCompile() {
       sub->add_option("--replay", compile.replay,
                       "Compile as this tuning file says; measure nothing")
           ->type_name("IN.json");
+  // The file says which choice is compiled.
+  for (CLI::Option *knob : {dtype, layout, fusion})
+    replay->excludes(knob);
   sub->add_flag("--replay-anyway", compile.replayAnyway,
                 "Replay a file that was made for something else, as far as it "
                 "fits")
