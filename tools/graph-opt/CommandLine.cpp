@@ -19,9 +19,12 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
+#include <limits>
 #include <map>
 #include <sstream>
+#include <type_traits>
 
 namespace tarpon {
 
@@ -134,14 +137,24 @@ static std::string getListTypeName(const Knob &knob) {
   return join(knob.values, ",", ",") + "|pick_global";
 }
 
+template <typename T>
+static bool parseNumber(const std::string &text, T &value) {
+  if constexpr (std::is_integral_v<T>) {
+    // CLI11 reads what is negative or too large for an uint64_t as another one.
+    const char *end = text.data() + text.size();
+    auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && stop == end;
+  }
+  return CLI::detail::lexical_cast(text, value);
+}
+
 /// A number within bounds that are known to be sensible.
 template <typename T>
 static CLI::Validator isBetween(T low, T high) {
   return CLI::Validator(
       [low, high](const std::string &text) -> std::string {
         T value;
-        if (CLI::detail::lexical_cast(text, value) && value >= low &&
-            value <= high)
+        if (parseNumber(text, value) && value >= low && value <= high)
           return "";
         std::ostringstream os;
         os << "expected a number from " << low << " to " << high << ", got '"
@@ -181,6 +194,7 @@ static void addCpu(CLI::App *app, std::string &cpu) {
 
 static void addSeed(CLI::App *app, uint64_t &seed) {
   app->add_option("--seed", seed, "Seed of generated inputs (default: 0)")
+      ->check(isBetween(uint64_t(0), std::numeric_limits<uint64_t>::max()))
       ->type_name("N");
 }
 
