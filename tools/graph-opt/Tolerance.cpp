@@ -228,6 +228,18 @@ std::optional<std::string> findMismatch(const HostTensor &got,
       .str();
 }
 
+std::optional<std::string> findNaN(const HostTensor &tensor) {
+  int64_t found = 0, count = tensor.numElements();
+  const char *element = tensor.data.data();
+  for (int64_t i = 0; i < count; ++i) {
+    found += std::isnan(loadAsDouble(tensor.dtype, element));
+    element += dtypeBytes(tensor.dtype);
+  }
+  if (found == 0)
+    return std::nullopt;
+  return formatv("NaN in {0} of {1} elements", found, count).str();
+}
+
 std::string summarizeErrors(const std::vector<HostTensor> &got,
                             const std::vector<HostTensor> &expected,
                             const Tolerance &tolerance) {

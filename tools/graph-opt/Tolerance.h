@@ -46,6 +46,9 @@ std::optional<std::string> findMismatch(const runtime::HostTensor &got,
                                         const runtime::HostTensor &expected,
                                         const Tolerance &tolerance);
 
+/// "NaN in 3 of 10 elements", or none if there is no NaN.
+std::optional<std::string> findNaN(const runtime::HostTensor &tensor);
+
 /// "relative L2 1.2e-07 (budget 5.0e-03)": how far all outputs are off, next to
 /// what is allowed.
 std::string summarizeErrors(const std::vector<runtime::HostTensor> &got,

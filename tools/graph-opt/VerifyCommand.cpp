@@ -70,6 +70,20 @@ static int compareOutputs(const std::string &model,
   return kSuccess;
 }
 
+/// Two NaN agree on nothing. Returns the exit status, having said where they
+/// are.
+static int refuseNaN(const std::string &model,
+                     const std::vector<TensorInfo> &infos,
+                     const Tensors &outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (auto found = findNaN(outputs[i]))
+      return fail(model + ": output " + std::to_string(i) + " '" +
+                  infos[i].name + "' holds " + *found +
+                  ", as it does by the reference solver: they cannot be "
+                  "compared");
+  return kSuccess;
+}
+
 //===----------------------------------------------------------------------===//
 // Against the reference solver
 //===----------------------------------------------------------------------===//
@@ -101,6 +115,8 @@ static int verifyAgainstReference(const VerifyArguments &arguments) {
   if (!got)
     return fail(got.message());
   int status = compareOutputs(model.model, infos, *got, *expected, tolerance);
+  if (status == kSuccess)
+    status = refuseNaN(model.model, infos, *got);
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with the reference solver: %s\n",
                 model.model.c_str(), model.dtype.c_str(), model.layout.c_str(),
