@@ -65,6 +65,10 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
   // C9
   if (failed(checkRowMajor(report, "filter", filter)))
     return failure();
+  // C10
+  if (failed(checkScales(report, input.getElementType(),
+                         filter.getElementType(), /*axis=*/0)))
+    return failure();
 
   SmallVector<int64_t> shape{input.getDimSize(0), filter.getDimSize(0)};
   shape.append(*spatial);
@@ -126,6 +130,10 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
   // C6
   if (failed(checkRowMajor(report, "lhs", lhs)) ||
       failed(checkRowMajor(report, "rhs", rhs)))
+    return failure();
+  // C7
+  if (failed(checkScales(report, lhs.getElementType(), rhs.getElementType(),
+                         rhs.getRank() - (adaptor.getTransposeRhs() ? 2 : 1))))
     return failure();
 
   shape->append({rows, columns});

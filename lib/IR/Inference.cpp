@@ -51,6 +51,30 @@ LogicalResult checkMultiplied(const Reporter &report, Type lhsElement,
   return success();
 }
 
+LogicalResult checkSymmetric(const Reporter &report, Type elementType) {
+  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(elementType);
+  if (!perAxis)
+    return success();
+  for (int64_t zeroPoint : perAxis.getZeroPoints())
+    if (zeroPoint != 0)
+      return report("expects zero points of 0 where there is one per index, "
+                    "got ",
+                    zeroPoint);
+  return success();
+}
+
+LogicalResult checkScales(const Reporter &report, Type lhsElement,
+                          Type filterElement, int64_t axis) {
+  if (isa<quant::UniformQuantizedPerAxisType>(lhsElement))
+    return report("expects one scale for all of the first operand, got ",
+                  lhsElement);
+  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(filterElement);
+  if (perAxis && perAxis.getQuantizedDimension() != axis)
+    return report("expects the scales of the filter along dimension ", axis,
+                  ", got ", perAxis.getQuantizedDimension());
+  return checkSymmetric(report, filterElement);
+}
+
 Type getAccumulatedType(Type elementType) {
   if (elementType.isF64())
     return elementType;

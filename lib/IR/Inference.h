@@ -60,6 +60,16 @@ llvm::LogicalResult checkMultiplied(const Reporter &report,
                                     mlir::Type lhsElement,
                                     mlir::Type rhsElement);
 
+/// Fails if elements of the type have zero points of their own per index of a
+/// dimension: kernels know one for all.
+llvm::LogicalResult checkSymmetric(const Reporter &report,
+                                   mlir::Type elementType);
+
+/// Fails unless the left operand has one scale, and the filter one or one per
+/// index of `axis` with zero points of 0.
+llvm::LogicalResult checkScales(const Reporter &report, mlir::Type lhsElement,
+                                mlir::Type filterElement, int64_t axis);
+
 /// What products of such elements are accumulated in and given as.
 mlir::Type getAccumulatedType(mlir::Type elementType);
 

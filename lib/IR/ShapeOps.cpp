@@ -303,6 +303,11 @@ LogicalResult ConvertOp::verify() {
             type.getElementType()))
       return emitOpError("expects float, integer or quantised elements, got ")
              << type.getElementType();
+  // C3
+  for (RankedTensorType type : {input, result})
+    if (failed(checkSymmetric({getLoc(), getOperationName()},
+                              type.getElementType())))
+      return failure();
   return success();
 }
 

@@ -102,6 +102,8 @@ static void describeQuantized(TensorDesc &desc, quant::QuantizedType type) {
     return;
   }
   auto perAxis = cast<quant::UniformQuantizedPerAxisType>(type);
+  assert(llvm::all_equal(perAxis.getZeroPoints()) &&
+         perAxis.getZeroPoints().front() == 0 && "verified by the dialect");
   desc.scales.assign(perAxis.getScales().begin(), perAxis.getScales().end());
   desc.quantAxis = perAxis.getQuantizedDimension();
 }

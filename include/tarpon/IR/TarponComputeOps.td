@@ -33,6 +33,8 @@ def Tarpon_ConvOp : Tarpon_GraphOp<"conv", [
     - (C7) input and filter have the same element type, or both are quantised.
     - (C8) the elements are floats or quantised.
     - (C9) the filter is row-major.
+    - (C10) a quantised input has one scale; a quantised filter has one, or one
+      per result channel with zero points of 0.
 
     Example:
     ```mlir
@@ -63,6 +65,8 @@ def Tarpon_MatMulOp : Tarpon_GraphOp<"matmul", [
     - (C4) both have the same element type, or both are quantised.
     - (C5) the elements are floats or quantised.
     - (C6) both operands are row-major.
+    - (C7) a quantised lhs has one scale; a quantised rhs has one, or one per
+      column with zero points of 0.
   }];
   let arguments = (ins Tarpon_Tensor:$lhs, Tarpon_Tensor:$rhs,
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_lhs,

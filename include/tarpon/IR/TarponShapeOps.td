@@ -100,7 +100,8 @@ def Tarpon_ConvertOp : Tarpon_Op<"convert", [Pure]> {
     quantised type it rounds to nearest even and saturates, to a smaller float
     type it rounds to nearest even. To i1 it tells what is not zero.
     Constraints: (C1) input and result have the same shape. (C2) the elements are
-    floats, integers or quantised.
+    floats, integers or quantised. (C3) elements that are quantised per channel
+    have zero points of 0.
   }];
   let arguments = (ins Tarpon_Tensor:$input);
   let results = (outs Tarpon_Tensor:$result);

@@ -212,6 +212,36 @@ func.func @c9(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x3x3xf32, #tarpon.layout<nh
 
 // -----
 
+// C10: a filter has no zero points per channel
+func.func @c10(%x: tensor<1x2x4x4x!quant.uniform<i8:f32, 0.5>>, %w: tensor<2x2x1x1x!quant.uniform<i8:f32:0, {0.5, 0.25:3}>>) {
+  // expected-error@below {{'tarpon.conv' op expects zero points of 0 where there is one per index, got 3}}
+  %y = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+       : (tensor<1x2x4x4x!quant.uniform<i8:f32, 0.5>>, tensor<2x2x1x1x!quant.uniform<i8:f32:0, {0.5, 0.25:3}>>) -> tensor<1x2x4x4xf32>
+  return
+}
+
+// -----
+
+// C10: its scales are along its channels
+func.func @c10_2(%x: tensor<1x2x4x4x!quant.uniform<i8:f32, 0.5>>, %w: tensor<2x2x1x1x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) {
+  // expected-error@below {{'tarpon.conv' op expects the scales of the filter along dimension 0, got 1}}
+  %y = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+       : (tensor<1x2x4x4x!quant.uniform<i8:f32, 0.5>>, tensor<2x2x1x1x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<1x2x4x4xf32>
+  return
+}
+
+// -----
+
+// C10: an input has one scale
+func.func @c10_3(%x: tensor<1x2x4x4x!quant.uniform<i8:f32:1, {0.5, 0.25}>>, %w: tensor<2x2x1x1x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@below {{'tarpon.conv' op expects one scale for all of the first operand, got '!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01}>'}}
+  %y = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+       : (tensor<1x2x4x4x!quant.uniform<i8:f32:1, {0.5, 0.25}>>, tensor<2x2x1x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x2x4x4xf32>
+  return
+}
+
+// -----
+
 // result: its shape is inferred
 func.func @result(%x: tensor<1x4x8x8xf32>, %w: tensor<6x4x3x3xf32>) {
   // expected-error@below {{'tarpon.conv' op inferred type(s) 'tensor<1x6x6x6xf32>' are incompatible with return type(s) of operation 'tensor<1x6x5x6xf32>'}}

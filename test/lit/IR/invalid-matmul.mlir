@@ -74,6 +74,33 @@ func.func @c6_2(%a: tensor<2x3xf32>, %b: tensor<1x3x5xf32, #tarpon.layout<nhwc>>
 
 // -----
 
+// C7: rhs has no zero points per column
+func.func @c7(%a: tensor<2x3x!quant.uniform<i8:f32, 0.5>>, %b: tensor<3x2x!quant.uniform<i8:f32:1, {0.5, 0.25:-1}>>) {
+  // expected-error@below {{'tarpon.matmul' op expects zero points of 0 where there is one per index, got -1}}
+  %y = tarpon.matmul %a, %b : (tensor<2x3x!quant.uniform<i8:f32, 0.5>>, tensor<3x2x!quant.uniform<i8:f32:1, {0.5, 0.25:-1}>>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+// C7: the scales of rhs are along its columns
+func.func @c7_2(%a: tensor<2x3x!quant.uniform<i8:f32, 0.5>>, %b: tensor<2x3x!quant.uniform<i8:f32:1, {0.5, 0.25, 0.125}>>) {
+  // expected-error@below {{'tarpon.matmul' op expects the scales of the filter along dimension 0, got 1}}
+  %y = tarpon.matmul %a, %b {transpose_rhs = true} : (tensor<2x3x!quant.uniform<i8:f32, 0.5>>, tensor<2x3x!quant.uniform<i8:f32:1, {0.5, 0.25, 0.125}>>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+// C7: lhs has one scale
+func.func @c7_3(%a: tensor<2x3x!quant.uniform<i8:f32:0, {0.5, 0.25}>>, %b: tensor<3x2x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error@below {{'tarpon.matmul' op expects one scale for all of the first operand, got '!quant.uniform<i8:f32:0, {5.000000e-01,2.500000e-01}>'}}
+  %y = tarpon.matmul %a, %b : (tensor<2x3x!quant.uniform<i8:f32:0, {0.5, 0.25}>>, tensor<3x2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
 // result
 func.func @result(%a: tensor<2x3xf32>, %b: tensor<3x5xf32>) {
   // expected-error@below {{'tarpon.matmul' op inferred type(s) 'tensor<2x5xf32>' are incompatible with return type(s) of operation 'tensor<5x2xf32>'}}

@@ -319,3 +319,12 @@ func.func @convert_c2_2(%a: tensor<2xf32>) {
   %0 = tarpon.convert %a : tensor<2xf32> -> tensor<2xcomplex<f32>>
   return
 }
+
+// -----
+
+// convert C3
+func.func @convert_c3(%a: tensor<2x!quant.uniform<i8:f32:0, {0.5:1, 0.25:1}>>) {
+  // expected-error@below {{'tarpon.convert' op expects zero points of 0 where there is one per index, got 1}}
+  %0 = tarpon.convert %a : tensor<2x!quant.uniform<i8:f32:0, {0.5:1, 0.25:1}>> -> tensor<2xf32>
+  return
+}
