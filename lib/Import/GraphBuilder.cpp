@@ -48,9 +48,11 @@ LogicalResult GraphBuilder::readInitializers() {
     if (!tensor)
       return model.emitError()
              << "initialiser '" << proto.name() << "': " << tensor.message();
-    if (const char *kind = findNonFinite(*tensor))
+    Finiteness finiteness = checkFinite(tensor->dtype, tensor->bytes);
+    if (finiteness == Finiteness::HasNaN)
       return model.emitError()
-             << "initialiser '" << proto.name() << "' contains " << kind;
+             << "initialiser '" << proto.name() << "' contains NaN";
+    graph.hasInf |= finiteness == Finiteness::HasInf;
     // The weights of a large model should not be in memory twice.
     proto.clear_raw_data();
     Type elementType =
@@ -151,7 +153,8 @@ const OpRow *GraphBuilder::checkNode(const onnx::NodeProto &proto,
     return nullptr;
   }
   node.checkAttributes(row->attributes);
-  if (node.hasFailed() || failed(checkOperands(*row, node)))
+  if (node.hasFailed() || failed(checkOperands(*row, node)) ||
+      failed(checkWeights(node)))
     return nullptr;
   return row;
 }
@@ -175,6 +178,24 @@ LogicalResult GraphBuilder::checkOperands(const OpRow &row, OnnxNode &node) {
       return node.emitError() << "cannot compute with the quantised tensor '"
                               << node.getInputName(i)
                               << "'; it needs a DequantizeLinear before it";
+  }
+  return success();
+}
+
+/// Inf is a fine bound or mask, but no weight.
+LogicalResult GraphBuilder::checkWeights(OnnxNode &node) {
+  bool hasWeights = llvm::is_contained(
+      {"BatchNormalization", "Conv", "Gemm", "MatMul"}, node.getOpType());
+  if (!graph.hasInf || !hasWeights)
+    return success();
+  for (unsigned i = 0; i < node.getNumInputs(); ++i) {
+    ElementsAttr attr = OnnxNode::getConstant(node.getInput(i));
+    std::optional<runtime::DType> dtype =
+        attr ? getDType(attr.getElementType()) : std::nullopt;
+    if (dtype &&
+        checkFinite(*dtype, getConstantBytes(attr)) != Finiteness::Finite)
+      return node.emitError()
+             << "the weight '" << node.getInputName(i) << "' contains Inf";
   }
   return success();
 }

@@ -36,6 +36,7 @@ private:
   mlir::LogicalResult importNode(const onnx::NodeProto &proto);
   const OpRow *checkNode(const onnx::NodeProto &proto, OnnxNode &node);
   mlir::LogicalResult checkOperands(const OpRow &row, OnnxNode &node);
+  mlir::LogicalResult checkWeights(OnnxNode &node);
   mlir::LogicalResult checkResults(const onnx::NodeProto &proto,
                                    OnnxNode &node);
   mlir::LogicalResult checkOutput(const onnx::ValueInfoProto &output,

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tarpon {
@@ -52,7 +54,18 @@ bool OnnxNode::getBool(StringRef name, bool defaultValue) {
 float OnnxNode::getFloat(StringRef name, float defaultValue) {
   const auto *attribute =
       findAttribute(name, onnx::AttributeProto::FLOAT, "a float");
-  return attribute ? attribute->f() : defaultValue;
+  if (!attribute)
+    return defaultValue;
+  checkNumbers(name, attribute->f());
+  return attribute->f();
+}
+
+void OnnxNode::checkNumbers(StringRef name, ArrayRef<float> values) {
+  for (float value : values) {
+    if (std::isnan(value))
+      emitError() << "attribute '" << name << "' contains NaN";
+    graph.hasInf |= std::isinf(value);
+  }
 }
 
 std::string OnnxNode::getString(StringRef name, StringRef defaultValue) {
@@ -75,8 +88,10 @@ SmallVector<float> OnnxNode::getFloats(StringRef name) {
       findAttribute(name, onnx::AttributeProto::FLOATS, "a list of floats");
   if (!attribute)
     return {};
-  return SmallVector<float>(attribute->floats().begin(),
+  SmallVector<float> values(attribute->floats().begin(),
                             attribute->floats().end());
+  checkNumbers(name, values);
+  return values;
 }
 
 std::optional<OnnxTensor> OnnxNode::getTensor(StringRef name) {
@@ -93,10 +108,12 @@ std::optional<OnnxTensor> OnnxNode::getTensor(StringRef name) {
     emitError() << "attribute '" << name << "': " << tensor.message();
     return std::nullopt;
   }
-  if (const char *kind = findNonFinite(*tensor)) {
-    emitError() << "attribute '" << name << "' contains " << kind;
+  Finiteness finiteness = checkFinite(tensor->dtype, tensor->bytes);
+  if (finiteness == Finiteness::HasNaN) {
+    emitError() << "attribute '" << name << "' contains NaN";
     return std::nullopt;
   }
+  graph.hasInf |= finiteness == Finiteness::HasInf;
   return std::move(*tensor);
 }
 

@@ -44,6 +44,8 @@ public:
     llvm::DenseMap<mlir::Value, mlir::ElementsAttr> assumed;
     /// Arguments of which that was needed.
     llvm::DenseSet<mlir::Value> usedAssumptions;
+    /// Whether a constant of the model holds Inf.
+    bool hasInf = false;
     /// Names that a node or the graph's outputs read.
     llvm::StringMap<int> useCounts;
 
@@ -174,6 +176,8 @@ private:
   const onnx::AttributeProto *
   findAttribute(llvm::StringRef name, onnx::AttributeProto::AttributeType type,
                 llvm::StringRef typeName);
+  /// Refuses NaN in an attribute, and takes note of Inf.
+  void checkNumbers(llvm::StringRef name, llvm::ArrayRef<float> values);
   mlir::Value insert(mlir::OperationState &state, InferFn infer);
   mlir::LogicalResult build(mlir::OperationState &state, InferFn infer,
                             mlir::Operation *&op);

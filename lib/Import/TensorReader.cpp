@@ -237,7 +237,7 @@ Result<OnnxTensor> readTensor(const onnx::TensorProto &tensor,
 /// Looks for an exponent of all ones: such an element is Inf, or NaN if its
 /// mantissa is not zero.
 template <typename Bits>
-static const char *findNonFinite(ArrayRef<char> bytes, Bits exponent) {
+static Finiteness checkFinite(ArrayRef<char> bytes, Bits exponent) {
   constexpr Bits magnitude = std::numeric_limits<Bits>::max() >> 1;
   bool found = false;
   bool isNan = false;
@@ -247,21 +247,23 @@ static const char *findNonFinite(ArrayRef<char> bytes, Bits exponent) {
     found |= (bits & exponent) == exponent;
     isNan |= (bits & magnitude) > exponent;
   }
-  return isNan ? "NaN" : found ? "Inf" : nullptr;
+  if (isNan)
+    return Finiteness::HasNaN;
+  return found ? Finiteness::HasInf : Finiteness::Finite;
 }
 
-const char *findNonFinite(const OnnxTensor &tensor) {
-  switch (tensor.dtype) {
+Finiteness checkFinite(DType dtype, ArrayRef<char> bytes) {
+  switch (dtype) {
   case DType::F32:
-    return findNonFinite<uint32_t>(tensor.bytes, 0x7f800000u);
+    return checkFinite<uint32_t>(bytes, 0x7f800000u);
   case DType::F16:
-    return findNonFinite<uint16_t>(tensor.bytes, uint16_t(0x7c00));
+    return checkFinite<uint16_t>(bytes, uint16_t(0x7c00));
   case DType::BF16:
-    return findNonFinite<uint16_t>(tensor.bytes, uint16_t(0x7f80));
+    return checkFinite<uint16_t>(bytes, uint16_t(0x7f80));
   case DType::F64:
-    return findNonFinite<uint64_t>(tensor.bytes, 0x7ff0000000000000ull);
+    return checkFinite<uint64_t>(bytes, 0x7ff0000000000000ull);
   default:
-    return nullptr;
+    return Finiteness::Finite;
   }
 }
 

@@ -55,8 +55,10 @@ std::string describeOnnxType(int32_t onnxType);
 runtime::Result<OnnxTensor> readTensor(const onnx::TensorProto &tensor,
                                        ExternalData *external);
 
-/// "NaN" or "Inf" if a float element of `tensor` is that, else null.
-const char *findNonFinite(const OnnxTensor &tensor);
+/// The worst of what the elements of that dtype hold; Finite if they are no
+/// floats.
+enum class Finiteness { Finite, HasInf, HasNaN };
+Finiteness checkFinite(runtime::DType dtype, llvm::ArrayRef<char> bytes);
 
 } // namespace tarpon
 

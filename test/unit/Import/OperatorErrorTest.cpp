@@ -158,7 +158,7 @@ TEST(OperatorErrors, Elementwise) {
             "the bound 'lo' has 2 elements, expected 1\n");
   TestModel nan(7);
   nan.input("x", {2}).node("Clip", "x", "y").attr("min", NAN);
-  EXPECT_EQ(error(nan, "Clip"), "a bound is NaN\n");
+  EXPECT_EQ(error(nan, "Clip"), "attribute 'min' contains NaN\n");
 }
 
 TEST(OperatorErrors, Products) {

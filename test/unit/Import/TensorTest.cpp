@@ -19,6 +19,7 @@ using namespace tarpon;
 using namespace tarpon::test;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -92,18 +93,63 @@ TEST(Initialisers, BrokenData) {
 }
 
 TEST(Initialisers, NonFinite) {
-  for (auto [value, name] :
-       {std::pair<float, const char *>(NAN, "NaN"), {-INFINITY, "Inf"}}) {
-    TestModel model;
-    EXPECT_EQ(model.floats("w", {2}, {1, value}).output("w").error(),
-              std::string("MODEL: initialiser 'w' contains ") + name + "\n");
-  }
+  TestModel nan;
+  EXPECT_EQ(nan.floats("w", {2}, {1, NAN}).output("w").error(),
+            "MODEL: initialiser 'w' contains NaN\n");
   for (auto [type, bits] : {std::pair(onnx::TensorProto::FLOAT16, 0x7e00),
                             std::pair(onnx::TensorProto::BFLOAT16, 0x7fc0)}) {
     TestModel model;
     EXPECT_EQ(model.bytes("w", {1}, type, {bits}).output("w").error(),
               "MODEL: initialiser 'w' contains NaN\n");
   }
+}
+
+TEST(Initialisers, InfIsNoWeight) {
+  const std::string expected = "the weight 'w' contains Inf\n";
+  for (int constant : {0, 1}) {
+    TestModel product;
+    product.input("x", {1, 2});
+    if (constant) {
+      onnx::TensorProto value;
+      value.set_data_type(onnx::TensorProto::FLOAT);
+      value.add_dims(2);
+      value.add_dims(1);
+      value.add_float_data(1);
+      value.add_float_data(-INFINITY);
+      product.node("Constant", "", "w").attr("value", value);
+    } else {
+      product.floats("w", {2, 1}, {1, -INFINITY});
+    }
+    product.node("MatMul", "x w", "y").output("y");
+    EXPECT_THAT(product.error(), EndsWith(expected));
+  }
+  TestModel conv;
+  conv.input("x", {1, 1, 2, 2}).floats("w", {1, 1, 1, 1}, {INFINITY});
+  EXPECT_THAT(conv.node("Conv", "x w", "y").output("y").error(),
+              EndsWith(expected));
+  TestModel norm;
+  norm.input("x", {1, 1}).floats("w", {1}, {INFINITY}).floats("v", {1}, {1});
+  EXPECT_THAT(
+      norm.node("BatchNormalization", "x v v v w", "y").output("y").error(),
+      EndsWith(expected));
+}
+
+TEST(Initialisers, InfIsABoundOrMask) {
+  TestModel clip;
+  clip.input("x", {2}).floats("lo", {}, {-INFINITY}).floats("hi", {}, {6});
+  Imported bounds = clip.node("Clip", "x lo hi", "y").output("y").import();
+  EXPECT_EQ(bounds.diagnostics, "");
+  EXPECT_THAT(bounds.ir, HasSubstr("low = 0xFFF0000000000000"));
+  TestModel open;
+  open.input("x", {2}).floats("lo", {}, {-INFINITY});
+  open.floats("hi", {}, {INFINITY}).node("Clip", "x lo hi", "y").output("y");
+  EXPECT_THAT(open.import().ir, Not(HasSubstr("tarpon.clip")));
+  // A product elsewhere in the model does not mind.
+  TestModel mask;
+  mask.input("x", {1, 2}).floats("m", {2}, {0, -INFINITY});
+  mask.floats("w", {2, 2}, {1, 2, 3, 4}).node("MatMul", "x w", "z");
+  mask.node("Add", "z m", "y").output("y");
+  EXPECT_EQ(mask.import().diagnostics, "");
 }
 
 //===----------------------------------------------------------------------===//
