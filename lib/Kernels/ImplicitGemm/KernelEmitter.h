@@ -55,6 +55,8 @@ public:
   /// exist, first channel of all groups.
   struct Place {
     Value image, pixel, pixels, channel, channels;
+    /// Known to be whole: all pixels and channels of the tile exist.
+    bool full = false;
   };
 
   TileAccess(KernelBuilder &b, const KernelSpec &spec, DType dtype,
@@ -63,6 +65,9 @@ public:
 
   Tile load(const Place &place);
   void store(const Tile &tile, const Place &place);
+  /// Asks for the lines of the tile; does nothing in nchw, where pixels of a
+  /// tile follow each other and the hardware does it.
+  void prefetch(const Place &place, bool write);
 
 private:
   using Visit =
@@ -78,6 +83,49 @@ private:
   DType dtype;
   Layout layout;
   Value base, resultChannels, outPixels;
+};
+
+/// acc += a * w in one lane's unit: fma, vdpbf16ps or vpdpbusd;
+/// ResultEmitter.cpp.
+mlir::Value multiplyAdd(KernelBuilder &b, Arith arith, mlir::Value a,
+                        mlir::Value w, mlir::Value acc);
+
+/// From accumulators to the stored result: scales, epilogue, requantisation;
+/// ResultEmitter.cpp. Accumulator [p][v] is at p * vectors + v.
+class ResultEmitter {
+public:
+  using Value = mlir::Value;
+
+  /// Reads the parameters. The operands of the epilogue are bound from
+  /// `firstBuffer` on, the result behind them; `scales` is the table of
+  /// factors per channel (null unless the arithmetic is I8Dot).
+  ResultEmitter(KernelBuilder &b, const KernelSpec &spec, int64_t firstBuffer,
+                Value scales);
+
+  /// The tile whose entries of the per-channel tables start at `tableOffset`.
+  void emit(llvm::ArrayRef<Value> accumulators, Value tableOffset,
+            TileAccess::Place place);
+  /// Asks for the lines that emit() will read and write.
+  void emitPrefetch(const TileAccess::Place &place);
+
+private:
+  using Tile = TileAccess::Tile;
+
+  int64_t vectors() const { return spec.tileN / b.lanes(); }
+  void finish(llvm::ArrayRef<Value> accumulators, Value tableOffset,
+              const TileAccess::Place &place);
+  Tile toFloat(llvm::ArrayRef<Value> accumulators, Value tableOffset);
+  void applyEpilogue(Tile &tile, const TileAccess::Place &place);
+  Value loadPerChannel(size_t index, const TileAccess::Place &place, int64_t v);
+  Value dequantize(size_t index, Value value);
+  void quantizeResult(Tile &tile);
+  TileAccess accessTo(DType dtype, Value base);
+
+  KernelBuilder &b;
+  const KernelSpec &spec;
+  Value scales, result, inverseScale, zeroPoint, resultChannels, outPixels;
+  mlir::SmallVector<Value> epilogueParams, operandBuffers;
+  mlir::SmallVector<std::pair<Value, Value>> operandScales;
 };
 
 } // namespace tarpon::igemm

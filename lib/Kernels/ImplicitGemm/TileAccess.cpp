@@ -13,6 +13,8 @@
 
 #include "KernelEmitter.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::igemm;
@@ -52,7 +54,8 @@ void TileAccess::forChannelVectors(const Place &place, Visit visit) {
     Value none = b.cstLike(channels.getType(), 0);
     for (int64_t p = 0; p < spec.tileM; ++p) {
       Value exists = b.slt(b.cst(p), place.pixels);
-      visit(p, v, pointer, b.select(exists, channels, none));
+      visit(p, v, pointer,
+            place.full ? Value() : b.select(exists, channels, none));
       pointer = b.offset(pointer, pixelBytes);
     }
   }
@@ -68,11 +71,13 @@ void TileAccess::forPixelVectors(const Place &place, Visit visit) {
   Value channelBytes = b.mul(outPixels, bytes);
   for (int64_t p = 0; p < spec.tileM; p += b.lanes()) {
     Value pixels = b.firstLanes(b.sub(place.pixels, p), b.lanes());
+    Value wanted = b.firstLanes(b.cst(spec.tileM - p), b.lanes());
     Value none = b.cstLike(pixels.getType(), 0);
     Value pointer = b.offset(tile, p * bytes);
     for (int64_t channel = 0; channel < spec.tileN; ++channel) {
       Value exists = b.slt(b.cst(channel), place.channels);
-      visit(p, channel, pointer, b.select(exists, pixels, none));
+      visit(p, channel, pointer,
+            place.full ? wanted : b.select(exists, pixels, none));
       pointer = b.offset(pointer, channelBytes);
     }
   }
@@ -118,5 +123,19 @@ void TileAccess::store(const Tile &tile, const Place &place) {
       square = b.transpose(square);
     }
     b.storeConverted(dtype, square[c % lanes], at, mask);
+  });
+}
+
+void TileAccess::prefetch(const Place &place, bool write) {
+  if (isChannelsFirst())
+    return;
+  constexpr int64_t kLine = 64;
+  int64_t vectorBytes = b.lanes() * runtime::dtypeBytes(dtype);
+  int64_t bytes = layout.kind == Layout::NHWC
+                      ? spec.tileN * vectorBytes / b.lanes()
+                      : vectorBytes;
+  forChannelVectors(place, [&](int64_t, int64_t v, Value at, Value) {
+    if (v * vectorBytes % kLine == 0 || bytes == vectorBytes)
+      LLVM::Prefetch::create(b, at, /*rw=*/write, /*hint=*/3, /*cache=*/1);
   });
 }
