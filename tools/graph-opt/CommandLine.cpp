@@ -16,6 +16,8 @@
 #include "Commands.h"
 #include "Messages.h"
 
+#include "tarpon/Driver/DriverLine.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -57,6 +59,7 @@ private:
   void addVerify();
   void addImport();
   void addSolvers();
+  void addDriver();
 
   CLI::App app{"Tarpon, a graph compiler for ONNX models that tunes what "
                "others guess.\n\"graph-opt FILE.mlir PASSES\" runs passes like "
@@ -70,6 +73,7 @@ private:
   VerifyArguments verify;
   ImportArguments import;
   SolversArguments solvers;
+  DriverArguments driver;
 };
 
 } // namespace
@@ -360,6 +364,24 @@ void CommandLine::addSolvers() {
   addCpu(sub, solvers.cpu);
 }
 
+void CommandLine::addDriver() {
+  CLI::App *sub = add("driver", "Run one operation, as MIOpenDriver does",
+                      "graph-opt driver convfp16 -n 8 -c 256 -H 14 -W 14 -k "
+                      "256 -y 3 -x 3 -p 1 -q 1 \\\n      -F 1 -V 1 -t 1",
+                      [this] { return runDriver(driver); });
+  addThreads(sub, driver.threads);
+  addCpu(sub, driver.cpu);
+  // The rest is not CLI11's: flags such as -! and -@ have no meaning to it.
+  sub->prefix_command();
+  sub->description(
+      sub->get_description() +
+      "\ngraph-opt driver [OPTIONS] BASE [FLAGS]; \"graph-opt driver BASE "
+      "--help\" lists the flags.\nBASE is " +
+      join(getDriverBases(), ", ", " or ") + ".");
+  sub->parse_complete_callback(
+      [this, sub] { driver.words = sub->remaining(); });
+}
+
 CommandLine::CommandLine() {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("graph-opt ") + TARPON_VERSION);
@@ -371,6 +393,7 @@ CommandLine::CommandLine() {
   addVerify();
   addImport();
   addSolvers();
+  addDriver();
 }
 
 /// CLI11's message, as one sentence in our style.

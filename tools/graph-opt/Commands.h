@@ -82,12 +82,20 @@ struct SolversArguments {
   std::string cpu = "native";
 };
 
+struct DriverArguments {
+  /// A MIOpenDriver command line: "conv", "-n", "16", ...
+  std::vector<std::string> words;
+  int64_t threads = 0;
+  std::string cpu = "native";
+};
+
 int runCompile(const CompileArguments &arguments);
 int runRun(const RunArguments &arguments);
 int runPerf(const PerfArguments &arguments);
 int runVerify(const VerifyArguments &arguments);
 int runImport(const ImportArguments &arguments);
 int runSolvers(const SolversArguments &arguments);
+int runDriver(const DriverArguments &arguments);
 
 } // namespace tarpon
 

@@ -1,0 +1,102 @@
+//===- ActivationBase.cpp - activ, activfp16 ----------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bases.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace tarpon;
+using namespace tarpon::driver;
+using runtime::Error;
+using runtime::Result;
+
+static constexpr FlagSpec kFlags[] = {
+    TARPON_DRIVER_COMMON_FLAGS,
+    {'F', "forw", "0"},
+    {'n', "batchsize", "100"},
+    {'c', "in_channels", "3"},
+    {'H', "in_h", "32"},
+    {'W', "in_w", "32"},
+    {'m', "mode", "3"},
+    {'A', "alpha", "0.0", Use::Number},
+    {'B', "beta", "0.0", Use::Number},
+    {'G', "gamma", "1", Use::Number},
+    {'S', "solution", "-1", Use::Text},
+};
+
+/// The numbers of MIOpen's miopenActivationMode_t.
+enum Mode : int64_t {
+  PassThrough,
+  Logistic,
+  Tanh,
+  Relu,
+  SoftRelu,
+  Abs,
+  Power,
+  ClippedRelu,
+  LeakyRelu,
+  Elu
+};
+
+Result<std::vector<EpilogueStep>>
+driver::makeActivation(int64_t mode, double alpha, double beta, double gamma) {
+  using Steps = std::vector<EpilogueStep>;
+  switch (mode) {
+  case PassThrough:
+    return Steps{};
+  case Logistic:
+    return Steps{{"sigmoid", -1, false, {}}};
+  case Tanh:
+    // beta * tanh(alpha * x); the driver's defaults of 0 would make it 0.
+    if ((alpha != 0 && alpha != 1) || (beta != 0 && beta != 1))
+      return Error{"a tanh with alpha or beta other than 1 is not supported"};
+    return Steps{{"tanh", -1, false, {}}};
+  case Relu:
+    return Steps{{"relu", -1, false, {}}};
+  case SoftRelu:
+    return Steps{{"softplus", -1, false, {}}};
+  case Abs:
+    return Steps{{"abs", -1, false, {}}};
+  case Power:
+    return Steps{
+        {"power",
+         -1,
+         false,
+         {{"shift", {alpha}}, {"scale", {beta}}, {"exponent", {gamma}}}}};
+  case ClippedRelu:
+    return Steps{{"clip", -1, false, {{"low", {0}}, {"high", {alpha}}}}};
+  case LeakyRelu:
+    return Steps{{"leaky_relu", -1, false, {{"alpha", {alpha}}}}};
+  case Elu:
+    return Steps{{"elu", -1, false, {{"alpha", {alpha}}}}};
+  default:
+    return Error{llvm::formatv("the activation mode {0} is not supported, "
+                               "expected 0 to 9",
+                               mode)};
+  }
+}
+
+static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
+  Result<std::vector<int64_t>> shape = readInputShape(flags);
+  if (!shape)
+    return shape.error();
+  auto steps = makeActivation(flags.integer("mode"), flags.number("alpha"),
+                              flags.number("beta"), flags.number("gamma"));
+  if (!steps)
+    return steps.error();
+  Problem problem;
+  problem.op = "convert"; // A copy, unless something follows.
+  problem.operands = {makeTensor(dtype, *shape, Layout())};
+  problem.result = problem.operands[0];
+  if (!steps->empty()) {
+    problem.op = steps->front().op;
+    problem.attrs = steps->front().attrs;
+  }
+  return TaskList{{"Forward Activation", problem}};
+}
+
+const Base driver::kActivation = {"activ", kFlags, makeTasks};

@@ -1,0 +1,256 @@
+//===- ConvProblems.cpp - Convolutions of driver lines --------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConvProblems.h"
+
+#include "tarpon/IR/Shapes.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace tarpon;
+using namespace tarpon::driver;
+using llvm::formatv;
+using llvm::StringRef;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Reading the flags
+//===----------------------------------------------------------------------===//
+
+/// The values of one kind of flag for each spatial dimension: those ending in
+/// _d (3-D only), _h and _w.
+static std::vector<int64_t> readDims(const Flags &flags, StringRef prefix,
+                                     int64_t dims) {
+  std::vector<int64_t> values;
+  for (StringRef suffix : {"_d", "_h", "_w"})
+    if (dims == 3 || suffix != "_d")
+      values.push_back(flags.integer((prefix + suffix).str()));
+  return values;
+}
+
+static Status checkLeast(StringRef what, llvm::ArrayRef<int64_t> values,
+                         int64_t least) {
+  for (int64_t value : values)
+    if (value < least)
+      return Error{formatv("a convolution has {0} of {1}, expected {2} or more",
+                           what, value, least)};
+  return runtime::success();
+}
+
+namespace {
+/// What the flags say before sizes are derived from it.
+struct ConvFlags {
+  int64_t batch, channels, outChannels, groups;
+  std::vector<int64_t> image, kernel, strides, pads, dilations;
+};
+} // namespace
+
+static Result<ConvFlags> readFlags(const Flags &flags) {
+  int64_t dims = flags.integer("spatial_dim");
+  if (dims != 2 && dims != 3)
+    return Error{formatv("the flag -_ (--spatial_dim) of conv is {0}, expected "
+                         "2 or 3",
+                         dims)};
+  ConvFlags conv = {
+      flags.integer("batchsize"),           flags.integer("in_channels"),
+      flags.integer("out_channels"),        flags.integer("group_count"),
+      readDims(flags, "in", dims),          readDims(flags, "fil", dims),
+      readDims(flags, "conv_stride", dims), readDims(flags, "pad", dims),
+      readDims(flags, "dilation", dims)};
+  for (Status status : {checkLeast("a batch", conv.batch, 1),
+                        checkLeast("input channels", conv.channels, 1),
+                        checkLeast("output channels", conv.outChannels, 1),
+                        checkLeast("groups", conv.groups, 1),
+                        checkLeast("an image size", conv.image, 1),
+                        checkLeast("a filter size", conv.kernel, 1),
+                        checkLeast("a stride", conv.strides, 1),
+                        checkLeast("a dilation", conv.dilations, 1),
+                        checkLeast("a padding", conv.pads, 0)})
+    if (!status)
+      return status.error();
+  if (conv.channels % conv.groups != 0 || conv.outChannels % conv.groups != 0)
+    return Error{formatv("a convolution has {0} groups of {1} input and {2} "
+                         "output channels",
+                         conv.groups, conv.channels, conv.outChannels)};
+  return conv;
+}
+
+/// The paddings at the begins of all dimensions, then at their ends.
+static Result<std::vector<int64_t>> readPads(const Flags &flags,
+                                             const ConvFlags &conv) {
+  const std::string &mode = flags.text("pad_mode");
+  size_t dims = conv.image.size();
+  std::vector<int64_t> pads(2 * dims);
+  if (mode != "default" && mode != "same" && mode != "valid")
+    return Error{"the flag -z (--pad_mode) of conv is '" + mode +
+                 "', expected default, same or valid"};
+  for (size_t i = 0; i < dims; ++i) {
+    int64_t total = mode == "default" ? 2 * conv.pads[i] : 0;
+    if (mode == "same") {
+      int64_t places = llvm::divideCeil(conv.image[i], conv.strides[i]);
+      int64_t extent = conv.dilations[i] * (conv.kernel[i] - 1) + 1;
+      total = std::max<int64_t>(0, (places - 1) * conv.strides[i] + extent -
+                                       conv.image[i]);
+    }
+    pads[i] = total / 2;
+    pads[dims + i] = total - total / 2;
+  }
+  return pads;
+}
+
+/// The size of the result in one dimension, of either mode.
+static Result<int64_t> getOutputSize(const ConvFlags &conv,
+                                     const std::vector<int64_t> &pads, size_t i,
+                                     bool transposed, int64_t outputPadding) {
+  size_t dims = conv.image.size();
+  WindowDim window = {conv.image[i],     conv.kernel[i], conv.strides[i],
+                      conv.dilations[i], pads[i],        pads[dims + i]};
+  if (transposed) {
+    int64_t size = (conv.image[i] - 1) * conv.strides[i] +
+                   static_cast<int64_t>(window.getExtent()) - pads[i] -
+                   pads[dims + i] + outputPadding;
+    if (size >= 1)
+      return size;
+    return Error{"a transposed convolution has an empty result"};
+  }
+  if (!window.fits())
+    return Error{formatv("a convolution has a filter of {0} cells on {1}",
+                         window.getExtent(), window.getPaddedSize())};
+  return window.countPlaces();
+}
+
+static std::vector<int64_t> makeShape(int64_t images, int64_t channels,
+                                      llvm::ArrayRef<int64_t> spatial) {
+  std::vector<int64_t> shape = {images, channels};
+  shape.insert(shape.end(), spatial.begin(), spatial.end());
+  return shape;
+}
+
+Result<ConvShape> driver::readConvShape(const Flags &flags, bool transposed) {
+  Result<ConvFlags> conv = readFlags(flags);
+  if (!conv)
+    return conv.error();
+  Result<std::vector<int64_t>> pads = readPads(flags, *conv);
+  if (!pads)
+    return pads.error();
+  ConvShape shape;
+  shape.strides = conv->strides;
+  shape.dilations = conv->dilations;
+  shape.pads = *pads;
+  shape.groups = conv->groups;
+  size_t dims = conv->image.size();
+  shape.outputPadding.assign(dims, 0);
+  if (transposed)
+    shape.outputPadding = readDims(flags, "trans_output_pad", dims);
+
+  std::vector<int64_t> spatial;
+  for (size_t i = 0; i < dims; ++i) {
+    Result<int64_t> size =
+        getOutputSize(*conv, *pads, i, transposed, shape.outputPadding[i]);
+    if (!size)
+      return size.error();
+    spatial.push_back(*size);
+  }
+  auto rank = static_cast<int64_t>(dims) + 2;
+  Result<Layout> in = readLayout(flags.text("in_layout"), rank);
+  Result<Layout> out = readLayout(flags.text("out_layout"), rank);
+  // Filters are constants, which every solver packs in its own way: how they
+  // lie in memory makes no difference.
+  Result<Layout> filter = readLayout(flags.text("fil_layout"), rank);
+  for (const Result<Layout> *layout : {&in, &out, &filter})
+    if (!*layout)
+      return layout->error();
+  shape.input = makeShape(conv->batch, conv->channels, conv->image);
+  shape.output = makeShape(conv->batch, conv->outChannels, spatial);
+  shape.inputLayout = *in;
+  shape.outputLayout = *out;
+  int64_t filterOut = conv->outChannels, filterIn = conv->channels;
+  if (transposed) {
+    std::swap(shape.input, shape.output);
+    std::swap(shape.inputLayout, shape.outputLayout);
+    std::swap(filterOut, filterIn);
+  }
+  shape.filter = makeShape(filterOut, filterIn / conv->groups, conv->kernel);
+  if (transposed)
+    return shape;
+  // What the window does not reach at the end of the image.
+  for (size_t i = 0; i < dims; ++i) {
+    int64_t extent = conv->dilations[i] * (conv->kernel[i] - 1) + 1;
+    int64_t reached = (spatial[i] - 1) * conv->strides[i] + extent;
+    shape.outputPadding[i] =
+        conv->image[i] + (*pads)[i] + (*pads)[dims + i] - reached;
+  }
+  return shape;
+}
+
+//===----------------------------------------------------------------------===//
+// The problems
+//===----------------------------------------------------------------------===//
+
+static std::vector<double> toNumbers(const std::vector<int64_t> &values) {
+  return std::vector<double>(values.begin(), values.end());
+}
+
+static Problem makeProblem(const ConvShape &shape, StringRef op) {
+  Problem problem;
+  problem.op = op.str();
+  problem.rootOperands = 2;
+  problem.attrs["strides"] = toNumbers(shape.strides);
+  problem.attrs["pads"] = toNumbers(shape.pads);
+  problem.attrs["dilations"] = toNumbers(shape.dilations);
+  problem.attrs["group"] = {static_cast<double>(shape.groups)};
+  return problem;
+}
+
+/// MIOpen's int8 results are wider than int8 unless a cast is asked for.
+static DType getResultDType(DType dtype) {
+  return dtype == DType::I8 ? DType::F32 : dtype;
+}
+
+static TensorDesc makeFilter(const ConvShape &shape, DType dtype) {
+  return makeTensor(dtype, shape.filter, Layout(), /*constant=*/true);
+}
+
+Problem driver::makeForward(const ConvShape &shape, DType dtype) {
+  Problem problem = makeProblem(shape, "conv");
+  problem.operands = {makeTensor(dtype, shape.input, shape.inputLayout),
+                      makeFilter(shape, dtype)};
+  problem.result =
+      makeTensor(getResultDType(dtype), shape.output, shape.outputLayout);
+  return problem;
+}
+
+Problem driver::makeBackwardData(const ConvShape &shape, DType dtype) {
+  Problem problem = makeProblem(shape, "conv_transpose");
+  problem.operands = {makeTensor(dtype, shape.output, shape.outputLayout),
+                      makeFilter(shape, dtype)};
+  problem.result =
+      makeTensor(getResultDType(dtype), shape.input, shape.inputLayout);
+  problem.attrs["output_padding"] = toNumbers(shape.outputPadding);
+  return problem;
+}
+
+Problem driver::makeBackwardWeights(const ConvShape &shape, DType dtype) {
+  Problem problem = makeProblem(shape, "conv_backward_weights");
+  problem.operands = {makeTensor(dtype, shape.input, shape.inputLayout),
+                      makeTensor(dtype, shape.output, shape.outputLayout)};
+  problem.result = makeTensor(getResultDType(dtype), shape.filter, Layout());
+  return problem;
+}
+
+void driver::addPerChannel(Problem &problem, StringRef op) {
+  std::vector<int64_t> shape(problem.result.shape.size(), 1);
+  shape[1] = problem.result.shape[1];
+  DType dtype = problem.result.dtype;
+  problem.epilogue.push_back(
+      {op.str(), static_cast<int>(problem.operands.size()), false, {}});
+  problem.operands.push_back(
+      makeTensor(dtype, shape, Layout(), /*constant=*/true));
+}

@@ -1,0 +1,62 @@
+//===- Flags.h - The flags of one base driver -------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_DRIVER_FLAGS_H
+#define TARPON_LIB_DRIVER_FLAGS_H
+
+#include "tarpon/Runtime/Result.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+#include <string>
+
+namespace tarpon::driver {
+
+/// What becomes of a flag.
+enum class Use : uint8_t {
+  Integer, ///< read as an integer
+  Number,  ///< read as a number
+  Text,    ///< read as it is
+  /// Says how MIOpen's driver goes about it, which makes no difference here:
+  /// whether it prints its arguments, or fills buffers on the GPU.
+  Ignored,
+  /// Anything but its default is refused.
+  Unsupported,
+};
+
+struct FlagSpec {
+  char letter;
+  llvm::StringLiteral name;
+  /// Its value where the line does not give one.
+  llvm::StringLiteral value;
+  Use use = Use::Integer;
+};
+
+/// The values of a line's flags by their long names.
+class Flags {
+public:
+  /// `words`: "-n", "4", "--in_channels", "64", ... Every flag has a value.
+  static runtime::Result<Flags> parse(llvm::StringRef base,
+                                      llvm::ArrayRef<FlagSpec> specs,
+                                      llvm::ArrayRef<std::string> words);
+
+  /// Of flags that the specs have with that use.
+  int64_t integer(llvm::StringRef name) const;
+  double number(llvm::StringRef name) const;
+  const std::string &text(llvm::StringRef name) const;
+  bool isSet(llvm::StringRef name) const { return integer(name) != 0; }
+  bool has(llvm::StringRef name) const { return values.count(name.str()); }
+
+private:
+  std::map<std::string, std::string> values;
+};
+
+} // namespace tarpon::driver
+
+#endif // TARPON_LIB_DRIVER_FLAGS_H

@@ -1,0 +1,282 @@
+//===- DriverCommand.cpp - graph-opt driver ---------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "Messages.h"
+#include "ModelLoader.h"
+#include "PeakRates.h"
+
+#include "tarpon/Autotune/Journal.h"
+#include "tarpon/Autotune/Policy.h"
+#include "tarpon/Autotune/Search.h"
+#include "tarpon/Driver/DriverLine.h"
+#include "tarpon/Runtime/Measure.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <limits>
+
+namespace tarpon {
+
+using namespace runtime;
+using llvm::formatv;
+
+namespace {
+
+/// What is run, and how long it took.
+struct DriverSolution {
+  const Solver *solver;
+  PerfConfig config;
+};
+
+class DriverRun {
+public:
+  DriverRun(const DriverLine &line, KernelCompiler &compiler)
+      : line(line), compiler(compiler) {}
+
+  /// Does one task and prints what MIOpen's driver would print of it.
+  Status run(const DriverTask &task);
+  bool allVerified() const { return numWrong == 0; }
+
+private:
+  Result<DriverSolution> choose(const Problem &problem);
+  Result<DriverSolution> findNamed(const Problem &problem);
+  Result<DriverSolution> findFastest(const Problem &problem);
+  Result<DriverSolution> search(const Problem &problem);
+  Result<Instance> makeInstance(const Problem &problem,
+                                const DriverSolution &solution);
+  Result<double> timeRuns(Instance instance);
+  Status printTimes(const DriverTask &task, double milliseconds);
+  Status verify(const DriverTask &task, Instance &instance);
+
+  const TargetInfo &target() const { return compiler.getTarget(); }
+
+  const DriverLine &line;
+  KernelCompiler &compiler;
+  int numWrong = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Solutions
+//===----------------------------------------------------------------------===//
+
+Result<Instance> DriverRun::makeInstance(const Problem &problem,
+                                         const DriverSolution &solution) {
+  Result<Package> package =
+      buildProblemPackage(problem, *solution.solver, solution.config, compiler);
+  if (!package)
+    return package.error();
+  Result<std::vector<HostTensor>> inputs = makeRandomInputs(*package, 0);
+  if (!inputs)
+    return inputs.error();
+  Result<std::unique_ptr<Executor>> executor =
+      makeExecutor(std::move(*package), target().threads);
+  if (!executor)
+    return executor.error();
+  return Instance::create(std::move(*executor), std::move(*inputs));
+}
+
+/// The median of the runs that the line asks for, on rotating buffers.
+Result<double> DriverRun::timeRuns(Instance instance) {
+  Result<std::vector<Instance>> rotation =
+      makeRotation(std::move(instance), policy::kRotateBytes);
+  if (!rotation)
+    return rotation.error();
+  MeasureOptions options;
+  options.minSamples = static_cast<int>(
+      std::min<int64_t>(line.iterations, std::numeric_limits<int>::max()));
+  options.minTimeMs = 0;
+  options.maxTimeMs = std::numeric_limits<double>::infinity();
+  return measure(*rotation, options).medianMs;
+}
+
+/// The solver that -S names, with its default config or the one behind a colon.
+Result<DriverSolution> DriverRun::findNamed(const Problem &problem) {
+  auto [id, text] = llvm::StringRef(line.solution).split(':');
+  const Solver *solver = findSolver(id);
+  if (!solver)
+    return Error{"there is no solver '" + id.str() +
+                 "' (see 'graph-opt solvers')"};
+  if (Applicability answer = solver->isApplicable(problem, target()); !answer)
+    return Error{formatv("the solver {0} cannot solve {1}: it {2}", id,
+                         problem.key(), answer.getReason())};
+  if (text.empty())
+    return DriverSolution{solver, solver->defaultConfig(problem, target())};
+  mlir::FailureOr<PerfConfig> config = PerfConfig::parse(text);
+  if (mlir::failed(config) ||
+      !solver->isValidConfig(problem, target(), *config))
+    return Error{formatv("'{0}' is no config of the solver {1} for {2}", text,
+                         id, problem.key())};
+  return DriverSolution{solver, *config};
+}
+
+/// Of the solvers with their default configs; the reference only where it is
+/// alone.
+Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
+  std::vector<const Solver *> solvers = getApplicableSolvers(problem, target());
+  if (solvers.size() > 1)
+    llvm::erase(solvers, &getReferenceSolver());
+  std::optional<DriverSolution> best;
+  double bestTime = std::numeric_limits<double>::infinity();
+  for (const Solver *solver : solvers) {
+    DriverSolution solution = {solver,
+                               solver->defaultConfig(problem, target())};
+    if (solvers.size() == 1)
+      return solution;
+    Result<Instance> instance = makeInstance(problem, solution);
+    if (!instance)
+      return instance.error();
+    Result<double> time = timeRuns(std::move(*instance));
+    if (!time)
+      return time.error();
+    if (*time < bestTime) {
+      bestTime = *time;
+      best = solution;
+    }
+  }
+  return *best;
+}
+
+/// The tuner's answer, which it keeps in the journal.
+Result<DriverSolution> DriverRun::search(const Problem &problem) {
+  Result<std::unique_ptr<Journal>> journal = Journal::open(
+      Journal::getDefaultPath(target()), JournalContext::forTarget(target()));
+  if (!journal)
+    return journal.error();
+  Progress progress(llvm::errs(), Progress::detectStyle(/*quiet=*/true));
+  Tuner tuner(compiler, **journal, progress);
+  Result<Solution> solution = tuner.tune(problem);
+  if (!solution)
+    return solution.error();
+  return DriverSolution{solution->solver, solution->config};
+}
+
+Result<DriverSolution> DriverRun::choose(const Problem &problem) {
+  if (line.search)
+    return search(problem);
+  if (line.solution == "-1")
+    return findFastest(problem);
+  if (line.solution != "0")
+    return findNamed(problem);
+  const Solver *solver = getApplicableSolvers(problem, target()).front();
+  return DriverSolution{solver, solver->defaultConfig(problem, target())};
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+Status DriverRun::printTimes(const DriverTask &task, double milliseconds) {
+  const Problem &problem = task.problem;
+  Arithmetic arithmetic = getArithmetic(problem, target());
+  Result<PeakRates> peaks = measurePeakRates(compiler, {arithmetic});
+  if (!peaks)
+    return peaks.error();
+  double gflops = problem.flops() / milliseconds / 1e6,
+         gbps = problem.bytes() / milliseconds / 1e6,
+         peak = peaks->gflops.at(arithmetic);
+  llvm::outs() << formatv(
+      "Kernel Time {0} Elapsed: {1:f6} ms (median of {2})\n", task.name,
+      milliseconds, line.iterations);
+  llvm::outs() << formatv(
+      "stats: {0}, {1:f0} FLOP, {2:f0} bytes, {3:f1} GFLOP/s ({4:P1} of the "
+      "{5} peak of {6:f1}), {7:f1} GB/s ({8:P1} of the {9:f1} that memory can "
+      "be read with)\n",
+      line.base, problem.flops(), problem.bytes(), gflops, gflops / peak,
+      getArithmeticName(arithmetic), peak, gbps, gbps / peaks->gbps,
+      peaks->gbps);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+Status DriverRun::verify(const DriverTask &task, Instance &instance) {
+  const Solver &reference = getReferenceSolver();
+  Result<Instance> expected = makeInstance(
+      task.problem,
+      {&reference, reference.defaultConfig(task.problem, target())});
+  if (!expected)
+    return expected.error();
+  instance.run();
+  expected->run();
+  TensorComparison total;
+  double tolerance = 0;
+  for (auto [got, wanted] :
+       llvm::zip_equal(instance.outputs(), expected->outputs())) {
+    Result<TensorComparison> comparison = compareTensors(got, wanted);
+    if (!comparison)
+      return comparison.error();
+    mergeComparison(total, *comparison);
+  }
+  tolerance = getTolerance(task.problem, total.referenceScale);
+  bool isRight = total.maxAbsError <= tolerance;
+  numWrong += !isRight;
+  llvm::outs() << formatv("{0} {1} on the reference solver (error {2:e2} {3} "
+                          "{4:e2})\n",
+                          task.name, isRight ? "Verifies OK" : "FAILED",
+                          total.maxAbsError, isRight ? "<=" : ">", tolerance);
+  return success();
+}
+
+Status DriverRun::run(const DriverTask &task) {
+  llvm::outs() << "Problem: " << task.problem.key() << "\n";
+  Result<DriverSolution> solution = choose(task.problem);
+  if (!solution)
+    return solution.error();
+  llvm::outs() << formatv("Tarpon {0}. Solution: {1} {{{2}}\n", task.name,
+                          solution->solver->id(), solution->config.str());
+  Result<Instance> instance = makeInstance(task.problem, *solution);
+  if (!instance)
+    return instance.error();
+  if (line.verify)
+    if (Status status = verify(task, *instance); !status)
+      return status;
+  if (!line.time)
+    return success();
+  Result<double> milliseconds = timeRuns(std::move(*instance));
+  if (!milliseconds)
+    return milliseconds.error();
+  return printTimes(task, *milliseconds);
+}
+
+/// "conv --help": the flags of a base.
+static bool asksForHelp(const std::vector<std::string> &words) {
+  return words.size() > 1 && (words.back() == "--help" || words.back() == "-h");
+}
+
+int runDriver(const DriverArguments &arguments) {
+  if (asksForHelp(arguments.words)) {
+    llvm::outs() << "The flags of " << arguments.words.front()
+                 << " and their defaults:\n"
+                 << describeDriverFlags(arguments.words.front());
+    return kSuccess;
+  }
+  Result<DriverLine> line = parseDriverLine(arguments.words);
+  if (!line)
+    return failUsage(line.message());
+  Result<TargetInfo> target = getHostTarget(arguments.threads, arguments.cpu);
+  if (!target)
+    return fail(target.message());
+  KernelCompiler compiler(
+      *target, std::make_shared<KernelCache>(KernelCache::defaultDirectory()));
+  DriverRun run(*line, compiler);
+  for (const DriverTask &task : line->tasks)
+    if (Status status = run.run(task); !status)
+      return fail(task.name + ": " + status.message());
+  llvm::outs().flush();
+  return run.allVerified() ? kSuccess : kUserError;
+}
+
+} // namespace tarpon
