@@ -32,20 +32,24 @@ static double getEpsilon(DType dtype) {
   }
 }
 
-/// Multiply-adds per element of the result.
-static double getReductionLength(const Problem &problem) {
-  double elements = static_cast<double>(problem.result.numElements());
+/// Multiply-adds per element of a result.
+static double getReductionLength(const Problem &problem,
+                                 const TensorDesc &result) {
+  double elements = static_cast<double>(result.numElements());
   return std::max(1.0, problem.flops() / (2 * std::max(elements, 1.0)));
 }
 
-double tarpon::getTolerance(const Problem &problem, double scale) {
-  if (problem.result.quantized)
+double tarpon::getTolerance(const Problem &problem, double scale,
+                            int64_t index) {
+  const TensorDesc &result = problem.getResult(index);
+  if (result.quantized)
     return 1;
-  double storage = getEpsilon(problem.result.dtype);
+  double storage = getEpsilon(result.dtype);
   if (storage == 0)
     return 0;
-  double accumulation = problem.result.dtype == DType::F64 ? 0x1p-52 : 0x1p-23;
-  double steps = kFunctionUlps +
-                 kAccumulationFactor * std::sqrt(getReductionLength(problem));
+  double accumulation = result.dtype == DType::F64 ? 0x1p-52 : 0x1p-23;
+  double steps =
+      kFunctionUlps +
+      kAccumulationFactor * std::sqrt(getReductionLength(problem, result));
   return scale * (accumulation * steps + kStorageUlps * storage);
 }

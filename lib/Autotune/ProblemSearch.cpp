@@ -185,23 +185,27 @@ void ProblemSearch::judge(const EvaluationAnswer &answer,
   runtime::Measurement summary = runtime::summarize(measurement.samples);
   measurement.median = summary.medianMs;
   measurement.mad = summary.madMs;
-  if (!answer.comparison) {
+  if (static_cast<int64_t>(answer.outputs.size()) != problem.numResults()) {
     measurement.status = MeasurementStatus::Failed;
     measurement.detail = "the evaluator did not compare the results";
     return;
   }
   measurement.maxError = answer.comparison->maxAbsError;
   measurement.relativeL2 = answer.comparison->relativeL2;
-  double scale = answer.comparison->referenceScale;
-  double tolerance = getTolerance(problem, scale);
-  // Written so that a NaN is wrong.
-  bool right = measurement.maxError <= tolerance;
-  measurement.status = right ? MeasurementStatus::Ok : MeasurementStatus::Wrong;
-  if (!right)
-    measurement.detail = "error " + printError(measurement.maxError) +
-                         " where " + printError(tolerance) +
+  measurement.status = MeasurementStatus::Ok;
+  for (auto [index, output] : llvm::enumerate(answer.outputs)) {
+    double tolerance = getTolerance(problem, output.referenceScale,
+                                    static_cast<int64_t>(index));
+    // Written so that a NaN is wrong.
+    if (output.maxAbsError <= tolerance)
+      continue;
+    measurement.status = MeasurementStatus::Wrong;
+    measurement.detail = "error " + printError(output.maxAbsError) + " where " +
+                         printError(tolerance) +
                          " is allowed and results go up to " +
-                         printError(scale);
+                         printError(output.referenceScale);
+    return;
+  }
 }
 
 Status ProblemSearch::conclude(Candidate &candidate, Measurement measurement) {

@@ -8,6 +8,7 @@
 #include "Epilogue.h"
 
 #include "MathFunctions.h"
+#include "tarpon/Kernels/ProblemRules.h"
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -55,6 +56,8 @@ ComputeKind tarpon::computeKindOf(const Problem &problem) {
                           .Cases({"avg_pool", "global_avg_pool"}, true)
                           .Case("batch_norm", true)
                           .Default(false);
+  if (const OpRule *rule = findOpRule(problem.op))
+    isFractional = rule->isReal;
   if (isFractional && kind != ComputeKind::F64)
     return ComputeKind::F32;
   return kind;

@@ -33,7 +33,9 @@ public:
   int64_t addOperand(int64_t index) {
     return addBuffer({BufferSlot::Operand, index});
   }
-  int64_t addResult() { return addBuffer({BufferSlot::Result, 0}); }
+  int64_t addResult(int64_t index = 0) {
+    return addBuffer({BufferSlot::Result, index});
+  }
   /// A buffer of f32 values that are known at plan time.
   int64_t addFloats(std::vector<float> values);
   /// A buffer that `make` fills from constant operands.

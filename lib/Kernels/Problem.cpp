@@ -122,7 +122,7 @@ TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
 
 void tarpon::attachQuantization(Problem &problem,
                                 ArrayRef<RankedTensorType> operands,
-                                RankedTensorType result) {
+                                ArrayRef<RankedTensorType> results) {
   auto attach = [](TensorDesc &desc, RankedTensorType type) {
     TensorDesc typed = getTensorDesc(type, desc.constant);
     desc.scales = typed.scales;
@@ -132,7 +132,10 @@ void tarpon::attachQuantization(Problem &problem,
   assert(operands.size() == problem.operands.size() && "operands differ");
   for (auto [desc, type] : llvm::zip_equal(problem.operands, operands))
     attach(desc, type);
-  attach(problem.result, result);
+  assert(static_cast<int64_t>(results.size()) == problem.numResults() &&
+         "results differ");
+  for (auto [index, type] : llvm::enumerate(results))
+    attach(problem.getResult(static_cast<int64_t>(index)), type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -254,7 +257,8 @@ double Problem::flops() const {
 
 double Problem::bytes() const {
   double bytes = static_cast<double>(result.numBytes());
-  for (const TensorDesc &operand : operands)
-    bytes += static_cast<double>(operand.numBytes());
+  for (const std::vector<TensorDesc> *list : {&moreResults, &operands})
+    for (const TensorDesc &desc : *list)
+      bytes += static_cast<double>(desc.numBytes());
   return bytes;
 }

@@ -12,6 +12,7 @@
 
 #include "Epilogue.h"
 #include "tarpon/IR/Shapes.h"
+#include "tarpon/Kernels/ProblemRules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -28,23 +29,13 @@ using llvm::formatv;
 
 namespace {
 
-using Shape = SmallVector<int64_t>;
-
-/// How many values an attribute has, in terms of operand 0.
-enum class Count : uint8_t { One, Spatial, SpatialTwice, Rank, RankTwice };
-
-struct AttrRule {
-  StringLiteral name;
-  Count count = Count::One;
-  /// Values are integers, or any numbers; at least that.
-  bool isInteger = true;
-  double least = -HUGE_VAL;
-};
+using Shape = OpRule::Shape;
 
 /// Each check returns what is wrong, or "".
 class Checker {
 public:
-  explicit Checker(const Problem &problem) : problem(problem) {}
+  explicit Checker(const Problem &problem)
+      : problem(problem), rule(findOpRule(problem.op)) {}
   std::string run() const;
 
 private:
@@ -56,7 +47,8 @@ private:
   std::string checkAttrs() const;
   std::string checkTypes() const;
   std::string checkStep(const EpilogueStep &step) const;
-  std::string checkResult() const;
+  std::string checkReshape() const;
+  std::string checkResults() const;
 
   // What the root gives, or what is wrong with its operands.
   std::string inferShape(Shape &shape) const;
@@ -79,20 +71,11 @@ private:
   }
 
   const Problem &problem;
+  /// Null for the operations that are spelled out here.
+  const OpRule *rule;
 };
 
 } // namespace
-
-/// "1x3x8x8".
-static std::string print(ArrayRef<int64_t> shape) {
-  return shape.empty()
-             ? "rank 0"
-             : llvm::join(llvm::map_range(shape,
-                                          [](int64_t size) {
-                                            return std::to_string(size);
-                                          }),
-                          "x");
-}
 
 static std::string print(double number) {
   std::string text;
@@ -116,6 +99,9 @@ std::string Checker::checkOperandCount() const {
                      .Default(0);
   if (isElementwiseOp(problem.op))
     expected = isBinaryOp(problem.op) ? 2 : 1;
+  if (rule)
+    expected = std::clamp(problem.rootOperands, rule->leastOperands,
+                          rule->mostOperands);
   if (expected == 0)
     return formatv("there is no operation '{0}'", problem.op);
   if (problem.rootOperands != expected)
@@ -148,6 +134,13 @@ std::string Checker::checkTensor(const TensorDesc &desc) const {
 }
 
 std::string Checker::checkRanks() const {
+  if (rule &&
+      (input().rank() < rule->leastRank || input().rank() > rule->mostRank))
+    return formatv("{0} has an operand of rank {1}, expected {2} {3}",
+                   problem.op, input().rank(), rule->leastRank,
+                   rule->mostRank == INT64_MAX
+                       ? "or more"
+                       : "to " + std::to_string(rule->mostRank));
   bool isWindow = isOneOf(
       {"conv", "max_pool", "avg_pool", "global_max_pool", "global_avg_pool"});
   int64_t least = isWindow || problem.op == "lrn"     ? 3
@@ -233,13 +226,13 @@ std::string Checker::checkAttr(const ProblemAttrs &attrs, StringRef op,
   if (rule.count == Count::Rank || rule.count == Count::RankTwice)
     expected = rank;
   else if (rule.count != Count::One)
-    expected = rank - 2;
+    expected = std::max<size_t>(rank, 2) - 2;
   if (rule.count == Count::SpatialTwice || rule.count == Count::RankTwice)
     expected *= 2;
   auto found = attrs.find(rule.name.str());
   if (found == attrs.end())
     return formatv("{0} lacks the attribute {1}", op, rule.name);
-  if (found->second.size() != expected)
+  if (rule.count != Count::Any && found->second.size() != expected)
     return formatv("{0} has {1} values in {2}, expected {3}", op,
                    found->second.size(), rule.name, expected);
   for (double value : found->second) {
@@ -255,7 +248,10 @@ std::string Checker::checkAttr(const ProblemAttrs &attrs, StringRef op,
 }
 
 std::string Checker::checkAttrs() const {
-  for (const AttrRule &rule : getAttrRules(problem.op))
+  SmallVector<AttrRule> attrRules = getAttrRules(problem.op);
+  if (rule)
+    llvm::append_range(attrRules, rule->attrs);
+  for (const AttrRule &rule : attrRules)
     if (std::string fault = checkAttr(problem.attrs, problem.op, rule);
         !fault.empty())
       return fault;
@@ -394,7 +390,7 @@ std::string Checker::checkBatchNorm() const {
   for (const TensorDesc &operand : getRootOperands().drop_front())
     if (ArrayRef(operand.shape) != ArrayRef(channels))
       return formatv("batch_norm has a parameter of {0} elements, expected {1}",
-                     print(operand.shape), channels);
+                     printShape(operand.shape), channels);
   return "";
 }
 
@@ -425,20 +421,36 @@ std::string Checker::inferShape(Shape &shape) const {
   return "";
 }
 
-std::string Checker::checkResult() const {
-  if (problem.op == "reshape") {
-    if (input().numElements() == problem.result.numElements())
-      return "";
-    return formatv("reshape makes {0} elements of {1}",
-                   problem.result.numElements(), input().numElements());
-  }
-  Shape shape;
-  if (std::string fault = inferShape(shape); !fault.empty())
-    return fault;
-  if (ArrayRef<int64_t>(shape) == ArrayRef(problem.result.shape))
+std::string Checker::checkReshape() const {
+  if (input().numElements() == problem.result.numElements())
     return "";
-  return formatv("{0} has a result of {1}, expected {2}", problem.op,
-                 print(problem.result.shape), print(shape));
+  return formatv("reshape makes {0} elements of {1}",
+                 problem.result.numElements(), input().numElements());
+}
+
+std::string Checker::checkResults() const {
+  std::vector<Shape> shapes;
+  std::string fault;
+  if (rule)
+    fault = rule->infer(problem, shapes);
+  else if (problem.op == "reshape")
+    fault = checkReshape();
+  else
+    fault = inferShape(shapes.emplace_back());
+  if (!fault.empty())
+    return fault;
+  if (problem.op == "reshape")
+    shapes.emplace_back(ArrayRef(problem.result.shape));
+  if (static_cast<int64_t>(shapes.size()) != problem.numResults())
+    return formatv("{0} has {1} results, expected {2}", problem.op,
+                   problem.numResults(), shapes.size());
+  for (auto [index, shape] : llvm::enumerate(shapes))
+    if (const TensorDesc &result =
+            problem.getResult(static_cast<int64_t>(index));
+        ArrayRef<int64_t>(shape) != ArrayRef(result.shape))
+      return formatv("{0} has a result of {1}, expected {2}", problem.op,
+                     printShape(result.shape), printShape(shape));
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -471,13 +483,14 @@ std::string Checker::run() const {
   for (const TensorDesc &operand : problem.operands)
     if (std::string fault = checkTensor(operand); !fault.empty())
       return fault;
-  if (std::string fault = checkTensor(problem.result); !fault.empty())
-    return fault;
+  for (int64_t i = 0; i < problem.numResults(); ++i)
+    if (std::string fault = checkTensor(problem.getResult(i)); !fault.empty())
+      return fault;
   for (const EpilogueStep &step : problem.epilogue)
     if (std::string fault = checkStep(step); !fault.empty())
       return fault;
   for (auto check : {&Checker::checkRanks, &Checker::checkAttrs,
-                     &Checker::checkTypes, &Checker::checkResult})
+                     &Checker::checkTypes, &Checker::checkResults})
     if (std::string fault = (this->*check)(); !fault.empty())
       return fault;
   ArrayRef<int64_t> shape = problem.result.shape;
@@ -486,7 +499,7 @@ std::string Checker::run() const {
     if (std::optional<Shape> both = broadcastShapes(shape, operand.shape);
         !both || ArrayRef<int64_t>(*both) != shape)
       return formatv("an operand of {0} does not broadcast to {1}",
-                     print(operand.shape), print(shape));
+                     printShape(operand.shape), printShape(shape));
   return "";
 }
 

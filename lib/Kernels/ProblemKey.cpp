@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   problem := op "(" tensors [";" tensors] ")->" tensor [" {" attrs "}"]
+//   problem := op "(" tensors [";" tensors] ")->" results [" {" attrs "}"]
 //              {" | " step}
+//   results := tensor | "(" tensor ", " tensors ")"
 //   tensors := tensor {", " tensor}
 //   tensor  := {size "x"} dtype ["q"] [":" layout] [":const"]
 //   step    := op ["(" operand [",swapped"] ")"] ["{" attrs "}"]
@@ -49,6 +50,18 @@ static void printTensor(llvm::raw_ostream &os, const TensorDesc &desc) {
     os << ":const";
 }
 
+static void printResults(llvm::raw_ostream &os, const Problem &problem) {
+  if (problem.moreResults.empty())
+    return printTensor(os, problem.result);
+  os << '(';
+  printTensor(os, problem.result);
+  for (const TensorDesc &desc : problem.moreResults) {
+    os << ", ";
+    printTensor(os, desc);
+  }
+  os << ')';
+}
+
 static void printAttrs(llvm::raw_ostream &os, const ProblemAttrs &attrs) {
   os << '{';
   llvm::interleave(
@@ -81,7 +94,7 @@ std::string Problem::key() const {
     printTensor(os, operand);
   }
   os << ")->";
-  printTensor(os, result);
+  printResults(os, *this);
   if (!attrs.empty()) {
     os << ' ';
     printAttrs(os, attrs);
@@ -147,6 +160,19 @@ static LogicalResult parseTensors(StringRef text,
       return failure();
     tensors.push_back(*tensor);
   }
+  return success();
+}
+
+/// Sets the results: one tensor, or two and more in parentheses.
+static LogicalResult parseResults(StringRef text, Problem &problem) {
+  text = text.trim();
+  std::vector<TensorDesc> results;
+  bool isList = text.consume_front("(");
+  if (isList != text.consume_back(")") || failed(parseTensors(text, results)) ||
+      results.empty() || isList != (results.size() > 1))
+    return failure();
+  problem.result = results.front();
+  problem.moreResults.assign(results.begin() + 1, results.end());
   return success();
 }
 
@@ -216,15 +242,13 @@ static FailureOr<Problem> parseSyntax(StringRef key) {
   problem.attrs = *attrs;
 
   auto [op, signature] = head.split('(');
-  auto [operands, result] = signature.split(")->");
+  auto [operands, results] = signature.split(")->");
   problem.op = op.str();
   auto [root, others] = operands.split(';');
-  FailureOr<TensorDesc> resultDesc = parseTensor(result);
-  if (problem.op.empty() || failed(resultDesc) ||
+  if (problem.op.empty() || failed(parseResults(results, problem)) ||
       failed(parseTensors(root, problem.operands)))
     return failure();
   problem.rootOperands = static_cast<int>(problem.operands.size());
-  problem.result = *resultDesc;
   if (failed(parseTensors(others, problem.operands)))
     return failure();
   for (StringRef part : ArrayRef(parts).drop_front()) {

@@ -97,6 +97,12 @@ static json finiteOrNull(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
+static json toJson(const TensorComparison &comparison) {
+  return {{"max_abs_error", finiteOrNull(comparison.maxAbsError)},
+          {"relative_l2", finiteOrNull(comparison.relativeL2)},
+          {"reference_scale", comparison.referenceScale}};
+}
+
 std::string toJsonLine(const EvaluationAnswer &answer) {
   if (answer.outcome != EvaluationOutcome::Ok)
     return toLine({{"id", answer.id}, {"ok", false}, {"error", answer.error}});
@@ -106,9 +112,10 @@ std::string toJsonLine(const EvaluationAnswer &answer) {
                    {"median_ms", answer.medianMs},
                    {"mad_ms", answer.madMs}};
   if (answer.comparison) {
-    document["max_abs_error"] = finiteOrNull(answer.comparison->maxAbsError);
-    document["relative_l2"] = finiteOrNull(answer.comparison->relativeL2);
-    document["reference_scale"] = answer.comparison->referenceScale;
+    document.update(toJson(*answer.comparison));
+    json &outputs = document["outputs"] = json::array();
+    for (const TensorComparison &output : answer.outputs)
+      outputs.push_back(toJson(output));
   }
   return toLine(document);
 }
@@ -119,6 +126,14 @@ static double readError(const JsonReader &reader, const char *key) {
   return reader.field(key).number();
 }
 
+static TensorComparison readComparison(const JsonReader &reader) {
+  TensorComparison comparison;
+  comparison.maxAbsError = readError(reader, "max_abs_error");
+  comparison.relativeL2 = readError(reader, "relative_l2");
+  comparison.referenceScale = reader.field("reference_scale").number();
+  return comparison;
+}
+
 static void readMeasurement(const JsonReader &reader,
                             EvaluationAnswer &answer) {
   answer.samplesMs = reader.field("samples_ms").numbers();
@@ -126,11 +141,9 @@ static void readMeasurement(const JsonReader &reader,
   answer.madMs = reader.field("mad_ms").number();
   if (!reader.has("reference_scale"))
     return;
-  TensorComparison comparison;
-  comparison.maxAbsError = readError(reader, "max_abs_error");
-  comparison.relativeL2 = readError(reader, "relative_l2");
-  comparison.referenceScale = reader.field("reference_scale").number();
-  answer.comparison = comparison;
+  answer.comparison = readComparison(reader);
+  for (const JsonReader &output : reader.field("outputs").elements())
+    answer.outputs.push_back(readComparison(output));
 }
 
 Result<EvaluationAnswer> parseEvaluationAnswer(std::string_view line) {

@@ -85,13 +85,14 @@ static Status checkPadding(const Instance &instance) {
   return success();
 }
 
-/// Adds what the instance's outputs are now to `answer.comparison`.
+/// Adds what the instance's outputs are now to the answer's comparisons.
 static Status verify(const Instance &instance, const Reference *reference,
                      EvaluationAnswer &answer) {
   if (Status status = checkPadding(instance); !status || !reference)
     return status;
   if (!answer.comparison)
     answer.comparison.emplace();
+  answer.outputs.resize(reference->tensors.size());
   for (size_t index = 0; index < reference->tensors.size(); ++index) {
     const TensorInfo &info = reference->outputs[index];
     Result<TensorComparison> next =
@@ -100,6 +101,7 @@ static Status verify(const Instance &instance, const Reference *reference,
     if (!next)
       return next.error();
     mergeComparison(*answer.comparison, *next);
+    mergeComparison(answer.outputs[index], *next);
   }
   return success();
 }

@@ -111,8 +111,8 @@ inline constexpr double kExpectedPipelineSeconds = 3.0;
 
 namespace tarpon {
 
-/// The largest error with which a candidate's result counts as right, given the
-/// largest magnitude `scale` in the reference's result.
+/// The largest error with which result `index` of a candidate counts as right,
+/// given the largest magnitude `scale` in the reference's.
 ///
 /// - Quantised results are compared in steps and may differ by one: solvers may
 ///   round a product of scales differently.
@@ -127,7 +127,7 @@ namespace tarpon {
 ///   and once in the result.
 ///
 /// NaN never passes: TensorComparison makes it an infinite error.
-double getTolerance(const Problem &problem, double scale);
+double getTolerance(const Problem &problem, double scale, int64_t index = 0);
 
 } // namespace tarpon
 

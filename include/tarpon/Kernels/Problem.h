@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A problem is what solvers solve and databases are keyed by: a root operation,
-// its operands and result as they are stored, its attributes and its epilogue.
+// its operands and results as they are stored, its attributes and its epilogue.
 // It has one canonical text form, the problem key, which parses back.
 //
 //===----------------------------------------------------------------------===//
@@ -93,8 +93,22 @@ struct Problem {
   /// How many of them are the root's.
   int rootOperands = 1;
   TensorDesc result;
+  /// Results beside the first: indices, saved statistics, states. The epilogue
+  /// applies to `result` alone.
+  std::vector<TensorDesc> moreResults;
   ProblemAttrs attrs;
   std::vector<EpilogueStep> epilogue;
+
+  int64_t numResults() const {
+    return 1 + static_cast<int64_t>(moreResults.size());
+  }
+  /// `result`, then `moreResults`.
+  const TensorDesc &getResult(int64_t index) const {
+    return index == 0 ? result : moreResults[index - 1];
+  }
+  TensorDesc &getResult(int64_t index) {
+    return index == 0 ? result : moreResults[index - 1];
+  }
 
   /// An integer list or value of `attrs`; asserts that it is there.
   std::vector<int64_t> ints(llvm::StringRef name) const;
@@ -104,7 +118,8 @@ struct Problem {
   /// The canonical text, for example
   ///   conv(1x64x56x56xf32:nhwc, 64x64x3x3xf32:const)->1x64x56x56xf32:nhwc
   ///   {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | relu
-  /// on one line. Quantised dtypes are spelled "u8q", "i8q".
+  /// on one line. Quantised dtypes are spelled "u8q", "i8q"; several results
+  /// stand in parentheses: "...)->(1x4x2x2xf32, 1x4x2x2xi64)".
   std::string key() const;
 
   /// Multiplications and additions of the root, counted separately; and bytes
@@ -126,11 +141,11 @@ mlir::FailureOr<Problem> parseProblem(llvm::StringRef key,
 /// not be ready for: "conv has 1 operands, expected 2". "" if nothing is.
 std::string findFault(const Problem &problem);
 
-/// Takes scales and zero points from the types of the operands and result, and
+/// Takes scales and zero points from the types of the operands and results, and
 /// which operands are constants from the key.
 void attachQuantization(Problem &problem,
                         llvm::ArrayRef<mlir::RankedTensorType> operands,
-                        mlir::RankedTensorType result);
+                        llvm::ArrayRef<mlir::RankedTensorType> results);
 
 /// How one tensor type is stored.
 TensorDesc getTensorDesc(mlir::RankedTensorType type, bool constant);

@@ -84,7 +84,7 @@ struct KernelSource {
 struct BufferSlot {
   enum Kind : uint8_t {
     Operand,   ///< Problem::operands[index]
-    Result,    ///< the problem's result
+    Result,    ///< Problem::getResult(index)
     Workspace, ///< byte `index` of the solution's workspace (64-aligned)
     Constant,  ///< SolutionPlan::constants[index]
   } kind;

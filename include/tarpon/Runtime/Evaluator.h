@@ -77,6 +77,9 @@ struct EvaluationAnswer {
   /// without a reference. Quantised outputs are compared in steps of their
   /// scale. `worstIndex` does not travel and is -1.
   std::optional<TensorComparison> comparison;
+  /// The same for each output by itself: one may hold indices, another one
+  /// small differences. Empty without a reference.
+  std::vector<TensorComparison> outputs;
 };
 
 /// The protocol. An infinite error travels as null, since JSON has no infinity.

@@ -15,15 +15,16 @@
 
 using namespace mlir;
 using namespace tarpon;
+using namespace tarpon::reference;
 
-/// A real-valued parameter in the compute type of `kind`.
-static int64_t addReal(LaunchBuilder &launch, ComputeKind kind, double value) {
+int64_t reference::addReal(LaunchBuilder &launch, ComputeKind kind,
+                           double value) {
   if (kind == ComputeKind::F64)
     return launch.addParam(std::bit_cast<int64_t>(value));
   return launch.addFloatParam(value);
 }
 
-static Value getReal(KernelBuilder &b, ComputeKind kind, int64_t param) {
+Value reference::getReal(KernelBuilder &b, ComputeKind kind, int64_t param) {
   if (kind == ComputeKind::F64)
     return b.bitcast(b.getParam(param), b.getF64Type());
   return b.getFloatParam(param);

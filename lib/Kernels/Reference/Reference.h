@@ -23,6 +23,8 @@ SolutionPlan planMatMul(const Problem &problem);
 /// max_pool, avg_pool, global_max_pool, global_avg_pool
 SolutionPlan planPool(const Problem &problem);
 SolutionPlan planBatchNorm(const Problem &problem);
+/// batch_norm_training, layer_norm, group_norm
+SolutionPlan planNormalize(const Problem &problem);
 SolutionPlan planSoftmax(const Problem &problem);
 SolutionPlan planLrn(const Problem &problem);
 SolutionPlan planElementwise(const Problem &problem);
@@ -35,6 +37,10 @@ SolutionPlan planReshape(const Problem &problem);
 /// Operand `index` of a problem, indexed by places in `indexShape`.
 TensorAccess accessOperand(LaunchBuilder &launch, const Problem &problem,
                            int64_t index, llvm::ArrayRef<int64_t> indexShape);
+
+/// A real-valued parameter in the compute type of `kind`.
+int64_t addReal(LaunchBuilder &launch, ComputeKind kind, double value);
+mlir::Value getReal(KernelBuilder &b, ComputeKind kind, int64_t param);
 
 } // namespace tarpon::reference
 

@@ -244,7 +244,7 @@ BufferRef Assembler::bind(const PlannedLayer &layer,
     return {BufferSpace::Constant, pool.add(constants.operands[slot.index])};
   }
   case BufferSlot::Result:
-    return layer.result;
+    return layer.results[slot.index];
   case BufferSlot::Workspace:
     return {BufferSpace::Arena, layer.workspaceOffset + slot.index};
   case BufferSlot::Constant:

@@ -37,7 +37,8 @@ struct PlannedLayer {
   runtime::Layer layer;
   SolutionPlan plan;
   std::vector<OperandBinding> operands;
-  runtime::BufferRef result;
+  /// By index of the result.
+  std::vector<runtime::BufferRef> results;
   /// In the arena.
   int64_t workspaceOffset = 0;
 };

@@ -103,7 +103,7 @@ static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
   if (!fits)
     return Error{who + "the problem '" + op.getProblem().str() +
                  "' does not fit the types of its operands and result"};
-  attachQuantization(*problem, types, resultType);
+  attachQuantization(*problem, types, {resultType});
   return *problem;
 }
 
@@ -242,7 +242,7 @@ Status PackageBuilder::placeLaunch(const std::string &who, LaunchOp op,
     reserve(place->second.offset,
             getTensorDesc(getTensorType(op.getResult()), false).numBytes());
   }
-  planned.result = place->second;
+  planned.results = {place->second};
   return runtime::success();
 }
 
@@ -315,7 +315,7 @@ Status PackageBuilder::addCopy(Value value, size_t output) {
     return binding.error();
   planned->layer.source = "default";
   planned->operands.push_back(std::move(*binding));
-  planned->result = {BufferSpace::Output, static_cast<int64_t>(output)};
+  planned->results = {{BufferSpace::Output, static_cast<int64_t>(output)}};
   layers.push_back(std::move(*planned));
   return runtime::success();
 }

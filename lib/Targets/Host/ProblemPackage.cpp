@@ -12,6 +12,7 @@
 
 #include "PackageAssembler.h"
 
+#include "tarpon/Kernels/ProblemRules.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/Host/PackageBuilder.h"
@@ -51,6 +52,10 @@ static bool mustBePositive(const Problem &problem, size_t operand) {
   if (problem.op == "batch_norm" && operand == kVariance)
     return true;
   if (problem.op == "div" && operand == kDivisor)
+    return true;
+  if (const OpRule *rule = findOpRule(problem.op);
+      rule && static_cast<int>(operand) < problem.rootOperands &&
+      (rule->positiveOperands >> operand & 1))
     return true;
   return llvm::any_of(problem.epilogue, [&](const EpilogueStep &step) {
     return step.op == "div" && step.operand == static_cast<int>(operand);
@@ -93,7 +98,8 @@ static void setFilterScale(TensorDesc &desc, bool perChannel, int64_t fanIn) {
 /// A problem that came from its key has no scales; with all of them 1, int8
 /// results would saturate.
 static Problem chooseScales(Problem problem) {
-  if (hasScales(problem.result) || llvm::any_of(problem.operands, hasScales))
+  if (hasScales(problem.result) || llvm::any_of(problem.operands, hasScales) ||
+      llvm::any_of(problem.moreResults, hasScales))
     return problem;
   for (auto [index, operand] : llvm::enumerate(problem.operands)) {
     if (!operand.quantized)
@@ -103,8 +109,9 @@ static Problem chooseScales(Problem problem) {
     else
       setActivationScale(operand);
   }
-  if (problem.result.quantized)
-    setActivationScale(problem.result);
+  for (int64_t i = 0; i < problem.numResults(); ++i)
+    if (problem.getResult(i).quantized)
+      setActivationScale(problem.getResult(i));
   return problem;
 }
 
@@ -203,8 +210,11 @@ Result<runtime::Package> tarpon::buildProblemPackage(const Problem &given,
     }
     planned->operands.push_back(std::move(binding));
   }
-  package.outputs.push_back(describe("result", problem.result));
-  planned->result = {BufferSpace::Output, 0};
+  for (int64_t i = 0; i < problem.numResults(); ++i) {
+    std::string name = i == 0 ? "result" : "result" + std::to_string(i);
+    package.outputs.push_back(describe(name, problem.getResult(i)));
+    planned->results.push_back({BufferSpace::Output, i});
+  }
   package.arenaBytes = planned->plan.workspaceBytes;
   std::vector<PlannedLayer> layers;
   layers.push_back(std::move(*planned));

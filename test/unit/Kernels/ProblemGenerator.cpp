@@ -7,6 +7,8 @@
 
 #include "ProblemGenerator.h"
 
+#include "AreaProblems.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -493,6 +495,10 @@ Problem ProblemGenerator::makeReshape() {
 }
 
 Problem ProblemGenerator::next() {
+  // Every third problem is one of the areas with a generator of their own.
+  using MakeProblem = Problem (*)(ProblemGenerator &);
+  if (chance(33))
+    return oneOf<MakeProblem>({makeNormProblem})(*this);
   switch (pick(0, 19)) {
   case 0:
   case 1:

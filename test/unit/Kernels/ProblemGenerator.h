@@ -23,7 +23,7 @@ public:
 
   Problem next();
 
-private:
+  // The parts that generators of other files use.
   int64_t pick(int64_t low, int64_t high); ///< both included
   bool chance(int percent) { return pick(1, 100) <= percent; }
   template <typename T>
@@ -42,6 +42,7 @@ private:
   void addEpilogue(Problem &problem);
   void addWindow(Problem &problem, const std::vector<int64_t> &kernel);
 
+private:
   Problem makeConv(bool depthwise);
   Problem makeMatMul();
   Problem makePool();

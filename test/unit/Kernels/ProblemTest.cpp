@@ -37,7 +37,9 @@ TEST(ProblemKey, refusesWhatHasAnotherForm) {
        {"", "relu", "relu(", "relu(3xf32)", "relu(3xf32)->", "(3xf32)->3xf32",
         "relu(3yf32)->3xf32", "relu(3xf32:best)->3xf32",
         "relu(3xf32)->3xf32 {a=b}", "relu(3xf32)->3xf32 {a=1", "x->3xf32",
-        "relu(3xf32)->3xf32 | ", "relu(3xf32)->3xf32 | add(7)"})
+        "relu(3xf32)->3xf32 | ", "relu(3xf32)->3xf32 | add(7)",
+        "relu(3xf32)->(3xf32)", "relu(3xf32)->(3xf32, 3xf32",
+        "relu(3xf32)->3xf32, 3xf32", "relu(3xf32)->()"})
     EXPECT_EQ(getFault(key), "it does not have the form of one") << key;
 }
 
@@ -99,6 +101,32 @@ TEST(ProblemKey, saysWhyNoGraphPosesIt) {
       {"matmul(2x2x3xf32, 3x3x5xf32)->2x5xf32 {transpose_lhs=0 "
        "transpose_rhs=0}",
        "matmul has batch dimensions that do not broadcast"},
+      {"relu(3xf32)->(3xf32, 3xf32)", "relu has 2 results, expected 1"},
+      {"batch_norm_training(2x3xf32, 3xf32, 3xf32)->2x3xf32 {epsilon=0 "
+       "spatial=1}",
+       "batch_norm_training has 1 results, expected 3"},
+      {"batch_norm_training(2x3xf32, 3xf32, 3xf32)->(2x3xf32, 3xf32, 2xf32) "
+       "{epsilon=0 spatial=1}",
+       "batch_norm_training has a result of 2, expected 3"},
+      {"batch_norm_training(2x3xf32, 3xf32, 3xf32)->(2x3xf32, 3xf32, 0xf32) "
+       "{epsilon=0 spatial=1}",
+       "a tensor is empty"},
+      {"batch_norm_training(2x3xf32, 3xf32, 3xf32)->(2x3xf32, 3xf16, 3xf16) "
+       "{epsilon=0 spatial=1}",
+       "batch_norm_training has a statistic that is not of f32"},
+      {"batch_norm_training(2x3xf32, 3xf32, 3xf32, 3xf32)->2x3xf32 {epsilon=0 "
+       "spatial=1}",
+       "batch_norm_training has 4 operands, expected 3 or 5"},
+      {"batch_norm_training(2x3xf32, 3xf32, 3xf32, 3xf32, 3xf32)->2x3xf32 "
+       "{epsilon=0 spatial=1}",
+       "batch_norm_training lacks the attribute factor"},
+      {"layer_norm(2x3xf32)->2x3xf32 {axis=2 epsilon=0}",
+       "layer_norm has the axis 2 of rank 2"},
+      {"layer_norm(2x3xf32, 2xf32)->2x3xf32 {axis=1 epsilon=0}",
+       "layer_norm has a parameter of 2 that does not broadcast to what is "
+       "normalised"},
+      {"group_norm(2x3x1xf32)->2x3x1xf32 {epsilon=0 groups=2}",
+       "group_norm has 2 groups of 3 channels"},
       {"batch_norm(1x3xf32, 3xf32, 3xf32, 4xf32, 3xf32)->1x3xf32 {epsilon=0}",
        "batch_norm has a parameter of 4 elements, expected 3"},
       {"softmax(3xf32)->3xf32 {axis=1}", "softmax has the axis 1 of rank 1"},

@@ -34,11 +34,24 @@ protected:
     runner = std::move(*created);
   }
 
+  std::vector<Elements> solveAll(const Problem &problem,
+                                 std::vector<Elements> operands) {
+    auto results = runner->run(problem, getReferenceSolver(), PerfConfig(),
+                               std::move(operands));
+    EXPECT_TRUE(results) << results.message();
+    return results ? *results : std::vector<Elements>(problem.numResults());
+  }
+
+  std::vector<Elements> solveAll(const std::string &key,
+                                 std::vector<Elements> operands) {
+    std::string fault;
+    auto problem = parseProblem(key, &fault);
+    EXPECT_TRUE(mlir::succeeded(problem)) << key << ": " << fault;
+    return solveAll(*problem, std::move(operands));
+  }
+
   Elements solve(const Problem &problem, std::vector<Elements> operands) {
-    auto result = runner->run(problem, getReferenceSolver(), PerfConfig(),
-                              std::move(operands));
-    EXPECT_TRUE(result) << result.message();
-    return result ? *result : Elements();
+    return solveAll(problem, std::move(operands)).front();
   }
 
   Elements solve(const std::string &key, std::vector<Elements> operands) {
@@ -176,6 +189,47 @@ TEST_F(Reference, normalisesBatches) {
                     "1x2x2xf32 {epsilon=0.25}",
                     {{1, 2, 3, 4}, {2, 3}, {1, -1}, {0, 1}, {0.75, 2}}),
               ElementsAre(3, 5, 3, 5));
+}
+
+TEST_F(Reference, normalisesByTheStatisticsOfTheBatch) {
+  // Channel 0 holds 1, 3, 5, 7 and channel 1 holds 0, 0, 0, 4.
+  auto results = solveAll(
+      "batch_norm_training(2x2x2xf32, 2xf32, 2xf32, 2xf32, 2xf32)->(2x2x2xf32, "
+      "2xf32, 2xf32, 2xf32, 2xf32) {epsilon=1 factor=0.25 spatial=1 "
+      "unbiased=1}",
+      {{1, 3, 0, 0, 5, 7, 0, 4}, {1, 2}, {0, 1}, {8, 0}, {0, 4}});
+  // Variances 5 and 3, so that the deviations are sqrt(6) and 2.
+  double d = std::sqrt(6);
+  EXPECT_THAT(results[0],
+              Pointwise(DoubleNear(1e-6),
+                        {-3 / d, -1 / d, 0.0, 0.0, 1 / d, 3 / d, 0.0, 4.0}));
+  EXPECT_THAT(results[1], ElementsAre(4, 1));
+  EXPECT_THAT(results[2], Pointwise(DoubleNear(1e-6), {1 / d, 0.5}));
+  EXPECT_THAT(results[3], ElementsAre(7, 0.25));
+  EXPECT_THAT(results[4], Pointwise(DoubleNear(1e-6), {5.0 / 3, 4.0}));
+}
+
+TEST_F(Reference, normalisesEachPlaceOfAnImageByItself) {
+  auto results = solveAll(
+      "batch_norm_training(2x1x2xf32, 1x1x2xf32, 1x1x2xf32)->(2x1x2xf32, "
+      "1x1x2xf32, 1x1x2xf32) {epsilon=3 spatial=0}",
+      {{1, 5, 3, 5}, {2, 1}, {0, 7}});
+  EXPECT_THAT(results[0], ElementsAre(-1, 7, 1, 7));
+  EXPECT_THAT(results[1], ElementsAre(2, 5));
+}
+
+TEST_F(Reference, normalisesLayersAndGroups) {
+  auto layer = solveAll("layer_norm(2x2x2xf32, 2xf32, 2x1xf32)->(2x2x2xf32, "
+                        "2x1x1xf32, 2x1x1xf32) {axis=1 epsilon=4}",
+                        {{1, 3, 5, 7, 2, 2, 2, 2}, {3, 6}, {0, 1}});
+  EXPECT_THAT(layer[0], ElementsAre(-3, -2, 2, 7, 0, 0, 1, 1));
+  EXPECT_THAT(layer[1], ElementsAre(4, 2));
+  EXPECT_THAT(layer[2], Pointwise(DoubleNear(1e-6), {1 / 3.0, 0.5}));
+  auto group = solveAll("group_norm(1x4x1xf32, 4xf32, 4xf32)->(1x4x1xf32, "
+                        "1x2xf32, 1x2xf32) {epsilon=3 groups=2}",
+                        {{1, 3, 6, 8}, {1, 2, 4, 8}, {0, 0, 1, 1}});
+  EXPECT_THAT(group[0], ElementsAre(-0.5, 1, -1, 5));
+  EXPECT_THAT(group[1], ElementsAre(2, 7));
 }
 
 TEST_F(Reference, softmaxSumsToOneAlongItsAxis) {

@@ -7,6 +7,7 @@
 
 #include "SolverTest.h"
 
+#include "tarpon/Kernels/ProblemRules.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/PackageBuilder.h"
@@ -123,6 +124,10 @@ void test::writeElements(const TensorDesc &desc,
 static bool isDivisor(const Problem &problem, size_t index) {
   if (problem.op == "batch_norm" && index == 4)
     return true;
+  if (const OpRule *rule = findOpRule(problem.op);
+      rule && static_cast<int>(index) < problem.rootOperands &&
+      (rule->positiveOperands >> index & 1))
+    return true;
   bool isRoots = problem.op == "div" && index == 1;
   return isRoots || llvm::any_of(problem.epilogue, [&](const EpilogueStep &s) {
            return s.op == "div" && s.operand == static_cast<int>(index);
@@ -160,7 +165,37 @@ Result<std::unique_ptr<SolverRunner>> SolverRunner::create(std::string cpu) {
   return std::unique_ptr<SolverRunner>(new SolverRunner(std::move(*target)));
 }
 
-Result<std::vector<double>> SolverRunner::run(
+/// Poisoned memory for every result.
+static Result<std::vector<AlignedBuffer>> makeResults(const Problem &problem) {
+  std::vector<AlignedBuffer> buffers;
+  for (int64_t i = 0; i < problem.numResults(); ++i) {
+    Result<AlignedBuffer> buffer =
+        AlignedBuffer::allocate(problem.getResult(i).numBytes());
+    if (!buffer)
+      return buffer.error();
+    buffer->fill(0xff);
+    buffers.push_back(std::move(*buffer));
+  }
+  return buffers;
+}
+
+/// The elements of all results, if nothing was written behind one.
+static Result<std::vector<std::vector<double>>>
+readResults(const Problem &problem, const std::vector<AlignedBuffer> &buffers) {
+  std::vector<std::vector<double>> results;
+  for (auto [index, buffer] : llvm::enumerate(buffers)) {
+    const char *behind = buffer.data() + buffer.size();
+    for (int64_t i = 0; i < 64; ++i)
+      if (static_cast<uint8_t>(behind[i]) != 0xff)
+        return Error{
+            llvm::formatv("byte {0} behind result {1} was written", i, index)};
+    results.push_back(readElements(
+        problem.getResult(static_cast<int64_t>(index)), buffer.data()));
+  }
+  return results;
+}
+
+Result<std::vector<std::vector<double>>> SolverRunner::run(
     const Problem &problem, const Solver &solver, const PerfConfig &config,
     const std::vector<std::vector<double>> &operands, uint64_t seed) {
   Result<runtime::Package> package =
@@ -193,18 +228,14 @@ Result<std::vector<double>> SolverRunner::run(
     buffers.push_back(std::move(*buffer));
     inputs.push_back(buffers.back().data());
   }
-  Result<AlignedBuffer> result =
-      AlignedBuffer::allocate(problem.result.numBytes());
-  if (!result)
-    return result.error();
-  result->fill(0xff);
-  void *outputs[] = {result->data()};
+  Result<std::vector<AlignedBuffer>> results = makeResults(problem);
+  if (!results)
+    return results.error();
+  std::vector<void *> outputs;
+  for (AlignedBuffer &buffer : *results)
+    outputs.push_back(buffer.data());
   (*executor)->run(inputs, outputs);
-  const char *behind = result->data() + result->size();
-  for (int64_t i = 0; i < 64; ++i)
-    if (static_cast<uint8_t>(behind[i]) != 0xff)
-      return Error{llvm::formatv("byte {0} behind the result was written", i)};
-  return readElements(problem.result, result->data());
+  return readResults(problem, *results);
 }
 
 //===----------------------------------------------------------------------===//
@@ -220,8 +251,8 @@ static double largestMagnitude(const std::vector<double> &elements) {
 }
 
 double test::getTolerance(const Problem &problem,
-                          const std::vector<double> &expected) {
-  const TensorDesc &result = problem.result;
+                          const std::vector<double> &expected, int64_t index) {
+  const TensorDesc &result = problem.getResult(index);
   if (result.quantized)
     return 1.001 * *llvm::max_element(result.scales);
   double largest = largestMagnitude(expected);
@@ -230,6 +261,9 @@ double test::getTolerance(const Problem &problem,
   if (problem.op == "conv" || problem.op == "matmul")
     reduction = std::max(1.0, problem.flops() / 2 /
                                   std::max<double>(1, expected.size()));
+  for (const TensorDesc &operand : problem.operands)
+    reduction = std::max(reduction, static_cast<double>(operand.numElements()) /
+                                        std::max<double>(1, expected.size()));
   double computed = 2e-6 * (1 + std::sqrt(reduction));
   switch (result.dtype) {
   case DType::F16:
@@ -244,10 +278,10 @@ double test::getTolerance(const Problem &problem,
   }
 }
 
-std::string test::compare(const Problem &problem,
-                          const std::vector<double> &actual,
-                          const std::vector<double> &expected) {
-  double tolerance = getTolerance(problem, expected), worst = -1;
+static std::string compareOne(const std::vector<double> &actual,
+                              const std::vector<double> &expected,
+                              double tolerance) {
+  double worst = -1;
   size_t worstIndex = 0, wrong = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
     bool bothNaN = std::isnan(actual[i]) && std::isnan(expected[i]);
@@ -267,4 +301,17 @@ std::string test::compare(const Problem &problem,
                        "instead of {4}, the tolerance {5}",
                        wrong, expected.size(), worstIndex, actual[worstIndex],
                        expected[worstIndex], tolerance);
+}
+
+std::string test::compare(const Problem &problem,
+                          const std::vector<std::vector<double>> &actual,
+                          const std::vector<std::vector<double>> &expected) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    double tolerance =
+        getTolerance(problem, expected[i], static_cast<int64_t>(i));
+    std::string text = compareOne(actual[i], expected[i], tolerance);
+    if (!text.empty())
+      return llvm::formatv("result {0}: {1}", i, text);
+  }
+  return "";
 }

@@ -44,10 +44,10 @@ public:
 
   const TargetInfo &getTarget() const { return target; }
 
-  /// The logical elements of the result. `operands` holds those of operands
+  /// The logical elements of every result. `operands` holds those of operands
   /// that are not constant (entries of constants are ignored). Without
   /// operands, seeded ones are made.
-  runtime::Result<std::vector<double>>
+  runtime::Result<std::vector<std::vector<double>>>
   run(const Problem &problem, const Solver &solver, const PerfConfig &config,
       const std::vector<std::vector<double>> &operands = {}, uint64_t seed = 1);
 
@@ -59,14 +59,17 @@ private:
   KernelCompiler compiler;
 };
 
-/// How far results of correct solvers may lie from the reference: in units of
-/// the largest element for floats, one step of the scale for quantised results.
-double getTolerance(const Problem &problem,
-                    const std::vector<double> &expected);
+/// How far result `index` of correct solvers may lie from the reference: in
+/// units of the largest element for floats, one step of the scale for quantised
+/// results.
+double getTolerance(const Problem &problem, const std::vector<double> &expected,
+                    int64_t index = 0);
 
-/// "" if all elements agree, else a sentence about the worst one.
-std::string compare(const Problem &problem, const std::vector<double> &actual,
-                    const std::vector<double> &expected);
+/// "" if all elements of all results agree, else a sentence about the worst one
+/// of the first result where one is wrong.
+std::string compare(const Problem &problem,
+                    const std::vector<std::vector<double>> &actual,
+                    const std::vector<std::vector<double>> &expected);
 
 } // namespace tarpon::test
 

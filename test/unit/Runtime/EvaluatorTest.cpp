@@ -377,12 +377,17 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   comparison.relativeL2 = 0.1;
   comparison.referenceScale = 9;
   answer.comparison = comparison;
+  answer.outputs = {{1, 0.25, -1, 4}, comparison};
   Result<EvaluationAnswer> back = parseEvaluationAnswer(toJsonLine(answer));
   ASSERT_TRUE(back) << back.message();
   EXPECT_EQ(toJsonLine(*back), toJsonLine(answer));
   EXPECT_EQ(back->samplesMs, answer.samplesMs);
   EXPECT_TRUE(std::isinf(back->comparison->maxAbsError));
   EXPECT_EQ(back->comparison->relativeL2, 0.1);
+  ASSERT_EQ(back->outputs.size(), 2u);
+  EXPECT_EQ(back->outputs[0].maxAbsError, 1);
+  EXPECT_EQ(back->outputs[0].referenceScale, 4);
+  EXPECT_TRUE(std::isinf(back->outputs[1].maxAbsError));
 
   answer.outcome = EvaluationOutcome::Failed;
   answer.error = "a sentence";

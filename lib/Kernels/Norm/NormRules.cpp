@@ -1,0 +1,164 @@
+//===- NormRules.cpp - What problems of normalisation look like -----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuleTables.h"
+#include "tarpon/IR/Shapes.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace tarpon;
+using llvm::formatv;
+using Shape = OpRule::Shape;
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+static bool isFloat(const TensorDesc &desc) {
+  return desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
+         desc.dtype == DType::BF16 || desc.dtype == DType::F64;
+}
+
+/// Root operands `first` to `last` have that shape.
+static std::string checkParameters(const Problem &problem, int first, int last,
+                                   ArrayRef<int64_t> shape) {
+  for (int i = first; i <= std::min(last, problem.rootOperands - 1); ++i) {
+    const TensorDesc &desc = problem.operands[i];
+    if (ArrayRef(desc.shape) != shape)
+      return formatv("{0} has a parameter of {1}, expected {2}", problem.op,
+                     printShape(desc.shape), printShape(shape));
+    if (!isFloat(desc))
+      return formatv("{0} has a parameter that is not of floats", problem.op);
+  }
+  return "";
+}
+
+/// Statistics are not rounded: others are computed from them.
+static std::string checkStatistics(const Problem &problem) {
+  for (const TensorDesc &desc : problem.moreResults)
+    if (desc.dtype != DType::F32 && desc.dtype != DType::F64)
+      return formatv("{0} has a statistic that is not of f32", problem.op);
+  return "";
+}
+
+/// The shape of the statistics of a batch, or of parameters that are one for
+/// each of them.
+static Shape getBatchShape(const Problem &problem) {
+  Shape shape(ArrayRef(problem.operands[0].shape));
+  if (problem.integer("spatial") != 0)
+    return {shape[1]};
+  shape[0] = 1;
+  return shape;
+}
+
+static bool isFlag(const Problem &problem, StringRef name) {
+  int64_t value = problem.integer(name);
+  return value == 0 || value == 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Batch normalisation
+//===----------------------------------------------------------------------===//
+
+static std::string inferBatchNormTraining(const Problem &problem,
+                                          std::vector<Shape> &results) {
+  if (problem.rootOperands == 4)
+    return "batch_norm_training has 4 operands, expected 3 or 5";
+  if (!isFlag(problem, "spatial"))
+    return "batch_norm_training is neither spatial nor not";
+  bool runs = problem.rootOperands == 5;
+  for (StringRef name : {"factor", "unbiased"})
+    if (runs && (!problem.attrs.count(name.str()) ||
+                 problem.attrs.at(name.str()).size() != 1))
+      return formatv("batch_norm_training lacks the attribute {0}", name);
+  Shape stats = getBatchShape(problem);
+  results.emplace_back(ArrayRef(problem.operands[0].shape));
+  results.insert(results.end(), runs ? 4 : 2, stats);
+  std::string fault = checkParameters(problem, 1, 4, stats);
+  return fault.empty() ? checkStatistics(problem) : fault;
+}
+
+//===----------------------------------------------------------------------===//
+// Layer and group normalisation
+//===----------------------------------------------------------------------===//
+
+static std::string inferLayerNorm(const Problem &problem,
+                                  std::vector<Shape> &results) {
+  Shape shape(ArrayRef(problem.operands[0].shape));
+  int64_t axis = problem.integer("axis");
+  if (axis >= static_cast<int64_t>(shape.size()))
+    return formatv("layer_norm has the axis {0} of rank {1}", axis,
+                   shape.size());
+  results.push_back(shape);
+  for (const TensorDesc &desc :
+       ArrayRef(problem.operands).slice(1, problem.rootOperands - 1)) {
+    auto both = broadcastShapes(ArrayRef(shape).drop_front(axis), desc.shape);
+    if (!both || ArrayRef(*both) != ArrayRef(shape).drop_front(axis))
+      return formatv("layer_norm has a parameter of {0} that does not "
+                     "broadcast to what is normalised",
+                     printShape(desc.shape));
+    if (!isFloat(desc))
+      return "layer_norm has a parameter that is not of floats";
+  }
+  std::fill(shape.begin() + axis, shape.end(), 1);
+  if (problem.numResults() > 1)
+    results.insert(results.end(), 2, shape);
+  return checkStatistics(problem);
+}
+
+static std::string inferGroupNorm(const Problem &problem,
+                                  std::vector<Shape> &results) {
+  const std::vector<int64_t> &shape = problem.operands[0].shape;
+  int64_t groups = problem.integer("groups");
+  if (shape[1] % groups != 0)
+    return formatv("group_norm has {0} groups of {1} channels", groups,
+                   shape[1]);
+  results.emplace_back(ArrayRef(shape));
+  if (problem.numResults() > 1)
+    results.insert(results.end(), 2, Shape{shape[0], groups});
+  std::string fault = checkParameters(problem, 1, 2, shape[1]);
+  return fault.empty() ? checkStatistics(problem) : fault;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static constexpr AttrRule kEpsilon = {"epsilon", Count::One, false, 0};
+static constexpr AttrRule kBatchAttrs[] = {kEpsilon,
+                                           {"spatial", Count::One, true, 0}};
+static constexpr AttrRule kLayerAttrs[] = {kEpsilon,
+                                           {"axis", Count::One, true, 0}};
+static constexpr AttrRule kGroupAttrs[] = {kEpsilon,
+                                           {"groups", Count::One, true, 1}};
+
+ArrayRef<OpRule> tarpon::getNormRules() {
+  static const OpRule rules[] = {
+      {.op = "batch_norm_training",
+       .leastOperands = 3,
+       .mostOperands = 5,
+       .leastRank = 2,
+       .attrs = kBatchAttrs,
+       .isReal = true,
+       .infer = inferBatchNormTraining},
+      {.op = "layer_norm",
+       .mostOperands = 3,
+       .leastRank = 1,
+       .attrs = kLayerAttrs,
+       .isReal = true,
+       .infer = inferLayerNorm},
+      {.op = "group_norm",
+       .mostOperands = 3,
+       .leastRank = 2,
+       .attrs = kGroupAttrs,
+       .isReal = true,
+       .infer = inferGroupNorm},
+  };
+  return rules;
+}

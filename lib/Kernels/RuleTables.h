@@ -1,0 +1,19 @@
+//===- RuleTables.h - The rules of each area of solvers ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_KERNELS_RULETABLES_H
+#define TARPON_KERNELS_RULETABLES_H
+
+#include "tarpon/Kernels/ProblemRules.h"
+
+namespace tarpon {
+
+llvm::ArrayRef<OpRule> getNormRules();
+
+} // namespace tarpon
+
+#endif // TARPON_KERNELS_RULETABLES_H

@@ -1,0 +1,24 @@
+//===- AreaProblems.h - Random problems of each area ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each function makes one problem of its area; see ProblemGenerator::next.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TEST_UNIT_KERNELS_AREAPROBLEMS_H
+#define TARPON_TEST_UNIT_KERNELS_AREAPROBLEMS_H
+
+#include "ProblemGenerator.h"
+
+namespace tarpon::test {
+
+/// Normalisations: NormProblems.cpp.
+Problem makeNormProblem(ProblemGenerator &generator);
+
+} // namespace tarpon::test
+
+#endif // TARPON_TEST_UNIT_KERNELS_AREAPROBLEMS_H
