@@ -93,7 +93,7 @@ Result<Solution> GlobalTuner::solve(const Problem &problem) const {
   auto known = solutions.find(problem.key());
   const TargetInfo &target = model.getKernelCompiler().getTarget();
   if (known == solutions.end() ||
-      !known->second.solver->isApplicable(problem, target))
+      !checkApplicable(*known->second.solver, problem, target))
     return tuner.lookUp(problem);
   return known->second;
 }

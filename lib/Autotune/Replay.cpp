@@ -66,7 +66,7 @@ std::string Replayer::check(const Problem &problem,
   if (!solver)
     return "names the solver " + record->solver + ", which does not exist";
   const TargetInfo &target = model.getKernelCompiler().getTarget();
-  if (Applicability applicable = solver->isApplicable(problem, target);
+  if (Applicability applicable = checkApplicable(*solver, problem, target);
       !applicable)
     return "names the solver " + record->solver +
            ", which is not applicable: " + applicable.getReason().str();

@@ -68,7 +68,7 @@ Tuner::findVerified(const Problem &problem,
     auto config = PerfConfig::parse(measurement.key.config);
     // What a database says is checked like everything that comes from outside.
     if (measurement.status == MeasurementStatus::Ok && solver &&
-        mlir::succeeded(config) && solver->isApplicable(problem, target) &&
+        mlir::succeeded(config) && checkApplicable(*solver, problem, target) &&
         solver->isValidConfig(problem, target, *config))
       return Solution{solver, *config, "user-db", measurement};
   }

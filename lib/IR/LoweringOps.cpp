@@ -158,13 +158,15 @@ LogicalResult FusedOp::verify() {
 
 LogicalResult LaunchOp::verify() {
   // C1
-  for (std::optional<uint64_t> unsignedOffset :
-       {getOffset(), getWorkspaceOffset()}) {
-    int64_t offset = unsignedOffset.value_or(0);
-    if (offset != -1 && (offset < 0 || offset % 64 != 0))
-      return emitOpError("expects offsets to be multiples of 64 or -1, got ")
-             << offset;
-  }
+  auto offset = static_cast<int64_t>(getOffset().value_or(0));
+  if (offset < -1)
+    return emitOpError("expects an offset that is not negative or -1, got ")
+           << offset;
+  offset = static_cast<int64_t>(getWorkspaceOffset().value_or(0));
+  if (offset != -1 && (offset < 0 || offset % 64 != 0))
+    return emitOpError("expects the workspace's offset to be a multiple of 64 "
+                       "or -1, got ")
+           << offset;
   // C2
   if (static_cast<int64_t>(getWorkspaceBytes()) < 0)
     return emitOpError("expects workspace_bytes not to be negative, got ")

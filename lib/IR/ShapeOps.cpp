@@ -145,6 +145,83 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
 }
 
 //===----------------------------------------------------------------------===//
+// JoinOp
+//===----------------------------------------------------------------------===//
+
+/// C2
+static LogicalResult verifyJoinedShapes(JoinOp op) {
+  RankedTensorType result = op.getType();
+  if (result.getRank() < 3)
+    return op.emitOpError("expects a result of rank 3 or more, got ") << result;
+  if (isa<quant::UniformQuantizedPerAxisType>(result.getElementType()))
+    return op.emitOpError("expects elements that are not quantised per "
+                          "channel, got ")
+           << result.getElementType();
+  int64_t channels = 0;
+  for (Value input : op.getInputs()) {
+    RankedTensorType type = getTensorType(input);
+    if (type.getRank() != result.getRank() ||
+        type.getElementType() != result.getElementType())
+      return op.emitOpError("expects operands of the result's rank and element "
+                            "type, got ")
+             << type << " and " << result;
+    for (int64_t dim = 0; dim < result.getRank(); ++dim)
+      if (dim != 1 && type.getDimSize(dim) != result.getDimSize(dim))
+        return op.emitOpError("expects operands that differ from the result "
+                              "in their channels only, got ")
+               << type << " and " << result;
+    channels += type.getDimSize(1);
+  }
+  if (channels != result.getDimSize(1))
+    return op.emitOpError("expects as many channels in the result as in the "
+                          "operands, got ")
+           << result.getDimSize(1) << " and " << channels;
+  return success();
+}
+
+/// C3
+static LogicalResult verifyJoinedLayouts(JoinOp op) {
+  RankedTensorType result = op.getType();
+  LayoutAttr layout = getLayout(result), expected = layout;
+  if (layout.getKind() == LayoutKind::NHWC && layout.getPitch() == 0 &&
+      op.getInputs().size() > 1)
+    expected = layout.withPitch(result.getDimSize(1));
+  for (Value input : op.getInputs())
+    if (getLayout(getTensorType(input)) != expected)
+      return op.emitOpError("expects operands in the layout ")
+             << expected << ", got " << getTensorType(input);
+  if (layout.getKind() == LayoutKind::NHWC)
+    return success();
+  if (result.getDimSize(0) != 1)
+    return op.emitOpError("expects one image in the layout ")
+           << layout.getName() << ", got " << result.getDimSize(0);
+  if (!keepsBlocksWhole(op.getInputs(), /*axis=*/1, layout))
+    return op.emitOpError("expects channels to be multiples of the block ")
+           << layout.getBlock();
+  return success();
+}
+
+LogicalResult JoinOp::verify() {
+  // C1
+  if (getInputs().empty())
+    return emitOpError("expects at least one operand");
+  if (failed(verifyJoinedShapes(*this)) || failed(verifyJoinedLayouts(*this)))
+    return failure();
+  // C4
+  for (Value input : getInputs()) {
+    Operation *producer = input.getDefiningOp();
+    if (!producer || isa<ConstantOp, ReshapeOp>(producer))
+      return emitOpError("expects operands that have memory of their own, got ")
+             << (producer ? producer->getName().getStringRef()
+                          : StringRef("an argument"));
+    auto isJoin = [](OpOperand &use) { return isa<JoinOp>(use.getOwner()); };
+    if (llvm::count_if(input.getUses(), isJoin) != 1)
+      return emitOpError("expects operands that are joined once");
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // ReshapeOp
 //===----------------------------------------------------------------------===//
 
@@ -152,7 +229,8 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
 static bool isRowMajorInMemory(RankedTensorType type) {
   LayoutKind kind = getLayout(type).getKind();
   if (kind == LayoutKind::NHWC)
-    return llvm::all_of(type.getShape().drop_front(2),
+    return getLayout(type).getPitch() == 0 &&
+           llvm::all_of(type.getShape().drop_front(2),
                         [](int64_t size) { return size == 1; });
   return kind == LayoutKind::NCHW;
 }

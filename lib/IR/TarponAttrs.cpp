@@ -36,7 +36,8 @@ static bool isBlockSize(int64_t block) {
 }
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 LayoutKind kind, int64_t block) {
+                                 LayoutKind kind, int64_t block,
+                                 int64_t pitch) {
   // C1
   if (kind == LayoutKind::Blocked && !isBlockSize(block))
     return emitError() << "expects a block of 4, 8, 16, 32 or 64, got "
@@ -45,6 +46,12 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects a block of 1 for a layout that is not "
                           "blocked, got "
                        << block;
+  // C4
+  if (pitch < 0)
+    return emitError() << "expects a pitch that is not negative, got " << pitch;
+  if (pitch != 0 && kind != LayoutKind::NHWC)
+    return emitError() << "expects a pitch for nhwc only, got "
+                       << stringifyLayoutKind(kind);
   return success();
 }
 
@@ -59,6 +66,10 @@ LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   if (getKind() == LayoutKind::NCHW)
     return emitError() << "expects no encoding on a row-major tensor, got "
                        << getName();
+  // C5
+  if (getPitch() != 0 && getPitch() <= shape[1])
+    return emitError() << "expects a pitch of more than the " << shape[1]
+                       << " channels, got " << getPitch();
   return success();
 }
 
@@ -66,6 +77,10 @@ std::string LayoutAttr::getName() const {
   if (getKind() == LayoutKind::Blocked)
     return "nchw" + std::to_string(getBlock()) + "c";
   return stringifyLayoutKind(getKind()).str();
+}
+
+LayoutAttr LayoutAttr::withPitch(int64_t pitch) const {
+  return get(getContext(), getKind(), getBlock(), pitch);
 }
 
 LayoutAttr LayoutAttr::parseName(MLIRContext *context, StringRef name) {
@@ -84,20 +99,34 @@ LayoutAttr LayoutAttr::parseName(MLIRContext *context, StringRef name) {
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   StringRef name;
   SMLoc location;
+  int64_t pitch = 0;
   if (parser.parseLess() ||
       static_cast<bool>(parser.getCurrentLocation(&location)) ||
-      parser.parseKeyword(&name) || parser.parseGreater())
+      parser.parseKeyword(&name))
+    return nullptr;
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("pitch") || parser.parseEqual() ||
+       parser.parseInteger(pitch)))
+    return nullptr;
+  if (parser.parseGreater())
     return nullptr;
   LayoutAttr layout = parseName(parser.getContext(), name);
-  if (!layout)
+  if (!layout) {
     parser.emitError(location)
         << "expects nchw, nhwc or nchwXc with X 4, 8, 16, 32 or 64, got "
         << name;
-  return layout;
+    return nullptr;
+  }
+  return getChecked([&] { return parser.emitError(location); },
+                    parser.getContext(), layout.getKind(), layout.getBlock(),
+                    pitch);
 }
 
 void LayoutAttr::print(AsmPrinter &printer) const {
-  printer << "<" << getName() << ">";
+  printer << "<" << getName();
+  if (getPitch() != 0)
+    printer << ", pitch = " << getPitch();
+  printer << ">";
 }
 
 //===----------------------------------------------------------------------===//

@@ -29,7 +29,7 @@ ChannelsLastLoop::ChannelsLastLoop(LaunchBuilder &launch,
   int64_t pixel = isBlocked ? block : numChannels;
   int64_t numBlocks = llvm::divideCeil(numChannels, pixel);
 
-  std::vector<int64_t> strides(numDims, pixel);
+  std::vector<int64_t> strides(numDims, isBlocked ? block : input.pixelPitch());
   for (int64_t dim = numDims - 1; dim > 0; --dim)
     strides[dim - 1] = strides[dim] * inShape[dim];
   int64_t rows = result.shape[0] * numBlocks;
@@ -87,7 +87,8 @@ void ChannelsLastLoop::emit(
     row.begin = b.mul(b.rem(unit, numChunks), chunkSize);
     row.end = b.minS(b.add(row.begin, chunkSize), pixel);
     Value index = b.div(unit, numChunks);
-    row.outputStart = b.mul(index, b.mul(outWidth(b), pixel));
+    row.firstPixel = b.mul(index, outWidth(b));
+    row.outputStart = b.mul(row.firstPixel, pixel);
     row.outer.resize(numDims - 1);
     for (int64_t dim = numDims - 2; dim >= 0; --dim) {
       Value size = b.getParam(outDims + dim);
@@ -115,6 +116,8 @@ VectorPlace ChannelsLastLoop::outputPlace(KernelBuilder &b,
   VectorPlace place;
   place.offset = b.add(b.add(row.outputStart, b.mul(x, b.getParam(inner))), c);
   place.channel = b.add(row.blockChannel, c);
+  place.pixel = b.add(row.firstPixel, x);
+  place.element = c;
   place.lanesAreChannels = true;
   place.lanes = lanes;
   place.mask = mask;

@@ -23,6 +23,7 @@ namespace tarpon {
 struct ChannelsLastRow {
   mlir::Value inputStart;  ///< of the image, in elements
   mlir::Value outputStart; ///< of the row, in elements
+  mlir::Value firstPixel;  ///< of the row in the result, through all images
   /// The spatial indices of the row but the last.
   llvm::SmallVector<mlir::Value> outer;
   mlir::Value blockChannel; ///< the logical channel of element 0 of a pixel

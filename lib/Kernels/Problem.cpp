@@ -56,6 +56,8 @@ int64_t TensorDesc::numElements() const { return product(shape); }
 
 int64_t TensorDesc::numBytes() const {
   int64_t elements = numElements();
+  if (pitch && elements > 0)
+    elements = (elements / shape[1] - 1) * pitch + shape[1];
   if (layout.kind == Layout::Blocked && rank() >= 2 && shape[1] > 0)
     elements = elements / shape[1] * llvm::divideCeil(shape[1], layout.block) *
                layout.block;
@@ -112,6 +114,7 @@ TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
   TensorDesc desc;
   desc.shape.assign(type.getShape().begin(), type.getShape().end());
   desc.layout = Layout::from(getLayout(type));
+  desc.pitch = getLayout(type).getPitch();
   desc.constant = constant;
   if (auto quantized = dyn_cast<quant::QuantizedType>(type.getElementType()))
     describeQuantized(desc, quantized);
@@ -255,10 +258,20 @@ double Problem::flops() const {
   return flops;
 }
 
+bool Problem::hasSlices() const {
+  auto isSlice = [](const TensorDesc &desc) { return desc.pitch != 0; };
+  return isSlice(result) || llvm::any_of(moreResults, isSlice) ||
+         llvm::any_of(operands, isSlice);
+}
+
 double Problem::bytes() const {
-  double bytes = static_cast<double>(result.numBytes());
+  auto bytesOf = [](TensorDesc desc) {
+    desc.pitch = 0; // What lies between the pixels of a slice is not touched.
+    return static_cast<double>(desc.numBytes());
+  };
+  double bytes = bytesOf(result);
   for (const std::vector<TensorDesc> *list : {&moreResults, &operands})
     for (const TensorDesc &desc : *list)
-      bytes += static_cast<double>(desc.numBytes());
+      bytes += bytesOf(desc);
   return bytes;
 }

@@ -130,6 +130,18 @@ std::string Checker::checkTensor(const TensorDesc &desc) const {
   if (desc.layout.kind == Layout::Blocked &&
       !llvm::is_contained({4, 8, 16, 32, 64}, desc.layout.block))
     return "a block of channels is not 4, 8, 16, 32 or 64";
+  if (desc.pitch) {
+    if (desc.layout.kind != Layout::NHWC)
+      return "a slice is not in nhwc";
+    if (desc.pitch <= desc.shape[1])
+      return formatv("a slice of {0} channels has a pitch of {1}, expected "
+                     "more",
+                     desc.shape[1], desc.pitch);
+    if (desc.pitch > kMaxElements / elements)
+      return formatv("a slice spans more than {0} elements", kMaxElements);
+    if (desc.constant)
+      return "a slice is constant";
+  }
   return "";
 }
 

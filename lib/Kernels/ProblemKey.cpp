@@ -9,7 +9,7 @@
 //              {" | " step}
 //   results := tensor | "(" tensor ", " tensors ")"
 //   tensors := tensor {", " tensor}
-//   tensor  := {size "x"} dtype ["q"] [":" layout] [":const"]
+//   tensor  := {size "x"} dtype ["q"] [":" layout ["/" pitch]] [":const"]
 //   step    := op ["(" operand [",swapped"] ")"] ["{" attrs "}"]
 //   attrs   := name "=" [number {"," number}] {" " name "=" ...}
 //
@@ -46,6 +46,8 @@ static void printTensor(llvm::raw_ostream &os, const TensorDesc &desc) {
     os << 'q';
   if (desc.layout.kind != Layout::NCHW)
     os << ':' << desc.layout.name();
+  if (desc.pitch)
+    os << '/' << desc.pitch;
   if (desc.constant)
     os << ":const";
 }
@@ -128,8 +130,11 @@ static FailureOr<TensorDesc> parseTensor(StringRef text) {
       desc.constant = true;
       continue;
     }
-    FailureOr<Layout> layout = parseLayout(word);
-    if (failed(layout))
+    auto [name, pitch] = word.split('/');
+    FailureOr<Layout> layout = parseLayout(name);
+    if (failed(layout) || (name.size() != word.size() &&
+                           (pitch.getAsInteger(10, desc.pitch) ||
+                            desc.pitch <= 0)))
       return failure();
     desc.layout = *layout;
   }

@@ -39,11 +39,19 @@ const Solver *tarpon::findSolver(StringRef id) {
   return nullptr;
 }
 
+Applicability tarpon::checkApplicable(const Solver &solver,
+                                      const Problem &problem,
+                                      const TargetInfo &target) {
+  if (problem.hasSlices() && !solver.knowsSlices())
+    return Applicability::no("does not know slices");
+  return solver.isApplicable(problem, target);
+}
+
 std::vector<const Solver *>
 tarpon::getApplicableSolvers(const Problem &problem, const TargetInfo &target) {
   std::vector<std::pair<double, const Solver *>> ranked;
   for (const Solver *solver : getHostSolvers())
-    if (solver->isApplicable(problem, target))
+    if (checkApplicable(*solver, problem, target))
       ranked.emplace_back(solver->expectedFraction(problem, target), solver);
   llvm::stable_sort(
       ranked, [](const auto &a, const auto &b) { return a.first > b.first; });

@@ -237,7 +237,7 @@ std::vector<int64_t> tarpon::getStrides(const TensorDesc &desc) {
   if (blocked)
     next = desc.layout.block;
   if (channelsLast && rank > 1)
-    place(1, desc.shape[1]);
+    place(1, desc.pixelPitch());
   for (int64_t dim = rank - 1; dim >= 2; --dim)
     place(dim, desc.shape[dim]);
   if (!channelsLast && rank > 1)

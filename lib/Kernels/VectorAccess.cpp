@@ -28,8 +28,10 @@ bool tarpon::isVectorizable(const TensorDesc &desc) {
 
 FlatTensor::FlatTensor(LaunchBuilder &launch, BufferSlot slot,
                        const TensorDesc &desc)
-    : dtype(desc.dtype), quantized(desc.quantized),
+    : dtype(desc.dtype), quantized(desc.quantized), isSlice(desc.pitch != 0),
       buffer(launch.addBuffer(slot)) {
+  if (isSlice)
+    pitchParam = launch.addParam(desc.pitch);
   if (!quantized)
     return;
   scaleParam = launch.addFloatParam(desc.scales.front());
@@ -40,17 +42,29 @@ std::string FlatTensor::symbolPart() const {
   std::string part(runtime::dtypeName(dtype));
   if (quantized)
     part.push_back('q');
+  if (isSlice)
+    part.push_back('p');
   return part;
 }
 
 BoundFlatTensor FlatTensor::bind(KernelBuilder &b) const {
-  BoundFlatTensor bound{dtype, quantized, b.getBuffer(buffer), Value(),
-                        Value()};
+  BoundFlatTensor bound{dtype,   quantized, b.getBuffer(buffer),
+                        Value(), Value(),   Value()};
+  if (isSlice)
+    bound.pitch = b.getParam(pitchParam);
   if (quantized) {
     bound.scale = b.getFloatParam(scaleParam);
     bound.zeroPoint = b.getFloatParam(zeroPointParam);
   }
   return bound;
+}
+
+Value BoundFlatTensor::offsetOf(KernelBuilder &b,
+                                const VectorPlace &place) const {
+  if (!pitch)
+    return place.offset;
+  assert(place.pixel && "the loop does not know its pixels");
+  return b.add(b.mul(place.pixel, pitch), place.element);
 }
 
 Value BoundFlatTensor::pointerTo(KernelBuilder &b, Value offset) const {
@@ -146,7 +160,7 @@ std::string PlacedOperand::symbolPart() const {
 Value PlacedOperand::load(KernelBuilder &b, const BoundFlatTensor &bound,
                           const VectorPlace &place) const {
   if (follows == Follows::Elements)
-    return bound.load(b, place.offset, place.lanes, place.mask);
+    return bound.load(b, bound.offsetOf(b, place), place.lanes, place.mask);
   if (follows == Follows::Nothing)
     return b.broadcast(bound.load(b, b.cst(0), 1), place.lanes);
   assert(place.channel && "the loop does not know its channels");
@@ -224,7 +238,7 @@ void VectorOutput::Bound::store(KernelBuilder &b, const VectorPlace &place,
     return output->operands[i].load(b, operands[i], place);
   };
   value = output->epilogue.emit(b, value, epilogueParams, loadOperand);
-  result.store(b, value, place.offset, place.mask);
+  result.store(b, value, result.offsetOf(b, place), place.mask);
 }
 
 //===----------------------------------------------------------------------===//
@@ -326,6 +340,10 @@ void VectorLoop::emitRow(
     VectorPlace place;
     place.offset = b.add(start, i);
     place.channel = isPixel ? i : channel;
+    if (isPixel) {
+      place.pixel = row;
+      place.element = i;
+    }
     place.lanesAreChannels = isPixel;
     place.lanes = b.lanes();
     place.mask = mask;

@@ -28,12 +28,30 @@ namespace tarpon {
 /// with one scale.
 bool isVectorizable(const TensorDesc &desc);
 
+/// Which of the result's elements a vector holds.
+struct VectorPlace {
+  mlir::Value offset; ///< of the first element
+  /// The channel of the first element, where operands follow channels.
+  mlir::Value channel;
+  /// In nhwc the pixel, counted through all images, and the element in it.
+  mlir::Value pixel, element;
+  /// The lanes are consecutive channels, rather than all of one.
+  bool lanesAreChannels = false;
+  int64_t lanes = 1;
+  mlir::Value mask;        ///< lanes that exist, or null for all
+  mlir::Value channelMask; ///< channels that exist, or null for those in mask
+};
+
 /// A tensor inside of an emitted kernel, addressed by element offsets.
 struct BoundFlatTensor {
   DType dtype;
   bool quantized;
   mlir::Value base, scale, zeroPoint;
+  mlir::Value pitch; ///< of a slice, else null
 
+  /// The offset of a place that was found for a tensor of this shape without
+  /// regard to slices.
+  mlir::Value offsetOf(KernelBuilder &b, const VectorPlace &place) const;
   /// `lanes` elements from `offset` as f32, dequantised. `mask` may be null.
   mlir::Value load(KernelBuilder &b, mlir::Value offset, int64_t lanes,
                    mlir::Value mask = nullptr) const;
@@ -48,18 +66,19 @@ struct BoundFlatTensor {
 };
 
 /// What a plan knows of such a tensor; integers of up to 16 bits that are not
-/// quantised are possible too. Captured by value.
+/// quantised are possible too. A slice can only be accessed by places that know
+/// their pixel. Captured by value.
 class FlatTensor {
 public:
   FlatTensor(LaunchBuilder &launch, BufferSlot slot, const TensorDesc &desc);
   BoundFlatTensor bind(KernelBuilder &b) const;
-  /// "f16", "u8q".
+  /// "f16", "u8q", and for slices "f32p".
   std::string symbolPart() const;
 
 private:
   DType dtype;
-  bool quantized;
-  int64_t buffer, scaleParam = 0, zeroPointParam = 0;
+  bool quantized, isSlice;
+  int64_t buffer, scaleParam = 0, zeroPointParam = 0, pitchParam = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -76,18 +95,6 @@ enum class Follows : uint8_t {
 /// None if the operand is broadcast otherwise or lies in another layout.
 std::optional<Follows> classifyOperand(const TensorDesc &operand,
                                        const TensorDesc &result);
-
-/// Which of the result's elements a vector holds.
-struct VectorPlace {
-  mlir::Value offset; ///< of the first element
-  /// The channel of the first element, where operands follow channels.
-  mlir::Value channel;
-  /// The lanes are consecutive channels, rather than all of one.
-  bool lanesAreChannels = false;
-  int64_t lanes = 1;
-  mlir::Value mask;        ///< lanes that exist, or null for all
-  mlir::Value channelMask; ///< channels that exist, or null for those in mask
-};
 
 /// An operand read as vectors at places of the result.
 class PlacedOperand {
@@ -155,7 +162,8 @@ void forVectors(KernelBuilder &b, mlir::Value begin, mlir::Value end,
 /// A loop over all elements of a tensor in memory order, in vectors.
 class VectorLoop {
 public:
-  /// `needsChannels`: the body asks for the channel of a place.
+  /// `needsChannels`: the body asks for the channel of a place, or accesses
+  /// slices.
   VectorLoop(LaunchBuilder &launch, const TensorDesc &desc, bool needsChannels);
 
   int64_t tasks() const { return numTasks; }

@@ -52,7 +52,7 @@ static bool isKernelOperand(Value value) {
 static bool isWrappable(Operation &op) {
   return isa<TarponDialect>(op.getDialect()) && op.getNumRegions() == 0 &&
          op.getNumResults() == 1 && op.getNumOperands() != 0 &&
-         !isa<ReshapeOp, LaunchOp>(op) &&
+         !isa<JoinOp, ReshapeOp, LaunchOp>(op) &&
          isKernelElement(getTensorType(op.getResult(0)).getElementType()) &&
          llvm::all_of(op.getOperands(), isKernelOperand);
 }

@@ -71,7 +71,7 @@ struct LowerToLaunchesPass
     IRRewriter rewriter(&getContext());
     for (Operation &op : llvm::make_early_inc_range(
              getOperation().getBody().front().without_terminator())) {
-      if (isa<ConstantOp, ReshapeOp, LaunchOp>(op))
+      if (isa<ConstantOp, JoinOp, ReshapeOp, LaunchOp>(op))
         continue;
       auto fused = dyn_cast<FusedOp>(op);
       if (!fused) {
@@ -93,7 +93,7 @@ private:
     if (!solver)
       return op.emitOpError("expects the id of a solver, got ")
              << solution.getSolver();
-    Applicability applicable = solver->isApplicable(problem, target);
+    Applicability applicable = checkApplicable(*solver, problem, target);
     if (!applicable)
       return op.emitOpError("has a solver that is not applicable: ")
              << solution.getSolver() << " " << applicable.getReason();

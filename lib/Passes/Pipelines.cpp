@@ -40,6 +40,8 @@ void tarpon::buildChoicePipeline(OpPassManager &pm,
   passes.addPass(createRemoveRedundantConvertsPass());
   // The converts that are left become launches of their own.
   passes.addPass(createFusePass({"off"}));
+  if (options.fusion == "on")
+    passes.addPass(createEliminateConcatsPass(options.target));
 }
 
 void tarpon::buildLoweringPipeline(OpPassManager &pm,
@@ -85,7 +87,8 @@ void tarpon::registerTarponPipelines() {
       "tarpon-choose", "Apply one choice of dtype, layout and fusion",
       [](OpPassManager &pm, const ChoicePipelineOptions &options) {
         buildChoicePipeline(pm,
-                            {options.dtype, options.layout, options.fusion});
+                            {options.dtype, options.layout, options.fusion,
+                             TargetInfo()});
       });
   PassPipelineRegistration<LoweringPipelineOptions>(
       "tarpon-lower", "Attach solutions, make launches and plan memory",

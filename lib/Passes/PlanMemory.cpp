@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/IR/Views.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -29,8 +30,9 @@ namespace {
 
 /// Memory that is in use from the op number `first` to the op number `last`.
 struct Buffer {
+  /// The storage of results, or else the launch whose workspace it is.
+  Value storage;
   LaunchOp launch;
-  bool isWorkspace;
   int64_t size;
   unsigned first, last;
   int64_t offset = 0;
@@ -62,8 +64,8 @@ static ValueUses getUses(Value value,
     Value view = views.pop_back_val();
     for (Operation *user : view.getUsers()) {
       uses.last = std::max(uses.last, times.lookup(user));
-      if (auto reshape = dyn_cast<ReshapeOp>(user))
-        views.push_back(reshape.getResult());
+      if (isa<ReshapeOp, JoinOp>(user))
+        views.push_back(user->getResult(0));
       if (!isa<func::ReturnOp>(user))
         continue;
       ++uses.numReturns;
@@ -78,6 +80,11 @@ static int64_t getBufferSize(int64_t bytes) {
                        runtime::kBufferAlignment);
 }
 
+static int64_t getBytes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return getTensorDesc(type, /*constant=*/false).numBytes();
+}
+
 /// The buffers of all launches; results with memory of their own are marked and
 /// left out.
 static SmallVector<Buffer> collectBuffers(func::FuncOp function) {
@@ -85,19 +92,26 @@ static SmallVector<Buffer> collectBuffers(func::FuncOp function) {
   for (auto [time, op] : llvm::enumerate(function.getBody().front()))
     times[&op] = time;
   SmallVector<Buffer> buffers;
+  llvm::DenseMap<Value, size_t> bufferOf;
   Builder builder(function.getContext());
   for (auto launch : function.getBody().front().getOps<LaunchOp>()) {
     unsigned time = times[launch];
     ValueUses uses = getUses(launch.getResult(), times);
-    if (uses.numReturns == 1 && !uses.returnsView) {
+    Value storage = getView(launch.getResult()).storage;
+    bool isOwn = storage == launch.getResult();
+    if (isOwn && uses.numReturns == 1 && !uses.returnsView) {
       launch.setOffsetAttr(builder.getI64IntegerAttr(-1));
+    } else if (auto [known, isNew] =
+                   bufferOf.try_emplace(storage, buffers.size());
+               isNew) {
+      buffers.push_back({storage, nullptr, getBufferSize(getBytes(storage)),
+                         time, uses.last});
     } else {
-      auto type = cast<RankedTensorType>(launch.getResult().getType());
-      int64_t bytes = getTensorDesc(type, /*constant=*/false).numBytes();
-      buffers.push_back({launch, false, getBufferSize(bytes), time, uses.last});
+      Buffer &buffer = buffers[known->second];
+      buffer.last = std::max(buffer.last, uses.last);
     }
     if (launch.getWorkspaceBytes() != 0)
-      buffers.push_back({launch, true,
+      buffers.push_back({Value(), launch,
                          getBufferSize(launch.getWorkspaceBytes()), time,
                          time});
   }
@@ -148,6 +162,30 @@ static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
   return arenaBytes;
 }
 
+/// Writes down where results and workspaces lie.
+static void setOffsets(func::FuncOp function, ArrayRef<Buffer> buffers) {
+  Builder builder(function.getContext());
+  llvm::DenseMap<Value, int64_t> offsets;
+  for (const Buffer &buffer : buffers) {
+    if (buffer.storage)
+      offsets[buffer.storage] = buffer.offset;
+    else
+      LaunchOp(buffer.launch)
+          .setWorkspaceOffsetAttr(builder.getI64IntegerAttr(buffer.offset));
+  }
+  for (auto launch : function.getBody().front().getOps<LaunchOp>()) {
+    View view = getView(launch.getResult());
+    auto storage = offsets.find(view.storage);
+    if (storage == offsets.end())
+      continue;
+    auto type = cast<RankedTensorType>(launch.getResult().getType());
+    int64_t elementBytes = runtime::dtypeBytes(
+        getTensorDesc(type, /*constant=*/false).dtype);
+    launch.setOffsetAttr(builder.getI64IntegerAttr(
+        storage->second + view.offset * elementBytes));
+  }
+}
+
 namespace {
 
 struct PlanMemoryPass : tarpon::impl::PlanMemoryPassBase<PlanMemoryPass> {
@@ -156,21 +194,16 @@ struct PlanMemoryPass : tarpon::impl::PlanMemoryPassBase<PlanMemoryPass> {
     if (function.isExternal())
       return;
     for (Operation &op : function.getBody().front().without_terminator())
-      if (!isa<ConstantOp, ReshapeOp, LaunchOp>(op)) {
+      if (!isa<ConstantOp, JoinOp, ReshapeOp, LaunchOp>(op)) {
         op.emitOpError("has no place in memory: it is not a launch");
         return signalPassFailure();
       }
     SmallVector<Buffer> buffers = collectBuffers(function);
     int64_t bytes = placeBuffers(buffers);
     Builder builder(&getContext());
-    for (Buffer &buffer : buffers) {
-      IntegerAttr offset = builder.getI64IntegerAttr(buffer.offset);
-      if (buffer.isWorkspace)
-        buffer.launch.setWorkspaceOffsetAttr(offset);
-      else
-        buffer.launch.setOffsetAttr(offset);
+    setOffsets(function, buffers);
+    for (const Buffer &buffer : buffers)
       bufferBytes += buffer.size;
-    }
     arenaBytes += bytes;
     function->setAttr(kArenaBytesAttrName, builder.getI64IntegerAttr(bytes));
   }

@@ -64,7 +64,7 @@ static bool holdsAll(Type from, Type to) {
 static bool isRowMajorInMemory(RankedTensorType type) {
   LayoutKind kind = getLayout(type).getKind();
   return kind == LayoutKind::NCHW ||
-         (kind == LayoutKind::NHWC &&
+         (kind == LayoutKind::NHWC && getLayout(type).getPitch() == 0 &&
           llvm::all_of(type.getShape().drop_front(2),
                        [](int64_t size) { return size == 1; }));
 }

@@ -87,7 +87,7 @@ private:
       return chooser(op, problem);
     const Solver *chosen = getApplicableSolvers(problem, target).front();
     if (preferred) {
-      Applicability applicable = preferred->isApplicable(problem, target);
+      Applicability applicable = checkApplicable(*preferred, problem, target);
       if (applicable)
         chosen = preferred;
       else

@@ -31,6 +31,8 @@ static json toJson(const TensorInfo &tensor) {
   if (tensor.quantized)
     result["quantized"] = {{"scale", tensor.scale},
                            {"zero_point", tensor.zeroPoint}};
+  if (tensor.usedPerRow)
+    result["used_per_row"] = tensor.usedPerRow;
   return result;
 }
 
@@ -99,6 +101,8 @@ static TensorInfo readTensor(const JsonReader &reader) {
     tensor.scale = static_cast<float>(quantized.field("scale").number());
     tensor.zeroPoint = quantized.field("zero_point").integer();
   }
+  if (reader.has("used_per_row"))
+    tensor.usedPerRow = reader.field("used_per_row").integer();
   return tensor;
 }
 

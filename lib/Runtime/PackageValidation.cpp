@@ -65,11 +65,12 @@ static Status validateTensors(const std::vector<TensorInfo> &tensors,
 /// `bytes` is the size of the space; a buffer may start right at its end only
 /// if it is empty, and empty buffers are allowed.
 static Status validateOffset(const BufferRef &buffer, int64_t bytes,
-                             const std::string &who, const char *space) {
+                             const std::string &who, const char *space,
+                             int64_t alignment) {
   if (buffer.offset < 0 || buffer.offset > bytes)
     return Error{who + " refers to byte " + std::to_string(buffer.offset) +
                  " of " + std::to_string(bytes) + " " + space + " bytes"};
-  if (buffer.offset % kBufferAlignment != 0)
+  if (buffer.offset % alignment != 0)
     return Error{who + " refers to the misaligned " + space + " offset " +
                  std::to_string(buffer.offset)};
   return success();
@@ -89,9 +90,10 @@ static Status validateBuffer(const Package &package, const BufferRef &buffer,
   case BufferSpace::Constant:
     return validateOffset(buffer,
                           static_cast<int64_t>(package.constants.size()), who,
-                          "constant");
+                          "constant", kBufferAlignment);
   case BufferSpace::Arena:
-    return validateOffset(buffer, package.arenaBytes, who, "arena");
+    // A slice of a tensor may start anywhere.
+    return validateOffset(buffer, package.arenaBytes, who, "arena", 1);
   case BufferSpace::Input:
     return validateIndex(buffer, package.inputs.size(), who, "input");
   case BufferSpace::Output:

@@ -18,7 +18,7 @@ namespace tarpon {
 
 static void printSolver(const Solver &solver, const Problem &problem,
                         const TargetInfo &target) {
-  Applicability answer = solver.isApplicable(problem, target);
+  Applicability answer = checkApplicable(solver, problem, target);
   if (!answer) {
     llvm::outs() << solver.id() << ": no, " << answer.getReason() << "\n";
     return;

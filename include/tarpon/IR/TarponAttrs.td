@@ -33,21 +33,30 @@ def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout", [
       hold unspecified values.
 
     Ranks other than 4 use the same words (`nhwc` of a rank-3 tensor is N, W, C).
+    `<nhwc, pitch = P>` is a slice of an nhwc tensor of P channels: that many
+    elements lie between neighbouring pixels. A pitch of 0 is that of the
+    channels.
     Constraints:
     - (C1) the block size is 4, 8, 16, 32 or 64, and 1 if not blocked.
     - (C2) as an encoding it needs a tensor of rank 3 or more: smaller ones
       have no layout but nchw.
     - (C3) as an encoding it is not nchw, which has one spelling: none.
+    - (C4) only nhwc has a pitch, which is not negative.
+    - (C5) as an encoding a pitch is more than the channels of the tensor.
   }];
-  let parameters = (ins "::tarpon::LayoutKind":$kind, "int64_t":$block);
+  let parameters = (ins "::tarpon::LayoutKind":$kind, "int64_t":$block, "int64_t":$pitch);
   let builders = [AttrBuilder<(ins "::tarpon::LayoutKind":$kind), [{
-    return $_get($_ctxt, kind, int64_t(1));
+    return $_get($_ctxt, kind, int64_t(1), int64_t(0));
+  }]>, AttrBuilder<(ins "::tarpon::LayoutKind":$kind, "int64_t":$block), [{
+    return $_get($_ctxt, kind, block, int64_t(0));
   }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// "nchw", "nhwc", "nchw16c".
+    /// "nchw", "nhwc", "nchw16c"; says nothing of a pitch.
     std::string getName() const;
+    /// The same layout with another pitch.
+    LayoutAttr withPitch(int64_t pitch) const;
     /// The layout of that name, or null.
     static LayoutAttr parseName(::mlir::MLIRContext *context, ::llvm::StringRef name);
   }];

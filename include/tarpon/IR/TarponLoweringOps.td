@@ -66,8 +66,8 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
     the arena; -1 for a result of the model, which has memory of its own) and
     `workspace_offset`.
 
-    Constraints: (C1) offsets are multiples of 64, or -1. (C2) workspace_bytes is
-    not negative.
+    Constraints: (C1) `offset` is not negative, or -1; `workspace_offset` is a
+    multiple of 64, or -1. (C2) workspace_bytes is not negative.
   }];
   let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, StrAttr:$name, StrAttr:$problem,
                        Tarpon_SolutionAttr:$solution,

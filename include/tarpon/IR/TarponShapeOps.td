@@ -49,13 +49,42 @@ def Tarpon_ConcatOp : Tarpon_GraphOp<"concat", [
   let hasFolder = 1;
 }
 
+def Tarpon_JoinOp : Tarpon_Op<"join", [Pure]> {
+  let summary = "Slices that lie side by side in memory, as one tensor";
+  let description = [{
+    A concatenation along the channels that takes no time: the memory plan puts
+    the operands where the result has them. It is a view, as tarpon.reshape.
+
+    Constraints:
+    - (C1) at least one operand.
+    - (C2) the operands have the rank (3 or more) and element type of the result
+      and the same sizes but along dimension 1, where the result has the sum of
+      theirs; they are not quantised per channel.
+    - (C3) result and operands are in one layout. In nhwc an operand has the
+      pitch of the result, or as pitch the result's channels if it has none.
+      In other layouts there is one image, and no block of channels spans two
+      operands.
+    - (C4) an operand is the result of an operation that is not a constant or a
+      view of something else, and is operand of no other tarpon.join, nor twice.
+
+    Example:
+    ```mlir
+    %c = tarpon.join %a, %b : (tensor<1x4x8x8xf32, #tarpon.layout<nhwc, pitch = 12>>, tensor<1x8x8x8xf32, #tarpon.layout<nhwc, pitch = 12>>) -> tensor<1x12x8x8xf32, #tarpon.layout<nhwc>>
+    ```
+  }];
+  let arguments = (ins Variadic<Tarpon_Tensor>:$inputs);
+  let results = (outs Tarpon_Tensor:$result);
+  let assemblyFormat = "$inputs attr-dict `:` functional-type($inputs, $result)";
+  let hasVerifier = 1;
+}
+
 def Tarpon_ReshapeOp : Tarpon_Op<"reshape", [Pure,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "The same elements in row-major order in another shape";
   let description = [{
     Constraints: (C1) both types have the same element type and number of
     elements. (C2) both are row-major in memory: without a layout, or nhwc with
-    all spatial dimensions 1.
+    all spatial dimensions 1 and no pitch.
   }];
   let arguments = (ins Tarpon_Tensor:$input);
   let results = (outs Tarpon_Tensor:$result);

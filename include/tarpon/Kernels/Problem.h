@@ -47,6 +47,9 @@ struct TensorDesc {
   /// Logical shape: N, C, spatial...
   std::vector<int64_t> shape;
   Layout layout;
+  /// Elements from one pixel to the next in nhwc, where that is more than the
+  /// channels: a slice of a larger tensor. 0 where pixels lie side by side.
+  int64_t pitch = 0;
   /// Known at compile time, so that a solver may pack it.
   bool constant = false;
 
@@ -60,8 +63,11 @@ struct TensorDesc {
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   /// Logical elements.
   int64_t numElements() const;
-  /// Bytes in memory; a blocked layout counts its padding channels.
+  /// Bytes in memory from the first element to the last; a blocked layout
+  /// counts its padding channels.
   int64_t numBytes() const;
+  /// Elements from one pixel to the next in nhwc.
+  int64_t pixelPitch() const { return pitch ? pitch : shape[1]; }
   /// Product of the dimensions behind the second.
   int64_t spatialSize() const;
   /// The dimensions behind the second.
@@ -119,8 +125,12 @@ struct Problem {
   ///   conv(1x64x56x56xf32:nhwc, 64x64x3x3xf32:const)->1x64x56x56xf32:nhwc
   ///   {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | relu
   /// on one line. Quantised dtypes are spelled "u8q", "i8q"; several results
-  /// stand in parentheses: "...)->(1x4x2x2xf32, 1x4x2x2xi64)".
+  /// stand in parentheses: "...)->(1x4x2x2xf32, 1x4x2x2xi64)". A slice of a
+  /// tensor with 256 channels is spelled "1x64x56x56xf32:nhwc/256".
   std::string key() const;
+
+  /// Whether an operand or the result is a slice (see TensorDesc::pitch).
+  bool hasSlices() const;
 
   /// Multiplications and additions of the root, counted separately; and bytes
   /// read and written once.

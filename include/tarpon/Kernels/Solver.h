@@ -131,6 +131,10 @@ public:
   virtual Applicability isApplicable(const Problem &problem,
                                      const TargetInfo &target) const = 0;
 
+  /// Whether isApplicable looks at TensorDesc::pitch. A problem with slices is
+  /// never given to a solver that does not know them; see checkApplicable.
+  virtual bool knowsSlices() const { return false; }
+
   /// Shapes are run-time arguments: one compiled kernel serves many problems.
   virtual bool isDynamic() const { return true; }
 
@@ -176,6 +180,11 @@ llvm::ArrayRef<const Solver *> getHostSolvers();
 
 /// The solver of that id, or null.
 const Solver *findSolver(llvm::StringRef id);
+
+/// Whether the solver computes this problem. What everybody but solvers and
+/// their tests asks: isApplicable, with a no for slices that it does not know.
+Applicability checkApplicable(const Solver &solver, const Problem &problem,
+                              const TargetInfo &target);
 
 /// The applicable solvers, by descending expectedFraction (stable).
 std::vector<const Solver *> getApplicableSolvers(const Problem &problem,

@@ -61,6 +61,11 @@ createSelectSolutionsPass(const TargetInfo &target,
 /// tarpon-lower-to-launches for a target.
 std::unique_ptr<mlir::Pass> createLowerToLaunchesPass(const TargetInfo &target);
 
+/// The pass for programs: it leaves alone what would cost a region the solver
+/// that it would have on this target.
+std::unique_ptr<mlir::Pass>
+createEliminateConcatsPass(const TargetInfo &target);
+
 #define GEN_PASS_REGISTRATION
 #include "tarpon/Passes/Passes.h.inc"
 

@@ -187,6 +187,35 @@ class Tarpon_TargetPass<string argument> : Tarpon_FuncPass<argument> {
   ];
 }
 
+def EliminateConcatsPass : Tarpon_TargetPass<"tarpon-eliminate-concats"> {
+  let summary = "Let producers write where a concat would copy";
+  let description = [{
+    Runs on fused functions. A region that only concatenates along the channels
+    becomes a tarpon.join, which takes no time; its operands become slices (an
+    nhwc layout with a pitch) or, where channels are outermost and there is one
+    image, stay as they are.
+
+    An operand that cannot be a slice is copied by a region of its own: an
+    argument, a constant or a view, what leaves the function or is a slice
+    already, and what would cost its producer or a reader the solver that they
+    have without slices. A concat all of whose operands would be copied is left
+    alone, as is one whose result leaves the function.
+
+    ```mlir
+    %a = tarpon.fused(...) ... -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
+    %c = tarpon.fused(%0 = %a, %1 = %b) ... { tarpon.concat %0, %1 ... }
+    // becomes
+    %a = tarpon.fused(...) ... -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc, pitch = 12>>
+    %c = tarpon.join %a, %b ...
+    ```
+  }];
+  let options = targetOptions;
+  let statistics = [
+    Statistic<"numEliminated", "num-eliminated", "Concats that became joins">,
+    Statistic<"numCopies", "num-copies", "Operands of them that are copied">
+  ];
+}
+
 def LowerToLaunchesPass : Tarpon_TargetPass<"tarpon-lower-to-launches"> {
   let summary = "Turn fused regions with solutions into launches";
   let description = [{
@@ -204,7 +233,8 @@ def PlanMemoryPass : Tarpon_FuncPass<"tarpon-plan-memory"> {
   let description = [{
     Buffers that are not in use at the same time share memory. A result is in use
     from its launch to the last launch that reads it, also through reshapes; a
-    workspace during its launch. The largest buffers are placed first, each in
+    workspace during its launch. What is joined lies in one buffer, which is in
+    use from the first launch that writes to it. The largest buffers are placed first, each in
     the smallest gap that holds it. Offsets are aligned, and behind each buffer
     is room for reads of a whole vector.
 

@@ -24,6 +24,8 @@ struct ChoiceOptions {
   std::string layout = "nchw";
   /// "on" or "off".
   std::string fusion = "on";
+  /// What it will run on: decides which solvers there are.
+  TargetInfo target = {};
 };
 
 struct LoweringOptions {

@@ -34,6 +34,10 @@ struct TensorInfo {
   bool quantized = false;
   float scale = 1.0f;
   int64_t zeroPoint = 0;
+  /// How many elements of each row (of the last dimension) there are; what lies
+  /// behind them in the row is none of the tensor's. 0 for all of them. Only in
+  /// packages of one problem, whose tensors may be slices.
+  int64_t usedPerRow = 0;
 
   int64_t numElements() const;
   int64_t numBytes() const;
@@ -42,9 +46,9 @@ struct TensorInfo {
 /// Where a buffer of a launch lives.
 enum class BufferSpace : uint8_t { Constant, Arena, Input, Output };
 
-/// One buffer of a launch. `offset` is a byte offset into the constants or the
-/// arena (a multiple of kBufferAlignment), or the index of a model input or
-/// output.
+/// One buffer of a launch. `offset` is a byte offset into the constants (a
+/// multiple of kBufferAlignment) or the arena (likewise, but for slices of
+/// tensors), or the index of a model input or output.
 struct BufferRef {
   BufferSpace space = BufferSpace::Arena;
   int64_t offset = 0;

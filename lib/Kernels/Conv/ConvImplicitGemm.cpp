@@ -25,6 +25,8 @@ static igemm::Geometry makeGeometry(const Problem &problem) {
                        pads = problem.ints("pads");
   igemm::Geometry g;
   g.batch = input[0];
+  g.inputPitch = problem.operands[0].pitch;
+  g.resultPitch = problem.result.pitch;
   g.groups = problem.integer("group");
   g.channels = filter[1];
   g.outChannels = filter[0] / g.groups;
@@ -68,12 +70,16 @@ class ConvImplicitGemm final : public igemm::EngineSolver {
 public:
   StringRef id() const override { return "conv-igemm-v1"; }
 
+  bool knowsSlices() const override { return true; }
+
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override {
     if (problem.op != "conv")
       return Applicability::no("needs a convolution");
     if (problem.result.rank() > 4)
       return Applicability::no("needs one or two spatial dimensions");
+    if (problem.operands[0].pitch && makeGeometry(problem).taps() > 1)
+      return Applicability::no("reads slices in windows of one pixel only");
     return igemm::isSupported(problem, target, makeGeometry(problem));
   }
 

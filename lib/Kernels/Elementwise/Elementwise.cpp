@@ -23,6 +23,7 @@ public:
   StringRef id() const override { return "elementwise-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
+  bool knowsSlices() const override { return true; }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.7;
@@ -80,7 +81,8 @@ SolutionPlan Elementwise::plan(const Problem &problem,
   LaunchBuilder launch(plan);
   EpilogueEmitter root = launch.addElementwiseRoot(problem);
   std::vector<PlacedOperand> operands;
-  bool needsChannels = VectorOutput::followsChannels(problem);
+  bool needsChannels =
+      VectorOutput::followsChannels(problem) || problem.hasSlices();
   std::string symbol = joinSymbol({"elementwise", root.symbolPart()});
   for (int64_t i = 0; i < problem.rootOperands; ++i) {
     Follows follows = *classifyOperand(problem.operands[i], problem.result);

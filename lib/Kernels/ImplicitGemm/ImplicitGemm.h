@@ -57,6 +57,8 @@ struct Geometry {
   int64_t outChannels = 1, outHeight = 1, outWidth = 1;
   int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1;
   int64_t dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
+  /// TensorDesc::pitch of an nhwc input and result; 0 if they are no slices.
+  int64_t inputPitch = 0, resultPitch = 0;
 
   int64_t outPixels() const { return outHeight * outWidth; }
   int64_t taps() const { return kernelH * kernelW; }
@@ -133,7 +135,7 @@ enum Param : int64_t {
   OutWidth,
   OutPixels,      ///< per image
   OutChannels,    ///< per group
-  ResultChannels, ///< of all groups
+  ResultChannels, ///< of all groups; from pixel to pixel of an nhwc slice
   Groups,
   PixelTiles,    ///< per image
   ChannelTiles,  ///< per group

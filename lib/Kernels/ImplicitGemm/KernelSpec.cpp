@@ -40,8 +40,9 @@ static std::optional<AccessKind> getAccess(const TensorDesc &operand,
   if (operand.numElements() == 1)
     return AccessKind::Scalar;
   if (operand.shape == result.shape)
-    return operand.layout == result.layout ? std::optional(AccessKind::Tensor)
-                                           : std::nullopt;
+    return operand.layout == result.layout && operand.pitch == result.pitch
+               ? std::optional(AccessKind::Tensor)
+               : std::nullopt;
   int64_t missing = result.rank() - operand.rank();
   for (int64_t i = 0; i < operand.rank(); ++i)
     if (operand.shape[i] != (missing + i == 1 ? result.shape[1] : 1))

@@ -288,10 +288,10 @@ static void setInputParams(std::vector<int64_t> &params, const KernelSpec &spec,
   int64_t channels = g.groups * g.channels, pixels = g.height * g.width;
   bool blocked = spec.inputLayout.kind == Layout::Blocked;
   int64_t block = spec.inputLayout.block;
-  int64_t pixel = (blocked ? block : channels) * element;
-  params[InputPixelBytes] = pixel;
+  int64_t pitch = g.inputPitch ? g.inputPitch : channels;
+  params[InputPixelBytes] = (blocked ? block : pitch) * element;
   params[InputImageBytes] =
-      pixels * (blocked ? llvm::alignTo(channels, block) : channels) * element;
+      pixels * (blocked ? llvm::alignTo(channels, block) : pitch) * element;
   params[InputGroupBytes] = g.channels * element * (blocked ? pixels : 1);
   int64_t piece = spec.pieceElements();
   params[InputPieceBytes] = piece * element * (blocked ? pixels : 1);
@@ -335,7 +335,8 @@ static int64_t setTaskParams(std::vector<int64_t> &params,
   params[OutWidth] = g.outWidth;
   params[OutPixels] = g.outPixels();
   params[OutChannels] = g.outChannels;
-  params[ResultChannels] = g.groups * g.outChannels;
+  params[ResultChannels] =
+      g.resultPitch ? g.resultPitch : g.groups * g.outChannels;
   params[Groups] = g.groups;
   params[PixelTiles] = pixelTiles;
   params[ChannelTiles] = channelTiles;

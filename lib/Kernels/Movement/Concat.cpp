@@ -28,6 +28,7 @@ public:
   StringRef id() const override { return "concat-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
+  bool knowsSlices() const override { return true; }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.6;
@@ -61,8 +62,12 @@ Applicability Concat::isApplicable(const Problem &problem,
     if (isBlocked && axis == 1 && part.shape[1] % layout.block != 0)
       return Applicability::no("channels are not in multiples of the block");
   }
+  if (problem.hasSlices() && axis != 1)
+    return Applicability::no("slices need to be joined along channels");
   if (isByteCopy(problem))
     return Applicability::yes();
+  if (problem.hasSlices())
+    return Applicability::no("slices need to be copied as they are");
   if (axis != 1 || layout.kind == Layout::Blocked)
     return Applicability::no("an epilogue, or operands stored in different "
                              "types, need channels in nchw or nhwc");
@@ -105,11 +110,18 @@ static int64_t getRowBytes(const TensorDesc &desc, int64_t axis) {
 static void planBytes(const Problem &problem, SolutionPlan &plan) {
   int64_t axis = problem.integer("axis");
   RowCopy copy;
-  copy.targetStride = getRowBytes(problem.result, axis);
-  copy.rows = problem.result.numBytes() / copy.targetStride;
+  int64_t elementBytes = runtime::dtypeBytes(problem.result.dtype);
+  TensorDesc dense = problem.result;
+  dense.pitch = 0;
+  copy.rows = dense.numBytes() / getRowBytes(dense, axis);
+  auto getStride = [&](const TensorDesc &desc) {
+    return desc.pitch ? desc.pitch * elementBytes : getRowBytes(desc, axis);
+  };
+  copy.targetStride = getStride(problem.result);
   for (auto [index, part] : llvm::enumerate(getParts(problem))) {
     LaunchBuilder launch(plan);
-    copy.rowBytes = copy.sourceStride = getRowBytes(part, axis);
+    copy.rowBytes = getRowBytes(part, axis);
+    copy.sourceStride = getStride(part);
     planRowCopy(launch, {BufferSlot::Operand, static_cast<int64_t>(index)},
                 {BufferSlot::Result, 0}, copy);
     copy.targetStart += copy.rowBytes;

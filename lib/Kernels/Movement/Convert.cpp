@@ -29,6 +29,7 @@ public:
   StringRef id() const override { return "convert-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
+  bool knowsSlices() const override { return true; }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.5;
@@ -70,6 +71,8 @@ Applicability Convert::isApplicable(const Problem &problem,
     return Applicability::no("operand and result differ in shape");
   if (from.layout == to.layout)
     return Applicability::yes();
+  if (problem.hasSlices())
+    return Applicability::no("a slice needs operand and result of one layout");
   if (to.rank() < 2)
     return Applicability::no("another layout needs channels");
   if (chooseRoute(problem) == Route::Flat)
@@ -91,7 +94,8 @@ static void planFlat(const Problem &problem, LaunchBuilder &launch) {
                       Follows::Elements);
   VectorOutput output(launch, problem);
   VectorLoop loop(launch, problem.result,
-                  VectorOutput::followsChannels(problem));
+                  VectorOutput::followsChannels(problem) ||
+                      problem.hasSlices());
   auto emit = [=](KernelBuilder &b) {
     BoundFlatTensor in = input.bind(b);
     VectorOutput::Bound out = output.bind(b);

@@ -26,6 +26,7 @@ public:
   StringRef id() const override { return "pool-nhwc-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
+  bool knowsSlices() const override { return true; }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.5;
@@ -134,7 +135,8 @@ void PoolNhwcKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
         VectorPlace at =
             loop.outputPlace(b, row, x, b.add(c, i * lanes), lanes, mask);
         if (isInteger) {
-          Value pointer = out.getResult().pointerTo(b, at.offset);
+          const BoundFlatTensor &result = out.getResult();
+          Value pointer = result.pointerTo(b, result.offsetOf(b, at));
           mask ? b.maskedStore(value, pointer, mask) : b.store(value, pointer);
           continue;
         }

@@ -28,6 +28,8 @@ public:
     return Applicability::no("there is no operation '" + problem.op + "'");
   }
 
+  bool knowsSlices() const override { return true; }
+
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.001;

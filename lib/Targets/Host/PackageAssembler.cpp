@@ -43,7 +43,7 @@ Result<PlannedLayer> tarpon::planLayer(const std::string &name,
                                        const PerfConfig &config,
                                        const TargetInfo &target) {
   std::string who = "layer '" + name + "': solver '" + solver.id().str() + "' ";
-  if (Applicability answer = solver.isApplicable(problem, target); !answer)
+  if (Applicability answer = checkApplicable(solver, problem, target); !answer)
     return Error{who + "does not take problem '" + problem.key() +
                  "': " + answer.getReason().str()};
   if (!solver.isValidConfig(problem, target, config))

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reshape costs nothing: its result is where its input is. A result that the
+// Reshapes and joins cost nothing: they are views (see Views.h). A result that the
 // function returns is computed right where the caller wants it; what is
 // returned a second time, or is an argument or a constant, is copied by a layer
 // of its own.
@@ -18,6 +18,7 @@
 
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/IR/TarponOps.h"
+#include "tarpon/IR/Views.h"
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -35,15 +36,14 @@ using runtime::Status;
 // Reading the IR
 //===----------------------------------------------------------------------===//
 
-/// The value whose memory `value` is a view of.
-static Value getStorage(Value value) {
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getInput();
-  return value;
-}
-
 static RankedTensorType getTensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
+}
+
+/// Where a value starts in its storage, in bytes.
+static int64_t getViewBytes(const View &view) {
+  TensorDesc desc = getTensorDesc(getTensorType(view.storage), false);
+  return view.offset * runtime::dtypeBytes(desc.dtype);
 }
 
 /// A string attribute of the function, or "".
@@ -80,7 +80,8 @@ static Result<PerfConfig> readConfig(const std::string &who,
 static bool matches(const TensorDesc &desc, RankedTensorType type) {
   TensorDesc typed = getTensorDesc(type, desc.constant);
   return desc.dtype == typed.dtype && desc.shape == typed.shape &&
-         desc.layout == typed.layout && desc.quantized == typed.quantized;
+         desc.layout == typed.layout && desc.pitch == typed.pitch &&
+         desc.quantized == typed.quantized;
 }
 
 /// The problem that a launch solves, with what the key leaves out.
@@ -99,7 +100,7 @@ static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
   for (size_t i = 0; fits && i < types.size(); ++i)
     fits = matches(problem->operands[i], types[i]) &&
            (!problem->operands[i].constant ||
-            getConstantValue(getStorage(op.getInputs()[i])));
+            getConstantValue(getView(op.getInputs()[i]).storage));
   if (!fits)
     return Error{who + "the problem '" + op.getProblem().str() +
                  "' does not fit the types of its operands and result"};
@@ -138,7 +139,7 @@ private:
   KernelCompiler &compiler;
   Package package;
   std::vector<PlannedLayer> layers;
-  /// Where arguments and results of launches are.
+  /// Where storage is: arguments, results of launches, joins.
   llvm::DenseMap<Value, BufferRef> places;
   /// Outputs that are computed in place need no copy.
   std::vector<bool> isComputed;
@@ -188,7 +189,7 @@ void PackageBuilder::placeResults() {
     places[argument] = {BufferSpace::Input, static_cast<int64_t>(index)};
   isComputed.resize(package.outputs.size());
   for (auto [index, value] : llvm::enumerate(getReturn().getOperands())) {
-    Value storage = getStorage(value);
+    Value storage = getView(value).storage;
     if (storage.getDefiningOp<LaunchOp>())
       isComputed[index] =
           places
@@ -201,15 +202,17 @@ void PackageBuilder::placeResults() {
 Result<OperandBinding> PackageBuilder::bindOperand(const std::string &who,
                                                    Value value) {
   OperandBinding binding;
-  Value storage = getStorage(value);
-  if (ElementsAttr constant = getConstantValue(storage)) {
+  View view = getView(value);
+  if (ElementsAttr constant = getConstantValue(view.storage)) {
     binding.constant = [constant] { return getConstantBytes(constant); };
     return binding;
   }
-  auto place = places.find(storage);
+  auto place = places.find(view.storage);
   if (place == places.end())
     return Error{who + "an operand has no place in memory"};
   binding.place = place->second;
+  if (binding.place.space == BufferSpace::Arena)
+    binding.place.offset += getViewBytes(view);
   return binding;
 }
 
@@ -234,15 +237,24 @@ Status PackageBuilder::placeLaunch(const std::string &who, LaunchOp op,
     planned.workspaceOffset = static_cast<int64_t>(*op.getWorkspaceOffset());
     reserve(planned.workspaceOffset, workspaceBytes);
   }
-  auto [place, isNew] = places.try_emplace(op.getResult());
-  if (isNew) {
-    if (!isPlaced(op.getOffset()))
-      return Error{who + "its result has no place in memory"};
-    place->second = {BufferSpace::Arena, static_cast<int64_t>(*op.getOffset())};
-    reserve(place->second.offset,
-            getTensorDesc(getTensorType(op.getResult()), false).numBytes());
+  View view = getView(op.getResult());
+  if (auto place = places.find(view.storage);
+      place != places.end() && place->second.space != BufferSpace::Arena) {
+    planned.results = {place->second};
+    return runtime::success();
   }
-  planned.results = {place->second};
+  if (!isPlaced(op.getOffset()))
+    return Error{who + "its result has no place in memory"};
+  BufferRef result = {BufferSpace::Arena,
+                      static_cast<int64_t>(*op.getOffset())};
+  planned.results = {result};
+  reserve(result.offset,
+          getTensorDesc(getTensorType(op.getResult()), false).numBytes());
+  int64_t start = result.offset - getViewBytes(view);
+  auto [place, isNew] =
+      places.try_emplace(view.storage, BufferRef{BufferSpace::Arena, start});
+  if (!isNew && place->second.offset != start)
+    return Error{who + "its result is not where it is joined with others"};
   return runtime::success();
 }
 
@@ -281,7 +293,7 @@ Status PackageBuilder::addLaunch(LaunchOp op) {
 Status PackageBuilder::addOp(Operation &op) {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return addLaunch(launch);
-  if (isa<ConstantOp, ReshapeOp, func::ReturnOp>(op))
+  if (isa<ConstantOp, JoinOp, ReshapeOp, func::ReturnOp>(op))
     return runtime::success();
   return Error{"'" + op.getName().getStringRef().str() +
                "' has not been lowered to a launch"};

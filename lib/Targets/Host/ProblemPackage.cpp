@@ -164,7 +164,7 @@ static std::vector<int64_t> getMemoryShape(const TensorDesc &desc) {
   int64_t channels = shape[1], block = desc.layout.block;
   if (desc.layout.kind == Layout::NHWC) {
     shape.erase(shape.begin() + 1);
-    shape.push_back(channels);
+    shape.push_back(desc.pixelPitch());
   } else {
     shape[1] = static_cast<int64_t>(llvm::divideCeil(channels, block));
     shape.push_back(block);
@@ -175,6 +175,8 @@ static std::vector<int64_t> getMemoryShape(const TensorDesc &desc) {
 static runtime::TensorInfo describe(std::string name, const TensorDesc &desc) {
   runtime::TensorInfo info = makeTensorInfo(std::move(name), desc);
   info.shape = getMemoryShape(desc);
+  if (desc.pitch)
+    info.usedPerRow = desc.shape[1];
   return info;
 }
 

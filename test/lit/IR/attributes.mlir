@@ -9,6 +9,7 @@
 // CHECK-SAME:    tensor<1x3x8x8xf16, #tarpon.layout<nchw16c>>
 // CHECK-SAME:    tensor<1x3x8x8xf16, #tarpon.layout<nchw32c>>
 // CHECK-SAME:    tensor<1x3x8x8xf16, #tarpon.layout<nchw64c>>
+// CHECK-SAME:    tensor<1x3x8x8xf16, #tarpon.layout<nhwc, pitch = 10>>
 func.func private @layouts(
     tensor<1x3x8x8xf32, #tarpon.layout<nhwc>>,
     tensor<1x3x8xf32, #tarpon.layout<nhwc>>,
@@ -16,7 +17,8 @@ func.func private @layouts(
     tensor<1x3x8x8xf16, #tarpon.layout<nchw8c>>,
     tensor<1x3x8x8xf16, #tarpon.layout<nchw16c>>,
     tensor<1x3x8x8xf16, #tarpon.layout<nchw32c>>,
-    tensor<1x3x8x8xf16, #tarpon.layout<nchw64c>>)
+    tensor<1x3x8x8xf16, #tarpon.layout<nchw64c>>,
+    tensor<1x3x8x8xf16, #tarpon.layout<nhwc, pitch = 10>>)
 
 // CHECK-LABEL: func private @attributes()
 // CHECK-SAME:    layout = #tarpon.layout<nchw>

@@ -166,8 +166,8 @@ func.func @fused_isolated(%x: tensor<4xf32>, %b: tensor<4xf32>) {
 
 // launch C1: the result
 func.func @launch_c1(%x: tensor<4xf32>) {
-  // expected-error@below {{'tarpon.launch' op expects offsets to be multiples of 64 or -1, got 32}}
-  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = 32 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@below {{'tarpon.launch' op expects an offset that is not negative or -1, got -2}}
+  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = -2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -175,8 +175,8 @@ func.func @launch_c1(%x: tensor<4xf32>) {
 
 // launch C1: the workspace
 func.func @launch_c1_2(%x: tensor<4xf32>) {
-  // expected-error@below {{'tarpon.launch' op expects offsets to be multiples of 64 or -1, got -64}}
-  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_offset = -64 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@below {{'tarpon.launch' op expects the workspace's offset to be a multiple of 64 or -1, got 32}}
+  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_offset = 32 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 

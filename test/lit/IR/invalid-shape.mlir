@@ -169,6 +169,106 @@ func.func @concat_c4(%a: tensor<1x6x2xf32, #tarpon.layout<nchw4c>>) {
 
 // -----
 
+// join C1
+func.func @join_c1() {
+  // expected-error@below {{'tarpon.join' op expects at least one operand}}
+  %0 = tarpon.join : () -> tensor<1x4x2xf32>
+  return
+}
+
+// -----
+
+// join C2: rank
+func.func @join_c2(%a: tensor<1x4xf32>) {
+  // expected-error@below {{'tarpon.join' op expects a result of rank 3 or more, got 'tensor<1x4xf32>'}}
+  %0 = tarpon.join %a : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  return
+}
+
+// -----
+
+// join C2: element type
+func.func @join_c2_2(%a: tensor<1x4x2xf16>) {
+  // expected-error@below {{'tarpon.join' op expects operands of the result's rank and element type, got 'tensor<1x4x2xf16>' and 'tensor<1x4x2xf32>'}}
+  %0 = tarpon.join %a : (tensor<1x4x2xf16>) -> tensor<1x4x2xf32>
+  return
+}
+
+// -----
+
+// join C2: other sizes
+func.func @join_c2_3(%a: tensor<1x4x3xf32>) {
+  // expected-error@below {{'tarpon.join' op expects operands that differ from the result in their channels only, got 'tensor<1x4x3xf32>' and 'tensor<1x4x2xf32>'}}
+  %0 = tarpon.join %a : (tensor<1x4x3xf32>) -> tensor<1x4x2xf32>
+  return
+}
+
+// -----
+
+// join C2: channels
+func.func @join_c2_4(%a: tensor<1x4x2xf32>) {
+  // expected-error@below {{'tarpon.join' op expects as many channels in the result as in the operands, got 8 and 4}}
+  %0 = tarpon.join %a : (tensor<1x4x2xf32>) -> tensor<1x8x2xf32>
+  return
+}
+
+// -----
+
+// join C2: scales per channel
+func.func @join_c2_5(%a: tensor<1x2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) {
+  // expected-error@below {{'tarpon.join' op expects elements that are not quantised per channel, got '!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01}>'}}
+  %0 = tarpon.join %a : (tensor<1x2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<1x2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>
+  return
+}
+
+// -----
+
+// join C3: layout
+func.func @join_c3(%a: tensor<1x4x2xf32, #tarpon.layout<nhwc>>, %b: tensor<1x4x2xf32, #tarpon.layout<nhwc>>) {
+  // expected-error@below {{'tarpon.join' op expects operands in the layout #tarpon.layout<nhwc, pitch = 8>, got 'tensor<1x4x2xf32, #tarpon.layout<nhwc>>'}}
+  %0 = tarpon.join %a, %b : (tensor<1x4x2xf32, #tarpon.layout<nhwc>>, tensor<1x4x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x2xf32, #tarpon.layout<nhwc>>
+  return
+}
+
+// -----
+
+// join C3: one image
+func.func @join_c3_2(%a: tensor<2x4x2xf32>) {
+  // expected-error@below {{'tarpon.join' op expects one image in the layout nchw, got 2}}
+  %0 = tarpon.join %a : (tensor<2x4x2xf32>) -> tensor<2x4x2xf32>
+  return
+}
+
+// -----
+
+// join C3: blocks
+func.func @join_c3_3(%a: tensor<1x6x2xf32, #tarpon.layout<nchw4c>>, %b: tensor<1x6x2xf32, #tarpon.layout<nchw4c>>) {
+  // expected-error@below {{'tarpon.join' op expects channels to be multiples of the block 4}}
+  %0 = tarpon.join %a, %b : (tensor<1x6x2xf32, #tarpon.layout<nchw4c>>, tensor<1x6x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x12x2xf32, #tarpon.layout<nchw4c>>
+  return
+}
+
+// -----
+
+// join C4: memory of its own
+func.func @join_c4(%a: tensor<1x4x2xf32>) {
+  // expected-error@below {{'tarpon.join' op expects operands that have memory of their own, got an argument}}
+  %0 = tarpon.join %a : (tensor<1x4x2xf32>) -> tensor<1x4x2xf32>
+  return
+}
+
+// -----
+
+// join C4: once
+func.func @join_c4_2(%a: tensor<1x4x2xf32>) {
+  %0 = tarpon.relu %a : (tensor<1x4x2xf32>) -> tensor<1x4x2xf32>
+  // expected-error@below {{'tarpon.join' op expects operands that are joined once}}
+  %1 = tarpon.join %0, %0 : (tensor<1x4x2xf32>, tensor<1x4x2xf32>) -> tensor<1x8x2xf32>
+  return
+}
+
+// -----
+
 // reshape C1: element type
 func.func @reshape_c1(%a: tensor<2x3xf32>) {
   // expected-error@below {{'tarpon.reshape' op expects input and result of the same element type, got 'f32' and 'f16'}}

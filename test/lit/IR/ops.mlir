@@ -171,6 +171,10 @@ func.func @shapes(%x: tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, %m: tensor<2x
   %5 = tarpon.pad %m {pads = array<i64: 0, 2, 1, -1>, value = 0.0 : f64, mode = 2 : i32} : (tensor<2x3xf32>) -> tensor<3x4xf32>
   // CHECK: tarpon.convert %{{.+}} : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2x!quant.uniform<i8:f32, 5.000000e-01>>
   %6 = tarpon.convert %x : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2x!act>
+  %7 = tarpon.convert %x : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2xf32>
+  %8 = tarpon.convert %x : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2xf32>
+  // CHECK: tarpon.join %{{.+}}, %{{.+}} : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x8x2x2xf32>
+  %9 = tarpon.join %7, %8 : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x8x2x2xf32>
   return
 }
 

@@ -53,6 +53,45 @@ func.func @places_workspaces(%x: tensor<64xf32>) -> tensor<64xf32> {
 
 // -----
 
+// What is joined is one buffer, in use from the first launch that writes to it
+// to the last that reads it: b, which is dead in between, is not in it.
+
+// CHECK-LABEL: func @joins(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 512 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = 320 : i64
+// CHECK:         tarpon.launch "c"{{.*}}offset = 192 : i64
+// CHECK:         tarpon.launch "d"{{.*}}offset = -1 : i64
+func.func @joins(%x: tensor<1x12x4xf32>) -> tensor<1x16x4xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x12x4xf32>) -> tensor<1x12x4xf32>
+  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x12x4xf32>) -> tensor<1x8x4xf32>
+  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32>
+  %j = tarpon.join %a, %c : (tensor<1x12x4xf32>, tensor<1x4x4xf32>) -> tensor<1x16x4xf32>
+  %d = tarpon.launch "d"(%j) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x4xf32>) -> tensor<1x16x4xf32>
+  return %d : tensor<1x16x4xf32>
+}
+
+// -----
+
+// In nhwc a slice starts at its first channel, also through a second join.
+
+// CHECK-LABEL: func @joins_slices(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 320 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = 48 : i64
+// CHECK:         tarpon.launch "c"{{.*}}offset = 32 : i64
+func.func @joins_slices(%x: tensor<1x8x4xf32>) -> tensor<1x16x4xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x8x4xf32>) -> tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>
+  %b = tarpon.launch "b"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>
+  %c = tarpon.launch "c"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>
+  %i = tarpon.join %c, %b : (tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>, tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>) -> tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>
+  %j = tarpon.join %a, %i : (tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>, tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>) -> tensor<1x16x4xf32, #tarpon.layout<nhwc>>
+  %d = tarpon.launch "d"(%j) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x16x4xf32>
+  return %d : tensor<1x16x4xf32>
+}
+
+// -----
+
 // One piece of memory cannot be both results; the runtime copies.
 
 // CHECK-LABEL: func @negative_result_returned_twice(

@@ -494,7 +494,23 @@ Problem ProblemGenerator::makeReshape() {
   return problem;
 }
 
+void ProblemGenerator::addSlices(Problem &problem) {
+  auto addSlice = [&](TensorDesc &desc) {
+    if (desc.layout.kind == Layout::NHWC && !desc.constant && chance(20))
+      desc.pitch = desc.shape[1] + pick(1, 40);
+  };
+  for (TensorDesc &operand : problem.operands)
+    addSlice(operand);
+  addSlice(problem.result);
+}
+
 Problem ProblemGenerator::next() {
+  Problem problem = nextDense();
+  addSlices(problem);
+  return problem;
+}
+
+Problem ProblemGenerator::nextDense() {
   // Every third problem is one of the areas with a generator of their own.
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))

@@ -43,6 +43,9 @@ public:
   void addWindow(Problem &problem, const std::vector<int64_t> &kernel);
 
 private:
+  Problem nextDense();
+  /// Makes some nhwc tensors slices of tensors with more channels.
+  void addSlices(Problem &problem);
   Problem makeConv(bool depthwise);
   Problem makeMatMul();
   Problem makePool();

@@ -145,6 +145,10 @@ TEST(ProblemKey, saysWhyNoGraphPosesIt) {
        "pad has the mode 3, expected 0, 1 or 2"},
       {"pad(2xf32)->5xf32 {mode=2 pads=1,2 value=0}", "pad reflects 2 cells "
                                                       "of 2"},
+      {"convert(1x3x2x2xf32:nhwc/3)->1x3x2x2xf32",
+       "a slice of 3 channels has a pitch of 3, expected more"},
+      {"convert(1x4x2x2xf32:nchw4c/8)->1x4x2x2xf32", "a slice is not in nhwc"},
+      {"relu(1x3x2x2xf32:nhwc/4:const)->1x3x2x2xf32", "a slice is constant"},
       {"convert(3xf32)->4xf32", "convert has a result of 4, expected 3"},
       {"convert(f32)->1xf32", "convert has a result of 1, expected rank 0"},
       {"reshape(3xf32)->4xf32", "reshape makes 4 elements of 3"},
@@ -185,7 +189,7 @@ static void damage(std::string &key, std::mt19937_64 &random) {
 /// Asks all solvers, which must be ready for what was not refused.
 static void askSolvers(const Problem &problem, const TargetInfo &target) {
   for (const Solver *solver : getHostSolvers()) {
-    if (!solver->isApplicable(problem, target))
+    if (!checkApplicable(*solver, problem, target))
       continue;
     EXPECT_GE(solver->expectedFraction(problem, target), 0);
     EXPECT_GE(solver->workspaceSize(problem, target), 0);

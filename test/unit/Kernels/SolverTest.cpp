@@ -53,8 +53,18 @@ static int64_t getOffset(const TensorDesc &desc,
   if (blocked)
     descend(index[1] % block, block);
   else
-    descend(index[1], desc.shape[1]);
+    descend(index[1], desc.pitch ? desc.pitch : desc.shape[1]);
   return offset;
+}
+
+/// Whether nothing was written between the pixels of a slice.
+static bool isUntouchedBetween(const TensorDesc &desc, const char *bytes) {
+  int64_t size = runtime::dtypeBytes(desc.dtype);
+  for (int64_t i = 0; desc.pitch && i < desc.numBytes(); ++i)
+    if (i / size % desc.pitch >= desc.shape[1] &&
+        static_cast<uint8_t>(bytes[i]) != 0xff)
+      return false;
+  return true;
 }
 
 std::vector<int64_t> test::getElementOffsets(const TensorDesc &desc) {
@@ -189,8 +199,11 @@ readResults(const Problem &problem, const std::vector<AlignedBuffer> &buffers) {
       if (static_cast<uint8_t>(behind[i]) != 0xff)
         return Error{
             llvm::formatv("byte {0} behind result {1} was written", i, index)};
-    results.push_back(readElements(
-        problem.getResult(static_cast<int64_t>(index)), buffer.data()));
+    const TensorDesc &desc = problem.getResult(static_cast<int64_t>(index));
+    if (!isUntouchedBetween(desc, buffer.data()))
+      return Error{llvm::formatv(
+          "bytes between the pixels of result {0} were written", index)};
+    results.push_back(readElements(desc, buffer.data()));
   }
   return results;
 }

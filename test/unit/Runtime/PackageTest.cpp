@@ -323,8 +323,8 @@ TEST_F(PackageTest, ValidatesEveryNumber) {
             "layer 'second' refers to byte 192 of 128 constant bytes");
   EXPECT_EQ(refuseBuffer(BufferSpace::Arena, -64),
             "layer 'second' refers to byte -64 of 128 arena bytes");
-  EXPECT_EQ(refuseBuffer(BufferSpace::Arena, 32),
-            "layer 'second' refers to the misaligned arena offset 32");
+  EXPECT_EQ(refuseBuffer(BufferSpace::Constant, 32),
+            "layer 'second' refers to the misaligned constant offset 32");
   EXPECT_EQ(refuseBuffer(BufferSpace::Input, 1),
             "layer 'second' refers to input 1 of 1");
   EXPECT_EQ(refuseBuffer(BufferSpace::Output, -1),

@@ -1,0 +1,44 @@
+//===- Views.cpp - Which memory a value lies in -----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/IR/Views.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+JoinOp tarpon::getJoin(Value value) {
+  for (Operation *user : value.getUsers())
+    if (auto join = dyn_cast<JoinOp>(user))
+      return join;
+  return nullptr;
+}
+
+/// Elements of the join's memory in front of the operand `value`.
+static int64_t getSliceOffset(JoinOp join, Value value) {
+  bool inPixel = getLayout(join.getType()).getKind() == LayoutKind::NHWC;
+  int64_t offset = 0;
+  for (Value input : join.getInputs()) {
+    if (input == value)
+      break;
+    auto type = cast<RankedTensorType>(input.getType());
+    // There is one image, of whole blocks, where channels are outermost.
+    offset += inPixel ? type.getDimSize(1) : type.getNumElements();
+  }
+  return offset;
+}
+
+View tarpon::getView(Value value) {
+  // Operands of joins are no reshapes: once down, it never goes up again.
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  View view{value};
+  while (JoinOp join = getJoin(view.storage)) {
+    view.offset += getSliceOffset(join, view.storage);
+    view.storage = join.getResult();
+  }
+  return view;
+}

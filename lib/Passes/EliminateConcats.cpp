@@ -1,0 +1,232 @@
+//===- EliminateConcats.cpp - Write where a concat would copy ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Goes through the concats from the last to the first, so that one whose result
+// is a slice of a later one makes its operands slices of the whole: a block of
+// DenseNet becomes one tensor to which every layer adds its channels.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Regions.h"
+#include "tarpon/IR/Views.h"
+#include "tarpon/Passes/Passes.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+namespace tarpon {
+#define GEN_PASS_DEF_ELIMINATECONCATSPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+//===----------------------------------------------------------------------===//
+// What is there
+//===----------------------------------------------------------------------===//
+
+/// Whether the region does nothing but concatenate channels, of tensors that
+/// could lie side by side in one.
+static bool isPlainConcat(FusedOp op) {
+  Block &block = op.getBody().front();
+  auto concat = dyn_cast<ConcatOp>(block.front());
+  if (!concat || !isa<YieldOp>(concat->getNextNode()) ||
+      concat.getAxis() != 1 || op.getType().getRank() < 3)
+    return false;
+  if (!llvm::equal(concat.getInputs(), block.getArguments()) ||
+      isa<quant::UniformQuantizedPerAxisType>(op.getType().getElementType()))
+    return false;
+  LayoutKind kind = getLayout(op.getType()).getKind();
+  return kind == LayoutKind::NHWC || op.getType().getDimSize(0) == 1;
+}
+
+/// The layout of the operands of a join that gives `type`.
+static LayoutAttr getSliceLayout(RankedTensorType type) {
+  LayoutAttr layout = getLayout(type);
+  if (layout.getKind() != LayoutKind::NHWC || layout.getPitch() != 0)
+    return layout;
+  return layout.withPitch(type.getDimSize(1));
+}
+
+//===----------------------------------------------------------------------===//
+// Retyping regions
+//===----------------------------------------------------------------------===//
+
+/// Stores the region's result as `type`, which differs in its layout.
+static void retypeResult(FusedOp op, RankedTensorType type) {
+  auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
+  Value value = yield.getValue();
+  if (auto convert = value.getDefiningOp<ConvertOp>()) {
+    convert.getResult().setType(type);
+  } else {
+    OpBuilder builder(yield);
+    yield.getValueMutable().assign(
+        ConvertOp::create(builder, yield.getLoc(), type, value));
+  }
+  op.getResult().setType(type);
+}
+
+/// Follows the new type of an operand inside of the region, up to a convert.
+static void retypeOperand(FusedOp op, unsigned index) {
+  BlockArgument argument = op.getBody().getArgument(index);
+  RankedTensorType before = getTensorType(argument);
+  argument.setType(op.getInputs()[index].getType());
+  if (llvm::all_of(argument.getUsers(), llvm::IsaPred<ConvertOp>))
+    return;
+  auto builder = OpBuilder::atBlockBegin(&op.getBody().front());
+  auto convert = ConvertOp::create(builder, op.getLoc(), before, argument);
+  argument.replaceAllUsesExcept(convert, convert);
+}
+
+/// A region that copies `value` to where a slice of `type` lies.
+static Value createCopy(OpBuilder &builder, Value value,
+                        RankedTensorType type) {
+  auto copy = FusedOp::create(builder, value.getLoc(), type, value,
+                              /*solution=*/nullptr);
+  Block &block = copy.getBody().emplaceBlock();
+  auto inner = OpBuilder::atBlockBegin(&block);
+  Value argument = block.addArgument(value.getType(), value.getLoc());
+  Value result = ConvertOp::create(inner, value.getLoc(), type, argument);
+  YieldOp::create(inner, value.getLoc(), result);
+  return copy.getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ConcatEliminator {
+public:
+  explicit ConcatEliminator(const TargetInfo &target) : target(target) {}
+
+  /// Replaces the concat where at least one operand need not be copied.
+  bool eliminate(FusedOp concat);
+  int64_t getNumCopies() const { return numCopies; }
+
+private:
+  bool canBeSlice(FusedOp concat, unsigned index, LayoutAttr layout);
+  bool takesSlice(FusedOp op, const Problem &sliced);
+  bool writesSlice(FusedOp op, int64_t pitch);
+  bool readsSlice(FusedOp op, Value value, int64_t pitch);
+
+  const TargetInfo &target;
+  int64_t numCopies = 0;
+};
+
+struct EliminateConcatsPass
+    : tarpon::impl::EliminateConcatsPassBase<EliminateConcatsPass> {
+  using EliminateConcatsPassBase::EliminateConcatsPassBase;
+
+  explicit EliminateConcatsPass(const TargetInfo &target) : target(target) {
+    vectorBits = target.vectorBits;
+    threads = target.threads;
+  }
+
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    target.vectorBits = vectorBits;
+    target.threads = threads;
+    SmallVector<FusedOp> concats;
+    for (auto op : getOperation().getBody().front().getOps<FusedOp>())
+      if (isPlainConcat(op))
+        concats.push_back(op);
+    ConcatEliminator eliminator(target);
+    for (FusedOp concat : llvm::reverse(concats))
+      numEliminated += eliminator.eliminate(concat);
+    numCopies += eliminator.getNumCopies();
+  }
+
+private:
+  TargetInfo target;
+};
+
+} // namespace
+
+/// Whether the solver that the problem would be given takes slices too: what a
+/// copy costs is less than what a slower solver would.
+bool ConcatEliminator::takesSlice(FusedOp op, const Problem &sliced) {
+  std::vector<const Solver *> before =
+      getApplicableSolvers(getProblem(op), target);
+  std::vector<const Solver *> after = getApplicableSolvers(sliced, target);
+  return before.front() == after.front();
+}
+
+bool ConcatEliminator::writesSlice(FusedOp op, int64_t pitch) {
+  Problem problem = getProblem(op);
+  problem.result.pitch = pitch;
+  return takesSlice(op, problem);
+}
+
+bool ConcatEliminator::readsSlice(FusedOp op, Value value, int64_t pitch) {
+  Problem problem = getProblem(op);
+  for (auto [index, input] : llvm::enumerate(op.getInputs()))
+    if (input == value)
+      problem.operands[index].pitch = pitch;
+  return takesSlice(op, problem);
+}
+
+bool ConcatEliminator::canBeSlice(FusedOp concat, unsigned index,
+                                  LayoutAttr layout) {
+  Value value = concat.getInputs()[index];
+  auto producer = value.getDefiningOp<FusedOp>();
+  bool isRepeated =
+      llvm::is_contained(concat.getInputs().take_front(index), value);
+  if (!producer || isRepeated || getJoin(value) || leavesFunction(value))
+    return false;
+  int64_t pitch = layout.getPitch();
+  if (pitch == 0)
+    return true;
+  if (getLayout(getTensorType(value)).getPitch() != 0 ||
+      !writesSlice(producer, pitch))
+    return false;
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto reader = dyn_cast<FusedOp>(user);
+    return reader && (reader == concat || readsSlice(reader, value, pitch));
+  });
+}
+
+bool ConcatEliminator::eliminate(FusedOp concat) {
+  // What is returned would have to be copied after all.
+  if (leavesFunction(concat.getResult()))
+    return false;
+  LayoutAttr layout = getSliceLayout(concat.getType());
+  SmallVector<bool> isSlice;
+  for (unsigned index = 0; index < concat.getInputs().size(); ++index)
+    isSlice.push_back(canBeSlice(concat, index, layout));
+  if (!llvm::is_contained(isSlice, true))
+    return false;
+
+  OpBuilder builder(concat);
+  SmallVector<Value> slices;
+  for (auto [value, isPlaced] : llvm::zip(concat.getInputs(), isSlice)) {
+    RankedTensorType type = withLayout(getTensorType(value), layout);
+    if (!isPlaced) {
+      slices.push_back(createCopy(builder, value, type));
+      ++numCopies;
+      continue;
+    }
+    slices.push_back(value);
+    if (value.getType() == type)
+      continue;
+    retypeResult(value.getDefiningOp<FusedOp>(), type);
+    for (OpOperand &use : value.getUses())
+      if (use.getOwner() != concat)
+        retypeOperand(cast<FusedOp>(use.getOwner()), use.getOperandNumber());
+  }
+  auto join =
+      JoinOp::create(builder, concat.getLoc(), concat.getType(), slices);
+  concat.getResult().replaceAllUsesWith(join.getResult());
+  concat.erase();
+  return true;
+}
+
+std::unique_ptr<Pass>
+tarpon::createEliminateConcatsPass(const TargetInfo &target) {
+  return std::make_unique<EliminateConcatsPass>(target);
+}
