@@ -9,6 +9,10 @@
 // closed by the caller when no task is left to hand out. The caller then waits
 // only for the workers that joined: one that wakes up late costs nothing.
 //
+// Every thread begins with a share of its own, the same part of the tasks in
+// every loop: what it reads was often written by itself in the loop before, and
+// is in its cache. Who is done takes from the ends of the others' shares.
+//
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Runtime/ThreadPool.h"
@@ -88,6 +92,38 @@ private:
   std::atomic<uint32_t> sleepers = 0;
 };
 
+/// A range of tasks that its owner takes from the front, others from the back.
+class alignas(64) Share {
+public:
+  void set(uint32_t begin, uint32_t end) {
+    range.store(pack(begin, end), std::memory_order_relaxed);
+  }
+
+  /// Takes half of what is left, so that ranges are long at first and short at
+  /// the end, where they decide how long the last thread is waited for.
+  bool take(bool fromFront, int64_t &begin, int64_t &end) {
+    uint64_t seen = range.load(std::memory_order_relaxed), rest;
+    do {
+      auto first = static_cast<uint32_t>(seen);
+      auto last = static_cast<uint32_t>(seen >> 32);
+      if (first >= last)
+        return false;
+      uint32_t count = std::max<uint32_t>(1, (last - first) / 2);
+      begin = fromFront ? first : last - count;
+      end = begin + count;
+      rest = fromFront ? pack(first + count, last) : pack(first, last - count);
+    } while (
+        !range.compare_exchange_weak(seen, rest, std::memory_order_relaxed));
+    return true;
+  }
+
+private:
+  static uint64_t pack(uint32_t begin, uint32_t end) {
+    return begin | uint64_t(end) << 32;
+  }
+  std::atomic<uint64_t> range = 0;
+};
+
 struct Worker {
   ThreadPool *pool;
   pthread_t handle;
@@ -108,13 +144,15 @@ static uint64_t loopNumber(uint64_t control) { return control / kLoopUnit; }
 struct ThreadPool::State {
   // Each hot word has a cache line of its own.
   alignas(64) std::atomic<uint64_t> control = 0;
-  alignas(64) std::atomic<int64_t> nextTask = 0;
   alignas(64) Gate loopOpened;
   Gate workersLeft;
   std::atomic<bool> stopping = false;
 
   // The loop. Written before it opens, read by those who joined it.
+  std::vector<Share> shares;
   int64_t tasks = 0;
+  /// Tasks that are handed out as one, where there are more than 32 bits count.
+  int64_t unit = 1;
   Body body = nullptr;
   void *context = nullptr;
 
@@ -122,31 +160,34 @@ struct ThreadPool::State {
   bool maySpin = true;
   std::vector<Worker> workers;
 
-  bool takeRange(int64_t &begin, int64_t &end);
+  void share(int64_t count);
   void work(int thread);
   bool tryJoin(uint64_t &lastLoop);
   void leave();
   void workerMain(int thread);
 };
 
-/// Hands out a share of what is left, so that ranges are long at first and
-/// short at the end, where they decide how long the last thread is waited for.
-bool ThreadPool::State::takeRange(int64_t &begin, int64_t &end) {
-  begin = nextTask.load(std::memory_order_relaxed);
-  do {
-    int64_t left = tasks - begin;
-    if (left <= 0)
-      return false;
-    end = begin + std::max<int64_t>(1, left / (2 * threads));
-  } while (
-      !nextTask.compare_exchange_weak(begin, end, std::memory_order_relaxed));
-  return true;
+/// Gives every thread its share of the tasks.
+void ThreadPool::State::share(int64_t count) {
+  constexpr int64_t kMostUnits = int64_t(1) << 31;
+  tasks = count;
+  unit = (count - 1) / kMostUnits + 1;
+  int64_t units = (count - 1) / unit + 1;
+  auto number = static_cast<int64_t>(shares.size());
+  for (int64_t i = 0; i < number; ++i)
+    shares[static_cast<size_t>(i)].set(
+        static_cast<uint32_t>(units * i / number),
+        static_cast<uint32_t>(units * (i + 1) / number));
 }
 
 void ThreadPool::State::work(int thread) {
-  int64_t begin, end;
-  while (takeRange(begin, end))
-    body(context, thread, begin, end);
+  size_t own = static_cast<size_t>(thread);
+  for (size_t i = 0; i < shares.size(); ++i) {
+    Share &share = shares[(own + i) % shares.size()];
+    int64_t begin, end;
+    while (share.take(/*fromFront=*/i == 0, begin, end))
+      body(context, thread, begin * unit, std::min(end * unit, tasks));
+  }
 }
 
 /// Joins the open loop unless this worker was in it before. A stale value of
@@ -218,6 +259,7 @@ ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>()) {
     state->workers.pop_back();
     break;
   }
+  state->shares = std::vector<Share>(state->workers.size() + 1);
 }
 
 ThreadPool::~ThreadPool() {
@@ -238,10 +280,9 @@ void ThreadPool::parallelFor(int64_t tasks, Body body, void *context) {
     return body(context, 0, 0, tasks);
 
   State &pool = *state;
-  pool.tasks = tasks;
+  pool.share(tasks);
   pool.body = body;
   pool.context = context;
-  pool.nextTask.store(0, std::memory_order_relaxed);
   // No worker is inside, so that only this thread changes the word.
   uint64_t closed = pool.control.load(std::memory_order_relaxed) + kLoopUnit;
   pool.control.store(closed | kOpenBit);

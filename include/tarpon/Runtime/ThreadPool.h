@@ -34,9 +34,10 @@ public:
   /// A body that does tasks [begin, end) on thread `thread`.
   using Body = void (*)(void *context, int thread, int64_t begin, int64_t end);
 
-  /// Runs `tasks` tasks, handed out in small contiguous ranges so that a slow
-  /// thread does not hold up the rest, and returns when all are done. One
-  /// caller at a time. Allocates nothing.
+  /// Runs `tasks` tasks and returns when all are done. A thread begins with the
+  /// same part of the tasks in every loop, in contiguous ranges, and then helps
+  /// the others, so that a slow one does not hold up the rest. One caller at a
+  /// time. Allocates nothing.
   void parallelFor(int64_t tasks, Body body, void *context);
 
 private:

@@ -95,6 +95,48 @@ TEST(ThreadPoolTest, WorkIsShared) {
   EXPECT_TRUE(context.together);
 }
 
+TEST(ThreadPoolTest, AThreadBeginsWithTheSameTasks) {
+  ThreadPool pool(2);
+  struct Context {
+    std::atomic<int64_t> arrived = 0;
+    std::atomic<int> threads[2] = {-1, -1};
+  } context;
+  // No thread is done, and could help another, before both have begun.
+  auto body = [](void *opaque, int thread, int64_t begin, int64_t end) {
+    auto *context = static_cast<Context *>(opaque);
+    for (int64_t task = begin; task < end; ++task)
+      context->threads[task] = thread;
+    context->arrived += end - begin;
+    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (context->arrived < 2 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
+  };
+  for (int loop = 0; loop < 50; ++loop) {
+    context.arrived = 0;
+    pool.parallelFor(2, body, &context);
+    ASSERT_EQ(context.threads[0], 0) << loop;
+    ASSERT_EQ(context.threads[1], 1) << loop;
+  }
+}
+
+TEST(ThreadPoolTest, TakesMoreTasksThanFitInto32Bits) {
+  ThreadPool pool(2);
+  constexpr int64_t kTasks = (int64_t(1) << 33) + 7;
+  struct Context {
+    std::atomic<int64_t> done = 0, last = 0;
+  } context;
+  auto body = [](void *opaque, int, int64_t begin, int64_t end) {
+    auto *context = static_cast<Context *>(opaque);
+    context->done += end - begin;
+    int64_t last = context->last;
+    while (last < end && !context->last.compare_exchange_weak(last, end)) {
+    }
+  };
+  pool.parallelFor(kTasks, body, &context);
+  EXPECT_EQ(context.done, kTasks);
+  EXPECT_EQ(context.last, kTasks);
+}
+
 TEST(ThreadPoolTest, ASlowTaskDoesNotHoldUpTheRest) {
   ThreadPool pool(2);
   struct Context {
