@@ -122,8 +122,8 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
       return status.error();
   }
   Status chosen = runPasses(function, choice.name(), [&](OpPassManager &pm) {
-    buildChoicePipeline(pm, {choice.dtype, choice.layout, choice.fusion,
-                             compiler.getTarget()});
+    buildChoicePipeline(
+        pm, {choice.dtype, choice.layout, choice.fusion, compiler.getTarget()});
   });
   if (!chosen)
     return chosen.error();

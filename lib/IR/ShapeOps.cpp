@@ -315,6 +315,39 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
 }
 
 //===----------------------------------------------------------------------===//
+// ShuffleChannelsOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+ShuffleChannelsOp::inferReturnTypes(MLIRContext *,
+                                    std::optional<Location> location,
+                                    Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  if (failed(checkStatic(report, adaptor.getOperands())))
+    return failure();
+  RankedTensorType input = getTensorType(adaptor.getInput());
+  // C1
+  if (input.getRank() < 2)
+    return report("expects an input of rank 2 or more, got rank ",
+                  input.getRank());
+  // C2
+  int64_t group = adaptor.getGroup();
+  if (group < 1 || input.getDimSize(1) % group != 0)
+    return report("expects a group that divides ", input.getDimSize(1),
+                  " channels, got ", group);
+  // C3
+  if (isa<quant::UniformQuantizedPerAxisType>(input.getElementType()))
+    return report("expects elements that are not quantised per channel, got ",
+                  input.getElementType());
+  types.push_back(input);
+  return success();
+}
+
+bool ShuffleChannelsOp::supportsLayout(LayoutAttr layout) {
+  return layout.getKind() != LayoutKind::Blocked;
+}
+
+//===----------------------------------------------------------------------===//
 // PadOp
 //===----------------------------------------------------------------------===//
 

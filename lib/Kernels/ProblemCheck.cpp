@@ -94,6 +94,7 @@ std::string Checker::checkOperandCount() const {
                      .Cases({"global_max_pool", "global_avg_pool"}, 1)
                      .Cases({"softmax", "lrn", "convert"}, 1)
                      .Cases({"transpose", "pad", "reshape"}, 1)
+                     .Case("shuffle_channels", 1)
                      .Case("batch_norm", 5)
                      .Case("concat", std::max(1, problem.rootOperands))
                      .Default(0);
@@ -155,9 +156,9 @@ std::string Checker::checkRanks() const {
                        : "to " + std::to_string(rule->mostRank));
   bool isWindow = isOneOf(
       {"conv", "max_pool", "avg_pool", "global_max_pool", "global_avg_pool"});
-  int64_t least = isWindow || problem.op == "lrn"     ? 3
-                  : isOneOf({"matmul", "batch_norm"}) ? 2
-                                                      : 0;
+  int64_t least = isWindow || problem.op == "lrn"                         ? 3
+                  : isOneOf({"matmul", "batch_norm", "shuffle_channels"}) ? 2
+                                                                          : 0;
   if (input().rank() < least || (isWindow && input().rank() > 5))
     return formatv("{0} has an operand of rank {1}, expected {2} {3}",
                    problem.op, input().rank(), least,
@@ -220,6 +221,8 @@ static SmallVector<AttrRule> getAttrRules(StringRef op) {
             {"alpha", Count::One, false},
             {"beta", Count::One, false},
             {"bias", Count::One, false}};
+  if (op == "shuffle_channels")
+    return {{"group", Count::One, true, 1}};
   if (op == "transpose")
     return {{"permutation", Count::Rank, true, 0}};
   if (op == "pad")
@@ -424,6 +427,10 @@ std::string Checker::inferShape(Shape &shape) const {
     return checkBatchNorm();
   if (problem.op == "softmax")
     return checkAxis();
+  if (problem.op == "shuffle_channels" &&
+      shape[1] % problem.integer("group") != 0)
+    return formatv("shuffle_channels has {0} groups of {1} channels",
+                   problem.integer("group"), shape[1]);
   if (isOneOf({"max_pool", "avg_pool"})) {
     shape.resize(2);
     return inferWindow(problem.ints("kernel"), shape);

@@ -132,9 +132,9 @@ static FailureOr<TensorDesc> parseTensor(StringRef text) {
     }
     auto [name, pitch] = word.split('/');
     FailureOr<Layout> layout = parseLayout(name);
-    if (failed(layout) || (name.size() != word.size() &&
-                           (pitch.getAsInteger(10, desc.pitch) ||
-                            desc.pitch <= 0)))
+    if (failed(layout) ||
+        (name.size() != word.size() &&
+         (pitch.getAsInteger(10, desc.pitch) || desc.pitch <= 0)))
       return failure();
     desc.layout = *layout;
   }

@@ -21,8 +21,8 @@ static std::vector<const Solver *> &solverList() {
       &getGemm(),          &getElementwise(),   &getBatchNorm(),
       &getPoolNhwc(),      &getPoolNchw(),      &getGlobalPoolNchw(),
       &getSoftmax(),       &getLrn(),           &getConcat(),
-      &getTranspose(),     &getReshape(),       &getConvert(),
-      &getReference(),
+      &getTranspose(),     &getReshape(),       &getShuffleChannels(),
+      &getConvert(),       &getReference(),
   };
   return solvers;
 }

@@ -26,6 +26,7 @@ const Solver &getLrn();
 const Solver &getConcat();
 const Solver &getTranspose();
 const Solver &getReshape();
+const Solver &getShuffleChannels();
 const Solver &getConvert();
 const Solver &getReference();
 

@@ -22,10 +22,12 @@ static OpPassManager &getFunctionPasses(OpPassManager &pm) {
 
 void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &passes = getFunctionPasses(pm);
+  passes.addPass(createRaiseChannelShufflesPass());
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createFoldBatchNormPass());
   // Drops the parameters of the batch norms.
   passes.addPass(createFoldConstantsPass());
+  passes.addPass(createMoveActivationsPass());
 }
 
 void tarpon::buildChoicePipeline(OpPassManager &pm,
@@ -86,9 +88,8 @@ void tarpon::registerTarponPipelines() {
   PassPipelineRegistration<ChoicePipelineOptions>(
       "tarpon-choose", "Apply one choice of dtype, layout and fusion",
       [](OpPassManager &pm, const ChoicePipelineOptions &options) {
-        buildChoicePipeline(pm,
-                            {options.dtype, options.layout, options.fusion,
-                             TargetInfo()});
+        buildChoicePipeline(
+            pm, {options.dtype, options.layout, options.fusion, TargetInfo()});
       });
   PassPipelineRegistration<LoweringPipelineOptions>(
       "tarpon-lower", "Attach solutions, make launches and plan memory",

@@ -179,10 +179,10 @@ static void setOffsets(func::FuncOp function, ArrayRef<Buffer> buffers) {
     if (storage == offsets.end())
       continue;
     auto type = cast<RankedTensorType>(launch.getResult().getType());
-    int64_t elementBytes = runtime::dtypeBytes(
-        getTensorDesc(type, /*constant=*/false).dtype);
-    launch.setOffsetAttr(builder.getI64IntegerAttr(
-        storage->second + view.offset * elementBytes));
+    int64_t elementBytes =
+        runtime::dtypeBytes(getTensorDesc(type, /*constant=*/false).dtype);
+    launch.setOffsetAttr(builder.getI64IntegerAttr(storage->second +
+                                                   view.offset * elementBytes));
   }
 }
 

@@ -107,7 +107,8 @@ Result<DriverSolution> DriverRun::findNamed(const Problem &problem) {
   if (!solver)
     return Error{"there is no solver '" + id.str() +
                  "' (see 'graph-opt solvers')"};
-  if (Applicability answer = solver->isApplicable(problem, target()); !answer)
+  if (Applicability answer = checkApplicable(*solver, problem, target());
+      !answer)
     return Error{formatv("the solver {0} cannot solve {1}: it {2}", id,
                          problem.key(), answer.getReason())};
   if (text.empty())

@@ -101,6 +101,19 @@ def Tarpon_TransposeOp : Tarpon_GraphOp<"transpose", [
   let hasFolder = 1;
 }
 
+def Tarpon_ShuffleChannelsOp : Tarpon_GraphOp<"shuffle_channels", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>,
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
+  let summary = "Interleaves the channels of groups";
+  let description = [{
+    Channel `c * group + g` of the result is channel `g * (C / group) + c` of the
+    input: what a transpose of groups and channels within them does.
+    Constraints: (C1) the input has a rank of 2 or more. (C2) group is positive
+    and divides the channels. (C3) the elements are not quantised per channel.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, I64Attr:$group);
+}
+
 def Tarpon_PadMode : I32EnumAttr<"PadMode", "what lies outside", [
     I32EnumAttrCase<"Constant", 0, "constant">,
     I32EnumAttrCase<"Edge", 1, "edge">,

@@ -33,6 +33,9 @@ inline constexpr llvm::StringLiteral kArenaBytesAttrName = "tarpon.arena_bytes";
 /// Folds batch norms into filters, or makes mul and add of them.
 void populateFoldBatchNormPatterns(mlir::RewritePatternSet &patterns);
 
+/// Moves activations in front of concats and drops those without effect.
+void populateMoveActivationsPatterns(mlir::RewritePatternSet &patterns);
+
 /// Merges, drops and evaluates converts.
 void populateRemoveRedundantConvertsPatterns(mlir::RewritePatternSet &patterns);
 

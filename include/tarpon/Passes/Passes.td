@@ -55,6 +55,26 @@ def FoldConstantsPass : Tarpon_FuncPass<"tarpon-fold-constants"> {
   ];
 }
 
+def MoveActivationsPass : Tarpon_FuncPass<"tarpon-move-activations"> {
+  let summary = "Bring activations to what can compute them at no cost";
+  let description = [{
+    - An activation (an elementwise op of one operand) of a concat that has no
+      other use moves to the operands of the concat, if one of them is produced
+      by an op that accumulates or is elementwise, and used once: there the
+      activation becomes an epilogue.
+    - A relu of what cannot be negative is dropped.
+  }];
+}
+
+def RaiseChannelShufflesPass : Tarpon_FuncPass<"tarpon-raise-channel-shuffles"> {
+  let summary = "Find shuffles of channels";
+  let description = [{
+    A reshape that splits the channels into groups, a transpose of groups and
+    channels within them, and a reshape back become a tarpon.shuffle_channels,
+    which works in nhwc too. Quantised tensors are left alone.
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Choice of fusion, dtype and layout
 //===----------------------------------------------------------------------===//

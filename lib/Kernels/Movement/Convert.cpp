@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Interleave.h"
 #include "Solvers.h"
 #include "TransposeTiles.h"
 
@@ -211,25 +212,6 @@ struct InterleaveKernel {
                   Value numPixels, int64_t lanes) const;
 };
 } // namespace
-
-/// Vector `part` of the interleaved elements of `planes`.
-static Value emitInterleaved(KernelBuilder &b, ArrayRef<Value> planes,
-                             int64_t part, int64_t lanes) {
-  int64_t channels = static_cast<int64_t>(planes.size());
-  Value merged = planes[0];
-  for (int64_t c = 0; c < channels; ++c) {
-    SmallVector<int64_t> pattern;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      int64_t flat = part * lanes + lane;
-      // What is not of plane c stays; at first plane 0 is spread out.
-      bool isMine = flat % channels == c;
-      int64_t kept = c == 0 ? flat / channels : lane;
-      pattern.push_back(isMine && c > 0 ? lanes + flat / channels : kept);
-    }
-    merged = b.shuffle(merged, planes[c], pattern);
-  }
-  return merged;
-}
 
 void InterleaveKernel::emitPixels(KernelBuilder &b, const BoundFlatTensor &from,
                                   const BoundFlatTensor &to, Value start,

@@ -42,8 +42,8 @@ struct LrnKernel {
   FlatTensor input;
   VectorOutput output;
   VectorLoop loop;
-  int64_t below, above;    ///< channels of the window beside the own one
-  bool isThreeQuarters;    ///< the exponent
+  int64_t below, above; ///< channels of the window beside the own one
+  bool isThreeQuarters; ///< the exponent
   int64_t channels, channelStride;        ///< parameters
   int64_t alphaOverSize, minusBeta, bias; ///< parameters
 
@@ -72,16 +72,15 @@ Value LrnKernel::emitNeighbours(KernelBuilder &b, const BoundFlatTensor &in,
   Value channel = b.add(place.channel, distance);
   Value count = b.getParam(channels), exists;
   if (channelsLast) {
-    Value missing =
-        b.firstLanes(b.sub(b.cst(0), channel), place.lanes);
+    Value missing = b.firstLanes(b.sub(b.cst(0), channel), place.lanes);
     exists = b.firstLanes(b.sub(count, channel), place.lanes);
     Value all = b.cstLike(exists.getType(), -1);
     exists = b.andI(exists, arith::XOrIOp::create(b, missing, all));
   } else {
     // All lanes are of one channel.
     Value none = b.cst(0), whole = b.cst(place.lanes);
-    exists = b.firstLanes(b.select(b.ult(channel, count), whole, none),
-                          place.lanes);
+    exists =
+        b.firstLanes(b.select(b.ult(channel, count), whole, none), place.lanes);
     if (place.mask)
       exists = b.andI(exists, place.mask);
   }
@@ -134,8 +133,8 @@ void LrnKernel::emitVector(KernelBuilder &b, const BoundFlatTensor &in,
   Value offset = b.broadcast(b.getFloatParam(bias), lanes);
   Value base = b.fma(factor, emitSquares(b, in, place, isInside), offset);
   Value exponent = b.broadcast(b.getFloatParam(minusBeta), lanes);
-  Value power = isThreeQuarters ? emitThreeQuarters(b, base)
-                                : emitPow(b, base, exponent);
+  Value power =
+      isThreeQuarters ? emitThreeQuarters(b, base) : emitPow(b, base, exponent);
   Value x = in.load(b, place.offset, lanes, place.mask);
   out.store(b, place, b.mulF(x, power));
 }
@@ -194,11 +193,10 @@ SolutionPlan Lrn::plan(const Problem &problem, const TargetInfo & /*target*/,
       .alphaOverSize = launch.addFloatParam(problem.number("alpha") / size),
       .minusBeta = launch.addFloatParam(-problem.number("beta")),
       .bias = launch.addFloatParam(problem.number("bias"))};
-  std::string symbol =
-      joinSymbol({"lrn", std::to_string(size),
-                  kernel.isThreeQuarters ? "three_quarters" : "",
-                  kernel.loop.symbolPart(), kernel.input.symbolPart(),
-                  kernel.output.symbolPart()});
+  std::string symbol = joinSymbol(
+      {"lrn", std::to_string(size),
+       kernel.isThreeQuarters ? "three_quarters" : "", kernel.loop.symbolPart(),
+       kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

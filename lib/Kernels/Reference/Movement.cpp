@@ -99,6 +99,38 @@ SolutionPlan reference::planReshape(const Problem &problem) {
 }
 
 //===----------------------------------------------------------------------===//
+// Shuffle of channels
+//===----------------------------------------------------------------------===//
+
+SolutionPlan reference::planShuffleChannels(const Problem &problem) {
+  SolutionPlan plan;
+  LaunchBuilder launch(plan);
+  ArrayRef<int64_t> shape = problem.result.shape;
+  TensorAccess input = accessOperand(launch, problem, 0, shape);
+  OutputAccess output(launch, problem);
+  ElementLoop loop(launch, shape, 10);
+  int64_t groups = problem.integer("group");
+  int64_t groupsParam = launch.addParam(groups);
+  int64_t perGroupParam = launch.addParam(shape[1] / groups);
+  auto emit = [=](KernelBuilder &b) {
+    BoundTensor in = input.bind(b);
+    OutputAccess::Bound out = output.bind(b);
+    Value numGroups = b.getParam(groupsParam);
+    loop.emit(b, [&](ArrayRef<Value> place) {
+      SmallVector<Value> source(place);
+      source[1] =
+          b.add(b.mul(b.rem(place[1], numGroups), b.getParam(perGroupParam)),
+                b.div(place[1], numGroups));
+      out.store(b, place, in.load(b, source));
+    });
+  };
+  launch.finish(joinSymbol({"ref_shuffle_channels", input.symbolPart(),
+                            output.symbolPart()}),
+                emit, loop.tasks());
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
 // Concat
 //===----------------------------------------------------------------------===//
 

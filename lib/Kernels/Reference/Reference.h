@@ -33,6 +33,7 @@ SolutionPlan planTranspose(const Problem &problem);
 SolutionPlan planPad(const Problem &problem);
 SolutionPlan planConvert(const Problem &problem);
 SolutionPlan planReshape(const Problem &problem);
+SolutionPlan planShuffleChannels(const Problem &problem);
 
 /// Operand `index` of a problem, indexed by places in `indexShape`.
 TensorAccess accessOperand(LaunchBuilder &launch, const Problem &problem,

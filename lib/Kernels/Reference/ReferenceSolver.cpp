@@ -62,6 +62,7 @@ private:
         .Case("pad", reference::planPad)
         .Case("convert", reference::planConvert)
         .Case("reshape", reference::planReshape)
+        .Case("shuffle_channels", reference::planShuffleChannels)
         .Default(nullptr);
   }
 };

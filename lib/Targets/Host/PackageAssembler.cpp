@@ -170,7 +170,7 @@ private:
     Object object;
   };
 
-  Status collectKernels();
+  void collectKernels();
   Status compileAndPack();
   Status link();
   void addLayers();
@@ -187,18 +187,14 @@ private:
 
 } // namespace
 
-Status Assembler::collectKernels() {
+void Assembler::collectKernels() {
   for (const PlannedLayer &layer : layers)
     for (const LaunchPlan &launch : layer.plan.launches) {
-      const std::string &symbol = launch.kernel.symbol;
-      auto [entry, isNew] = kernels.try_emplace(
-          symbol, Kernel{layer.layer.solver, &launch.kernel, nullptr});
-      if (!isNew && entry->second.solver != layer.layer.solver)
-        return Error{"solvers '" + entry->second.solver + "' and '" +
-                     layer.layer.solver + "' both name a kernel '" + symbol +
-                     "'"};
+      // Solvers share kernels: the same symbol is the same code, whoever it is
+      // that names it.
+      kernels.try_emplace(launch.kernel.symbol,
+                          Kernel{layer.layer.solver, &launch.kernel, nullptr});
     }
-  return runtime::success();
 }
 
 Status Assembler::compileAndPack() {
@@ -284,8 +280,7 @@ Result<Package> Assembler::run() {
   const TargetInfo &target = compiler.getTarget();
   package.arch = target.arch;
   package.cpuFeatures = target.features;
-  if (Status status = collectKernels(); !status)
-    return status.error();
+  collectKernels();
   if (Status status = compileAndPack(); !status)
     return status.error();
   if (Status status = link(); !status)

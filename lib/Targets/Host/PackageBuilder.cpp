@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Reshapes and joins cost nothing: they are views (see Views.h). A result that the
-// function returns is computed right where the caller wants it; what is
+// Reshapes and joins cost nothing: they are views (see Views.h). A result that
+// the function returns is computed right where the caller wants it; what is
 // returned a second time, or is an argument or a constant, is copied by a layer
 // of its own.
 //

@@ -169,6 +169,33 @@ func.func @concat_c4(%a: tensor<1x6x2xf32, #tarpon.layout<nchw4c>>) {
 
 // -----
 
+// shuffle_channels C1
+func.func @shuffle_channels_c1(%a: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.shuffle_channels' op expects an input of rank 2 or more, got rank 1}}
+  %0 = tarpon.shuffle_channels %a {group = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// shuffle_channels C2
+func.func @shuffle_channels_c2(%a: tensor<1x4xf32>) {
+  // expected-error@below {{'tarpon.shuffle_channels' op expects a group that divides 4 channels, got 3}}
+  %0 = tarpon.shuffle_channels %a {group = 3 : i64} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  return
+}
+
+// -----
+
+// shuffle_channels C3
+func.func @shuffle_channels_c3(%a: tensor<1x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) {
+  // expected-error@below {{'tarpon.shuffle_channels' op expects elements that are not quantised per channel, got '!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01}>'}}
+  %0 = tarpon.shuffle_channels %a {group = 2 : i64} : (tensor<1x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<1x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>
+  return
+}
+
+// -----
+
 // join C1
 func.func @join_c1() {
   // expected-error@below {{'tarpon.join' op expects at least one operand}}

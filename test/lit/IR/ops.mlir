@@ -173,6 +173,8 @@ func.func @shapes(%x: tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, %m: tensor<2x
   %6 = tarpon.convert %x : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2x!act>
   %7 = tarpon.convert %x : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2xf32>
   %8 = tarpon.convert %x : tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>> -> tensor<1x4x2x2xf32>
+  // CHECK: tarpon.shuffle_channels %{{.+}} {group = 2 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %10 = tarpon.shuffle_channels %7 {group = 2 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
   // CHECK: tarpon.join %{{.+}}, %{{.+}} : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x8x2x2xf32>
   %9 = tarpon.join %7, %8 : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x8x2x2xf32>
   return

@@ -124,7 +124,7 @@ func.func @negative_reader_takes_no_slice(%x: tensor<1x8x4x4xf32, #tarpon.layout
     tarpon.yield %r : tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
   }
   %b = tarpon.fused(%0 = %a) : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>> {
-    %r = tarpon.lrn %0 {size = 5 : i64, alpha = 1.0e-4 : f64, beta = 0.75 : f64, bias = 1.0 : f64} : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
+    %r = tarpon.lrn %0 {size = 5 : i64, alpha = 1.0e-4 : f32, beta = 0.75 : f32, bias = 1.0 : f32} : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
     tarpon.yield %r : tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
   }
   %c = tarpon.fused(%0 = %a, %1 = %b) : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x16x4x4xf32, #tarpon.layout<nhwc>> {

@@ -494,6 +494,24 @@ Problem ProblemGenerator::makeReshape() {
   return problem;
 }
 
+Problem ProblemGenerator::makeShuffleChannels() {
+  Problem problem;
+  problem.op = "shuffle_channels";
+  std::vector<int64_t> shape = makeImage(oneOf<int64_t>({2, 3, 4, 4}));
+  int64_t group = pick(1, 7);
+  shape[1] = group * pick(1, 40);
+  Layout layout = pickLayout();
+  problem.operands = {makeTensor(shape, layout)};
+  problem.result = makeTensor(shape, layout);
+  problem.attrs["group"] = {double(group)};
+  chooseTypes(problem);
+  if (chance(50))
+    passElementsOn(problem);
+  else
+    addEpilogue(problem);
+  return problem;
+}
+
 void ProblemGenerator::addSlices(Problem &problem) {
   auto addSlice = [&](TensorDesc &desc) {
     if (desc.layout.kind == Layout::NHWC && !desc.constant && chance(20))
@@ -515,7 +533,7 @@ Problem ProblemGenerator::nextDense() {
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))
     return oneOf<MakeProblem>({makeNormProblem})(*this);
-  switch (pick(0, 19)) {
+  switch (pick(0, 20)) {
   case 0:
   case 1:
     return makeConv(/*depthwise=*/false);
@@ -548,6 +566,8 @@ Problem ProblemGenerator::nextDense() {
     return makePad();
   case 18:
     return makeReshape();
+  case 19:
+    return makeShuffleChannels();
   default:
     return makeConvert();
   }

@@ -59,6 +59,7 @@ private:
   Problem makePad();
   Problem makeConvert();
   Problem makeReshape();
+  Problem makeShuffleChannels();
 
   std::mt19937_64 random;
 };

@@ -1,0 +1,118 @@
+//===- MoveActivations.cpp - Bring activations to producers -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An activation behind a concat keeps it from being an epilogue, which costs
+// nothing, of the ops whose results are concatenated.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Passes/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace tarpon {
+#define GEN_PASS_DEF_MOVEACTIVATIONSPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+/// Whether an activation of the value can be computed by what produces it.
+static bool takesEpilogue(Value value) {
+  Operation *producer = value.getDefiningOp();
+  if (!producer || !value.hasOneUse())
+    return false;
+  auto quantizable = dyn_cast<QuantizableInterface>(producer);
+  return isa<ElementwiseInterface>(producer) ||
+         (quantizable && quantizable.accumulates());
+}
+
+/// Whether no element is below 0. Looks through a few ops only.
+static bool isNotNegative(Value value) {
+  constexpr int kMostOps = 16;
+  SmallVector<Value> pending = {value};
+  for (int looked = 0; !pending.empty(); ++looked) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || looked == kMostOps)
+      return false;
+    if (isa<ReluOp, SigmoidOp, HardSigmoidOp, SoftmaxOp>(op))
+      continue;
+    if (auto clip = dyn_cast<ClipOp>(op);
+        clip && clip.getLow().convertToDouble() >= 0 &&
+        clip.getHigh().convertToDouble() >= 0)
+      continue;
+    if (!isa<AvgPoolOp, ConcatOp, GlobalAvgPoolOp, GlobalMaxPoolOp, MaxPoolOp,
+             ReshapeOp, TransposeOp>(op))
+      return false;
+    llvm::append_range(pending, op->getOperands());
+  }
+  return true;
+}
+
+namespace {
+
+/// activation(concat(x, y)) -> concat(activation(x), activation(y)).
+struct MoveThroughConcat : OpInterfaceRewritePattern<ElementwiseInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(ElementwiseInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (op->getNumOperands() != 1 || op->getParentOfType<FusedOp>())
+      return rewriter.notifyMatchFailure(op, "is not an activation by itself");
+    auto concat = op->getOperand(0).getDefiningOp<ConcatOp>();
+    if (!concat || !concat->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "is not behind a concat alone");
+    if (llvm::none_of(concat.getInputs(), takesEpilogue))
+      return rewriter.notifyMatchFailure(op, "no producer would take it");
+    SmallVector<Value> inputs;
+    for (Value input : concat.getInputs()) {
+      IRMapping mapping;
+      mapping.map(op->getOperand(0), input);
+      Operation *clone = rewriter.clone(*op, mapping);
+      clone->getResult(0).setType(input.getType());
+      inputs.push_back(clone->getResult(0));
+    }
+    rewriter.replaceOpWithNewOp<ConcatOp>(op, op->getResultTypes(), inputs,
+                                          concat.getAxisAttr());
+    return success();
+  }
+};
+
+/// relu(x) -> x where x has no negative elements.
+struct DropRelu : OpRewritePattern<ReluOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReluOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op->getParentOfType<FusedOp>() || !isNotNegative(op.getInput()))
+      return rewriter.notifyMatchFailure(op, "may change something");
+    rewriter.replaceOp(op, op.getInput());
+    return success();
+  }
+};
+
+struct MoveActivationsPass
+    : tarpon::impl::MoveActivationsPassBase<MoveActivationsPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateMoveActivationsPatterns(patterns);
+    auto config =
+        GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
+            GreedySimplifyRegionLevel::Disabled);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      return signalPassFailure();
+  }
+};
+
+} // namespace
+
+void tarpon::populateMoveActivationsPatterns(RewritePatternSet &patterns) {
+  patterns.add<MoveThroughConcat, DropRelu>(patterns.getContext());
+}

@@ -1,0 +1,82 @@
+//===- RaiseChannelShuffles.cpp - Find shuffles of channels -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Models write the shuffle of ShuffleNet (Zhang et al., 2018) as a transpose of
+// a tensor of higher rank, which has no layout but row-major.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Passes/Passes.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace tarpon {
+#define GEN_PASS_DEF_RAISECHANNELSHUFFLESPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+/// The groups of channels that the transpose exchanges with the channels in
+/// them, between reshapes of and to `shape`; 0 if it does something else.
+static int64_t getGroups(TransposeOp transpose, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> split = transpose.getInput().getType().getShape();
+  ArrayRef<int64_t> permutation = transpose.getPermutation();
+  if (shape.size() < 3 || split.size() != shape.size() + 1 ||
+      split[0] != shape[0] || split[1] * split[2] != shape[1] ||
+      split.drop_front(3) != shape.drop_front(2))
+    return 0;
+  for (auto [index, dim] : llvm::enumerate(permutation)) {
+    int64_t expected = index == 1 ? 2 : index == 2 ? 1 : index;
+    if (dim != expected)
+      return 0;
+  }
+  return split[1];
+}
+
+namespace {
+
+/// reshape(transpose(reshape(x))) -> shuffle_channels(x).
+struct RaiseChannelShuffle : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = op.getInput().getDefiningOp<TransposeOp>();
+    if (!transpose)
+      return rewriter.notifyMatchFailure(op, "is not behind a transpose");
+    auto split = transpose.getInput().getDefiningOp<ReshapeOp>();
+    if (!split || split.getInput().getType() != op.getType())
+      return rewriter.notifyMatchFailure(op, "does not restore the shape");
+    if (isa<quant::QuantizedType>(op.getType().getElementType()))
+      return rewriter.notifyMatchFailure(op, "is quantised");
+    int64_t groups = getGroups(transpose, op.getType().getShape());
+    if (groups == 0)
+      return rewriter.notifyMatchFailure(op, "does not exchange channels");
+    rewriter.replaceOpWithNewOp<ShuffleChannelsOp>(
+        op, op.getType(), split.getInput(), rewriter.getI64IntegerAttr(groups));
+    return success();
+  }
+};
+
+struct RaiseChannelShufflesPass
+    : tarpon::impl::RaiseChannelShufflesPassBase<RaiseChannelShufflesPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<RaiseChannelShuffle>(&getContext());
+    // Folding would merge the reshapes with others first.
+    auto config =
+        GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
+            GreedySimplifyRegionLevel::Disabled);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      return signalPassFailure();
+  }
+};
+
+} // namespace

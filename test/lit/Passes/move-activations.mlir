@@ -1,0 +1,60 @@
+// RUN: graph-opt %s -tarpon-move-activations | FileCheck %s
+
+// The activation goes to the convolution; pooling what is not negative gives
+// nothing that is.
+
+// CHECK-LABEL: func @moves_through_concat(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<1x4x2x2xf32>
+// CHECK:         %[[R:.+]] = tarpon.relu %[[X]]
+// CHECK-NEXT:    %[[P:.+]] = tarpon.max_pool %[[R]]
+// CHECK-NEXT:    %[[C:.+]] = tarpon.conv %[[R]]
+// CHECK-NEXT:    %[[A:.+]] = tarpon.relu %[[C]]
+// CHECK-NEXT:    %[[J:.+]] = tarpon.concat %[[P]], %[[A]] {axis = 1 : i64}
+// CHECK-NEXT:    return %[[J]]
+func.func @moves_through_concat(%x: tensor<1x4x2x2xf32>, %w: tensor<8x4x1x1xf32>) -> tensor<1x12x2x2xf32> {
+  %r = tarpon.relu %x : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %p = tarpon.max_pool %r {kernel = array<i64: 1, 1>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %c = tarpon.conv %r, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x2x2xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x2x2xf32>
+  %j = tarpon.concat %p, %c {axis = 1 : i64} : (tensor<1x4x2x2xf32>, tensor<1x8x2x2xf32>) -> tensor<1x12x2x2xf32>
+  %a = tarpon.relu %j : (tensor<1x12x2x2xf32>) -> tensor<1x12x2x2xf32>
+  return %a : tensor<1x12x2x2xf32>
+}
+
+// CHECK-LABEL: func @negative_concat_is_read_otherwise(
+// CHECK:         %[[J:.+]] = tarpon.concat
+// CHECK-NEXT:    %[[A:.+]] = tarpon.relu %[[J]]
+// CHECK-NEXT:    return %[[J]], %[[A]]
+func.func @negative_concat_is_read_otherwise(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %s = tarpon.leaky_relu %x {alpha = 0.5 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  %j = tarpon.concat %s, %x {axis = 0 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %a = tarpon.relu %j : (tensor<8xf32>) -> tensor<8xf32>
+  return %j, %a : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK-LABEL: func @negative_no_producer(
+// CHECK:         %[[J:.+]] = tarpon.concat
+// CHECK-NEXT:    %[[A:.+]] = tarpon.relu %[[J]]
+func.func @negative_no_producer(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %j = tarpon.concat %x, %x {axis = 0 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %a = tarpon.relu %j : (tensor<8xf32>) -> tensor<8xf32>
+  return %a : tensor<8xf32>
+}
+
+// CHECK-LABEL: func @drops_relu(
+// CHECK:         %[[C:.+]] = tarpon.clip
+// CHECK-NEXT:    return %[[C]]
+func.func @drops_relu(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = tarpon.clip %x {low = 0.0 : f64, high = 6.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %a = tarpon.relu %c : (tensor<4xf32>) -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+
+// CHECK-LABEL: func @negative_relu_of_a_difference(
+// CHECK:         tarpon.sub
+// CHECK-NEXT:    tarpon.relu
+func.func @negative_relu_of_a_difference(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tarpon.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %c = tarpon.sub %r, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %a = tarpon.relu %c : (tensor<4xf32>) -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
