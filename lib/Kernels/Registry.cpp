@@ -17,12 +17,13 @@ using namespace tarpon;
 /// In order of preference; the reference comes last and takes everything.
 static std::vector<const Solver *> &solverList() {
   static std::vector<const Solver *> solvers = {
-      &getDepthwiseNhwc(), &getDepthwiseNchw(), &getConvImplicitGemm(),
-      &getGemm(),          &getElementwise(),   &getBatchNorm(),
-      &getPoolNhwc(),      &getPoolNchw(),      &getGlobalPoolNchw(),
-      &getSoftmax(),       &getLrn(),           &getConcat(),
-      &getTranspose(),     &getReshape(),       &getShuffleChannels(),
-      &getConvert(),       &getReference(),
+      &getDepthwiseNhwc(), &getDepthwiseNchw(),   &getConvImplicitGemm(),
+      &getWinogradF4x3(),  &getWinogradF2x3(),    &getGemm(),
+      &getElementwise(),   &getBatchNorm(),       &getPoolNhwc(),
+      &getPoolNchw(),      &getGlobalPoolNchw(),  &getSoftmax(),
+      &getLrn(),           &getConcat(),          &getTranspose(),
+      &getReshape(),       &getShuffleChannels(), &getConvert(),
+      &getReference(),
   };
   return solvers;
 }

@@ -13,6 +13,8 @@
 namespace tarpon {
 
 const Solver &getConvImplicitGemm();
+const Solver &getWinogradF2x3();
+const Solver &getWinogradF4x3();
 const Solver &getGemm();
 const Solver &getElementwise();
 const Solver &getBatchNorm();

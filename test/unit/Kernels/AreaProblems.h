@@ -18,6 +18,8 @@ namespace tarpon::test {
 
 /// Normalisations: NormProblems.cpp.
 Problem makeNormProblem(ProblemGenerator &generator);
+/// Convolutions of 3 x 3: WinogradProblems.cpp.
+Problem makeWinogradProblem(ProblemGenerator &generator);
 
 } // namespace tarpon::test
 

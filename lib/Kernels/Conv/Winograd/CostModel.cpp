@@ -1,0 +1,89 @@
+//===- CostModel.cpp - How long a Winograd convolution takes --------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The products are most of the work; the rest is counted in cycles per vector.
+// The constants were fitted to measurements on a Zen 5 with vectors of 512
+// bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Winograd.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::winograd;
+using llvm::divideCeil;
+
+/// Instructions that the core starts per cycle, of those that the transforms
+/// are made of, their loads and stores waiting for the L2 cache.
+static constexpr double kTransformRate = 1.6;
+/// Transposing a row of nchw costs about as much again as its transform.
+static constexpr double kTransposeFactor = 2;
+/// What starting a loop over channels and storing its sums takes.
+static constexpr double kLoopCycles = 30;
+/// Bytes per cycle from the last-level cache and from memory.
+static constexpr double kCacheRate = 12, kMemoryRate = 6;
+
+/// Cycles that one step over a channel takes for one register tile; see
+/// igemm::estimateEfficiency.
+static double stepCycles(double m, double vectors) {
+  double products = m * vectors;
+  double ports = std::min(1.0, products / (m + vectors));
+  double efficiency = std::min(1.0, products / 8) *
+                      (0.9 * ports + 0.1 * std::min(1.0, products / 28));
+  return products / 2 / efficiency;
+}
+
+double winograd::estimateCycles(const TargetInfo &target,
+                                const Transform &transform,
+                                const Problem &problem,
+                                const PerfConfig &config) {
+  igemm::Geometry g = makeGeometry(problem);
+  int64_t m = config.get("tile_m"), n = config.get("tile_n");
+  int64_t tiles = countTiles(transform, g);
+  int64_t blockTiles =
+      std::min<int64_t>(m * config.get("block_m"), llvm::alignTo(tiles, m));
+  auto lanes = static_cast<double>(target.lanes());
+  auto points = static_cast<double>(transform.points());
+  auto size = static_cast<double>(transform.inTile());
+  double channels = static_cast<double>(llvm::alignTo(g.channels, 16));
+  auto panels = static_cast<double>(divideCeil(tiles, m));
+  auto channelTiles = static_cast<double>(divideCeil(g.outChannels, n));
+  double vectors = static_cast<double>(n) / lanes;
+
+  double loop = channels * stepCycles(static_cast<double>(m), vectors);
+  double products = panels * channelTiles * points * (loop + kLoopCycles);
+
+  // 2 size (2 size) multiply-adds per vector, and a load and a store a point.
+  double work = (4 * size * size + 2 * points) / kTransformRate;
+  bool fromNchw = problem.operands[0].layout.kind == Layout::NCHW;
+  bool toNchw = problem.result.layout.kind == Layout::NCHW;
+  double in = channels / lanes * (fromNchw ? kTransposeFactor : 1);
+  double out = static_cast<double>(divideCeil(g.outChannels, target.lanes())) *
+               (toNchw ? kTransposeFactor : 1);
+  double transforms = static_cast<double>(tiles) * work * (in + out);
+
+  // Streams that the caches do not hold run next to the products.
+  double filterBytes =
+      4 * points * channels * static_cast<double>(n) * channelTiles;
+  double panelBytes = 4 * points * channels * static_cast<double>(blockTiles);
+  auto l2 = static_cast<double>(target.l2Bytes);
+  auto l3 = static_cast<double>(target.l3Bytes);
+  auto blocks = static_cast<double>(divideCeil(tiles, blockTiles));
+  double stream = 0;
+  if (filterBytes + panelBytes > 0.9 * l2)
+    stream += blocks * filterBytes /
+              (filterBytes > 0.75 * l3 ? kMemoryRate : kCacheRate);
+  if (panelBytes > 0.75 * l2)
+    stream += blocks * channelTiles * panelBytes / kCacheRate;
+  double groups = static_cast<double>(g.groups);
+  return groups * (std::max(products, stream) + transforms);
+}

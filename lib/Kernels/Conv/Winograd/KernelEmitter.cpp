@@ -1,0 +1,193 @@
+//===- KernelEmitter.cpp - Emits a Winograd kernel ------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::winograd;
+
+static constexpr int64_t kElementBytes = 4;
+
+Context::Context(KernelBuilder &b, const KernelSpec &spec) : b(b) {
+  for (int64_t p = 0; p < NumParams; ++p)
+    params.push_back(b.getParam(spec.firstParam() + p));
+}
+
+void Context::forParts(Value first, Value last, int64_t step,
+                       PartBody body) const {
+  Value tilesX = params[TilesX], tilesY = params[TilesY];
+  Value firstRow = b.div(first, tilesX), lastRow = b.ceilDiv(last, tilesX);
+  b.forLoop(firstRow, lastRow, b.cst(1), [&](Value row) {
+    Value image = b.div(row, tilesY), y = b.rem(row, tilesY);
+    Value start = b.mul(row, tilesX);
+    Value from = b.maxS(first, start);
+    Value to = b.minS(last, b.add(start, tilesX));
+    b.forLoop(from, to, b.cst(step), [&](Value tile) {
+      Value count = b.minS(b.cst(step), b.sub(to, tile));
+      body(tile, count, image, y, b.sub(tile, start));
+    });
+  });
+}
+
+namespace {
+
+class KernelEmitter {
+public:
+  KernelEmitter(KernelBuilder &b, const KernelSpec &spec);
+  void emit();
+
+private:
+  int64_t vectors() const { return spec.tileN / b.lanes(); }
+  void emitTask(OutputTransform &transform, Value firstTile, Value lastTile,
+                Value group, Value channelBlock);
+  void emitProducts(Value panel, Value filterPanel, Value destination);
+  SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators);
+
+  /// Steps of the channels between two tests of the loop.
+  static constexpr int64_t kUnroll = 4;
+  /// How far ahead of the products the filter is asked for, in bytes: a point's
+  /// or two. It is read in order, from memory or the last-level cache.
+  static constexpr int64_t kAheadBytes = 16 << 10;
+
+  KernelBuilder &b;
+  const KernelSpec &spec;
+  Context context;
+  Value input, filter;
+  /// Bytes of a panel of the input and of the filter, and of one point.
+  Value panelBytes, filterPanelBytes, pointBytes;
+  Value zeros, staging, panels, products;
+};
+
+} // namespace
+
+KernelEmitter::KernelEmitter(KernelBuilder &b, const KernelSpec &spec)
+    : b(b), spec(spec), context(b, spec) {
+  input = b.getBuffer(0);
+  filter = b.getBuffer(1);
+  panelBytes = b.mul(context[Lines], spec.tileM * kLineBytes);
+  filterPanelBytes =
+      b.mul(context[Lines], kLineChannels * spec.tileN * kElementBytes);
+  ScratchLayout layout(spec.transform);
+  pointBytes = b.add(b.mul(b.div(context[BlockTiles], spec.tileM), panelBytes),
+                     kLineBytes);
+  zeros = b.getScratch();
+  staging = b.offset(zeros, kLineBytes);
+  panels = b.offset(staging, layout.stagingBytes);
+  products = b.offset(panels, b.mul(pointBytes, spec.transform.points()));
+}
+
+void KernelEmitter::emit() {
+  b.store(b.cstLike(b.vec(b.f32(), kLineChannels), 0), zeros);
+  InputTransform before(b, spec, context, zeros, staging, panelBytes,
+                        pointBytes);
+  OutputTransform behind(b, spec, context, staging);
+  Value one = b.cst(1);
+  b.forLoop(
+      b.getBegin(), b.getEnd(), one, b.cst(-1),
+      [&](Value task, ValueRange carried) -> SmallVector<Value> {
+        Value channelBlock = b.rem(task, context[ChannelBlocks]);
+        Value tiles = b.div(task, context[ChannelBlocks]);
+        Value group = b.div(tiles, context[TileBlocks]);
+        Value first =
+            b.mul(b.rem(tiles, context[TileBlocks]), context[BlockTiles]);
+        Value last = b.minS(b.add(first, context[BlockTiles]), context[Tiles]);
+        // The panels of the task before may be those of this one.
+        b.ifThen(b.cmp(KernelBuilder::Pred::ne, tiles, carried[0]), [&] {
+          before.emit(b.offset(input, b.mul(group, context[InputGroupBytes])),
+                      first, last, panels);
+        });
+        emitTask(behind, first, last, group, channelBlock);
+        return {tiles};
+      });
+}
+
+void KernelEmitter::emitTask(OutputTransform &transform, Value firstTile,
+                             Value lastTile, Value group, Value channelBlock) {
+  int64_t points = spec.transform.points();
+  Value pointRow = b.cst(points * spec.tileN * kElementBytes);
+  Value tilePanels = b.ceilDiv(b.sub(lastTile, firstTile), b.cst(spec.tileM));
+  Value firstChannels = b.mul(channelBlock, context[BlockN]);
+  Value lastChannels =
+      b.minS(b.add(firstChannels, context[BlockN]), context[ChannelTiles]);
+  b.forLoop(firstChannels, lastChannels, b.cst(1), [&](Value channelTile) {
+    Value index = b.add(b.mul(group, context[ChannelTiles]), channelTile);
+    Value filterTile =
+        b.offset(filter, b.mul(b.mul(index, points), filterPanelBytes));
+    b.forLoop(b.cst(points), [&](Value point) {
+      Value filterPanel = b.offset(filterTile, b.mul(point, filterPanelBytes));
+      Value inputPanels = b.offset(panels, b.mul(point, pointBytes));
+      Value destination =
+          b.offset(products, b.mul(point, spec.tileN * kElementBytes));
+      b.forLoop(tilePanels, [&](Value tilePanel) {
+        Value row = b.mul(tilePanel, spec.tileM);
+        emitProducts(b.offset(inputPanels, b.mul(tilePanel, panelBytes)),
+                     filterPanel, b.offset(destination, b.mul(row, pointRow)));
+      });
+    });
+    transform.emit(products, firstTile, lastTile, group,
+                   b.mul(channelTile, spec.tileN));
+  });
+}
+
+/// One register tile: tileM tiles by tileN channels at one point.
+void KernelEmitter::emitProducts(Value panel, Value filterPanel,
+                                 Value destination) {
+  int64_t stepBytes = spec.tileN * kElementBytes;
+  Value zero = b.cst(0), one = b.cst(1);
+  SmallVector<Value> start(spec.tileM * vectors(),
+                           b.cstLike(b.vec(b.f32(), b.lanes()), 0));
+  SmallVector<Value> sums = b.forLoop(
+      zero, context[Lines], one, start, [&](Value line, ValueRange lineSums) {
+        Value a = b.offset(panel, b.mul(line, spec.tileM * kLineBytes));
+        Value w = b.offset(filterPanel, b.mul(line, kLineChannels * stepBytes));
+        return b.forLoop(zero, b.cst(kLineChannels), b.cst(kUnroll), lineSums,
+                         [&](Value channel, ValueRange inner) {
+                           return emitSteps(
+                               b.offset(a, b.mul(channel, kElementBytes)),
+                               b.offset(w, b.mul(channel, stepBytes)), inner);
+                         });
+      });
+  int64_t rowBytes = spec.transform.points() * spec.tileN * kElementBytes;
+  for (int64_t p = 0; p < spec.tileM; ++p)
+    for (int64_t v = 0; v < vectors(); ++v)
+      b.store(
+          sums[p * vectors() + v],
+          b.offset(destination, p * rowBytes + v * b.lanes() * kElementBytes));
+}
+
+/// kUnroll channels; `a` and `w` point to the first one in the panels.
+SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w,
+                                            ValueRange accumulators) {
+  SmallVector<Value> sums(accumulators);
+  int64_t lanes = b.lanes(), lineFloats = kLineBytes / kElementBytes;
+  for (int64_t at = 0; at < kUnroll * spec.tileN; at += lineFloats)
+    LLVM::Prefetch::create(b, b.offset(w, at * kElementBytes + kAheadBytes),
+                           /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  for (int64_t step = 0; step < kUnroll; ++step) {
+    SmallVector<Value> row;
+    for (int64_t v = 0; v < vectors(); ++v)
+      row.push_back(
+          b.load(b.offset(w, (step * spec.tileN + v * lanes) * kElementBytes),
+                 b.vec(b.f32(), lanes)));
+    for (int64_t p = 0; p < spec.tileM; ++p) {
+      Value at = b.offset(a, p * kLineBytes + step * kElementBytes);
+      Value tile = b.broadcast(b.load(at, b.f32()), lanes);
+      for (int64_t v = 0; v < vectors(); ++v) {
+        Value &sum = sums[p * vectors() + v];
+        sum = b.fma(tile, row[v], sum);
+      }
+    }
+  }
+  return sums;
+}
+
+void winograd::emitKernel(KernelBuilder &b, const KernelSpec &spec) {
+  KernelEmitter(b, spec).emit();
+}

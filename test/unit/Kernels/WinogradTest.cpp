@@ -1,0 +1,127 @@
+//===- WinogradTest.cpp - Errors and applicability of Winograd ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SolverTest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+using namespace tarpon;
+using namespace tarpon::test;
+
+/// A 3 x 3 convolution of `channels` to 16 channels on a square of `size`.
+static Problem makeProblem(int64_t channels, int64_t size) {
+  std::string c = std::to_string(channels), s = std::to_string(size);
+  std::string key = "conv(1x" + c + "x" + s + "x" + s + "xf32:nhwc, 16x" + c +
+                    "x3x3xf32:const)->1x16x" + s + "x" + s +
+                    "xf32:nhwc {dilations=1,1 group=1 pads=1,1,1,1 "
+                    "strides=1,1}";
+  return *parseProblem(key);
+}
+
+static double relativeL2(const std::vector<double> &actual,
+                         const std::vector<double> &expected) {
+  double errors = 0, squares = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    errors += (actual[i] - expected[i]) * (actual[i] - expected[i]);
+    squares += expected[i] * expected[i];
+  }
+  return std::sqrt(errors / squares);
+}
+
+namespace {
+class WinogradError : public testing::TestWithParam<int64_t> {
+protected:
+  /// Of a solver's result, against sums in f64 of the same numbers.
+  double measure(llvm::StringRef id, const Problem &problem) {
+    auto runner = SolverRunner::create("native");
+    const Solver *solver = findSolver(id);
+    const TargetInfo &target = (*runner)->getTarget();
+    EXPECT_TRUE(solver->isApplicable(problem, target));
+    std::vector<std::vector<double>> operands(2);
+    operands[0] = makeOperand(problem, 0, /*seed=*/1);
+    for (double &value : operands[0])
+      value = static_cast<float>(value);
+    auto actual = (*runner)->run(
+        problem, *solver, solver->defaultConfig(problem, target), operands);
+    EXPECT_TRUE(actual) << actual.message();
+    // Constants hold the same numbers in both dtypes.
+    Problem exact = problem;
+    exact.operands[0].dtype = exact.operands[1].dtype = exact.result.dtype =
+        DType::F64;
+    auto expected =
+        (*runner)->run(exact, getReferenceSolver(), PerfConfig(), operands);
+    EXPECT_TRUE(expected) << expected.message();
+    return relativeL2(actual->front(), expected->front());
+  }
+};
+} // namespace
+
+/// The bounds of Transform.h, with some room for other operands: an error in a
+/// matrix that the property test's tolerance hides shows here.
+TEST_P(WinogradError, isWithinItsBound) {
+  int64_t channels = GetParam();
+  Problem problem = makeProblem(channels, 13);
+  double root = std::sqrt(static_cast<double>(channels) / 64);
+  EXPECT_LT(measure("conv-winograd-f2x3-v1", problem),
+            4e-7 * std::max(root, 0.75));
+  EXPECT_LT(measure("conv-winograd-f4x3-v1", problem),
+            1.1e-6 * std::max(root, 0.75));
+}
+
+INSTANTIATE_TEST_SUITE_P(Channels, WinogradError,
+                         testing::Values(1, 16, 67, 256, 1024));
+
+TEST(Winograd, keepsTheErrorBelowItsBound) {
+  const Solver &f4 = *findSolver("conv-winograd-f4x3-v1");
+  TargetInfo target;
+  EXPECT_TRUE(f4.isApplicable(makeProblem(4096, 4), target));
+  EXPECT_EQ(f4.isApplicable(makeProblem(4097, 4), target).getReason(),
+            "has too many channels for its error bound");
+}
+
+static std::string getReason(const Problem &problem) {
+  const Solver &solver = *findSolver("conv-winograd-f2x3-v1");
+  return solver.isApplicable(problem, TargetInfo()).getReason().str();
+}
+
+TEST(Winograd, saysWhatItDoesNotTake) {
+  Problem problem = makeProblem(16, 8);
+  EXPECT_EQ(getReason(problem), "");
+  Problem strided = problem;
+  strided.attrs["strides"] = {2, 1};
+  EXPECT_EQ(getReason(strided), "needs strides and dilations of 1");
+  Problem wide = problem;
+  wide.operands[1].shape[3] = 5;
+  EXPECT_EQ(getReason(wide), "needs a 3x3 filter");
+  Problem half = problem;
+  half.operands[0].dtype = half.operands[1].dtype = DType::F16;
+  EXPECT_EQ(getReason(half), "needs an f32 input: the transforms amplify "
+                             "rounding errors");
+  Problem blocked = problem;
+  blocked.operands[0].layout = {Layout::Blocked, 2};
+  EXPECT_EQ(getReason(blocked), "needs channel blocks of whole vectors");
+  Problem variable = problem;
+  variable.operands[1].constant = false;
+  EXPECT_EQ(getReason(variable), "needs a constant filter");
+}
+
+TEST(Winograd, checksConfigs) {
+  Problem problem = makeProblem(16, 8);
+  const Solver &solver = *findSolver("conv-winograd-f4x3-v1");
+  TargetInfo target;
+  auto isValid = [&](const char *text) {
+    return solver.isValidConfig(problem, target, *PerfConfig::parse(text));
+  };
+  EXPECT_TRUE(isValid("block_m=2,tile_m=6,tile_n=8"));
+  EXPECT_FALSE(isValid("block_m=2,tile_m=8,tile_n=8")); // Too few registers.
+  EXPECT_FALSE(isValid("block_m=0,tile_m=6,tile_n=8"));
+  EXPECT_FALSE(isValid("tile_m=6,tile_n=8"));
+  EXPECT_FALSE(isValid("block_m=2,tile_m=6,tile_n=6"));
+}
