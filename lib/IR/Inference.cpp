@@ -85,9 +85,9 @@ Type getAccumulatedType(Type elementType) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-static LogicalResult checkEntries(const Reporter &report, StringRef name,
-                                  ArrayRef<int64_t> entries, size_t expected,
-                                  int64_t minimum) {
+LogicalResult checkEntries(const Reporter &report, StringRef name,
+                           ArrayRef<int64_t> entries, size_t expected,
+                           int64_t minimum) {
   if (entries.size() != expected)
     return report("expects ", expected, " entries in ", name, ", got ",
                   entries.size());

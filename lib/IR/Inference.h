@@ -73,6 +73,11 @@ llvm::LogicalResult checkScales(const Reporter &report, mlir::Type lhsElement,
 /// What products of such elements are accumulated in and given as.
 mlir::Type getAccumulatedType(mlir::Type elementType);
 
+/// Fails unless the attribute has so many entries, and none below the minimum.
+llvm::LogicalResult checkEntries(const Reporter &report, llvm::StringRef name,
+                                 llvm::ArrayRef<int64_t> entries,
+                                 size_t expected, int64_t minimum);
+
 /// A window that slides over the spatial dimensions.
 struct Window {
   llvm::ArrayRef<int64_t> kernel;

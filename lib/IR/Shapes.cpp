@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -47,4 +49,17 @@ int64_t WindowDim::countPlaces() const {
   // One more place hangs over the end, unless it would start in the padding.
   uint64_t inner = llvm::SaturatingAdd<uint64_t>(size, padBegin);
   return places * stride < inner ? places + 1 : places;
+}
+
+std::optional<int64_t> SpreadDim::countPlaces() const {
+  uint64_t extent =
+      llvm::SaturatingMultiplyAdd<uint64_t>(kernel - 1, dilation, 1);
+  uint64_t places =
+      llvm::SaturatingMultiplyAdd<uint64_t>(size - 1, stride, extent);
+  places = llvm::SaturatingAdd<uint64_t>(places, outputPadding);
+  uint64_t pads = llvm::SaturatingAdd<uint64_t>(padBegin, padEnd);
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  if (places <= pads || places - pads > kMost)
+    return std::nullopt;
+  return static_cast<int64_t>(places - pads);
 }

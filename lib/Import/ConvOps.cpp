@@ -30,17 +30,21 @@ static Value addBias(OnnxNode &node, Value result) {
       result, node.convert(node.reshape(bias, shape), elementType));
 }
 
-void importConv(OnnxNode &node) {
-  Value input = node.getInput(0), filter = node.getInput(1);
-  ArrayRef<int64_t> shape = getShape(input), filterShape = getShape(filter);
-  if (shape.size() != filterShape.size()) {
+/// The kernel's sizes; an error unless input and filter have one rank.
+static ArrayRef<int64_t> getKernel(OnnxNode &node, Value input, Value filter) {
+  ArrayRef<int64_t> shape = getShape(filter);
+  if (getShape(input).size() != shape.size())
     node.emitError() << "the input " << input.getType() << " and the filter "
                      << filter.getType() << " differ in rank";
+  return shape.drop_front(std::min<size_t>(2, shape.size()));
+}
+
+void importConv(OnnxNode &node) {
+  Value input = node.getInput(0), filter = node.getInput(1);
+  ArrayRef<int64_t> kernel = getKernel(node, input, filter);
+  if (node.hasFailed())
     return;
-  }
-  std::optional<Window> window = readWindow(
-      node, shape,
-      filterShape.drop_front(std::min<size_t>(2, filterShape.size())));
+  std::optional<Window> window = readWindow(node, getShape(input), kernel);
   int64_t group = node.getInt("group", 1);
   if (!window || node.hasFailed())
     return;
@@ -52,6 +56,28 @@ void importConv(OnnxNode &node) {
       builder.getI64IntegerAttr(group));
   // A convolution of a small float type gives f32, ONNX's the type of its
   // input.
+  result = addBias(node, result);
+  node.setOutput(0,
+                 node.convert(result, getTensorType(input).getElementType()));
+}
+
+void importConvTranspose(OnnxNode &node) {
+  Value input = node.getInput(0), filter = node.getInput(1);
+  ArrayRef<int64_t> kernel = getKernel(node, input, filter);
+  if (node.hasFailed())
+    return;
+  std::optional<SpreadWindow> window =
+      readSpreadWindow(node, getShape(input), kernel);
+  int64_t group = node.getInt("group", 1);
+  if (!window || node.hasFailed())
+    return;
+  OpBuilder &builder = node.getBuilder();
+  Value result = node.create<ConvTransposeOp>(
+      input, filter, builder.getDenseI64ArrayAttr(window->strides),
+      builder.getDenseI64ArrayAttr(window->pads),
+      builder.getDenseI64ArrayAttr(window->dilations),
+      builder.getDenseI64ArrayAttr(window->outputPadding),
+      builder.getI64IntegerAttr(group));
   result = addBias(node, result);
   node.setOutput(0,
                  node.convert(result, getTensorType(input).getElementType()));

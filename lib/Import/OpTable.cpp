@@ -41,6 +41,9 @@ static constexpr OpRow opTable[] = {
      "value"},
     {"Conv", 1, maxOpset, 2, 3, importConv, refuses,
      "auto_pad dilations group kernel_shape pads strides"},
+    {"ConvTranspose", 1, maxOpset, 2, 3, importConvTranspose, refuses,
+     "auto_pad dilations group kernel_shape output_padding output_shape pads "
+     "strides"},
     {"DequantizeLinear", 10, maxOpset, 2, 3, importDequantizeLinear, takes,
      "axis block_size"},
     {"Div", 7, maxOpset, 2, 2, importDiv, refuses, ""},

@@ -44,6 +44,7 @@ const OpRow *findOp(llvm::StringRef name);
 
 // ConvOps.cpp
 void importConv(OnnxNode &node);
+void importConvTranspose(OnnxNode &node);
 // PoolOps.cpp
 void importMaxPool(OnnxNode &node);
 void importAveragePool(OnnxNode &node);

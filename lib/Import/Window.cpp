@@ -69,37 +69,106 @@ static void padSame(Window &window, ArrayRef<int64_t> spatial, bool upper) {
   }
 }
 
+/// The attribute auto_pad, which is checked.
+static std::string readAutoPad(OnnxNode &node) {
+  std::string mode = node.getString("auto_pad", "NOTSET");
+  if (!node.hasFailed() && mode != "NOTSET" && mode != "VALID" &&
+      mode != "SAME_UPPER" && mode != "SAME_LOWER")
+    node.emitError() << "attribute 'auto_pad' is '" << mode
+                     << "', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID";
+  return mode;
+}
+
 static void applyAutoPad(OnnxNode &node, ArrayRef<int64_t> spatial,
                          Window &window) {
-  std::string mode = node.getString("auto_pad", "NOTSET");
+  std::string mode = readAutoPad(node);
   if (node.hasFailed() || mode == "NOTSET")
     return;
   window.autoPadded = true;
   if (mode == "VALID")
     llvm::fill(window.pads, 0);
-  else if (mode == "SAME_UPPER" || mode == "SAME_LOWER")
-    padSame(window, spatial, mode == "SAME_UPPER");
   else
-    node.emitError() << "attribute 'auto_pad' is '" << mode
-                     << "', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID";
+    padSame(window, spatial, mode == "SAME_UPPER");
 }
 
-std::optional<Window> readWindow(OnnxNode &node, ArrayRef<int64_t> inputShape,
-                                 ArrayRef<int64_t> filter) {
+/// Reads all but auto_pad.
+static void readLists(OnnxNode &node, ArrayRef<int64_t> inputShape,
+                      ArrayRef<int64_t> filter, Window &window) {
   if (inputShape.size() < 3 || inputShape.size() > 5) {
     node.emitError() << "the input has rank " << inputShape.size()
                      << ", expected 3 to 5";
-    return std::nullopt;
+    return;
   }
-  ArrayRef<int64_t> spatial = inputShape.drop_front(2);
-  size_t rank = spatial.size();
-  Window window;
+  size_t rank = inputShape.size() - 2;
   readKernel(node, filter, rank, window);
   window.strides = readList(node, "strides", rank, 1, 1);
   window.dilations = readList(node, "dilations", rank, 1, 1);
   window.pads = readList(node, "pads", 2 * rank, 0, 0);
+}
+
+std::optional<Window> readWindow(OnnxNode &node, ArrayRef<int64_t> inputShape,
+                                 ArrayRef<int64_t> filter) {
+  Window window;
+  readLists(node, inputShape, filter, window);
   if (!node.hasFailed())
-    applyAutoPad(node, spatial, window);
+    applyAutoPad(node, inputShape.drop_front(2), window);
+  if (node.hasFailed())
+    return std::nullopt;
+  return window;
+}
+
+//===----------------------------------------------------------------------===//
+// Transposed convolution
+//===----------------------------------------------------------------------===//
+
+/// Pads so that the result has the given sizes. What the padding cannot add,
+/// output padding does.
+static void padToShape(SpreadWindow &window, ArrayRef<int64_t> spatial,
+                       ArrayRef<int64_t> outputShape, bool upper) {
+  size_t rank = spatial.size();
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    int64_t total = (spatial[i] - 1) * window.strides[i] +
+                    window.outputPadding[i] + extent - outputShape[i];
+    if (total < 0)
+      window.outputPadding[i] -= total;
+    total = std::max<int64_t>(total, 0);
+    window.pads[i] = upper ? total / 2 : total - total / 2;
+    window.pads[rank + i] = total - window.pads[i];
+  }
+}
+
+/// Resolves output_shape, or else auto_pad.
+static void applyOutputShape(OnnxNode &node, ArrayRef<int64_t> spatial,
+                             SpreadWindow &window) {
+  size_t rank = spatial.size();
+  std::string mode = readAutoPad(node);
+  if (node.hasFailed())
+    return;
+  bool isSame = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  SmallVector<int64_t> shape;
+  if (node.hasAttribute("output_shape"))
+    shape = readList(node, "output_shape", rank, 1, 1);
+  else if (isSame)
+    for (size_t i = 0; i < rank; ++i)
+      shape.push_back(spatial[i] * window.strides[i]);
+  if (mode == "VALID")
+    llvm::fill(window.pads, 0);
+  if (!shape.empty() && !node.hasFailed())
+    padToShape(window, spatial, shape, mode == "SAME_UPPER");
+}
+
+std::optional<SpreadWindow> readSpreadWindow(OnnxNode &node,
+                                             ArrayRef<int64_t> inputShape,
+                                             ArrayRef<int64_t> filter) {
+  SpreadWindow window;
+  readLists(node, inputShape, filter, window);
+  if (node.hasFailed())
+    return std::nullopt;
+  window.outputPadding =
+      readList(node, "output_padding", inputShape.size() - 2, 0, 0);
+  if (!node.hasFailed())
+    applyOutputShape(node, inputShape.drop_front(2), window);
   if (node.hasFailed())
     return std::nullopt;
   return window;

@@ -29,6 +29,15 @@ std::optional<Window> readWindow(OnnxNode &node,
                                  llvm::ArrayRef<int64_t> inputShape,
                                  llvm::ArrayRef<int64_t> filter = {});
 
+/// What ConvTranspose has; auto_pad and output_shape are resolved.
+struct SpreadWindow : Window {
+  llvm::SmallVector<int64_t> outputPadding;
+};
+
+std::optional<SpreadWindow> readSpreadWindow(OnnxNode &node,
+                                             llvm::ArrayRef<int64_t> inputShape,
+                                             llvm::ArrayRef<int64_t> filter);
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_IMPORT_WINDOW_H

@@ -245,6 +245,13 @@ double Problem::flops() const {
     const TensorDesc &filter = operands[1];
     return 2 * outputs * product(ArrayRef(filter.shape).drop_front());
   }
+  // The multiplications of forward convolution, in another order.
+  if (op == "conv_transpose")
+    return 2 * static_cast<double>(operands[0].numElements()) *
+           product(ArrayRef(operands[1].shape).drop_front());
+  if (op == "conv_backward_weights")
+    return 2 * static_cast<double>(operands[1].numElements()) *
+           product(ArrayRef(result.shape).drop_front());
   if (op == "matmul") {
     const std::vector<int64_t> &shape = operands[0].shape;
     return 2 * outputs *

@@ -16,7 +16,7 @@ using namespace tarpon;
 
 static llvm::StringMap<const OpRule *> collectRules() {
   llvm::StringMap<const OpRule *> rules;
-  for (ArrayRef<OpRule> table : {getNormRules()})
+  for (ArrayRef<OpRule> table : {getConvBackwardRules(), getNormRules()})
     for (const OpRule &rule : table)
       rules[rule.op] = &rule;
   return rules;

@@ -12,6 +12,7 @@
 
 namespace tarpon {
 
+llvm::ArrayRef<OpRule> getConvBackwardRules();
 llvm::ArrayRef<OpRule> getNormRules();
 
 } // namespace tarpon

@@ -121,6 +121,10 @@ static std::optional<FilteredOp> getFilteredOp(Value value,
       getConstantValue(result.op->getOperand(result.filterOperand));
   if (!filter || !filter.getElementType().isF32())
     return std::nullopt;
+  // The filter of a grouped conv_transpose counts the channels of one group.
+  if (cast<ShapedType>(filter.getType()).getDimSize(result.channelAxis) !=
+      numChannels)
+    return std::nullopt;
   return result;
 }
 

@@ -26,7 +26,7 @@ import numpy as np
 OPERATORS = frozenset(
     """
     Add AveragePool BatchNormalization Cast Clip Concat Constant
-    ConstantOfShape Conv DequantizeLinear Div Dropout Flatten Gemm
+    ConstantOfShape Conv ConvTranspose DequantizeLinear Div Dropout Flatten Gemm
     GlobalAveragePool HardSwish Identity LRN LeakyRelu MatMul
     MaxPool Mul Pad QuantizeLinear Relu Reshape Sigmoid Softmax Squeeze Sub
     Sum Transpose Unsqueeze

@@ -42,6 +42,17 @@ struct WindowDim {
   int64_t countPlaces() const;
 };
 
+/// The other direction: each element of the input is spread over the places
+/// that a window would have gathered it from. All but the paddings are
+/// positive, those are not negative.
+struct SpreadDim {
+  int64_t size, kernel, stride, dilation, padBegin, padEnd, outputPadding;
+
+  /// (size - 1) * stride + extent + outputPadding - pads, or none if no place
+  /// is left or there are more than 64 bits count.
+  std::optional<int64_t> countPlaces() const;
+};
+
 } // namespace tarpon
 
 #endif // TARPON_IR_SHAPES_H

@@ -49,6 +49,50 @@ def Tarpon_ConvOp : Tarpon_GraphOp<"conv", [
                        DefaultValuedAttr<I64Attr, "1">:$group);
 }
 
+def Tarpon_ConvTransposeOp : Tarpon_GraphOp<"conv_transpose", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["isParameterOperand"]>,
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface,
+        ["accumulates", "getFilterOperand", "getFilterChannelAxis"]>]> {
+  let summary = "Transposed N-D convolution: the gradient of conv for its input";
+  let description = [{
+    `input` is N x K x spatial, `filter` is K x C/group x kernel, the result is
+    N x C x out: what tarpon.conv with that filter and those attributes would
+    read. Each element of the input is multiplied with the filter and added to
+    the result at stride * place - pad + dilation * tap. An extent of the result
+    is (size - 1) * stride + (kernel - 1) * dilation + 1 - pads + output_padding;
+    `pads` holds the begins of all spatial dimensions, then the ends, and
+    `output_padding` adds places behind the end. The result is f32 unless the
+    operands are f64.
+
+    Constraints:
+    - (C1) input and filter have the same rank, 3 to 5.
+    - (C2) strides, dilations and output_padding have rank-2 entries, pads twice
+      as many.
+    - (C3) strides, dilations and the kernel's sizes are positive, pads and
+      output_padding are not negative.
+    - (C4) group is positive and divides K.
+    - (C5) the filter has K input channels.
+    - (C6) the result has a place in every dimension.
+    - (C7) input and filter have the same element type, or both are quantised.
+    - (C8) the elements are floats or quantised.
+    - (C9) the filter is row-major.
+    - (C10) a quantised input has one scale; a quantised filter has one, or one
+      per result channel of a group with zero points of 0.
+
+    Example:
+    ```mlir
+    %y = tarpon.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>,
+           dilations = array<i64: 1, 1>, group = 1 : i64, output_padding = array<i64: 0, 0>}
+         : (tensor<1x4x8x8xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x16x16xf32>
+    ```
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, Tarpon_Tensor:$filter,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$output_padding,
+                       DefaultValuedAttr<I64Attr, "1">:$group);
+}
+
 def Tarpon_MatMulOp : Tarpon_GraphOp<"matmul", [
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface,
         ["accumulates", "getFilterOperand", "getFilterChannelAxis"]>]> {

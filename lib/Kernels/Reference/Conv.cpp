@@ -11,12 +11,13 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// One multiplication and addition: in integers, less the zero points, if
-/// `quantized`, else in the compute type.
-static Value emitMultiplyAdd(KernelBuilder &b, bool quantized,
-                             const BoundTensor &lhs, Value lhsOffset,
-                             const BoundTensor &rhs, Value rhsOffset,
-                             Value sum) {
+using reference::emitMultiplyAdd;
+using reference::emitScaled;
+
+Value reference::emitMultiplyAdd(KernelBuilder &b, bool quantized,
+                                 const BoundTensor &lhs, Value lhsOffset,
+                                 const BoundTensor &rhs, Value rhsOffset,
+                                 Value sum) {
   if (quantized)
     return b.add(sum, b.mul(lhs.loadInteger(b, lhsOffset),
                             rhs.loadInteger(b, rhsOffset)));
@@ -24,9 +25,8 @@ static Value emitMultiplyAdd(KernelBuilder &b, bool quantized,
                 b.mulF(lhs.loadAt(b, lhsOffset), rhs.loadAt(b, rhsOffset)));
 }
 
-/// The exact integer sum as a real number.
-static Value emitScaled(KernelBuilder &b, Value sum, Value lhsScale,
-                        Value rhsScale) {
+Value reference::emitScaled(KernelBuilder &b, Value sum, Value lhsScale,
+                            Value rhsScale) {
   Value real = arith::SIToFPOp::create(b, b.getF32Type(), sum);
   return b.mulF(real, b.mulF(lhsScale, rhsScale));
 }

@@ -19,6 +19,8 @@
 namespace tarpon::reference {
 
 SolutionPlan planConv(const Problem &problem);
+SolutionPlan planConvTranspose(const Problem &problem);
+SolutionPlan planConvBackwardWeights(const Problem &problem);
 SolutionPlan planMatMul(const Problem &problem);
 /// max_pool, avg_pool, global_max_pool, global_avg_pool
 SolutionPlan planPool(const Problem &problem);
@@ -42,6 +44,17 @@ TensorAccess accessOperand(LaunchBuilder &launch, const Problem &problem,
 /// A real-valued parameter in the compute type of `kind`.
 int64_t addReal(LaunchBuilder &launch, ComputeKind kind, double value);
 mlir::Value getReal(KernelBuilder &b, ComputeKind kind, int64_t param);
+
+/// One multiplication and addition: in integers, less the zero points, if
+/// `quantized`, else in the compute type.
+mlir::Value emitMultiplyAdd(KernelBuilder &b, bool quantized,
+                            const BoundTensor &lhs, mlir::Value lhsOffset,
+                            const BoundTensor &rhs, mlir::Value rhsOffset,
+                            mlir::Value sum);
+
+/// The exact integer sum as a real number.
+mlir::Value emitScaled(KernelBuilder &b, mlir::Value sum, mlir::Value lhsScale,
+                       mlir::Value rhsScale);
 
 } // namespace tarpon::reference
 

@@ -46,6 +46,8 @@ private:
       return reference::planElementwise;
     return llvm::StringSwitch<PlanFn>(op)
         .Case("conv", reference::planConv)
+        .Case("conv_transpose", reference::planConvTranspose)
+        .Case("conv_backward_weights", reference::planConvBackwardWeights)
         .Case("matmul", reference::planMatMul)
         .Case("max_pool", reference::planPool)
         .Case("avg_pool", reference::planPool)

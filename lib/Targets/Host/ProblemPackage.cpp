@@ -34,7 +34,8 @@ using runtime::Result;
 
 /// How many products are added up for one result, and 1 for other problems.
 static int64_t getFanIn(const Problem &problem) {
-  if (problem.op != "conv" && problem.op != "matmul")
+  if (problem.op != "conv" && problem.op != "conv_transpose" &&
+      problem.op != "conv_backward_weights" && problem.op != "matmul")
     return 1;
   int64_t outputs = std::max<int64_t>(1, problem.result.numElements());
   return std::max<int64_t>(
@@ -43,7 +44,9 @@ static int64_t getFanIn(const Problem &problem) {
 
 /// Filters are made small, so that sums over them stay of the order of 1.
 static bool isFilter(const Problem &problem, size_t operand) {
-  return operand == 1 && (problem.op == "conv" || problem.op == "matmul");
+  return operand == 1 &&
+         (problem.op == "conv" || problem.op == "conv_transpose" ||
+          problem.op == "matmul" || problem.op == "conv_backward_weights");
 }
 
 /// Variances and divisors: no zeros and nothing near them.
@@ -79,20 +82,25 @@ static void setActivationScale(TensorDesc &desc) {
 }
 
 /// Full-range integers with a standard deviation of half of 1/sqrt(fan-in).
-/// Filters of convolutions get other scales for every channel.
-static void setFilterScale(TensorDesc &desc, bool perChannel, int64_t fanIn) {
+/// Filters of convolutions get other scales for every index of `axis`.
+static void setFilterScale(TensorDesc &desc, int64_t axis, int64_t fanIn) {
   constexpr double kDeviation = 74; // of uniform i8
   float scale = 0.5 / (kDeviation * std::sqrt(static_cast<double>(fanIn)));
   desc.zeroPoint = desc.dtype == DType::U8 ? 128 : 0;
   desc.scales = {scale};
-  if (!perChannel)
+  if (axis < 0)
     return;
-  desc.quantAxis = 0;
-  desc.scales.resize(desc.shape[0]);
+  desc.quantAxis = axis;
+  desc.scales.resize(desc.shape[axis]);
   constexpr int kPeriod = 7;
   for (auto [channel, value] : llvm::enumerate(desc.scales))
     value =
         scale * (1 + static_cast<float>(channel % kPeriod) / kPeriod) / 1.5f;
+}
+
+/// The dimension of a filter that counts the result's channels, or -1.
+static int64_t getScaleAxis(const Problem &problem) {
+  return problem.op == "conv" ? 0 : problem.op == "conv_transpose" ? 1 : -1;
 }
 
 /// A problem that came from its key has no scales; with all of them 1, int8
@@ -105,7 +113,7 @@ static Problem chooseScales(Problem problem) {
     if (!operand.quantized)
       continue;
     if (operand.constant && isFilter(problem, index))
-      setFilterScale(operand, problem.op == "conv", getFanIn(problem));
+      setFilterScale(operand, getScaleAxis(problem), getFanIn(problem));
     else
       setActivationScale(operand);
   }

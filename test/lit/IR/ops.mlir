@@ -24,6 +24,26 @@ func.func @conv_ranks(%x1: tensor<1x2x8xf32>, %w1: tensor<3x2x3xf32>,
   return
 }
 
+// CHECK-LABEL: func @conv_transpose(
+// CHECK-SAME:    %[[X:[^:]+]]: tensor<1x4x8x8xf32>, %[[W:[^:]+]]: tensor<4x3x3x3xf32>
+func.func @conv_transpose(%x: tensor<1x4x8x8xf32>, %w: tensor<4x3x3x3xf32>,
+                          %x1: tensor<1x2x8xf64>, %w1: tensor<2x3x3xf64>,
+                          %x3: tensor<1x2x1x2x3xf32, #tarpon.layout<nhwc>>, %w3: tensor<2x3x2x2x2xf32>) {
+  // CHECK: tarpon.conv_transpose %[[X]], %[[W]] {dilations = array<i64: 1, 2>, group = 2 : i64, output_padding = array<i64: 1, 0>, pads = array<i64: 1, 0, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x4x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x6x16x18xf32>
+  %0 = tarpon.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 0, 1, 1>,
+                                     dilations = array<i64: 1, 2>, output_padding = array<i64: 1, 0>, group = 2 : i64}
+       : (tensor<1x4x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x6x16x18xf32>
+  // CHECK: (tensor<1x2x8xf64>, tensor<2x3x3xf64>) -> tensor<1x3x10xf64>
+  %1 = tarpon.conv_transpose %x1, %w1 {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>,
+                                       output_padding = array<i64: 0>}
+       : (tensor<1x2x8xf64>, tensor<2x3x3xf64>) -> tensor<1x3x10xf64>
+  // CHECK: -> tensor<1x3x2x4x6xf32, #tarpon.layout<nhwc>>
+  %2 = tarpon.conv_transpose %x3, %w3 {strides = array<i64: 2, 2, 2>, pads = array<i64: 0, 0, 0, 0, 0, 0>,
+                                       dilations = array<i64: 1, 1, 1>, output_padding = array<i64: 0, 0, 0>}
+       : (tensor<1x2x1x2x3xf32, #tarpon.layout<nhwc>>, tensor<2x3x2x2x2xf32>) -> tensor<1x3x2x4x6xf32, #tarpon.layout<nhwc>>
+  return
+}
+
 !act = !quant.uniform<i8:f32, 5.000000e-01>
 !weight = !quant.uniform<i8:f32:0, {5.000000e-01, 2.500000e-01}>
 

@@ -47,6 +47,44 @@ func.func @folds_across_bias_of_grouped_conv(%x: tensor<1x2x3x3xf32>) -> tensor<
 
 // -----
 
+// The channels of a conv_transpose's filter are its dimension 1.
+
+// CHECK-LABEL: func @folds_into_conv_transpose(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<
+// CHECK-DAG:     %[[W:.+]] = tarpon.constant {value = dense<{{\[\[\[\[}}1.000000e+00]], {{\[\[}}6.000000e+00]]]]> : tensor<1x2x1x1xf32>}
+// CHECK-DAG:     %[[B:.+]] = tarpon.constant {value = dense<{{\[\[\[\[}}0.000000e+00]], {{\[\[}}-1.000000e+00]]]]> : tensor<1x2x1x1xf32>}
+// CHECK:         %[[Y:.+]] = tarpon.conv_transpose %[[X]], %[[W]]
+// CHECK-NEXT:    %[[R:.+]] = tarpon.add %[[Y]], %[[B]]
+// CHECK-NEXT:    return %[[R]]
+func.func @folds_into_conv_transpose(%x: tensor<1x1x3x3xf32>) -> tensor<1x2x3x3xf32> {
+  %w = tarpon.constant {value = dense<[[[[1.0]], [[2.0]]]]> : tensor<1x2x1x1xf32>} : tensor<1x2x1x1xf32>
+  %scale = tarpon.constant {value = dense<[2.0, 3.0]> : tensor<2xf32>} : tensor<2xf32>
+  %bias = tarpon.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>} : tensor<2xf32>
+  %mean = tarpon.constant {value = dense<1.0> : tensor<2xf32>} : tensor<2xf32>
+  %variance = tarpon.constant {value = dense<[3.0, 0.0]> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.conv_transpose %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x1x3x3xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %1 = tarpon.batch_norm %0, %scale, %bias, %mean, %variance {epsilon = 1.0 : f32} : (tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  return %1 : tensor<1x2x3x3xf32>
+}
+
+// -----
+
+// In groups, a channel of its filter stands for several of the result.
+
+// CHECK-LABEL: func @expands_behind_grouped_conv_transpose(
+// CHECK:         tarpon.conv_transpose
+// CHECK-NEXT:    tarpon.mul
+// CHECK-NEXT:    tarpon.add
+func.func @expands_behind_grouped_conv_transpose(%x: tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
+  %w = tarpon.constant {value = dense<[[[[1.0]]], [[[2.0]]]]> : tensor<2x1x1x1xf32>} : tensor<2x1x1x1xf32>
+  %one = tarpon.constant {value = dense<1.0> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.conv_transpose %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, group = 2 : i64} : (tensor<1x2x3x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %1 = tarpon.batch_norm %0, %one, %one, %one, %one {epsilon = 1.0 : f32} : (tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  return %1 : tensor<1x2x3x3xf32>
+}
+
+// -----
+
 // The channels of a matmul's filter are its columns, or transposed its rows.
 
 // CHECK-LABEL: func @folds_into_matmul(

@@ -27,6 +27,22 @@ func.func @fuses_bias_residual_relu(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x1x1x
 
 // -----
 
+// CHECK-LABEL: func @fuses_behind_conv_transpose(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<1x4x8x8xf32>, %[[W:[^:]+]]: tensor<4x2x2x2xf32>, %[[B:[^:]+]]: tensor<1x2x1x1xf32>
+// CHECK-NEXT:    %[[F:.+]] = tarpon.fused(%[[A0:.+]] = %[[X]], %[[A1:.+]] = %[[W]], %[[A2:.+]] = %[[B]])
+// CHECK-NEXT:      %[[C:.+]] = tarpon.conv_transpose %[[A0]], %[[A1]]
+// CHECK-NEXT:      %[[D:.+]] = tarpon.add %[[C]], %[[A2]]
+// CHECK-NEXT:      %[[R:.+]] = tarpon.relu %[[D]]
+// CHECK-NEXT:      tarpon.yield %[[R]]
+func.func @fuses_behind_conv_transpose(%x: tensor<1x4x8x8xf32>, %w: tensor<4x2x2x2xf32>, %b: tensor<1x2x1x1xf32>) -> tensor<1x2x16x16xf32> {
+  %0 = tarpon.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x4x8x8xf32>, tensor<4x2x2x2xf32>) -> tensor<1x2x16x16xf32>
+  %1 = tarpon.add %0, %b : (tensor<1x2x16x16xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x16x16xf32>
+  %2 = tarpon.relu %1 : (tensor<1x2x16x16xf32>) -> tensor<1x2x16x16xf32>
+  return %2 : tensor<1x2x16x16xf32>
+}
+
+// -----
+
 // The later of two roots takes what follows the add.
 
 // CHECK-LABEL: func @fuses_into_later_root(

@@ -48,6 +48,19 @@ TEST_F(InterfacesTest, ConvolutionHasAFilter) {
   EXPECT_TRUE(supports(conv, "nchw16c"));
 }
 
+TEST_F(InterfacesTest, TransposedConvolutionHasItsChannelsInDimensionOne) {
+  auto conv = ConvTransposeOp::create(
+      builder, location, makeTensor({1, 3, 8, 8}), makeTensor({3, 4, 3, 3}),
+      ArrayRef<int64_t>{1, 1}, ArrayRef<int64_t>{0, 0, 0, 0},
+      ArrayRef<int64_t>{1, 1}, ArrayRef<int64_t>{0, 0});
+  EXPECT_TRUE(conv.accumulates());
+  EXPECT_EQ(conv.getFilterOperand(), 1);
+  EXPECT_EQ(conv.getFilterChannelAxis(), 1);
+  EXPECT_FALSE(conv.isParameterOperand(0));
+  EXPECT_TRUE(conv.isParameterOperand(1));
+  EXPECT_TRUE(supports(conv, "nhwc"));
+}
+
 TEST_F(InterfacesTest, FilterAxisOfMatMulFollowsTheTransposition) {
   auto plain = MatMulOp::create(builder, location, makeTensor({2, 3}),
                                 makeTensor({7, 3, 5}));

@@ -131,6 +131,35 @@ TEST(OperatorErrors, Conv) {
               HasSubstr("float"));
 }
 
+TEST(OperatorErrors, ConvTranspose) {
+  auto transposedError = [](llvm::function_ref<void(TestModel &)> add) {
+    TestModel model;
+    model.input("x", {1, 2, 6, 6}).input("w", {2, 4, 3, 3});
+    model.node("ConvTranspose", "x w", "y");
+    add(model);
+    return error(model, "ConvTranspose");
+  };
+  EXPECT_EQ(transposedError([](TestModel &m) { m.list("output_shape", {9}); }),
+            "attribute 'output_shape' has 1 entries, expected 2\n");
+  EXPECT_EQ(
+      transposedError([](TestModel &m) { m.list("output_padding", {0, -1}); }),
+      "attribute 'output_padding' has the entry -1, which is out of range\n");
+  EXPECT_EQ(transposedError([](TestModel &m) { m.attr("auto_pad", "SAME"); }),
+            "attribute 'auto_pad' is 'SAME', expected NOTSET, SAME_UPPER, "
+            "SAME_LOWER or VALID\n");
+  EXPECT_THAT(transposedError([](TestModel &m) { m.attr("group", 3); }),
+              HasSubstr("expects a positive group that divides 2 input "
+                        "channels, got 3"));
+  EXPECT_THAT(
+      transposedError([](TestModel &m) { m.list("pads", {4, 0, 4, 0}); }),
+      HasSubstr("expects a result of at least one place"));
+  TestModel ranks;
+  ranks.input("x", {1, 2, 6, 6}).input("w", {2, 4, 3});
+  EXPECT_EQ(error(ranks.node("ConvTranspose", "x w", "y"), "ConvTranspose"),
+            "the input 'tensor<1x2x6x6xf32>' and the filter "
+            "'tensor<2x4x3xf32>' differ in rank\n");
+}
+
 TEST(OperatorErrors, Pools) {
   TestModel indices;
   indices.input("x", {1, 1, 6}).node("MaxPool", "x", "z y");

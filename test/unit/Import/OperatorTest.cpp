@@ -72,6 +72,60 @@ TEST(Conv, HalfPrecisionGivesHalfPrecision) {
                                         HasSubstr("-> tensor<1x1x3x3x3xf16>")));
 }
 
+/// Imports ConvTranspose of a 1x2x3x4 input and a 2x3x3x3 filter.
+std::string
+importTransposed(llvm::function_ref<void(TestModel &)> addAttributes) {
+  TestModel model;
+  model.input("x", {1, 2, 3, 4}).input("w", {2, 3, 3, 3});
+  model.node("ConvTranspose", "x w", "y");
+  addAttributes(model);
+  return importModel(model);
+}
+
+TEST(ConvTranspose, AttributesAndBias) {
+  TestModel model;
+  model.input("x", {1, 4, 5}).input("w", {4, 3, 3}).input("b", {6});
+  model.node("ConvTranspose", "x w b", "y").attr("group", 2);
+  model.list("pads", {1, 0}).list("strides", {2}).list("dilations", {3});
+  model.list("output_padding", {1});
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.conv_transpose"), HasSubstr("group = 2"),
+                    HasSubstr("output_padding = array<i64: 1>"),
+                    HasSubstr("pads = array<i64: 1, 0>"),
+                    HasSubstr("-> tensor<1x6x15xf32>"),
+                    HasSubstr("tarpon.add")));
+}
+
+TEST(ConvTranspose, AutoPadGivesStrideTimesTheSize) {
+  for (auto [mode, pads] :
+       {std::pair("SAME_UPPER", "pads = array<i64: 0, 0, 1, 1>"),
+        std::pair("SAME_LOWER", "pads = array<i64: 1, 1, 0, 0>")})
+    EXPECT_THAT(importTransposed([&](TestModel &model) {
+                  model.attr("auto_pad", mode).list("strides", {2, 2});
+                }),
+                AllOf(HasSubstr(pads), HasSubstr("-> tensor<1x3x6x8xf32>")))
+        << mode;
+  EXPECT_THAT(importTransposed([&](TestModel &model) {
+                model.attr("auto_pad", "VALID").list("strides", {2, 2});
+              }),
+              HasSubstr("-> tensor<1x3x7x9xf32>"));
+}
+
+TEST(ConvTranspose, OutputShapeDecidesThePadding) {
+  EXPECT_THAT(importTransposed([&](TestModel &model) {
+                model.list("output_shape", {4, 6}).list("strides", {2, 2});
+              }),
+              AllOf(HasSubstr("pads = array<i64: 2, 2, 1, 1>"),
+                    HasSubstr("output_padding = array<i64: 0, 0>"),
+                    HasSubstr("-> tensor<1x3x4x6xf32>")));
+  EXPECT_THAT(importTransposed([&](TestModel &model) {
+                model.list("output_shape", {10, 9}).list("strides", {2, 2});
+              }),
+              AllOf(HasSubstr("pads = array<i64: 0, 0, 0, 0>"),
+                    HasSubstr("output_padding = array<i64: 3, 0>"),
+                    HasSubstr("-> tensor<1x3x10x9xf32>")));
+}
+
 TEST(Pool, CeilMode) {
   TestModel model;
   model.input("x", {1, 1, 6, 6}).node("MaxPool", "x y unused", "y");

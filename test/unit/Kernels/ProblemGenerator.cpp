@@ -532,7 +532,8 @@ Problem ProblemGenerator::nextDense() {
   // Every third problem is one of the areas with a generator of their own.
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))
-    return oneOf<MakeProblem>({makeNormProblem, makeWinogradProblem})(*this);
+    return oneOf<MakeProblem>({makeConvDirectionProblem, makeNormProblem,
+                               makeWinogradProblem})(*this);
   switch (pick(0, 20)) {
   case 0:
   case 1:

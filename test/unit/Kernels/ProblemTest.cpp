@@ -45,6 +45,8 @@ TEST(ProblemKey, refusesWhatHasAnotherForm) {
 
 TEST(ProblemKey, saysWhyNoGraphPosesIt) {
   const std::string window = "dilations=1,1 pads=0,0,0,0 strides=1,1";
+  const std::string spread = "{dilations=1,1 group=2 output_padding=0,1 "
+                             "pads=0,0,0,0 strides=1,1}";
   const std::pair<std::string, const char *> cases[] = {
       {"frobnicate(3xf32)->3xf32", "there is no operation 'frobnicate'"},
       {"relu()->3xf32", "relu has 0 operands, expected 1"},
@@ -94,6 +96,56 @@ TEST(ProblemKey, saysWhyNoGraphPosesIt) {
       {"conv(1x4x3x3xf32, 4x4x1x1xf32:nhwc)->1x4x3x3xf32 {group=1 " + window +
            "}",
        "conv has a filter that is not row-major"},
+      {"conv_transpose(1x4x3x3xf32, 4x4x1x1xf32)->1x4x3x3xf32 {group=1 " +
+           window + "}",
+       "conv_transpose lacks the attribute output_padding"},
+      {"conv_transpose(1x4x3x3xf32, 4x4x1xf32)->1x4x3x3xf32 " + spread,
+       "conv_transpose has operands of ranks 4 and 3"},
+      {"conv_transpose(1x3x3x3xf32, 3x4x1x1xf32)->1x8x3x3xf32 " + spread,
+       "conv_transpose has 2 groups of 3 input channels"},
+      {"conv_transpose(1x4x3x3xf32, 2x4x1x1xf32)->1x8x3x3xf32 " + spread,
+       "conv_transpose has a filter of 2 input channels, expected 4"},
+      {"conv_transpose(1x4x3x3xf32, 4x4x1x1xf32)->1x4x3x3xf32 " + spread,
+       "conv_transpose has a result of 1x4x3x3, expected 1x8x3x4"},
+      {"conv_transpose(1x4x3x3xf32, 4x4x1x1xf32:nhwc)->1x8x3x4xf32 " + spread,
+       "conv_transpose has a filter that is not row-major"},
+      {"conv_transpose(1x4x3x3xu8q, 4x4x1x1xf32)->1x8x3x4xf32 " + spread,
+       "conv_transpose has one quantised operand, expected both or none"},
+      {"conv_transpose(1x4x3x3xf32, 4x4x1x1xf32)->1x8x3x4xf32 {dilations=1,1 "
+       "group=2 output_padding=0,0 pads=0,2,0,1 strides=1,1}",
+       "conv_transpose has no place left in spatial dimension 1"},
+      {"conv_backward_weights(1x4x3x3xf32, 1x6x3x3xf32)->6x4x1x1xf32 "
+       "{group=3 " +
+           window + "}",
+       "conv_backward_weights has 3 groups of 4 input and 6 output channels"},
+      {"conv_backward_weights(1x4x3x3xf32, 1x6x3xf32)->6x4x1x1xf32 {group=1 " +
+           window + "}",
+       "conv_backward_weights has operands of ranks 4 and 3 and a result of "
+       "rank 4"},
+      {"conv_backward_weights(1x4x3x3xf32, 1x6x3x3xf32)->6x4x2x1xf32 "
+       "{group=1 " +
+           window + "}",
+       "conv_backward_weights has a gradient of 1x6x3x3, expected 1x6x2x3"},
+      {"conv_backward_weights(1x4x3x3xf32, 1x6x3x3xf32)->6x2x1x1xf32 "
+       "{group=1 " +
+           window + "}",
+       "conv_backward_weights has a result of 6x2x1x1, expected 6x4x1x1"},
+      {"conv_backward_weights(1x4x3x3xf32, 1x6x3x3xf32)->6x4x9x1xf32 "
+       "{group=1 " +
+           window + "}",
+       "conv_backward_weights has a window of 9 cells on 3"},
+      {"conv_backward_weights(1x4x3x3xu8q, 1x6x3x3xu8q)->6x4x1x1xf32 "
+       "{group=1 " +
+           window + "}",
+       "conv_backward_weights has a tensor that does not hold floats"},
+      {"conv_backward_weights(1x4x3x3xf32, 1x6x3x3xf32)->6x4x1x1xf32:nhwc "
+       "{group=1 " +
+           window + "}",
+       "conv_backward_weights has a result that is not row-major"},
+      {"conv_backward_weights(1x4x3x3xf32, 1x6x3x3xf32)->6x4x1x1xf32 "
+       "{group=1 " +
+           window + "} | relu",
+       "conv_backward_weights has an epilogue"},
       {"matmul(2x3xf32, 4x5xf32)->2x5xf32 {transpose_lhs=0 transpose_rhs=0}",
        "matmul contracts 3 with 4 elements"},
       {"matmul(2x3xf32, 3xf32)->2xf32 {transpose_lhs=0 transpose_rhs=0}",

@@ -111,6 +111,101 @@ TEST_F(Reference, convolvesWithPaddingStrideDilationAndGroups) {
   }
 }
 
+namespace {
+/// One convolution in plain loops, for whatever is done with its products.
+struct PlainConv {
+  static constexpr int64_t N = 2, G = 2, Cg = 3, Kg = 2, H = 7, W = 6, R = 3,
+                           S = 2;
+  static constexpr int64_t strideH = 2, strideW = 3, padH = 1, padW = 2,
+                           dilation = 2;
+  static constexpr int64_t P =
+      (H + padH + 2 - (dilation * (R - 1) + 1)) / strideH + 1;
+  static constexpr int64_t Q =
+      (W + padW + 1 - (dilation * (S - 1) + 1)) / strideW + 1;
+
+  /// Visits the offsets of all products in x, w and y, nchw each.
+  static void
+  forProducts(llvm::function_ref<void(int64_t x, int64_t w, int64_t y)> visit) {
+    for (int64_t n = 0; n < N; ++n)
+      for (int64_t k = 0; k < G * Kg; ++k)
+        for (int64_t c = 0; c < Cg; ++c)
+          for (int64_t p = 0; p < P * Q; ++p)
+            for (int64_t r = 0; r < R * S; ++r) {
+              int64_t h = p / Q * strideH - padH + r / S * dilation;
+              int64_t v = p % Q * strideW - padW + r % S * dilation;
+              if (h < 0 || h >= H || v < 0 || v >= W)
+                continue;
+              int64_t channel = k / Kg * Cg + c;
+              visit(((n * G * Cg + channel) * H + h) * W + v,
+                    (k * Cg + c) * R * S + r, (n * G * Kg + k) * P * Q + p);
+            }
+  }
+
+  static Elements makeNumbers(int64_t count, int64_t factor, int64_t modulus) {
+    Elements numbers;
+    for (int64_t i = 0; i < count; ++i)
+      numbers.push_back(
+          static_cast<double>(i * factor % modulus - modulus / 2));
+    return numbers;
+  }
+  static Elements makeX() { return makeNumbers(N * G * Cg * H * W, 7, 11); }
+  static Elements makeW() { return makeNumbers(G * Kg * Cg * R * S, 5, 7); }
+  static Elements makeY() { return makeNumbers(N * G * Kg * P * Q, 3, 13); }
+};
+} // namespace
+
+TEST_F(Reference, spreadsInputsOverWindows) {
+  Elements dy = PlainConv::makeY(), w = PlainConv::makeW(),
+           expected(PlainConv::makeX().size(), 0);
+  PlainConv::forProducts([&](int64_t x, int64_t tap, int64_t y) {
+    expected[x] += dy[y] * w[tap];
+  });
+  static_assert(PlainConv::P == 3 && PlainConv::Q == 3);
+  std::string attrs = " {dilations=2,2 group=2 output_padding=0,0 "
+                      "pads=1,2,1,1 strides=2,3}";
+  for (const char *layout : {"", ":nhwc", ":nchw4c"}) {
+    std::string key = std::string("conv_transpose(2x4x3x3xf32") + layout +
+                      ", 4x3x3x2xf32)->2x6x7x6xf32" + layout + attrs;
+    EXPECT_THAT(solve(key, {dy, w}), ElementsAreArray(expected)) << key;
+  }
+}
+
+TEST_F(Reference, addsPlacesThatNoInputReaches) {
+  EXPECT_THAT(solve("conv_transpose(1x1x2xf32, 1x1x1xf32; 1xf32)->1x1x5xf32 "
+                    "{dilations=1 group=1 output_padding=2 pads=0,0 "
+                    "strides=2} | add(2)",
+                    {{3, 4}, {2}, {0.5}}),
+              ElementsAre(6.5, 0.5, 8.5, 0.5, 0.5));
+}
+
+TEST_F(Reference, givesTheGradientOfWeights) {
+  Elements dy = PlainConv::makeY(), x = PlainConv::makeX(),
+           expected(PlainConv::makeW().size(), 0);
+  PlainConv::forProducts([&](int64_t in, int64_t tap, int64_t y) {
+    expected[tap] += dy[y] * x[in];
+  });
+  std::string attrs = " {dilations=2,2 group=2 pads=1,2,2,1 strides=2,3}";
+  for (const char *layout : {"", ":nhwc", ":nchw4c"}) {
+    std::string key = std::string("conv_backward_weights(2x6x7x6xf32") +
+                      layout + ", 2x4x3x3xf32)->4x3x3x2xf32" + attrs;
+    EXPECT_THAT(solve(key, {x, dy}), ElementsAreArray(expected)) << key;
+  }
+}
+
+TEST_F(Reference, spreadsIntegersExactlyAndScalesPerChannelOfAGroup) {
+  auto problem = parseProblem(
+      "conv_transpose(1x2x1xu8q, 2x2x1xi8q)->1x4x1xf32 {dilations=1 group=2 "
+      "output_padding=0 pads=0,0 strides=1}");
+  ASSERT_TRUE(mlir::succeeded(problem));
+  problem->operands[0].scales = {0.5f};
+  problem->operands[0].zeroPoint = 3;
+  problem->operands[1].scales = {0.25f, 2.0f};
+  problem->operands[1].quantAxis = 1;
+  // Stored 5 and 0, less the zero point 2 and -3.
+  Elements x = {1, -1.5}, w = {0.25, 2, 0.5, -4};
+  EXPECT_THAT(solve(*problem, {x, w}), ElementsAre(0.25, 2, -0.75, 6));
+}
+
 TEST_F(Reference, convolvesIntegersExactlyAndScalesPerChannel) {
   auto problem = parseProblem("conv(1x2x1x1xu8q, 2x2x1x1xi8q)->1x2x1x1xf32 "
                               "{dilations=1,1 group=1 pads=0,0,0,0 "

@@ -271,7 +271,8 @@ double test::getTolerance(const Problem &problem,
   double largest = largestMagnitude(expected);
   // Sums in another order, polynomials for exp, factors folded beforehand.
   double reduction = 1;
-  if (problem.op == "conv" || problem.op == "matmul")
+  if (problem.op == "conv" || problem.op == "conv_transpose" ||
+      problem.op == "conv_backward_weights" || problem.op == "matmul")
     reduction = std::max(1.0, problem.flops() / 2 /
                                   std::max<double>(1, expected.size()));
   for (const TensorDesc &operand : problem.operands)
