@@ -15,6 +15,10 @@ namespace tarpon {
 const Solver &getConvImplicitGemm();
 const Solver &getWinogradF2x3();
 const Solver &getWinogradF4x3();
+const Solver &getConvDataDepthwiseNchw();
+const Solver &getConvDataDepthwiseNhwc();
+const Solver &getConvDataImplicitGemm();
+const Solver &getConvWeightsOuter();
 const Solver &getGemm();
 const Solver &getElementwise();
 const Solver &getBatchNorm();

@@ -1,0 +1,87 @@
+//===- Phases.h - Transposed convolution as forward ones --------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Place i of the result of a transposed convolution adds up, over the taps t
+// for which (i + pad - t * dilation) is a multiple of the stride, that place of
+// the input times the tap. Which taps those are depends on i modulo the stride
+// only: each residue is a phase, and its places are the results of a forward
+// convolution of stride 1 with some of the taps, in reverse.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_CONVBACKWARD_PHASES_H
+#define TARPON_LIB_KERNELS_CONVBACKWARD_PHASES_H
+
+#include "../ImplicitGemm/ImplicitGemm.h"
+#include "tarpon/Kernels/Solver.h"
+
+namespace tarpon {
+
+/// The places first, first + stride, ... of one dimension of the result.
+struct PhaseDim {
+  int64_t places = 1; ///< of the result
+  /// Taps of the forward convolution; place i of it reads input places
+  /// i - pad + t * dilation. No taps: the result is zero.
+  int64_t taps = 1, dilation = 1, pad = 0;
+  /// Tap t of it is tap lastTap - t * tapStep of the filter.
+  int64_t lastTap = 0, tapStep = 1;
+};
+
+/// `residue` is from 0 to stride - 1; `size` that of the result.
+PhaseDim getPhase(int64_t residue, int64_t size, int64_t kernel, int64_t stride,
+                  int64_t dilation, int64_t pad);
+
+/// The phases of a 1-D or 2-D transposed convolution.
+class Phases {
+public:
+  explicit Phases(const Problem &problem);
+
+  int64_t count() const { return strideH * strideW; }
+  /// By rows: residue h * strideW + w.
+  const PhaseDim &height(int64_t phase) const { return rows[phase / strideW]; }
+  const PhaseDim &width(int64_t phase) const {
+    return columns[phase % strideW];
+  }
+  /// Whether anything is added up in the phase.
+  bool hasTaps(int64_t phase) const {
+    return height(phase).taps > 0 && width(phase).taps > 0 && exists(phase);
+  }
+  bool exists(int64_t phase) const {
+    return height(phase).places > 0 && width(phase).places > 0;
+  }
+  /// The phase with most multiplications.
+  int64_t largest() const;
+
+  igemm::Geometry getGeometry(int64_t phase) const;
+  /// The filter of a phase, output channel by output channel of all groups,
+  /// and then as filters of forward convolutions are.
+  std::vector<char> makeFilter(int64_t phase, llvm::ArrayRef<char> filter,
+                               int64_t elementBytes) const;
+
+  int64_t strideH = 1, strideW = 1;
+
+private:
+  int64_t batch, groups, channels, outChannels; ///< channels of one group
+  int64_t inHeight = 1, inWidth, kernelH = 1, kernelW;
+  std::vector<PhaseDim> rows, columns;
+};
+
+/// Where the interleaving launch finds the phases: f32, in the layout of the
+/// problem's result, at bytes of the workspace; negative where there are none.
+struct PhasePlace {
+  int64_t bytes, height, width;
+};
+
+/// Appends the launch that puts the phases into the result, behind the
+/// epilogue.
+void appendInterleaving(SolutionPlan &plan, const Problem &problem,
+                        const Phases &phases,
+                        llvm::ArrayRef<PhasePlace> places);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_KERNELS_CONVBACKWARD_PHASES_H
