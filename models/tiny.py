@@ -282,6 +282,34 @@ def tiny_operators() -> Files:
     return {"tiny_operators.onnx": serialise(b.model())}
 
 
+def upsample(
+    b: ModelBuilder, x: Value, channels: int, kernel: int, **more: Any
+) -> Value:
+    """A transposed convolution with a bias."""
+    group = more.get("group", 1)
+    shape = [x.channels, channels // group, kernel, kernel]
+    deviation = math.sqrt(2.0 * group / (x.channels * kernel))
+    inputs = [
+        x.name,
+        b.constant("weight", b.normal(shape, deviation)),
+        b.constant("bias", b.normal([channels], 0.05)),
+    ]
+    return b.node("ConvTranspose", inputs, channels, **more)
+
+
+def tiny_unet() -> Files:
+    """Transposed convolutions of several strides behind a skip connection."""
+    b = ModelBuilder("tiny_unet", batch=1)
+    skip = conv_bn_relu(b, b.input("data", [3, 22, 26]), 9, after_relu=False)
+    x = conv_bn_relu(b, skip, 14, stride=2)
+    x = b.relu(b.batch_norm(upsample(b, x, 9, 2, strides=[2, 2])))
+    x = conv_bn_relu(b, b.concat([x, skip]), 12)
+    x = b.relu(upsample(b, x, 12, 4, strides=[2, 2], pads=[1] * 4, group=12))
+    x = upsample(b, x, 2, 3, strides=[1, 3], pads=[2, 0, 0, 1], output_padding=[0, 1])
+    b.output(b.unary("Sigmoid", x), [2, 44, 156])
+    return {"tiny_unet.onnx": serialise(b.model())}
+
+
 GOOD: tuple[Callable[[], Files], ...] = (
     tiny_resnet,
     tiny_mobilenet,
@@ -291,6 +319,7 @@ GOOD: tuple[Callable[[], Files], ...] = (
     tiny_symbolic,
     tiny_opset7,
     tiny_operators,
+    tiny_unet,
 )
 
 

@@ -17,14 +17,6 @@ using namespace tarpon;
 /// In order of preference; the reference comes last and takes everything.
 static std::vector<const Solver *> &solverList() {
   static std::vector<const Solver *> solvers = {
-<<<<<<< HEAD
-      &getDepthwiseNhwc(), &getDepthwiseNchw(),   &getConvImplicitGemm(),
-      &getWinogradF4x3(),  &getWinogradF2x3(),    &getGemm(),
-      &getElementwise(),   &getBatchNorm(),       &getPoolNhwc(),
-      &getPoolNchw(),      &getGlobalPoolNchw(),  &getSoftmax(),
-      &getLrn(),           &getConcat(),          &getTranspose(),
-      &getReshape(),       &getShuffleChannels(), &getConvert(),
-=======
       &getDepthwiseNhwc(),
       &getDepthwiseNchw(),
       &getConvImplicitGemm(),
@@ -41,12 +33,12 @@ static std::vector<const Solver *> &solverList() {
       &getConcat(),
       &getTranspose(),
       &getReshape(),
+      &getShuffleChannels(),
       &getConvert(),
       &getConvDataDepthwiseNhwc(),
       &getConvDataDepthwiseNchw(),
       &getConvDataImplicitGemm(),
       &getConvWeightsOuter(),
->>>>>>> 61df26c (kernels: convolution's other directions, as phases of forward convolutions and as sums of outer products)
       &getReference(),
   };
   return solvers;

@@ -187,14 +187,13 @@ private:
 
 } // namespace
 
+/// A symbol names all that its code depends on, so that solvers may share
+/// kernels: some are made of the launches of others.
 void Assembler::collectKernels() {
   for (const PlannedLayer &layer : layers)
-    for (const LaunchPlan &launch : layer.plan.launches) {
-      // Solvers share kernels: the same symbol is the same code, whoever it is
-      // that names it.
+    for (const LaunchPlan &launch : layer.plan.launches)
       kernels.try_emplace(launch.kernel.symbol,
                           Kernel{layer.layer.solver, &launch.kernel, nullptr});
-    }
 }
 
 Status Assembler::compileAndPack() {
