@@ -320,6 +320,9 @@ void CommandLine::addPerf() {
                   "Timed runs (default: what fits into a second)")
       ->check(isBetween(int64_t(1), int64_t(1) << 20))
       ->type_name("N");
+  sub->add_flag("--compile-report", perf.compileReport,
+                "Compile every kernel anew and say what it takes, and how many "
+                "layers it serves");
   sub->add_option("--json", perf.json, "Write the figures here too")
       ->type_name("OUT");
   addChoice(sub, perf.model);

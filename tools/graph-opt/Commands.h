@@ -59,6 +59,7 @@ struct PerfArguments {
   ModelArguments model;
   /// Without it: as many as fit into a second or so.
   std::optional<int64_t> iterations;
+  bool compileReport = false;
   std::string json;
 };
 

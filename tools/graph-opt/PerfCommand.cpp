@@ -117,6 +117,12 @@ static Result<PerfReport> measureModel(const PerfArguments &arguments,
   if (Status status = measurePeaks(report, *target); !status)
     return status.error();
   report.computeRates();
+  if (arguments.compileReport) {
+    Result<CompileReport> compiling = makeCompileReport(package, *target);
+    if (!compiling)
+      return compiling.error();
+    report.compiling = std::move(*compiling);
+  }
   return report;
 }
 

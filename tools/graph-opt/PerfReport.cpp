@@ -74,6 +74,8 @@ void PerfReport::printTable(llvm::raw_ostream &os) const {
                 whole.medianMs, whole.madMs, whole.samplesMs.size(),
                 rate(flops, whole.medianMs));
   os << "peaks: " << describePeaks(peaks) << "\n";
+  if (compiling)
+    compiling->printTable(os);
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,6 +128,8 @@ std::string PerfReport::toJson() const {
       {"peak_gbps", peaks.gbps},
       {"layers", std::move(layerList)},
   };
+  if (compiling)
+    json["compile_report"] = compiling->toJson();
   // File names need not be UTF-8.
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) +
          "\n";

@@ -8,6 +8,7 @@
 #ifndef TARPON_TOOLS_GRAPHOPT_PERFREPORT_H
 #define TARPON_TOOLS_GRAPHOPT_PERFREPORT_H
 
+#include "CompileReport.h"
 #include "PeakRates.h"
 
 #include "tarpon/Runtime/Measure.h"
@@ -15,6 +16,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,8 @@ struct PerfReport {
   runtime::Measurement whole;
   PeakRates peaks;
   std::vector<LayerReport> layers;
+  /// With --compile-report.
+  std::optional<CompileReport> compiling;
 
   /// Fills everything of `layers` but the median times and arithmetic.
   void computeRates();

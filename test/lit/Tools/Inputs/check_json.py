@@ -24,3 +24,17 @@ for layer in report["layers"]:
         assert math.isfinite(layer[key]) and layer[key] >= 0, key
 assert math.isclose(sum(layer["share"] for layer in report["layers"]), 1)
 print(f"{len(report['layers'])} layers")
+if "compile_report" in report:
+    compiling = report["compile_report"]
+    kernels = compiling["kernels"]
+    assert len(kernels) == compiling["distinct_kernels"] > 0
+    assert len({kernel["symbol"] for kernel in kernels}) == len(kernels)
+    for kernel in kernels:
+        assert kernel["compile_ms"] > 0 and kernel["code_bytes"] > 0
+        assert kernel["launches"] >= kernel["problems"] > 0
+    launches = sum(kernel["launches"] for kernel in kernels)
+    assert launches == compiling["launches"] >= compiling["problems"]
+    assert math.isclose(
+        sum(kernel["compile_ms"] for kernel in kernels), compiling["compile_ms"]
+    )
+    print(f"{len(kernels)} kernels serve {compiling['problems']} problems")

@@ -1,0 +1,218 @@
+//===- CompileReport.cpp - What compiling a package takes -------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompileReport.h"
+
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+using llvm::formatv;
+using nlohmann::ordered_json;
+
+namespace tarpon {
+
+using runtime::Error;
+using runtime::Result;
+
+//===----------------------------------------------------------------------===//
+// Kernels of a package
+//===----------------------------------------------------------------------===//
+
+/// A package has configs as JSON objects of integers.
+static Result<PerfConfig> readConfig(const runtime::Layer &layer) {
+  ordered_json json = ordered_json::parse(layer.config, nullptr,
+                                          /*allow_exceptions=*/false);
+  PerfConfig config;
+  if (!json.is_object())
+    return Error{"layer '" + layer.name + "' has no config"};
+  for (const auto &[name, value] : json.items()) {
+    if (!value.is_number_integer())
+      return Error{"layer '" + layer.name + "' has a config whose '" + name +
+                   "' is no integer"};
+    config.set(name, value.get<int64_t>());
+  }
+  return config;
+}
+
+Result<SolutionPlan> planAgain(const runtime::Layer &layer,
+                               const TargetInfo &target) {
+  auto refuse = [&](const std::string &why) {
+    return Error{"layer '" + layer.name + "' cannot be planned again: " + why};
+  };
+  mlir::FailureOr<Problem> problem = parseProblem(layer.problem);
+  if (mlir::failed(problem))
+    return refuse("'" + layer.problem + "' is not a problem key");
+  const Solver *solver = findSolver(layer.solver);
+  if (!solver)
+    return refuse("there is no solver '" + layer.solver + "'");
+  Result<PerfConfig> config = readConfig(layer);
+  if (!config)
+    return config.error();
+  if (Applicability answer = solver->isApplicable(*problem, target); !answer)
+    return refuse(answer.getReason().str());
+  if (!solver->isValidConfig(*problem, target, *config))
+    return refuse("its solver does not take the config '" + config->str() +
+                  "'");
+  SolutionPlan plan = solver->plan(*problem, target, *config);
+  auto getSymbol = [](const LaunchPlan &launch) {
+    return launch.kernel.symbol;
+  };
+  bool isSame =
+      plan.launches.size() == layer.launches.size() &&
+      llvm::all_of(llvm::zip(plan.launches, layer.launches), [&](auto pair) {
+        return getSymbol(std::get<0>(pair)) == std::get<1>(pair).symbol;
+      });
+  if (!isSame)
+    return refuse("the package has other kernels, made by another version or "
+                  "for another CPU");
+  return plan;
+}
+
+int64_t countCodeBytes(const std::vector<char> &object) {
+  llvm::MemoryBufferRef buffer({object.data(), object.size()}, "kernel");
+  auto file = llvm::object::ObjectFile::createObjectFile(buffer);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return 0;
+  }
+  int64_t bytes = 0;
+  for (const llvm::object::SectionRef &section : (*file)->sections())
+    if (section.isText())
+      bytes += static_cast<int64_t>(section.getSize());
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// The report
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Who uses a kernel.
+struct KernelUse {
+  std::string solver;
+  KernelSource source;
+  int64_t launches = 0;
+  std::set<std::string> problems;
+  std::set<std::vector<int64_t>> shapes;
+};
+} // namespace
+
+static Result<KernelCost> compile(const std::string &symbol,
+                                  const KernelUse &use,
+                                  KernelCompiler &compiler) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+  auto object = compiler.getObject(use.solver, use.source);
+  std::chrono::duration<double, std::milli> time = Clock::now() - start;
+  if (!object)
+    return object.error();
+  KernelCost cost;
+  cost.symbol = symbol;
+  cost.solver = use.solver;
+  cost.launches = use.launches;
+  cost.problems = static_cast<int64_t>(use.problems.size());
+  cost.shapes = static_cast<int64_t>(use.shapes.size());
+  cost.compileMs = time.count();
+  cost.codeBytes = countCodeBytes(**object);
+  return cost;
+}
+
+Result<CompileReport> makeCompileReport(const runtime::Package &package,
+                                        const TargetInfo &target) {
+  CompileReport report;
+  report.layers = static_cast<int64_t>(package.layers.size());
+  std::map<std::string, KernelUse> uses;
+  std::set<std::string> problems;
+  for (const runtime::Layer &layer : package.layers) {
+    if (layer.launches.empty())
+      continue;
+    Result<SolutionPlan> plan = planAgain(layer, target);
+    if (!plan)
+      return plan.error();
+    problems.insert(layer.problem);
+    for (LaunchPlan &launch : plan->launches) {
+      KernelUse &use = uses[launch.kernel.symbol];
+      use.solver = layer.solver;
+      ++use.launches;
+      use.problems.insert(layer.problem);
+      use.shapes.insert(launch.params);
+      use.source = std::move(launch.kernel);
+    }
+  }
+  report.problems = static_cast<int64_t>(problems.size());
+
+  KernelCompiler compiler(target, /*cache=*/nullptr);
+  for (const auto &[symbol, use] : uses) {
+    Result<KernelCost> cost = compile(symbol, use, compiler);
+    if (!cost)
+      return cost.error();
+    report.launches += cost->launches;
+    report.shapes += cost->shapes;
+    report.kernels.push_back(std::move(*cost));
+  }
+  llvm::stable_sort(report.kernels,
+                    [](const KernelCost &a, const KernelCost &b) {
+                      return a.compileMs > b.compileMs;
+                    });
+  return report;
+}
+
+double CompileReport::totalMs() const {
+  double total = 0;
+  for (const KernelCost &kernel : kernels)
+    total += kernel.compileMs;
+  return total;
+}
+
+int64_t CompileReport::totalBytes() const {
+  int64_t total = 0;
+  for (const KernelCost &kernel : kernels)
+    total += kernel.codeBytes;
+  return total;
+}
+
+void CompileReport::printTable(llvm::raw_ostream &os) const {
+  os << formatv("\n{0,10}  {1,10}  {2,8}  {3,8}  {4,-20}  {5}\n", "compile ms",
+                "code bytes", "launches", "problems", "solver", "kernel");
+  for (const KernelCost &kernel : kernels)
+    os << formatv("{0,10:F1}  {1,10}  {2,8}  {3,8}  {4,-20}  {5}\n",
+                  kernel.compileMs, kernel.codeBytes, kernel.launches,
+                  kernel.problems, kernel.solver, kernel.symbol);
+  os << formatv("{0,10:F1}  {1,10}  {2,8}  {3,8}  {4} kernels; with the shapes "
+                "compiled in it would be {5}\n",
+                totalMs(), totalBytes(), launches, problems, kernels.size(),
+                shapes);
+}
+
+ordered_json CompileReport::toJson() const {
+  ordered_json list = ordered_json::array();
+  for (const KernelCost &kernel : kernels)
+    list.push_back({{"symbol", kernel.symbol},
+                    {"solver", kernel.solver},
+                    {"launches", kernel.launches},
+                    {"problems", kernel.problems},
+                    {"shapes", kernel.shapes},
+                    {"compile_ms", kernel.compileMs},
+                    {"code_bytes", kernel.codeBytes}});
+  return {{"distinct_kernels", kernels.size()},
+          {"launches", launches},
+          {"problems", problems},
+          {"shapes", shapes},
+          {"compile_ms", totalMs()},
+          {"code_bytes", totalBytes()},
+          {"kernels", std::move(list)}};
+}
+
+} // namespace tarpon
