@@ -7,22 +7,22 @@ cores with the same number of threads, so that what the machine does meanwhile
 falls on all of them. What is told is the median over the rounds of each
 round's median, and the median over the rounds of the ratio. How idle threads
 wait differs between the two and is out of scope. The numbers go to
-benchmarks/results/NETWORK-bBATCH-tTHREADS.json.
+benchmarks/results/NETWORK-bBATCH-tTHREADS.json, and those of several networks
+with their geometric means to benchmarks/results/models-bBATCH.json.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Sequence
 
@@ -31,8 +31,8 @@ import onnx
 import onnxruntime
 
 import peer
+from machine import ROOT, describe_machine, write_json
 
-ROOT = Path(__file__).resolve().parent.parent
 GRAPH_OPT = ROOT / "build/bin/graph-opt"
 BUILT = ROOT / "models/built"
 WORK = ROOT / "build/benchmarks"
@@ -230,24 +230,6 @@ def ratios(entrants: Sequence[Contestant]) -> dict[str, float]:
     return result
 
 
-def cpu_name() -> str:
-    """The CPU's name, as the kernel has it."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def commit() -> str:
-    """The commit that is measured."""
-    command = ["git", "-C", ROOT, "describe", "--always", "--dirty"]
-    process = subprocess.run(command, capture_output=True, text=True)
-    return process.stdout.strip() or "unknown"
-
-
 def report(
     name: str, entrants: Sequence[Contestant], flops: float, settings: dict[str, Any]
 ) -> dict[str, Any]:
@@ -256,9 +238,7 @@ def report(
     return {
         "schema": "tarpon.benchmark/1",
         "network": name,
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "commit": commit(),
-        "machine": {"cpu": cpu_name(), "cores": os.cpu_count()},
+        **describe_machine(),
         "versions": {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
         "settings": settings,
         "gflop": flops / 1e9,
@@ -302,17 +282,15 @@ def write_results(numbers: dict[str, Any]) -> None:
     settings = numbers["settings"]
     stem = f"{numbers['network']}-b{settings['batch']}-t{settings['threads']}"
     path = RESULTS / f"{stem}.json"
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_suffix(".tmp")
-    scratch.write_text(json.dumps(numbers, indent=2) + "\n")
-    os.replace(scratch, path)
+    write_json(path, numbers)
     print(f"written to {path.relative_to(ROOT)}")
 
 
-def compare(name: str, arguments: argparse.Namespace, cores: list[int]) -> None:
-    """Compares one network and tells the result."""
+def compare(name: str, arguments: argparse.Namespace, threads: int) -> dict[str, Any]:
+    """Compares one network, tells the result and returns it."""
     model = build_network(name)
-    threads, batch = arguments.threads, arguments.batch
+    batch = arguments.batch
+    cores = choose_cores(threads)
     int8 = peer.quantise(model, WORK, batch)
     packages = {
         dtype: compile_package(model, dtype, threads, batch)
@@ -336,6 +314,98 @@ def compare(name: str, arguments: argparse.Namespace, cores: list[int]) -> None:
     numbers = report(name, entrants, peer.arithmetic(model, batch), settings)
     print_table(numbers)
     write_results(numbers)
+    return numbers
+
+
+# What is told of several networks
+
+SUMMARY = (("tarpon fp32", "ort fp32"), ("tarpon int8", "ort int8"))
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def summarise(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each number of threads, the geometric mean and the worst of each ratio."""
+    rows = []
+    for threads in sorted({result["settings"]["threads"] for result in results}):
+        row: dict[str, Any] = {"threads": threads, "networks": [], "ratios": {}}
+        chosen = [r for r in results if r["settings"]["threads"] == threads]
+        row["networks"] = [result["network"] for result in chosen]
+        for upper, lower in RATIOS:
+            pair = f"{upper} / {lower}"
+            known = {r["network"]: r["ratios"][pair] for r in chosen if pair in r["ratios"]}
+            if known:
+                row["ratios"][pair] = {
+                    "geometric_mean": geometric_mean(list(known.values())),
+                    "worst": max(known.values()),
+                    "worst_network": max(known, key=known.__getitem__),
+                }
+        rows.append(row)
+    return rows
+
+
+def speedups(results: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """How much faster two threads are than one, by network and contestant."""
+    times = {
+        (r["network"], r["settings"]["threads"], name): row["median_ms"]
+        for r in results
+        for name, row in r["contestants"].items()
+    }
+    result: dict[str, dict[str, float]] = {}
+    for (network, threads, name), time_ms in times.items():
+        if threads == 1 and (network, 2, name) in times:
+            result.setdefault(network, {})[name] = time_ms / times[network, 2, name]
+    return result
+
+
+def print_summary(results: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]) -> None:
+    print("\nTarpon's time over ONNX Runtime's")
+    for row in rows:
+        print(f"\n{row['threads']} thread(s){'fp32':>12}{'int8':>8}")
+        for result in results:
+            if result["settings"]["threads"] == row["threads"]:
+                cells = (result["ratios"].get(f"{a} / {b}") for a, b in SUMMARY)
+                print(f"{result['network']:14}" + "".join(map(cell, cells)))
+        means = (row["ratios"].get(f"{a} / {b}", {}) for a, b in SUMMARY)
+        print(f"{'geometric mean':14}" + "".join(cell(m.get("geometric_mean")) for m in means))
+    for network, by_name in speedups(results).items():
+        ours = ", ".join(f"{name} {factor:.2f}" for name, factor in by_name.items())
+        print(f"two threads over one, {network}: {ours}")
+
+
+def cell(value: float | None) -> str:
+    return f"{'-' if value is None else format(value, '.3f'):>8}"
+
+
+def tell_all(results: Sequence[dict[str, Any]], batch: int) -> None:
+    """Prints the summary of several results and writes it."""
+    rows = summarise(results)
+    print_summary(results, rows)
+    path = RESULTS / f"models-b{batch}.json"
+    write_json(
+        path,
+        {
+            "schema": "tarpon.models/1",
+            **describe_machine(),
+            "summary": rows,
+            "two_threads_over_one": speedups(results),
+            "results": [
+                {key: r[key] for key in ("network", "settings", "ratios", "contestants")}
+                for r in results
+            ],
+        },
+    )
+    print(f"written to {path.relative_to(ROOT)}")
+
+
+def choose_cores(threads: int) -> list[int]:
+    """The last cores of this machine, one for each thread."""
+    cores = sorted(os.sched_getaffinity(0))[-threads:]
+    if len(cores) < threads:
+        raise BenchmarkError(f"{threads} threads need as many cores")
+    return cores
 
 
 def positive(text: str) -> int:
@@ -344,6 +414,11 @@ def positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return value
+
+
+def thread_list(text: str) -> list[int]:
+    """Numbers of threads, separated by commas."""
+    return [positive(number) for number in text.split(",")]
 
 
 def network(text: str) -> str:
@@ -364,15 +439,18 @@ def dtype_list(text: str) -> list[str]:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="benchmarks/run",
+        prog="benchmarks/models",
         description="Compares whole networks side by side with ONNX Runtime.",
-        epilog="example: benchmarks/run resnet50 --threads 2",
+        epilog="example: benchmarks/models resnet50 --threads 2",
     )
     parser.add_argument(
         "names", nargs="*", type=network, metavar="NETWORK",
-        help=", ".join((*NETWORKS, "all")) + "; default: resnet50",
+        help=", ".join((*NETWORKS, "all")) + "; default: all",
     )
-    parser.add_argument("--threads", type=positive, default=1, metavar="N")
+    parser.add_argument(
+        "--threads", type=thread_list, default=[1, 2], metavar="LIST",
+        help="numbers of threads, default: 1,2",
+    )
     parser.add_argument("--batch", type=positive, default=1, metavar="N")
     parser.add_argument("--rounds", type=positive, default=7, metavar="N")
     parser.add_argument("--iterations", type=positive, default=20, metavar="N")
@@ -385,19 +463,19 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse_arguments()
-    cores = sorted(os.sched_getaffinity(0))[-arguments.threads :]
-    if len(cores) < arguments.threads:
-        raise SystemExit(f"{arguments.threads} threads need as many cores")
-    names = arguments.names or ["resnet50"]
+    names = arguments.names or ["all"]
     if "all" in names:
         names = NETWORKS
-    failures = 0
-    for name in names:
-        try:
-            compare(name, arguments, cores)
-        except BenchmarkError as error:
-            print(f"{name}: {error}", file=sys.stderr)
-            failures += 1
+    results, failures = [], 0
+    for threads in arguments.threads:
+        for name in names:
+            try:
+                results.append(compare(name, arguments, threads))
+            except BenchmarkError as error:
+                print(f"{name}, {threads} thread(s): {error}", file=sys.stderr)
+                failures += 1
+    if len(results) > 1:
+        tell_all(results, arguments.batch)
     return 1 if failures else 0
 
 

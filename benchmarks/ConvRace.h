@@ -1,0 +1,69 @@
+//===- ConvRace.h - The fastest solution of one problem ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What graph-opt compile does for each layer, in one process and in seconds:
+// all configs of all solvers are raced, and who is clearly slower is dropped
+// after a few samples. Nothing is checked against the reference solver, which
+// would take minutes on large problems: see test/unit/Kernels for that. But the
+// candidates must agree with each other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_BENCHMARKS_CONVRACE_H
+#define TARPON_BENCHMARKS_CONVRACE_H
+
+#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Runtime/Measure.h"
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace tarpon::benchmarks {
+
+/// A solution with as many sets of buffers as are used in turn.
+class Entrant {
+public:
+  static runtime::Result<Entrant> create(const Problem &problem,
+                                         const Solver &solver,
+                                         const PerfConfig &config,
+                                         KernelCompiler &compiler);
+  static runtime::Result<Entrant> create(runtime::Package package,
+                                         int64_t threads);
+
+  void run() {
+    instances[next].run();
+    next = (next + 1) % instances.size();
+  }
+  /// The result on seeded operands.
+  const runtime::HostTensor &getResult();
+
+private:
+  std::vector<runtime::Instance> instances;
+  size_t next = 0;
+};
+
+struct RaceResult {
+  const Solver *solver = nullptr;
+  PerfConfig config;
+  double medianMs = 0;
+  /// How many configs there are, and how many were run in time.
+  int64_t candidates = 0, measured = 0;
+  /// Who gave another result than the first candidate, or failed: and why.
+  std::vector<std::string> rejected;
+  double seconds = 0;
+};
+
+/// The fastest candidate. Compiling counts for the time limit, too; the first
+/// candidate is measured in any case.
+runtime::Result<RaceResult> race(const Problem &problem,
+                                 KernelCompiler &compiler, double limitSeconds);
+
+} // namespace tarpon::benchmarks
+
+#endif // TARPON_BENCHMARKS_CONVRACE_H

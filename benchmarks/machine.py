@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the benchmarks say of where and what they measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def cpu_name() -> str:
+    """The CPU's name, as the kernel has it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def commit() -> str:
+    """The commit that is measured."""
+    command = ["git", "-C", ROOT, "describe", "--always", "--dirty"]
+    process = subprocess.run(command, capture_output=True, text=True)
+    return process.stdout.strip() or "unknown"
+
+
+def describe_machine() -> dict[str, Any]:
+    """Date, commit and machine, for a results file."""
+    return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "machine": {"cpu": cpu_name(), "cores": os.cpu_count()},
+    }
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes to a temporary name and renames."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".tmp")
+    scratch.write_text(json.dumps(value, indent=1) + "\n")
+    os.replace(scratch, path)
