@@ -8,7 +8,8 @@ The tiny models must be what tiny.py writes, the networks must have as many
 parameters as their papers' authors say, every good model must verify in every
 dtype and layout and on its recorded data, and every bad one must be refused in
 one sentence that names the file, with nothing written. The full-size networks
-are verified as well, unless --quick leaves them out. One line is printed per
+are verified as well, and the kernels that ResNet-50 compiles are counted, unless
+--quick leaves them out. One line is printed per
 failure, and last the counts.
 """
 
@@ -17,7 +18,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import itertools
+import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -34,6 +37,9 @@ HERE = Path(__file__).resolve().parent
 DTYPES = ("fp32", "fp16", "bf16", "int8")
 LAYOUTS = ("nchw", "nhwc")
 
+# What ResNet-50 may compile in one dtype and layout with default configs.
+MAX_KERNELS = 15
+
 # A test gives None, or one line on what is wrong.
 Test = Callable[[], "str | None"]
 
@@ -45,12 +51,15 @@ class GraphOpt:
         self.program = program
         self.timeout = timeout
 
-    def run(self, *arguments: str | Path) -> subprocess.CompletedProcess[str] | None:
+    def run(
+        self, *arguments: str | Path, **environment: str
+    ) -> subprocess.CompletedProcess[str] | None:
         """Runs graph-opt; None when it takes too long."""
         try:
             return subprocess.run(
                 [self.program, *arguments],
                 capture_output=True,
+                env={**os.environ, **environment},
                 errors="replace",
                 stdin=subprocess.DEVNULL,
                 text=True,
@@ -59,9 +68,9 @@ class GraphOpt:
         except subprocess.TimeoutExpired:
             return None
 
-    def accepts(self, *arguments: str | Path) -> str | None:
+    def accepts(self, *arguments: str | Path, **environment: str) -> str | None:
         """What is wrong when graph-opt does not end well."""
-        process = self.run(*arguments)
+        process = self.run(*arguments, **environment)
         if process is None:
             return f"no result after {self.timeout:g} s"
         if process.returncode == 0:
@@ -119,6 +128,35 @@ def check_parameters(name: str) -> str | None:
     return f"{count} parameters instead of {network.PARAMETERS}"
 
 
+def check_kernels(graph_opt: GraphOpt, path: Path, dtype: str, layout: str) -> str | None:
+    """Whether few kernels serve a network, and all batch sizes the same ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        # Neither kernels nor measurements that were there before.
+        fresh = {"XDG_CACHE_HOME": folder, "XDG_CONFIG_HOME": folder}
+        for name in ("TARPON_CACHE_DIR", "TARPON_USER_DB_PATH"):
+            fresh[name] = ""
+        report = Path(folder) / "report.json"
+        compiled: set[Path] = set()
+        for batch in (1, 7):
+            wrong = graph_opt.accepts(
+                "perf", path, "--dtype", dtype, "--layout", layout, "--threads", "1",
+                "--batch", str(batch), "--iterations", "1", "--compile-report",
+                "--json", report, **fresh,
+            )
+            if wrong:
+                return wrong
+            count = json.loads(report.read_text())["compile_report"]["distinct_kernels"]
+            if count > MAX_KERNELS:
+                return f"batch {batch}: {count} kernels instead of {MAX_KERNELS}"
+            known = {file for file in Path(folder).rglob("kernels/*/*")}
+            if len(known) < count:
+                return f"batch {batch}: {count} kernels, but {len(known)} in the cache"
+            if batch > 1 and known != compiled:
+                return f"batch {batch} has compiled {len(known - compiled)} kernels"
+            compiled = known
+    return None
+
+
 def verifications(graph_opt: GraphOpt, path: Path) -> list[tuple[str, Test]]:
     """The tests that verify one model in every dtype and layout."""
 
@@ -167,6 +205,16 @@ def network_tests(graph_opt: GraphOpt) -> list[tuple[str, Test]]:
         path = build.build(name, HERE / "built", None)
         tests.append((f"schema {path.name}", lambda path=path: check_schema(path)))
         tests += verifications(graph_opt, path)
+    path = HERE / "built/resnet50.onnx"
+    for dtype, layout in itertools.product(DTYPES, LAYOUTS):
+        tests.append(
+            (
+                f"kernels of {path.name} {dtype} {layout}",
+                lambda dtype=dtype, layout=layout: check_kernels(
+                    graph_opt, path, dtype, layout
+                ),
+            )
+        )
     return tests
 
 
