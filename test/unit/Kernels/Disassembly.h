@@ -1,0 +1,48 @@
+//===- Disassembly.h - Reads the instructions of a kernel -------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TEST_UNIT_KERNELS_DISASSEMBLY_H
+#define TARPON_TEST_UNIT_KERNELS_DISASSEMBLY_H
+
+#include "tarpon/Runtime/Result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon::test {
+
+struct Instruction {
+  uint64_t address = 0;
+  /// In AT&T's syntax: "vmovups 64(%rsp), %zmm3".
+  std::string text;
+  /// Where a direct jump goes to.
+  std::optional<uint64_t> target;
+};
+
+/// The machine code of an object file with one function.
+runtime::Result<std::vector<Instruction>>
+disassemble(const std::vector<char> &object);
+
+/// The instructions from `begin` on up to and including `end`, which jumps back
+/// to `begin`.
+struct Loop {
+  uint64_t begin, end;
+};
+
+/// The loops with no other loop in them.
+std::vector<Loop> findInnermostLoops(const std::vector<Instruction> &code);
+
+/// Instructions of innermost loops that move a vector register to the stack or
+/// read one from it.
+std::vector<Instruction>
+findInnerLoopSpills(const std::vector<Instruction> &code);
+
+} // namespace tarpon::test
+
+#endif // TARPON_TEST_UNIT_KERNELS_DISASSEMBLY_H

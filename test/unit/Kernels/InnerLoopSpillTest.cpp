@@ -1,0 +1,285 @@
+//===- InnerLoopSpillTest.cpp - Inner loops keep vectors in registers -----===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles the kernels of every config that the solvers offer for convolutions
+// and reads their instructions: no innermost loop may move a vector to or from
+// the stack. Such a kernel is right, but runs at half of the speed or less, and
+// belongs in no solver's list.
+//   TARPON_TEST_SPILL_PROBLEMS  random convolutions on top of the list (4)
+//   TARPON_TEST_SEED            the first seed of those (1)
+//
+//===----------------------------------------------------------------------===//
+
+#include "Disassembly.h"
+#include "ProblemGenerator.h"
+
+#include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Runtime/ThreadPool.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <thread>
+
+using namespace tarpon;
+using namespace tarpon::test;
+
+static uint64_t getNumber(const char *variable, uint64_t otherwise) {
+  const char *text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+/// Dtypes, layouts and epilogues as networks have them, and shapes for which
+/// solvers prefer different tiles: many and few pixels and channels.
+static const char *const kProblems[] = {
+    // fp32: stem, 3x3, wide and narrow 1x1 with the sum of a residual block
+    "conv(1x3x224x224xf32:nhwc, 64x3x7x7xf32:const; 1x64x1x1xf32:const)->"
+    "1x64x112x112xf32:nhwc {dilations=1,1 group=1 pads=3,3,3,3 strides=2,2} | "
+    "add(2) | relu",
+    "conv(1x3x224x224xf32, 64x3x7x7xf32:const; 1x64x1x1xf32:const)->"
+    "1x64x112x112xf32 {dilations=1,1 group=1 pads=3,3,3,3 strides=2,2} | "
+    "add(2) | relu",
+    "conv(1x128x28x28xf32:nhwc, 128x128x3x3xf32:const; 1x128x1x1xf32:const)->"
+    "1x128x28x28xf32:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | relu",
+    "conv(1x128x28x28xf32, 128x128x3x3xf32:const; 1x128x1x1xf32:const)->"
+    "1x128x28x28xf32 {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | relu",
+    "conv(1x512x7x7xf32:nhwc, 512x512x3x3xf32:const; 1x512x1x1xf32:const)->"
+    "1x512x7x7xf32:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | clip {high=6 low=0}",
+    "conv(1x256x14x14xf32:nhwc, 1024x256x1x1xf32:const; 1x1024x1x1xf32:const, "
+    "1x1024x14x14xf32:nhwc)->1x1024x14x14xf32:nhwc {dilations=1,1 group=1 "
+    "pads=0,0,0,0 strides=1,1} | add(2) | add(3,swapped) | relu",
+    "conv(1x96x56x56xf32:nhwc, 24x96x1x1xf32:const; 1x24x1x1xf32:const)->"
+    "1x24x56x56xf32:nhwc {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
+    "add(2)",
+    "conv(1x64x28x28xf32:nchw16c, 64x64x3x3xf32:const; 1x64x1x1xf32:const)->"
+    "1x64x28x28xf32:nchw16c {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | leaky_relu {alpha=0.125}",
+    // depthwise and grouped
+    "conv(1x96x112x112xf32:nhwc, 96x1x3x3xf32:const; 1x96x1x1xf32:const)->"
+    "1x96x56x56xf32:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=2,2} | "
+    "add(2) | clip {high=6 low=0}",
+    "conv(1x240x28x28xf32, 240x1x5x5xf32:const; 1x240x1x1xf32:const)->"
+    "1x240x28x28xf32 {dilations=1,1 group=240 pads=2,2,2,2 strides=1,1} | "
+    "add(2)",
+    "conv(1x60x28x28xf32:nhwc, 240x20x1x1xf32:const; 1x240x1x1xf32:const)->"
+    "1x240x28x28xf32:nhwc {dilations=1,1 group=3 pads=0,0,0,0 strides=1,1} | "
+    "add(2) | relu",
+    "conv(1x96x28x28xu8q:nhwc, 96x1x3x3xi8q:const; 1x96x1x1xf32:const)->"
+    "1x96x28x28xu8q:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | relu",
+    // narrower floats
+    "conv(1x128x28x28xbf16:nhwc, 128x128x3x3xbf16:const; 1x128x1x1xf32:const)->"
+    "1x128x28x28xbf16:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | relu",
+    "conv(1x128x28x28xf16:nhwc, 128x128x3x3xf16:const; 1x128x1x1xf32:const)->"
+    "1x128x28x28xf16:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | relu",
+    // int8
+    "conv(1x128x28x28xu8q:nhwc, 128x128x3x3xi8q:const; 1x128x1x1xf32:const)->"
+    "1x128x28x28xu8q:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | relu",
+    "conv(1x256x14x14xu8q:nhwc, 1024x256x1x1xi8q:const; 1x1024x1x1xf32:const, "
+    "1x1024x14x14xu8q:nhwc)->1x1024x14x14xu8q:nhwc {dilations=1,1 group=1 "
+    "pads=0,0,0,0 strides=1,1} | add(2) | add(3,swapped) | relu",
+    "conv(1x128x14x14xi8q, 128x128x3x3xi8q:const; 1x128x1x1xf32:const)->"
+    "1x128x14x14xi8q {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2)",
+};
+
+/// All directions, should there be several.
+static bool isConvolution(const Problem &problem) {
+  return llvm::StringRef(problem.op).contains("conv") &&
+         problem.op != "convert";
+}
+
+static std::vector<Problem> makeProblems() {
+  std::vector<Problem> problems;
+  for (const char *key : kProblems) {
+    std::string fault;
+    auto problem = parseProblem(key, &fault);
+    EXPECT_TRUE(succeeded(problem)) << key << ": " << fault;
+    if (succeeded(problem))
+      problems.push_back(*problem);
+  }
+  uint64_t wanted = getNumber("TARPON_TEST_SPILL_PROBLEMS", 4);
+  uint64_t seed = getNumber("TARPON_TEST_SEED", 1);
+  for (uint64_t count = 0; count < wanted; ++seed) {
+    Problem problem = ProblemGenerator(seed).next();
+    if (!isConvolution(problem))
+      continue;
+    problems.push_back(std::move(problem));
+    ++count;
+  }
+  return problems;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A kernel and one solution that launches it.
+struct OfferedKernel {
+  std::string solver, offer;
+  KernelSource source;
+};
+} // namespace
+
+static std::vector<OfferedKernel>
+collectKernels(const std::vector<Problem> &problems, const TargetInfo &target) {
+  std::map<std::string, OfferedKernel> kernels;
+  for (const Problem &problem : problems)
+    for (const Solver *solver : getApplicableSolvers(problem, target)) {
+      // Slow by design.
+      if (solver == &getReferenceSolver())
+        continue;
+      for (const PerfConfig &config : solver->configs(problem, target))
+        for (LaunchPlan &launch :
+             solver->plan(problem, target, config).launches)
+          kernels.try_emplace(
+              launch.kernel.symbol,
+              OfferedKernel{solver->id().str(),
+                            "{" + config.str() + "} for " + problem.key(),
+                            std::move(launch.kernel)});
+    }
+  std::vector<OfferedKernel> list;
+  for (auto &[symbol, kernel] : kernels)
+    list.push_back(std::move(kernel));
+  return list;
+}
+
+/// What is wrong with a kernel; "" if nothing is.
+static std::string checkKernel(KernelCompiler &compiler,
+                               const OfferedKernel &kernel) {
+  auto object = compiler.getObject(kernel.solver, kernel.source);
+  if (!object)
+    return object.message();
+  auto code = disassemble(**object);
+  if (!code)
+    return code.message();
+  std::vector<Instruction> spills = findInnerLoopSpills(*code);
+  if (spills.empty())
+    return "";
+  return std::to_string(spills.size()) + " instructions of inner loops, as '" +
+         spills.front().text + "'";
+}
+
+namespace {
+class InnerLoopSpill : public testing::TestWithParam<const char *> {};
+} // namespace
+
+TEST_P(InnerLoopSpill, noOfferedConvolutionSpills) {
+  auto target = getHostTarget(/*threads=*/1, GetParam());
+  ASSERT_TRUE(target) << target.message();
+  std::vector<OfferedKernel> kernels = collectKernels(makeProblems(), *target);
+  KernelCompiler compiler(*target, /*cache=*/nullptr);
+  std::mutex mutex;
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < kernels.size();) {
+      std::string wrong = checkKernel(compiler, kernels[i]);
+      std::lock_guard<std::mutex> lock(mutex);
+      EXPECT_EQ(wrong, "") << kernels[i].source.symbol << " of "
+                           << kernels[i].solver << " " << kernels[i].offer;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < runtime::availableCores(); ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  RecordProperty("kernels", static_cast<int>(kernels.size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, InnerLoopSpill,
+                         testing::Values("native", "x86-64-v3"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+//===----------------------------------------------------------------------===//
+// The test of the test
+//===----------------------------------------------------------------------===//
+
+/// A loop that carries `sums` vectors.
+static KernelSource makeSums(int64_t sums) {
+  auto emit = [=](KernelBuilder &b) {
+    using mlir::Value;
+    mlir::VectorType type = b.vec(b.f32(), b.lanes());
+    Value data = b.getBuffer(0), result = b.getBuffer(1);
+    llvm::SmallVector<Value> start(sums, b.cstLike(type, 0));
+    auto total = b.forLoop(
+        b.cst(0), b.getParam(0), b.cst(1), start,
+        [&](Value i, mlir::ValueRange carried) {
+          Value at = b.offset(data, b.mul(i, sums * type.getNumElements() * 4));
+          llvm::SmallVector<Value> next;
+          for (auto [index, sum] : llvm::enumerate(carried)) {
+            Value x = b.load(
+                b.offset(at, static_cast<int64_t>(index) * b.lanes() * 4),
+                type);
+            next.push_back(b.fma(x, x, sum));
+          }
+          return next;
+        });
+    for (auto [index, sum] : llvm::enumerate(total))
+      b.store(sum,
+              b.offset(result, static_cast<int64_t>(index) * b.lanes() * 4));
+  };
+  return {"sums" + std::to_string(sums), emit};
+}
+
+TEST(InnerLoopSpills, areFoundWhereThereAreAny) {
+  for (const char *cpu : {"native", "x86-64-v3", "x86-64-v2"}) {
+    SCOPED_TRACE(cpu);
+    auto target = getHostTarget(/*threads=*/1, cpu);
+    ASSERT_TRUE(target) << target.message();
+    KernelCompiler compiler(*target, /*cache=*/nullptr);
+    int64_t registers = target->vectorRegisters;
+    EXPECT_NE(checkKernel(compiler, {"test-v1", "", makeSums(registers + 8)}),
+              "");
+    EXPECT_EQ(checkKernel(compiler, {"test-v1", "", makeSums(registers - 4)}),
+              "");
+  }
+}
+
+TEST(InnerLoopSpills, areThoseOfInnermostLoopsOnly) {
+  auto at = [](uint64_t address, std::string text,
+               std::optional<uint64_t> target = std::nullopt) {
+    return Instruction{address, std::move(text), target};
+  };
+  std::vector<Instruction> code = {
+      at(0, "pushq %rbp"),
+      at(1, "vmovups %zmm1, 64(%rsp)"),
+      at(2, "vmovups %ymm2, (%rsp)"), // outer loop
+      at(3, "vmovups (%rbp), %zmm0"), // inner loop; rbp is no frame pointer
+      at(4, "vfmadd231ps 128(%rsp), %zmm1, %zmm2"),
+      at(5, "movq 8(%rsp), %rax"),
+      at(6, "jne 3", 3),
+      at(7, "vmovups (%rsp), %ymm2"),
+      at(8, "jne 2", 2),
+      at(9, "retq")};
+  std::vector<Instruction> spills = findInnerLoopSpills(code);
+  ASSERT_EQ(spills.size(), 1u);
+  EXPECT_EQ(spills[0].address, 4u);
+  code[0].text = "movq %rsp, %rbp";
+  EXPECT_EQ(findInnerLoopSpills(code).size(), 2u);
+}
