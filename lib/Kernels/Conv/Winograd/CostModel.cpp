@@ -24,22 +24,29 @@ using llvm::divideCeil;
 
 /// Instructions that the core starts per cycle, of those that the transforms
 /// are made of, their loads and stores waiting for the L2 cache.
-static constexpr double kTransformRate = 1.6;
-/// Transposing a row of nchw costs about as much again as its transform.
-static constexpr double kTransposeFactor = 2;
+static constexpr double kTransformRate = 1.7;
+/// Transposing a row of nchw costs about half as much as its transform.
+static constexpr double kTransposeFactor = 1.5;
 /// What starting a loop over channels and storing its sums takes.
 static constexpr double kLoopCycles = 30;
-/// Bytes per cycle from the last-level cache and from memory.
-static constexpr double kCacheRate = 12, kMemoryRate = 6;
+/// Bytes per cycle from the L2 cache, of the filter from the last-level cache
+/// and from memory, and of panels that were just written.
+static constexpr double kL2Rate = 20, kCacheRate = 12, kMemoryRate = 6,
+                        kPanelRate = 32;
+
+/// The part of the shorter one of two that does not hide behind the longer.
+static constexpr double kNotHidden = 0.2;
 
 /// Cycles that one step over a channel takes for one register tile; see
-/// igemm::estimateEfficiency.
-static double stepCycles(double m, double vectors) {
+/// igemm::estimateEfficiency. `fitsL1`: the filter of one point does.
+static double stepCycles(double m, double vectors, double vectorBytes,
+                         bool fitsL1) {
   double products = m * vectors;
   double ports = std::min(1.0, products / (m + vectors));
   double efficiency = std::min(1.0, products / 8) *
                       (0.9 * ports + 0.1 * std::min(1.0, products / 28));
-  return products / 2 / efficiency;
+  double cycles = products / 2 / efficiency;
+  return fitsL1 ? cycles : std::max(cycles, vectors * vectorBytes / kL2Rate);
 }
 
 double winograd::estimateCycles(const TargetInfo &target,
@@ -59,7 +66,10 @@ double winograd::estimateCycles(const TargetInfo &target,
   auto channelTiles = static_cast<double>(divideCeil(g.outChannels, n));
   double vectors = static_cast<double>(n) / lanes;
 
-  double loop = channels * stepCycles(static_cast<double>(m), vectors);
+  bool fitsL1 = channels * static_cast<double>(4 * n) <
+                0.5 * static_cast<double>(target.l1Bytes);
+  double loop =
+      channels * stepCycles(static_cast<double>(m), vectors, 4 * lanes, fitsL1);
   double products = panels * channelTiles * points * (loop + kLoopCycles);
 
   // 2 size (2 size) multiply-adds per vector, and a load and a store a point.
@@ -71,7 +81,9 @@ double winograd::estimateCycles(const TargetInfo &target,
                (toNchw ? kTransposeFactor : 1);
   double transforms = static_cast<double>(tiles) * work * (in + out);
 
-  // Streams that the caches do not hold run next to the products.
+  // Streams that the caches do not hold run next to the products. The filters
+  // of a model do not stay in the last-level cache from one run to the next,
+  // unless they are small.
   double filterBytes =
       4 * points * channels * static_cast<double>(n) * channelTiles;
   double panelBytes = 4 * points * channels * static_cast<double>(blockTiles);
@@ -81,9 +93,11 @@ double winograd::estimateCycles(const TargetInfo &target,
   double stream = 0;
   if (filterBytes + panelBytes > 0.9 * l2)
     stream += blocks * filterBytes /
-              (filterBytes > 0.75 * l3 ? kMemoryRate : kCacheRate);
+              (filterBytes > 0.25 * l3 ? kMemoryRate : kCacheRate);
   if (panelBytes > 0.75 * l2)
-    stream += blocks * channelTiles * panelBytes / kCacheRate;
+    stream += blocks * channelTiles * panelBytes / kPanelRate;
   double groups = static_cast<double>(g.groups);
-  return groups * (std::max(products, stream) + transforms);
+  double overlapped = std::min(products, stream);
+  return groups *
+         (std::max(products, stream) + kNotHidden * overlapped + transforms);
 }

@@ -169,7 +169,7 @@ SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w,
   int64_t lanes = b.lanes(), lineFloats = kLineBytes / kElementBytes;
   for (int64_t at = 0; at < kUnroll * spec.tileN; at += lineFloats)
     LLVM::Prefetch::create(b, b.offset(w, at * kElementBytes + kAheadBytes),
-                           /*rw=*/0, /*hint=*/2, /*cache=*/1);
+                           /*rw=*/0, /*hint=*/3, /*cache=*/1);
   for (int64_t step = 0; step < kUnroll; ++step) {
     SmallVector<Value> row;
     for (int64_t v = 0; v < vectors(); ++v)

@@ -178,7 +178,7 @@ WinogradSolver::configs(const Problem &problem,
       if (!fitsRegisters(target, m, n))
         continue;
       std::vector<int64_t> blocks;
-      for (double share : {0.4, 0.65, 1.3}) {
+      for (double share : {0.4, 1.0, 4.0}) {
         int64_t block = chooseBlock(target, transform, g, m, n, share);
         if (!llvm::is_contained(blocks, block))
           blocks.push_back(block);
