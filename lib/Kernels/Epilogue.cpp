@@ -84,6 +84,11 @@ bool tarpon::isBinaryOp(StringRef op) {
   return op == "add" || op == "sub" || op == "mul" || op == "div";
 }
 
+/// Whether the operands' order matters and is turned around.
+static bool isSwapped(const EpilogueStep &step) {
+  return step.swapped && step.op != "add" && step.op != "mul";
+}
+
 bool tarpon::isElementwiseOp(StringRef op) {
   return isBinaryOp(op) ||
          llvm::StringSwitch<bool>(op)
@@ -243,8 +248,8 @@ Value tarpon::emitStep(KernelBuilder &b, const EpilogueStep &step,
                        ComputeKind kind, ArrayRef<Value> attrs, Value x,
                        Value other) {
   if (isBinaryOp(step.op))
-    return step.swapped ? emitBinary(b, step.op, kind, other, x)
-                        : emitBinary(b, step.op, kind, x, other);
+    return isSwapped(step) ? emitBinary(b, step.op, kind, other, x)
+                           : emitBinary(b, step.op, kind, x, other);
   SmallVector<Value> likeX;
   int64_t lanes = 1;
   if (auto vector = dyn_cast<VectorType>(x.getType()))
@@ -280,7 +285,7 @@ std::string EpilogueEmitter::symbolPart() const {
   std::string part;
   int expected = rootOperands;
   for (const EpilogueStep &step : steps) {
-    part += (step.swapped ? "_r" : "_") + step.op;
+    part += (isSwapped(step) ? "_r" : "_") + step.op;
     if (step.operand < rootOperands)
       continue;
     if (step.operand != expected)
@@ -306,8 +311,16 @@ SmallVector<Value> EpilogueEmitter::loadParams(KernelBuilder &b) const {
 }
 
 Value EpilogueEmitter::emit(KernelBuilder &b, Value acc, ArrayRef<Value> params,
-                            LoadOperand loadOperand) const {
-  for (const EpilogueStep &step : steps) {
+                            LoadOperand loadOperand, Value scale) const {
+  ArrayRef<EpilogueStep> left = steps;
+  if (scale && !left.empty() && left.front().op == "add" &&
+      left.front().operand >= 0) {
+    acc = b.fma(acc, scale, loadOperand(left.front().operand));
+    left = left.drop_front();
+  } else if (scale) {
+    acc = b.mulF(acc, scale);
+  }
+  for (const EpilogueStep &step : left) {
     int64_t count = numStepParams(step.op);
     // A binary step without an operand applies the value to itself.
     Value other = step.operand >= 0 ? loadOperand(step.operand) : acc;

@@ -79,9 +79,10 @@ public:
 
   /// The epilogue applied to `acc` (a scalar or vector of the compute type).
   /// `loadOperand` gives operand k of the problem at the same place, in the
-  /// type of `acc`.
+  /// type of `acc`. With a `scale` it is applied to acc * scale, in one
+  /// instruction with a first step that adds.
   Value emit(KernelBuilder &b, Value acc, llvm::ArrayRef<Value> params,
-             LoadOperand loadOperand) const;
+             LoadOperand loadOperand, Value scale = nullptr) const;
   /// The same, reading the parameters in place.
   Value emit(KernelBuilder &b, Value acc, LoadOperand loadOperand) const {
     return emit(b, acc, loadParams(b), loadOperand);

@@ -453,15 +453,15 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
         isSigned ? double((1ll << (bits - 1)) - 1) : double((1ll << bits) - 1);
     Type type = value.getType();
     Value clamped = minF(maxF(value, cstLike(type, low)), cstLike(type, high));
-    Value rounded = math::RoundEvenOp::create(*this, clamped);
     if (isSigned) {
       // NaN has become the lower bound, which is 0 only if unsigned.
       Value isNan =
           arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, value, value);
-      rounded = select(isNan, cstLike(type, 0), rounded);
+      clamped = select(isNan, cstLike(type, 0), clamped);
     }
+    // Rounds to nearest even in one instruction (cvtps2dq).
     Type wide = withLanesOf(type, getI32Type());
-    Value integer = arith::FPToSIOp::create(*this, wide, rounded);
+    Value integer = LLVM::LrintOp::create(*this, wide, clamped);
     return arith::TruncIOp::create(*this, storage, integer);
   }
   }

@@ -19,6 +19,7 @@ static std::vector<const Solver *> &solverList() {
   static std::vector<const Solver *> solvers = {
       &getDepthwiseNhwc(),
       &getDepthwiseNchw(),
+      &getConvDirectRows(),
       &getConvImplicitGemm(),
       &getWinogradF4x3(),
       &getWinogradF2x3(),

@@ -12,6 +12,7 @@
 
 namespace tarpon {
 
+const Solver &getConvDirectRows();
 const Solver &getConvImplicitGemm();
 const Solver &getWinogradF2x3();
 const Solver &getWinogradF4x3();

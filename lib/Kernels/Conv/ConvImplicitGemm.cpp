@@ -5,21 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1-D and 2-D forward convolution with any stride, dilation, padding and
+// 1-D, 2-D and 3-D forward convolution with any stride, dilation, padding and
 // groups, in every layout. An nchw input is first rewritten as nhwc into the
 // workspace; the result is written in its own layout directly.
 //
 //===----------------------------------------------------------------------===//
 
-#include "../ImplicitGemm/ImplicitGemm.h"
 #include "../Solvers.h"
+#include "ConvGeometry.h"
 
 using namespace mlir;
 using namespace tarpon;
 
-static igemm::Geometry makeGeometry(const Problem &problem) {
+igemm::Geometry tarpon::getConvGeometry(const Problem &problem) {
   const std::vector<int64_t> &input = problem.operands[0].shape;
   const std::vector<int64_t> &filter = problem.operands[1].shape;
+  const std::vector<int64_t> &result = problem.result.shape;
   std::vector<int64_t> strides = problem.ints("strides"),
                        dilations = problem.ints("dilations"),
                        pads = problem.ints("pads");
@@ -30,24 +31,30 @@ static igemm::Geometry makeGeometry(const Problem &problem) {
   g.groups = problem.integer("group");
   g.channels = filter[1];
   g.outChannels = filter[0] / g.groups;
-  // A 1-D convolution is one row.
-  size_t last = strides.size() - 1;
+  // The innermost dimension comes last; a 1-D convolution is one row.
+  size_t dims = strides.size(), last = dims - 1;
   g.width = input.back();
-  g.outWidth = problem.result.shape.back();
+  g.outWidth = result.back();
   g.kernelW = filter.back();
   g.strideW = strides[last];
   g.dilationW = dilations[last];
   g.padLeft = pads[last];
-  if (last == 0) {
-    g.height = g.outHeight = 1;
-    return g;
+  if (dims >= 2) {
+    g.height = input[dims];
+    g.outHeight = result[dims];
+    g.kernelH = filter[dims];
+    g.strideH = strides[last - 1];
+    g.dilationH = dilations[last - 1];
+    g.padTop = pads[last - 1];
   }
-  g.height = input[2];
-  g.outHeight = problem.result.shape[2];
-  g.kernelH = filter[2];
-  g.strideH = strides[0];
-  g.dilationH = dilations[0];
-  g.padTop = pads[0];
+  if (dims >= 3) {
+    g.depth = input[2];
+    g.outDepth = result[2];
+    g.kernelD = filter[2];
+    g.strideD = strides[0];
+    g.dilationD = dilations[0];
+    g.padFront = pads[0];
+  }
   return g;
 }
 
@@ -76,11 +83,12 @@ public:
                              const TargetInfo &target) const override {
     if (problem.op != "conv")
       return Applicability::no("needs a convolution");
-    if (problem.result.rank() > 4)
-      return Applicability::no("needs one or two spatial dimensions");
-    if (problem.operands[0].pitch && makeGeometry(problem).taps() > 1)
+    if (problem.result.rank() > 5)
+      return Applicability::no("needs one to three spatial dimensions");
+    igemm::Geometry geometry = getConvGeometry(problem);
+    if (problem.operands[0].pitch && geometry.taps() > 1)
       return Applicability::no("reads slices in windows of one pixel only");
-    return igemm::isSupported(problem, target, makeGeometry(problem));
+    return igemm::isSupported(problem, target, geometry);
   }
 
   int64_t workspaceSize(const Problem &problem,
@@ -94,7 +102,7 @@ public:
 
 protected:
   igemm::Geometry getGeometry(const Problem &problem) const override {
-    return makeGeometry(problem);
+    return getConvGeometry(problem);
   }
 };
 } // namespace
@@ -102,7 +110,7 @@ protected:
 SolutionPlan ConvImplicitGemm::plan(const Problem &problem,
                                     const TargetInfo &target,
                                     const PerfConfig &config) const {
-  igemm::Geometry geometry = makeGeometry(problem);
+  igemm::Geometry geometry = getConvGeometry(problem);
   int64_t taps = geometry.taps();
   igemm::FilterStrides strides = {geometry.channels * taps, taps, 1};
   Layout layout = problem.operands[0].layout;

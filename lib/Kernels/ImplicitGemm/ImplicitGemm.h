@@ -37,6 +37,8 @@ namespace tarpon::igemm {
 /// Units of K in one line of the input panel: 64 bytes.
 inline constexpr int64_t kLineUnits = 16;
 inline constexpr int64_t kUnitBytes = 4;
+/// Units of K between two tests of the inner loop.
+inline constexpr int64_t kUnroll = 4;
 inline constexpr int64_t kLineBytes = kLineUnits * kUnitBytes;
 
 /// The multiply-accumulate instruction.
@@ -49,19 +51,27 @@ enum class Arith : uint8_t {
 /// Elements of K in one unit.
 int64_t elementsPerUnit(Arith arith);
 
-/// A convolution over two spatial dimensions; a matmul has a height, kernel and
-/// stride of 1, its rows being the width. Channels are counted per group.
+/// A convolution over up to three spatial dimensions; those that it lacks have
+/// extents, kernels and strides of 1. A matmul's rows are the width. Channels
+/// are counted per group.
 struct Geometry {
   int64_t batch = 1, groups = 1;
   int64_t channels = 1, height = 1, width = 1;
   int64_t outChannels = 1, outHeight = 1, outWidth = 1;
   int64_t kernelH = 1, kernelW = 1, strideH = 1, strideW = 1;
   int64_t dilationH = 1, dilationW = 1, padTop = 0, padLeft = 0;
+  int64_t depth = 1, outDepth = 1, kernelD = 1, strideD = 1, dilationD = 1;
+  int64_t padFront = 0;
   /// TensorDesc::pitch of an nhwc input and result; 0 if they are no slices.
   int64_t inputPitch = 0, resultPitch = 0;
 
-  int64_t outPixels() const { return outHeight * outWidth; }
-  int64_t taps() const { return kernelH * kernelW; }
+  /// Whether the third dimension, in front of the others, is used.
+  bool hasDepth() const {
+    return depth * outDepth * kernelD != 1 || padFront != 0;
+  }
+  int64_t pixels() const { return depth * height * width; }
+  int64_t outPixels() const { return outDepth * outHeight * outWidth; }
+  int64_t taps() const { return kernelD * kernelH * kernelW; }
 };
 
 /// Where element (output channel, input channel, tap) of the filter lies in its
@@ -96,17 +106,26 @@ struct KernelSpec {
   /// side. For inputs with few channels, which would fill lines badly one by
   /// one.
   bool mergedRows;
-  /// The runs fill whole lines: no masks when packing.
-  bool alignedRuns;
+  /// Three spatial dimensions.
+  bool hasDepth;
   std::vector<OperandAccess> operands;
   EpilogueEmitter epilogue;
 
   std::string symbol() const;
+  /// What all kernels on register tiles depend on, for their symbols.
+  std::string commonSymbol() const;
   /// Elements of the input that are read at once, and the units they fill.
   int64_t pieceElements() const;
   int64_t pieceUnits() const;
   /// Bytes of one unit of the packed filter.
   int64_t filterUnitBytes() const;
+};
+
+/// How the pixels of a tile get into the panel.
+enum PackMode : int64_t {
+  PackPieces, ///< runs of any length, in masked pieces
+  PackLines,  ///< the channels of a tap fill whole lines
+  PackPixels, ///< a window of one pixel: pixels follow each other in memory
 };
 
 /// The parameters of a launch, in order; the operands' scales and zero points
@@ -130,8 +149,17 @@ enum Param : int64_t {
   DilationW,
   PadTop,
   PadLeft,
-  FillByte, ///< what padding holds: the zero point
-  Lines,    ///< of a pixel in the panel: ceil(K / 16)
+  InputDepth, ///< read where the spec has a depth, like the four that follow
+  KernelD,
+  StrideD,
+  DilationD,
+  PadFront,
+  OutHeight, ///< likewise
+  FillByte,  ///< what padding holds: the zero point
+  Mode,      ///< a PackMode
+  RowLines,  ///< of a row of the kernel that lies in one piece, or 0
+  Lines,     ///< of a pixel in the panel: ceil(K / 16)
+  Units,     ///< of K that are multiplied: the last line may end early
   OutWidth,
   OutPixels,      ///< per image
   OutChannels,    ///< per group
@@ -141,6 +169,9 @@ enum Param : int64_t {
   ChannelTiles,  ///< per group
   BlockM,        ///< pixel tiles per task
   BlockN,        ///< channel tiles per task
+  AsksForInput,  ///< 1: what is asked for ahead is input, not the filter
+  BlockLines,    ///< of K that are multiplied at a stretch
+  KBlocks,       ///< ceil(Lines / BlockLines)
   PixelBlocks,   ///< ceil(PixelTiles / BlockM)
   ChannelBlocks, ///< ceil(ChannelTiles / BlockN)
   ResultInverseScale,
@@ -168,6 +199,39 @@ double expectedFraction(const TargetInfo &target, const Geometry &geometry);
 SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                   const PerfConfig &config, const Geometry &geometry,
                   const FilterStrides &strides, Layout inputLayout);
+
+/// The last tile of a row of pixels is cut down to this many if they are
+/// enough.
+inline int64_t tailM(int64_t tileM) { return tileM >= 4 ? tileM / 2 : 0; }
+
+/// The tiles (pixels, channels) worth a try, best estimate first.
+std::vector<std::pair<int64_t, int64_t>> rankTiles(const TargetInfo &target,
+                                                   const Geometry &geometry);
+/// The part of the peak that a tile is estimated to reach.
+double estimateEfficiency(const TargetInfo &target, const Geometry &geometry,
+                          int64_t tileM, int64_t tileN);
+
+/// Whether a tile fits the registers.
+bool isValidTile(const TargetInfo &target, int64_t tileM, int64_t tileN);
+
+/// Channel tiles per task, and tasks that they make. Channels are cut only when
+/// `otherTasks` are too few to keep the threads busy, because every task packs
+/// its input anew.
+std::pair<int64_t, int64_t> splitChannels(const TargetInfo &target,
+                                          int64_t channelTiles,
+                                          int64_t otherTasks);
+
+/// Sets FillByte and what the code behind the product reads: scales and zero
+/// points, and behind NumParams those of the operands and the epilogue's.
+void setResultParams(std::vector<int64_t> &params, const Problem &problem,
+                     const KernelSpec &spec);
+
+/// Binds the buffers of a launch in the engine's order: input, packed filter,
+/// for I8Dot the factors and starts per channel, the epilogue's operands,
+/// result.
+SolutionPlan bindLaunch(const Problem &problem, const KernelSpec &spec,
+                        const Geometry &geometry, const FilterStrides &strides,
+                        LaunchPlan launch, ConstantPlan filter);
 
 /// The packed filter, and for I8Dot the factors and offsets per channel.
 std::vector<char> packFilter(const KernelSpec &spec, const Geometry &geometry,

@@ -6,13 +6,17 @@
 //===----------------------------------------------------------------------===//
 //
 // One task: pack the pixel tiles of a block, then for each tile of channels and
-// each packed tile multiply, apply the epilogue and store.
+// each packed tile multiply, apply the epilogue and store. Where K is so long
+// that the panels do not stay in the L2, this is done in blocks of K, between
+// which the sums are kept in memory.
 //
 //===----------------------------------------------------------------------===//
 
 #include "KernelEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 #include <optional>
 
@@ -28,30 +32,63 @@ public:
   void emit();
 
 private:
+  /// What is worked on between two changes of panels: the pixel tiles of the
+  /// task, its tiles of channels, and lines of K.
+  struct Block {
+    Value image, group, firstTile, lastTile, firstChannels, lastChannels;
+    Value firstLine, lastLine;
+    /// The input of the image and group.
+    Value source;
+  };
+
+  /// What one register tile is made of: its panels, what to ask for meanwhile,
+  /// where its sums are kept between blocks of K, and the place of its channels
+  /// in the per-channel tables.
+  struct Operands {
+    Value panel, filter, ahead, partial, tableOffset;
+  };
+
   Value param(Param p) { return params[p]; }
   int64_t vectors() const { return spec.tileN / b.lanes(); }
 
+  int64_t filterLineBytes() const {
+    return kLineUnits * spec.tileN * spec.filterUnitBytes();
+  }
+  int64_t partialBytes() const { return spec.tileM * spec.tileN * kUnitBytes; }
+  /// The filter of the next tile is asked for by this many products: more at a
+  /// time than the memory answers would hold up the loads of this one.
+  int64_t prefetchParts() const { return spec.tileM >= 6 ? 4 : 1; }
+  Value partBytes(const Block &block) {
+    return b.mul(b.sub(block.lastLine, block.firstLine),
+                 filterLineBytes() / prefetchParts());
+  }
+  VectorType accumulatorType() {
+    return b.vec(spec.arith == Arith::I8Dot ? Type(b.getI32Type()) : b.f32(),
+                 b.lanes());
+  }
+
   void fillPaddingLine();
   void emitTask(Value task);
-  void emitChannelTile(Value image, Value group, Value channelTile,
-                       Value firstTile, Value lastTile);
-  SmallVector<Value> emitProduct(Value panel, Value filter, Value ahead,
-                                 ArrayRef<Value> start);
-  void prefetchFilter(Value ahead, Value line);
-  SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators);
-  SmallVector<Value> startValues(Value tableOffset);
-
-  /// Steps of K between two tests of the loop.
-  static constexpr int64_t kUnroll = 4;
+  void emitChannelTile(const Block &block, Value channelTile);
+  Value getFilterAhead(const Block &block, Value channelTile, Value filterTile);
+  Value getInputAhead(const Block &block, Value channelTile);
+  void emitPixelTile(const Block &block, const Operands &operands,
+                     const TileAccess::Place &place);
+  SmallVector<Value> loadPartial(Value partial, int64_t count);
+  void storePartial(ArrayRef<Value> sums, Value partial);
+  SmallVector<Value> emitProduct(const Block &block, const Operands &operands,
+                                 ArrayRef<Value> start, int64_t rows);
+  void emitPrefetch(Value ahead);
+  SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators,
+                               int64_t rows);
+  SmallVector<Value> startValues(Value tableOffset, int64_t rows);
 
   KernelBuilder &b;
   const KernelSpec &spec;
   SmallVector<Value> params;
   std::optional<ResultEmitter> results;
   Value input, filter, scales, starts;
-  Value panels, fill, panelBytes, filterTileBytes;
-  /// Cache lines of the next tile's filter to ask for in each line of K.
-  Value linesAhead;
+  Value panels, partials, fill, panelBytes, filterTileBytes;
 };
 
 } // namespace
@@ -72,10 +109,10 @@ KernelEmitter::KernelEmitter(KernelBuilder &b, const KernelSpec &spec)
   results.emplace(b, spec, buffer, scales);
 
   panelBytes = b.mul(param(Lines), spec.tileM * kLineBytes);
-  filterTileBytes =
-      b.mul(param(Lines), kLineUnits * spec.tileN * spec.filterUnitBytes());
+  filterTileBytes = b.mul(param(Lines), filterLineBytes());
   fill = b.getScratch();
   panels = b.offset(fill, kLineBytes);
+  partials = b.offset(panels, b.mul(param(BlockM), panelBytes));
 }
 
 void KernelEmitter::emit() {
@@ -112,38 +149,116 @@ void KernelEmitter::emitTask(Value task) {
   Value firstChannels = b.mul(channelBlock, param(BlockN));
   Value lastChannels =
       b.minS(b.add(firstChannels, param(BlockN)), param(ChannelTiles));
-  int64_t filterLineBytes = kLineUnits * spec.tileN * spec.filterUnitBytes();
-  linesAhead = b.ceilDiv(b.cst(filterLineBytes / kLineBytes),
-                         b.sub(lastTile, firstTile));
-  b.forLoop(firstChannels, lastChannels, b.cst(1), [&](Value channelTile) {
-    emitChannelTile(image, group, channelTile, firstTile, lastTile);
+  b.forLoop(param(KBlocks), [&](Value kBlock) {
+    Value firstLine = b.mul(kBlock, param(BlockLines));
+    Value lastLine = b.minS(b.add(firstLine, param(BlockLines)), param(Lines));
+    Block block = {image,        group,     firstTile, lastTile, firstChannels,
+                   lastChannels, firstLine, lastLine,  source};
+    b.forLoop(firstChannels, lastChannels, b.cst(1),
+              [&](Value channelTile) { emitChannelTile(block, channelTile); });
   });
 }
 
-void KernelEmitter::emitChannelTile(Value image, Value group, Value channelTile,
-                                    Value firstTile, Value lastTile) {
-  Value tileIndex = b.add(b.mul(group, param(ChannelTiles)), channelTile);
+void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
+  Value firstOfGroup = b.mul(block.group, param(ChannelTiles));
+  Value tileIndex = b.add(firstOfGroup, channelTile);
   Value filterTile = b.offset(filter, b.mul(tileIndex, filterTileBytes));
-  Value tableOffset = b.mul(tileIndex, spec.tileN * 4);
   Value channelInGroup = b.mul(channelTile, spec.tileN);
-  b.forLoop(firstTile, lastTile, b.cst(1), [&](Value tile) {
-    Value panel = b.offset(panels, b.mul(b.sub(tile, firstTile), panelBytes));
+  Value channel = b.add(b.mul(block.group, param(OutChannels)), channelInGroup);
+  Value channels = b.sub(param(OutChannels), channelInGroup);
+  Value firstPartial =
+      b.mul(b.sub(channelTile, block.firstChannels), param(BlockM));
+  auto ahead = [&, filterAhead = getFilterAhead(block, channelTile, filterTile),
+                inputAhead = getInputAhead(block, channelTile)](Value index) {
+    // Each pixel tile asks for its part.
+    Value part = b.minS(index, b.cst(prefetchParts() - 1));
+    Value tileBytes = b.mul(param(InputPixelBytes), spec.tileM);
+    return b.select(b.eq(param(AsksForInput), b.cst(1)),
+                    b.offset(inputAhead, b.mul(index, tileBytes)),
+                    b.offset(filterAhead, b.mul(part, partBytes(block))));
+  };
+  b.forLoop(block.firstTile, block.lastTile, b.cst(1), [&](Value tile) {
+    Value index = b.sub(tile, block.firstTile);
     Value pixel = b.mul(tile, spec.tileM);
-    // No lane beyond the tile may be stored: it belongs to another task.
-    Value pixels = b.minS(b.sub(param(OutPixels), pixel), b.cst(spec.tileM));
-    TileAccess::Place place = {
-        image, pixel, pixels,
-        b.add(b.mul(group, param(OutChannels)), channelInGroup),
-        b.sub(param(OutChannels), channelInGroup)};
-    results->emitPrefetch(place);
-    // Each pixel tile asks for its part of the next channel tile's filter.
-    Value part = b.mul(b.mul(b.sub(tile, firstTile), param(Lines)), linesAhead);
-    Value ahead =
-        b.offset(filterTile, b.add(filterTileBytes, b.mul(part, kLineBytes)));
-    SmallVector<Value> sums =
-        emitProduct(panel, filterTile, ahead, startValues(tableOffset));
-    results->emit(sums, tableOffset, place);
+    Value pixels = b.sub(param(OutPixels), pixel);
+    Value partial = b.mul(b.add(firstPartial, index), partialBytes());
+    Operands operands = {b.offset(panels, b.mul(index, panelBytes)), filterTile,
+                         ahead(index), b.offset(partials, partial),
+                         b.mul(tileIndex, spec.tileN * 4)};
+    auto emitTile = [&](int64_t rows) {
+      // No lane beyond the tile may be stored: it belongs to another task.
+      emitPixelTile(block, operands,
+                    {block.image, pixel, b.minS(pixels, b.cst(rows)), channel,
+                     channels, rows});
+    };
+    int64_t tail = tailM(spec.tileM);
+    if (tail == 0)
+      return emitTile(spec.tileM);
+    b.ifThenElse(
+        b.slt(b.cst(tail), pixels), [&] { emitTile(spec.tileM); },
+        [&] { emitTile(tail); });
   });
+}
+
+/// What the kernel asks for ahead where the filter stays in the cache and the
+/// pixels lie side by side: the input of the next block of pixels.
+Value KernelEmitter::getInputAhead(const Block &block, Value channelTile) {
+  Value tileBytes = b.mul(param(InputPixelBytes), spec.tileM);
+  Value next = b.offset(block.source, b.mul(block.lastTile, tileBytes));
+  // Each product asks for its part of a tile.
+  Value done = b.mul(b.sub(channelTile, block.firstChannels), partBytes(block));
+  return b.offset(next, b.minS(done, tileBytes));
+}
+
+/// What it asks for of the filter: while the tiles of a block are multiplied by
+/// a tile of the filter, the next one (the filters of a model are read once in
+/// a run, from memory; spread over the products, that costs no time). A lone
+/// tile reads its filter once, and asks for what comes soon.
+Value KernelEmitter::getFilterAhead(const Block &block, Value channelTile,
+                                    Value filterTile) {
+  constexpr int64_t kSoonBytes = 8192;
+  Value here = b.offset(filterTile, b.mul(block.firstLine, filterLineBytes()));
+  Value next = b.add(channelTile, 1);
+  Value firstOfGroup = b.mul(block.group, param(ChannelTiles));
+  Value first = b.add(firstOfGroup, block.firstChannels);
+  // Behind the last tile comes the first one again, with the next block of K.
+  Value nextBlock = b.offset(b.offset(filter, b.mul(first, filterTileBytes)),
+                             b.mul(block.lastLine, filterLineBytes()));
+  Value inBlock = b.slt(next, block.lastChannels);
+  Value ahead = b.select(inBlock, b.offset(here, filterTileBytes), nextBlock);
+  Value isLone = b.eq(b.sub(block.lastTile, block.firstTile), b.cst(1));
+  return b.select(isLone, b.offset(here, kSoonBytes), ahead);
+}
+
+void KernelEmitter::emitPixelTile(const Block &block, const Operands &operands,
+                                  const TileAccess::Place &place) {
+  Value isFirst = b.eq(block.firstLine, b.cst(0));
+  Value isLast = b.eq(block.lastLine, param(Lines));
+  int64_t count = place.rows * vectors();
+  SmallVector<Type> types(count, accumulatorType());
+  SmallVector<Value> start = b.ifThenElse(
+      isFirst, types,
+      [&] { return startValues(operands.tableOffset, place.rows); },
+      [&] { return loadPartial(operands.partial, count); });
+  b.ifThen(isLast, [&] { results->emitPrefetch(place); });
+  SmallVector<Value> sums = emitProduct(block, operands, start, place.rows);
+  b.ifThenElse(
+      isLast, [&] { results->emit(sums, operands.tableOffset, place); },
+      [&] { storePartial(sums, operands.partial); });
+}
+
+SmallVector<Value> KernelEmitter::loadPartial(Value partial, int64_t count) {
+  SmallVector<Value> sums;
+  for (int64_t i = 0; i < count; ++i)
+    sums.push_back(b.load(b.offset(partial, i * b.lanes() * kUnitBytes),
+                          accumulatorType()));
+  return sums;
+}
+
+void KernelEmitter::storePartial(ArrayRef<Value> sums, Value partial) {
+  for (auto [i, sum] : llvm::enumerate(sums))
+    b.store(sum, b.offset(partial,
+                          static_cast<int64_t>(i) * b.lanes() * kUnitBytes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,7 +266,7 @@ void KernelEmitter::emitChannelTile(Value image, Value group, Value channelTile,
 //===----------------------------------------------------------------------===//
 
 /// Accumulator [p][v] is at p * vectors() + v.
-SmallVector<Value> KernelEmitter::startValues(Value tableOffset) {
+SmallVector<Value> KernelEmitter::startValues(Value tableOffset, int64_t rows) {
   SmallVector<Value> row;
   for (int64_t v = 0; v < vectors(); ++v) {
     if (spec.arith != Arith::I8Dot)
@@ -162,44 +277,52 @@ SmallVector<Value> KernelEmitter::startValues(Value tableOffset) {
                  b.vec(b.getI32Type(), b.lanes())));
   }
   SmallVector<Value> tile;
-  for (int64_t p = 0; p < spec.tileM; ++p)
+  for (int64_t p = 0; p < rows; ++p)
     tile.append(row);
   return tile;
 }
 
-/// Asks for the part of the next channel tile's filter that belongs to a line
-/// of K. The filters of a model are read once in a run, from memory; spread
-/// over the products, reading them costs no time.
-void KernelEmitter::prefetchFilter(Value ahead, Value line) {
-  Value from = b.offset(ahead, b.mul(b.mul(line, linesAhead), kLineBytes));
-  b.forLoop(linesAhead, [&](Value i) {
-    LLVM::Prefetch::create(b, b.offset(from, b.mul(i, kLineBytes)), /*rw=*/0,
-                           /*hint=*/2, /*cache=*/1);
-  });
+SmallVector<Value> KernelEmitter::emitProduct(const Block &block,
+                                              const Operands &operands,
+                                              ArrayRef<Value> start,
+                                              int64_t rows) {
+  int64_t stepBytes = spec.tileN * spec.filterUnitBytes();
+  Value one = b.cst(1);
+  return b.forLoop(
+      block.firstLine, block.lastLine, one, start,
+      [&](Value line, ValueRange lineSums) {
+        Value a =
+            b.offset(operands.panel, b.mul(line, spec.tileM * kLineBytes));
+        Value w = b.offset(operands.filter, b.mul(line, filterLineBytes()));
+        Value ahead = b.offset(operands.ahead,
+                               b.mul(b.sub(line, block.firstLine),
+                                     filterLineBytes() / prefetchParts()));
+        Value units = b.minS(b.cst(kLineUnits),
+                             b.sub(param(Units), b.mul(line, kLineUnits)));
+        return b.forLoop(
+            b.cst(0), units, b.cst(kUnroll), lineSums,
+            [&](Value unit, ValueRange sums) {
+              emitPrefetch(
+                  b.offset(ahead, b.mul(unit, stepBytes / prefetchParts())));
+              return emitSteps(b.offset(a, b.mul(unit, kUnitBytes)),
+                               b.offset(w, b.mul(unit, stepBytes)), sums, rows);
+            });
+      });
 }
 
-SmallVector<Value> KernelEmitter::emitProduct(Value panel, Value filterTile,
-                                              Value ahead,
-                                              ArrayRef<Value> start) {
-  int64_t stepBytes = spec.tileN * spec.filterUnitBytes();
-  Value zero = b.cst(0), one = b.cst(1);
-  return b.forLoop(
-      zero, param(Lines), one, start, [&](Value line, ValueRange lineSums) {
-        prefetchFilter(ahead, line);
-        Value a = b.offset(panel, b.mul(line, spec.tileM * kLineBytes));
-        Value w = b.offset(filterTile, b.mul(line, kLineUnits * stepBytes));
-        return b.forLoop(zero, b.cst(kLineUnits), b.cst(kUnroll), lineSums,
-                         [&](Value unit, ValueRange sums) {
-                           return emitSteps(
-                               b.offset(a, b.mul(unit, kUnitBytes)),
-                               b.offset(w, b.mul(unit, stepBytes)), sums);
-                         });
-      });
+/// Asks for as much as kUnroll steps are to.
+void KernelEmitter::emitPrefetch(Value ahead) {
+  int64_t bytes =
+      kUnroll * spec.tileN * spec.filterUnitBytes() / prefetchParts();
+  for (int64_t at = 0; at < bytes; at += kLineBytes)
+    LLVM::Prefetch::create(b, b.offset(ahead, at), /*rw=*/0, /*hint=*/2,
+                           /*cache=*/1);
 }
 
 /// kUnroll steps of K; `a` and `w` point to the first one in the panels.
 SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w,
-                                            ValueRange accumulators) {
+                                            ValueRange accumulators,
+                                            int64_t rows) {
   SmallVector<Value> sums(accumulators);
   int64_t lanes = b.lanes(), unitBytes = spec.filterUnitBytes();
   bool isFloat = spec.arith == Arith::F32;
@@ -211,7 +334,7 @@ SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w,
       row.push_back(isFloat ? b.loadConverted(spec.filterDtype, at, lanes)
                             : b.load(at, b.vec(unit, lanes)));
     }
-    for (int64_t p = 0; p < spec.tileM; ++p) {
+    for (int64_t p = 0; p < rows; ++p) {
       Value at = b.offset(a, p * kLineBytes + step * kUnitBytes);
       Value pixel = b.broadcast(b.load(at, unit), lanes);
       for (int64_t v = 0; v < vectors(); ++v) {

@@ -25,13 +25,31 @@ public:
   void emit(Value input, Value first, Value count, Value panel);
 
 private:
-  void emitPixel(Value input, Value row, Value column, Value destination);
-  void emitTap(Value input, Value y, Value x, Value destination, Value unit);
-  void emitMergedRow(Value input, Value y, Value x, Value destination,
+  /// Where a tap is read from, and the bytes from one piece to the next.
+  struct Source {
+    Value pointer, step;
+  };
+
+  /// The window of one output pixel: its first row, column and slice in the
+  /// input (a slice only where there is a depth), and its place in the panel.
+  struct Window {
+    Value input, top, left, front, destination;
+  };
+
+  void emitPixels(Value input, Value first, Value count, Value panel);
+  void emitWindows(Value input, Value first, Value count, Value panel,
+                   PackMode mode);
+  void emitLineWindow(const Window &window);
+  void emitPieceWindow(const Window &window);
+  void emitMergedRow(const Window &window, Value y, Value x, Value inside,
                      Value unit);
-  void emitLines(Value source, Value step, Value destination);
-  void emitPieces(Value source, Value step, Value from, Value to,
-                  Value destination, Value unit);
+  void forKernelRows(
+      const Window &window,
+      llvm::function_ref<void(Value kernelRow, Value y, Value inside)> body);
+  Source getSource(Value input, Value y, Value x, Value inside);
+  void emitLines(Source source, Value lines, Value destination);
+  void emitPieces(Source source, Value from, Value to, Value destination,
+                  Value unit);
   Value loadPiece(Value source, Value mask);
   void storePiece(Value piece, Value destination, Value unit, Value units);
   Value toUnits(Value elements);
@@ -55,6 +73,8 @@ public:
   /// exist, first channel of all groups.
   struct Place {
     Value image, pixel, pixels, channel, channels;
+    /// Pixels in the tile, existing or not.
+    int64_t rows;
     /// Known to be whole: all pixels and channels of the tile exist.
     bool full = false;
   };
@@ -63,6 +83,17 @@ public:
              const Layout &layout, Value base, Value resultChannels,
              Value outPixels);
 
+  /// One register of the tile where channels are innermost; no mask if whole.
+  struct Cell {
+    Value pointer, mask;
+  };
+
+  bool isChannelsFirst() const { return layout.kind == Layout::NCHW; }
+  /// The cells [p][v]; not where pixels are innermost.
+  std::vector<mlir::SmallVector<Cell>> getCells(const Place &place);
+  Value load(const Cell &cell);
+  void store(Value value, const Cell &cell);
+  /// The whole tile; only where pixels are innermost.
   Tile load(const Place &place);
   void store(const Tile &tile, const Place &place);
   /// Asks for the lines of the tile; does nothing in nchw, where pixels of a
@@ -72,9 +103,7 @@ public:
 private:
   using Visit =
       llvm::function_ref<void(int64_t p, int64_t v, Value pointer, Value mask)>;
-  bool isChannelsFirst() const { return layout.kind == Layout::NCHW; }
   int64_t vectors() const { return spec.tileN / b.lanes(); }
-  void forChannelVectors(const Place &place, Visit visit);
   void forPixelVectors(const Place &place, Visit visit);
   Value channelVectorBase(const Place &place, int64_t v);
 
@@ -110,21 +139,39 @@ public:
 
 private:
   using Tile = TileAccess::Tile;
+  /// What is the same for all pixels of a tile: the factors of integer sums
+  /// [v], and the operands of the epilogue that are no tensors [operand][v].
+  struct PerChannel {
+    mlir::SmallVector<Value> factors;
+    std::vector<mlir::SmallVector<Value>> operands;
+  };
+  using LoadTensor = llvm::function_ref<Value(size_t operand)>;
 
   int64_t vectors() const { return spec.tileN / b.lanes(); }
   void finish(llvm::ArrayRef<Value> accumulators, Value tableOffset,
               const TileAccess::Place &place);
-  Tile toFloat(llvm::ArrayRef<Value> accumulators, Value tableOffset);
-  void applyEpilogue(Tile &tile, const TileAccess::Place &place);
+  void finishRows(llvm::ArrayRef<Value> accumulators,
+                  const PerChannel &perChannel, const TileAccess::Place &place);
+  void finishTile(llvm::ArrayRef<Value> accumulators,
+                  const PerChannel &perChannel, const TileAccess::Place &place);
+  PerChannel loadPerChannel(Value tableOffset, const TileAccess::Place &place);
   Value loadPerChannel(size_t index, const TileAccess::Place &place, int64_t v);
+  Value apply(Value sum, int64_t v, const PerChannel &perChannel,
+              LoadTensor loadTensor);
   Value dequantize(size_t index, Value value);
-  void quantizeResult(Tile &tile);
+  bool isTensor(size_t index) const {
+    return spec.operands[index].kind == AccessKind::Tensor;
+  }
+  TileAccess accessToOperand(size_t index) {
+    return accessTo(spec.operands[index].dtype, operandBuffers[index]);
+  }
   TileAccess accessTo(DType dtype, Value base);
 
   KernelBuilder &b;
   const KernelSpec &spec;
   Value scales, result, inverseScale, zeroPoint, resultChannels, outPixels;
   mlir::SmallVector<Value> epilogueParams, operandBuffers;
+  /// Of each operand: what multiplies it and what is added then.
   mlir::SmallVector<std::pair<Value, Value>> operandScales;
 };
 

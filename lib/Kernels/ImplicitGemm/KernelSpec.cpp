@@ -58,7 +58,7 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
       filterDtype(problem.operands[1].dtype), resultDtype(problem.result.dtype),
       resultQuantized(problem.result.quantized), inputLayout(inputLayout),
       resultLayout(problem.result.layout), tileM(config.get("tile_m")),
-      tileN(config.get("tile_n")),
+      tileN(config.get("tile_n")), hasDepth(geometry.hasDepth()),
       epilogue(problem,
                NumParams + 2 * (static_cast<int64_t>(problem.operands.size()) -
                                 problem.rootOperands)) {
@@ -75,8 +75,6 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
   mergedRows = geometry.channels < lineElements && geometry.kernelW > 1 &&
                geometry.dilationW == 1 && geometry.groups == 1 &&
                inputLayout.kind == Layout::NHWC;
-  alignedRuns = !mergedRows && pieceUnits() == kLineUnits &&
-                geometry.channels % lineElements == 0;
 }
 
 int64_t KernelSpec::pieceElements() const {
@@ -109,14 +107,13 @@ static std::string storedName(DType dtype, bool quantized) {
   return std::string(runtime::dtypeName(dtype)) + (quantized ? "q" : "");
 }
 
-std::string KernelSpec::symbol() const {
-  std::string text = "igemm_";
-  text += std::string(arithName(arith)) + "_" +
-          storedName(inputDtype, arith == Arith::I8Dot) + "_" +
-          inputLayout.name() + "_" + storedName(filterDtype, false) + "_to_" +
-          storedName(resultDtype, resultQuantized) + "_" + resultLayout.name();
+std::string KernelSpec::commonSymbol() const {
+  std::string text = std::string(arithName(arith)) + "_" +
+                     storedName(inputDtype, arith == Arith::I8Dot) + "_" +
+                     storedName(filterDtype, false) + "_to_" +
+                     storedName(resultDtype, resultQuantized) + "_" +
+                     resultLayout.name();
   text += "_m" + std::to_string(tileM) + "n" + std::to_string(tileN);
-  text += mergedRows ? "_rows" : alignedRuns ? "_lines" : "_pieces";
   text += epilogue.symbolPart();
   for (const OperandAccess &access : operands) {
     const char *kind = access.kind == AccessKind::Scalar       ? "s"
@@ -126,6 +123,11 @@ std::string KernelSpec::symbol() const {
         std::string("_") + kind + storedName(access.dtype, access.quantized);
   }
   return text;
+}
+
+std::string KernelSpec::symbol() const {
+  return "igemm_" + inputLayout.name() + (hasDepth ? "_3d" : "") +
+         (mergedRows ? "_rows_" : "_") + commonSymbol();
 }
 
 //===----------------------------------------------------------------------===//

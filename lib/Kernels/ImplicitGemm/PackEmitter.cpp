@@ -8,7 +8,9 @@
 // For each pixel of a tile and each tap, the channels go into the panel's lines
 // in pieces: 64 bytes of units in nhwc, one block in a blocked layout. Taps
 // that fall on padding read a line of the padding value over and over instead,
-// which spares the loops a branch.
+// which spares the loops a branch. Where all runs fill whole lines, and where
+// the window is one pixel, faster loops do it; they are chosen at run time, so
+// that one kernel serves all shapes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,94 +27,197 @@ PackEmitter::PackEmitter(KernelBuilder &b, const KernelSpec &spec, Value fill)
 }
 
 void PackEmitter::emit(Value input, Value first, Value count, Value panel) {
-  Value width = param(OutWidth), zero = b.cst(0), one = b.cst(1);
-  SmallVector<Value> start = {b.div(first, width), b.rem(first, width)};
-  b.forLoop(zero, count, one, start, [&](Value pixel, ValueRange at) {
-    Value row = at[0], column = at[1];
-    emitPixel(input, row, column, b.offset(panel, b.mul(pixel, kLineBytes)));
-    Value next = b.add(column, one);
-    Value wraps = b.eq(next, width);
-    return SmallVector<Value>{b.select(wraps, b.add(row, one), row),
-                              b.select(wraps, zero, next)};
+  auto windows = [&](PackMode mode) {
+    emitWindows(input, first, count, panel, mode);
+  };
+  if (spec.mergedRows || spec.pieceUnits() < kLineUnits)
+    return windows(PackPieces);
+  auto isMode = [&](PackMode mode) { return b.eq(param(Mode), b.cst(mode)); };
+  auto windowsOfAnyRun = [&] {
+    b.ifThenElse(
+        isMode(PackLines), [&] { windows(PackLines); },
+        [&] { windows(PackPieces); });
+  };
+  if (spec.inputLayout.kind != Layout::NHWC)
+    return windowsOfAnyRun();
+  b.ifThenElse(
+      isMode(PackPixels), [&] { emitPixels(input, first, count, panel); },
+      windowsOfAnyRun);
+}
+
+/// A window of one pixel, stride 1, no padding: the pixels of a tile lie side
+/// by side.
+void PackEmitter::emitPixels(Value input, Value first, Value count,
+                             Value panel) {
+  int64_t elements = spec.pieceElements();
+  int64_t lineBytes = elements * runtime::dtypeBytes(spec.inputDtype);
+  Value source = b.offset(input, b.mul(first, param(InputPixelBytes)));
+  Value whole = b.div(param(RunElements), elements);
+  Value rest = b.rem(param(RunElements), b.cst(elements));
+  Value hasRest = b.slt(b.cst(0), rest);
+  Value mask = b.firstLanes(rest, elements);
+  b.forLoop(count, [&](Value pixel) {
+    Value from = b.offset(source, b.mul(pixel, param(InputPixelBytes)));
+    Value to = b.offset(panel, b.mul(pixel, kLineBytes));
+    auto copy = [&](Value line, Value lanes) {
+      Value units = loadPiece(b.offset(from, b.mul(line, lineBytes)), lanes);
+      b.store(units, b.offset(to, b.mul(line, spec.tileM * kLineBytes)));
+    };
+    b.forLoop(whole, [&](Value line) { copy(line, nullptr); });
+    b.ifThen(hasRest, [&] { copy(whole, mask); });
   });
 }
 
-void PackEmitter::emitPixel(Value input, Value row, Value column,
-                            Value destination) {
-  Value lineStep = b.cst(spec.tileM * kLineBytes);
+void PackEmitter::emitWindows(Value input, Value first, Value count,
+                              Value panel, PackMode mode) {
   Value zero = b.cst(0), one = b.cst(1);
-  if (!spec.alignedRuns) {
-    // Units behind the last one meet zeros in the filter, and must not be NaN.
-    Value last = b.mul(b.sub(param(Lines), 1), lineStep);
-    b.store(b.cstLike(b.vec(b.f32(), kLineUnits), 0),
-            b.offset(destination, last));
+  // Counts columns, rows and slices up, which spares the loop divisions.
+  SmallVector<Value> extents = {param(OutWidth)}, start;
+  if (spec.hasDepth)
+    extents.push_back(param(OutHeight));
+  Value rest = first;
+  for (Value extent : extents) {
+    start.push_back(b.rem(rest, extent));
+    rest = b.div(rest, extent);
   }
-  Value top = b.sub(b.mul(row, param(StrideH)), param(PadTop));
-  Value left = b.sub(b.mul(column, param(StrideW)), param(PadLeft));
+  start.push_back(rest);
+  b.forLoop(zero, count, one, start, [&](Value pixel, ValueRange at) {
+    auto corner = [&](size_t dim, Param stride, Param pad) {
+      return b.sub(b.mul(at[dim], param(stride)), param(pad));
+    };
+    Window window = {input, corner(1, StrideH, PadTop),
+                     corner(0, StrideW, PadLeft), nullptr,
+                     b.offset(panel, b.mul(pixel, kLineBytes))};
+    if (spec.hasDepth)
+      window.front = corner(2, StrideD, PadFront);
+    if (mode == PackLines)
+      emitLineWindow(window);
+    else
+      emitPieceWindow(window);
+    SmallVector<Value> next(at);
+    Value carry;
+    for (size_t dim = 0; dim < next.size(); ++dim) {
+      next[dim] = dim == 0 ? b.add(at[0], one)
+                           : b.select(carry, b.add(at[dim], one), at[dim]);
+      if (dim == extents.size())
+        break;
+      carry = b.eq(next[dim], extents[dim]);
+      next[dim] = b.select(carry, zero, next[dim]);
+    }
+    return next;
+  });
+}
+
+/// Runs `body` for each row of the kernel: its number, the row of the input and
+/// whether that exists. With a depth, rows are counted through all slices.
+void PackEmitter::forKernelRows(
+    const Window &window,
+    llvm::function_ref<void(Value kernelRow, Value y, Value inside)> body) {
+  auto rowsOfSlice = [&](Value firstRow, Value slice, Value sliceInside) {
+    b.forLoop(param(KernelH), [&](Value kh) {
+      Value y = b.add(window.top, b.mul(kh, param(DilationH)));
+      // Compared as unsigned numbers, negative coordinates are large.
+      Value inside = b.ult(y, param(InputHeight));
+      if (!slice)
+        return body(kh, y, inside);
+      body(b.add(firstRow, kh), b.add(b.mul(slice, param(InputHeight)), y),
+           b.andI(inside, sliceInside));
+    });
+  };
+  if (!spec.hasDepth)
+    return rowsOfSlice(nullptr, nullptr, nullptr);
+  b.forLoop(param(KernelD), [&](Value kd) {
+    Value z = b.add(window.front, b.mul(kd, param(DilationD)));
+    rowsOfSlice(b.mul(kd, param(KernelH)), z, b.ult(z, param(InputDepth)));
+  });
+}
+
+/// The tap at (y, x), or the padding line, over and over.
+PackEmitter::Source PackEmitter::getSource(Value input, Value y, Value x,
+                                           Value inside) {
+  Value pixel = b.add(b.mul(y, param(InputWidth)), x);
+  Value pointer = b.offset(input, b.mul(pixel, param(InputPixelBytes)));
+  return {b.select(inside, pointer, fill),
+          b.select(inside, param(InputPieceBytes), b.cst(0))};
+}
+
+/// Runs of whole lines. Where a row of the window lies inside of the image, its
+/// taps are one long run.
+void PackEmitter::emitLineWindow(const Window &window) {
+  Value lineStep = b.cst(spec.tileM * kLineBytes);
+  Value reach = b.add(window.left, param(KernelW));
+  Value isInside =
+      b.andI(b.cmp(KernelBuilder::Pred::sge, window.left, b.cst(0)),
+             b.cmp(KernelBuilder::Pred::sle, reach, param(InputWidth)));
+  Value oneRun = b.andI(isInside, b.slt(b.cst(0), param(RowLines)));
+  Value tapBytes = b.mul(param(Pieces), lineStep);
+  Value rowBytes = b.mul(param(KernelW), tapBytes);
+  forKernelRows(window, [&](Value kernelRow, Value y, Value rowInside) {
+    Value to = b.offset(window.destination, b.mul(kernelRow, rowBytes));
+    b.ifThenElse(
+        oneRun,
+        [&] {
+          emitLines(getSource(window.input, y, window.left, rowInside),
+                    param(RowLines), to);
+        },
+        [&] {
+          b.forLoop(param(KernelW), [&](Value kw) {
+            Value x = b.add(window.left, b.mul(kw, param(DilationW)));
+            Value inside = b.andI(rowInside, b.ult(x, param(InputWidth)));
+            emitLines(getSource(window.input, y, x, inside), param(Pieces),
+                      b.offset(to, b.mul(kw, tapBytes)));
+          });
+        });
+  });
+}
+
+void PackEmitter::emitPieceWindow(const Window &window) {
+  // Units behind the last one meet zeros in the filter, and must not be NaN.
+  Value last = b.mul(b.sub(param(Lines), 1), spec.tileM * kLineBytes);
+  b.store(b.cstLike(b.vec(b.f32(), kLineUnits), 0),
+          b.offset(window.destination, last));
   Value unitsPerRow = b.mul(param(UnitsPerRun), param(KernelW));
-  b.forLoop(zero, param(KernelH), one, [&](Value kh) {
-    Value y = b.add(top, b.mul(kh, param(DilationH)));
-    Value rowUnit = b.mul(kh, unitsPerRow);
-    b.forLoop(zero, param(KernelW), one, [&](Value kw) {
-      Value x = b.add(left, b.mul(kw, param(DilationW)));
+  forKernelRows(window, [&](Value kernelRow, Value y, Value rowInside) {
+    Value rowUnit = b.mul(kernelRow, unitsPerRow);
+    b.forLoop(param(KernelW), [&](Value kw) {
+      Value x = b.add(window.left, b.mul(kw, param(DilationW)));
       Value unit = b.add(rowUnit, b.mul(kw, param(UnitsPerRun)));
       if (spec.mergedRows)
-        emitMergedRow(input, y, x, destination, unit);
-      else
-        emitTap(input, y, x, destination, unit);
+        return emitMergedRow(window, y, x, rowInside, unit);
+      Value inside = b.andI(rowInside, b.ult(x, param(InputWidth)));
+      Source source = getSource(window.input, y, x, inside);
+      emitPieces(source, b.cst(0), param(RunElements), window.destination,
+                 unit);
     });
   });
 }
 
-void PackEmitter::emitTap(Value input, Value y, Value x, Value destination,
-                          Value unit) {
-  // Compared as unsigned numbers, negative coordinates are large.
-  Value inside =
-      b.andI(b.ult(y, param(InputHeight)), b.ult(x, param(InputWidth)));
-  Value pixel = b.add(b.mul(y, param(InputWidth)), x);
-  Value source = b.select(
-      inside, b.offset(input, b.mul(pixel, param(InputPixelBytes))), fill);
-  Value step = b.select(inside, param(InputPieceBytes), b.cst(0));
-  if (spec.alignedRuns) {
-    Value line = b.div(unit, kLineUnits);
-    emitLines(source, step,
-              b.offset(destination, b.mul(line, spec.tileM * kLineBytes)));
-  } else {
-    emitPieces(source, step, b.cst(0), param(RunElements), destination, unit);
-  }
-}
-
 /// A row of the kernel from column x on. What lies left of the image or right
 /// of it is left out of the loads; a row above or below reads the padding line.
-void PackEmitter::emitMergedRow(Value input, Value y, Value x,
-                                Value destination, Value unit) {
-  Value inside = b.ult(y, param(InputHeight));
+void PackEmitter::emitMergedRow(const Window &window, Value y, Value x,
+                                Value inside, Value unit) {
   Value zero = b.cst(0);
-  Value pixel = b.add(b.mul(y, param(InputWidth)), x);
-  Value source = b.select(
-      inside, b.offset(input, b.mul(pixel, param(InputPixelBytes))), fill);
-  Value step = b.select(inside, param(InputPieceBytes), zero);
   Value left = b.mul(b.sub(zero, x), param(PixelElements));
   Value right = b.mul(b.sub(param(InputWidth), x), param(PixelElements));
   Value from = b.select(inside, b.maxS(left, zero), zero);
   Value to =
       b.select(inside, b.minS(right, param(RunElements)), param(RunElements));
-  emitPieces(source, step, from, to, destination, unit);
+  emitPieces(getSource(window.input, y, x, inside), from, to,
+             window.destination, unit);
 }
 
 /// Copies whole lines.
-void PackEmitter::emitLines(Value source, Value step, Value destination) {
-  b.forLoop(param(Pieces), [&](Value piece) {
-    Value units =
-        loadPiece(b.offset(source, b.mul(piece, step)), /*mask=*/nullptr);
-    b.store(units,
-            b.offset(destination, b.mul(piece, spec.tileM * kLineBytes)));
+void PackEmitter::emitLines(Source source, Value lines, Value destination) {
+  b.forLoop(lines, [&](Value line) {
+    Value units = loadPiece(b.offset(source.pointer, b.mul(line, source.step)),
+                            /*mask=*/nullptr);
+    b.store(units, b.offset(destination, b.mul(line, spec.tileM * kLineBytes)));
   });
 }
 
 /// Copies pieces that may start anywhere in a line. Of the run's elements those
 /// in [from, to) are read, the others are padding.
-void PackEmitter::emitPieces(Value source, Value step, Value from, Value to,
+void PackEmitter::emitPieces(Source source, Value from, Value to,
                              Value destination, Value unit) {
   int64_t elements = spec.pieceElements(), units = spec.pieceUnits();
   b.forLoop(param(Pieces), [&](Value piece) {
@@ -123,7 +228,8 @@ void PackEmitter::emitPieces(Value source, Value step, Value from, Value to,
       Value all = b.cstLike(before.getType(), -1);
       mask = b.andI(mask, arith::XOrIOp::create(b, before, all));
     }
-    Value loaded = loadPiece(b.offset(source, b.mul(piece, step)), mask);
+    Value loaded =
+        loadPiece(b.offset(source.pointer, b.mul(piece, source.step)), mask);
     Value first = b.add(unit, b.mul(piece, units));
     Value count =
         b.ceilDiv(b.sub(param(RunElements), done), b.cst(elements / units));

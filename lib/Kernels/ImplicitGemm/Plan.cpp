@@ -23,6 +23,14 @@ using llvm::divideCeil;
 // Sizes
 //===----------------------------------------------------------------------===//
 
+/// Each output pixel sees the input pixel of its own place.
+static bool isPointwise(const Geometry &g) {
+  return g.taps() == 1 && g.strideH == 1 && g.strideW == 1 && g.padTop == 0 &&
+         g.strideD == 1 && g.padFront == 0 && g.padLeft == 0 &&
+         g.outDepth == g.depth && g.outHeight == g.height &&
+         g.outWidth == g.width;
+}
+
 /// Taps that a run holds, and runs of a window.
 static int64_t tapsPerRun(const KernelSpec &spec, const Geometry &g) {
   return spec.mergedRows ? g.kernelW : 1;
@@ -40,9 +48,12 @@ static int64_t unitsPerRun(const KernelSpec &spec, const Geometry &g) {
   return units;
 }
 
+static int64_t unitsPerPixel(const KernelSpec &spec, const Geometry &g) {
+  return g.taps() / tapsPerRun(spec, g) * unitsPerRun(spec, g);
+}
+
 static int64_t linesPerPixel(const KernelSpec &spec, const Geometry &g) {
-  int64_t runs = g.taps() / tapsPerRun(spec, g);
-  return divideCeil(runs * unitsPerRun(spec, g), kLineUnits);
+  return divideCeil(unitsPerPixel(spec, g), kLineUnits);
 }
 
 static int64_t panelBytes(const KernelSpec &spec, const Geometry &g) {
@@ -61,24 +72,39 @@ static bool fitsRegisters(const TargetInfo &target, int64_t m, int64_t n) {
   return m * vectors + vectors + 1 <= target.vectorRegisters;
 }
 
+bool igemm::isValidTile(const TargetInfo &target, int64_t m, int64_t n) {
+  return m >= 1 && n >= target.lanes() && n % target.lanes() == 0 &&
+         fitsRegisters(target, m, n);
+}
+
 bool igemm::isValidConfig(const TargetInfo &target, const PerfConfig &config) {
   if (config.getFields().size() != 3 || !config.has("tile_m") ||
       !config.has("tile_n") || !config.has("block_m"))
     return false;
-  int64_t m = config.get("tile_m"), n = config.get("tile_n"),
-          block = config.get("block_m");
-  return m >= 1 && n >= target.lanes() && n % target.lanes() == 0 &&
-         block >= 1 && block <= 64 && fitsRegisters(target, m, n);
+  int64_t block = config.get("block_m");
+  return block >= 1 && block <= 64 &&
+         isValidTile(target, config.get("tile_m"), config.get("tile_n"));
+}
+
+/// Pixels that tiles of m compute for a row of them.
+static int64_t computedPixels(int64_t pixels, int64_t m) {
+  int64_t rest = pixels % m;
+  int64_t last = rest == 0 ? 0 : rest <= tailM(m) ? tailM(m) : m;
+  return pixels - rest + last;
 }
 
 /// An estimate of how much of the peak a tile reaches on this problem: the part
 /// of its cells that is output, and the part of its instructions that multiply
 /// (loads of the filter and broadcasts of the input are the rest; both load
-/// ports serve as many as two multiplies need).
-static double estimateEfficiency(const TargetInfo &target, const Geometry &g,
+/// ports serve as many as two multiplies need). A few pixels, as a matmul has
+/// for each image of the batch, are taken for one, so that a batch of a few
+/// images runs the same kernels.
+double igemm::estimateEfficiency(const TargetInfo &target, const Geometry &g,
                                  int64_t m, int64_t n) {
-  double pixels = static_cast<double>(g.outPixels()) /
-                  static_cast<double>(llvm::alignTo(g.outPixels(), m));
+  constexpr int64_t kFewPixels = 8;
+  int64_t outPixels = g.outPixels() <= kFewPixels ? 1 : g.outPixels();
+  double pixels = static_cast<double>(outPixels) /
+                  static_cast<double>(computedPixels(outPixels, m));
   double channels = static_cast<double>(g.outChannels) /
                     static_cast<double>(llvm::alignTo(g.outChannels, n));
   double vectors = static_cast<double>(n) / static_cast<double>(target.lanes());
@@ -91,14 +117,20 @@ static double estimateEfficiency(const TargetInfo &target, const Geometry &g,
 }
 
 /// Pixel tiles per task: as many as keep half of the L2 free for the filter,
-/// but no fewer tasks than keep all threads busy.
+/// but no fewer tasks than keep all threads busy. Each task reads the whole
+/// filter, for which a few tiles do not make up: where there are no more, the
+/// channels are cut instead.
 static int64_t chooseBlockM(const TargetInfo &target, const KernelSpec &spec,
                             const Geometry &g) {
+  constexpr int64_t kFewTiles = 4, kManyTiles = 16;
   int64_t tiles = divideCeil(g.outPixels(), spec.tileM);
-  int64_t fitting =
-      std::max<int64_t>(1, target.l2Bytes / 2 / panelBytes(spec, g));
-  int64_t wanted = divideCeil(tiles * g.batch * g.groups, 4 * target.threads);
-  return std::clamp<int64_t>(std::min(fitting, wanted), 1, 16);
+  int64_t fitting = target.l2Bytes / 2 / panelBytes(spec, g);
+  int64_t wanted = target.threads == 1 ? tiles
+                                       : divideCeil(tiles * g.batch * g.groups,
+                                                    4 * target.threads);
+  int64_t most = std::clamp(std::min(fitting, wanted), kFewTiles, kManyTiles);
+  // Blocks of one size, or nearly so.
+  return divideCeil(tiles, divideCeil(tiles, most));
 }
 
 static PerfConfig makeConfig(const Problem &problem, const TargetInfo &target,
@@ -110,16 +142,15 @@ static PerfConfig makeConfig(const Problem &problem, const TargetInfo &target,
   return config;
 }
 
-/// The tiles worth a try, best estimate first.
-static std::vector<std::pair<int64_t, int64_t>>
-rankTiles(const TargetInfo &target, const Geometry &geometry) {
+std::vector<std::pair<int64_t, int64_t>>
+igemm::rankTiles(const TargetInfo &target, const Geometry &geometry) {
   struct Ranked {
     double efficiency;
     int64_t m, n;
   };
   std::vector<Ranked> ranked;
   for (int64_t vectors : {1, 2, 3, 4})
-    for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})
+    for (int64_t m : {2, 4, 6, 8, 14, 28})
       if (int64_t n = vectors * target.lanes(); fitsRegisters(target, m, n))
         ranked.push_back({estimateEfficiency(target, geometry, m, n), m, n});
   llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
@@ -281,11 +312,30 @@ static std::vector<char> makeStarts(const KernelSpec &spec, const Geometry &g,
 // The launch
 //===----------------------------------------------------------------------===//
 
+/// Pixels that lie side by side are one row, whatever image they are of. No
+/// tile is then cut at the end of an image.
+static Geometry flatten(const Problem &problem, Geometry g) {
+  if (!isPointwise(g) || problem.operands[0].layout.kind != Layout::NHWC ||
+      problem.result.layout.kind != Layout::NHWC)
+    return g;
+  g.width = g.outWidth = g.batch * g.outPixels();
+  g.batch = g.height = g.outHeight = g.depth = g.outDepth = 1;
+  return g;
+}
+
+static PackMode choosePackMode(const KernelSpec &spec, const Geometry &g) {
+  if (spec.mergedRows || spec.pieceUnits() != kLineUnits)
+    return PackPieces;
+  if (spec.inputLayout.kind == Layout::NHWC && isPointwise(g))
+    return PackPixels;
+  return g.channels % spec.pieceElements() == 0 ? PackLines : PackPieces;
+}
+
 /// Sets the parameters that say how the input lies in memory.
 static void setInputParams(std::vector<int64_t> &params, const KernelSpec &spec,
                            const Geometry &g) {
   int64_t element = runtime::dtypeBytes(spec.inputDtype);
-  int64_t channels = g.groups * g.channels, pixels = g.height * g.width;
+  int64_t channels = g.groups * g.channels, pixels = g.pixels();
   bool blocked = spec.inputLayout.kind == Layout::Blocked;
   int64_t block = spec.inputLayout.block;
   int64_t pitch = g.inputPitch ? g.inputPitch : channels;
@@ -301,6 +351,7 @@ static void setInputParams(std::vector<int64_t> &params, const KernelSpec &spec,
   params[RunElements] = runElements(spec, g);
   params[Pieces] = divideCeil(runElements(spec, g), piece);
   params[UnitsPerRun] = unitsPerRun(spec, g);
+  params[Units] = llvm::alignTo(unitsPerPixel(spec, g), kUnroll);
   params[Lines] = linesPerPixel(spec, g);
 }
 
@@ -314,6 +365,41 @@ static void setWindowParams(std::vector<int64_t> &params,
   params[DilationW] = g.dilationW;
   params[PadTop] = g.padTop;
   params[PadLeft] = g.padLeft;
+  params[InputDepth] = g.depth;
+  params[KernelD] = g.kernelD;
+  params[StrideD] = g.strideD;
+  params[DilationD] = g.dilationD;
+  params[PadFront] = g.padFront;
+  params[OutHeight] = g.outHeight;
+  params[Mode] = choosePackMode(spec, g);
+  // In nhwc the taps of a row of the kernel follow each other.
+  bool oneRun = spec.inputLayout.kind == Layout::NHWC && g.groups == 1 &&
+                (g.dilationW == 1 || g.kernelW == 1);
+  params[RowLines] = oneRun ? g.kernelW * params[Pieces] : 0;
+}
+
+std::pair<int64_t, int64_t> igemm::splitChannels(const TargetInfo &target,
+                                                 int64_t channelTiles,
+                                                 int64_t otherTasks) {
+  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
+  int64_t blocks =
+      std::clamp<int64_t>(divideCeil(wanted, otherTasks), 1, channelTiles);
+  int64_t blockN = divideCeil(channelTiles, blocks);
+  return {blockN, divideCeil(channelTiles, blockN)};
+}
+
+/// Cuts K so that the panels of a block, and a tile of the filter and the next
+/// one, stay in the L2.
+static void setKBlocks(std::vector<int64_t> &params, const KernelSpec &spec,
+                       const TargetInfo &target) {
+  int64_t lines = params[Lines], tiles = params[BlockM];
+  int64_t lineBytes = tiles * spec.tileM * kLineBytes +
+                      2 * kLineUnits * spec.tileN * spec.filterUnitBytes();
+  int64_t fitting = std::max(kLineUnits, target.l2Bytes * 3 / 4 / lineBytes);
+  // A lone tile reads everything once.
+  int64_t blocks = tiles == 1 ? 1 : divideCeil(lines, fitting);
+  params[BlockLines] = divideCeil(lines, blocks);
+  params[KBlocks] = divideCeil(lines, params[BlockLines]);
 }
 
 /// Sets the parameters of the output and cuts the work; returns the tasks.
@@ -324,14 +410,8 @@ static int64_t setTaskParams(std::vector<int64_t> &params,
   int64_t channelTiles = divideCeil(g.outChannels, spec.tileN);
   blockM = std::min(blockM, pixelTiles);
   int64_t pixelBlocks = divideCeil(pixelTiles, blockM);
-  // Channels are cut only when there are too few pixels to keep the threads
-  // busy, because every task packs its input anew.
-  int64_t others = pixelBlocks * g.batch * g.groups;
-  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
-  int64_t channelBlocks =
-      std::clamp<int64_t>(divideCeil(wanted, others), 1, channelTiles);
-  int64_t blockN = divideCeil(channelTiles, channelBlocks);
-  channelBlocks = divideCeil(channelTiles, blockN);
+  auto [blockN, channelBlocks] =
+      splitChannels(target, channelTiles, pixelBlocks * g.batch * g.groups);
   params[OutWidth] = g.outWidth;
   params[OutPixels] = g.outPixels();
   params[OutChannels] = g.outChannels;
@@ -347,16 +427,21 @@ static int64_t setTaskParams(std::vector<int64_t> &params,
   return g.batch * g.groups * pixelBlocks * channelBlocks;
 }
 
-/// Appends what dequantises the epilogue's operands: scale and zero point.
-static void appendOperandParams(std::vector<int64_t> &params,
-                                const Problem &problem,
-                                const KernelSpec &spec) {
+void igemm::setResultParams(std::vector<int64_t> &params,
+                            const Problem &problem, const KernelSpec &spec) {
+  params[FillByte] =
+      problem.operands[0].quantized ? problem.operands[0].zeroPoint & 0xff : 0;
+  float scale = problem.result.quantized ? problem.result.scales[0] : 1.0f;
+  params[ResultInverseScale] = runtime::floatParam(1.0f / scale);
+  params[ResultZeroPoint] =
+      runtime::floatParam(static_cast<float>(problem.result.zeroPoint));
   for (const OperandAccess &access : spec.operands) {
     const TensorDesc &desc = problem.operands[access.operand];
     params.push_back(
         runtime::floatParam(desc.quantized ? desc.scales[0] : 1.0f));
     params.push_back(runtime::floatParam(static_cast<float>(desc.zeroPoint)));
   }
+  EpilogueEmitter::appendParams(problem, params);
 }
 
 static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
@@ -370,34 +455,32 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
   setInputParams(params, spec, g);
   setWindowParams(params, spec, g);
   launch.tasks = setTaskParams(params, spec, target, g, config.get("block_m"));
-  params[FillByte] =
-      problem.operands[0].quantized ? problem.operands[0].zeroPoint & 0xff : 0;
-  float scale = problem.result.quantized ? problem.result.scales[0] : 1.0f;
-  params[ResultInverseScale] = runtime::floatParam(1.0f / scale);
-  params[ResultZeroPoint] =
-      runtime::floatParam(static_cast<float>(problem.result.zeroPoint));
-  appendOperandParams(params, problem, spec);
-  EpilogueEmitter::appendParams(problem, params);
-  // One line of padding value behind the panels.
+  setResultParams(params, problem, spec);
+  setKBlocks(params, spec, target);
+  int64_t filterBytes = params[ChannelTiles] * params[Lines] * kLineUnits *
+                        spec.tileN * spec.filterUnitBytes();
+  params[AsksForInput] =
+      params[Mode] == PackPixels && filterBytes <= target.l2Bytes / 4;
+  // One line of padding value in front of the panels, the sums behind them.
   launch.scratchBytes = params[BlockM] * panelBytes(spec, g) + kLineBytes;
+  if (params[KBlocks] > 1)
+    launch.scratchBytes +=
+        params[BlockM] * params[BlockN] * spec.tileM * spec.tileN * kUnitBytes;
   return launch;
 }
 
-SolutionPlan igemm::plan(const Problem &problem, const TargetInfo &target,
-                         const PerfConfig &config, const Geometry &geometry,
-                         const FilterStrides &strides, Layout inputLayout) {
-  KernelSpec spec(problem, target, config, geometry, inputLayout);
+SolutionPlan igemm::bindLaunch(const Problem &problem, const KernelSpec &spec,
+                               const Geometry &geometry,
+                               const FilterStrides &strides, LaunchPlan launch,
+                               ConstantPlan filter) {
   SolutionPlan plan;
-  plan.launches.push_back(planLaunch(problem, target, config, geometry, spec));
-  std::vector<BufferSlot> &buffers = plan.launches.back().buffers;
+  plan.constants.push_back(std::move(filter));
+  std::vector<BufferSlot> &buffers = launch.buffers;
   buffers = {{BufferSlot::Operand, 0}, {BufferSlot::Constant, 0}};
-  plan.constants.push_back({[=](const ConstantOperands &operands) {
-    return packFilter(spec, geometry, strides, operands[1]);
-  }});
   if (spec.arith == Arith::I8Dot) {
-    TensorDesc input = problem.operands[0], filter = problem.operands[1];
+    TensorDesc input = problem.operands[0], weights = problem.operands[1];
     plan.constants.push_back({[=](const ConstantOperands &) {
-      return makeScales(spec, geometry, input, filter);
+      return makeScales(spec, geometry, input, weights);
     }});
     plan.constants.push_back({[=](const ConstantOperands &operands) {
       return makeStarts(spec, geometry, strides, unsignedZeroPoint(input),
@@ -409,5 +492,19 @@ SolutionPlan igemm::plan(const Problem &problem, const TargetInfo &target,
   for (const OperandAccess &access : spec.operands)
     buffers.push_back({BufferSlot::Operand, access.operand});
   buffers.push_back({BufferSlot::Result, 0});
+  plan.launches.push_back(std::move(launch));
   return plan;
+}
+
+SolutionPlan igemm::plan(const Problem &problem, const TargetInfo &target,
+                         const PerfConfig &config, const Geometry &images,
+                         const FilterStrides &strides, Layout inputLayout) {
+  Geometry geometry = flatten(problem, images);
+  KernelSpec spec(problem, target, config, geometry, inputLayout);
+  ConstantPlan filter = {[=](const ConstantOperands &operands) {
+    return packFilter(spec, geometry, strides, operands[1]);
+  }};
+  return bindLaunch(problem, spec, geometry, strides,
+                    planLaunch(problem, target, config, geometry, spec),
+                    std::move(filter));
 }

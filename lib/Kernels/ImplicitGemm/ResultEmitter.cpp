@@ -72,15 +72,21 @@ ResultEmitter::ResultEmitter(KernelBuilder &b, const KernelSpec &spec,
   for (int64_t i = 0; i < count; ++i) {
     operandBuffers.push_back(b.getBuffer(firstBuffer + i));
     int64_t at = NumParams + 2 * i;
-    operandScales.emplace_back(b.getFloatParam(at), b.getFloatParam(at + 1));
+    // (q - zero point) * scale as one multiplication and addition.
+    Value scale = b.getFloatParam(at);
+    Value shift = b.subF(b.cstF(0), b.mulF(b.getFloatParam(at + 1), scale));
+    operandScales.emplace_back(scale, shift);
   }
   result = b.getBuffer(firstBuffer + count);
 }
 
-/// Most tiles are whole, and need no masks.
+/// Most tiles are whole, and need no masks. In nchw they do, because tiles are
+/// no whole vectors of pixels.
 void ResultEmitter::emit(ArrayRef<Value> accumulators, Value tableOffset,
                          TileAccess::Place place) {
-  Value isWhole = b.andI(b.eq(place.pixels, b.cst(spec.tileM)),
+  if (place.rows < spec.tileM || spec.resultLayout.kind == Layout::NCHW)
+    return finish(accumulators, tableOffset, place);
+  Value isWhole = b.andI(b.eq(place.pixels, b.cst(place.rows)),
                          b.slt(b.cst(spec.tileN - 1), place.channels));
   b.ifThenElse(
       isWhole,
@@ -94,37 +100,58 @@ void ResultEmitter::emit(ArrayRef<Value> accumulators, Value tableOffset,
 
 void ResultEmitter::finish(ArrayRef<Value> accumulators, Value tableOffset,
                            const TileAccess::Place &place) {
-  Tile values = toFloat(accumulators, tableOffset);
-  applyEpilogue(values, place);
-  quantizeResult(values);
+  PerChannel perChannel = loadPerChannel(tableOffset, place);
+  if (spec.resultLayout.kind == Layout::NCHW)
+    finishTile(accumulators, perChannel, place);
+  else
+    finishRows(accumulators, perChannel, place);
+}
+
+/// Pixel by pixel: what is read of a pixel need not wait in registers.
+void ResultEmitter::finishRows(ArrayRef<Value> accumulators,
+                               const PerChannel &perChannel,
+                               const TileAccess::Place &place) {
+  using Cells = std::vector<SmallVector<TileAccess::Cell>>;
+  TileAccess output = accessTo(spec.resultDtype, result);
+  Cells outputCells = output.getCells(place);
+  std::vector<Cells> tensorCells(spec.operands.size());
+  for (size_t i = 0; i < spec.operands.size(); ++i)
+    if (isTensor(i))
+      tensorCells[i] = accessToOperand(i).getCells(place);
+  for (int64_t p = 0; p < place.rows; ++p) {
+    SmallVector<Value> row;
+    for (int64_t v = 0; v < vectors(); ++v)
+      row.push_back(apply(
+          accumulators[p * vectors() + v], v, perChannel, [&](size_t operand) {
+            return accessToOperand(operand).load(tensorCells[operand][p][v]);
+          }));
+    for (int64_t v = 0; v < vectors(); ++v)
+      output.store(row[v], outputCells[p][v]);
+  }
+}
+
+/// In nchw the tile is transposed as a whole.
+void ResultEmitter::finishTile(ArrayRef<Value> accumulators,
+                               const PerChannel &perChannel,
+                               const TileAccess::Place &place) {
+  std::vector<Tile> tensors(spec.operands.size());
+  for (size_t i = 0; i < spec.operands.size(); ++i)
+    if (isTensor(i))
+      tensors[i] = accessToOperand(i).load(place);
+  Tile values(place.rows);
+  for (int64_t p = 0; p < place.rows; ++p)
+    for (int64_t v = 0; v < vectors(); ++v)
+      values[p].push_back(
+          apply(accumulators[p * vectors() + v], v, perChannel,
+                [&](size_t operand) { return tensors[operand][p][v]; }));
   accessTo(spec.resultDtype, result).store(values, place);
 }
 
 void ResultEmitter::emitPrefetch(const TileAccess::Place &place) {
   for (size_t i = 0; i < spec.operands.size(); ++i)
-    if (spec.operands[i].kind == AccessKind::Tensor)
-      accessTo(spec.operands[i].dtype, operandBuffers[i])
-          .prefetch(place, /*write=*/false);
+    if (isTensor(i))
+      accessToOperand(i).prefetch(place, /*write=*/false);
   accessTo(spec.resultDtype, result).prefetch(place, /*write=*/true);
-}
-
-ResultEmitter::Tile ResultEmitter::toFloat(ArrayRef<Value> accumulators,
-                                           Value tableOffset) {
-  Tile tile(spec.tileM);
-  Type type = b.vec(b.f32(), b.lanes());
-  SmallVector<Value> factors;
-  if (spec.arith == Arith::I8Dot)
-    for (int64_t v = 0; v < vectors(); ++v)
-      factors.push_back(b.load(
-          b.offset(b.offset(scales, tableOffset), v * b.lanes() * 4), type));
-  for (int64_t p = 0; p < spec.tileM; ++p)
-    for (int64_t v = 0; v < vectors(); ++v) {
-      Value sum = accumulators[p * vectors() + v];
-      if (spec.arith == Arith::I8Dot)
-        sum = b.mulF(arith::SIToFPOp::create(b, type, sum), factors[v]);
-      tile[p].push_back(sum);
-    }
-  return tile;
 }
 
 TileAccess ResultEmitter::accessTo(DType dtype, Value base) {
@@ -135,9 +162,9 @@ TileAccess ResultEmitter::accessTo(DType dtype, Value base) {
 Value ResultEmitter::dequantize(size_t index, Value value) {
   if (!spec.operands[index].quantized)
     return value;
-  auto [scale, zeroPoint] = operandScales[index];
-  Value shifted = b.subF(value, b.broadcast(zeroPoint, b.lanes()));
-  return b.mulF(shifted, b.broadcast(scale, b.lanes()));
+  auto [scale, offset] = operandScales[index];
+  return b.fma(value, b.broadcast(scale, b.lanes()),
+               b.broadcast(offset, b.lanes()));
 }
 
 /// A scalar operand, or vector v of a per-channel one.
@@ -156,38 +183,41 @@ Value ResultEmitter::loadPerChannel(size_t index,
   return dequantize(index, b.loadConverted(access.dtype, at, b.lanes(), mask));
 }
 
-void ResultEmitter::applyEpilogue(Tile &tile, const TileAccess::Place &place) {
-  if (spec.epilogue.empty())
-    return;
-  // Everything is read ahead of the stores, which LLVM would not move it over.
-  std::vector<Tile> tensors(spec.operands.size());
-  std::vector<SmallVector<Value>> vectorsOf(spec.operands.size());
-  for (size_t i = 0; i < spec.operands.size(); ++i) {
-    if (spec.operands[i].kind == AccessKind::Tensor)
-      tensors[i] =
-          accessTo(spec.operands[i].dtype, operandBuffers[i]).load(place);
-    else
-      for (int64_t v = 0; v < vectors(); ++v)
-        vectorsOf[i].push_back(loadPerChannel(i, place, v));
+ResultEmitter::PerChannel
+ResultEmitter::loadPerChannel(Value tableOffset,
+                              const TileAccess::Place &place) {
+  PerChannel values;
+  values.factors.resize(vectors());
+  values.operands.resize(spec.operands.size());
+  Type type = b.vec(b.f32(), b.lanes());
+  for (int64_t v = 0; v < vectors(); ++v) {
+    if (spec.arith == Arith::I8Dot)
+      values.factors[v] = b.load(
+          b.offset(b.offset(scales, tableOffset), v * b.lanes() * 4), type);
+    for (size_t i = 0; i < spec.operands.size(); ++i)
+      if (!isTensor(i))
+        values.operands[i].push_back(loadPerChannel(i, place, v));
   }
-  int firstOperand = spec.operands.empty() ? 0 : spec.operands[0].operand;
-  for (int64_t p = 0; p < spec.tileM; ++p)
-    for (int64_t v = 0; v < vectors(); ++v)
-      tile[p][v] = spec.epilogue.emit(
-          b, tile[p][v], epilogueParams, [&](int operand) -> Value {
-            size_t i = operand - firstOperand;
-            return spec.operands[i].kind == AccessKind::Tensor
-                       ? dequantize(i, tensors[i][p][v])
-                       : vectorsOf[i][v];
-          });
+  return values;
 }
 
-void ResultEmitter::quantizeResult(Tile &tile) {
+/// The result for one sum: scaled, behind the epilogue, and as the result's
+/// integers are spaced.
+Value ResultEmitter::apply(Value sum, int64_t v, const PerChannel &perChannel,
+                           LoadTensor loadTensor) {
+  if (spec.arith == Arith::I8Dot)
+    sum = arith::SIToFPOp::create(b, b.vec(b.f32(), b.lanes()), sum);
+  int firstOperand = spec.operands.empty() ? 0 : spec.operands[0].operand;
+  Value value = spec.epilogue.emit(
+      b, sum, epilogueParams,
+      [&](int operand) -> Value {
+        size_t i = operand - firstOperand;
+        return isTensor(i) ? dequantize(i, loadTensor(i))
+                           : perChannel.operands[i][v];
+      },
+      perChannel.factors[v]);
   if (!spec.resultQuantized)
-    return;
-  Value scale = b.broadcast(inverseScale, b.lanes());
-  Value offset = b.broadcast(zeroPoint, b.lanes());
-  for (SmallVector<Value> &row : tile)
-    for (Value &value : row)
-      value = b.fma(value, scale, offset);
+    return value;
+  return b.fma(value, b.broadcast(inverseScale, b.lanes()),
+               b.broadcast(zeroPoint, b.lanes()));
 }

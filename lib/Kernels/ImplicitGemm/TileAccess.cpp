@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Where channels are innermost (nhwc, blocked) a register of the tile is one
-// masked access. In nchw, pixels are innermost, and squares of the tile are
+// access. In nchw, pixels are innermost, and squares of the tile are
 // transposed in registers on their way.
 //
 //===----------------------------------------------------------------------===//
@@ -14,6 +14,8 @@
 #include "KernelEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -42,23 +44,43 @@ Value TileAccess::channelVectorBase(const Place &place, int64_t v) {
   return b.offset(base, b.mul(element, bytes));
 }
 
-/// Visits the tile's registers where channels are innermost.
-void TileAccess::forChannelVectors(const Place &place, Visit visit) {
-  int64_t bytes = runtime::dtypeBytes(dtype);
-  Value pixelBytes = layout.kind == Layout::NHWC ? b.mul(resultChannels, bytes)
-                                                 : b.cst(layout.block * bytes);
+std::vector<SmallVector<TileAccess::Cell>>
+TileAccess::getCells(const Place &place) {
+  int64_t bytes = runtime::dtypeBytes(dtype), lanes = b.lanes();
+  bool isNhwc = layout.kind == Layout::NHWC;
+  Value pixelBytes =
+      isNhwc ? b.mul(resultChannels, bytes) : b.cst(layout.block * bytes);
+  // In nhwc the vectors of a pixel follow each other.
+  SmallVector<Value> pointers, masks(vectors());
   for (int64_t v = 0; v < vectors(); ++v) {
-    Value pointer = channelVectorBase(place, v);
-    Value channels =
-        b.firstLanes(b.sub(place.channels, v * b.lanes()), b.lanes());
-    Value none = b.cstLike(channels.getType(), 0);
-    for (int64_t p = 0; p < spec.tileM; ++p) {
-      Value exists = b.slt(b.cst(p), place.pixels);
-      visit(p, v, pointer,
-            place.full ? Value() : b.select(exists, channels, none));
-      pointer = b.offset(pointer, pixelBytes);
-    }
+    pointers.push_back(isNhwc && v > 0
+                           ? b.offset(pointers[0], v * lanes * bytes)
+                           : channelVectorBase(place, v));
+    if (!place.full)
+      masks[v] = b.firstLanes(b.sub(place.channels, v * lanes), lanes);
   }
+  std::vector<SmallVector<Cell>> cells(place.rows);
+  for (int64_t p = 0; p < place.rows; ++p) {
+    Value exists = b.slt(b.cst(p), place.pixels);
+    for (int64_t v = 0; v < vectors(); ++v) {
+      Value mask = masks[v];
+      if (mask)
+        mask = b.select(exists, mask, b.cstLike(mask.getType(), 0));
+      cells[p].push_back({pointers[v], mask});
+    }
+    for (int64_t v = 0; v < vectors(); ++v)
+      pointers[v] = isNhwc && v > 0 ? b.offset(pointers[0], v * lanes * bytes)
+                                    : b.offset(pointers[v], pixelBytes);
+  }
+  return cells;
+}
+
+Value TileAccess::load(const Cell &cell) {
+  return b.loadConverted(dtype, cell.pointer, b.lanes(), cell.mask);
+}
+
+void TileAccess::store(Value value, const Cell &cell) {
+  b.storeConverted(dtype, value, cell.pointer, cell.mask);
 }
 
 /// Visits vectors of pixels where those are innermost: p counts from the first
@@ -69,36 +91,28 @@ void TileAccess::forPixelVectors(const Place &place, Visit visit) {
   Value element = b.add(b.mul(plane, outPixels), place.pixel);
   Value tile = b.offset(base, b.mul(element, bytes));
   Value channelBytes = b.mul(outPixels, bytes);
-  for (int64_t p = 0; p < spec.tileM; p += b.lanes()) {
+  for (int64_t p = 0; p < place.rows; p += b.lanes()) {
     Value pixels = b.firstLanes(b.sub(place.pixels, p), b.lanes());
-    Value wanted = b.firstLanes(b.cst(spec.tileM - p), b.lanes());
     Value none = b.cstLike(pixels.getType(), 0);
     Value pointer = b.offset(tile, p * bytes);
     for (int64_t channel = 0; channel < spec.tileN; ++channel) {
       Value exists = b.slt(b.cst(channel), place.channels);
-      visit(p, channel, pointer,
-            place.full ? wanted : b.select(exists, pixels, none));
+      visit(p, channel, pointer, b.select(exists, pixels, none));
       pointer = b.offset(pointer, channelBytes);
     }
   }
 }
 
 TileAccess::Tile TileAccess::load(const Place &place) {
-  Tile tile(spec.tileM, SmallVector<Value>(vectors()));
+  Tile tile(place.rows, SmallVector<Value>(vectors()));
   int64_t lanes = b.lanes();
-  if (!isChannelsFirst()) {
-    forChannelVectors(place, [&](int64_t p, int64_t v, Value at, Value mask) {
-      tile[p][v] = b.loadConverted(dtype, at, lanes, mask);
-    });
-    return tile;
-  }
   SmallVector<Value> square;
   forPixelVectors(place, [&](int64_t p, int64_t c, Value at, Value mask) {
     square.push_back(b.loadConverted(dtype, at, lanes, mask));
     if (static_cast<int64_t>(square.size()) < lanes)
       return;
     SmallVector<Value> rows = b.transpose(square);
-    for (int64_t i = 0; i < lanes && p + i < spec.tileM; ++i)
+    for (int64_t i = 0; i < lanes && p + i < place.rows; ++i)
       tile[p + i][c / lanes] = rows[i];
     square.clear();
   });
@@ -107,19 +121,13 @@ TileAccess::Tile TileAccess::load(const Place &place) {
 
 void TileAccess::store(const Tile &tile, const Place &place) {
   int64_t lanes = b.lanes();
-  if (!isChannelsFirst()) {
-    forChannelVectors(place, [&](int64_t p, int64_t v, Value at, Value mask) {
-      b.storeConverted(dtype, tile[p][v], at, mask);
-    });
-    return;
-  }
   SmallVector<Value> square;
   forPixelVectors(place, [&](int64_t p, int64_t c, Value at, Value mask) {
     if (c % lanes == 0) {
       square.clear();
       Value zero = b.cstLike(b.vec(b.f32(), lanes), 0);
       for (int64_t i = 0; i < lanes; ++i)
-        square.push_back(p + i < spec.tileM ? tile[p + i][c / lanes] : zero);
+        square.push_back(p + i < place.rows ? tile[p + i][c / lanes] : zero);
       square = b.transpose(square);
     }
     b.storeConverted(dtype, square[c % lanes], at, mask);
@@ -129,13 +137,13 @@ void TileAccess::store(const Tile &tile, const Place &place) {
 void TileAccess::prefetch(const Place &place, bool write) {
   if (isChannelsFirst())
     return;
-  constexpr int64_t kLine = 64;
   int64_t vectorBytes = b.lanes() * runtime::dtypeBytes(dtype);
-  int64_t bytes = layout.kind == Layout::NHWC
-                      ? spec.tileN * vectorBytes / b.lanes()
-                      : vectorBytes;
-  forChannelVectors(place, [&](int64_t, int64_t v, Value at, Value) {
-    if (v * vectorBytes % kLine == 0 || bytes == vectorBytes)
-      LLVM::Prefetch::create(b, at, /*rw=*/write, /*hint=*/3, /*cache=*/1);
-  });
+  Place whole = place;
+  whole.full = true;
+  for (const SmallVector<Cell> &row : getCells(whole))
+    for (auto [v, cell] : llvm::enumerate(row))
+      // In nhwc a line may hold several vectors.
+      if (layout.kind != Layout::NHWC || v * vectorBytes % kLineBytes == 0)
+        LLVM::Prefetch::create(b, cell.pointer, /*rw=*/write, /*hint=*/3,
+                               /*cache=*/1);
 }

@@ -188,20 +188,7 @@ Problem ProblemGenerator::makeConv(bool depthwise) {
   problem.result = makeTensor(shape, layout);
   problem.attrs["group"] = {static_cast<double>(group)};
   addWindow(problem, kernel);
-  chooseTypes(problem);
-  TensorDesc &weights = problem.operands[1];
-  weights.constant = chance(90);
-  if (weights.quantized) {
-    setType(weights, DType::I8, true);
-    weights.zeroPoint = 0;
-    weights.scales[0] /= 8;
-    if (chance(70)) {
-      weights.quantAxis = 0;
-      weights.scales.resize(filter[0]);
-      for (float &scale : weights.scales)
-        scale = static_cast<float>(pick(10, 30)) / 8000;
-    }
-  }
+  chooseConvTypes(problem);
   addEpilogue(problem);
   return problem;
 }
@@ -536,8 +523,9 @@ Problem ProblemGenerator::nextDense() {
                                makeWinogradProblem})(*this);
   switch (pick(0, 20)) {
   case 0:
-  case 1:
     return makeConv(/*depthwise=*/false);
+  case 1:
+    return chance(50) ? makeStem() : makePointwise();
   case 2:
   case 3:
     return makeConv(/*depthwise=*/true);

@@ -47,6 +47,9 @@ private:
   /// Makes some nhwc tensors slices of tensors with more channels.
   void addSlices(Problem &problem);
   Problem makeConv(bool depthwise);
+  Problem makeStem();      ///< ConvProblems.cpp
+  Problem makePointwise(); ///< ConvProblems.cpp
+  void chooseConvTypes(Problem &problem);
   Problem makeMatMul();
   Problem makePool();
   Problem makeGlobalPool();
