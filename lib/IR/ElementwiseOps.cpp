@@ -43,6 +43,18 @@ LogicalResult tarpon::detail::inferUnary(const Reporter &report,
   return success();
 }
 
+LogicalResult tarpon::detail::inferReal(const Reporter &report,
+                                        ValueRange operands, Types &types) {
+  if (failed(checkStatic(report, operands)))
+    return failure();
+  // C1
+  RankedTensorType input = getTensorType(operands.front());
+  if (!isa<FloatType>(input.getElementType()))
+    return report("expects float elements, got ", input.getElementType());
+  types.push_back(input);
+  return success();
+}
+
 bool tarpon::detail::isParameter(RankedTensorType operand, int64_t resultRank) {
   int64_t offset = resultRank - operand.getRank();
   for (int64_t dim = 0; dim < operand.getRank(); ++dim)
@@ -99,6 +111,19 @@ LogicalResult tarpon::detail::inferBinary(const Reporter &report,
   return success();
 }
 
+LogicalResult tarpon::detail::inferRealBinary(const Reporter &report,
+                                              ValueRange operands,
+                                              Types &types) {
+  // C1, C2, C3
+  if (failed(inferBinary(report, operands, types)))
+    return failure();
+  // C4
+  Type elementType = getTensorType(operands.front()).getElementType();
+  if (!isa<FloatType>(elementType))
+    return report("expects float elements, got ", elementType);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Scalar semantics
 //===----------------------------------------------------------------------===//
@@ -132,6 +157,16 @@ double AddOp::compute(double lhs, double rhs) { return lhs + rhs; }
 double SubOp::compute(double lhs, double rhs) { return lhs - rhs; }
 double MulOp::compute(double lhs, double rhs) { return lhs * rhs; }
 double DivOp::compute(double lhs, double rhs) { return lhs / rhs; }
+double MinOp::compute(double lhs, double rhs) {
+  return std::isnan(lhs) || lhs < rhs ? lhs : rhs;
+}
+double MaxOp::compute(double lhs, double rhs) {
+  return std::isnan(lhs) || lhs > rhs ? lhs : rhs;
+}
+double PReluOp::compute(double lhs, double rhs) {
+  return lhs < 0 ? rhs * lhs : lhs;
+}
+double PowOp::compute(double lhs, double rhs) { return std::pow(lhs, rhs); }
 
 // Integers wrap, as the kernels' do.
 
@@ -154,4 +189,33 @@ std::optional<int64_t> DivOp::computeInteger(int64_t lhs, int64_t rhs) {
   if (rhs == 0 || (lhs == std::numeric_limits<int64_t>::min() && rhs == -1))
     return std::nullopt;
   return lhs / rhs;
+}
+
+// Whether integers are signed is not known here: only where it makes no
+// difference is there a result.
+
+static bool haveSameSign(int64_t lhs, int64_t rhs) {
+  return (lhs < 0) == (rhs < 0);
+}
+
+std::optional<int64_t> MinOp::computeInteger(int64_t lhs, int64_t rhs) {
+  if (!haveSameSign(lhs, rhs))
+    return std::nullopt;
+  return std::min(lhs, rhs);
+}
+
+std::optional<int64_t> MaxOp::computeInteger(int64_t lhs, int64_t rhs) {
+  if (!haveSameSign(lhs, rhs))
+    return std::nullopt;
+  return std::max(lhs, rhs);
+}
+
+std::optional<int64_t> PReluOp::computeInteger(int64_t lhs, int64_t) {
+  if (lhs < 0)
+    return std::nullopt;
+  return lhs;
+}
+
+std::optional<int64_t> PowOp::computeInteger(int64_t, int64_t) {
+  return std::nullopt;
 }

@@ -98,7 +98,12 @@ llvm::FailureOr<llvm::SmallVector<int64_t>>
 inferSpatialShape(const Reporter &report, llvm::ArrayRef<int64_t> inputSpatial,
                   const Window &window);
 
-/// Inference of all unary and all binary elementwise ops.
+/// Inference of all unary and all binary elementwise ops; "real" ones are
+/// defined on floats only.
+llvm::LogicalResult inferReal(const Reporter &report, mlir::ValueRange operands,
+                              Types &types);
+llvm::LogicalResult inferRealBinary(const Reporter &report,
+                                    mlir::ValueRange operands, Types &types);
 llvm::LogicalResult inferUnary(const Reporter &report,
                                mlir::ValueRange operands, Types &types);
 llvm::LogicalResult inferBinary(const Reporter &report,

@@ -360,10 +360,17 @@ static LogicalResult checkPad(const Reporter &report, PadMode mode, int64_t pad,
                   "got ",
                   pad, " and ", size);
   // C5
-  if (mode == PadMode::Edge && pad > 0 && size == 0)
-    return report("expects no pads of an empty dimension in edge mode, got ",
-                  pad);
+  if ((mode == PadMode::Edge || mode == PadMode::Wrap) && pad > 0 && size == 0)
+    return report("expects no pads of an empty dimension in ",
+                  stringifyPadMode(mode), " mode, got ", pad);
   return success();
+}
+
+bool PadOp::supportsLayout(LayoutAttr layout) {
+  ArrayRef<int64_t> pads = getPads();
+  bool padsChannels =
+      pads.size() >= 4 && (pads[1] != 0 || pads[pads.size() / 2 + 1] != 0);
+  return layout.getKind() != LayoutKind::Blocked || !padsChannels;
 }
 
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
@@ -391,8 +398,10 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                     " in dimension ", dim);
   }
   // C4
-  if (failed(checkRowMajor(report, "input", input)))
-    return failure();
+  if (getLayout(input).getKind() == LayoutKind::Blocked &&
+      (pads[1] != 0 || pads[rank + 1] != 0))
+    return report("expects no pads of channels in a blocked layout, got ",
+                  pads[1], " and ", pads[rank + 1]);
 
   types.push_back(input.clone(shape));
   return success();

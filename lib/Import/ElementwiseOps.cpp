@@ -25,6 +25,136 @@ void importSub(OnnxNode &node) { importBinary<SubOp>(node); }
 void importMul(OnnxNode &node) { importBinary<MulOp>(node); }
 void importDiv(OnnxNode &node) { importBinary<DivOp>(node); }
 
+void importPRelu(OnnxNode &node) { importBinary<PReluOp>(node); }
+
+/// The inputs one after the other.
+template <typename OpTy>
+static void importVariadic(OnnxNode &node) {
+  Value value = node.getInput(0);
+  for (unsigned i = 1; i < node.getNumInputs(); ++i)
+    value = node.create<OpTy>(value, node.getInput(i));
+  node.setOutput(0, value);
+}
+
+void importMax(OnnxNode &node) { importVariadic<MaxOp>(node); }
+void importMin(OnnxNode &node) { importVariadic<MinOp>(node); }
+
+void importMean(OnnxNode &node) {
+  Value sum = node.getInput(0);
+  for (unsigned i = 1; i < node.getNumInputs(); ++i)
+    sum = node.create<AddOp>(sum, node.getInput(i));
+  if (!sum)
+    return;
+  Type elementType = getTensorType(sum).getElementType();
+  if (node.getNumInputs() > 1)
+    sum = node.create<DivOp>(
+        sum, node.createFloat(node.getNumInputs(), elementType));
+  node.setOutput(0, sum);
+}
+
+/// x to the power of a number for which there is something simpler; null if
+/// there is not.
+static Value createSimplePower(OnnxNode &node, Value x, double exponent) {
+  if (exponent == 1)
+    return x;
+  if (exponent == 2)
+    return node.create<MulOp>(x, x);
+  if (exponent == 3)
+    return node.create<MulOp>(node.create<MulOp>(x, x), x);
+  if (exponent == 0.5)
+    return node.create<SqrtOp>(x);
+  if (exponent == -1)
+    return node.create<ReciprocalOp>(x);
+  return nullptr;
+}
+
+/// The exponent may have another type than the base, which the result has.
+void importPow(OnnxNode &node) {
+  Value base = node.getInput(0), exponent = node.getInput(1);
+  RankedTensorType type = getTensorType(base);
+  bool isReal = isa<FloatType>(type.getElementType());
+  ElementsAttr constant = OnnxNode::getConstant(exponent);
+  if (isReal && constant && constant.getNumElements() == 1 &&
+      getShape(exponent).size() <= getShape(base).size()) {
+    std::optional<double> number = node.getConstantNumber(1, "the exponent");
+    if (Value simple =
+            number ? createSimplePower(node, base, *number) : Value())
+      return node.setOutput(0, simple);
+  }
+  // Integers are computed in f64, which holds what an i32 does.
+  Type compute =
+      isReal ? type.getElementType() : Type(node.getBuilder().getF64Type());
+  Value power = node.create<PowOp>(node.convert(base, compute),
+                                   node.convert(exponent, compute));
+  // What is off by the error of pow must not be truncated to one less.
+  if (power && !isReal)
+    power = node.create<MulOp>(power, node.createFloat(1 + 0x1p-44, compute));
+  node.setOutput(0, node.convert(power, type.getElementType()));
+}
+
+template <typename OpTy>
+static void importUnary(OnnxNode &node) {
+  node.setOutput(0, node.create<OpTy>(node.getInput(0)));
+}
+
+void importAbs(OnnxNode &node) { importUnary<AbsOp>(node); }
+void importCeil(OnnxNode &node) { importUnary<CeilOp>(node); }
+void importCos(OnnxNode &node) { importUnary<CosOp>(node); }
+void importErf(OnnxNode &node) { importUnary<ErfOp>(node); }
+void importExp(OnnxNode &node) { importUnary<ExpOp>(node); }
+void importFloor(OnnxNode &node) { importUnary<FloorOp>(node); }
+void importLog(OnnxNode &node) { importUnary<LogOp>(node); }
+void importMish(OnnxNode &node) { importUnary<MishOp>(node); }
+void importNeg(OnnxNode &node) { importUnary<NegOp>(node); }
+void importReciprocal(OnnxNode &node) { importUnary<ReciprocalOp>(node); }
+void importRound(OnnxNode &node) { importUnary<RoundOp>(node); }
+void importSign(OnnxNode &node) { importUnary<SignOp>(node); }
+void importSin(OnnxNode &node) { importUnary<SinOp>(node); }
+void importSoftplus(OnnxNode &node) { importUnary<SoftplusOp>(node); }
+void importSoftsign(OnnxNode &node) { importUnary<SoftsignOp>(node); }
+void importSqrt(OnnxNode &node) { importUnary<SqrtOp>(node); }
+void importTanh(OnnxNode &node) { importUnary<TanhOp>(node); }
+
+/// An op with the one attribute alpha.
+template <typename OpTy>
+static void importWithAlpha(OnnxNode &node, float alpha) {
+  FloatAttr attr =
+      node.getBuilder().getF32FloatAttr(node.getFloat("alpha", alpha));
+  node.setOutput(0, node.create<OpTy>(node.getInput(0), attr));
+}
+
+void importCelu(OnnxNode &node) {
+  if (node.getFloat("alpha", 1) == 0)
+    node.emitError() << "attribute 'alpha' is 0, by which the input is divided";
+  importWithAlpha<CeluOp>(node, 1);
+}
+
+void importElu(OnnxNode &node) { importWithAlpha<EluOp>(node, 1); }
+void importSwish(OnnxNode &node) { importWithAlpha<SwishOp>(node, 1); }
+void importThresholdedRelu(OnnxNode &node) {
+  importWithAlpha<ThresholdedReluOp>(node, 1);
+}
+
+void importSelu(OnnxNode &node) {
+  OpBuilder &builder = node.getBuilder();
+  // The defaults are those of the operator's specification.
+  FloatAttr alpha = builder.getF32FloatAttr(
+      node.getFloat("alpha", 1.67326319217681884765625f));
+  FloatAttr gamma = builder.getF32FloatAttr(
+      node.getFloat("gamma", 1.05070102214813232421875f));
+  node.setOutput(0, node.create<SeluOp>(node.getInput(0), alpha, gamma));
+}
+
+void importGelu(OnnxNode &node) {
+  std::string approximate = node.getString("approximate", "none");
+  if (approximate == "none")
+    return importUnary<GeluOp>(node);
+  if (approximate == "tanh")
+    return importUnary<GeluTanhOp>(node);
+  node.emitError() << "attribute 'approximate' is '" << approximate
+                   << "', expected none or tanh";
+}
+
 void importSum(OnnxNode &node) {
   Value sum = node.getInput(0);
   for (unsigned i = 1; i < node.getNumInputs(); ++i)

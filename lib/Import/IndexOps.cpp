@@ -310,8 +310,8 @@ void importPad(OnnxNode &node) {
   std::optional<PadMode> mode = symbolizePadMode(modeName);
   if (!mode)
     node.emitError() << "the mode '" << modeName
-                     << "' is not supported; expected constant, edge or "
-                        "reflect";
+                     << "' is not supported; expected constant, edge, "
+                        "reflect or wrap";
   if (!pads || !value || node.hasFailed())
     return;
   if (llvm::all_of(*pads, [](int64_t pad) { return pad == 0; }))

@@ -152,6 +152,73 @@ void importUnsqueeze(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
+// Blocks of pixels
+//===----------------------------------------------------------------------===//
+
+/// The size of a block, which is positive; 0 and an error if it is not.
+static int64_t readBlockSize(OnnxNode &node) {
+  int64_t block = node.getInt("blocksize", 0);
+  if (block < 1 || block > 1024)
+    node.emitError() << "attribute 'blocksize' is " << block
+                     << ", expected 1 to 1024";
+  if (getShape(node.getInput(0)).size() != 4)
+    node.emitError() << "the input has the rank "
+                     << getShape(node.getInput(0)).size() << ", expected 4";
+  return node.hasFailed() ? 0 : block;
+}
+
+/// `value` seen as a tensor of `shape`, permuted, seen as one of `result`.
+static Value rearrange(OnnxNode &node, Value value, ArrayRef<int64_t> shape,
+                       ArrayRef<int64_t> permutation,
+                       ArrayRef<int64_t> result) {
+  Value blocks = node.reshape(value, shape);
+  Value moved = node.create<TransposeOp>(
+      blocks, node.getBuilder().getDenseI64ArrayAttr(permutation));
+  return node.reshape(moved, result);
+}
+
+void importDepthToSpace(OnnxNode &node) {
+  int64_t block = readBlockSize(node);
+  std::string mode = node.getString("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    node.emitError() << "attribute 'mode' is '" << mode
+                     << "', expected DCR or CRD";
+  if (node.hasFailed())
+    return;
+  ArrayRef<int64_t> in = getShape(node.getInput(0));
+  if (in[1] % (block * block) != 0) {
+    node.emitError() << "the " << in[1]
+                     << " channels are no multiple of the squared blocksize";
+    return;
+  }
+  int64_t n = in[0], c = in[1] / (block * block), h = in[2], w = in[3];
+  SmallVector<int64_t> dcr = {n, block, block, c, h, w},
+                       crd = {n, c, block, block, h, w};
+  SmallVector<int64_t> fromDcr = {0, 3, 4, 1, 5, 2},
+                       fromCrd = {0, 1, 4, 2, 5, 3};
+  bool isDcr = mode == "DCR";
+  node.setOutput(0, rearrange(node, node.getInput(0), isDcr ? dcr : crd,
+                              isDcr ? fromDcr : fromCrd,
+                              {n, c, h * block, w * block}));
+}
+
+void importSpaceToDepth(OnnxNode &node) {
+  int64_t block = readBlockSize(node);
+  if (block == 0)
+    return;
+  ArrayRef<int64_t> in = getShape(node.getInput(0));
+  int64_t n = in[0], c = in[1], h = in[2] / block, w = in[3] / block;
+  if (in[2] % block != 0 || in[3] % block != 0) {
+    node.emitError() << "the image of " << in[2] << "x" << in[3]
+                     << " is no multiple of the blocksize";
+    return;
+  }
+  node.setOutput(0,
+                 rearrange(node, node.getInput(0), {n, c, h, block, w, block},
+                           {0, 3, 5, 1, 2, 4}, {n, c * block * block, h, w}));
+}
+
+//===----------------------------------------------------------------------===//
 // Shape and Size
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,6 @@
 
 #include "Epilogue.h"
 
-#include "MathFunctions.h"
 #include "tarpon/Kernels/ProblemRules.h"
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -80,34 +79,99 @@ Type tarpon::computeTypeOf(KernelBuilder &b, ComputeKind kind) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-bool tarpon::isBinaryOp(StringRef op) {
-  return op == "add" || op == "sub" || op == "mul" || op == "div";
+namespace {
+struct ElementwiseOp {
+  StringLiteral name;
+  bool isBinary;
+  bool isReal; ///< defined on floats only
+  StringLiteral attrs[3] = {"", "", ""};
+};
+} // namespace
+
+static constexpr ElementwiseOp kOps[] = {
+    {"add", true, false},
+    {"sub", true, false},
+    {"mul", true, false},
+    {"div", true, false},
+    {"min", true, false},
+    {"max", true, false},
+    {"pow", true, true},
+    {"prelu", true, false},
+    {"abs", false, false},
+    {"ceil", false, true},
+    {"celu", false, true, {"alpha", "", ""}},
+    {"clip", false, false, {"low", "high", ""}},
+    {"cos", false, true},
+    {"elu", false, true, {"alpha", "", ""}},
+    {"erf", false, true},
+    {"exp", false, true},
+    {"floor", false, true},
+    {"gelu", false, true},
+    {"gelu_tanh", false, true},
+    {"hard_sigmoid", false, true, {"alpha", "beta", ""}},
+    {"hard_swish", false, true},
+    {"leaky_relu", false, false, {"alpha", "", ""}},
+    {"log", false, true},
+    {"mish", false, true},
+    {"neg", false, false},
+    {"power", false, true, {"shift", "scale", "exponent"}},
+    {"reciprocal", false, true},
+    {"relu", false, false},
+    {"round", false, true},
+    {"selu", false, true, {"alpha", "gamma", ""}},
+    {"sigmoid", false, true},
+    {"sign", false, false},
+    {"sin", false, true},
+    {"softplus", false, true},
+    {"softsign", false, true},
+    {"sqrt", false, true},
+    {"swish", false, true, {"alpha", "", ""}},
+    {"tanh", false, true},
+    {"thresholded_relu", false, true, {"alpha", "", ""}},
+};
+
+static const ElementwiseOp *findOp(StringRef name) {
+  const auto *op =
+      llvm::find_if(kOps, [&](const auto &row) { return row.name == name; });
+  return op == std::end(kOps) ? nullptr : op;
 }
 
-/// Whether the operands' order matters and is turned around.
-static bool isSwapped(const EpilogueStep &step) {
+bool tarpon::consumeBackward(StringRef &op) {
+  StringRef base = op;
+  if (!base.consume_back("_backward"))
+    return false;
+  const ElementwiseOp *found = findOp(base);
+  bool hasGradient = found && !found->isBinary;
+  if (hasGradient)
+    op = base;
+  return hasGradient;
+}
+
+bool tarpon::isSwapped(const EpilogueStep &step) {
   return step.swapped && step.op != "add" && step.op != "mul";
 }
 
 bool tarpon::isElementwiseOp(StringRef op) {
-  return isBinaryOp(op) ||
-         llvm::StringSwitch<bool>(op)
-             .Cases({"relu", "clip", "leaky_relu"}, true)
-             .Cases({"sigmoid", "hard_sigmoid", "hard_swish"}, true)
-             .Default(false);
+  return findOp(op) || consumeBackward(op);
+}
+
+bool tarpon::isBinaryOp(StringRef op) {
+  const ElementwiseOp *found = findOp(op);
+  return found ? found->isBinary : consumeBackward(op);
+}
+
+bool tarpon::isRealOp(StringRef op) {
+  return consumeBackward(op) || (findOp(op) && findOp(op)->isReal);
 }
 
 ArrayRef<StringLiteral> tarpon::getStepAttrs(StringRef op) {
-  static constexpr StringLiteral clip[] = {"low", "high"};
-  static constexpr StringLiteral leakyRelu[] = {"alpha"};
-  static constexpr StringLiteral hardSigmoid[] = {"alpha", "beta"};
-  if (op == "clip")
-    return clip;
-  if (op == "leaky_relu")
-    return leakyRelu;
-  if (op == "hard_sigmoid")
-    return hardSigmoid;
-  return {};
+  consumeBackward(op);
+  const ElementwiseOp *found = findOp(op);
+  if (!found)
+    return {};
+  return ArrayRef(found->attrs).take_while([](StringRef name) {
+    return !name.empty();
+  });
 }
 
 /// Casting a double beyond the range of an integer is undefined.
@@ -151,112 +215,6 @@ void tarpon::appendStepParams(StringRef op, const ProblemAttrs &attrs,
 
 int64_t tarpon::numStepParams(StringRef op) {
   return static_cast<int64_t>(getStepAttrs(op).size());
-}
-
-//===----------------------------------------------------------------------===//
-// Operations
-//===----------------------------------------------------------------------===//
-
-/// a < b, for ordered floats.
-static Value emitLess(KernelBuilder &b, ComputeKind kind, Value lhs,
-                      Value rhs) {
-  if (isFloat(kind))
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, lhs, rhs);
-  return b.cmp(kind == ComputeKind::U64 ? KernelBuilder::Pred::ult
-                                        : KernelBuilder::Pred::slt,
-               lhs, rhs);
-}
-
-/// bound < x ? x : bound, but x if it is NaN: the operand order in which one
-/// maximum instruction hands on a NaN in x, as ONNX Runtime does.
-static Value emitAtLeast(KernelBuilder &b, ComputeKind kind, Value bound,
-                         Value x) {
-  if (isFloat(kind))
-    return b.maxF(bound, x);
-  return b.select(emitLess(b, kind, bound, x), x, bound);
-}
-
-static Value emitAtMost(KernelBuilder &b, ComputeKind kind, Value bound,
-                        Value x) {
-  if (isFloat(kind))
-    return b.minF(bound, x);
-  return b.select(emitLess(b, kind, x, bound), x, bound);
-}
-
-/// Division that truncates towards zero. The cases in which the CPU would trap
-/// (a zero divisor; the least integer by -1) give some value instead.
-static Value emitIntegerDivision(KernelBuilder &b, ComputeKind kind, Value lhs,
-                                 Value rhs) {
-  Value zero = b.cstLike(rhs.getType(), 0), one = b.cstLike(rhs.getType(), 1);
-  Value isZero = b.eq(rhs, zero);
-  if (kind == ComputeKind::U64)
-    return b.div(lhs, b.select(isZero, one, rhs));
-  Value isMinusOne = b.eq(rhs, b.cstLike(rhs.getType(), -1));
-  Value safe = b.select(b.orI(isZero, isMinusOne), one, rhs);
-  Value quotient = arith::DivSIOp::create(b, lhs, safe);
-  return b.select(isMinusOne, b.sub(zero, lhs), quotient);
-}
-
-static Value emitBinary(KernelBuilder &b, StringRef op, ComputeKind kind,
-                        Value lhs, Value rhs) {
-  bool real = isFloat(kind);
-  if (op == "add")
-    return real ? b.addF(lhs, rhs) : b.add(lhs, rhs);
-  if (op == "sub")
-    return real ? b.subF(lhs, rhs) : b.sub(lhs, rhs);
-  if (op == "mul")
-    return real ? b.mulF(lhs, rhs) : b.mul(lhs, rhs);
-  assert(op == "div" && "not a binary op");
-  return real ? b.divF(lhs, rhs) : emitIntegerDivision(b, kind, lhs, rhs);
-}
-
-static Value emitSigmoid(KernelBuilder &b, Value x) {
-  Value one = b.cstLike(x.getType(), 1), zero = b.cstLike(x.getType(), 0);
-  return b.divF(one, b.addF(one, emitExp(b, b.subF(zero, x))));
-}
-
-/// min(max(x, 0), 1)
-static Value emitUnitClip(KernelBuilder &b, ComputeKind kind, Value x) {
-  Value bounded = emitAtLeast(b, kind, b.cstLike(x.getType(), 0), x);
-  return emitAtMost(b, kind, b.cstLike(x.getType(), 1), bounded);
-}
-
-static Value emitUnary(KernelBuilder &b, StringRef op, ComputeKind kind,
-                       ArrayRef<Value> attrs, Value x) {
-  auto times = [&](Value factor) {
-    return isFloat(kind) ? b.mulF(factor, x) : b.mul(factor, x);
-  };
-  Value zero = b.cstLike(x.getType(), 0);
-  if (op == "relu")
-    return emitAtLeast(b, kind, zero, x);
-  if (op == "clip")
-    return emitAtMost(b, kind, attrs[1], emitAtLeast(b, kind, attrs[0], x));
-  if (op == "leaky_relu")
-    return b.select(emitLess(b, kind, x, zero), times(attrs[0]), x);
-  assert(isFloat(kind) && "only defined on floats");
-  if (op == "sigmoid")
-    return emitSigmoid(b, x);
-  if (op == "hard_sigmoid")
-    return emitUnitClip(b, kind, b.addF(times(attrs[0]), attrs[1]));
-  assert(op == "hard_swish" && "not an elementwise op");
-  Value sixth = b.mulF(x, b.cstLike(x.getType(), 1.0 / 6.0));
-  Value half = b.cstLike(x.getType(), 0.5);
-  return times(emitUnitClip(b, kind, b.addF(sixth, half)));
-}
-
-Value tarpon::emitStep(KernelBuilder &b, const EpilogueStep &step,
-                       ComputeKind kind, ArrayRef<Value> attrs, Value x,
-                       Value other) {
-  if (isBinaryOp(step.op))
-    return isSwapped(step) ? emitBinary(b, step.op, kind, other, x)
-                           : emitBinary(b, step.op, kind, x, other);
-  SmallVector<Value> likeX;
-  int64_t lanes = 1;
-  if (auto vector = dyn_cast<VectorType>(x.getType()))
-    lanes = vector.getNumElements();
-  for (Value attr : attrs)
-    likeX.push_back(b.broadcast(attr, lanes));
-  return emitUnary(b, step.op, kind, likeX, x);
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,6 +37,14 @@ mlir::Type computeTypeOf(KernelBuilder &b, ComputeKind kind);
 /// Whether an op's mnemonic is one that an epilogue may hold.
 bool isElementwiseOp(llvm::StringRef op);
 bool isBinaryOp(llvm::StringRef op);
+/// Whether the operands' order matters and is turned around.
+bool isSwapped(const EpilogueStep &step);
+/// Whether an elementwise op is defined on floats only.
+bool isRealOp(llvm::StringRef op);
+
+/// "x_backward" of a unary op x is a binary op: dy times the derivative of x
+/// at its right-hand operand. Strips the ending; false if there is none.
+bool consumeBackward(llvm::StringRef &op);
 
 /// The attributes that an elementwise op reads, in a fixed order.
 llvm::ArrayRef<llvm::StringLiteral> getStepAttrs(llvm::StringRef op);
@@ -45,6 +53,11 @@ llvm::ArrayRef<llvm::StringLiteral> getStepAttrs(llvm::StringRef op);
 void appendStepParams(llvm::StringRef op, const ProblemAttrs &attrs,
                       ComputeKind kind, std::vector<int64_t> &params);
 int64_t numStepParams(llvm::StringRef op);
+
+/// dy times the derivative of a unary op at x, which are floats.
+mlir::Value emitGradient(KernelBuilder &b, llvm::StringRef op,
+                         llvm::ArrayRef<mlir::Value> attrs, mlir::Value dy,
+                         mlir::Value x);
 
 /// One operation. `attrs` are the values of its attributes (scalars of the
 /// compute type, see appendStepParams); `other` is null for unary ops. `x` and

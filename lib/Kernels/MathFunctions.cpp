@@ -1,83 +1,317 @@
-//===- MathFunctions.cpp - exp and log in f32 and f64 ---------------------===//
+//===- MathFunctions.cpp - Transcendental functions -----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Argument reductions follow W. J. Cody and W. Waite, "Software Manual for the
+// Elementary Functions" (1980). The coefficients for f32 are those of Chebyshev
+// interpolation (mpmath's chebyfit) on the reduced intervals; f64 uses Taylor
+// series.
+//
+//===----------------------------------------------------------------------===//
 
 #include "MathFunctions.h"
-
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace tarpon;
 
-static bool isF64(Value value) {
-  return getElementTypeOrSelf(value.getType()).isF64();
+//===----------------------------------------------------------------------===//
+// Bits and polynomials
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How a float type lies in bits.
+struct Format {
+  int64_t mantissaBits, bias;
+  /// Added to a small number, it leaves the nearest integer in the low bits.
+  double magic;
+  /// The upper half of ln 2, of which multiples are exact, and the rest.
+  double ln2High, ln2Low;
+  /// Beyond these exp gives 0 or infinity.
+  double least, most;
+  /// The bits of the square root of 1/2.
+  int64_t rootHalf;
+};
+} // namespace
+
+static constexpr Format kF32 = {
+    23,   127, 0x1.8p23,  0.693359375, -2.12194440054690583e-4,
+    -104, 89,  0x3f3504f3};
+static constexpr Format kF64 = {
+    52,   1023, 0x1.8p52,          0x1.62e42feep-1, 0x1.a39ef35793c76p-33,
+    -746, 710,  0x3fe6a09e667f3bcd};
+
+static const Format &formatOf(Real x) { return x.isF64() ? kF64 : kF32; }
+
+/// The integer type of the same shape and width.
+static Type bitsType(Real x) {
+  Type bits = x.builder().getIntegerType(x.isF64() ? 64 : 32);
+  if (auto vector = dyn_cast<VectorType>(x.type()))
+    return VectorType::get(vector.getShape(), bits);
+  return bits;
 }
 
-/// 2^n * exp(r) with x = n ln 2 + r, |r| <= ln 2 / 2; the Taylor series of
-/// degree 13 leaves an error below one ulp there.
-static Value emitExpF64(KernelBuilder &b, Value x) {
-  Type type = x.getType();
-  auto constant = [&](double value) { return b.cstLike(type, value); };
-  // Outside of these bounds the result is 0 or infinite.
-  Value bounded = b.minF(constant(709.78), b.maxF(constant(-708.39), x));
-  Value n = math::RoundEvenOp::create(
-      b, b.mulF(bounded, constant(1.4426950408889634)));
-  Value r = b.subF(bounded, b.mulF(n, constant(6.93147180369123816490e-01)));
-  r = b.subF(r, b.mulF(n, constant(1.90821492927058770002e-10)));
-  Value sum = constant(1);
-  for (int k = 13; k >= 1; --k)
-    sum = b.addF(constant(1), b.mulF(b.divF(r, constant(k)), sum));
-  Type integers = b.getI64Type();
+/// cstLike goes through double, which does not hold all 64-bit integers.
+static Value integerLike(KernelBuilder &b, Type type, int64_t number) {
+  TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), number);
   if (auto vector = dyn_cast<VectorType>(type))
-    integers = VectorType::get(vector.getShape(), integers);
-  // 2^n overflows at n = 1024, so that half of it is multiplied twice.
-  Value exponent = arith::FPToSIOp::create(b, integers, n);
-  Value biased = b.add(exponent, b.cstLike(integers, 1022));
-  Value bits = arith::ShLIOp::create(b, biased, b.cstLike(integers, 52));
-  Value result = b.mulF(b.mulF(sum, b.bitcast(bits, type)), constant(2));
-  Value tooSmall =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, constant(-708.39));
-  Value tooLarge =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, constant(709.78));
-  result = b.select(tooSmall, constant(0), result);
-  return b.select(tooLarge, constant(HUGE_VAL), result);
+    attr = DenseElementsAttr::get(vector, attr);
+  return arith::ConstantOp::create(b, attr);
 }
 
-/// One Newton step on the f32 logarithm doubles its digits, a second one
-/// reaches f64.
-static Value emitLogF64(KernelBuilder &b, Value x) {
-  Type type = x.getType(), narrowType = b.getF32Type();
-  if (auto vector = dyn_cast<VectorType>(type))
-    narrowType = VectorType::get(vector.getShape(), narrowType);
-  Value narrowed = arith::TruncFOp::create(b, narrowType, x);
-  Value estimate = math::LogOp::create(b, narrowed);
-  Value log = arith::ExtFOp::create(b, type, estimate);
-  Value one = b.cstLike(type, 1);
-  for (int step = 0; step < 2; ++step) {
-    Value inverse = emitExpF64(b, b.subF(b.cstLike(type, 0), log));
-    log = b.addF(log, b.subF(b.mulF(x, inverse), one));
+static Value toBits(Real x) { return x.builder().bitcast(x, bitsType(x)); }
+
+/// c[0] + c[1] x + ...
+static Real polynomial(Real x, ArrayRef<double> coefficients) {
+  Real sum = x.like(coefficients.back());
+  for (double coefficient : llvm::reverse(coefficients.drop_back()))
+    sum = multiplyAdd(sum, x, x.like(coefficient));
+  return sum;
+}
+
+/// 1/first! + x/(first + step)! + ..., with `count` terms.
+static Real factorialSeries(Real x, int64_t first, int64_t step, int64_t count,
+                            bool alternates) {
+  SmallVector<double> coefficients;
+  double factorial = std::tgamma(double(first) + 1);
+  for (int64_t i = 0; i < count; ++i) {
+    double sign = alternates && i % 2 ? -1 : 1;
+    coefficients.push_back(sign / factorial);
+    for (int64_t k = 1; k <= step; ++k)
+      factorial *= double(first + i * step + k);
   }
-  return log;
+  return polynomial(x, coefficients);
 }
 
-Value tarpon::emitExp(KernelBuilder &b, Value x) {
-  if (isF64(x))
-    return emitExpF64(b, x);
-  return math::ExpOp::create(b, x);
+//===----------------------------------------------------------------------===//
+// Exponentials
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// x = n ln 2 + r; tail = exp(r) - 1.
+struct ReducedExp {
+  Value n;
+  Real tail;
+};
+} // namespace
+
+static ReducedExp reduceExp(Real x) {
+  KernelBuilder &b = x.builder();
+  const Format &format = formatOf(x);
+  Real magic = x.like(format.magic);
+  Real shifted = multiplyAdd(x, x.like(1.4426950408889634), magic);
+  Real n = shifted - magic;
+  Real r = multiplyAdd(n, x.like(-format.ln2High), x);
+  r = multiplyAdd(n, x.like(-format.ln2Low), r);
+  // (exp(r) - 1 - r) / r^2 to 6.6e-8 for f32.
+  Real rest = x.isF64() ? factorialSeries(r, 2, 1, 13, /*alternates=*/false)
+                        : polynomial(r, {0.5, 0.166665766661, 0.041666554213,
+                                         0.00836323288368, 0.00139262508315});
+  return {b.sub(toBits(shifted), toBits(magic)), multiplyAdd(r * r, rest, r)};
 }
 
-Value tarpon::emitLog(KernelBuilder &b, Value x) {
-  if (isF64(x))
-    return emitLogF64(b, x);
-  return math::LogOp::create(b, x);
+/// 2^n for a normal result.
+static Real powerOfTwo(Real like, Value n) {
+  KernelBuilder &b = like.builder();
+  const Format &format = formatOf(like);
+  Value biased = b.add(n, integerLike(b, n.getType(), format.bias));
+  Value places = integerLike(b, n.getType(), format.mantissaBits);
+  Value bits = arith::ShLIOp::create(b, biased, places);
+  return {b, b.bitcast(bits, like.type())};
 }
 
-Value tarpon::emitPow(KernelBuilder &b, Value x, Value y) {
-  return emitExp(b, b.mulF(y, emitLog(b, x)));
+Real tarpon::exp(Real x) {
+  KernelBuilder &b = x.builder();
+  const Format &format = formatOf(x);
+  ReducedExp reduced = reduceExp(atMost(format.most, atLeast(format.least, x)));
+  // Two halves: 2^n itself may overflow or be subnormal.
+  Value one = integerLike(b, reduced.n.getType(), 1);
+  Value half = arith::ShRSIOp::create(b, reduced.n, one);
+  return (reduced.tail + 1) * powerOfTwo(x, half) *
+         powerOfTwo(x, b.sub(reduced.n, half));
 }
+
+Real tarpon::expm1(Real x) {
+  // The result is -1 from there on.
+  ReducedExp reduced = reduceExp(atMost(88, atLeast(-40, x)));
+  Real scale = powerOfTwo(x, reduced.n);
+  return multiplyAdd(scale, reduced.tail, scale - 1);
+}
+
+Real tarpon::tanh(Real x) {
+  // It is 1 from there on, in f32 and f64.
+  Real grown = expm1(2 * atMost(20, abs(x)));
+  return copySign(grown / (grown + 2), x);
+}
+
+//===----------------------------------------------------------------------===//
+// Logarithms and powers
+//===----------------------------------------------------------------------===//
+
+/// log(1 + f) - f, between the square roots of 1/2 and 2.
+static Real logTail(Real f) {
+  Real square = f * f;
+  if (f.isF64()) {
+    // log(1 + f) = 2 artanh(s) = f - s (f - R); see fdlibm's e_log.c.
+    Real s = f / (f + 2), z = s * s;
+    SmallVector<double> coefficients = {0};
+    for (int64_t k = 1; k <= 11; ++k)
+      coefficients.push_back(2.0 / double(2 * k + 1));
+    return -(s * (f - polynomial(z, coefficients)));
+  }
+  Real cubic =
+      polynomial(f, {0.3333333118, -0.24999996958, 0.200007157489,
+                     -0.166678023195, 0.142490576457, -0.124256873315,
+                     0.116854199235, -0.114797338466, 0.0697161147145});
+  return multiplyAdd(square, f.like(-0.5), square * f * cubic);
+}
+
+Real tarpon::log(Real x) {
+  KernelBuilder &b = x.builder();
+  const Format &format = formatOf(x);
+  double least = std::ldexp(1.0, static_cast<int>(1 - format.bias));
+  double raise = std::ldexp(1.0, static_cast<int>(format.mantissaBits));
+  Value isSubnormal = isLess(x, least);
+  Value bits = toBits(select(isSubnormal, x * raise, x));
+  Type type = bits.getType();
+  Value places = integerLike(b, type, format.mantissaBits);
+  Value above = b.sub(bits, integerLike(b, type, format.rootHalf));
+  Value n = arith::ShRSIOp::create(b, above, places);
+  Value mantissa = b.sub(bits, Value(arith::ShLIOp::create(b, n, places)));
+  Real f = Real(b, b.bitcast(mantissa, x.type())) - 1;
+  Real exponent(b, arith::SIToFPOp::create(b, x.type(), n));
+  exponent =
+      exponent - select(isSubnormal, x.like(format.mantissaBits), x.like(0));
+
+  Real low = multiplyAdd(exponent, x.like(format.ln2Low), logTail(f));
+  Real result = multiplyAdd(exponent, x.like(format.ln2High), low + f);
+  Value isFinite = isLess(x, HUGE_VAL);
+  Real outside = select(isEqual(x, x.like(0)), x.like(-HUGE_VAL), x.like(NAN));
+  return select(isLess(0, x), select(isFinite, result, x), outside);
+}
+
+Real tarpon::log1p(Real x) {
+  // What the sum loses is made up for by the derivative.
+  Real sum = 1 + x;
+  Real correction = (x - (sum - 1)) / sum;
+  return select(isLess(x, HUGE_VAL), log(sum) + correction, x);
+}
+
+static Real powF64(Real x, Real y) {
+  Real magnitude = exp(y * log(abs(x)));
+  Real half = y * 0.5;
+  Value isInteger = isEqual(floor(y), y), isEven = isEqual(floor(half), half);
+  Real negative = select(isEven, magnitude, -magnitude);
+  negative = select(isInteger, negative, x.like(NAN));
+  Real result = select(isLess(x, 0), negative, magnitude);
+  result = select(isEqual(x, x.like(1)), x.like(1), result);
+  return select(isEqual(y, x.like(0)), x.like(1), result);
+}
+
+/// Between f32 and f64.
+static Real toF64(Real x) {
+  KernelBuilder &b = x.builder();
+  Type type = b.getF64Type();
+  if (auto vector = dyn_cast<VectorType>(x.type()))
+    type = VectorType::get(vector.getShape(), type);
+  return {b, arith::ExtFOp::create(b, type, Value(x))};
+}
+
+static Real toF32(Real x, Type type) {
+  return {x.builder(), arith::TruncFOp::create(x.builder(), type, x)};
+}
+
+Real tarpon::pow(Real x, Real y) {
+  if (x.isF64())
+    return powF64(x, y);
+  // The error of the logarithm is multiplied with y.
+  return toF32(powF64(toF64(x), toF64(y)), x.type());
+}
+
+//===----------------------------------------------------------------------===//
+// The error function
+//===----------------------------------------------------------------------===//
+
+/// exp(-x^2) times a series of positive terms (Abramowitz and Stegun, 7.1.6).
+static Real erfF64(Real x) {
+  KernelBuilder &b = x.builder();
+  Real a = atMost(6, abs(x));
+  Real twice = 2 * (a * a);
+  auto addTerm = [&](Value n, ValueRange soFar) {
+    Value odd = b.add(b.mul(n, 2), b.cst(1));
+    Value divisor = arith::SIToFPOp::create(b, b.getF64Type(), odd);
+    Real term = Real(b, soFar[0]) * twice / a.like(divisor);
+    return SmallVector<Value>{term, Real(b, soFar[1]) + term};
+  };
+  SmallVector<Value> sums =
+      b.forLoop(b.cst(1), b.cst(160), b.cst(1), {a, a}, addTerm);
+  Real result = 1.1283791670955126 * exp(-(a * a)) * Real(b, sums[1]);
+  return copySign(atMost(1, result), x);
+}
+
+Real tarpon::erf(Real x) {
+  if (x.isF64())
+    return erfF64(x);
+  Real a = abs(x);
+  // erf(x) / x in x^2, to 3.1e-10.
+  Real small =
+      x * polynomial(x * x, {1.12837916679, -0.37612635194, 0.112837180496,
+                             -0.0268606647911, 0.00520422669375,
+                             -0.000817963218089, 8.52940132284e-5});
+  // log(1 - erf(x)) from 0.85 to 4, to 2.5e-8; erf(4) rounds to 1.
+  Real large =
+      1 -
+      exp(polynomial(atMost(4, a),
+                     {0.000310714166614, -1.13020224356, -0.63186831706,
+                      -0.110049647309, 0.0264085568056, -0.00475662635607,
+                      0.00059644318795, -4.60430160852e-5, 1.6376158541e-6}));
+  return select(isLess(a, 0.9), small, copySign(large, x));
+}
+
+//===----------------------------------------------------------------------===//
+// Sine and cosine
+//===----------------------------------------------------------------------===//
+
+/// sin(x + quarters pi/2). The reduction is done in f64, which is exact enough
+/// for the arguments of f32 that the header names.
+static Real sinOf(Real x, int64_t quarters) {
+  KernelBuilder &b = x.builder();
+  Real wide = x.isF64() ? x : toF64(x);
+  Real magic = wide.like(kF64.magic);
+  Real shifted = multiplyAdd(wide, wide.like(0.6366197723675814), magic);
+  Real n = shifted - magic;
+  // pi/2 in parts of 33 bits, of which multiples are exact (fdlibm's
+  // e_rem_pio2.c).
+  Real r = multiplyAdd(n, wide.like(-1.57079632673412561417e+00), wide);
+  r = multiplyAdd(n, wide.like(-6.07710050630396597660e-11), r);
+  r = multiplyAdd(n, wide.like(-2.02226624879595063154e-21), r);
+  Value turns = toBits(shifted);
+  Type type = turns.getType();
+  turns = b.add(turns, integerLike(b, type, quarters));
+  auto isSet = [&](int64_t bit) {
+    Value masked = b.andI(turns, integerLike(b, type, bit));
+    return b.eq(masked, integerLike(b, type, bit));
+  };
+  Value isCosine = isSet(1), isNegative = isSet(2);
+  Real y = x.isF64() ? r : toF32(r, x.type());
+  Real square = y * y;
+  Real sineTail = x.isF64()
+                      ? -factorialSeries(square, 3, 2, 8, /*alternates=*/true)
+                      : polynomial(square, {-0.166666646503, 0.00833274593638,
+                                            -0.000195873870685});
+  Real cosineTail =
+      x.isF64() ? factorialSeries(square, 4, 2, 8, /*alternates=*/true)
+                : polynomial(square, {0.0416666646475, -0.00138883006969,
+                                      2.45474372102e-5});
+  Real sine = multiplyAdd(y * square, sineTail, y);
+  Real cosine = multiplyAdd(square, square * cosineTail - 0.5, y.like(1));
+  Real result = select(isCosine, cosine, sine);
+  return select(isNegative, -result, result);
+}
+
+Real tarpon::sin(Real x) { return sinOf(x, 0); }
+Real tarpon::cos(Real x) { return sinOf(x, 1); }

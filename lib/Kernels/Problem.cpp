@@ -152,6 +152,8 @@ static ProblemAttrs getProblemAttrs(Operation *op) {
     Attribute attr = named.getValue();
     if (auto list = dyn_cast<DenseI64ArrayAttr>(attr))
       values.assign(list.asArrayRef().begin(), list.asArrayRef().end());
+    else if (auto numbers = dyn_cast<DenseF64ArrayAttr>(attr))
+      values.assign(numbers.asArrayRef().begin(), numbers.asArrayRef().end());
     else if (auto integer = dyn_cast<IntegerAttr>(attr))
       values = {integer.getType().isInteger(1)
                     ? double(integer.getValue().getZExtValue())

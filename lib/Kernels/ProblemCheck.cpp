@@ -59,6 +59,7 @@ private:
   std::string inferConcat(Shape &shape) const;
   std::string inferTranspose(Shape &shape) const;
   std::string inferPad(Shape &shape) const;
+  std::string inferResize(Shape &shape) const;
   std::string checkBatchNorm() const;
   std::string checkAxis() const;
 
@@ -93,7 +94,7 @@ std::string Checker::checkOperandCount() const {
                      .Cases({"max_pool", "avg_pool"}, 1)
                      .Cases({"global_max_pool", "global_avg_pool"}, 1)
                      .Cases({"softmax", "lrn", "convert"}, 1)
-                     .Cases({"transpose", "pad", "reshape"}, 1)
+                     .Cases({"transpose", "pad", "reshape", "resize"}, 1)
                      .Case("shuffle_channels", 1)
                      .Case("batch_norm", 5)
                      .Case("concat", std::max(1, problem.rootOperands))
@@ -181,13 +182,11 @@ std::string Checker::checkTypes() const {
     if (ComputeKind other = computeKindOf(operand);
         other == ComputeKind::F32 || other == ComputeKind::F64)
       return "an operand of floats beside one of integers";
-  auto isReal = [](StringRef op) {
-    return op == "sigmoid" || op == "hard_sigmoid" || op == "hard_swish";
-  };
-  if (isReal(problem.op) ||
-      llvm::any_of(problem.epilogue,
-                   [&](const EpilogueStep &step) { return isReal(step.op); }))
-    return "a sigmoid or hard_swish of integers";
+  if (isRealOp(problem.op))
+    return formatv("{0} of integers, which is defined on floats", problem.op);
+  for (const EpilogueStep &step : problem.epilogue)
+    if (isRealOp(step.op))
+      return formatv("{0} of integers, which is defined on floats", step.op);
   return "";
 }
 
@@ -229,6 +228,15 @@ static SmallVector<AttrRule> getAttrRules(StringRef op) {
     return {{"pads", Count::RankTwice, true},
             {"mode", Count::One, true, 0},
             {"value", Count::One, false}};
+  if (op == "resize")
+    return {{"sizes", Count::Rank, true, 1},
+            {"scales", Count::Rank, false, 1e-9},
+            {"mode", Count::One, true, 0},
+            {"coordinates", Count::One, true, 0},
+            {"rounding", Count::One, true, 0},
+            {"cubic_a", Count::One, false},
+            {"exclude_outside", Count::One, true, 0},
+            {"extrapolation", Count::One, false}};
   SmallVector<AttrRule> rules;
   for (StringLiteral name : getStepAttrs(op))
     rules.push_back({name, Count::One, false});
@@ -384,10 +392,10 @@ std::string Checker::inferTranspose(Shape &shape) const {
 }
 
 std::string Checker::inferPad(Shape &shape) const {
-  enum Mode : int64_t { Constant, Edge, Reflect };
+  enum Mode : int64_t { Constant, Edge, Reflect, Wrap };
   int64_t mode = problem.integer("mode");
-  if (mode > Reflect)
-    return formatv("pad has the mode {0}, expected 0, 1 or 2", mode);
+  if (mode > Wrap)
+    return formatv("pad has the mode {0}, expected 0 to 3", mode);
   std::vector<int64_t> pads = problem.ints("pads");
   size_t rank = shape.size();
   for (size_t dim = 0; dim < rank; ++dim) {
@@ -397,6 +405,32 @@ std::string Checker::inferPad(Shape &shape) const {
                      shape[dim]);
     shape[dim] += begin + end;
   }
+  return "";
+}
+
+std::string Checker::inferResize(Shape &shape) const {
+  constexpr int64_t kModes = 3, kCoordinates = 6, kRoundings = 4, kCrop = 5;
+  int64_t mode = problem.integer("mode"),
+          coordinates = problem.integer("coordinates");
+  if (mode >= kModes || coordinates >= kCoordinates ||
+      problem.integer("rounding") >= kRoundings)
+    return "resize has an unknown mode";
+  auto roi = problem.attrs.find("roi");
+  size_t entries = roi == problem.attrs.end() ? 1 : roi->second.size();
+  if (entries != 0 && entries != 2 * shape.size())
+    return formatv("resize lacks a region of 0 or {0} numbers",
+                   2 * shape.size());
+  ComputeKind kind = computeKindOf(problem);
+  bool isReal = kind == ComputeKind::F32 || kind == ComputeKind::F64;
+  if ((mode > 0 || coordinates == kCrop) && !isReal)
+    return "resize interpolates integers";
+  std::vector<int64_t> sizes = problem.ints("sizes");
+  shape.assign(sizes.begin(), sizes.end());
+  bool keepsChannels =
+      entries == 0 && ArrayRef<int64_t>(shape).take_front(2) ==
+                          ArrayRef(input().shape).take_front(2);
+  if (input().layout.kind != Layout::NCHW && !keepsChannels)
+    return "resize changes batch or channels of a tensor that is not in nchw";
   return "";
 }
 
@@ -423,6 +457,8 @@ std::string Checker::inferShape(Shape &shape) const {
     return inferTranspose(shape);
   if (problem.op == "pad")
     return inferPad(shape);
+  if (problem.op == "resize")
+    return inferResize(shape);
   if (problem.op == "batch_norm")
     return checkBatchNorm();
   if (problem.op == "softmax")

@@ -14,6 +14,7 @@ namespace tarpon {
 
 llvm::ArrayRef<OpRule> getConvBackwardRules();
 llvm::ArrayRef<OpRule> getNormRules();
+llvm::ArrayRef<OpRule> getPoolGradientRules();
 
 } // namespace tarpon
 

@@ -50,15 +50,20 @@ static Value castFloat(KernelBuilder &b, Value value, Type element) {
   return arith::TruncFOp::create(b, type, value);
 }
 
-static Value loadInteger(KernelBuilder &b, DType dtype, Value pointer,
-                         int64_t lanes, Value mask) {
+static Value loadStored(KernelBuilder &b, DType dtype, Value pointer,
+                        int64_t lanes, Value mask) {
   Type type = b.storageType(dtype);
   if (lanes > 1)
     type = b.vec(type, lanes);
-  Value stored = mask ? b.maskedLoad(pointer, mask, cast<VectorType>(type))
-                      : b.load(pointer, type);
+  return mask ? b.maskedLoad(pointer, mask, cast<VectorType>(type))
+              : b.load(pointer, type);
+}
+
+static Value loadInteger(KernelBuilder &b, DType dtype, Value pointer,
+                         int64_t lanes, Value mask) {
+  Value stored = loadStored(b, dtype, pointer, lanes, mask);
   Type wide = withLanesOf(stored, b.getI64Type());
-  if (wide == type)
+  if (wide == stored.getType())
     return stored;
   if (isUnsignedDType(dtype))
     return arith::ExtUIOp::create(b, wide, stored);
@@ -75,9 +80,10 @@ Value tarpon::emitLoad(KernelBuilder &b, DType dtype, ComputeKind kind,
   bool isWideInteger = b.computeType(dtype).isInteger(64);
   if (!isWideInteger)
     return castFloat(b, b.loadConverted(dtype, pointer, lanes, mask), element);
-  Value integer = loadInteger(b, dtype, pointer, lanes, mask);
+  // Straight from the stored width, for which vectors have instructions.
+  Value integer = loadStored(b, dtype, pointer, lanes, mask);
   Type type = withLanesOf(integer, element);
-  if (dtype == DType::U64)
+  if (isUnsignedDType(dtype))
     return arith::UIToFPOp::create(b, type, integer);
   return arith::SIToFPOp::create(b, type, integer);
 }
@@ -102,6 +108,9 @@ static Value floatToInteger(KernelBuilder &b, DType dtype, Value value) {
   Type type = value.getType();
   Value clamped =
       b.minF(b.maxF(value, b.cstLike(type, low)), b.cstLike(type, high));
+  // Vectors of f32 have one instruction for that.
+  if (bits < 32 || (bits == 32 && !isUnsigned))
+    wide = withLanesOf(value, b.getI32Type());
   return arith::FPToSIOp::create(b, wide, clamped);
 }
 

@@ -26,10 +26,15 @@ bool tarpon::isVectorizable(const TensorDesc &desc) {
          desc.dtype == DType::BF16;
 }
 
+bool tarpon::isVectorizable(const TensorDesc &desc, ComputeKind kind) {
+  return desc.quantized ? kind == ComputeKind::F32 && isVectorizable(desc)
+                        : true;
+}
+
 FlatTensor::FlatTensor(LaunchBuilder &launch, BufferSlot slot,
-                       const TensorDesc &desc)
+                       const TensorDesc &desc, ComputeKind kind)
     : dtype(desc.dtype), quantized(desc.quantized), isSlice(desc.pitch != 0),
-      buffer(launch.addBuffer(slot)) {
+      kind(kind), buffer(launch.addBuffer(slot)) {
   if (isSlice)
     pitchParam = launch.addParam(desc.pitch);
   if (!quantized)
@@ -44,12 +49,16 @@ std::string FlatTensor::symbolPart() const {
     part.push_back('q');
   if (isSlice)
     part.push_back('p');
+  if (kind != ComputeKind::F32)
+    part.push_back(kind == ComputeKind::F64   ? 'd'
+                   : kind == ComputeKind::I64 ? 'i'
+                                              : 'u');
   return part;
 }
 
 BoundFlatTensor FlatTensor::bind(KernelBuilder &b) const {
-  BoundFlatTensor bound{dtype,   quantized, b.getBuffer(buffer),
-                        Value(), Value(),   Value()};
+  BoundFlatTensor bound{
+      dtype, quantized, b.getBuffer(buffer), Value(), Value(), Value(), kind};
   if (isSlice)
     bound.pitch = b.getParam(pitchParam);
   if (quantized) {
@@ -73,7 +82,7 @@ Value BoundFlatTensor::pointerTo(KernelBuilder &b, Value offset) const {
 
 Value BoundFlatTensor::loadRaw(KernelBuilder &b, Value offset, int64_t lanes,
                                Value mask) const {
-  return b.loadConverted(dtype, pointerTo(b, offset), lanes, mask);
+  return emitLoad(b, dtype, kind, pointerTo(b, offset), lanes, mask);
 }
 
 static int64_t lanesOf(Value value) {
@@ -101,7 +110,9 @@ void BoundFlatTensor::store(KernelBuilder &b, Value value, Value offset,
     value = emitQuantize(b, value, b.broadcast(scale, lanes),
                          b.broadcast(zeroPoint, lanes));
   }
-  b.storeConverted(dtype, value, pointerTo(b, offset), mask);
+  if (quantized)
+    return b.storeConverted(dtype, value, pointerTo(b, offset), mask);
+  emitStore(b, dtype, kind, value, pointerTo(b, offset), mask);
 }
 
 //===----------------------------------------------------------------------===//
@@ -195,6 +206,26 @@ Applicability VectorOutput::check(const Problem &problem) {
   return Applicability::yes();
 }
 
+Applicability VectorOutput::checkAnyKind(const Problem &problem) {
+  ComputeKind kind = computeKindOf(problem);
+  if (!isVectorizable(problem.result, kind))
+    return Applicability::no("the result is quantised per channel, or of what "
+                             "is not computed in f32");
+  ArrayRef<TensorDesc> others =
+      ArrayRef(problem.operands).drop_front(problem.rootOperands);
+  for (const TensorDesc &operand : others) {
+    if (!isVectorizable(operand, kind))
+      return Applicability::no("an operand of the epilogue is quantised per "
+                               "channel, or beside what is not computed in "
+                               "f32");
+    if (!classifyOperand(operand, problem.result))
+      return Applicability::no("an operand of the epilogue is broadcast along "
+                               "another dimension than the channels, or lies "
+                               "in another layout");
+  }
+  return Applicability::yes();
+}
+
 bool VectorOutput::followsChannels(const Problem &problem) {
   return llvm::any_of(
       ArrayRef(problem.operands).drop_front(problem.rootOperands),
@@ -205,13 +236,15 @@ bool VectorOutput::followsChannels(const Problem &problem) {
 
 VectorOutput::VectorOutput(LaunchBuilder &launch, const Problem &problem)
     : firstOperand(problem.rootOperands),
-      result(launch, {BufferSlot::Result, 0}, problem.result),
+      result(launch, {BufferSlot::Result, 0}, problem.result,
+             computeKindOf(problem)),
       epilogue(launch.addEpilogue(problem)) {
   for (size_t i = firstOperand; i < problem.operands.size(); ++i)
     operands.emplace_back(
         launch, BufferSlot{BufferSlot::Operand, static_cast<int64_t>(i)},
         problem.operands[i],
-        *classifyOperand(problem.operands[i], problem.result));
+        *classifyOperand(problem.operands[i], problem.result),
+        computeKindOf(problem));
 }
 
 std::string VectorOutput::symbolPart() const {

@@ -27,6 +27,8 @@ namespace tarpon {
 /// Whether it can be computed with as FlatTensor: f32, f16, bf16, or quantised
 /// with one scale.
 bool isVectorizable(const TensorDesc &desc);
+/// The same for a loop that computes in `kind`.
+bool isVectorizable(const TensorDesc &desc, ComputeKind kind);
 
 /// Which of the result's elements a vector holds.
 struct VectorPlace {
@@ -48,11 +50,12 @@ struct BoundFlatTensor {
   bool quantized;
   mlir::Value base, scale, zeroPoint;
   mlir::Value pitch; ///< of a slice, else null
+  ComputeKind kind = ComputeKind::F32;
 
   /// The offset of a place that was found for a tensor of this shape without
   /// regard to slices.
   mlir::Value offsetOf(KernelBuilder &b, const VectorPlace &place) const;
-  /// `lanes` elements from `offset` as f32, dequantised. `mask` may be null.
+  /// `lanes` elements from `offset` as `kind`, dequantised. `mask` may be null.
   mlir::Value load(KernelBuilder &b, mlir::Value offset, int64_t lanes,
                    mlir::Value mask = nullptr) const;
   /// The same without scale and zero point.
@@ -70,14 +73,16 @@ struct BoundFlatTensor {
 /// their pixel. Captured by value.
 class FlatTensor {
 public:
-  FlatTensor(LaunchBuilder &launch, BufferSlot slot, const TensorDesc &desc);
+  FlatTensor(LaunchBuilder &launch, BufferSlot slot, const TensorDesc &desc,
+             ComputeKind kind = ComputeKind::F32);
   BoundFlatTensor bind(KernelBuilder &b) const;
-  /// "f16", "u8q", and for slices "f32p".
+  /// "f16", "u8q", for slices "f32p", and "i32i" if computed with as i64.
   std::string symbolPart() const;
 
 private:
   DType dtype;
   bool quantized, isSlice;
+  ComputeKind kind;
   int64_t buffer, scaleParam = 0, zeroPointParam = 0, pitchParam = 0;
 };
 
@@ -100,8 +105,8 @@ std::optional<Follows> classifyOperand(const TensorDesc &operand,
 class PlacedOperand {
 public:
   PlacedOperand(LaunchBuilder &launch, BufferSlot slot, const TensorDesc &desc,
-                Follows follows)
-      : tensor(launch, slot, desc), follows(follows) {}
+                Follows follows, ComputeKind kind = ComputeKind::F32)
+      : tensor(launch, slot, desc, kind), follows(follows) {}
   Follows getFollows() const { return follows; }
   std::string symbolPart() const;
   BoundFlatTensor bind(KernelBuilder &b) const { return tensor.bind(b); }
@@ -120,6 +125,8 @@ public:
 
   /// Whether result and epilogue can be computed as vectors of f32.
   static Applicability check(const Problem &problem);
+  /// Whether they can be computed as vectors of what the problem computes in.
+  static Applicability checkAnyKind(const Problem &problem);
   /// Whether an operand of the epilogue follows channels.
   static bool followsChannels(const Problem &problem);
 

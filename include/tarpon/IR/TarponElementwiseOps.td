@@ -10,8 +10,9 @@
 
 include "tarpon/IR/TarponOpBase.td"
 
-/// One operand; the result has its type.
-class Tarpon_UnaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
+/// One operand; the result has its type. `infer` is the function in
+/// lib/IR/Inference.h that checks C1.
+class Tarpon_UnaryOp<string mnemonic, string infer = "inferUnary"> : Tarpon_GraphOp<mnemonic, [
     DeclareOpInterfaceMethods<Tarpon_ElementwiseInterface>,
     DeclareOpInterfaceMethods<Tarpon_LayoutInterface>]> {
   let description = "Constraints: (C1) the elements are floats or integers.";
@@ -24,7 +25,7 @@ class Tarpon_UnaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *, std::optional<::mlir::Location> location,
         Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
-      return detail::inferUnary({location, getOperationName()},
+      return detail::}] # infer # [{({location, getOperationName()},
                                 adaptor.getOperands(), types);
     }
     ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
@@ -32,6 +33,11 @@ class Tarpon_UnaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
                                [this](double x) { return compute(x); });
     }
   }];
+}
+
+/// A unary op that is defined on floats only.
+class Tarpon_RealOp<string mnemonic> : Tarpon_UnaryOp<mnemonic, "inferReal"> {
+  let description = "Constraints: (C1) the elements are floats.";
 }
 
 def Tarpon_ReluOp : Tarpon_UnaryOp<"relu"> {
@@ -53,23 +59,23 @@ def Tarpon_LeakyReluOp : Tarpon_UnaryOp<"leaky_relu"> {
   let arguments = (ins Tarpon_Tensor:$input, F32Attr:$alpha);
 }
 
-def Tarpon_SigmoidOp : Tarpon_UnaryOp<"sigmoid"> {
+def Tarpon_SigmoidOp : Tarpon_RealOp<"sigmoid"> {
   let summary = "1 / (1 + exp(-x))";
   let arguments = (ins Tarpon_Tensor:$input);
 }
 
-def Tarpon_HardSigmoidOp : Tarpon_UnaryOp<"hard_sigmoid"> {
+def Tarpon_HardSigmoidOp : Tarpon_RealOp<"hard_sigmoid"> {
   let summary = "min(max(alpha * x + beta, 0), 1)";
   let arguments = (ins Tarpon_Tensor:$input, F32Attr:$alpha, F32Attr:$beta);
 }
 
-def Tarpon_HardSwishOp : Tarpon_UnaryOp<"hard_swish"> {
+def Tarpon_HardSwishOp : Tarpon_RealOp<"hard_swish"> {
   let summary = "x * min(max(x / 6 + 1/2, 0), 1)";
   let arguments = (ins Tarpon_Tensor:$input);
 }
 
 /// Two operands of one element type, broadcast as in NumPy.
-class Tarpon_BinaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
+class Tarpon_BinaryOp<string mnemonic, string infer = "inferBinary"> : Tarpon_GraphOp<mnemonic, [
     DeclareOpInterfaceMethods<Tarpon_ElementwiseInterface>,
     DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["isParameterOperand"]>]> {
   let description = [{
@@ -95,7 +101,7 @@ class Tarpon_BinaryOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *, std::optional<::mlir::Location> location,
         Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
-      return detail::inferBinary({location, getOperationName()},
+      return detail::}] # infer # [{({location, getOperationName()},
                                  adaptor.getOperands(), types);
     }
     bool $cppClass::isParameterOperand(unsigned index) {
@@ -116,6 +122,23 @@ def Tarpon_SubOp : Tarpon_BinaryOp<"sub"> { let summary = "lhs - rhs"; }
 def Tarpon_MulOp : Tarpon_BinaryOp<"mul"> { let summary = "lhs * rhs"; }
 def Tarpon_DivOp : Tarpon_BinaryOp<"div"> {
   let summary = "lhs / rhs; for integers truncated towards zero";
+}
+def Tarpon_MinOp : Tarpon_BinaryOp<"min"> {
+  let summary = "The smaller of lhs and rhs; NaN if one is";
+}
+def Tarpon_MaxOp : Tarpon_BinaryOp<"max"> {
+  let summary = "The larger of lhs and rhs; NaN if one is";
+}
+def Tarpon_PReluOp : Tarpon_BinaryOp<"prelu"> {
+  let summary = "lhs < 0 ? rhs * lhs : lhs";
+}
+def Tarpon_PowOp : Tarpon_BinaryOp<"pow", "inferRealBinary"> {
+  let summary = "lhs to the power of rhs";
+  let description = [{
+    As C's pow: 1 where lhs is 1 or rhs is 0; NaN where lhs is negative and rhs
+    no integer.
+    Constraints: (C1) to (C3) as of add. (C4) the elements are floats.
+  }];
 }
 
 #endif // TARPON_IR_TARPONELEMENTWISEOPS_TD

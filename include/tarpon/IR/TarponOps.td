@@ -10,7 +10,9 @@
 
 include "tarpon/IR/TarponComputeOps.td"
 include "tarpon/IR/TarponElementwiseOps.td"
+include "tarpon/IR/TarponResizeOps.td"
 include "tarpon/IR/TarponShapeOps.td"
+include "tarpon/IR/TarponUnaryOps.td"
 include "tarpon/IR/TarponLoweringOps.td"
 
 #endif // TARPON_IR_TARPONOPS_TD

@@ -117,18 +117,20 @@ def Tarpon_ShuffleChannelsOp : Tarpon_GraphOp<"shuffle_channels", [
 def Tarpon_PadMode : I32EnumAttr<"PadMode", "what lies outside", [
     I32EnumAttrCase<"Constant", 0, "constant">,
     I32EnumAttrCase<"Edge", 1, "edge">,
-    I32EnumAttrCase<"Reflect", 2, "reflect">]> {
+    I32EnumAttrCase<"Reflect", 2, "reflect">,
+    I32EnumAttrCase<"Wrap", 3, "wrap">]> {
   let cppNamespace = "::tarpon";
 }
 
 def Tarpon_PadOp : Tarpon_GraphOp<"pad", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "Adds (or with negative pads removes) cells at the borders";
   let description = [{
     Constraints: (C1) pads has two entries per dimension, begins before ends.
     (C2) every result dimension is positive. (C3) in reflect mode a pad is smaller
-    than its dimension. (C4) the input is row-major. (C5) in edge mode a padded
-    dimension is not empty.
+    than its dimension. (C4) in a blocked layout the channels are not padded.
+    (C5) in edge and wrap mode a padded dimension is not empty.
   }];
   let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$pads,
                        F64Attr:$value,

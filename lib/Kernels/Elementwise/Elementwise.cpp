@@ -63,15 +63,15 @@ Applicability Elementwise::isApplicable(const Problem &problem,
   if (!isElementwiseOp(problem.op))
     return Applicability::no("is not an elementwise operation");
   for (int i = 0; i < problem.rootOperands; ++i) {
-    if (!isVectorizable(problem.operands[i]))
-      return Applicability::no("an operand is stored in another type than "
-                               "f32, f16, bf16 or a per-tensor quantised one");
+    if (!isVectorizable(problem.operands[i], computeKindOf(problem)))
+      return Applicability::no("an operand is quantised per channel, or beside "
+                               "what is not computed in f32");
     if (!classifyOperand(problem.operands[i], problem.result))
       return Applicability::no("an operand is broadcast along another "
                                "dimension than the channels, or lies in "
                                "another layout");
   }
-  return VectorOutput::check(problem);
+  return VectorOutput::checkAnyKind(problem);
 }
 
 SolutionPlan Elementwise::plan(const Problem &problem,
@@ -88,7 +88,7 @@ SolutionPlan Elementwise::plan(const Problem &problem,
     Follows follows = *classifyOperand(problem.operands[i], problem.result);
     needsChannels |= follows == Follows::Channels;
     operands.emplace_back(launch, BufferSlot{BufferSlot::Operand, i},
-                          problem.operands[i], follows);
+                          problem.operands[i], follows, computeKindOf(problem));
     symbol = joinSymbol({symbol, operands.back().symbolPart()});
   }
   ElementwiseKernel kernel{root, std::move(operands),

@@ -8,7 +8,8 @@
 // In one layout, a conversion is a loop over all elements. Between nchw and
 // nhwc or blocked layouts it transposes, for every image (and block), a matrix
 // of channels and pixels. Between nhwc and blocked layouts rows of channels are
-// cut or joined. A few channels are interleaved directly.
+// cut or joined, as are blocks between two blocked layouts. A few channels are
+// interleaved directly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ using namespace tarpon;
 
 namespace {
 
-enum class Route { Flat, Interleave, Transpose, Blocks };
+enum class Route { Flat, Interleave, Transpose, Blocks, Reblock };
 
 class Convert final : public Solver {
 public:
@@ -55,6 +56,8 @@ static Route chooseRoute(const Problem &problem) {
   if (fromNchw && to.layout.kind == Layout::NHWC &&
       to.shape[1] <= kMaxInterleaved)
     return Route::Interleave;
+  if (from.layout.kind == Layout::Blocked && to.layout.kind == Layout::Blocked)
+    return Route::Reblock;
   return fromNchw || toNchw ? Route::Transpose : Route::Blocks;
 }
 
@@ -63,26 +66,28 @@ Applicability Convert::isApplicable(const Problem &problem,
   if (problem.op != "convert")
     return Applicability::no("is not a conversion");
   const TensorDesc &from = problem.operands[0], &to = problem.result;
+  if (from.shape != to.shape)
+    return Applicability::no("operand and result differ in shape");
+  bool isFlat = from.layout == to.layout ||
+                (!problem.hasSlices() && chooseRoute(problem) == Route::Flat);
+  if (isFlat) {
+    if (!isVectorizable(from, computeKindOf(problem)))
+      return Applicability::no("the operand is quantised per channel, or of "
+                               "what is not computed in f32");
+    return VectorOutput::checkAnyKind(problem);
+  }
   if (!isVectorizable(from))
     return Applicability::no("the operand is stored in another type than f32, "
                              "f16, bf16 or a per-tensor quantised one");
   if (Applicability answer = VectorOutput::check(problem); !answer)
     return answer;
-  if (from.shape != to.shape)
-    return Applicability::no("operand and result differ in shape");
-  if (from.layout == to.layout)
-    return Applicability::yes();
   if (problem.hasSlices())
     return Applicability::no("a slice needs operand and result of one layout");
   if (to.rank() < 2)
     return Applicability::no("another layout needs channels");
-  if (chooseRoute(problem) == Route::Flat)
-    return Applicability::yes();
   if (!problem.epilogue.empty())
     return Applicability::no("an epilogue needs operand and result of one "
                              "layout");
-  if (from.layout.kind == Layout::Blocked && to.layout.kind == Layout::Blocked)
-    return Applicability::no("converts between two blocked layouts");
   return Applicability::yes();
 }
 
@@ -92,7 +97,7 @@ Applicability Convert::isApplicable(const Problem &problem,
 
 static void planFlat(const Problem &problem, LaunchBuilder &launch) {
   PlacedOperand input(launch, {BufferSlot::Operand, 0}, problem.operands[0],
-                      Follows::Elements);
+                      Follows::Elements, computeKindOf(problem));
   VectorOutput output(launch, problem);
   VectorLoop loop(launch, problem.result,
                   VectorOutput::followsChannels(problem) ||
@@ -335,6 +340,82 @@ static void planBlocks(const Problem &problem, LaunchBuilder &launch) {
       to.shape[0] * chunks);
 }
 
+//===----------------------------------------------------------------------===//
+// Between blocks of two sizes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Both sizes are multiples of `piece`, the smaller one. What lies in a block
+/// behind the channels is copied too.
+struct ReblockKernel {
+  int64_t piece;
+  FlatTensor source, target;
+  int64_t fromBlock, fromBlocks, toBlock, toBlocks; ///< parameters
+  int64_t pixels, pieces, chunk, chunks;            ///< parameters
+
+  void emit(KernelBuilder &b) const;
+};
+} // namespace
+
+void ReblockKernel::emit(KernelBuilder &b) const {
+  BoundFlatTensor from = source.bind(b), to = target.bind(b);
+  Value numPixels = b.getParam(pixels);
+  Value chunkSize = b.getParam(chunk), numChunks = b.getParam(chunks);
+  int64_t lanes = std::min(b.lanes(), piece);
+  b.forTasks([&](Value task) {
+    Value first = b.mul(b.rem(task, numChunks), chunkSize);
+    Value last = b.minS(b.add(first, chunkSize), numPixels);
+    Value image = b.div(task, numChunks);
+    b.forLoop(b.getParam(pieces), [&](Value index) {
+      Value channel = b.mul(index, piece);
+      // The place of the piece in a tensor, and the step from pixel to pixel.
+      auto locate = [&](int64_t sizeParam, int64_t countParam) {
+        Value size = b.getParam(sizeParam);
+        Value plane =
+            b.add(b.mul(image, b.getParam(countParam)), b.div(channel, size));
+        Value start = b.mul(b.mul(plane, numPixels), size);
+        return std::pair(b.add(start, b.rem(channel, size)), size);
+      };
+      auto [fromStart, fromStep] = locate(fromBlock, fromBlocks);
+      auto [toStart, toStep] = locate(toBlock, toBlocks);
+      b.forLoop(first, last, b.cst(1), [&](Value pixel) {
+        Value here = b.add(fromStart, b.mul(pixel, fromStep));
+        Value there = b.add(toStart, b.mul(pixel, toStep));
+        for (int64_t lane = 0; lane < piece; lane += lanes)
+          to.store(b, from.load(b, b.add(here, lane), lanes),
+                   b.add(there, lane));
+      });
+    });
+  });
+}
+
+static void planReblock(const Problem &problem, LaunchBuilder &launch) {
+  const TensorDesc &from = problem.operands[0], &to = problem.result;
+  int64_t channels = to.shape[1], pixels = to.spatialSize();
+  int64_t piece = std::min(from.layout.block, to.layout.block);
+  int64_t chunk = pixelsPerTask(channels, pixels);
+  int64_t chunks = llvm::divideCeil(pixels, chunk);
+  ReblockKernel kernel{
+      .piece = piece,
+      .source = FlatTensor(launch, {BufferSlot::Operand, 0}, from),
+      .target = FlatTensor(launch, {BufferSlot::Result, 0}, to),
+      .fromBlock = launch.addParam(from.layout.block),
+      .fromBlocks =
+          launch.addParam(llvm::divideCeil(channels, from.layout.block)),
+      .toBlock = launch.addParam(to.layout.block),
+      .toBlocks = launch.addParam(llvm::divideCeil(channels, to.layout.block)),
+      .pixels = launch.addParam(pixels),
+      .pieces = launch.addParam(llvm::divideCeil(channels, piece)),
+      .chunk = launch.addParam(chunk),
+      .chunks = launch.addParam(chunks)};
+  std::string symbol = joinSymbol({"convert_reblock", std::to_string(piece),
+                                   kernel.source.symbolPart(), "to",
+                                   kernel.target.symbolPart()});
+  launch.finish(
+      symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },
+      to.shape[0] * chunks);
+}
+
 SolutionPlan Convert::plan(const Problem &problem,
                            const TargetInfo & /*target*/,
                            const PerfConfig & /*config*/) const {
@@ -352,6 +433,9 @@ SolutionPlan Convert::plan(const Problem &problem,
     break;
   case Route::Blocks:
     planBlocks(problem, launch);
+    break;
+  case Route::Reblock:
+    planReblock(problem, launch);
     break;
   }
   return plan;

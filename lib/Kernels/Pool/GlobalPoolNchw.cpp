@@ -21,7 +21,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const override {
-    if (!StringRef(problem.op).starts_with("global_"))
+    if (problem.op != "global_max_pool" && problem.op != "global_avg_pool")
       return Applicability::no("is not a global pool");
     if (!isVectorizable(problem.operands[0]))
       return Applicability::no("the operand is stored in another type than "

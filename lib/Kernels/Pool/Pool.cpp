@@ -7,6 +7,8 @@
 
 #include "Pool.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -28,6 +30,45 @@ Problem tarpon::asWindowedPool(Problem problem) {
                    {"pads", zeros},
                    {"count_include_pad", {0}}};
   return problem;
+}
+
+PoolReduction PoolReduction::of(const Problem &problem) {
+  const TensorDesc &input = problem.operands[0], &result = problem.result;
+  bool isMax = problem.op == "max_pool";
+  bool keepsScale =
+      input.quantized && result.quantized && input.dtype == result.dtype &&
+      input.scales == result.scales && input.zeroPoint == result.zeroPoint;
+  return {isMax, isMax && keepsScale && problem.epilogue.empty(), input.dtype};
+}
+
+Type PoolReduction::elementType(KernelBuilder &b) const {
+  return isInteger ? Type(b.getI8Type()) : Type(b.getF32Type());
+}
+
+Value PoolReduction::identity(KernelBuilder &b, int64_t lanes) const {
+  Type type = b.vec(elementType(b), lanes);
+  if (isInteger)
+    return b.cstLike(type, dtype == DType::I8 ? -128 : 0);
+  return b.cstLike(type, isMax ? -std::numeric_limits<double>::infinity() : 0);
+}
+
+Value PoolReduction::load(KernelBuilder &b, const BoundFlatTensor &input,
+                          Value offset, int64_t lanes, Value mask) const {
+  if (!isInteger)
+    return input.loadRaw(b, offset, lanes, mask);
+  VectorType type = b.vec(b.getI8Type(), lanes);
+  Value pointer = input.pointerTo(b, offset);
+  return mask ? b.maskedLoad(pointer, mask, type) : b.load(pointer, type);
+}
+
+Value PoolReduction::combine(KernelBuilder &b, Value value, Value soFar) const {
+  if (!isMax)
+    return b.addF(soFar, value);
+  if (!isInteger)
+    return b.maxF(value, soFar);
+  if (dtype == DType::I8)
+    return b.maxS(value, soFar);
+  return arith::MaxUIOp::create(b, value, soFar);
 }
 
 double tarpon::getPoolCost(const Problem &problem) {

@@ -18,6 +18,22 @@ bool isPool(llvm::StringRef op);
 /// A global pool as a pool whose window is the whole input.
 Problem asWindowedPool(Problem problem);
 
+/// How the cells of a window are combined: in f32, but a maximum of 8-bit
+/// integers that keeps its scale in 8 bits.
+struct PoolReduction {
+  bool isMax, isInteger;
+  DType dtype;
+
+  static PoolReduction of(const Problem &problem);
+  mlir::Type elementType(KernelBuilder &b) const;
+  /// What does not count, in a vector.
+  mlir::Value identity(KernelBuilder &b, int64_t lanes) const;
+  mlir::Value load(KernelBuilder &b, const BoundFlatTensor &input,
+                   mlir::Value offset, int64_t lanes, mlir::Value mask) const;
+  mlir::Value combine(KernelBuilder &b, mlir::Value value,
+                      mlir::Value soFar) const;
+};
+
 /// Operations for one element of a windowed pool's result.
 double getPoolCost(const Problem &problem);
 

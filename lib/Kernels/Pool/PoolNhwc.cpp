@@ -14,8 +14,6 @@
 #include "Pool.h"
 #include "Solvers.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace tarpon;
 
@@ -39,8 +37,8 @@ public:
 constexpr int64_t kUnroll = 4;
 
 struct PoolNhwcKernel {
-  bool isMax, countsPadding, isInteger;
-  DType dtype;
+  PoolReduction reduction;
+  bool countsPadding;
   FlatTensor input;
   VectorOutput output;
   ChannelsLastLoop loop;
@@ -48,10 +46,6 @@ struct PoolNhwcKernel {
 
   void emit(KernelBuilder &b) const;
   int64_t getLanes(KernelBuilder &b) const;
-  Value emitIdentity(KernelBuilder &b, int64_t lanes) const;
-  Value emitLoad(KernelBuilder &b, const BoundFlatTensor &in, Value offset,
-                 int64_t lanes, Value mask) const;
-  Value emitCombined(KernelBuilder &b, Value value, Value soFar) const;
   /// The pool of `count` vectors from element `c` of a pixel.
   SmallVector<Value> emitWindow(KernelBuilder &b, const BoundFlatTensor &in,
                                 const ChannelsLastRow &row,
@@ -65,49 +59,23 @@ struct PoolNhwcKernel {
 } // namespace
 
 int64_t PoolNhwcKernel::getLanes(KernelBuilder &b) const {
-  int64_t lanes = isInteger ? b.getTarget().vectorBits / 8 : b.lanes();
+  int64_t lanes =
+      reduction.isInteger ? b.getTarget().vectorBits / 8 : b.lanes();
   return loop.fittingLanes(lanes);
-}
-
-Value PoolNhwcKernel::emitIdentity(KernelBuilder &b, int64_t lanes) const {
-  if (isInteger)
-    return b.cstLike(b.vec(b.getI8Type(), lanes),
-                     dtype == DType::I8 ? -128 : 0);
-  return b.cstLike(b.vec(b.getF32Type(), lanes),
-                   isMax ? -std::numeric_limits<double>::infinity() : 0);
-}
-
-Value PoolNhwcKernel::emitLoad(KernelBuilder &b, const BoundFlatTensor &in,
-                               Value offset, int64_t lanes, Value mask) const {
-  if (!isInteger)
-    return in.loadRaw(b, offset, lanes, mask);
-  VectorType type = b.vec(b.getI8Type(), lanes);
-  Value pointer = in.pointerTo(b, offset);
-  return mask ? b.maskedLoad(pointer, mask, type) : b.load(pointer, type);
-}
-
-Value PoolNhwcKernel::emitCombined(KernelBuilder &b, Value value,
-                                   Value soFar) const {
-  if (!isMax)
-    return b.addF(soFar, value);
-  if (!isInteger)
-    return b.maxF(value, soFar);
-  if (dtype == DType::I8)
-    return b.maxS(value, soFar);
-  return arith::MaxUIOp::create(b, value, soFar);
 }
 
 SmallVector<Value> PoolNhwcKernel::emitWindow(
     KernelBuilder &b, const BoundFlatTensor &in, const ChannelsLastRow &row,
     ArrayRef<WindowRange> ranges, Value c, int64_t count, Value mask) const {
   int64_t lanes = getLanes(b);
-  SmallVector<Value> start(count, emitIdentity(b, lanes));
+  SmallVector<Value> start(count, reduction.identity(b, lanes));
   auto cell = [&](ArrayRef<Value>, ArrayRef<Value> place, ValueRange soFar) {
     Value offset = b.add(loop.inputPixel(b, row, place), c);
     SmallVector<Value> next;
     for (int64_t i = 0; i < count; ++i)
-      next.push_back(emitCombined(
-          b, emitLoad(b, in, b.add(offset, i * lanes), lanes, mask), soFar[i]));
+      next.push_back(reduction.combine(
+          b, reduction.load(b, in, b.add(offset, i * lanes), lanes, mask),
+          soFar[i]));
     return next;
   };
   return forWindow(b, ranges, start, cell);
@@ -124,7 +92,7 @@ void PoolNhwcKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
     for (int64_t dim = 0; dim < window.rank(); ++dim)
       ranges.push_back(window.at(b, dim, place[dim]));
     Value inside, divisor;
-    if (!isMax) {
+    if (!reduction.isMax) {
       inside = emitPoolCount(b, window, ranges, place, false);
       divisor = emitPoolCount(b, window, ranges, place, countsPadding);
     }
@@ -134,14 +102,14 @@ void PoolNhwcKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
       for (auto [i, value] : llvm::enumerate(values)) {
         VectorPlace at =
             loop.outputPlace(b, row, x, b.add(c, i * lanes), lanes, mask);
-        if (isInteger) {
+        if (reduction.isInteger) {
           const BoundFlatTensor &result = out.getResult();
           Value pointer = result.pointerTo(b, result.offsetOf(b, at));
           mask ? b.maskedStore(value, pointer, mask) : b.store(value, pointer);
           continue;
         }
-        value = isMax ? in.dequantize(b, value)
-                      : emitPoolMean(b, in, value, inside, divisor);
+        value = reduction.isMax ? in.dequantize(b, value)
+                                : emitPoolMean(b, in, value, inside, divisor);
         out.store(b, at, value);
       }
     };
@@ -171,27 +139,22 @@ SolutionPlan PoolNhwc::plan(const Problem &original,
                             const TargetInfo & /*target*/,
                             const PerfConfig & /*config*/) const {
   Problem problem = asWindowedPool(original);
-  const TensorDesc &input = problem.operands[0], &result = problem.result;
+  const TensorDesc &input = problem.operands[0];
   SolutionPlan plan;
   LaunchBuilder launch(plan);
-  bool isMax = problem.op == "max_pool";
-  bool keepsScale =
-      input.quantized && result.quantized && input.dtype == result.dtype &&
-      input.scales == result.scales && input.zeroPoint == result.zeroPoint;
+  PoolReduction reduction = PoolReduction::of(problem);
   PoolNhwcKernel kernel{
-      .isMax = isMax,
-      .countsPadding = !isMax && problem.integer("count_include_pad"),
-      .isInteger = isMax && keepsScale && problem.epilogue.empty(),
-      .dtype = input.dtype,
+      .reduction = reduction,
+      .countsPadding = !reduction.isMax && problem.integer("count_include_pad"),
       .input = FlatTensor(launch, {BufferSlot::Operand, 0}, input),
       .output = VectorOutput(launch, problem),
       .loop = ChannelsLastLoop(launch, problem, getPoolCost(problem)),
       .window =
           Window(launch, problem, problem.ints("kernel"), input.spatial())};
-  std::string symbol =
-      joinSymbol({problem.op, kernel.countsPadding ? "padded" : "",
-                  kernel.isInteger ? "exact" : "", kernel.loop.symbolPart(),
-                  kernel.input.symbolPart(), kernel.output.symbolPart()});
+  std::string symbol = joinSymbol(
+      {problem.op, kernel.countsPadding ? "padded" : "",
+       kernel.reduction.isInteger ? "exact" : "", kernel.loop.symbolPart(),
+       kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

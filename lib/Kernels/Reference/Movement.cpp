@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Movement/PadPlace.h"
 #include "Reference.h"
 #include "tarpon/IR/TarponDialect.h"
 
@@ -191,19 +192,23 @@ struct PadKernel {
   ElementLoop loop;
 
   void emit(KernelBuilder &b) const;
-  /// The input place of dimension `dim` for a result place, brought inside.
-  Value emitInside(KernelBuilder &b, Value place, Value size) const;
   Value emitPadding(KernelBuilder &b) const;
 };
 } // namespace
 
-Value PadKernel::emitInside(KernelBuilder &b, Value place, Value size) const {
+Value tarpon::emitPadPlace(KernelBuilder &b, PadMode mode, Value wanted,
+                           Value size) {
   Value zero = b.cst(0), last = b.sub(size, 1);
-  if (mode == PadMode::Reflect) {
-    place = b.maxS(place, b.sub(zero, place));
-    place = b.minS(place, b.sub(b.mul(last, 2), place));
+  if (mode == PadMode::Wrap) {
+    // The remainder has the sign of what is divided.
+    Value rest = arith::RemSIOp::create(b, wanted, size);
+    return b.select(b.slt(rest, zero), b.add(rest, size), rest);
   }
-  return b.minS(b.maxS(place, zero), last);
+  if (mode == PadMode::Reflect) {
+    wanted = b.maxS(wanted, b.sub(zero, wanted));
+    wanted = b.minS(wanted, b.sub(b.mul(last, 2), wanted));
+  }
+  return b.minS(b.maxS(wanted, zero), last);
 }
 
 Value PadKernel::emitPadding(KernelBuilder &b) const {
@@ -223,7 +228,7 @@ void PadKernel::emit(KernelBuilder &b) const {
     for (int64_t dim = 0; dim < rank; ++dim) {
       Value size = b.getParam(firstDim + dim);
       Value wanted = b.sub(place[dim], b.getParam(firstBegin + dim));
-      inPlace.push_back(emitInside(b, wanted, size));
+      inPlace.push_back(emitPadPlace(b, mode, wanted, size));
       Value inDim = b.ult(wanted, size);
       isInside = isInside ? b.andI(isInside, inDim) : inDim;
     }

@@ -33,6 +33,8 @@ SolutionPlan planElementwise(const Problem &problem);
 SolutionPlan planConcat(const Problem &problem);
 SolutionPlan planTranspose(const Problem &problem);
 SolutionPlan planPad(const Problem &problem);
+SolutionPlan planPoolGradient(const Problem &problem);
+SolutionPlan planResize(const Problem &problem);
 SolutionPlan planConvert(const Problem &problem);
 SolutionPlan planReshape(const Problem &problem);
 SolutionPlan planShuffleChannels(const Problem &problem);

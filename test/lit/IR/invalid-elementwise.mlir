@@ -31,7 +31,7 @@ func.func @leaky_relu_c1(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) {
 
 // sigmoid C1
 func.func @sigmoid_c1(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) {
-  // expected-error@below {{'tarpon.sigmoid' op expects float or integer elements, got '!quant.uniform<i8:f32, 5.000000e-01>'}}
+  // expected-error@below {{'tarpon.sigmoid' op expects float elements, got '!quant.uniform<i8:f32, 5.000000e-01>'}}
   %y = tarpon.sigmoid %x : (tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4x!quant.uniform<i8:f32, 0.5>>
   return
 }
@@ -40,7 +40,7 @@ func.func @sigmoid_c1(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) {
 
 // hard_sigmoid C1
 func.func @hard_sigmoid_c1(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) {
-  // expected-error@below {{'tarpon.hard_sigmoid' op expects float or integer elements, got '!quant.uniform<i8:f32, 5.000000e-01>'}}
+  // expected-error@below {{'tarpon.hard_sigmoid' op expects float elements, got '!quant.uniform<i8:f32, 5.000000e-01>'}}
   %y = tarpon.hard_sigmoid %x {alpha = 0.5 : f32, beta = 0.5 : f32} : (tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4x!quant.uniform<i8:f32, 0.5>>
   return
 }
@@ -49,7 +49,7 @@ func.func @hard_sigmoid_c1(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) {
 
 // hard_swish C1
 func.func @hard_swish_c1(%x: tensor<4x!quant.uniform<i8:f32, 0.5>>) {
-  // expected-error@below {{'tarpon.hard_swish' op expects float or integer elements, got '!quant.uniform<i8:f32, 5.000000e-01>'}}
+  // expected-error@below {{'tarpon.hard_swish' op expects float elements, got '!quant.uniform<i8:f32, 5.000000e-01>'}}
   %y = tarpon.hard_swish %x : (tensor<4x!quant.uniform<i8:f32, 0.5>>) -> tensor<4x!quant.uniform<i8:f32, 0.5>>
   return
 }

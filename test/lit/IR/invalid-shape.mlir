@@ -405,9 +405,9 @@ func.func @pad_c3(%a: tensor<2x3xf32>) {
 // -----
 
 // pad C4
-func.func @pad_c4(%a: tensor<1x2x3xf32, #tarpon.layout<nhwc>>) {
-  // expected-error@below {{'tarpon.pad' op expects input to be row-major, got 'tensor<1x2x3xf32, #tarpon.layout<nhwc>>'}}
-  %0 = tarpon.pad %a {pads = array<i64: 0, 0, 1, 0, 0, 1>, value = 0.0 : f64} : (tensor<1x2x3xf32, #tarpon.layout<nhwc>>) -> tensor<1x2x5xf32>
+func.func @pad_c4(%a: tensor<1x4x3xf32, #tarpon.layout<nchw4c>>) {
+  // expected-error@below {{'tarpon.pad' op expects no pads of channels in a blocked layout, got 1 and 0}}
+  %0 = tarpon.pad %a {pads = array<i64: 0, 1, 1, 0, 0, 1>, value = 0.0 : f64} : (tensor<1x4x3xf32, #tarpon.layout<nchw4c>>) -> tensor<1x5x5xf32, #tarpon.layout<nchw4c>>
   return
 }
 

@@ -250,3 +250,19 @@ func.func @launch(%x: tensor<1x4xf32>) {
     }
   }
 #-}
+
+// CHECK-LABEL: func @resize
+// CHECK: tarpon.resize %{{.*}} {coordinates = 3 : i32, mode = 0 : i32, roi = array<f64>, rounding = 2 : i32, scales = array<f64: 1.000000e+00, 1.000000e+00, 2.000000e+00>, sizes = array<i64: 1, 2, 8>} : (tensor<1x2x4xf32>) -> tensor<1x2x8xf32>
+func.func @resize(%x: tensor<1x2x4xf32>) -> tensor<1x2x8xf32> {
+  %y = tarpon.resize %x {sizes = array<i64: 1, 2, 8>, scales = array<f64: 1.0, 1.0, 2.0>, roi = array<f64>, mode = 0 : i32, coordinates = 3 : i32, rounding = 2 : i32} : (tensor<1x2x4xf32>) -> tensor<1x2x8xf32>
+  return %y : tensor<1x2x8xf32>
+}
+
+// CHECK-LABEL: func @more_elementwise
+// CHECK: tarpon.swish %{{.*}} {alpha = 1.000000e+00 : f32}
+// CHECK: tarpon.prelu
+func.func @more_elementwise(%x: tensor<1x2x4xf32>, %s: tensor<2x1xf32>) -> tensor<1x2x4xf32> {
+  %0 = tarpon.swish %x {alpha = 1.0 : f32} : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
+  %1 = tarpon.prelu %0, %s : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
+  return %1 : tensor<1x2x4xf32>
+}

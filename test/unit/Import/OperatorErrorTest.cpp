@@ -304,10 +304,10 @@ TEST(OperatorErrors, Pad) {
   EXPECT_THAT(listError("Pad", {0, 0, -6, 0, 0, 0, 0, 0}),
               HasSubstr("positive result dimensions"));
   TestModel mode(10);
-  unary(mode, "Pad").attr("mode", "wrap");
+  unary(mode, "Pad").attr("mode", "mirror");
   mode.list("pads", {0, 0, 0, 0, 0, 0, 0, 1});
-  EXPECT_EQ(error(mode, "Pad"), "the mode 'wrap' is not supported; expected "
-                                "constant, edge or reflect\n");
+  EXPECT_EQ(error(mode, "Pad"), "the mode 'mirror' is not supported; expected "
+                                "constant, edge, reflect or wrap\n");
 }
 
 TEST(OperatorErrors, Constants) {

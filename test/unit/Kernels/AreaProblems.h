@@ -22,6 +22,7 @@ Problem makeConvDirectionProblem(ProblemGenerator &generator);
 Problem makeNormProblem(ProblemGenerator &generator);
 /// Convolutions of 3 x 3: WinogradProblems.cpp.
 Problem makeWinogradProblem(ProblemGenerator &generator);
+Problem makePoolGradientProblem(ProblemGenerator &generator);
 
 } // namespace tarpon::test
 

@@ -90,25 +90,20 @@ void ProblemGenerator::chooseTypes(Problem &problem) {
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-static ProblemAttrs stepAttrs(const std::string &op) {
-  if (op == "clip")
-    return {{"low", {-0.25}}, {"high", {0.75}}};
-  if (op == "leaky_relu")
-    return {{"alpha", {0.125}}};
-  if (op == "hard_sigmoid")
-    return {{"alpha", {0.2}}, {"beta", {0.5}}};
-  return {};
-}
-
 void ProblemGenerator::addEpilogue(Problem &problem) {
   for (int64_t steps = oneOf<int64_t>({0, 0, 1, 1, 2, 3}); steps > 0; --steps) {
     EpilogueStep step;
     step.op = oneOf<const char *>({"add", "add", "sub", "mul", "div", "relu",
                                    "relu", "clip", "leaky_relu", "sigmoid",
                                    "hard_sigmoid", "hard_swish"});
-    step.attrs = stepAttrs(step.op);
-    if (step.op == "add" || step.op == "sub" || step.op == "mul" ||
-        step.op == "div") {
+    // Operations without jumps, and that do not magnify errors.
+    if (chance(30))
+      step.op = oneOf<const char *>(
+          {"abs", "celu", "elu", "erf", "gelu", "gelu_tanh", "max", "min",
+           "mish", "neg", "prelu", "selu", "sin", "softplus", "softsign",
+           "swish", "tanh", "tanh_backward"});
+    step.attrs = makeStepAttrs(step.op);
+    if (isBinary(step.op)) {
       const TensorDesc &result = problem.result;
       std::vector<int64_t> shape = result.shape;
       int64_t kind = pick(0, 4);
@@ -323,37 +318,8 @@ Problem ProblemGenerator::makeLrn() {
 }
 
 //===----------------------------------------------------------------------===//
-// Elementwise, movement
+// Movement
 //===----------------------------------------------------------------------===//
-
-Problem ProblemGenerator::makeElementwise() {
-  Problem problem;
-  problem.op = oneOf<const char *>({"add", "add", "sub", "mul", "div", "relu",
-                                    "clip", "leaky_relu", "sigmoid",
-                                    "hard_sigmoid", "hard_swish"});
-  problem.attrs = stepAttrs(problem.op);
-  std::vector<int64_t> shape = makeShape({2, 3, 4, 4});
-  Layout layout = pickLayout();
-  problem.operands = {makeTensor(shape, layout)};
-  problem.result = makeTensor(shape, layout);
-  bool isBinary = problem.op == "add" || problem.op == "sub" ||
-                  problem.op == "mul" || problem.op == "div";
-  if (isBinary) {
-    problem.rootOperands = 2;
-    std::vector<int64_t> other = shape;
-    int64_t kind = pick(0, 5);
-    for (size_t d = 0; kind >= 2 && d < shape.size(); ++d)
-      if (kind == 2 || (kind == 3 && d == 2) || (kind > 3 && d != 1))
-        other[d] = 1;
-    problem.operands.push_back(
-        makeTensor(other, kind == 2 || kind > 3 ? Layout() : layout));
-    if (chance(25))
-      std::swap(problem.operands[0], problem.operands[1]);
-  }
-  chooseTypes(problem);
-  addEpilogue(problem);
-  return problem;
-}
 
 Problem ProblemGenerator::makeConcat() {
   Problem problem;
@@ -392,15 +358,6 @@ Problem ProblemGenerator::makeConcat() {
   return problem;
 }
 
-/// A result of the dtype of the operand.
-static void passElementsOn(Problem &problem) {
-  const TensorDesc &operand = problem.operands[0];
-  problem.result.dtype = operand.dtype;
-  problem.result.quantized = operand.quantized;
-  problem.result.scales = operand.scales;
-  problem.result.zeroPoint = operand.zeroPoint;
-}
-
 Problem ProblemGenerator::makeTranspose() {
   Problem problem;
   problem.op = "transpose";
@@ -420,30 +377,6 @@ Problem ProblemGenerator::makeTranspose() {
   if (chance(30))
     setType(problem.operands[0], oneOf({DType::I64, DType::I32, DType::F64}),
             false);
-  passElementsOn(problem);
-  return problem;
-}
-
-Problem ProblemGenerator::makePad() {
-  Problem problem;
-  problem.op = "pad";
-  std::vector<int64_t> shape = makeShape({2, 3, 4});
-  int64_t mode = pick(0, 2);
-  std::vector<double> pads;
-  std::vector<int64_t> out = shape;
-  for (int side = 0; side < 2; ++side)
-    for (size_t d = 0; d < shape.size(); ++d) {
-      int64_t most = mode == 2 ? std::min<int64_t>(3, shape[d] - 1) : 3;
-      int64_t amount = pick(0, most);
-      if (shape[d] > 6 && chance(20))
-        amount = -pick(1, 2);
-      pads.push_back(static_cast<double>(amount));
-      out[d] += amount;
-    }
-  problem.operands = {makeTensor(shape, Layout())};
-  problem.result = makeTensor(out, Layout());
-  problem.attrs = {{"pads", pads}, {"value", {0.5}}, {"mode", {double(mode)}}};
-  chooseTypes(problem);
   passElementsOn(problem);
   return problem;
 }
@@ -520,8 +453,9 @@ Problem ProblemGenerator::nextDense() {
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))
     return oneOf<MakeProblem>({makeConvDirectionProblem, makeNormProblem,
+                               makePoolGradientProblem,
                                makeWinogradProblem})(*this);
-  switch (pick(0, 20)) {
+  switch (pick(0, 21)) {
   case 0:
     return makeConv(/*depthwise=*/false);
   case 1:
@@ -557,6 +491,8 @@ Problem ProblemGenerator::nextDense() {
     return makeReshape();
   case 19:
     return makeShuffleChannels();
+  case 20:
+    return makeResize();
   default:
     return makeConvert();
   }

@@ -40,6 +40,11 @@ public:
   /// Chooses dtypes for operands and result that a graph may have.
   void chooseTypes(Problem &problem);
   void addEpilogue(Problem &problem);
+  /// The attributes of an elementwise op. (ElementwiseProblems.cpp)
+  static ProblemAttrs makeStepAttrs(const std::string &op);
+  static bool isBinary(const std::string &op);
+  /// Gives the result the elements of the first operand.
+  static void passElementsOn(Problem &problem);
   void addWindow(Problem &problem, const std::vector<int64_t> &kernel);
 
 private:
@@ -53,13 +58,14 @@ private:
   Problem makeMatMul();
   Problem makePool();
   Problem makeGlobalPool();
-  Problem makeElementwise();
+  Problem makeElementwise(); ///< in ElementwiseProblems.cpp
   Problem makeBatchNorm();
   Problem makeSoftmax();
   Problem makeLrn();
   Problem makeConcat();
   Problem makeTranspose();
-  Problem makePad();
+  Problem makePad();    ///< in ShapeProblems.cpp
+  Problem makeResize(); ///< in ShapeProblems.cpp
   Problem makeConvert();
   Problem makeReshape();
   Problem makeShuffleChannels();

@@ -193,8 +193,8 @@ TEST(ProblemKey, saysWhyNoGraphPosesIt) {
        "transpose has no permutation of its dimensions"},
       {"transpose(2x3xf32)->3x2xf32 {permutation=1,2}",
        "transpose has no permutation of its dimensions"},
-      {"pad(2xf32)->3xf32 {mode=3 pads=0,1 value=0}",
-       "pad has the mode 3, expected 0, 1 or 2"},
+      {"pad(2xf32)->3xf32 {mode=4 pads=0,1 value=0}",
+       "pad has the mode 4, expected 0 to 3"},
       {"pad(2xf32)->5xf32 {mode=2 pads=1,2 value=0}", "pad reflects 2 cells "
                                                       "of 2"},
       {"convert(1x3x2x2xf32:nhwc/3)->1x3x2x2xf32",
@@ -207,7 +207,8 @@ TEST(ProblemKey, saysWhyNoGraphPosesIt) {
       {"add(3xf32, 4xf32)->4xf32", "add has operands that do not broadcast"},
       {"add(3xi32, 3xf32)->3xf32", "an operand of floats beside one of "
                                    "integers"},
-      {"sigmoid(3xi32)->3xi32", "a sigmoid or hard_swish of integers"},
+      {"sigmoid(3xi32)->3xi32",
+       "sigmoid of integers, which is defined on floats"},
       {"relu(3xf32)->3xf32 | conv", "an epilogue has no operation 'conv'"},
       {"relu(3xf32)->3xf32 | clip{low=0}", "clip lacks the attribute high"},
       {"relu(3xf32; 3xf32)->3xf32 | relu(1)",

@@ -275,6 +275,64 @@ TEST_F(Reference, poolsWholeImages) {
               ElementsAre(3, 7));
 }
 
+TEST_F(Reference, handsGradientsToTheMaxima) {
+  std::string attrs = " {ceil_mode=0 dilations=1 kernel=2 pads=0,0 strides=1}";
+  // Two windows share element 1 of channel 0; element 3 of channel 1 wins one.
+  EXPECT_THAT(
+      solve("max_pool_backward(1x2x3xf32, 1x2x3xi64)->1x2x4xf32" + attrs,
+            {{1, 2, 4, 8, 16, 32}, {1, 1, 3, 4, 6, 7}}),
+      ElementsAre(0, 3, 0, 4, 8, 0, 16, 32));
+  EXPECT_THAT(solve("global_max_pool_backward(1x2x1xf32:nhwc, "
+                    "1x2x1xi32:nhwc)->1x2x3xf32:nhwc",
+                    {{5, 7}, {2, 3}}),
+              ElementsAre(0, 0, 5, 7, 0, 0));
+}
+
+TEST_F(Reference, spreadsGradientsOfMeans) {
+  std::string window = " dilations=1 kernel=3 pads=1,1 strides=2}";
+  // The windows have 2, 3 and 2 cells inside.
+  EXPECT_THAT(solve("avg_pool_backward(1x1x3xf32)->1x1x5xf32 {ceil_mode=0 "
+                    "count_include_pad=0" +
+                        window,
+                    {{2, 6, 8}}),
+              ElementsAre(1, 3, 2, 6, 4));
+  EXPECT_THAT(solve("avg_pool_backward(1x1x3xf64)->1x1x5xf64 {ceil_mode=0 "
+                    "count_include_pad=1" +
+                        window,
+                    {{3, 6, 9}}),
+              ElementsAre(1, 3, 2, 5, 3));
+  EXPECT_THAT(
+      solve("global_avg_pool_backward(1x1x1x1xf32)->1x1x2x2xf32", {{8}}),
+      ElementsAre(2, 2, 2, 2));
+}
+
+TEST_F(Reference, resizes) {
+  auto resize = [&](const std::string &attrs, int64_t size,
+                    const std::string &scale) {
+    return solve("resize(1x1x4xf32)->1x1x" + std::to_string(size) +
+                     "xf32 {cubic_a=-0.75 exclude_outside=0 extrapolation=9 "
+                     "sizes=1,1," +
+                     std::to_string(size) + " scales=1,1," + scale + " " +
+                     attrs + "}",
+                 {{1, 2, 3, 4}});
+  };
+  // Modes nearest and linear; half_pixel, align_corners, asymmetric and
+  // tf_crop_and_resize.
+  EXPECT_THAT(resize("mode=0 coordinates=3 rounding=2 roi=", 8, "2"),
+              ElementsAre(1, 1, 2, 2, 3, 3, 4, 4));
+  EXPECT_THAT(resize("mode=0 coordinates=0 rounding=0 roi=", 2, "0.5"),
+              ElementsAre(1, 3));
+  EXPECT_THAT(resize("mode=1 coordinates=0 rounding=0 roi=", 8, "2"),
+              ElementsAre(1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4));
+  EXPECT_THAT(resize("mode=1 coordinates=2 rounding=0 roi=", 7, "1.75"),
+              ElementsAre(1, 1.5, 2, 2.5, 3, 3.5, 4));
+  EXPECT_THAT(resize("mode=2 coordinates=3 rounding=0 roi=", 8, "2"),
+              ElementsAre(1, 1.40625, 2, 2.5, 3, 3.59375, 4, 4.09375));
+  EXPECT_THAT(
+      resize("mode=1 coordinates=5 rounding=0 roi=0,0,0.5,1,1,1.5", 3, "0.75"),
+      ElementsAre(2.5, 4, 9));
+}
+
 //===----------------------------------------------------------------------===//
 // Norms
 //===----------------------------------------------------------------------===//
@@ -438,6 +496,7 @@ TEST_F(Reference, pads) {
   EXPECT_THAT(pad("mode=0 pads=2,0 value=9"), ElementsAre(9, 9, 1, 2, 3, 4));
   EXPECT_THAT(pad("mode=1 pads=1,1 value=0"), ElementsAre(1, 1, 2, 3, 4, 4));
   EXPECT_THAT(pad("mode=2 pads=3,-1 value=0"), ElementsAre(4, 3, 2, 1, 2, 3));
+  EXPECT_THAT(pad("mode=3 pads=3,-1 value=0"), ElementsAre(2, 3, 4, 1, 2, 3));
 }
 
 TEST_F(Reference, converts) {

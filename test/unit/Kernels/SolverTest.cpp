@@ -132,6 +132,13 @@ void test::writeElements(const TensorDesc &desc,
 }
 
 static bool isDivisor(const Problem &problem, size_t index) {
+  // The same goes for what has to be positive.
+  llvm::StringRef op = problem.op;
+  op.consume_back("_backward");
+  bool isGradient = op != problem.op;
+  if (index == size_t(isGradient) &&
+      llvm::is_contained({"log", "sqrt", "pow", "power", "reciprocal"}, op))
+    return true;
   if (problem.op == "batch_norm" && index == 4)
     return true;
   if (const OpRule *rule = findOpRule(problem.op);

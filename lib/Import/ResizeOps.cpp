@@ -1,0 +1,213 @@
+//===- ResizeOps.cpp - Import of Resize and Upsample ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+#include "OpTable.h"
+#include "tarpon/IR/ConstantData.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+
+namespace tarpon {
+
+namespace {
+/// Everything of a resize but its input.
+struct Resizing {
+  SmallVector<int64_t> sizes;
+  SmallVector<double> scales, roi;
+  ResizeMode mode = ResizeMode::Nearest;
+  ResizeCoordinates coordinates = ResizeCoordinates::Asymmetric;
+  ResizeRounding rounding = ResizeRounding::Floor;
+  double cubicA = -0.75, extrapolation = 0;
+  bool excludeOutside = false;
+};
+} // namespace
+
+/// The float elements of an optional input; empty if it is absent.
+static SmallVector<double> readFloats(OnnxNode &node, unsigned input,
+                                      StringRef what) {
+  SmallVector<double> numbers;
+  if (!node.hasInput(input))
+    return numbers;
+  ElementsAttr attr = node.getConstantInput(input, what);
+  if (!attr)
+    return numbers;
+  if (!isa<FloatType>(attr.getElementType())) {
+    node.emitError() << what << " are not floats";
+    return numbers;
+  }
+  if (attr.getElementType().isF64()) {
+    numbers.resize(attr.getNumElements());
+    std::vector<char> bytes = getConstantBytes(attr);
+    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    return numbers;
+  }
+  std::vector<float> floats = getConstantFloats(attr);
+  numbers.assign(floats.begin(), floats.end());
+  return numbers;
+}
+
+/// An attribute that names one case of an enum.
+template <typename Enum>
+static Enum readCase(OnnxNode &node, StringRef name, Enum otherwise,
+                     StringRef otherwiseName,
+                     std::optional<Enum> (*symbolize)(StringRef)) {
+  std::string text = node.getString(name, otherwiseName);
+  std::optional<Enum> value = symbolize(text);
+  if (!value)
+    node.emitError() << "attribute '" << name << "' is '" << text
+                     << "', which is not supported";
+  return value.value_or(otherwise);
+}
+
+/// One entry per dimension of `values`, which are those of `axes`.
+template <typename T>
+static bool spread(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank,
+                   StringRef what, T otherwise, SmallVectorImpl<T> &values) {
+  if (values.size() != axes.size()) {
+    node.emitError() << what << " have " << values.size()
+                     << " entries, expected " << axes.size();
+    return false;
+  }
+  SmallVector<T> all(rank, otherwise);
+  for (auto [axis, value] : llvm::zip_equal(axes, values))
+    all[axis] = value;
+  values.assign(all.begin(), all.end());
+  return true;
+}
+
+/// Completes sizes from scales, or scales from sizes.
+static bool complete(OnnxNode &node, ArrayRef<int64_t> shape,
+                     ArrayRef<int64_t> axes, Resizing &resizing) {
+  int64_t rank = static_cast<int64_t>(shape.size());
+  if (resizing.sizes.empty()) {
+    if (!spread(node, axes, rank, "the scales", 1.0, resizing.scales))
+      return false;
+    for (auto [size, scale] : llvm::zip_equal(shape, resizing.scales)) {
+      double wanted = std::floor(static_cast<double>(size) * scale);
+      if (!(wanted >= 1 && wanted <= 0x1p31)) {
+        node.emitError() << "the scale " << scale << " makes a dimension of "
+                         << size << " empty or too large";
+        return false;
+      }
+      resizing.sizes.push_back(static_cast<int64_t>(wanted));
+    }
+    return true;
+  }
+  if (!spread(node, axes, rank, "the sizes", int64_t(0), resizing.sizes))
+    return false;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (!llvm::is_contained(axes, dim))
+      resizing.sizes[dim] = shape[dim];
+    resizing.scales.push_back(static_cast<double>(resizing.sizes[dim]) /
+                              static_cast<double>(shape[dim]));
+  }
+  return true;
+}
+
+static void finish(OnnxNode &node, const Resizing &resizing) {
+  OpBuilder &builder = node.getBuilder();
+  MLIRContext *context = builder.getContext();
+  node.setOutput(
+      0, node.create<ResizeOp>(
+             node.getInput(0), builder.getDenseI64ArrayAttr(resizing.sizes),
+             builder.getDenseF64ArrayAttr(resizing.scales),
+             builder.getDenseF64ArrayAttr(resizing.roi),
+             ResizeModeAttr::get(context, resizing.mode),
+             ResizeCoordinatesAttr::get(context, resizing.coordinates),
+             ResizeRoundingAttr::get(context, resizing.rounding),
+             builder.getF64FloatAttr(resizing.cubicA),
+             builder.getBoolAttr(resizing.excludeOutside),
+             builder.getF64FloatAttr(resizing.extrapolation)));
+}
+
+static SmallVector<int64_t> allAxes(int64_t rank) {
+  return llvm::to_vector(llvm::seq<int64_t>(0, rank));
+}
+
+void importUpsample(OnnxNode &node) {
+  ArrayRef<int64_t> shape = getShape(node.getInput(0));
+  Resizing resizing;
+  resizing.mode = readCase<ResizeMode>(node, "mode", ResizeMode::Nearest,
+                                       "nearest", symbolizeResizeMode);
+  resizing.scales = readFloats(node, 1, "the scales");
+  if (!node.hasInput(1))
+    for (float scale : node.getFloats("scales"))
+      resizing.scales.push_back(scale);
+  if (node.hasFailed() ||
+      !complete(node, shape, allAxes(shape.size()), resizing))
+    return;
+  finish(node, resizing);
+}
+
+/// The attributes that opset 11 has added.
+static void readRules(OnnxNode &node, Resizing &resizing) {
+  resizing.coordinates = readCase<ResizeCoordinates>(
+      node, "coordinate_transformation_mode", ResizeCoordinates::HalfPixel,
+      "half_pixel", symbolizeResizeCoordinates);
+  resizing.rounding = readCase<ResizeRounding>(
+      node, "nearest_mode", ResizeRounding::RoundPreferFloor,
+      "round_prefer_floor", symbolizeResizeRounding);
+  resizing.cubicA = node.getFloat("cubic_coeff_a", -0.75f);
+  resizing.excludeOutside = node.getBool("exclude_outside", false);
+  resizing.extrapolation = node.getFloat("extrapolation_value", 0);
+  if (node.getBool("antialias", false))
+    node.emitError() << "antialiasing is not supported";
+  std::string policy = node.getString("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch")
+    node.emitError() << "attribute 'keep_aspect_ratio_policy' is '" << policy
+                     << "', which is not supported";
+}
+
+void importResize(OnnxNode &node) {
+  ArrayRef<int64_t> shape = getShape(node.getInput(0));
+  int64_t rank = static_cast<int64_t>(shape.size());
+  Resizing resizing;
+  resizing.mode = readCase<ResizeMode>(node, "mode", ResizeMode::Nearest,
+                                       "nearest", symbolizeResizeMode);
+  SmallVector<int64_t> axes = allAxes(rank);
+  if (node.getOpset() < 11) {
+    resizing.scales = readFloats(node, 1, "the scales");
+  } else {
+    readRules(node, resizing);
+    if (node.hasAttribute("axes"))
+      axes = node.getInts("axes");
+    for (int64_t &axis : axes)
+      axis = node.normalizeAxis(axis, rank);
+    resizing.scales = readFloats(node, 2, "the scales");
+    if (node.hasInput(3))
+      resizing.sizes = node.getConstantInts(3, "the input sizes")
+                           .value_or(SmallVector<int64_t>());
+    if (!resizing.sizes.empty() && !resizing.scales.empty())
+      node.emitError() << "there are both scales and sizes";
+  }
+  bool crops = resizing.coordinates == ResizeCoordinates::TfCropAndResize;
+  if (crops && !node.hasFailed()) {
+    SmallVector<double> roi = readFloats(node, 1, "the region of interest");
+    if (roi.size() != 2 * axes.size() && !node.hasFailed())
+      node.emitError() << "the region of interest has " << roi.size()
+                       << " entries, expected " << 2 * axes.size();
+    if (node.hasFailed())
+      return;
+    resizing.roi.assign(2 * rank, 0);
+    for (int64_t dim = 0; dim < rank; ++dim)
+      resizing.roi[rank + dim] = 1;
+    for (auto [i, axis] : llvm::enumerate(axes)) {
+      resizing.roi[axis] = roi[i];
+      resizing.roi[rank + axis] = roi[axes.size() + i];
+    }
+  }
+  if (node.hasFailed() || !complete(node, shape, axes, resizing))
+    return;
+  finish(node, resizing);
+}
+
+} // namespace tarpon

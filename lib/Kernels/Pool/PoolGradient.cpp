@@ -1,0 +1,56 @@
+//===- PoolGradient.cpp - What gradients of pools share -------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PoolGradient.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tarpon;
+
+bool tarpon::isPoolGradient(StringRef op) {
+  op.consume_front("global_");
+  return op == "max_pool_backward" || op == "avg_pool_backward";
+}
+
+Problem tarpon::asWindowedGradient(Problem problem) {
+  StringRef windowed = problem.op;
+  if (!windowed.consume_front("global_"))
+    return problem;
+  problem.op = windowed.str();
+  ArrayRef<int64_t> spatial = problem.result.spatial();
+  std::vector<double> ones(spatial.size(), 1), zeros(2 * spatial.size(), 0);
+  problem.attrs = {{"kernel", {spatial.begin(), spatial.end()}},
+                   {"strides", ones},
+                   {"dilations", ones},
+                   {"pads", zeros},
+                   {"count_include_pad", {0}}};
+  return problem;
+}
+
+std::vector<float> tarpon::countGradientCells(const Problem &problem,
+                                              int64_t dim) {
+  std::vector<int64_t> pads = problem.ints("pads");
+  int64_t kernel = problem.ints("kernel")[dim], pad = pads[dim];
+  int64_t padEnd = pads[pads.size() / 2 + dim];
+  int64_t stride = problem.ints("strides")[dim];
+  int64_t step = problem.ints("dilations")[dim];
+  int64_t size = problem.result.spatial()[dim];
+  bool countsPadding = problem.integer("count_include_pad") != 0;
+  std::vector<float> counts;
+  for (int64_t x = 0; x < problem.operands[0].spatial()[dim]; ++x) {
+    int64_t counted = 0;
+    for (int64_t k = 0; k < kernel; ++k) {
+      int64_t place = x * stride - pad + k * step;
+      bool isInside = place >= 0 && place < size;
+      counted += countsPadding ? place < size + padEnd : isInside;
+    }
+    // A window may lie outside altogether in ceil_mode.
+    counts.push_back(static_cast<float>(std::max<int64_t>(1, counted)));
+  }
+  return counts;
+}

@@ -1,0 +1,55 @@
+// RUN: graph-opt %s -canonicalize -split-input-file | FileCheck %s
+
+// The unary ops of TarponUnaryOps.td on constants.
+
+// CHECK-LABEL: func @floats()
+// CHECK-DAG:     value = dense<[1.500000e+00, 0.000000e+00, 2.500000e+00]>
+// CHECK-DAG:     value = dense<[-1.000000e+00, 0.000000e+00, 3.000000e+00]>
+// CHECK-DAG:     value = dense<[-2.000000e+00, 0.000000e+00, 2.000000e+00]>
+// CHECK-DAG:     value = dense<[1.500000e+00, -0.000000e+00, -2.500000e+00]>
+// CHECK-DAG:     value = dense<[-1.000000e+00, 0.000000e+00, 1.000000e+00]>
+// CHECK-DAG:     value = dense<[-6.000000e-01, 0.000000e+00, 0.714285731]>
+// CHECK-NOT:     tarpon.{{(abs|ceil|round|neg|sign|softsign)}}
+func.func @floats() -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %x = tarpon.constant {value = dense<[-1.5, 0.0, 2.5]> : tensor<3xf32>} : tensor<3xf32>
+  %0 = tarpon.abs %x : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = tarpon.ceil %x : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = tarpon.round %x : (tensor<3xf32>) -> tensor<3xf32>
+  %3 = tarpon.neg %x : (tensor<3xf32>) -> tensor<3xf32>
+  %4 = tarpon.sign %x : (tensor<3xf32>) -> tensor<3xf32>
+  %5 = tarpon.softsign %x : (tensor<3xf32>) -> tensor<3xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @with_attributes()
+// CHECK-DAG:     value = dense<[-0.432332367, 0.000000e+00, 2.000000e+00]>
+// CHECK-DAG:     value = dense<[0.000000e+00, 0.000000e+00, 2.000000e+00]>
+// CHECK-DAG:     value = dense<[9.000000e+00, 1.000000e+00, 2.500000e+01]>
+// CHECK-NOT:     tarpon.{{(elu|thresholded_relu|power)}}
+func.func @with_attributes() -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %x = tarpon.constant {value = dense<[-2.0, 0.0, 2.0]> : tensor<3xf32>} : tensor<3xf32>
+  %0 = tarpon.elu %x {alpha = 0.5 : f32} : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = tarpon.thresholded_relu %x {alpha = 1.0 : f32} : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = tarpon.power %x {shift = 1.0 : f32, scale = 2.0 : f32, exponent = 2.0 : f32} : (tensor<3xf32>) -> tensor<3xf32>
+  return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @two_operands()
+// CHECK-DAG:     value = dense<[-2.000000e+00, 0.000000e+00, 0x7FC00000]>
+// CHECK-DAG:     value = dense<[1.000000e+00, 1.000000e+00, 0x7FC00000]>
+// CHECK-DAG:     value = dense<[5, 7]> : tensor<2xi64>
+// CHECK-NOT:     tarpon.{{(min|max)}}
+func.func @two_operands() -> (tensor<3xf32>, tensor<3xf32>, tensor<2xi64>) {
+  %x = tarpon.constant {value = dense<[-2.0, 0.0, 0x7FC00000]> : tensor<3xf32>} : tensor<3xf32>
+  %y = tarpon.constant {value = dense<1.0> : tensor<1xf32>} : tensor<1xf32>
+  %i = tarpon.constant {value = dense<[5, 2]> : tensor<2xi64>} : tensor<2xi64>
+  %j = tarpon.constant {value = dense<[3, 7]> : tensor<2xi64>} : tensor<2xi64>
+  %0 = tarpon.min %x, %y : (tensor<3xf32>, tensor<1xf32>) -> tensor<3xf32>
+  %1 = tarpon.max %x, %y : (tensor<3xf32>, tensor<1xf32>) -> tensor<3xf32>
+  %2 = tarpon.max %i, %j : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<2xi64>
+}

@@ -1,0 +1,159 @@
+//===- MathFunctionsTest.cpp - The errors of emitted functions ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Measures the bounds that lib/Kernels/MathFunctions.h states, through the
+// elementwise ops that are nothing but the function, with and without fused
+// multiply-add.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SolverTest.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <random>
+
+using namespace tarpon;
+using namespace tarpon::test;
+
+using Elements = std::vector<double>;
+
+namespace {
+struct Case {
+  const char *op;
+  const char *attrs;
+  double low, high;
+  std::function<double(double)> exact;
+  double bound, boundWithoutFma;
+};
+
+class MathFunctions : public testing::TestWithParam<const char *> {};
+} // namespace
+
+/// Numbers of all magnitudes and both signs between `low` and `high`.
+static Elements makeNumbers(double low, double high) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform(low, high);
+  Elements numbers;
+  while (numbers.size() < 60000) {
+    numbers.push_back(static_cast<float>(uniform(random)));
+    auto bits = static_cast<uint32_t>(random());
+    double any = std::bit_cast<float>(bits);
+    if (any >= low && any <= high)
+      numbers.push_back(any);
+  }
+  return numbers;
+}
+
+/// The error in units of the last place of the exact result as f32.
+static double countUlps(double actual, double exact) {
+  auto rounded = static_cast<float>(exact);
+  if (actual == exact || actual == rounded)
+    return 0;
+  double magnitude = std::max<double>(std::fabs(rounded), 0x1p-126);
+  return std::fabs(actual - exact) / std::ldexp(1, std::ilogb(magnitude) - 23);
+}
+
+static std::vector<Case> listCases() {
+  return {
+      {"exp", "", -104, 88.7, [](double x) { return std::exp(x); }, 1.5, 1.5},
+      {"elu", " {alpha=1}", -30, -1e-30, [](double x) { return std::expm1(x); },
+       1.5, 2},
+      {"log", "", 1e-40, 3e38, [](double x) { return std::log(x); }, 1, 1},
+      {"log", "", 0.5, 2, [](double x) { return std::log(x); }, 1, 1},
+      {"softplus", "", -80, -1e-30,
+       [](double x) { return std::log1p(std::exp(x)); }, 3, 3},
+      {"tanh", "", -12, 12, [](double x) { return std::tanh(x); }, 3, 3},
+      {"erf", "", -5, 5, [](double x) { return std::erf(x); }, 2.5, 2.5},
+      {"sin", "", -1e5, 1e5, [](double x) { return std::sin(x); }, 1.5, 1.5},
+      {"cos", "", -1e5, 1e5, [](double x) { return std::cos(x); }, 1.5, 1.5},
+      {"sigmoid", "", -80, 80, [](double x) { return 1 / (1 + std::exp(-x)); },
+       3, 3},
+      {"power", " {exponent=2.5 scale=1 shift=0}", 1e-14, 1e14,
+       [](double x) { return std::pow(x, 2.5); }, 1, 1},
+  };
+}
+
+TEST_P(MathFunctions, keepTheirBounds) {
+  auto runner = SolverRunner::create(GetParam());
+  ASSERT_TRUE(runner) << runner.message();
+  bool hasFma = (*runner)->getTarget().hasFma;
+  for (const Case &c : listCases()) {
+    Elements numbers = makeNumbers(c.low, c.high);
+    std::string shape = std::to_string(numbers.size()) + "xf32";
+    auto problem =
+        parseProblem(std::string(c.op) + "(" + shape + ")->" + shape + c.attrs);
+    ASSERT_TRUE(mlir::succeeded(problem)) << c.op;
+    auto result = (*runner)->run(*problem, *findSolver("elementwise-v1"),
+                                 PerfConfig(), {numbers});
+    ASSERT_TRUE(result) << result.message();
+    const Elements &actual = result->front();
+    double worst = 0, worstAt = 0;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      double error = countUlps(actual[i], c.exact(numbers[i]));
+      if (!(error <= worst)) {
+        worst = error;
+        worstAt = numbers[i];
+      }
+    }
+    EXPECT_LE(worst, hasFma ? c.bound : c.boundWithoutFma)
+        << c.op << " at " << worstAt;
+    RecordProperty(c.op, std::to_string(worst));
+  }
+}
+
+TEST_P(MathFunctions, knowSpecialValues) {
+  auto runner = SolverRunner::create(GetParam());
+  ASSERT_TRUE(runner) << runner.message();
+  const double inf = INFINITY;
+  auto check = [&](const std::string &op, const Elements &x,
+                   const Elements &expected, const std::string &attrs = "") {
+    for (const char *dtype : {"f32", "f64"}) {
+      std::string shape = std::to_string(x.size()) + "x" + dtype;
+      auto problem = parseProblem(op + "(" + shape + ")->" + shape + attrs);
+      ASSERT_TRUE(mlir::succeeded(problem)) << op;
+      auto result =
+          (*runner)->run(*problem, getReferenceSolver(), PerfConfig(), {x});
+      ASSERT_TRUE(result) << result.message();
+      const Elements &actual = result->front();
+      for (size_t i = 0; i < x.size(); ++i)
+        EXPECT_TRUE(std::fabs(actual[i] - expected[i]) <=
+                        1e-14 * std::fabs(expected[i]) ||
+                    actual[i] == expected[i] ||
+                    (std::isnan(actual[i]) && std::isnan(expected[i])))
+            << op << " of " << x[i] << " in " << dtype << " is " << actual[i];
+    }
+  };
+  check("exp", {-inf, inf, 0, NAN}, {0, inf, 1, NAN});
+  check("log", {0, -1, inf, 1, NAN}, {-inf, NAN, inf, 0, NAN});
+  check("tanh", {-inf, inf, 0, NAN}, {-1, 1, 0, NAN});
+  check("erf", {-inf, inf, 0, NAN}, {-1, 1, 0, NAN});
+  check("sin", {0, inf, NAN}, {0, NAN, NAN});
+  check("softplus", {-inf, inf, NAN}, {0, inf, NAN});
+  check("mish", {inf, NAN}, {inf, NAN});
+  check("sign", {-3, 0, 2, NAN}, {-1, 0, 1, NAN});
+  check("round", {-2.5, -1.5, 0.5, 2.5}, {-2, -2, 0, 2});
+  std::string square = " {exponent=2 scale=1 shift=0}";
+  check("power", {-2, 0, 3, inf, NAN}, {4, 0, 9, inf, NAN}, square);
+  std::string cube = " {exponent=3 scale=1 shift=0}";
+  check("power", {-2, 0, 1, -inf}, {-8, 0, 1, -inf}, cube);
+  std::string zero = " {exponent=0 scale=1 shift=0}";
+  check("power", {-2, 0, NAN}, {1, 1, 1}, zero);
+  check("power", {-2, 0}, {NAN, inf}, " {exponent=-0.5 scale=1 shift=0}");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, MathFunctions,
+                         testing::Values("native", "x86-64-v3", "x86-64-v2"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
