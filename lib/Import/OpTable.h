@@ -50,7 +50,6 @@ void importMaxPool(OnnxNode &node);
 void importAveragePool(OnnxNode &node);
 void importGlobalAveragePool(OnnxNode &node);
 void importGlobalMaxPool(OnnxNode &node);
-void importReduceMean(OnnxNode &node);
 // ElementwiseOps.cpp
 void importAbs(OnnxNode &node);
 void importAdd(OnnxNode &node);
@@ -94,6 +93,25 @@ void importThresholdedRelu(OnnxNode &node);
 // MatMulOps.cpp
 void importGemm(OnnxNode &node);
 void importMatMul(OnnxNode &node);
+// ReduceOps.cpp
+void importArgMax(OnnxNode &node);
+void importArgMin(OnnxNode &node);
+void importReduceL1(OnnxNode &node);
+void importReduceL2(OnnxNode &node);
+void importReduceLogSum(OnnxNode &node);
+void importReduceLogSumExp(OnnxNode &node);
+void importReduceMax(OnnxNode &node);
+void importReduceMean(OnnxNode &node);
+void importReduceMin(OnnxNode &node);
+void importReduceProd(OnnxNode &node);
+void importReduceSum(OnnxNode &node);
+void importReduceSumSquare(OnnxNode &node);
+// StatisticOps.cpp
+void importGroupNormalization(OnnxNode &node);
+void importInstanceNormalization(OnnxNode &node);
+void importLayerNormalization(OnnxNode &node);
+void importLogSoftmax(OnnxNode &node);
+void importMeanVarianceNormalization(OnnxNode &node);
 // NormOps.cpp
 void importBatchNormalization(OnnxNode &node);
 void importDropout(OnnxNode &node);

@@ -59,30 +59,4 @@ void importGlobalMaxPool(OnnxNode &node) {
   node.setOutput(0, node.create<GlobalMaxPoolOp>(node.getInput(0)));
 }
 
-/// Exporters write global average pooling as a mean over the spatial
-/// dimensions; other means are not supported.
-void importReduceMean(OnnxNode &node) {
-  Value input = node.getInput(0);
-  int64_t rank = getShape(input).size();
-  std::optional<SmallVector<int64_t>> axes = node.getInts("axes");
-  if (node.hasInput(1))
-    axes = node.getConstantInts(1, "the input axes");
-  bool keepDims = node.getBool("keepdims", true);
-  if (!axes || node.hasFailed())
-    return;
-  axes = node.normalizeAxes(*axes, rank);
-  if (!axes)
-    return;
-  if (rank < 3 || !llvm::equal(*axes, llvm::seq<int64_t>(2, rank))) {
-    node.emitError() << "a mean is supported over all spatial dimensions only, "
-                        "got the axes ["
-                     << *axes << "] of rank " << rank;
-    return;
-  }
-  Value result = node.create<GlobalAvgPoolOp>(input);
-  if (result && !keepDims)
-    result = node.reshape(result, getShape(result).take_front(2));
-  node.setOutput(0, result);
-}
-
 } // namespace tarpon

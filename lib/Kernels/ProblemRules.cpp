@@ -16,8 +16,8 @@ using namespace tarpon;
 
 static llvm::StringMap<const OpRule *> collectRules() {
   llvm::StringMap<const OpRule *> rules;
-  for (ArrayRef<OpRule> table :
-       {getConvBackwardRules(), getNormRules(), getPoolGradientRules()})
+  for (ArrayRef<OpRule> table : {getConvBackwardRules(), getNormRules(),
+                                 getPoolGradientRules(), getReduceRules()})
     for (const OpRule &rule : table)
       rules[rule.op] = &rule;
   return rules;

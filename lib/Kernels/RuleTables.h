@@ -15,6 +15,7 @@ namespace tarpon {
 llvm::ArrayRef<OpRule> getConvBackwardRules();
 llvm::ArrayRef<OpRule> getNormRules();
 llvm::ArrayRef<OpRule> getPoolGradientRules();
+llvm::ArrayRef<OpRule> getReduceRules();
 
 } // namespace tarpon
 

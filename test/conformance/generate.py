@@ -34,6 +34,10 @@ OPERATORS = frozenset(
     DepthToSpace Resize SpaceToDepth Upsample
     Abs Ceil Celu Cos Elu Erf Exp Floor Gelu Log Max Mean Min Mish
     Neg PRelu Pow Reciprocal Round Selu Sign Sin Softplus Softsign Sqrt Swish Tanh ThresholdedRelu
+    ArgMax ArgMin GroupNormalization InstanceNormalization LayerNormalization
+    LogSoftmax MeanVarianceNormalization ReduceL1 ReduceL2 ReduceLogSum
+    ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
+    ReduceSumSquare
     """.split()
 )
 

@@ -11,6 +11,8 @@
 include "tarpon/IR/TarponComputeOps.td"
 include "tarpon/IR/TarponElementwiseOps.td"
 include "tarpon/IR/TarponResizeOps.td"
+include "tarpon/IR/TarponNormOps.td"
+include "tarpon/IR/TarponReduceOps.td"
 include "tarpon/IR/TarponShapeOps.td"
 include "tarpon/IR/TarponUnaryOps.td"
 include "tarpon/IR/TarponLoweringOps.td"

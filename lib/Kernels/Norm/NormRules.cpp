@@ -41,9 +41,12 @@ static std::string checkParameters(const Problem &problem, int first, int last,
 
 /// Statistics are not rounded: others are computed from them.
 static std::string checkStatistics(const Problem &problem) {
+  DType expected =
+      problem.operands[0].dtype == DType::F64 ? DType::F64 : DType::F32;
   for (const TensorDesc &desc : problem.moreResults)
-    if (desc.dtype != DType::F32 && desc.dtype != DType::F64)
-      return formatv("{0} has a statistic that is not of f32", problem.op);
+    if (desc.dtype != expected)
+      return formatv("{0} has a statistic that is not of {1}", problem.op,
+                     std::string(runtime::dtypeName(expected)));
   return "";
 }
 
@@ -82,6 +85,62 @@ static std::string inferBatchNormTraining(const Problem &problem,
   results.insert(results.end(), runs ? 4 : 2, stats);
   std::string fault = checkParameters(problem, 1, 4, stats);
   return fault.empty() ? checkStatistics(problem) : fault;
+}
+
+static std::string inferPerActivation(const Problem &problem,
+                                      std::vector<Shape> &results) {
+  Shape shape(ArrayRef(problem.operands[0].shape));
+  results.push_back(shape);
+  shape[0] = 1;
+  return checkParameters(problem, 1, 4, shape);
+}
+
+static std::string inferBatchNormBackward(const Problem &problem,
+                                          std::vector<Shape> &results) {
+  if (problem.rootOperands == 4)
+    return "batch_norm_backward has 4 operands, expected 3 or 5";
+  if (!isFlag(problem, "spatial"))
+    return "batch_norm_backward is neither spatial nor not";
+  Shape shape(ArrayRef(problem.operands[0].shape));
+  if (problem.operands[1].shape != problem.operands[0].shape)
+    return "batch_norm_backward has a gradient of another shape than its "
+           "operand";
+  Shape stats = getBatchShape(problem);
+  results.push_back(shape);
+  results.insert(results.end(), 2, stats);
+  std::string fault = checkParameters(problem, 2, 4, stats);
+  return fault.empty() ? checkStatistics(problem) : fault;
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+static std::string inferSoftmax(const Problem &problem,
+                                std::vector<Shape> &results) {
+  const std::vector<int64_t> &shape = problem.operands[0].shape;
+  int64_t axis = problem.integer("axis");
+  if (axis >= static_cast<int64_t>(shape.size()))
+    return formatv("{0} has the axis {1} of rank {2}", problem.op, axis,
+                   shape.size());
+  for (const TensorDesc &operand :
+       ArrayRef(problem.operands).take_front(problem.rootOperands))
+    if (operand.shape != shape)
+      return formatv("{0} has a gradient of another shape than its operand",
+                     problem.op);
+  results.emplace_back(ArrayRef(shape));
+  return "";
+}
+
+/// Operands and result of one shape: the forward operand, or result, and the
+/// gradient.
+static std::string inferGradient(const Problem &problem,
+                                 std::vector<Shape> &results) {
+  if (problem.operands[1].shape != problem.operands[0].shape)
+    return formatv("{0} has a gradient of another shape than its operand",
+                   problem.op);
+  results.emplace_back(ArrayRef(problem.operands[0].shape));
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,6 +192,12 @@ static std::string inferGroupNorm(const Problem &problem,
 static constexpr AttrRule kEpsilon = {"epsilon", Count::One, false, 0};
 static constexpr AttrRule kBatchAttrs[] = {kEpsilon,
                                            {"spatial", Count::One, true, 0}};
+static constexpr AttrRule kEpsilonAttrs[] = {kEpsilon};
+static constexpr AttrRule kLrnAttrs[] = {{"size", Count::One, true, 1},
+                                         {"alpha", Count::One, false},
+                                         {"beta", Count::One, false},
+                                         {"bias", Count::One, false}};
+static constexpr AttrRule kAxisAttrs[] = {{"axis", Count::One, true, 0}};
 static constexpr AttrRule kLayerAttrs[] = {kEpsilon,
                                            {"axis", Count::One, true, 0}};
 static constexpr AttrRule kGroupAttrs[] = {kEpsilon,
@@ -147,6 +212,47 @@ ArrayRef<OpRule> tarpon::getNormRules() {
        .attrs = kBatchAttrs,
        .isReal = true,
        .infer = inferBatchNormTraining},
+      {.op = "batch_norm_per_activation",
+       .leastOperands = 5,
+       .mostOperands = 5,
+       .leastRank = 2,
+       .attrs = kEpsilonAttrs,
+       .isReal = true,
+       .positiveOperands = 1 << 4,
+       .infer = inferPerActivation},
+      {.op = "batch_norm_backward",
+       .leastOperands = 3,
+       .mostOperands = 5,
+       .leastRank = 2,
+       .attrs = kBatchAttrs,
+       .isReal = true,
+       .infer = inferBatchNormBackward},
+      {.op = "lrn_backward",
+       .leastOperands = 2,
+       .mostOperands = 2,
+       .leastRank = 3,
+       .attrs = kLrnAttrs,
+       .isReal = true,
+       .infer = inferGradient},
+      {.op = "log_softmax",
+       .leastRank = 1,
+       .attrs = kAxisAttrs,
+       .isReal = true,
+       .infer = inferSoftmax},
+      {.op = "softmax_backward",
+       .leastOperands = 2,
+       .mostOperands = 2,
+       .leastRank = 1,
+       .attrs = kAxisAttrs,
+       .isReal = true,
+       .infer = inferSoftmax},
+      {.op = "log_softmax_backward",
+       .leastOperands = 2,
+       .mostOperands = 2,
+       .leastRank = 1,
+       .attrs = kAxisAttrs,
+       .isReal = true,
+       .infer = inferSoftmax},
       {.op = "layer_norm",
        .mostOperands = 3,
        .leastRank = 1,

@@ -45,8 +45,12 @@ SolutionPlan reference::planBatchNorm(const Problem &problem) {
   std::string symbol =
       joinSymbol({"ref_batch_norm", input.symbolPart(), output.symbolPart()});
   for (int64_t i = 1; i < 5; ++i) {
-    vectors.push_back(
-        accessOperand(launch, problem, i, problem.operands[i].shape));
+    // A vector of channels broadcasts as one of C x 1 x ... does.
+    TensorDesc desc = problem.operands[i];
+    if (desc.rank() == 1)
+      desc.shape.resize(problem.result.rank() - 1, 1);
+    vectors.emplace_back(launch, BufferSlot{BufferSlot::Operand, i}, desc,
+                         problem.result.shape, kind);
     symbol = joinSymbol({symbol, vectors.back().symbolPart()});
   }
   int64_t epsilon = addReal(launch, kind, problem.number("epsilon"));
@@ -58,10 +62,8 @@ SolutionPlan reference::planBatchNorm(const Problem &problem) {
     OutputAccess::Bound out = output.bind(b);
     Value small = getReal(b, kind, epsilon);
     loop.emit(b, [&](ArrayRef<Value> place) {
-      Value channel = place[1];
-      Value scale = bound[0].load(b, channel), bias = bound[1].load(b, channel),
-            mean = bound[2].load(b, channel),
-            variance = bound[3].load(b, channel);
+      Value scale = bound[0].load(b, place), bias = bound[1].load(b, place),
+            mean = bound[2].load(b, place), variance = bound[3].load(b, place);
       Value deviation = math::SqrtOp::create(b, b.addF(variance, small));
       Value centred = b.subF(in.load(b, place), mean);
       Value scaled = b.divF(b.mulF(scale, centred), deviation);
@@ -78,6 +80,7 @@ SolutionPlan reference::planBatchNorm(const Problem &problem) {
 
 namespace {
 struct SoftmaxKernel {
+  bool isLog;
   int64_t axis, sizeParam;
   ComputeKind kind;
   TensorAccess input;
@@ -114,7 +117,8 @@ void SoftmaxKernel::emitRow(KernelBuilder &b, const BoundTensor &in,
   Value sum = fold(
       0, [&](Value soFar, Value x) { return b.addF(soFar, exponential(x)); });
   b.forLoop(size, [&](Value i) {
-    Value value = b.divF(exponential(elementAt(i)), sum);
+    Value value = isLog ? b.subF(b.subF(elementAt(i), largest), emitLog(b, sum))
+                        : b.divF(exponential(elementAt(i)), sum);
     place[axis] = i;
     out.store(b, place, value);
   });
@@ -136,6 +140,7 @@ SolutionPlan reference::planSoftmax(const Problem &problem) {
   int64_t size = rows[axis];
   rows[axis] = 1;
   SoftmaxKernel kernel{
+      .isLog = problem.op == "log_softmax",
       .axis = axis,
       .sizeParam = launch.addParam(size),
       .kind = computeKindOf(problem),
@@ -143,7 +148,7 @@ SolutionPlan reference::planSoftmax(const Problem &problem) {
       .output = OutputAccess(launch, problem),
       .loop = ElementLoop(launch, rows, 60.0 * size)};
   std::string symbol =
-      joinSymbol({"ref_softmax", std::to_string(axis),
+      joinSymbol({"ref", problem.op, std::to_string(axis),
                   kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);

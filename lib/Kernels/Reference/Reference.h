@@ -24,11 +24,21 @@ SolutionPlan planConvBackwardWeights(const Problem &problem);
 SolutionPlan planMatMul(const Problem &problem);
 /// max_pool, avg_pool, global_max_pool, global_avg_pool
 SolutionPlan planPool(const Problem &problem);
+/// batch_norm, batch_norm_per_activation
 SolutionPlan planBatchNorm(const Problem &problem);
+SolutionPlan planBatchNormBackward(const Problem &problem);
 /// batch_norm_training, layer_norm, group_norm
 SolutionPlan planNormalize(const Problem &problem);
+/// softmax, log_softmax
 SolutionPlan planSoftmax(const Problem &problem);
+/// softmax_backward, log_softmax_backward
+SolutionPlan planSoftmaxBackward(const Problem &problem);
+/// All of reduce_...
+SolutionPlan planReduce(const Problem &problem);
+/// arg_max, arg_min
+SolutionPlan planArgReduce(const Problem &problem);
 SolutionPlan planLrn(const Problem &problem);
+SolutionPlan planLrnBackward(const Problem &problem);
 SolutionPlan planElementwise(const Problem &problem);
 SolutionPlan planConcat(const Problem &problem);
 SolutionPlan planTranspose(const Problem &problem);

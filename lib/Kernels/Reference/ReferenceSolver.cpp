@@ -7,6 +7,7 @@
 
 #include "Reference.h"
 #include "Solvers.h"
+#include "tarpon/Kernels/ProblemRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -44,6 +45,8 @@ private:
   static PlanFn findPlan(StringRef op) {
     if (isElementwiseOp(op))
       return reference::planElementwise;
+    if (op.starts_with("reduce_") && findOpRule(op))
+      return reference::planReduce;
     return llvm::StringSwitch<PlanFn>(op)
         .Case("conv", reference::planConv)
         .Case("conv_transpose", reference::planConvTranspose)
@@ -54,11 +57,19 @@ private:
         .Case("global_max_pool", reference::planPool)
         .Case("global_avg_pool", reference::planPool)
         .Case("batch_norm", reference::planBatchNorm)
+        .Case("batch_norm_per_activation", reference::planBatchNorm)
+        .Case("batch_norm_backward", reference::planBatchNormBackward)
+        .Case("log_softmax", reference::planSoftmax)
+        .Case("softmax_backward", reference::planSoftmaxBackward)
+        .Case("log_softmax_backward", reference::planSoftmaxBackward)
+        .Case("arg_max", reference::planArgReduce)
+        .Case("arg_min", reference::planArgReduce)
         .Case("batch_norm_training", reference::planNormalize)
         .Case("layer_norm", reference::planNormalize)
         .Case("group_norm", reference::planNormalize)
         .Case("softmax", reference::planSoftmax)
         .Case("lrn", reference::planLrn)
+        .Case("lrn_backward", reference::planLrnBackward)
         .Case("concat", reference::planConcat)
         .Case("transpose", reference::planTranspose)
         .Case("pad", reference::planPad)

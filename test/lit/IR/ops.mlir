@@ -114,6 +114,32 @@ func.func @norms(%x: tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>, %p: tensor<3xf
   return
 }
 
+// CHECK-LABEL: func @statistics(
+func.func @statistics(%x: tensor<2x3x8xf16>, %n: tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, %p: tensor<8xf32>, %c: tensor<4xf32>) {
+  // CHECK: tarpon.layer_norm %{{.+}}, %{{.+}} {axis = 2 : i64, epsilon = 2.500000e-01 : f32} : (tensor<2x3x8xf16>, tensor<8xf32>) -> tensor<2x3x8xf16>
+  %0 = tarpon.layer_norm %x, %p {axis = 2 : i64, epsilon = 0.25 : f32} : (tensor<2x3x8xf16>, tensor<8xf32>) -> tensor<2x3x8xf16>
+  // CHECK: tarpon.group_norm %{{.+}}, %[[C:.+]], %[[C]] {epsilon = 2.500000e-01 : f32, groups = 2 : i64} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>
+  %2 = tarpon.group_norm %n, %c, %c {groups = 2 : i64, epsilon = 0.25 : f32} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>
+  // CHECK: tarpon.log_softmax %{{.+}} {axis = 0 : i64} : (tensor<2x3x8xf16>) -> tensor<2x3x8xf16>
+  %3 = tarpon.log_softmax %x {axis = 0 : i64} : (tensor<2x3x8xf16>) -> tensor<2x3x8xf16>
+  return
+}
+
+// CHECK-LABEL: func @reductions(
+func.func @reductions(%x: tensor<2x3x8xf16>, %n: tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, %i: tensor<3xi32>) {
+  // CHECK: tarpon.reduce_sum %{{.+}} {axes = array<i64: 0>, keepdims = false} : (tensor<3xi32>) -> tensor<i32>
+  %0 = tarpon.reduce_sum %i {axes = array<i64: 0>, keepdims = false} : (tensor<3xi32>) -> tensor<i32>
+  // CHECK: tarpon.reduce_mean %{{.+}} {axes = array<i64: 0, 2>} : (tensor<2x3x8xf16>) -> tensor<1x3x1xf16>
+  %1 = tarpon.reduce_mean %x {axes = array<i64: 0, 2>} : (tensor<2x3x8xf16>) -> tensor<1x3x1xf16>
+  // CHECK: tarpon.reduce_log_sum_exp %{{.+}} {axes = array<i64: 1>} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x1x2x2xf32, #tarpon.layout<nhwc>>
+  %2 = tarpon.reduce_log_sum_exp %n {axes = array<i64: 1>} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x1x2x2xf32, #tarpon.layout<nhwc>>
+  // CHECK: tarpon.arg_max %{{.+}} {axis = 2 : i64, keepdims = false, select_last_index = true} : (tensor<2x3x8xf16>) -> tensor<2x3xi64>
+  %3 = tarpon.arg_max %x {axis = 2 : i64, keepdims = false, select_last_index = true} : (tensor<2x3x8xf16>) -> tensor<2x3xi64>
+  // CHECK: tarpon.arg_min %{{.+}} {axis = 1 : i64} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x1x2x2xi64, #tarpon.layout<nhwc>>
+  %4 = tarpon.arg_min %n {axis = 1 : i64} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x1x2x2xi64, #tarpon.layout<nhwc>>
+  return
+}
+
 // CHECK-LABEL: func @unary(
 func.func @unary(%x: tensor<2x4xf16>, %i: tensor<3xi32>, %n: tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) {
   // CHECK: tarpon.relu %{{.+}} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>

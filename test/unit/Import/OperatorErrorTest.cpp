@@ -165,10 +165,6 @@ TEST(OperatorErrors, Pools) {
   indices.input("x", {1, 1, 6}).node("MaxPool", "x", "z y");
   EXPECT_EQ(error(indices.list("kernel_shape", {2}), "MaxPool"),
             "the output Indices is not supported\n");
-  TestModel mean;
-  EXPECT_EQ(error(unary(mean, "ReduceMean").list("axes", {1}), "ReduceMean"),
-            "a mean is supported over all spatial dimensions only, got the "
-            "axes [1] of rank 4\n");
 }
 
 TEST(OperatorErrors, Elementwise) {

@@ -56,7 +56,7 @@ static Problem makeBatchNormTraining(ProblemGenerator &g) {
   for (int i = runs ? 4 : 2; i > 0; --i)
     addParameter(g, problem, stats, layout);
   problem.moreResults.assign(runs ? 4 : 2, stat);
-  problem.attrs = {{"epsilon", {g.oneOf({0.001, 0.03125})}},
+  problem.attrs = {{"epsilon", {g.oneOf({0.03125, 0.25})}},
                    {"spatial", {double(spatial)}}};
   if (runs) {
     problem.attrs["factor"] = {g.oneOf({0.125, 0.5, 1.0})};
@@ -85,7 +85,7 @@ static Problem makeLayerNorm(ProblemGenerator &g) {
     problem.moreResults.assign(2, g.makeTensor(shape, Layout()));
   }
   problem.attrs = {{"axis", {double(axis)}},
-                   {"epsilon", {g.oneOf({0.001, 0.03125})}}};
+                   {"epsilon", {g.oneOf({0.03125, 0.25})}}};
   if (g.chance(25))
     g.addEpilogue(problem);
   return problem;
@@ -102,12 +102,88 @@ static Problem makeGroupNorm(ProblemGenerator &g) {
   if (g.chance(30))
     problem.moreResults.assign(2, g.makeTensor({shape[0], groups}, Layout()));
   problem.attrs = {{"groups", {double(groups)}},
-                   {"epsilon", {g.oneOf({0.001, 0.03125})}}};
+                   {"epsilon", {g.oneOf({0.03125, 0.25})}}};
+  if (g.chance(25))
+    g.addEpilogue(problem);
+  return problem;
+}
+
+static Problem makePerActivation(ProblemGenerator &g) {
+  std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({2, 3, 4, 5}));
+  Layout layout = g.pickLayout();
+  Problem problem = makeOneToOne(g, "batch_norm_per_activation", shape, layout);
+  for (int i = 0; i < 4; ++i)
+    addParameter(g, problem, getStatShape(shape, /*spatial=*/false), layout);
+  problem.attrs = {{"epsilon", {1e-5}}};
+  if (g.chance(25))
+    g.addEpilogue(problem);
+  return problem;
+}
+
+/// Batch normalisation in inference with parameters that are not constant.
+static Problem makeVariableBatchNorm(ProblemGenerator &g) {
+  std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({2, 3, 4, 4}));
+  Problem problem = makeOneToOne(g, "batch_norm", shape, g.pickLayout());
+  for (int i = 0; i < 4; ++i)
+    addParameter(g, problem, {shape[1]});
+  problem.attrs = {{"epsilon", {1e-5}}};
+  if (g.chance(25))
+    g.addEpilogue(problem);
+  return problem;
+}
+
+static Problem makeBatchNormBackward(ProblemGenerator &g) {
+  std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({2, 3, 4, 4, 5}));
+  Layout layout = g.pickLayout();
+  Problem problem = makeOneToOne(g, "batch_norm_backward", shape, layout);
+  problem.operands.push_back(problem.operands[0]);
+  bool spatial = g.chance(60);
+  std::vector<int64_t> stats = getStatShape(shape, spatial);
+  for (int i = g.chance(50) ? 3 : 1; i > 0; --i)
+    addParameter(g, problem, stats, layout);
+  problem.moreResults.assign(2, g.makeTensor(stats, layout));
+  problem.attrs = {{"epsilon", {g.oneOf({0.03125, 0.25})}},
+                   {"spatial", {double(spatial)}}};
+  return problem;
+}
+
+static Problem makeLrnBackward(ProblemGenerator &g) {
+  std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({3, 4}));
+  Problem problem = makeOneToOne(g, "lrn_backward", shape, g.pickLayout());
+  problem.operands.push_back(problem.operands[0]);
+  problem.rootOperands = 2;
+  problem.attrs = {{"size", {double(g.pick(1, 6))}},
+                   {"alpha", {0.125}},
+                   {"beta", {0.75}},
+                   {"bias", {1.5}}};
+  if (g.chance(25))
+    g.addEpilogue(problem);
+  return problem;
+}
+
+/// Softmax in all layouts, along other dimensions than the last, and gradients.
+static Problem makeSoftmaxes(ProblemGenerator &g) {
+  std::vector<int64_t> shape;
+  for (int64_t rank = g.pick(1, 4); rank > 0; --rank)
+    shape.push_back(g.pick(1, 12));
+  if (g.chance(40))
+    shape.back() = g.pick(1, 300);
+  std::string op = g.oneOf<const char *>(
+      {"softmax", "log_softmax", "softmax_backward", "log_softmax_backward"});
+  Problem problem = makeOneToOne(g, op, shape, g.pickLayout());
+  if (op == "softmax_backward" || op == "log_softmax_backward") {
+    problem.operands.push_back(problem.operands[0]);
+    problem.rootOperands = 2;
+  }
+  int64_t rank = static_cast<int64_t>(shape.size());
+  problem.attrs["axis"] = {double(g.pick(0, rank - 1))};
   if (g.chance(25))
     g.addEpilogue(problem);
   return problem;
 }
 
 Problem test::makeNormProblem(ProblemGenerator &g) {
-  return g.oneOf({makeBatchNormTraining, makeLayerNorm, makeGroupNorm})(g);
+  return g.oneOf({makeBatchNormTraining, makeBatchNormBackward,
+                  makePerActivation, makeVariableBatchNorm, makeLayerNorm,
+                  makeGroupNorm, makeLrnBackward, makeSoftmaxes})(g);
 }

@@ -453,7 +453,7 @@ Problem ProblemGenerator::nextDense() {
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))
     return oneOf<MakeProblem>({makeConvDirectionProblem, makeNormProblem,
-                               makePoolGradientProblem,
+                               makePoolGradientProblem, makeReduceProblem,
                                makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:

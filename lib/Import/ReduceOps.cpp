@@ -1,0 +1,116 @@
+//===- ReduceOps.cpp - Import of reductions ---------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+#include "OpTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace tarpon {
+
+/// The axes to reduce, an attribute or since opset 13 (ReduceSum) and 18 an
+/// input; all of them if there are none.
+static std::optional<SmallVector<int64_t>> getAxes(OnnxNode &node,
+                                                   int64_t rank) {
+  std::optional<SmallVector<int64_t>> axes = node.getInts("axes");
+  if (node.hasInput(1))
+    axes = node.getConstantInts(1, "the input axes");
+  if (!axes || node.hasFailed())
+    return std::nullopt;
+  if (axes->empty())
+    return SmallVector<int64_t>(llvm::seq<int64_t>(0, rank));
+  return node.normalizeAxes(*axes, rank);
+}
+
+/// Whether there are no axes, and that means that nothing is reduced.
+static bool isIdentity(OnnxNode &node) {
+  if (!node.getBool("noop_with_empty_axes", false) || node.hasFailed())
+    return false;
+  if (!node.hasInput(1))
+    return !node.hasAttribute("axes");
+  auto axes = node.getConstantInts(1, "the input axes");
+  return axes && axes->empty();
+}
+
+template <typename OpTy>
+static void importReduce(OnnxNode &node) {
+  Value input = node.getInput(0);
+  auto rank = static_cast<int64_t>(getShape(input).size());
+  bool keepDims = node.getBool("keepdims", true);
+  if (isIdentity(node))
+    return node.setOutput(0, input);
+  if (node.hasFailed())
+    return;
+  OpBuilder &builder = node.getBuilder();
+  // One element is reduced as the only one of a vector.
+  if (rank == 0) {
+    Value vector = node.reshape(input, {1});
+    return node.setOutput(
+        0, node.create<OpTy>(vector, builder.getDenseI64ArrayAttr({0}),
+                             builder.getBoolAttr(false)));
+  }
+  std::optional<SmallVector<int64_t>> axes = getAxes(node, rank);
+  if (axes)
+    node.setOutput(0,
+                   node.create<OpTy>(input, builder.getDenseI64ArrayAttr(*axes),
+                                     builder.getBoolAttr(keepDims)));
+}
+
+void importReduceSum(OnnxNode &node) { importReduce<ReduceSumOp>(node); }
+void importReduceMax(OnnxNode &node) { importReduce<ReduceMaxOp>(node); }
+void importReduceMin(OnnxNode &node) { importReduce<ReduceMinOp>(node); }
+void importReduceProd(OnnxNode &node) { importReduce<ReduceProdOp>(node); }
+void importReduceL1(OnnxNode &node) { importReduce<ReduceL1Op>(node); }
+void importReduceL2(OnnxNode &node) { importReduce<ReduceL2Op>(node); }
+void importReduceSumSquare(OnnxNode &node) {
+  importReduce<ReduceSumSquareOp>(node);
+}
+void importReduceLogSum(OnnxNode &node) { importReduce<ReduceLogSumOp>(node); }
+void importReduceLogSumExp(OnnxNode &node) {
+  importReduce<ReduceLogSumExpOp>(node);
+}
+
+/// Exporters write global average pooling as a mean over the spatial
+/// dimensions, which convolutional networks have faster kernels for.
+void importReduceMean(OnnxNode &node) {
+  Value input = node.getInput(0);
+  auto rank = static_cast<int64_t>(getShape(input).size());
+  if (rank < 3 || rank > 5 || isIdentity(node))
+    return importReduce<ReduceMeanOp>(node);
+  std::optional<SmallVector<int64_t>> axes = getAxes(node, rank);
+  if (!axes)
+    return;
+  if (!llvm::equal(*axes, llvm::seq<int64_t>(2, rank)))
+    return importReduce<ReduceMeanOp>(node);
+  Value result = node.create<GlobalAvgPoolOp>(input);
+  if (result && !node.getBool("keepdims", true))
+    result = node.reshape(result, getShape(result).take_front(2));
+  node.setOutput(0, result);
+}
+
+template <typename OpTy>
+static void importArg(OnnxNode &node) {
+  Value input = node.getInput(0);
+  OpBuilder &builder = node.getBuilder();
+  auto rank = static_cast<int64_t>(getShape(input).size());
+  int64_t axis = node.getAxis("axis", 0, rank);
+  bool keepDims = node.getBool("keepdims", true);
+  bool last = node.getBool("select_last_index", false);
+  if (node.hasFailed())
+    return;
+  node.setOutput(0, node.create<OpTy>(input, builder.getI64IntegerAttr(axis),
+                                      builder.getBoolAttr(keepDims),
+                                      builder.getBoolAttr(last)));
+}
+
+void importArgMax(OnnxNode &node) { importArg<ArgMaxOp>(node); }
+void importArgMin(OnnxNode &node) { importArg<ArgMinOp>(node); }
+
+} // namespace tarpon

@@ -1,0 +1,144 @@
+//===- StatisticOps.cpp - Import of norms by own statistics -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxNode.h"
+#include "OpTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace tarpon {
+
+/// Scale and, if it is there, bias: inputs 1 and 2.
+static SmallVector<Value> getParameters(OnnxNode &node) {
+  SmallVector<Value> parameters = {node.getInput(1)};
+  if (node.hasInput(2))
+    parameters.push_back(node.getInput(2));
+  return parameters;
+}
+
+void importLayerNormalization(OnnxNode &node) {
+  Value input = node.getInput(0);
+  OpBuilder &builder = node.getBuilder();
+  auto rank = static_cast<int64_t>(getShape(input).size());
+  int64_t axis = node.getAxis("axis", -1, rank);
+  float epsilon = node.getFloat("epsilon", 1e-5f);
+  constexpr int64_t kFloat = 1;
+  if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat)
+    node.emitError() << "statistics are computed in f32, but stash_type is "
+                     << type;
+  for (unsigned i = 1; i <= 2; ++i)
+    if (node.isOutputUsed(i))
+      node.emitError() << "the output " << (i == 1 ? "Mean" : "InvStdDev")
+                       << " is not supported";
+  if (!node.hasFailed())
+    node.setOutput(0, node.create<LayerNormOp>(
+                          input, ValueRange(getParameters(node)),
+                          builder.getI64IntegerAttr(axis),
+                          builder.getF32FloatAttr(epsilon)));
+}
+
+static void createGroupNorm(OnnxNode &node, Value input,
+                            ArrayRef<Value> parameters, int64_t groups) {
+  OpBuilder &builder = node.getBuilder();
+  float epsilon = node.getFloat("epsilon", 1e-5f);
+  if (!node.hasFailed())
+    node.setOutput(0,
+                   node.create<GroupNormOp>(input, ValueRange(parameters),
+                                            builder.getI64IntegerAttr(groups),
+                                            builder.getF32FloatAttr(epsilon)));
+}
+
+/// Each channel is a group of its own.
+void importInstanceNormalization(OnnxNode &node) {
+  Value input = node.getInput(0);
+  if (getShape(input).size() < 2) {
+    node.emitError() << "the input has rank " << getShape(input).size()
+                     << ", expected 2 or more";
+    return;
+  }
+  createGroupNorm(node, input, getParameters(node), getShape(input)[1]);
+}
+
+/// One value for each group as one for each of its `size` channels.
+static Value repeatForChannels(OnnxNode &node, Value groups, int64_t size) {
+  int64_t count = getShape(groups).front();
+  Value column = node.reshape(groups, {count, 1});
+  Value repeated =
+      node.create<ConcatOp>(ValueRange(SmallVector<Value>(size, column)),
+                            node.getBuilder().getI64IntegerAttr(1));
+  return node.reshape(repeated, {count * size});
+}
+
+/// Before opset 21 scale and bias are one for each group.
+void importGroupNormalization(OnnxNode &node) {
+  Value input = node.getInput(0);
+  ArrayRef<int64_t> shape = getShape(input);
+  int64_t groups = node.getInt("num_groups", 0);
+  if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0)
+    node.emitError() << "num_groups is " << groups
+                     << ", which does not divide the channels";
+  if (node.hasFailed())
+    return;
+  SmallVector<Value> parameters = getParameters(node);
+  for (Value &parameter : parameters)
+    if (node.getOpset() < 21 && groups != shape[1] &&
+        getShape(parameter) == ArrayRef<int64_t>(groups))
+      parameter = repeatForChannels(node, parameter, shape[1] / groups);
+  if (!llvm::is_contained(parameters, Value()))
+    createGroupNorm(node, input, parameters, groups);
+}
+
+/// Layer normalisation of the dimensions in another order.
+void importMeanVarianceNormalization(OnnxNode &node) {
+  Value input = node.getInput(0);
+  OpBuilder &builder = node.getBuilder();
+  auto rank = static_cast<int64_t>(getShape(input).size());
+  SmallVector<int64_t> given = {0, 2, 3};
+  if (node.hasAttribute("axes"))
+    given = node.getInts("axes");
+  std::optional<SmallVector<int64_t>> axes = node.normalizeAxes(given, rank);
+  if (!axes || node.hasFailed())
+    return;
+  SmallVector<int64_t> order, back(rank);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(*axes, dim))
+      order.push_back(dim);
+  auto axis = static_cast<int64_t>(order.size());
+  order.append(*axes);
+  for (auto [place, dim] : llvm::enumerate(order))
+    back[dim] = static_cast<int64_t>(place);
+  // The operator adds 1e-9 to the deviation.
+  constexpr float kEpsilon = 1e-18f;
+  Value moved =
+      node.create<TransposeOp>(input, builder.getDenseI64ArrayAttr(order));
+  Value result = node.create<LayerNormOp>(
+      moved, ValueRange(), builder.getI64IntegerAttr(axis),
+      builder.getF32FloatAttr(kEpsilon));
+  node.setOutput(
+      0, node.create<TransposeOp>(result, builder.getDenseI64ArrayAttr(back)));
+}
+
+void importLogSoftmax(OnnxNode &node) {
+  Value input = node.getInput(0);
+  ArrayRef<int64_t> shape = getShape(input);
+  bool isFlat = node.getOpset() < 13;
+  int64_t axis = node.getAxis("axis", isFlat ? 1 : -1, shape.size());
+  if (node.hasFailed())
+    return;
+  IntegerAttr attr = node.getBuilder().getI64IntegerAttr(axis);
+  if (!isFlat)
+    return node.setOutput(0, node.create<LogSoftmaxOp>(input, attr));
+  // Before opset 13 everything from axis on is one dimension.
+  IntegerAttr last = node.getBuilder().getI64IntegerAttr(1);
+  Value flat = node.reshape(input, {multiply(shape.take_front(axis)),
+                                    multiply(shape.drop_front(axis))});
+  node.setOutput(0, node.reshape(node.create<LogSoftmaxOp>(flat, last), shape));
+}
+
+} // namespace tarpon

@@ -1,0 +1,73 @@
+//===- StatisticTest.cpp - Import of norms and reductions -----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestModel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tarpon::test;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+static std::string importText(TestModel &model) {
+  Imported imported = model.output("y").import();
+  EXPECT_EQ(imported.diagnostics, "");
+  return imported.ir;
+}
+
+TEST(Reductions, MeansOfOtherDimensionsThanTheSpatialOnes) {
+  TestModel model;
+  model.input("x", {1, 3, 4, 4}).node("ReduceMean", "x", "y");
+  model.list("axes", {-3, 2}).attr("keepdims", 0);
+  EXPECT_THAT(importText(model),
+              AllOf(HasSubstr("tarpon.reduce_mean"),
+                    HasSubstr("axes = array<i64: 1, 2>, keepdims = false"),
+                    HasSubstr("-> tensor<1x4xf32>")));
+}
+
+TEST(Reductions, WithoutAxesAllAreReduced) {
+  TestModel model;
+  model.input("x", {2, 3}).node("ReduceMax", "x", "y");
+  EXPECT_THAT(importText(model), AllOf(HasSubstr("axes = array<i64: 0, 1>"),
+                                       HasSubstr("-> tensor<1x1xf32>")));
+}
+
+TEST(Reductions, WithoutAxesNothingIsReducedIfAsked) {
+  TestModel model;
+  model.input("x", {2, 3}).node("ReduceSum", "x", "y");
+  model.attr("noop_with_empty_axes", 1);
+  EXPECT_THAT(importText(model), Not(HasSubstr("tarpon.reduce_sum")));
+}
+
+TEST(Norms, InstancesAreGroupsOfOneChannel) {
+  TestModel model;
+  model.input("x", {1, 6, 4}).input("s", {6}).input("b", {6});
+  model.node("InstanceNormalization", "x s b", "y");
+  EXPECT_THAT(importText(model), AllOf(HasSubstr("tarpon.group_norm"),
+                                       HasSubstr("groups = 6 : i64")));
+}
+
+TEST(Norms, ScalesOfGroupsAreRepeatedForChannels) {
+  TestModel model(18);
+  model.input("x", {1, 6, 4}).input("s", {2}).input("b", {2});
+  model.node("GroupNormalization", "x s b", "y").attr("num_groups", 2);
+  EXPECT_THAT(importText(model),
+              AllOf(HasSubstr("tarpon.concat"),
+                    HasSubstr("(tensor<1x6x4xf32>, tensor<6xf32>, "
+                              "tensor<6xf32>) -> tensor<1x6x4xf32>")));
+}
+
+TEST(Norms, StatisticsOfLayersAreRefused) {
+  TestModel model(17);
+  model.input("x", {2, 6}).input("s", {6});
+  model.node("LayerNormalization", "x s", "y m d");
+  EXPECT_THAT(importText(model), HasSubstr("tarpon.layer_norm"));
+  EXPECT_THAT(model.output("d").error(),
+              HasSubstr("the output InvStdDev is not supported"));
+}
