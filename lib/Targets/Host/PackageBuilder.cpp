@@ -8,7 +8,7 @@
 // Reshapes and joins cost nothing: they are views (see Views.h). A result that
 // the function returns is computed right where the caller wants it; what is
 // returned a second time, or is an argument or a constant, is copied by a layer
-// of its own.
+// of its own. A conversion of a constant to another layout is done here, once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +22,9 @@
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
 
 using namespace mlir;
 using namespace tarpon;
@@ -109,6 +112,40 @@ static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Constants in other layouts
+//===----------------------------------------------------------------------===//
+
+/// Whether the problem moves the elements of a constant and does nothing else.
+static bool movesConstant(const Problem &problem) {
+  const TensorDesc &from = problem.operands.front(), &to = problem.result;
+  return problem.op == "convert" && from.constant && problem.epilogue.empty() &&
+         from.dtype == to.dtype && !from.quantized && !to.quantized &&
+         from.layout.kind == Layout::NCHW && to.rank() >= 2 && to.pitch == 0;
+}
+
+/// The bytes of a row-major constant as they lie in `to`. Padding channels of
+/// blocks are zero.
+static std::vector<char> moveConstant(const std::vector<char> &bytes,
+                                      const TensorDesc &to) {
+  std::vector<char> moved(to.numBytes(), 0);
+  int64_t size = runtime::dtypeBytes(to.dtype), pixels = to.spatialSize();
+  int64_t channels = to.shape[1];
+  // What lies behind each other in memory: blocks of channels, of which nhwc
+  // has one, and nchw one per channel.
+  int64_t block = to.layout.kind == Layout::NHWC ? channels : to.layout.block;
+  int64_t blocks = llvm::divideCeil(channels, block);
+  const char *source = bytes.data();
+  for (int64_t image = 0; image < to.shape[0]; ++image)
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t pixel = 0; pixel < pixels; ++pixel, source += size) {
+        int64_t plane = image * blocks + channel / block;
+        int64_t at = (plane * pixels + pixel) * block + channel % block;
+        std::copy_n(source, size, moved.data() + at * size);
+      }
+  return moved;
+}
+
+//===----------------------------------------------------------------------===//
 // Building the package
 //===----------------------------------------------------------------------===//
 
@@ -126,6 +163,7 @@ private:
   void placeResults();
   Status addOp(Operation &op);
   Status addLaunch(LaunchOp op);
+  bool foldLaunch(LaunchOp op, const Problem &problem);
   Status placeLaunch(const std::string &who, LaunchOp op,
                      PlannedLayer &planned);
   Status addCopies();
@@ -141,6 +179,8 @@ private:
   std::vector<PlannedLayer> layers;
   /// Where storage is: arguments, results of launches, joins.
   llvm::DenseMap<Value, BufferRef> places;
+  /// What is known of results that are computed here.
+  llvm::DenseMap<Value, std::function<std::vector<char>()>> constants;
   /// Outputs that are computed in place need no copy.
   std::vector<bool> isComputed;
 };
@@ -207,6 +247,10 @@ Result<OperandBinding> PackageBuilder::bindOperand(const std::string &who,
     binding.constant = [constant] { return getConstantBytes(constant); };
     return binding;
   }
+  if (auto known = constants.find(view.storage); known != constants.end()) {
+    binding.constant = known->second;
+    return binding;
+  }
   auto place = places.find(view.storage);
   if (place == places.end())
     return Error{who + "an operand has no place in memory"};
@@ -258,6 +302,20 @@ Status PackageBuilder::placeLaunch(const std::string &who, LaunchOp op,
   return runtime::success();
 }
 
+/// Computes a launch that only moves a constant. One that the function returns,
+/// or that writes a slice, has to be there.
+bool PackageBuilder::foldLaunch(LaunchOp op, const Problem &problem) {
+  View view = getView(op.getResult());
+  if (!movesConstant(problem) || view.storage != op.getResult() ||
+      places.contains(view.storage))
+    return false;
+  ElementsAttr value = getConstantValue(getView(op.getInputs()[0]).storage);
+  constants[op.getResult()] = [value, to = problem.result] {
+    return moveConstant(getConstantBytes(value), to);
+  };
+  return true;
+}
+
 Status PackageBuilder::addLaunch(LaunchOp op) {
   if (op.getResult().use_empty())
     return runtime::success();
@@ -266,6 +324,8 @@ Status PackageBuilder::addLaunch(LaunchOp op) {
   Result<Problem> problem = readProblem(who, op);
   if (!problem)
     return problem.error();
+  if (foldLaunch(op, *problem))
+    return runtime::success();
   StringRef id = op.getSolution().getSolver().getValue();
   const Solver *solver = findSolver(id);
   if (!solver)

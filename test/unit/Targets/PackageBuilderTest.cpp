@@ -128,6 +128,68 @@ TEST_F(PackageBuilderTest, ChainWithConstants) {
               ElementsAre(ElementsAre(0, 0, 6, 9)));
 }
 
+/// Two tensors of two pixels are converted to nhwc, side by side, and back.
+static std::string joinTwo(const std::string &secondOffset) {
+  const std::string slice = "#tarpon.layout<nhwc, pitch = 3>";
+  const std::string first = "tensor<1x2x2xf32, " + slice + ">",
+                    second = "tensor<1x1x2xf32, " + slice + ">",
+                    both = "tensor<1x3x2xf32, #tarpon.layout<nhwc>>";
+  return "func.func @main(%x: tensor<1x2x2xf32>, %y: tensor<1x1x2xf32>) -> "
+         "tensor<1x3x2xf32> {\n%0 = " +
+         launch("first", "%x", "convert(1x2x2xf32)->1x2x2xf32:nhwc/3",
+                "(tensor<1x2x2xf32>) -> " + first, "offset = 64 : i64") +
+         "%1 = " +
+         launch("second", "%y", "convert(1x1x2xf32)->1x1x2xf32:nhwc/3",
+                "(tensor<1x1x2xf32>) -> " + second,
+                "offset = " + secondOffset + " : i64") +
+         "%2 = tarpon.join %0, %1 : (" + first + ", " + second + ") -> " +
+         both + "\n%3 = " +
+         launch("back", "%2", "convert(1x3x2xf32:nhwc)->1x3x2xf32",
+                "(" + both + ") -> tensor<1x3x2xf32>", "offset = -1 : i64") +
+         "return %3 : tensor<1x3x2xf32> }";
+}
+
+TEST_F(PackageBuilderTest, JoinsAreViews) {
+  auto package = build(joinTwo("72"));
+  ASSERT_TRUE(package) << package.message();
+  EXPECT_EQ(package->layers.size(), 3u);
+  EXPECT_THAT(run(*package, {{1, 2, 3, 4}, {5, 6}}),
+              ElementsAre(ElementsAre(1, 2, 3, 4, 5, 6)));
+  EXPECT_EQ(buildError(joinTwo("80")),
+            "layer 'second': its result is not where it is joined with others");
+}
+
+TEST_F(PackageBuilderTest, ConstantsAreConvertedOnce) {
+  for (std::string layout : {"nhwc", "nchw4c"}) {
+    std::string type = "tensor<1x3x2xf32, #tarpon.layout<" + layout + ">>";
+    auto package = build(
+        "func.func @main(%x: tensor<1x3x2xf32>) -> tensor<1x3x2xf32> {\n"
+        "%c = tarpon.constant {value = dense<[[[1., 2.], [3., 4.], [5., 6.]]]>"
+        " : tensor<1x3x2xf32>} : tensor<1x3x2xf32>\n%0 = " +
+        launch("constant", "%c",
+               "convert(1x3x2xf32:const)->1x3x2xf32:" + layout,
+               "(tensor<1x3x2xf32>) -> " + type) +
+        "%1 = " +
+        launch("input", "%x", "convert(1x3x2xf32)->1x3x2xf32:" + layout,
+               "(tensor<1x3x2xf32>) -> " + type, "offset = 128 : i64") +
+        "%2 = " +
+        launch("sum", "%1, %0",
+               "add(1x3x2xf32:" + layout + ", 1x3x2xf32:" + layout +
+                   ")->1x3x2xf32:" + layout,
+               "(" + type + ", " + type + ") -> " + type,
+               "offset = 256 : i64") +
+        "%3 = " +
+        launch("back", "%2", "convert(1x3x2xf32:" + layout + ")->1x3x2xf32",
+               "(" + type + ") -> tensor<1x3x2xf32>", "offset = -1 : i64") +
+        "return %3 : tensor<1x3x2xf32> }");
+    ASSERT_TRUE(package) << package.message();
+    ASSERT_EQ(package->layers.size(), 3u);
+    EXPECT_EQ(package->layers[0].name, "input");
+    EXPECT_THAT(run(*package, {{10, 20, 30, 40, 50, 60}}),
+                ElementsAre(ElementsAre(11, 22, 33, 44, 55, 66)));
+  }
+}
+
 TEST_F(PackageBuilderTest, ReshapesAreViews) {
   auto package =
       build("func.func @main(%x: tensor<2x2xf32>) -> tensor<1x4xf32> {\n"
