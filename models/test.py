@@ -39,6 +39,8 @@ LAYOUTS = ("nchw", "nhwc")
 
 # What ResNet-50 may compile in one dtype and layout with default configs.
 MAX_KERNELS = 15
+# And what another batch size may add: tiles are chosen by the number of pixels.
+MAX_NEW_KERNELS = 2
 
 # A test gives None, or one line on what is wrong.
 Test = Callable[[], "str | None"]
@@ -129,7 +131,7 @@ def check_parameters(name: str) -> str | None:
 
 
 def check_kernels(graph_opt: GraphOpt, path: Path, dtype: str, layout: str) -> str | None:
-    """Whether few kernels serve a network, and all batch sizes the same ones."""
+    """Whether few kernels serve a network, and another batch size adds few."""
     with tempfile.TemporaryDirectory() as folder:
         # Neither kernels nor measurements that were there before.
         fresh = {"XDG_CACHE_HOME": folder, "XDG_CONFIG_HOME": folder}
@@ -151,8 +153,9 @@ def check_kernels(graph_opt: GraphOpt, path: Path, dtype: str, layout: str) -> s
             known = {file for file in Path(folder).rglob("kernels/*/*")}
             if len(known) < count:
                 return f"batch {batch}: {count} kernels, but {len(known)} in the cache"
-            if batch > 1 and known != compiled:
-                return f"batch {batch} has compiled {len(known - compiled)} kernels"
+            new = len(known - compiled)
+            if batch > 1 and new > MAX_NEW_KERNELS:
+                return f"batch {batch} adds {new} kernels instead of {MAX_NEW_KERNELS}"
             compiled = known
     return None
 

@@ -46,6 +46,33 @@ static Result<PerfConfig> readConfig(const runtime::Layer &layer) {
   return config;
 }
 
+/// Every quantised operand with a scale of its own.
+static Problem withUnequalScales(Problem problem) {
+  for (auto [index, operand] : llvm::enumerate(problem.operands))
+    for (float &scale : operand.scales)
+      scale = 1.25f + static_cast<float>(index) / 16;
+  return problem;
+}
+
+/// Takes the launches of `other` where those of `plan` are not the layer's;
+/// false where neither are.
+static bool mergeLaunches(const runtime::Layer &layer,
+                          const SolutionPlan &other, SolutionPlan &plan) {
+  size_t count = layer.launches.size();
+  if (other.launches.size() != count && plan.launches.size() != count)
+    return false;
+  plan.launches.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string &symbol = layer.launches[i].symbol;
+    if (plan.launches[i].kernel.symbol == symbol)
+      continue;
+    if (i >= other.launches.size() || other.launches[i].kernel.symbol != symbol)
+      return false;
+    plan.launches[i] = other.launches[i];
+  }
+  return true;
+}
+
 Result<SolutionPlan> planAgain(const runtime::Layer &layer,
                                const TargetInfo &target) {
   auto refuse = [&](const std::string &why) {
@@ -65,19 +92,14 @@ Result<SolutionPlan> planAgain(const runtime::Layer &layer,
   if (!solver->isValidConfig(*problem, target, *config))
     return refuse("its solver does not take the config '" + config->str() +
                   "'");
+  // Keys hold no scales, and some kernels are for equal ones only.
   SolutionPlan plan = solver->plan(*problem, target, *config);
-  auto getSymbol = [](const LaunchPlan &launch) {
-    return launch.kernel.symbol;
-  };
-  bool isSame =
-      plan.launches.size() == layer.launches.size() &&
-      llvm::all_of(llvm::zip(plan.launches, layer.launches), [&](auto pair) {
-        return getSymbol(std::get<0>(pair)) == std::get<1>(pair).symbol;
-      });
-  if (!isSame)
-    return refuse("the package has other kernels, made by another version or "
-                  "for another CPU");
-  return plan;
+  SolutionPlan rescaling =
+      solver->plan(withUnequalScales(*problem), target, *config);
+  if (mergeLaunches(layer, rescaling, plan))
+    return plan;
+  return refuse("the package has other kernels, made by another version or "
+                "for another CPU");
 }
 
 int64_t countCodeBytes(const std::vector<char> &object) {

@@ -7,6 +7,7 @@
 
 #include "Disassembly.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
@@ -25,6 +26,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 // Not all of llvm, which has loops and instructions of its own.
 using namespace tarpon;
@@ -133,27 +135,108 @@ test::disassemble(const std::vector<char> &object) {
 }
 
 //===----------------------------------------------------------------------===//
-// Loops
+// Control flow
 //===----------------------------------------------------------------------===//
 
-std::vector<Loop>
-test::findInnermostLoops(const std::vector<Instruction> &code) {
-  // Several jumps to one place are one loop, up to the last of them.
-  std::map<uint64_t, uint64_t> ends;
-  for (const Instruction &instruction : code)
-    if (instruction.target && *instruction.target <= instruction.address)
-      ends[*instruction.target] = instruction.address;
-  std::vector<Loop> innermost;
-  for (auto [begin, end] : ends) {
-    bool holdsOther =
-        llvm::any_of(ends, [&, begin = begin, end = end](auto other) {
-          return other.first > begin && other.second <= end;
-        });
-    if (!holdsOther)
-      innermost.push_back({begin, end});
+namespace {
+/// The instructions [begin, end) and the blocks that may follow.
+struct Block {
+  size_t begin, end;
+  std::vector<size_t> successors, predecessors;
+};
+
+class FlowGraph {
+public:
+  explicit FlowGraph(const std::vector<Instruction> &code);
+
+  /// By header: the blocks of each natural loop.
+  std::map<size_t, std::set<size_t>> findLoops() const;
+  const Block &operator[](size_t index) const { return blocks[index]; }
+
+private:
+  static bool endsFlow(const Instruction &instruction) {
+    StringRef text = instruction.text;
+    return text.starts_with("jmp") || text.starts_with("ret");
   }
-  return innermost;
+  void findDominators();
+
+  std::vector<Block> blocks;
+  /// The blocks that all ways to a block go through, itself included.
+  std::vector<llvm::BitVector> dominators;
+};
+} // namespace
+
+FlowGraph::FlowGraph(const std::vector<Instruction> &code) {
+  std::map<uint64_t, size_t> byAddress;
+  for (size_t i = 0; i < code.size(); ++i)
+    byAddress[code[i].address] = i;
+  std::set<size_t> leaders = {0};
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (code[i].target && byAddress.count(*code[i].target))
+      leaders.insert(byAddress[*code[i].target]);
+    if (code[i].target || endsFlow(code[i]))
+      leaders.insert(i + 1);
+  }
+  leaders.erase(code.size());
+  std::map<size_t, size_t> byLeader;
+  for (size_t leader : leaders) {
+    byLeader[leader] = blocks.size();
+    if (!blocks.empty())
+      blocks.back().end = leader;
+    blocks.push_back({leader, code.size(), {}, {}});
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Instruction &last = code[blocks[i].end - 1];
+    if (last.target && byAddress.count(*last.target))
+      blocks[i].successors.push_back(byLeader[byAddress[*last.target]]);
+    if (!endsFlow(last) && i + 1 < blocks.size())
+      blocks[i].successors.push_back(i + 1);
+    for (size_t next : blocks[i].successors)
+      blocks[next].predecessors.push_back(i);
+  }
+  findDominators();
 }
+
+void FlowGraph::findDominators() {
+  dominators.assign(blocks.size(), llvm::BitVector(blocks.size(), true));
+  dominators[0].reset();
+  dominators[0].set(0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 1; i < blocks.size(); ++i) {
+      llvm::BitVector common(blocks.size(), true);
+      for (size_t previous : blocks[i].predecessors)
+        common &= dominators[previous];
+      common.set(i);
+      changed |= common != dominators[i];
+      dominators[i] = std::move(common);
+    }
+  }
+}
+
+std::map<size_t, std::set<size_t>> FlowGraph::findLoops() const {
+  std::map<size_t, std::set<size_t>> loops;
+  for (size_t tail = 0; tail < blocks.size(); ++tail)
+    for (size_t header : blocks[tail].successors) {
+      // A jump back to what need not have been passed makes no loop.
+      if (!dominators[tail].test(header))
+        continue;
+      std::set<size_t> &body = loops[header];
+      body.insert(header);
+      std::vector<size_t> open = {tail};
+      while (!open.empty()) {
+        size_t block = open.back();
+        open.pop_back();
+        if (body.insert(block).second)
+          llvm::append_range(open, blocks[block].predecessors);
+      }
+    }
+  return loops;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
 
 /// Whether rbp holds the frame and not just any value.
 static bool hasFramePointer(const std::vector<Instruction> &code) {
@@ -162,26 +245,48 @@ static bool hasFramePointer(const std::vector<Instruction> &code) {
   });
 }
 
-static bool movesVector(StringRef text) {
-  return text.contains("%xmm") || text.contains("%ymm") ||
-         text.contains("%zmm");
+static bool isSpill(StringRef text, bool framePointer) {
+  bool movesVector =
+      text.contains("%xmm") || text.contains("%ymm") || text.contains("%zmm");
+  return movesVector &&
+         (text.contains("(%rsp") || (framePointer && text.contains("(%rbp")));
 }
 
-std::vector<Instruction>
-test::findInnerLoopSpills(const std::vector<Instruction> &code) {
+/// What the kernel's main loop multiplies with: epilogues multiply too, but
+/// with floats where the kernel is for bytes.
+static StringRef findMultiplication(const std::vector<Instruction> &code) {
+  for (StringRef mnemonic : {"vpdpbusd", "vdpbf16ps", "vpmadd", "pmadd",
+                             "vfmadd", "vmulps", "mulps"})
+    if (llvm::any_of(code, [&](const Instruction &instruction) {
+          return StringRef(instruction.text).starts_with(mnemonic);
+        }))
+      return mnemonic;
+  return "none";
+}
+
+std::vector<InnermostLoop>
+test::findInnermostLoops(const std::vector<Instruction> &code) {
+  FlowGraph graph(code);
   bool framePointer = hasFramePointer(code);
-  auto onStack = [&](StringRef text) {
-    return text.contains("(%rsp") || (framePointer && text.contains("(%rbp"));
-  };
-  std::vector<Loop> loops = findInnermostLoops(code);
-  std::vector<Instruction> spills;
-  for (const Instruction &instruction : code) {
-    bool inLoop = llvm::any_of(loops, [&](const Loop &loop) {
-      return loop.begin <= instruction.address &&
-             instruction.address <= loop.end;
+  StringRef multiplication = findMultiplication(code);
+  std::map<size_t, std::set<size_t>> loops = graph.findLoops();
+  std::vector<InnermostLoop> innermost;
+  for (const auto &[header, blocks] : loops) {
+    bool holdsOther = llvm::any_of(loops, [&, header = header](auto &other) {
+      return other.first != header && blocks.count(other.first);
     });
-    if (inLoop && movesVector(instruction.text) && onStack(instruction.text))
-      spills.push_back(instruction);
+    if (holdsOther)
+      continue;
+    InnermostLoop &loop = innermost.emplace_back();
+    for (size_t block : blocks)
+      loop.body.insert(loop.body.end(), code.begin() + graph[block].begin,
+                       code.begin() + graph[block].end);
+    for (const Instruction &instruction : loop.body) {
+      StringRef text = instruction.text;
+      if (isSpill(text, framePointer))
+        loop.spills.push_back(instruction);
+      loop.multiplies |= text.starts_with(multiplication);
+    }
   }
-  return spills;
+  return innermost;
 }

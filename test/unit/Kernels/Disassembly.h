@@ -29,19 +29,19 @@ struct Instruction {
 runtime::Result<std::vector<Instruction>>
 disassemble(const std::vector<char> &object);
 
-/// The instructions from `begin` on up to and including `end`, which jumps back
-/// to `begin`.
-struct Loop {
-  uint64_t begin, end;
+/// A natural loop with no other loop in it: all blocks that can go round.
+struct InnermostLoop {
+  std::vector<Instruction> body;
+
+  /// Instructions that move a vector register to the stack or read one from it.
+  std::vector<Instruction> spills;
+  /// Whether it holds the multiplications that the kernel is made for: of the
+  /// instructions that multiply and add, those that do the most at once.
+  bool multiplies = false;
 };
 
-/// The loops with no other loop in them.
-std::vector<Loop> findInnermostLoops(const std::vector<Instruction> &code);
-
-/// Instructions of innermost loops that move a vector register to the stack or
-/// read one from it.
-std::vector<Instruction>
-findInnerLoopSpills(const std::vector<Instruction> &code);
+std::vector<InnermostLoop>
+findInnermostLoops(const std::vector<Instruction> &code);
 
 } // namespace tarpon::test
 
