@@ -25,7 +25,7 @@ static std::optional<SmallVector<int64_t>> getAxes(OnnxNode &node,
   if (!axes || node.hasFailed())
     return std::nullopt;
   if (axes->empty())
-    return SmallVector<int64_t>(llvm::seq<int64_t>(0, rank));
+    return llvm::to_vector(llvm::seq<int64_t>(0, rank));
   return node.normalizeAxes(*axes, rank);
 }
 

@@ -46,6 +46,9 @@ Real pow(Real x, Real y);
 inline mlir::Value emitExp(KernelBuilder &b, mlir::Value x) {
   return exp(Real(b, x));
 }
+inline mlir::Value emitLog(KernelBuilder &b, mlir::Value x) {
+  return log(Real(b, x));
+}
 /// x to the power of y, for positive x, in the precision of exp and log.
 inline mlir::Value emitPow(KernelBuilder &b, mlir::Value x, mlir::Value y) {
   return exp(Real(b, y) * log(Real(b, x)));

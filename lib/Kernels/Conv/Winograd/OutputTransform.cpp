@@ -53,8 +53,12 @@ OutputTransform::Place OutputTransform::placeOf(const Part &part, Value row) {
   Value x = b.mul(part.x, outTile), width = context[OutWidth];
   Value pixels = b.minS(b.mul(part.count, outTile), b.sub(width, x));
   Value exists = b.slt(y, context[OutHeight]);
-  return {part.image, b.add(b.mul(y, width), x),
-          b.select(exists, pixels, b.cst(0)), part.channel, part.channels};
+  return {part.image,
+          b.add(b.mul(y, width), x),
+          b.select(exists, pixels, b.cst(0)),
+          part.channel,
+          part.channels,
+          spec.output.tileM};
 }
 
 void OutputTransform::emitDirect(Value products, const Part &part) {

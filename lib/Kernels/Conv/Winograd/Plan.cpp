@@ -69,7 +69,6 @@ static igemm::KernelSpec makeOutputSpec(const Problem &problem,
                          problem.operands[0].layout);
   // How implicit GEMM would pack the input is nothing to this kernel.
   spec.mergedRows = false;
-  spec.alignedRuns = problem.operands[1].shape[1] % kLineChannels == 0;
   return spec;
 }
 
@@ -78,7 +77,7 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
     : transform(transform), inputLayout(problem.operands[0].layout),
       tileM(config.get("tile_m")), tileN(config.get("tile_n")),
       output(makeOutputSpec(problem, target, transform)) {
-  alignedChannels = output.alignedRuns;
+  alignedChannels = problem.operands[1].shape[1] % kLineChannels == 0;
 }
 
 int64_t KernelSpec::firstParam() const {
@@ -88,7 +87,8 @@ int64_t KernelSpec::firstParam() const {
 
 std::string KernelSpec::symbol() const {
   std::string text = "winograd_f" + std::to_string(transform.outTile()) + "_m" +
-                     std::to_string(tileM) + "n" + std::to_string(tileN);
+                     std::to_string(tileM) + "n" + std::to_string(tileN) +
+                     (alignedChannels ? "_lines" : "_pieces");
   // The row that is stored names dtypes, layouts and the epilogue.
   return text + "_" + output.symbol();
 }
