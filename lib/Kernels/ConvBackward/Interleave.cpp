@@ -238,11 +238,14 @@ static void appendPlanes(SolutionPlan &plan, const Problem &problem,
 static void appendPixels(SolutionPlan &plan, const Problem &problem,
                          const Phases &phases, ArrayRef<PhasePlace> places) {
   LaunchBuilder launch(plan);
-  // One place per image, so that the start of an image is its index times the
-  // size of a pixel, of which the phases make their own.
+  // One place per image, with the channels of the result, so that the start of
+  // an image is its index times the size of a pixel, of which the phases make
+  // their own.
   Problem images = problem;
-  std::fill(images.operands[0].shape.begin() + 2,
-            images.operands[0].shape.end(), 1);
+  TensorDesc &image = images.operands[0];
+  image.shape = problem.result.shape;
+  image.pitch = 0;
+  std::fill(image.shape.begin() + 2, image.shape.end(), 1);
   PixelKernel kernel{.phases = addPhases(launch, phases, places),
                      .loop = ChannelsLastLoop(launch, images, 2),
                      .output = VectorOutput(launch, problem),
