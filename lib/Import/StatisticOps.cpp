@@ -37,10 +37,10 @@ void importLayerNormalization(OnnxNode &node) {
       node.emitError() << "the output " << (i == 1 ? "Mean" : "InvStdDev")
                        << " is not supported";
   if (!node.hasFailed())
-    node.setOutput(0, node.create<LayerNormOp>(
-                          input, ValueRange(getParameters(node)),
-                          builder.getI64IntegerAttr(axis),
-                          builder.getF32FloatAttr(epsilon)));
+    node.setOutput(
+        0, node.create<LayerNormOp>(input, ValueRange(getParameters(node)),
+                                    builder.getI64IntegerAttr(axis),
+                                    builder.getF32FloatAttr(epsilon)));
 }
 
 static void createGroupNorm(OnnxNode &node, Value input,
@@ -117,9 +117,9 @@ void importMeanVarianceNormalization(OnnxNode &node) {
   constexpr float kEpsilon = 1e-18f;
   Value moved =
       node.create<TransposeOp>(input, builder.getDenseI64ArrayAttr(order));
-  Value result = node.create<LayerNormOp>(
-      moved, ValueRange(), builder.getI64IntegerAttr(axis),
-      builder.getF32FloatAttr(kEpsilon));
+  Value result = node.create<LayerNormOp>(moved, ValueRange(),
+                                          builder.getI64IntegerAttr(axis),
+                                          builder.getF32FloatAttr(kEpsilon));
   node.setOutput(
       0, node.create<TransposeOp>(result, builder.getDenseI64ArrayAttr(back)));
 }

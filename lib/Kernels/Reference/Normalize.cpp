@@ -138,8 +138,10 @@ SolutionPlan reference::planNormalize(const Problem &problem) {
     symbol = joinSymbol({symbol, list.back().symbolPart()});
   };
   int64_t numAffine = std::min(problem.rootOperands, 3) - 1;
+  symbol = joinSymbol({symbol, "affine"});
   for (int64_t i = 1; i <= numAffine; ++i)
     add(kernel.affine, {BufferSlot::Operand, i}, problem.operands[i], true);
+  symbol = joinSymbol({symbol, "saved"});
   if (problem.numResults() > 1)
     for (int64_t i = 1; i <= 2; ++i)
       add(kernel.saved, {BufferSlot::Result, i}, problem.getResult(i), false);
