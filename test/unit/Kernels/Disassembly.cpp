@@ -253,10 +253,12 @@ static bool isSpill(StringRef text, bool framePointer) {
 }
 
 /// What the kernel's main loop multiplies with: epilogues multiply too, but
-/// with floats where the kernel is for bytes.
+/// with floats where the kernel is for bytes. A CPU that has no fused
+/// multiply-add has no other spelling of a product than mulps either; one that
+/// has it uses vmulps for scales only.
 static StringRef findMultiplication(const std::vector<Instruction> &code) {
-  for (StringRef mnemonic : {"vpdpbusd", "vdpbf16ps", "vpmadd", "pmadd",
-                             "vfmadd", "vmulps", "mulps"})
+  for (StringRef mnemonic :
+       {"vpdpbusd", "vdpbf16ps", "vpmadd", "pmadd", "vfmadd", "mulps"})
     if (llvm::any_of(code, [&](const Instruction &instruction) {
           return StringRef(instruction.text).starts_with(mnemonic);
         }))
