@@ -30,6 +30,8 @@ igemm::Geometry winograd::makeGeometry(const Problem &problem) {
   std::vector<int64_t> pads = problem.ints("pads");
   igemm::Geometry g;
   g.batch = input[0];
+  g.inputPitch = problem.operands[0].pitch;
+  g.resultPitch = problem.result.pitch;
   g.groups = problem.integer("group");
   g.channels = filter[1];
   g.height = input[2];
@@ -262,10 +264,12 @@ static void setInputParams(std::vector<int64_t> &params, const Layout &layout,
   int64_t channels = g.groups * g.channels, pixels = g.height * g.width;
   bool isNhwc = layout.kind == Layout::NHWC;
   int64_t block = layout.block; // 1 in nchw.
-  params[InputPixelBytes] = (isNhwc ? channels : block) * kElement;
+  int64_t pitch = g.inputPitch ? g.inputPitch : channels;
+  params[InputPixelBytes] = (isNhwc ? pitch : block) * kElement;
   params[InputBlockBytes] = isNhwc ? 0 : pixels * block * kElement;
   params[InputGroupBytes] = g.channels * (isNhwc ? 1 : pixels) * kElement;
-  params[InputImageBytes] = llvm::alignTo(channels, block) * pixels * kElement;
+  params[InputImageBytes] =
+      (isNhwc ? pitch : llvm::alignTo(channels, block)) * pixels * kElement;
   params[InputHeight] = g.height;
   params[InputWidth] = g.width;
   params[Channels] = g.channels;
@@ -314,7 +318,8 @@ static std::vector<int64_t> makeResultParams(const Problem &problem,
   params[igemm::ResultInverseScale] = runtime::floatParam(1.0f / scale);
   params[igemm::ResultZeroPoint] =
       runtime::floatParam(static_cast<float>(problem.result.zeroPoint));
-  params[igemm::ResultChannels] = g.groups * g.outChannels;
+  params[igemm::ResultChannels] =
+      g.resultPitch ? g.resultPitch : g.groups * g.outChannels;
   params[igemm::OutPixels] = g.outPixels();
   for (const igemm::OperandAccess &access : spec.output.operands) {
     const TensorDesc &desc = problem.operands[access.operand];

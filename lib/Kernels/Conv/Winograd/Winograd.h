@@ -132,6 +132,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const final;
+  bool knowsSlices() const final { return true; }
   PerfConfig defaultConfig(const Problem &problem,
                            const TargetInfo &target) const final;
   std::vector<PerfConfig> configs(const Problem &problem,
