@@ -97,15 +97,18 @@ static std::set<std::string> getSymbols(const TargetInfo &target, int64_t batch,
 }
 
 TEST(KernelCount, resNet50) {
-  for (const char *cpu : {"znver5", "x86-64-v3"})
+  // With two poolings, twelve; a few more where few registers ask for more
+  // shapes of tiles.
+  for (auto [cpu, most] : {std::pair("znver5", 10u), {"x86-64-v3", 12u}})
     for (const char *layout : {":nhwc", ""}) {
       SCOPED_TRACE(std::string(cpu) + " " + layout);
       auto target = getHostTarget(/*threads=*/1, cpu);
       ASSERT_TRUE(target) << target.message();
       std::set<std::string> one = getSymbols(*target, 1, layout);
-      // With two poolings, twelve.
-      EXPECT_LE(one.size(), 10u);
-      EXPECT_EQ(getSymbols(*target, 7, layout), one);
+      EXPECT_LE(one.size(), most);
+      // Another batch may do with fewer, and needs no other.
+      for (const std::string &symbol : getSymbols(*target, 7, layout))
+        EXPECT_TRUE(one.count(symbol)) << symbol;
       for (const std::string &symbol : one)
         RecordProperty(symbol, 1);
     }

@@ -169,30 +169,52 @@ static int64_t chooseBlock(const TargetInfo &target, const Transform &transform,
   return std::max<int64_t>(1, divideCeil(panels, blocks));
 }
 
+/// All blocks of one tile with their estimated cycles.
+static void appendBlocks(const Problem &problem, const TargetInfo &target,
+                         const Transform &transform, int64_t m, int64_t n,
+                         std::vector<std::pair<double, PerfConfig>> &list) {
+  igemm::Geometry g = makeGeometry(problem);
+  SmallVector<int64_t> blocks;
+  for (double share : {0.4, 1.0, 4.0}) {
+    int64_t block = chooseBlock(target, transform, g, m, n, share);
+    if (llvm::is_contained(blocks, block))
+      continue;
+    blocks.push_back(block);
+    PerfConfig config{{"tile_m", m}, {"tile_n", n}, {"block_m", block}};
+    list.emplace_back(estimateCycles(target, transform, problem, config),
+                      config);
+  }
+}
+
+static void sortByCycles(std::vector<std::pair<double, PerfConfig>> &list) {
+  llvm::stable_sort(
+      list, [](const auto &a, const auto &b) { return a.first < b.first; });
+}
+
+/// Each tile is a kernel to compile: without tuning, models make do with two,
+/// as many rows as the registers hold of two vectors, and half of that for
+/// images of few tiles.
+PerfConfig WinogradSolver::defaultConfig(const Problem &problem,
+                                         const TargetInfo &target) const {
+  constexpr int64_t kVectors = 2;
+  int64_t most = (target.vectorRegisters - kVectors - 1) / kVectors;
+  std::vector<std::pair<double, PerfConfig>> ranked;
+  for (int64_t m : {most, most / 2})
+    appendBlocks(problem, target, transform, m, kVectors * target.lanes(),
+                 ranked);
+  sortByCycles(ranked);
+  return ranked.front().second;
+}
+
 std::vector<PerfConfig>
 WinogradSolver::configs(const Problem &problem,
                         const TargetInfo &target) const {
-  igemm::Geometry g = makeGeometry(problem);
   std::vector<std::pair<double, PerfConfig>> ranked;
   for (int64_t vectors : {1, 2, 3, 4})
-    for (int64_t m : {2, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28}) {
-      int64_t n = vectors * target.lanes();
-      if (!fitsRegisters(target, m, n))
-        continue;
-      std::vector<int64_t> blocks;
-      for (double share : {0.4, 1.0, 4.0}) {
-        int64_t block = chooseBlock(target, transform, g, m, n, share);
-        if (!llvm::is_contained(blocks, block))
-          blocks.push_back(block);
-      }
-      for (int64_t block : blocks) {
-        PerfConfig config{{"tile_m", m}, {"tile_n", n}, {"block_m", block}};
-        ranked.emplace_back(estimateCycles(target, transform, problem, config),
-                            config);
-      }
-    }
-  llvm::stable_sort(
-      ranked, [](const auto &a, const auto &b) { return a.first < b.first; });
+    for (int64_t m : {2, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})
+      if (int64_t n = vectors * target.lanes(); fitsRegisters(target, m, n))
+        appendBlocks(problem, target, transform, m, n, ranked);
+  sortByCycles(ranked);
   // Each tile is a kernel to compile, each block only a parameter.
   constexpr size_t kTiles = 4;
   std::vector<std::pair<int64_t, int64_t>> tiles;
@@ -206,12 +228,10 @@ WinogradSolver::configs(const Problem &problem,
     }
     chosen.push_back(config);
   }
+  if (PerfConfig standard = defaultConfig(problem, target);
+      !llvm::is_contained(chosen, standard))
+    chosen.push_back(standard);
   return chosen;
-}
-
-PerfConfig WinogradSolver::defaultConfig(const Problem &problem,
-                                         const TargetInfo &target) const {
-  return configs(problem, target).front();
 }
 
 double WinogradSolver::expectedFraction(const Problem &problem,
