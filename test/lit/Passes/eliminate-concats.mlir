@@ -70,40 +70,40 @@ func.func @joins_planes(%x: tensor<1x8x4x4xf32>) -> tensor<1x24x4x4xf32> {
 // Each layer of a dense block adds its channels to one tensor.
 
 // CHECK-LABEL: func @joins_dense_blocks(
-// CHECK:         %[[A:.+]] = tarpon.fused({{.*}} -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc, pitch = 24>>
-// CHECK:         %[[B:.+]] = tarpon.fused({{.*}} -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc, pitch = 24>>
-// CHECK:         %[[J1:.+]] = tarpon.join %[[A]], %[[B]] : {{.*}} -> tensor<1x16x4x4xf32, #tarpon.layout<nhwc, pitch = 24>>
-// CHECK:         %[[C:.+]] = tarpon.fused(%{{.+}} = %[[J1]], {{.*}} -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc, pitch = 24>>
-// CHECK:         %[[J2:.+]] = tarpon.join %[[J1]], %[[C]] : {{.*}} -> tensor<1x24x4x4xf32, #tarpon.layout<nhwc>>
+// CHECK:         %[[A:.+]] = tarpon.fused({{.*}} -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc, pitch = 96>>
+// CHECK:         %[[B:.+]] = tarpon.fused({{.*}} -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc, pitch = 96>>
+// CHECK:         %[[J1:.+]] = tarpon.join %[[A]], %[[B]] : {{.*}} -> tensor<1x64x4x4xf32, #tarpon.layout<nhwc, pitch = 96>>
+// CHECK:         %[[C:.+]] = tarpon.fused(%{{.+}} = %[[J1]], {{.*}} -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc, pitch = 96>>
+// CHECK:         %[[J2:.+]] = tarpon.join %[[J1]], %[[C]] : {{.*}} -> tensor<1x96x4x4xf32, #tarpon.layout<nhwc>>
 // CHECK-NEXT:    tarpon.fused({{.*}} = %[[J2]])
-func.func @joins_dense_blocks(%x: tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x24x4x4xf32, #tarpon.layout<nhwc>> {
-  %w1 = tarpon.constant {value = dense<0.5> : tensor<8x8x1x1xf32>} : tensor<8x8x1x1xf32>
-  %w2 = tarpon.constant {value = dense<0.5> : tensor<8x16x1x1xf32>} : tensor<8x16x1x1xf32>
-  %a = tarpon.fused(%0 = %x) : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>> {
-    %r = tarpon.relu %0 : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
-    tarpon.yield %r : tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
+func.func @joins_dense_blocks(%x: tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x96x4x4xf32, #tarpon.layout<nhwc>> {
+  %w1 = tarpon.constant {value = dense<0.5> : tensor<32x32x1x1xf32>} : tensor<32x32x1x1xf32>
+  %w2 = tarpon.constant {value = dense<0.5> : tensor<32x64x1x1xf32>} : tensor<32x64x1x1xf32>
+  %a = tarpon.fused(%0 = %x) : (tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc>> {
+    %r = tarpon.relu %0 : (tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>
+    tarpon.yield %r : tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>
   }
-  %b = tarpon.fused(%0 = %a, %1 = %w1) : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>> {
-    %r = tarpon.conv %0, %1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
-    tarpon.yield %r : tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
+  %b = tarpon.fused(%0 = %a, %1 = %w1) : (tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>, tensor<32x32x1x1xf32>) -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc>> {
+    %r = tarpon.conv %0, %1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>, tensor<32x32x1x1xf32>) -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>
+    tarpon.yield %r : tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>
   }
-  %c1 = tarpon.fused(%0 = %a, %1 = %b) : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x16x4x4xf32, #tarpon.layout<nhwc>> {
-    %r = tarpon.concat %0, %1 {axis = 1 : i64} : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x16x4x4xf32, #tarpon.layout<nhwc>>
-    tarpon.yield %r : tensor<1x16x4x4xf32, #tarpon.layout<nhwc>>
+  %c1 = tarpon.fused(%0 = %a, %1 = %b) : (tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x64x4x4xf32, #tarpon.layout<nhwc>> {
+    %r = tarpon.concat %0, %1 {axis = 1 : i64} : (tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x64x4x4xf32, #tarpon.layout<nhwc>>
+    tarpon.yield %r : tensor<1x64x4x4xf32, #tarpon.layout<nhwc>>
   }
-  %c = tarpon.fused(%0 = %c1, %1 = %w2) : (tensor<1x16x4x4xf32, #tarpon.layout<nhwc>>, tensor<8x16x1x1xf32>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>> {
-    %r = tarpon.conv %0, %1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x16x4x4xf32, #tarpon.layout<nhwc>>, tensor<8x16x1x1xf32>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
-    tarpon.yield %r : tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>
+  %c = tarpon.fused(%0 = %c1, %1 = %w2) : (tensor<1x64x4x4xf32, #tarpon.layout<nhwc>>, tensor<32x64x1x1xf32>) -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc>> {
+    %r = tarpon.conv %0, %1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x64x4x4xf32, #tarpon.layout<nhwc>>, tensor<32x64x1x1xf32>) -> tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>
+    tarpon.yield %r : tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>
   }
-  %c2 = tarpon.fused(%0 = %c1, %1 = %c) : (tensor<1x16x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x24x4x4xf32, #tarpon.layout<nhwc>> {
-    %r = tarpon.concat %0, %1 {axis = 1 : i64} : (tensor<1x16x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x24x4x4xf32, #tarpon.layout<nhwc>>
-    tarpon.yield %r : tensor<1x24x4x4xf32, #tarpon.layout<nhwc>>
+  %c2 = tarpon.fused(%0 = %c1, %1 = %c) : (tensor<1x64x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x96x4x4xf32, #tarpon.layout<nhwc>> {
+    %r = tarpon.concat %0, %1 {axis = 1 : i64} : (tensor<1x64x4x4xf32, #tarpon.layout<nhwc>>, tensor<1x32x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x96x4x4xf32, #tarpon.layout<nhwc>>
+    tarpon.yield %r : tensor<1x96x4x4xf32, #tarpon.layout<nhwc>>
   }
-  %d = tarpon.fused(%0 = %c2) : (tensor<1x24x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x24x4x4xf32, #tarpon.layout<nhwc>> {
-    %r = tarpon.relu %0 : (tensor<1x24x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x24x4x4xf32, #tarpon.layout<nhwc>>
-    tarpon.yield %r : tensor<1x24x4x4xf32, #tarpon.layout<nhwc>>
+  %d = tarpon.fused(%0 = %c2) : (tensor<1x96x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x96x4x4xf32, #tarpon.layout<nhwc>> {
+    %r = tarpon.relu %0 : (tensor<1x96x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x96x4x4xf32, #tarpon.layout<nhwc>>
+    tarpon.yield %r : tensor<1x96x4x4xf32, #tarpon.layout<nhwc>>
   }
-  return %d : tensor<1x24x4x4xf32, #tarpon.layout<nhwc>>
+  return %d : tensor<1x96x4x4xf32, #tarpon.layout<nhwc>>
 }
 
 // -----
