@@ -96,7 +96,18 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
     problem.op = steps->front().op;
     problem.attrs = steps->front().attrs;
   }
-  return TaskList{{"Forward Activation", problem}};
+  TaskList tasks = {{"Forward Activation", problem}};
+  // -F 1 runs the forward pass alone. The backward pass takes dy and x; that of
+  // a copy is a copy.
+  if (!flags.isSet("forw")) {
+    if (!steps->empty()) {
+      problem.op += "_backward";
+      problem.operands.push_back(problem.operands.front());
+      problem.rootOperands = 2;
+    }
+    tasks.push_back({"Backward Activation", problem});
+  }
+  return tasks;
 }
 
 const Base driver::kActivation = {"activ", kFlags, makeTasks};

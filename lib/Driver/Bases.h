@@ -26,8 +26,8 @@ struct Base {
   bool hasInt8 = false;
 };
 
-extern const Base kConv, kFusion, kActivation, kBatchNorm, kGemm, kPool,
-    kSoftmax;
+extern const Base kConv, kFusion, kActivation, kBatchNorm, kGemm, kGroupNorm,
+    kLayerNorm, kPool, kSoftmax;
 
 /// The flags that all of them share, as items of a list: -F has other meanings
 /// from base to base.

@@ -47,17 +47,71 @@ static Result<TensorDesc> readInput(const Flags &flags, DType dtype) {
   return makeTensor(dtype, *shape, *layout);
 }
 
-static Problem makeInference(const TensorDesc &input) {
+/// The shape of the parameters: one per channel, or one per element of an
+/// image.
+static std::vector<int64_t> getParameterShape(const TensorDesc &input,
+                                              bool spatial) {
+  if (spatial)
+    return {input.shape[1]};
+  std::vector<int64_t> shape = input.shape;
+  shape[0] = 1;
+  return shape;
+}
+
+static Problem makeProblem(llvm::StringRef op, const TensorDesc &input) {
   Problem problem;
-  problem.op = "batch_norm";
+  problem.op = op.str();
   problem.operands = {input};
-  // Scale, bias, mean and variance.
-  for (int i = 0; i < 4; ++i)
-    problem.operands.push_back(
-        makeTensor(DType::F32, {input.shape[1]}, Layout(), /*constant=*/true));
-  problem.rootOperands = 5;
   problem.result = input;
   problem.attrs["epsilon"] = {1e-5};
+  return problem;
+}
+
+static void addParameters(Problem &problem, int count, bool spatial,
+                          bool constant) {
+  for (int i = 0; i < count; ++i)
+    problem.operands.push_back(makeTensor(
+        DType::F32, getParameterShape(problem.operands.front(), spatial),
+        Layout(), constant));
+  problem.rootOperands = static_cast<int>(problem.operands.size());
+}
+
+/// Adds results that are statistics or gradients of parameters.
+static void addStatistics(Problem &problem, int count, bool spatial) {
+  for (int i = 0; i < count; ++i)
+    problem.moreResults.push_back(makeTensor(
+        DType::F32, getParameterShape(problem.operands.front(), spatial),
+        Layout()));
+  problem.attrs["spatial"] = {spatial ? 1.0 : 0.0};
+}
+
+/// Of x, scale, bias, mean and variance.
+static Problem makeInference(const TensorDesc &input, bool spatial) {
+  Problem problem =
+      makeProblem(spatial ? "batch_norm" : "batch_norm_per_activation", input);
+  addParameters(problem, 4, spatial, /*constant=*/true);
+  return problem;
+}
+
+/// Of x, scale and bias, and with `run` of the running mean and variance, which
+/// are brought up to date.
+static Problem makeTraining(const TensorDesc &input, bool spatial, bool run) {
+  Problem problem = makeProblem("batch_norm_training", input);
+  addParameters(problem, run ? 4 : 2, spatial, /*constant=*/false);
+  addStatistics(problem, run ? 4 : 2, spatial);
+  if (run) {
+    problem.attrs["factor"] = {0.1};
+    problem.attrs["unbiased"] = {1};
+  }
+  return problem;
+}
+
+/// Of x, dy and scale: dx, and the gradients of scale and bias.
+static Problem makeBackward(const TensorDesc &input, bool spatial) {
+  Problem problem = makeProblem("batch_norm_backward", input);
+  problem.operands.push_back(input);
+  addParameters(problem, 1, spatial, /*constant=*/false);
+  addStatistics(problem, 2, spatial);
   return problem;
 }
 
@@ -67,14 +121,25 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
   Result<TensorDesc> input = readInput(flags, dtype);
   if (!input)
     return input.error();
-  if (flags.integer("mode") != 1)
-    return Error{"a batch normalisation per activation is not supported, "
-                 "expected -m (--mode) 1"};
-  if (flags.isSet("back") || flags.integer("forw") != Inference)
-    return Error{"batch normalisation in training is not supported, expected "
-                 "-F (--forw) 2 and -b (--back) 0"};
-  return TaskList{
-      {"Forward Inference Batch Normalization", makeInference(*input)}};
+  int64_t forward = flags.integer("forw");
+  if (forward < Off || forward > Inference)
+    return Error{llvm::formatv("the flag -F (--forw) of bnorm is {0}, expected "
+                               "0, 1 or 2",
+                               forward)};
+  bool spatial = flags.isSet("mode");
+  TaskList tasks;
+  if (forward == Training)
+    tasks.push_back({"Forward Training Batch Normalization",
+                     makeTraining(*input, spatial, flags.isSet("run"))});
+  if (forward == Inference)
+    tasks.push_back({"Forward Inference Batch Normalization",
+                     makeInference(*input, spatial)});
+  if (flags.isSet("back"))
+    tasks.push_back(
+        {"Backward Batch Normalization", makeBackward(*input, spatial)});
+  if (tasks.empty())
+    return Error{"bnorm with -F (--forw) 0 and -b (--back) 0 does nothing"};
+  return tasks;
 }
 
 const Base driver::kBatchNorm = {"bnorm", kFlags, makeTasks};

@@ -21,8 +21,9 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
-static constexpr const Base *kBases[] = {
-    &kConv, &kFusion, &kActivation, &kBatchNorm, &kGemm, &kPool, &kSoftmax};
+static constexpr const Base *kBases[] = {&kConv,      &kFusion, &kActivation,
+                                         &kBatchNorm, &kGemm,   &kGroupNorm,
+                                         &kLayerNorm, &kPool,   &kSoftmax};
 
 //===----------------------------------------------------------------------===//
 // What bases share

@@ -105,7 +105,17 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
                                  window.getExtent(), window.getPaddedSize())};
     size = window.countPlaces();
   }
-  return TaskList{{"Forward Pooling", *pooling}};
+  TaskList tasks = {{"Forward Pooling", *pooling}};
+  if (flags.isSet("forw"))
+    return tasks;
+  if (pooling->op == "max_pool")
+    return Error{"the backward pass of a max pooling needs indices, which are "
+                 "not made here, expected -F (--forw) 1"};
+  Problem backward = *pooling;
+  backward.op = "avg_pool_backward";
+  std::swap(backward.operands.front(), backward.result);
+  tasks.push_back({"Backward Pooling", backward});
+  return tasks;
 }
 
 const Base driver::kPool = {"pool", kFlags, makeTasks};

@@ -51,7 +51,15 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
   problem.operands = {makeTensor(dtype, *shape, Layout())};
   problem.result = problem.operands[0];
   problem.attrs["axis"] = {1};
-  return TaskList{{"Forward Softmax", problem}};
+  TaskList tasks = {{"Forward Softmax", problem}};
+  // -F 1 runs the forward pass alone. The backward pass takes y and dy.
+  if (!flags.isSet("forw")) {
+    problem.op += "_backward";
+    problem.operands.push_back(problem.operands.front());
+    problem.rootOperands = 2;
+    tasks.push_back({"Backward Softmax", problem});
+  }
+  return tasks;
 }
 
 const Base driver::kSoftmax = {"softmax", kFlags, makeTasks};
