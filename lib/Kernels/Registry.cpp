@@ -24,6 +24,7 @@ static std::vector<const Solver *> &solverList() {
       &getWinogradF4x3(),
       &getWinogradF2x3(),
       &getGemm(),
+      &getGemv(),
       &getElementwise(),
       &getBatchNorm(),
       &getBatchNormVariable(),

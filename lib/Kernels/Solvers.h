@@ -21,6 +21,7 @@ const Solver &getConvDataDepthwiseNhwc();
 const Solver &getConvDataImplicitGemm();
 const Solver &getConvWeightsOuter();
 const Solver &getGemm();
+const Solver &getGemv();
 const Solver &getElementwise();
 const Solver &getArgReduce();
 const Solver &getBatchNorm();

@@ -12,7 +12,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Solvers.h"
+#include "../SubSolution.h"
 #include "ConvGeometry.h"
+#include "tarpon/Runtime/KernelABI.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -58,6 +62,12 @@ igemm::Geometry tarpon::getConvGeometry(const Problem &problem) {
   return g;
 }
 
+/// The layout in which the engine reads the input.
+static Layout getEngineLayout(const Problem &problem) {
+  const Layout &layout = problem.operands[0].layout;
+  return layout.kind == Layout::Blocked ? layout : Layout{Layout::NHWC, 1};
+}
+
 /// The conversion of an nchw input to nhwc, or none where both are the same.
 static std::optional<Problem> getRepacking(const Problem &problem) {
   const TensorDesc &input = problem.operands[0];
@@ -88,13 +98,16 @@ public:
     igemm::Geometry geometry = getConvGeometry(problem);
     if (problem.operands[0].pitch && geometry.taps() > 1)
       return Applicability::no("reads slices in windows of one pixel only");
-    return igemm::isSupported(problem, target, geometry);
+    return igemm::isSupported(problem, target, geometry, /*packsFilters=*/true);
   }
 
   int64_t workspaceSize(const Problem &problem,
-                        const TargetInfo &) const override {
-    std::optional<Problem> repacking = getRepacking(problem);
-    return repacking ? repacking->result.numBytes() : 0;
+                        const TargetInfo &target) const override {
+    int64_t bytes = igemm::filterWorkspace(
+        problem, target, getConvGeometry(problem), getEngineLayout(problem));
+    if (std::optional<Problem> repacking = getRepacking(problem))
+      bytes += repacking->result.numBytes();
+    return bytes;
   }
 
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
@@ -113,28 +126,22 @@ SolutionPlan ConvImplicitGemm::plan(const Problem &problem,
   igemm::Geometry geometry = getConvGeometry(problem);
   int64_t taps = geometry.taps();
   igemm::FilterStrides strides = {geometry.channels * taps, taps, 1};
-  Layout layout = problem.operands[0].layout;
-  if (layout.kind != Layout::Blocked)
-    layout = {Layout::NHWC, 1};
-  SolutionPlan plan =
-      igemm::plan(problem, target, config, geometry, strides, layout);
+  SolutionPlan plan = igemm::plan(problem, target, config, geometry, strides,
+                                  getEngineLayout(problem));
 
   std::optional<Problem> repacking = getRepacking(problem);
   if (!repacking)
     return plan;
-  const Solver *solver = getApplicableSolvers(*repacking, target).front();
-  SolutionPlan first = solver->plan(*repacking, target,
-                                    solver->defaultConfig(*repacking, target));
-  assert(first.constants.empty() && first.workspaceBytes == 0 &&
-         "a conversion needs neither constants nor workspace");
-  for (LaunchPlan &launch : first.launches)
-    for (BufferSlot &slot : launch.buffers)
-      if (slot.kind == BufferSlot::Result)
-        slot = {BufferSlot::Workspace, 0};
-  plan.launches.front().buffers.front() = {BufferSlot::Workspace, 0};
-  plan.launches.insert(plan.launches.begin(), first.launches.begin(),
-                       first.launches.end());
-  plan.workspaceBytes = repacking->result.numBytes();
+  BufferSlot repacked = {BufferSlot::Workspace,
+                         static_cast<int64_t>(llvm::alignTo(
+                             plan.workspaceBytes, runtime::kBufferAlignment))};
+  LaunchPlan product = std::move(plan.launches.back());
+  plan.launches.pop_back();
+  appendSolution(plan, *repacking, target, BufferSlot{BufferSlot::Operand, 0},
+                 repacked);
+  product.buffers.front() = repacked;
+  plan.launches.push_back(std::move(product));
+  plan.workspaceBytes = repacked.index + repacking->result.numBytes();
   return plan;
 }
 

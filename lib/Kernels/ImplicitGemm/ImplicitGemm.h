@@ -32,6 +32,8 @@
 #include "tarpon/Kernels/KernelBuilder.h"
 #include "tarpon/Kernels/Solver.h"
 
+#include <optional>
+
 namespace tarpon::igemm {
 
 /// Units of K in one line of the input panel: 64 bytes.
@@ -64,6 +66,9 @@ struct Geometry {
   int64_t padFront = 0;
   /// TensorDesc::pitch of an nhwc input and result; 0 if they are no slices.
   int64_t inputPitch = 0, resultPitch = 0;
+  /// Which input and which filter an image of the result is made of, and where
+  /// its part of an epilogue operand lies, comes from a table; see Batch.
+  bool batched = false;
 
   /// Whether the third dimension, in front of the others, is used.
   bool hasDepth() const {
@@ -80,8 +85,25 @@ struct FilterStrides {
   int64_t outChannel, channel, tap;
 };
 
-/// One run of consecutive epilogue operand elements.
-enum class AccessKind : uint8_t { Scalar, PerChannel, Tensor };
+/// A product of stacks of matrices, by image of the result.
+struct Batch {
+  std::vector<int64_t> inputs, filters; ///< indices into the operands' stacks
+  int64_t filterCount = 1;
+};
+
+/// How an epilogue operand follows the result.
+enum class AccessKind : uint8_t {
+  Scalar,
+  PerChannel,
+  Tensor, ///< as the result
+  Rows,   ///< channels side by side; images and pixels as the table says
+  Pixels, ///< one element for all channels; images and pixels likewise
+};
+
+/// Whether the table of a batch says where the operand lies.
+inline bool isInTable(AccessKind kind) {
+  return kind == AccessKind::Rows || kind == AccessKind::Pixels;
+}
 
 /// An operand of the epilogue as the kernel reads it.
 struct OperandAccess {
@@ -108,6 +130,8 @@ struct KernelSpec {
   bool mergedRows;
   /// Three spatial dimensions.
   bool hasDepth;
+  /// See Geometry.
+  bool batched;
   std::vector<OperandAccess> operands;
   EpilogueEmitter epilogue;
 
@@ -119,6 +143,10 @@ struct KernelSpec {
   int64_t pieceUnits() const;
   /// Bytes of one unit of the packed filter.
   int64_t filterUnitBytes() const;
+  /// Numbers in the table of a batch for one image: the input's first byte, the
+  /// filter's index, and for each operand of kind Rows or Pixels its first
+  /// element and the elements from one pixel to the next.
+  int64_t tableColumns() const;
 };
 
 /// How the pixels of a tile get into the panel.
@@ -127,6 +155,33 @@ enum PackMode : int64_t {
   PackLines,  ///< the channels of a tap fill whole lines
   PackPixels, ///< a window of one pixel: pixels follow each other in memory
 };
+
+/// How an epilogue operand is read, or none if it broadcasts otherwise.
+std::optional<AccessKind> getAccess(const Problem &problem,
+                                    const TensorDesc &operand, bool batched);
+
+/// One filter in the panels.
+struct PackedShape {
+  int64_t runs, runElements, unitsPerRun;
+  int64_t units; ///< of all runs, in whole lines
+};
+PackedShape getPackedShape(const KernelSpec &spec, const Geometry &geometry);
+
+/// Where a filter that is known only at run time lies, in elements: (output
+/// channel of all groups) * outChannel + run * run + (element of the run) *
+/// element. One of outChannel and element is 1.
+struct FilterSource {
+  BufferSlot slot;
+  DType dtype;
+  int64_t images, image, outChannel, run, element;
+};
+
+/// Appends the launch that packs filters to byte `packed` of the workspace, and
+/// for I8Dot the starts of the sums to byte `starts`.
+void planFilterPack(SolutionPlan &plan, const KernelSpec &spec,
+                    const Geometry &geometry, const PackedShape &shape,
+                    const FilterSource &source, int64_t packed, int64_t starts,
+                    int64_t inputZeroPoint);
 
 /// The parameters of a launch, in order; the operands' scales and zero points
 /// and the epilogue's parameters follow.
@@ -183,8 +238,9 @@ enum Param : int64_t {
 void emitKernel(KernelBuilder &b, const KernelSpec &spec);
 
 /// Whether the engine can compute on these operands: dtypes, layouts, epilogue.
+/// `packsFilters`: the solver can do with a filter that is not constant.
 Applicability isSupported(const Problem &problem, const TargetInfo &target,
-                          const Geometry &geometry);
+                          const Geometry &geometry, bool packsFilters = false);
 
 PerfConfig defaultConfig(const Problem &problem, const TargetInfo &target,
                          const Geometry &geometry);
@@ -198,7 +254,14 @@ double expectedFraction(const TargetInfo &target, const Geometry &geometry);
 /// The main launch on an input in NHWC or a blocked layout.
 SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                   const PerfConfig &config, const Geometry &geometry,
-                  const FilterStrides &strides, Layout inputLayout);
+                  const FilterStrides &strides, Layout inputLayout,
+                  const Batch *batch = nullptr);
+
+/// What plan() takes of the workspace for a filter that is not constant, for
+/// every config alike.
+int64_t filterWorkspace(const Problem &problem, const TargetInfo &target,
+                        const Geometry &geometry, Layout inputLayout,
+                        int64_t filters = 1);
 
 /// The last tile of a row of pixels is cut down to this many if they are
 /// enough.

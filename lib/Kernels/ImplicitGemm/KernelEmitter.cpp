@@ -43,9 +43,9 @@ private:
 
   /// What one register tile is made of: its panels, what to ask for meanwhile,
   /// where its sums are kept between blocks of K, and the place of its channels
-  /// in the per-channel tables.
+  /// in the starts of each filter and in the per-channel tables.
   struct Operands {
-    Value panel, filter, ahead, partial, tableOffset;
+    Value panel, filter, ahead, partial, startOffset, tableOffset;
   };
 
   Value param(Param p) { return params[p]; }
@@ -81,13 +81,13 @@ private:
   void emitPrefetch(Value ahead);
   SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators,
                                int64_t rows);
-  SmallVector<Value> startValues(Value tableOffset, int64_t rows);
+  SmallVector<Value> startValues(Value startOffset, int64_t rows);
 
   KernelBuilder &b;
   const KernelSpec &spec;
   SmallVector<Value> params;
   std::optional<ResultEmitter> results;
-  Value input, filter, scales, starts;
+  Value input, filter, scales, starts, table;
   Value panels, partials, fill, panelBytes, filterTileBytes;
 };
 
@@ -106,7 +106,9 @@ KernelEmitter::KernelEmitter(KernelBuilder &b, const KernelSpec &spec)
     scales = b.getBuffer(buffer++);
     starts = b.getBuffer(buffer++);
   }
-  results.emplace(b, spec, buffer, scales);
+  if (spec.batched)
+    table = b.getBuffer(buffer++);
+  results.emplace(b, spec, buffer, scales, table);
 
   panelBytes = b.mul(param(Lines), spec.tileM * kLineBytes);
   filterTileBytes = b.mul(param(Lines), filterLineBytes());
@@ -136,8 +138,10 @@ void KernelEmitter::emitTask(Value task) {
 
   Value firstTile = b.mul(pixelBlock, param(BlockM));
   Value lastTile = b.minS(b.add(firstTile, param(BlockM)), param(PixelTiles));
-  Value source = b.offset(input, b.add(b.mul(image, param(InputImageBytes)),
-                                       b.mul(group, param(InputGroupBytes))));
+  Value imageBytes = spec.batched ? loadTableEntry(b, spec, table, image, 0)
+                                  : b.mul(image, param(InputImageBytes));
+  Value source =
+      b.offset(input, b.add(imageBytes, b.mul(group, param(InputGroupBytes))));
   PackEmitter pack(b, spec, fill);
   b.forLoop(firstTile, lastTile, b.cst(1), [&](Value tile) {
     Value first = b.mul(tile, spec.tileM);
@@ -162,7 +166,12 @@ void KernelEmitter::emitTask(Value task) {
 void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
   Value firstOfGroup = b.mul(block.group, param(ChannelTiles));
   Value tileIndex = b.add(firstOfGroup, channelTile);
-  Value filterTile = b.offset(filter, b.mul(tileIndex, filterTileBytes));
+  Value filterIndex = tileIndex;
+  if (spec.batched) {
+    Value index = loadTableEntry(b, spec, table, block.image, 1);
+    filterIndex = b.add(tileIndex, b.mul(index, param(ChannelTiles)));
+  }
+  Value filterTile = b.offset(filter, b.mul(filterIndex, filterTileBytes));
   Value channelInGroup = b.mul(channelTile, spec.tileN);
   Value channel = b.add(b.mul(block.group, param(OutChannels)), channelInGroup);
   Value channels = b.sub(param(OutChannels), channelInGroup);
@@ -182,8 +191,11 @@ void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
     Value pixel = b.mul(tile, spec.tileM);
     Value pixels = b.sub(param(OutPixels), pixel);
     Value partial = b.mul(b.add(firstPartial, index), partialBytes());
-    Operands operands = {b.offset(panels, b.mul(index, panelBytes)), filterTile,
-                         ahead(index), b.offset(partials, partial),
+    Operands operands = {b.offset(panels, b.mul(index, panelBytes)),
+                         filterTile,
+                         ahead(index),
+                         b.offset(partials, partial),
+                         b.mul(filterIndex, spec.tileN * 4),
                          b.mul(tileIndex, spec.tileN * 4)};
     auto emitTile = [&](int64_t rows) {
       // No lane beyond the tile may be stored: it belongs to another task.
@@ -219,11 +231,11 @@ Value KernelEmitter::getFilterAhead(const Block &block, Value channelTile,
   constexpr int64_t kSoonBytes = 8192;
   Value here = b.offset(filterTile, b.mul(block.firstLine, filterLineBytes()));
   Value next = b.add(channelTile, 1);
-  Value firstOfGroup = b.mul(block.group, param(ChannelTiles));
-  Value first = b.add(firstOfGroup, block.firstChannels);
+  Value toFirst = b.sub(block.firstChannels, channelTile);
   // Behind the last tile comes the first one again, with the next block of K.
-  Value nextBlock = b.offset(b.offset(filter, b.mul(first, filterTileBytes)),
-                             b.mul(block.lastLine, filterLineBytes()));
+  Value nextBlock =
+      b.offset(b.offset(filterTile, b.mul(toFirst, filterTileBytes)),
+               b.mul(block.lastLine, filterLineBytes()));
   Value inBlock = b.slt(next, block.lastChannels);
   Value ahead = b.select(inBlock, b.offset(here, filterTileBytes), nextBlock);
   Value isLone = b.eq(b.sub(block.lastTile, block.firstTile), b.cst(1));
@@ -238,7 +250,7 @@ void KernelEmitter::emitPixelTile(const Block &block, const Operands &operands,
   SmallVector<Type> types(count, accumulatorType());
   SmallVector<Value> start = b.ifThenElse(
       isFirst, types,
-      [&] { return startValues(operands.tableOffset, place.rows); },
+      [&] { return startValues(operands.startOffset, place.rows); },
       [&] { return loadPartial(operands.partial, count); });
   b.ifThen(isLast, [&] { results->emitPrefetch(place); });
   SmallVector<Value> sums = emitProduct(block, operands, start, place.rows);
@@ -266,14 +278,14 @@ void KernelEmitter::storePartial(ArrayRef<Value> sums, Value partial) {
 //===----------------------------------------------------------------------===//
 
 /// Accumulator [p][v] is at p * vectors() + v.
-SmallVector<Value> KernelEmitter::startValues(Value tableOffset, int64_t rows) {
+SmallVector<Value> KernelEmitter::startValues(Value startOffset, int64_t rows) {
   SmallVector<Value> row;
   for (int64_t v = 0; v < vectors(); ++v) {
     if (spec.arith != Arith::I8Dot)
       row.push_back(b.cstLike(b.vec(b.f32(), b.lanes()), 0));
     else
       row.push_back(
-          b.load(b.offset(b.offset(starts, tableOffset), v * b.lanes() * 4),
+          b.load(b.offset(b.offset(starts, startOffset), v * b.lanes() * 4),
                  b.vec(b.getI32Type(), b.lanes())));
   }
   SmallVector<Value> tile;

@@ -119,6 +119,12 @@ private:
 mlir::Value multiplyAdd(KernelBuilder &b, Arith arith, mlir::Value a,
                         mlir::Value w, mlir::Value acc);
 
+/// A number of the table that a batch has for each image; see
+/// KernelSpec::tableColumns.
+mlir::Value loadTableEntry(KernelBuilder &b, const KernelSpec &spec,
+                           mlir::Value table, mlir::Value image,
+                           int64_t column);
+
 /// From accumulators to the stored result: scales, epilogue, requantisation;
 /// ResultEmitter.cpp. Accumulator [p][v] is at p * vectors + v.
 class ResultEmitter {
@@ -127,9 +133,10 @@ public:
 
   /// Reads the parameters. The operands of the epilogue are bound from
   /// `firstBuffer` on, the result behind them; `scales` is the table of
-  /// factors per channel (null unless the arithmetic is I8Dot).
+  /// factors per channel (null unless the arithmetic is I8Dot), `table` that of
+  /// a batch.
   ResultEmitter(KernelBuilder &b, const KernelSpec &spec, int64_t firstBuffer,
-                Value scales);
+                Value scales, Value table = nullptr);
 
   /// The tile whose entries of the per-channel tables start at `tableOffset`.
   void emit(llvm::ArrayRef<Value> accumulators, Value tableOffset,
@@ -145,6 +152,11 @@ private:
     mlir::SmallVector<Value> factors;
     std::vector<mlir::SmallVector<Value>> operands;
   };
+  /// Of an operand whose place in memory the table tells: the first element of
+  /// an image, and the elements from one pixel to the next.
+  struct ImageRows {
+    Value element, stride;
+  };
   using LoadTensor = llvm::function_ref<Value(size_t operand)>;
 
   int64_t vectors() const { return spec.tileN / b.lanes(); }
@@ -158,9 +170,15 @@ private:
   Value loadPerChannel(size_t index, const TileAccess::Place &place, int64_t v);
   Value apply(Value sum, int64_t v, const PerChannel &perChannel,
               LoadTensor loadTensor);
+  ImageRows getImageRows(size_t index, const TileAccess::Place &place);
+  Value loadFromTable(size_t index, const ImageRows &rows,
+                      const TileAccess::Place &place, int64_t p, int64_t v);
   Value dequantize(size_t index, Value value);
   bool isTensor(size_t index) const {
     return spec.operands[index].kind == AccessKind::Tensor;
+  }
+  bool isPerPixel(size_t index) const {
+    return isTensor(index) || isInTable(spec.operands[index].kind);
   }
   TileAccess accessToOperand(size_t index) {
     return accessTo(spec.operands[index].dtype, operandBuffers[index]);
@@ -169,7 +187,8 @@ private:
 
   KernelBuilder &b;
   const KernelSpec &spec;
-  Value scales, result, inverseScale, zeroPoint, resultChannels, outPixels;
+  Value scales, table, result, inverseScale, zeroPoint, resultChannels,
+      outPixels;
   mlir::SmallVector<Value> epilogueParams, operandBuffers;
   /// Of each operand: what multiplies it and what is added then.
   mlir::SmallVector<std::pair<Value, Value>> operandScales;

@@ -33,21 +33,32 @@ static Arith chooseArith(const TensorDesc &input, const TargetInfo &target) {
   return Arith::F32;
 }
 
-/// How an epilogue operand is read, or none if it broadcasts otherwise. The
-/// channel of a result of rank 2 or more is dimension 1.
-static std::optional<AccessKind> getAccess(const TensorDesc &operand,
-                                           const TensorDesc &result) {
+/// The dimension of the result that counts channels: a matmul's columns.
+static int64_t channelDim(const Problem &problem) {
+  return problem.op == "matmul" ? problem.result.rank() - 1 : 1;
+}
+
+std::optional<AccessKind> igemm::getAccess(const Problem &problem,
+                                           const TensorDesc &operand,
+                                           bool batched) {
+  const TensorDesc &result = problem.result;
   if (operand.numElements() == 1)
     return AccessKind::Scalar;
   if (operand.shape == result.shape)
     return operand.layout == result.layout && operand.pitch == result.pitch
                ? std::optional(AccessKind::Tensor)
                : std::nullopt;
-  int64_t missing = result.rank() - operand.rank();
+  int64_t missing = result.rank() - operand.rank(), dim = channelDim(problem);
+  bool perChannel = true;
   for (int64_t i = 0; i < operand.rank(); ++i)
-    if (operand.shape[i] != (missing + i == 1 ? result.shape[1] : 1))
-      return std::nullopt;
-  return AccessKind::PerChannel;
+    perChannel &=
+        operand.shape[i] == (missing + i == dim ? result.shape[dim] : 1);
+  if (perChannel)
+    return AccessKind::PerChannel;
+  if (!batched)
+    return std::nullopt;
+  return operand.shape.back() == result.shape[dim] ? AccessKind::Rows
+                                                   : AccessKind::Pixels;
 }
 
 KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
@@ -59,16 +70,17 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
       resultQuantized(problem.result.quantized), inputLayout(inputLayout),
       resultLayout(problem.result.layout), tileM(config.get("tile_m")),
       tileN(config.get("tile_n")), hasDepth(geometry.hasDepth()),
+      batched(geometry.batched),
       epilogue(problem,
                NumParams + 2 * (static_cast<int64_t>(problem.operands.size()) -
                                 problem.rootOperands)) {
   // A matmul's rows are pixels and its columns channels, innermost.
-  if (problem.result.rank() == 2)
+  if (problem.op == "matmul")
     resultLayout = {Layout::NHWC, 1};
   for (size_t i = problem.rootOperands; i < problem.operands.size(); ++i) {
     const TensorDesc &operand = problem.operands[i];
     operands.push_back({static_cast<int>(i),
-                        *getAccess(operand, problem.result), operand.dtype,
+                        *getAccess(problem, operand, batched), operand.dtype,
                         operand.quantized});
   }
   int64_t lineElements = kLineUnits * elementsPerUnit(arith);
@@ -87,6 +99,14 @@ int64_t KernelSpec::pieceUnits() const {
   return pieceElements() / elementsPerUnit(arith);
 }
 
+int64_t KernelSpec::tableColumns() const {
+  int64_t columns = 2;
+  for (const OperandAccess &access : operands)
+    if (isInTable(access.kind))
+      columns += 2;
+  return columns;
+}
+
 int64_t KernelSpec::filterUnitBytes() const {
   return arith == Arith::F32 ? runtime::dtypeBytes(filterDtype) : kUnitBytes;
 }
@@ -103,6 +123,22 @@ static const char *arithName(Arith arith) {
   llvm_unreachable("unknown arithmetic");
 }
 
+static const char *accessName(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::Scalar:
+    return "s";
+  case AccessKind::PerChannel:
+    return "c";
+  case AccessKind::Tensor:
+    return "t";
+  case AccessKind::Rows:
+    return "r";
+  case AccessKind::Pixels:
+    return "p";
+  }
+  llvm_unreachable("unknown access");
+}
+
 static std::string storedName(DType dtype, bool quantized) {
   return std::string(runtime::dtypeName(dtype)) + (quantized ? "q" : "");
 }
@@ -116,9 +152,7 @@ std::string KernelSpec::commonSymbol() const {
   text += "_m" + std::to_string(tileM) + "n" + std::to_string(tileN);
   text += epilogue.symbolPart();
   for (const OperandAccess &access : operands) {
-    const char *kind = access.kind == AccessKind::Scalar       ? "s"
-                       : access.kind == AccessKind::PerChannel ? "c"
-                                                               : "t";
+    const char *kind = accessName(access.kind);
     text +=
         std::string("_") + kind + storedName(access.dtype, access.quantized);
   }
@@ -127,7 +161,8 @@ std::string KernelSpec::commonSymbol() const {
 
 std::string KernelSpec::symbol() const {
   return "igemm_" + inputLayout.name() + (hasDepth ? "_3d" : "") +
-         (mergedRows ? "_rows_" : "_") + commonSymbol();
+         (batched ? "_batch" : "") + (mergedRows ? "_rows_" : "_") +
+         commonSymbol();
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,10 +199,10 @@ static Applicability checkDtypes(const Problem &problem) {
   return Applicability::yes();
 }
 
-static Applicability checkEpilogue(const Problem &problem) {
+static Applicability checkEpilogue(const Problem &problem, bool batched) {
   for (size_t i = problem.rootOperands; i < problem.operands.size(); ++i) {
     const TensorDesc &operand = problem.operands[i];
-    if (!getAccess(operand, problem.result))
+    if (!getAccess(problem, operand, batched))
       return Applicability::no("an epilogue operand broadcasts otherwise than "
                                "per channel");
     if (operand.quantized ? !isPerTensorByte(operand)
@@ -191,12 +226,13 @@ static Applicability checkBlocks(const Layout &layout, int64_t channels,
 
 Applicability igemm::isSupported(const Problem &problem,
                                  const TargetInfo &target,
-                                 const Geometry &geometry) {
-  if (!problem.operands[1].constant)
+                                 const Geometry &geometry, bool packsFilters) {
+  if (!packsFilters && !problem.operands[1].constant)
     return Applicability::no("needs a constant filter");
   if (Applicability dtypes = checkDtypes(problem); !dtypes)
     return dtypes;
-  if (Applicability epilogue = checkEpilogue(problem); !epilogue)
+  if (Applicability epilogue = checkEpilogue(problem, geometry.batched);
+      !epilogue)
     return epilogue;
   const Layout &layout = problem.operands[0].layout;
   if (Applicability input =

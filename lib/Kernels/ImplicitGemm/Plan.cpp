@@ -1,11 +1,11 @@
-//===- Plan.cpp - Configs, packing of filters and launches ----------------===//
+//===- Plan.cpp - Configs and launches ------------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "ImplicitGemm.h"
+#include "FilterPlan.h"
 
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -54,6 +54,11 @@ static int64_t unitsPerPixel(const KernelSpec &spec, const Geometry &g) {
 
 static int64_t linesPerPixel(const KernelSpec &spec, const Geometry &g) {
   return divideCeil(unitsPerPixel(spec, g), kLineUnits);
+}
+
+PackedShape igemm::getPackedShape(const KernelSpec &spec, const Geometry &g) {
+  return {g.taps() / tapsPerRun(spec, g), runElements(spec, g),
+          unitsPerRun(spec, g), linesPerPixel(spec, g) * kLineUnits};
 }
 
 static int64_t panelBytes(const KernelSpec &spec, const Geometry &g) {
@@ -199,123 +204,14 @@ std::vector<PerfConfig> igemm::configs(const Problem &problem,
 }
 
 //===----------------------------------------------------------------------===//
-// Packing the filter
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Places filter elements in the packed order [group][channel tile][K][tileN].
-class FilterPacker {
-public:
-  FilterPacker(const KernelSpec &spec, const Geometry &geometry)
-      : spec(spec), g(geometry), perUnit(elementsPerUnit(spec.arith)),
-        runTaps(tapsPerRun(spec, geometry)),
-        runUnits(unitsPerRun(spec, geometry)),
-        units(linesPerPixel(spec, geometry) * kLineUnits),
-        tiles(divideCeil(geometry.outChannels, spec.tileN)),
-        elementBytes(runtime::dtypeBytes(spec.filterDtype)) {}
-
-  int64_t totalBytes() const {
-    return g.groups * tiles * units * spec.tileN * spec.filterUnitBytes();
-  }
-
-  std::vector<char> pack(const FilterStrides &strides, ArrayRef<char> filter) {
-    std::vector<char> packed(totalBytes(), 0);
-    for (int64_t channel = 0; channel < g.groups * g.outChannels; ++channel)
-      packChannel(channel, strides, filter, packed);
-    return packed;
-  }
-
-private:
-  void packChannel(int64_t outChannel, const FilterStrides &strides,
-                   ArrayRef<char> filter, std::vector<char> &packed) const {
-    int64_t group = outChannel / g.outChannels;
-    int64_t inGroup = outChannel % g.outChannels;
-    int64_t tile = group * tiles + inGroup / spec.tileN;
-    int64_t column = inGroup % spec.tileN;
-    for (int64_t tap = 0; tap < g.taps(); ++tap)
-      for (int64_t c = 0; c < g.channels; ++c) {
-        int64_t inRun = tap % runTaps * g.channels + c;
-        int64_t unit = tap / runTaps * runUnits + inRun / perUnit;
-        int64_t to = ((tile * units + unit) * spec.tileN + column) * perUnit +
-                     inRun % perUnit;
-        int64_t from = outChannel * strides.outChannel + c * strides.channel +
-                       tap * strides.tap;
-        std::memcpy(packed.data() + to * elementBytes,
-                    filter.data() + from * elementBytes, elementBytes);
-      }
-  }
-
-  const KernelSpec &spec;
-  const Geometry &g;
-  int64_t perUnit, runTaps, runUnits, units, tiles, elementBytes;
-};
-} // namespace
-
-std::vector<char> igemm::packFilter(const KernelSpec &spec,
-                                    const Geometry &geometry,
-                                    const FilterStrides &strides,
-                                    ArrayRef<char> filter) {
-  return FilterPacker(spec, geometry).pack(strides, filter);
-}
-
-/// Index of an output channel in the padded per-channel tables.
-static int64_t paddedIndex(const KernelSpec &spec, const Geometry &g,
-                           int64_t outChannel) {
-  int64_t padded = llvm::alignTo(g.outChannels, spec.tileN);
-  return outChannel / g.outChannels * padded + outChannel % g.outChannels;
-}
-
-/// Bytes of one padded per-channel table of 4-byte entries.
-static int64_t channelTableBytes(const KernelSpec &spec, const Geometry &g) {
-  return g.groups * llvm::alignTo(g.outChannels, spec.tileN) * 4;
-}
-
-/// The scale of each output channel's i32 sum: input scale times filter scale.
-static std::vector<char> makeScales(const KernelSpec &spec, const Geometry &g,
-                                    const TensorDesc &input,
-                                    const TensorDesc &filter) {
-  std::vector<char> bytes(channelTableBytes(spec, g), 0);
-  auto *table = reinterpret_cast<float *>(bytes.data());
-  for (int64_t channel = 0; channel < g.groups * g.outChannels; ++channel)
-    table[paddedIndex(spec, g, channel)] =
-        input.scales[0] * filter.scales[filter.scales.size() > 1 ? channel : 0];
-  return bytes;
-}
-
-/// The zero point as unsigned bytes have it: signed inputs are read with 128
-/// added.
-static int64_t unsignedZeroPoint(const TensorDesc &input) {
-  return input.zeroPoint + (input.dtype == DType::I8 ? 128 : 0);
-}
-
-/// Where the sums start: minus the zero point times the sum of the filter, so
-/// that sum (q - zp) * w comes out.
-static std::vector<char> makeStarts(const KernelSpec &spec, const Geometry &g,
-                                    const FilterStrides &strides,
-                                    int64_t zeroPoint, ArrayRef<char> filter) {
-  std::vector<char> bytes(channelTableBytes(spec, g), 0);
-  auto *table = reinterpret_cast<int32_t *>(bytes.data());
-  const auto *weights = reinterpret_cast<const int8_t *>(filter.data());
-  for (int64_t channel = 0; channel < g.groups * g.outChannels; ++channel) {
-    int64_t sum = 0;
-    for (int64_t tap = 0; tap < g.taps(); ++tap)
-      for (int64_t c = 0; c < g.channels; ++c)
-        sum += weights[channel * strides.outChannel + c * strides.channel +
-                       tap * strides.tap];
-    table[paddedIndex(spec, g, channel)] =
-        static_cast<int32_t>(-zeroPoint * sum);
-  }
-  return bytes;
-}
-
-//===----------------------------------------------------------------------===//
 // The launch
 //===----------------------------------------------------------------------===//
 
 /// Pixels that lie side by side are one row, whatever image they are of. No
 /// tile is then cut at the end of an image.
 static Geometry flatten(const Problem &problem, Geometry g) {
-  if (!isPointwise(g) || problem.operands[0].layout.kind != Layout::NHWC ||
+  if (g.batched || !isPointwise(g) ||
+      problem.operands[0].layout.kind != Layout::NHWC ||
       problem.result.layout.kind != Layout::NHWC)
     return g;
   g.width = g.outWidth = g.batch * g.outPixels();
@@ -469,42 +365,57 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
   return launch;
 }
 
+/// Appends the main launch. Its buffers: input, packed filter, for I8Dot the
+/// factors and starts per channel, the table of a batch, the epilogue's
+/// operands, result.
+static void appendLaunch(SolutionPlan &plan, const Problem &problem,
+                         const KernelSpec &spec, const Geometry &geometry,
+                         const PackedFilter &filter, LaunchPlan launch,
+                         const Batch *batch) {
+  std::vector<BufferSlot> &buffers = launch.buffers;
+  buffers = {{BufferSlot::Operand, 0}, filter.panels};
+  auto addConstant = [&](ConstantPlan constant) {
+    buffers.push_back(
+        {BufferSlot::Constant, static_cast<int64_t>(plan.constants.size())});
+    plan.constants.push_back(std::move(constant));
+  };
+  if (spec.arith == Arith::I8Dot) {
+    TensorDesc input = problem.operands[0], weights = problem.operands[1];
+    addConstant({[=](const ConstantOperands &) {
+      return makeScales(spec, geometry, input, weights);
+    }});
+    buffers.push_back(filter.starts);
+  }
+  if (batch)
+    addConstant(makeTable(problem, spec, geometry, *batch));
+  for (const OperandAccess &access : spec.operands)
+    buffers.push_back({BufferSlot::Operand, access.operand});
+  buffers.push_back({BufferSlot::Result, 0});
+  plan.launches.push_back(std::move(launch));
+}
+
 SolutionPlan igemm::bindLaunch(const Problem &problem, const KernelSpec &spec,
                                const Geometry &geometry,
                                const FilterStrides &strides, LaunchPlan launch,
                                ConstantPlan filter) {
   SolutionPlan plan;
-  plan.constants.push_back(std::move(filter));
-  std::vector<BufferSlot> &buffers = launch.buffers;
-  buffers = {{BufferSlot::Operand, 0}, {BufferSlot::Constant, 0}};
-  if (spec.arith == Arith::I8Dot) {
-    TensorDesc input = problem.operands[0], weights = problem.operands[1];
-    plan.constants.push_back({[=](const ConstantOperands &) {
-      return makeScales(spec, geometry, input, weights);
-    }});
-    plan.constants.push_back({[=](const ConstantOperands &operands) {
-      return makeStarts(spec, geometry, strides, unsignedZeroPoint(input),
-                        operands[1]);
-    }});
-    buffers.push_back({BufferSlot::Constant, 1});
-    buffers.push_back({BufferSlot::Constant, 2});
-  }
-  for (const OperandAccess &access : spec.operands)
-    buffers.push_back({BufferSlot::Operand, access.operand});
-  buffers.push_back({BufferSlot::Result, 0});
-  plan.launches.push_back(std::move(launch));
+  PackedFilter packed = addConstantFilter(plan, problem, spec, geometry,
+                                          strides, 1, std::move(filter));
+  appendLaunch(plan, problem, spec, geometry, packed, std::move(launch),
+               /*batch=*/nullptr);
   return plan;
 }
 
 SolutionPlan igemm::plan(const Problem &problem, const TargetInfo &target,
                          const PerfConfig &config, const Geometry &images,
-                         const FilterStrides &strides, Layout inputLayout) {
+                         const FilterStrides &strides, Layout inputLayout,
+                         const Batch *batch) {
   Geometry geometry = flatten(problem, images);
   KernelSpec spec(problem, target, config, geometry, inputLayout);
-  ConstantPlan filter = {[=](const ConstantOperands &operands) {
-    return packFilter(spec, geometry, strides, operands[1]);
-  }};
-  return bindLaunch(problem, spec, geometry, strides,
-                    planLaunch(problem, target, config, geometry, spec),
-                    std::move(filter));
+  SolutionPlan plan;
+  PackedFilter filter = planFilter(plan, problem, target, spec, geometry,
+                                   strides, batch ? batch->filterCount : 1);
+  appendLaunch(plan, problem, spec, geometry, filter,
+               planLaunch(problem, target, config, geometry, spec), batch);
+  return plan;
 }

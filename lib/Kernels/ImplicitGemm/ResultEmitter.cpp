@@ -60,9 +60,15 @@ Value igemm::multiplyAdd(KernelBuilder &b, Arith arith, Value a, Value w,
   llvm_unreachable("unknown arithmetic");
 }
 
+Value igemm::loadTableEntry(KernelBuilder &b, const KernelSpec &spec,
+                            Value table, Value image, int64_t column) {
+  Value row = b.mul(image, 8 * spec.tableColumns());
+  return b.load(b.offset(b.offset(table, row), 8 * column), b.i64());
+}
+
 ResultEmitter::ResultEmitter(KernelBuilder &b, const KernelSpec &spec,
-                             int64_t firstBuffer, Value scales)
-    : b(b), spec(spec), scales(scales),
+                             int64_t firstBuffer, Value scales, Value table)
+    : b(b), spec(spec), scales(scales), table(table),
       inverseScale(b.getFloatParam(ResultInverseScale)),
       zeroPoint(b.getFloatParam(ResultZeroPoint)),
       resultChannels(b.getParam(ResultChannels)),
@@ -115,14 +121,19 @@ void ResultEmitter::finishRows(ArrayRef<Value> accumulators,
   TileAccess output = accessTo(spec.resultDtype, result);
   Cells outputCells = output.getCells(place);
   std::vector<Cells> tensorCells(spec.operands.size());
+  std::vector<ImageRows> imageRows(spec.operands.size());
   for (size_t i = 0; i < spec.operands.size(); ++i)
     if (isTensor(i))
       tensorCells[i] = accessToOperand(i).getCells(place);
+    else if (isPerPixel(i))
+      imageRows[i] = getImageRows(i, place);
   for (int64_t p = 0; p < place.rows; ++p) {
     SmallVector<Value> row;
     for (int64_t v = 0; v < vectors(); ++v)
       row.push_back(apply(
           accumulators[p * vectors() + v], v, perChannel, [&](size_t operand) {
+            if (!isTensor(operand))
+              return loadFromTable(operand, imageRows[operand], place, p, v);
             return accessToOperand(operand).load(tensorCells[operand][p][v]);
           }));
     for (int64_t v = 0; v < vectors(); ++v)
@@ -130,7 +141,7 @@ void ResultEmitter::finishRows(ArrayRef<Value> accumulators,
   }
 }
 
-/// In nchw the tile is transposed as a whole.
+/// In nchw the tile is transposed as a whole. No product of a batch is.
 void ResultEmitter::finishTile(ArrayRef<Value> accumulators,
                                const PerChannel &perChannel,
                                const TileAccess::Place &place) {
@@ -195,10 +206,43 @@ ResultEmitter::loadPerChannel(Value tableOffset,
       values.factors[v] = b.load(
           b.offset(b.offset(scales, tableOffset), v * b.lanes() * 4), type);
     for (size_t i = 0; i < spec.operands.size(); ++i)
-      if (!isTensor(i))
+      if (!isPerPixel(i))
         values.operands[i].push_back(loadPerChannel(i, place, v));
   }
   return values;
+}
+
+ResultEmitter::ImageRows
+ResultEmitter::getImageRows(size_t index, const TileAccess::Place &place) {
+  int64_t column = 2;
+  for (size_t i = 0; i < index; ++i)
+    if (isInTable(spec.operands[i].kind))
+      column += 2;
+  Value element = loadTableEntry(b, spec, table, place.image, column);
+  if (spec.operands[index].kind == AccessKind::Rows)
+    element = b.add(element, place.channel);
+  return {element, loadTableEntry(b, spec, table, place.image, column + 1)};
+}
+
+Value ResultEmitter::loadFromTable(size_t index, const ImageRows &rows,
+                                   const TileAccess::Place &place, int64_t p,
+                                   int64_t v) {
+  const OperandAccess &access = spec.operands[index];
+  int64_t bytes = runtime::dtypeBytes(access.dtype);
+  // Pixels that do not exist read the last one that does.
+  Value inTile = b.minS(b.cst(p), b.sub(place.pixels, 1));
+  Value at =
+      b.add(rows.element, b.mul(b.add(place.pixel, inTile), rows.stride));
+  Value base = operandBuffers[index];
+  if (access.kind == AccessKind::Pixels)
+    return b.broadcast(
+        b.loadConverted(access.dtype, b.offset(base, b.mul(at, bytes))),
+        b.lanes());
+  Value pointer = b.offset(base, b.mul(b.add(at, v * b.lanes()), bytes));
+  Value mask;
+  if (!place.full)
+    mask = b.firstLanes(b.sub(place.channels, v * b.lanes()), b.lanes());
+  return b.loadConverted(access.dtype, pointer, b.lanes(), mask);
 }
 
 /// The result for one sum: scaled, behind the epilogue, and as the result's
@@ -212,8 +256,8 @@ Value ResultEmitter::apply(Value sum, int64_t v, const PerChannel &perChannel,
       b, sum, epilogueParams,
       [&](int operand) -> Value {
         size_t i = operand - firstOperand;
-        return isTensor(i) ? dequantize(i, loadTensor(i))
-                           : perChannel.operands[i][v];
+        return isPerPixel(i) ? dequantize(i, loadTensor(i))
+                             : perChannel.operands[i][v];
       },
       perChannel.factors[v]);
   if (!spec.resultQuantized)

@@ -18,6 +18,8 @@ namespace tarpon::test {
 
 /// The gradients of convolutions: ConvDirectionProblems.cpp.
 Problem makeConvDirectionProblem(ProblemGenerator &generator);
+/// Matrix products: GemmProblems.cpp.
+Problem makeGemmProblem(ProblemGenerator &generator);
 /// Normalisations: NormProblems.cpp.
 Problem makeNormProblem(ProblemGenerator &generator);
 /// Convolutions of 3 x 3: WinogradProblems.cpp.

@@ -58,11 +58,11 @@ Problem ProblemGenerator::makePointwise() {
   return problem;
 }
 
-/// A constant filter whose dtype fits the input's.
+/// A filter, mostly constant, whose dtype fits the input's.
 void ProblemGenerator::chooseConvTypes(Problem &problem) {
   chooseTypes(problem);
   TensorDesc &weights = problem.operands[1];
-  weights.constant = chance(90);
+  weights.constant = chance(75);
   if (!weights.quantized)
     return;
   setType(weights, DType::I8, true);

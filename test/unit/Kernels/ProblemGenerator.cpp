@@ -231,40 +231,8 @@ Problem ProblemGenerator::makeGlobalPool() {
 }
 
 //===----------------------------------------------------------------------===//
-// Matrix product, norms
+// Norms
 //===----------------------------------------------------------------------===//
-
-Problem ProblemGenerator::makeMatMul() {
-  Problem problem;
-  problem.op = "matmul";
-  problem.rootOperands = 2;
-  int64_t m = pick(1, 40), n = pick(1, 70), k = pick(1, 50);
-  bool transposeLhs = chance(20), transposeRhs = chance(40);
-  std::vector<int64_t> batch;
-  if (chance(30))
-    batch = {pick(1, 3)};
-  auto matrix = [&](std::vector<int64_t> shape, int64_t rows, int64_t columns) {
-    shape.push_back(rows);
-    shape.push_back(columns);
-    return makeTensor(shape, Layout());
-  };
-  std::vector<int64_t> rhsBatch = chance(50) ? batch : std::vector<int64_t>();
-  problem.operands = {
-      matrix(batch, transposeLhs ? k : m, transposeLhs ? m : k),
-      matrix(rhsBatch, transposeRhs ? n : k, transposeRhs ? k : n)};
-  problem.result = matrix(batch, m, n);
-  problem.attrs["transpose_lhs"] = {double(transposeLhs)};
-  problem.attrs["transpose_rhs"] = {double(transposeRhs)};
-  chooseTypes(problem);
-  problem.operands[1].constant = chance(70);
-  if (problem.operands[1].quantized) {
-    setType(problem.operands[1], DType::I8, true);
-    problem.operands[1].zeroPoint = 0;
-    problem.operands[1].scales[0] /= 8;
-  }
-  addEpilogue(problem);
-  return problem;
-}
 
 Problem ProblemGenerator::makeBatchNorm() {
   Problem problem;
@@ -452,8 +420,9 @@ Problem ProblemGenerator::nextDense() {
   // Every third problem is one of the areas with a generator of their own.
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))
-    return oneOf<MakeProblem>({makeConvDirectionProblem, makeNormProblem,
-                               makePoolGradientProblem, makeReduceProblem,
+    return oneOf<MakeProblem>({makeConvDirectionProblem, makeGemmProblem,
+                               makeNormProblem, makePoolGradientProblem,
+                               makeReduceProblem,
                                makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:
@@ -464,7 +433,7 @@ Problem ProblemGenerator::nextDense() {
   case 3:
     return makeConv(/*depthwise=*/true);
   case 4:
-    return makeMatMul();
+    return makeGemmProblem(*this);
   case 5:
   case 6:
   case 7:

@@ -55,7 +55,6 @@ private:
   Problem makeStem();      ///< ConvProblems.cpp
   Problem makePointwise(); ///< ConvProblems.cpp
   void chooseConvTypes(Problem &problem);
-  Problem makeMatMul();
   Problem makePool();
   Problem makeGlobalPool();
   Problem makeElementwise(); ///< in ElementwiseProblems.cpp
