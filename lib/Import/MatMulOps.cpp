@@ -68,6 +68,71 @@ static Value addMatrix(OnnxNode &node, Value product, float beta) {
   return sum;
 }
 
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+/// Input `index` of a MatMulInteger less its zero point, in f32, which holds
+/// the differences exactly. Several zero points are those of `axis`.
+static Value subtractZeroPoint(OnnxNode &node, unsigned index, int64_t axis) {
+  Type f32 = node.getBuilder().getF32Type();
+  Value value = node.getInput(index), zeroPoint = node.getInput(index + 2);
+  ArrayRef<int64_t> shape = getShape(value);
+  Value real = node.convert(value, f32);
+  if (!zeroPoint)
+    return real;
+  ArrayRef<int64_t> given = getShape(zeroPoint);
+  SmallVector<int64_t> spread(given);
+  if (given.size() == 1 && given[0] != 1) {
+    spread.assign(shape.size(), 1);
+    spread[shape.size() + axis] = given[0];
+  }
+  zeroPoint = node.convert(node.reshape(zeroPoint, spread), f32);
+  Value result = node.create<SubOp>(real, zeroPoint);
+  if (result && getShape(result) != shape) {
+    node.emitError() << "the zero point '" << node.getInputName(index + 2)
+                     << "' does not fit " << value.getType();
+    return nullptr;
+  }
+  return result;
+}
+
+/// Sums of up to so many products of differences of bytes (255 * 255) are exact
+/// in f32, whose integers are exact up to 2^24. Longer ones are added up in
+/// i32.
+static constexpr int64_t kExactDepth = 256;
+
+void importMatMulInteger(OnnxNode &node) {
+  if (getShape(node.getInput(0)).size() < 2 ||
+      getShape(node.getInput(1)).size() < 2) {
+    node.emitError() << "expects matrices, got " << node.getInput(0).getType()
+                     << " and " << node.getInput(1).getType();
+    return;
+  }
+  Value lhs = subtractZeroPoint(node, 0, -2);
+  Value rhs = lhs ? subtractZeroPoint(node, 1, -1) : nullptr;
+  if (!rhs)
+    return;
+  int64_t leftAxis = getShape(lhs).size() - 1;
+  int64_t rightAxis = getShape(rhs).size() - 2;
+  int64_t depth = getShape(lhs)[leftAxis];
+  if (getShape(rhs)[rightAxis] != depth) {
+    node.emitError() << "the dimensions " << depth << " and "
+                     << getShape(rhs)[rightAxis] << " differ";
+    return;
+  }
+  Value total;
+  for (int64_t first = 0; first < depth; first += kExactDepth) {
+    int64_t length = std::min(kExactDepth, depth - first);
+    Value part =
+        createMatMul(node, node.slice(lhs, leftAxis, first, length),
+                     node.slice(rhs, rightAxis, first, length), false, false);
+    part = node.convert(part, node.getBuilder().getI32Type());
+    total = total ? node.create<AddOp>(total, part) : part;
+  }
+  node.setOutput(0, total);
+}
+
 void importGemm(OnnxNode &node) {
   Value a = node.getInput(0), b = node.getInput(1);
   if (getShape(a).size() != 2 || getShape(b).size() != 2) {

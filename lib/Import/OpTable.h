@@ -93,6 +93,7 @@ void importThresholdedRelu(OnnxNode &node);
 // MatMulOps.cpp
 void importGemm(OnnxNode &node);
 void importMatMul(OnnxNode &node);
+void importMatMulInteger(OnnxNode &node);
 // ReduceOps.cpp
 void importArgMax(OnnxNode &node);
 void importArgMin(OnnxNode &node);
@@ -144,6 +145,7 @@ void importConstantOfShape(OnnxNode &node);
 void importRange(OnnxNode &node);
 // QuantOps.cpp
 void importDequantizeLinear(OnnxNode &node);
+void importQLinearMatMul(OnnxNode &node);
 void importQuantizeLinear(OnnxNode &node);
 
 } // namespace tarpon

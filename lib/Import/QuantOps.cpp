@@ -28,6 +28,13 @@ using tarpon::runtime::DType;
 namespace tarpon {
 
 namespace {
+/// Which inputs of a node are a tensor, its scale and its zero point.
+struct QuantInputs {
+  unsigned value = 0, scale = 1, zeroPoint = 2;
+  /// The dimension that several scales run along; none if an attribute says.
+  std::optional<int64_t> axis;
+};
+
 /// One scale and zero point, or one per element of a dimension.
 struct QuantParams {
   SmallVector<float> scales;
@@ -50,16 +57,18 @@ struct QuantParams {
 //===----------------------------------------------------------------------===//
 
 /// The dimension that scales of this type run along; none for one scale.
-static std::optional<int64_t> readAxis(OnnxNode &node) {
-  ArrayRef<int64_t> shape = getShape(node.getInput(0));
-  ArrayRef<int64_t> scaleShape = getShape(node.getInput(1));
+static std::optional<int64_t> readAxis(OnnxNode &node,
+                                       const QuantInputs &inputs) {
+  ArrayRef<int64_t> shape = getShape(node.getInput(inputs.value));
+  ArrayRef<int64_t> scaleShape = getShape(node.getInput(inputs.scale));
   if (node.getInt("block_size", 0) != 0 || scaleShape.size() > 1) {
     node.emitError() << "blocked quantisation is not supported";
     return std::nullopt;
   }
   if (multiply(scaleShape) == 1)
     return std::nullopt;
-  int64_t axis = node.getAxis("axis", 1, shape.size());
+  int64_t axis = inputs.axis ? node.normalizeAxis(*inputs.axis, shape.size())
+                             : node.getAxis("axis", 1, shape.size());
   if (node.hasFailed())
     return std::nullopt;
   if (scaleShape[0] != shape[axis])
@@ -69,10 +78,11 @@ static std::optional<int64_t> readAxis(OnnxNode &node) {
   return axis;
 }
 
-static bool checkZeroPointShape(OnnxNode &node) {
-  if (!node.hasInput(2))
+static bool checkZeroPointShape(OnnxNode &node, const QuantInputs &inputs) {
+  if (!node.hasInput(inputs.zeroPoint))
     return true;
-  Value scale = node.getInput(1), zeroPoint = node.getInput(2);
+  Value scale = node.getInput(inputs.scale),
+        zeroPoint = node.getInput(inputs.zeroPoint);
   if (multiply(getShape(scale)) == multiply(getShape(zeroPoint)) &&
       getShape(zeroPoint).size() <= 1 &&
       !isa<FloatType>(getTensorType(zeroPoint).getElementType()))
@@ -83,20 +93,22 @@ static bool checkZeroPointShape(OnnxNode &node) {
 }
 
 /// Reads constant parameters for elements of `storage`.
-static std::optional<QuantParams> readParams(OnnxNode &node, DType storage) {
+static std::optional<QuantParams> readParams(OnnxNode &node, DType storage,
+                                             const QuantInputs &inputs = {}) {
   QuantParams params;
   params.storage = storage;
-  params.axis = readAxis(node);
-  ElementsAttr scales = node.getConstantInput(1, "the scale");
-  if (!scales || node.hasFailed() || !checkZeroPointShape(node))
+  params.axis = readAxis(node, inputs);
+  ElementsAttr scales = node.getConstantInput(inputs.scale, "the scale");
+  if (!scales || node.hasFailed() || !checkZeroPointShape(node, inputs))
     return std::nullopt;
   params.scales = llvm::to_vector(getConstantFloats(scales));
   for (float scale : params.scales)
     if (!std::isnormal(scale) || scale < 0)
       node.emitError() << "the scale " << scale << " is not positive";
   params.zeroPoints.assign(params.scales.size(), 0);
-  if (node.hasInput(2) && !node.hasFailed())
-    if (ElementsAttr attr = node.getConstantInput(2, "the zero point"))
+  if (node.hasInput(inputs.zeroPoint) && !node.hasFailed())
+    if (ElementsAttr attr =
+            node.getConstantInput(inputs.zeroPoint, "the zero point"))
       params.zeroPoints = readInts(attr);
   if (node.hasFailed())
     return std::nullopt;
@@ -208,25 +220,28 @@ static Value dequantizeConstant(OnnxNode &node, ElementsAttr attr,
 }
 
 /// A value that a QuantizeLinear gave is read as what it was.
-static Value dequantizeValue(OnnxNode &node, Value input) {
+static Value dequantizeValue(OnnxNode &node, Value input,
+                             const QuantInputs &inputs) {
   Type elementType = getTensorType(input).getElementType();
   std::optional<QuantParams> params =
-      readParams(node, getDType(elementType).value_or(DType::U8));
+      readParams(node, getDType(elementType).value_or(DType::U8), inputs);
   if (!params)
     return nullptr;
   Type expected = getQuantizedType(node, *params);
   if (expected && expected != elementType) {
-    node.emitError() << "'" << node.getInputName(0) << "' was quantised as "
-                     << elementType << ", but is dequantised as " << expected;
+    node.emitError() << "'" << node.getInputName(inputs.value)
+                     << "' was quantised as " << elementType
+                     << ", but is dequantised as " << expected;
     return nullptr;
   }
   return node.convert(input, node.getBuilder().getF32Type());
 }
 
 /// (input - zeroPoint) * scale in f32, whatever these are.
-static Value dequantizeIntegers(OnnxNode &node, Value input) {
-  std::optional<int64_t> axis = readAxis(node);
-  if (node.hasFailed() || !checkZeroPointShape(node))
+static Value dequantizeIntegers(OnnxNode &node, Value input,
+                                const QuantInputs &inputs) {
+  std::optional<int64_t> axis = readAxis(node, inputs);
+  if (node.hasFailed() || !checkZeroPointShape(node, inputs))
     return nullptr;
   SmallVector<int64_t> shape;
   if (axis) {
@@ -235,31 +250,66 @@ static Value dequantizeIntegers(OnnxNode &node, Value input) {
   }
   Type f32 = node.getBuilder().getF32Type();
   Value result = node.convert(input, f32);
-  if (node.hasInput(2))
+  if (Value zeroPoint = node.getInput(inputs.zeroPoint))
     result = node.create<SubOp>(
-        result, node.convert(node.reshape(node.getInput(2), shape), f32));
-  return node.create<MulOp>(
-      result, node.convert(node.reshape(node.getInput(1), shape), f32));
+        result, node.convert(node.reshape(zeroPoint, shape), f32));
+  Value scale = node.getInput(inputs.scale);
+  return node.create<MulOp>(result,
+                            node.convert(node.reshape(scale, shape), f32));
+}
+
+/// Input `inputs.value` in f32, whatever it is.
+static Value dequantize(OnnxNode &node, const QuantInputs &inputs) {
+  Value input = node.getInput(inputs.value);
+  Type elementType = getTensorType(input).getElementType();
+  if (isa<FloatType>(elementType)) {
+    node.emitError() << "'" << node.getInputName(inputs.value)
+                     << "' holds no integers, but " << elementType;
+    return nullptr;
+  }
+  if (isa<quant::QuantizedType>(elementType))
+    return dequantizeValue(node, input, inputs);
+  ElementsAttr constant = OnnxNode::getConstant(input);
+  if (!constant)
+    return dequantizeIntegers(node, input, inputs);
+  DType storage = getDType(elementType).value_or(DType::U8);
+  std::optional<QuantParams> params = readParams(node, storage, inputs);
+  return params ? dequantizeConstant(node, constant, *params) : nullptr;
 }
 
 void importDequantizeLinear(OnnxNode &node) {
-  Value input = node.getInput(0);
-  Type elementType = getTensorType(input).getElementType();
-  Value result;
-  if (isa<FloatType>(elementType)) {
-    node.emitError() << "'" << node.getInputName(0)
-                     << "' holds no integers, but " << elementType;
-  } else if (isa<quant::QuantizedType>(elementType)) {
-    result = dequantizeValue(node, input);
-  } else if (ElementsAttr constant = OnnxNode::getConstant(input)) {
-    DType storage = getDType(elementType).value_or(DType::U8);
-    if (std::optional<QuantParams> params = readParams(node, storage))
-      result = dequantizeConstant(node, constant, *params);
-  } else {
-    result = dequantizeIntegers(node, input);
-  }
+  Value result = dequantize(node, {});
   Type scaleType = getTensorType(node.getInput(1)).getElementType();
   node.setOutput(0, node.convert(result, scaleType));
+}
+
+//===----------------------------------------------------------------------===//
+// QLinearMatMul
+//===----------------------------------------------------------------------===//
+
+/// QuantizeLinear of the product of two DequantizeLinear: what computes it in
+/// integers is found by the passes, as for a model that spells it out.
+void importQLinearMatMul(OnnxNode &node) {
+  Value lhs = dequantize(node, {0, 1, 2, /*axis=*/-2});
+  Value rhs = lhs ? dequantize(node, {3, 4, 5, /*axis=*/-1}) : nullptr;
+  if (!rhs || node.hasFailed())
+    return;
+  OpBuilder &builder = node.getBuilder();
+  Value product = node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(false),
+                                        builder.getBoolAttr(false));
+  DType storage = getDType(getTensorType(node.getInput(7)).getElementType())
+                      .value_or(DType::U8);
+  // The scale of the result is one number.
+  if (multiply(getShape(node.getInput(6))) != 1) {
+    node.emitError() << "the scale of the result is "
+                     << node.getInput(6).getType() << ", expected one number";
+    return;
+  }
+  std::optional<QuantParams> params =
+      readParams(node, storage, {0, 6, 7, std::nullopt});
+  Type type = params ? getQuantizedType(node, *params) : nullptr;
+  if (type)
+    node.setOutput(0, node.convert(product, type));
 }
 
 } // namespace tarpon
