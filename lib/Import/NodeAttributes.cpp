@@ -94,6 +94,15 @@ SmallVector<float> OnnxNode::getFloats(StringRef name) {
   return values;
 }
 
+SmallVector<std::string> OnnxNode::getStrings(StringRef name) {
+  const auto *attribute =
+      findAttribute(name, onnx::AttributeProto::STRINGS, "a list of strings");
+  if (!attribute)
+    return {};
+  return SmallVector<std::string>(attribute->strings().begin(),
+                                  attribute->strings().end());
+}
+
 std::optional<OnnxTensor> OnnxNode::getTensor(StringRef name) {
   const auto *attribute =
       findAttribute(name, onnx::AttributeProto::TENSOR, "a tensor");

@@ -112,6 +112,7 @@ public:
   /// Empty when absent.
   llvm::SmallVector<int64_t> getInts(llvm::StringRef name);
   llvm::SmallVector<float> getFloats(llvm::StringRef name);
+  llvm::SmallVector<std::string> getStrings(llvm::StringRef name);
   /// None, and an error, when absent or broken.
   std::optional<OnnxTensor> getTensor(llvm::StringRef name);
   /// An axis of a tensor of that rank, counted from its start. `isInsertion`

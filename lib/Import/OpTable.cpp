@@ -63,6 +63,9 @@ static constexpr OpRow opTable[] = {
     {"Exp", 6, maxOpset, 1, 1, importExp, refuses, ""},
     {"Flatten", 1, maxOpset, 1, 1, importFlatten, takes, "axis"},
     {"Floor", 6, maxOpset, 1, 1, importFloor, refuses, ""},
+    {"GRU", 7, maxOpset, 3, 6, importGru, refuses,
+     "activation_alpha activation_beta activations clip direction hidden_size "
+     "layout linear_before_reset"},
     {"Gather", 1, maxOpset, 2, 2, importGather, takes, "axis"},
     {"Gelu", 20, maxOpset, 1, 1, importGelu, refuses, "approximate"},
     {"Gemm", 7, maxOpset, 2, 3, importGemm, refuses,
@@ -79,6 +82,9 @@ static constexpr OpRow opTable[] = {
     {"InstanceNormalization", 6, maxOpset, 3, 3, importInstanceNormalization, refuses,
      "epsilon"},
     {"LRN", 1, maxOpset, 1, 1, importLrn, refuses, "alpha beta bias size"},
+    {"LSTM", 7, maxOpset, 3, 8, importLstm, refuses,
+     "activation_alpha activation_beta activations clip direction hidden_size "
+     "input_forget layout"},
     {"LayerNormalization", 17, maxOpset, 2, 3, importLayerNormalization, refuses,
      "axis epsilon stash_type"},
     {"LeakyRelu", 6, maxOpset, 1, 1, importLeakyRelu, refuses, "alpha"},
@@ -103,6 +109,9 @@ static constexpr OpRow opTable[] = {
     {"QLinearMatMul", 10, maxOpset, 8, 8, importQLinearMatMul, takes, ""},
     {"QuantizeLinear", 10, maxOpset, 2, 3, importQuantizeLinear, refuses,
      "axis block_size output_dtype saturate"},
+    {"RNN", 7, maxOpset, 3, 6, importRnn, refuses,
+     "activation_alpha activation_beta activations clip direction hidden_size "
+     "layout"},
     {"Range", 11, maxOpset, 3, 3, importRange, refuses, ""},
     {"Reciprocal", 6, maxOpset, 1, 1, importReciprocal, refuses, ""},
     {"ReduceL1", 1, maxOpset, 1, 2, importReduceL1, refuses,

@@ -94,6 +94,10 @@ void importThresholdedRelu(OnnxNode &node);
 void importGemm(OnnxNode &node);
 void importMatMul(OnnxNode &node);
 void importMatMulInteger(OnnxNode &node);
+// RecurrentOps.cpp
+void importGru(OnnxNode &node);
+void importLstm(OnnxNode &node);
+void importRnn(OnnxNode &node);
 // ReduceOps.cpp
 void importArgMax(OnnxNode &node);
 void importArgMin(OnnxNode &node);

@@ -12,6 +12,7 @@
 #include "tarpon/Kernels/Problem.h"
 
 #include "tarpon/IR/ConstantData.h"
+#include "tarpon/IR/Recurrent.h"
 #include "tarpon/IR/TarponOps.h"
 
 #include <numeric>
@@ -154,6 +155,8 @@ static ProblemAttrs getProblemAttrs(Operation *op) {
       values.assign(list.asArrayRef().begin(), list.asArrayRef().end());
     else if (auto numbers = dyn_cast<DenseF64ArrayAttr>(attr))
       values.assign(numbers.asArrayRef().begin(), numbers.asArrayRef().end());
+    else if (auto reals = dyn_cast<DenseF32ArrayAttr>(attr))
+      values.assign(reals.asArrayRef().begin(), reals.asArrayRef().end());
     else if (auto integer = dyn_cast<IntegerAttr>(attr))
       values = {integer.getType().isInteger(1)
                     ? double(integer.getValue().getZExtValue())
@@ -259,6 +262,8 @@ double Problem::flops() const {
     return 2 * outputs *
            shape[shape.size() - (integer("transpose_lhs") ? 2 : 1)];
   }
+  if (getRecurrentCell(op))
+    return 2 * outputs * operands[1].shape[1];
   if (attrs.count("kernel"))
     return outputs * product(ints("kernel"));
   double flops = outputs;

@@ -16,8 +16,9 @@ using namespace tarpon;
 
 static llvm::StringMap<const OpRule *> collectRules() {
   llvm::StringMap<const OpRule *> rules;
-  for (ArrayRef<OpRule> table : {getConvBackwardRules(), getNormRules(),
-                                 getPoolGradientRules(), getReduceRules()})
+  for (ArrayRef<OpRule> table :
+       {getConvBackwardRules(), getNormRules(), getPoolGradientRules(),
+        getRecurrentRules(), getReduceRules()})
     for (const OpRule &rule : table)
       rules[rule.op] = &rule;
   return rules;

@@ -58,6 +58,7 @@ static std::vector<const Solver *> &solverList() {
       &getBatchNormBackward(),
       &getSoftmaxBackward(),
       &getLrnBackward(),
+      &getRecurrent(),
       &getReference(),
   };
   return solvers;

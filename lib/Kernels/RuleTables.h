@@ -16,6 +16,7 @@ llvm::ArrayRef<OpRule> getConvBackwardRules();
 llvm::ArrayRef<OpRule> getNormRules();
 llvm::ArrayRef<OpRule> getPoolGradientRules();
 llvm::ArrayRef<OpRule> getReduceRules();
+llvm::ArrayRef<OpRule> getRecurrentRules();
 
 } // namespace tarpon
 

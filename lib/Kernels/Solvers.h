@@ -53,6 +53,7 @@ const Solver &getPoolGradientNchw();
 const Solver &getResizeNhwc();
 const Solver &getResizeNchw();
 const Solver &getConvert();
+const Solver &getRecurrent();
 const Solver &getReference();
 
 } // namespace tarpon

@@ -39,6 +39,7 @@ OPERATORS = frozenset(
     LogSoftmax MeanVarianceNormalization ReduceL1 ReduceL2 ReduceLogSum
     ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
     ReduceSumSquare
+    GRU LSTM RNN
     """.split()
 )
 

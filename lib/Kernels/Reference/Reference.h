@@ -30,6 +30,8 @@ SolutionPlan planBatchNormBackward(const Problem &problem);
 /// batch_norm_training, layer_norm, group_norm
 SolutionPlan planNormalize(const Problem &problem);
 /// softmax, log_softmax
+/// lstm, gru, rnn
+SolutionPlan planRecurrent(const Problem &problem);
 SolutionPlan planSoftmax(const Problem &problem);
 /// softmax_backward, log_softmax_backward
 SolutionPlan planSoftmaxBackward(const Problem &problem);

@@ -12,6 +12,7 @@
 
 #include "PackageAssembler.h"
 
+#include "tarpon/IR/Recurrent.h"
 #include "tarpon/Kernels/ProblemRules.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Tensor.h"
@@ -34,6 +35,8 @@ using runtime::Result;
 
 /// How many products are added up for one result, and 1 for other problems.
 static int64_t getFanIn(const Problem &problem) {
+  if (getRecurrentCell(problem.op))
+    return problem.operands[1].shape[2];
   if (problem.op != "conv" && problem.op != "conv_transpose" &&
       problem.op != "conv_backward_weights" && problem.op != "matmul")
     return 1;
@@ -46,7 +49,8 @@ static int64_t getFanIn(const Problem &problem) {
 static bool isFilter(const Problem &problem, size_t operand) {
   return operand == 1 &&
          (problem.op == "conv" || problem.op == "conv_transpose" ||
-          problem.op == "matmul" || problem.op == "conv_backward_weights");
+          problem.op == "matmul" || problem.op == "conv_backward_weights" ||
+          getRecurrentCell(problem.op));
 }
 
 /// Variances and divisors: no zeros and nothing near them.

@@ -246,6 +246,23 @@ func.func @fused(%x: tensor<1x4x8x8xf16>, %bias: tensor<1x4x1x1xf32>) -> tensor<
 }
 
 // A launch may convert only, and region arguments may shadow outer names.
+// CHECK-LABEL: func @recurrent(
+func.func @recurrent(%g4: tensor<5x2x24xf32>, %r4: tensor<2x12x3xf32>, %g3: tensor<5x2x18xf32>, %r3: tensor<2x9x3xf32>, %g1: tensor<5x2x6xf32>,
+                     %r1: tensor<2x3x3xf32>, %l: tensor<2xi64>, %h: tensor<2x2x3xf32>, %p: tensor<2x9xf32>, %b: tensor<2x3xf32>) {
+  // CHECK: tarpon.lstm %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} {activations = array<i64: 0, 1, 1, 0, 1, 1>, alphas = {{.*}}, betas = {{.*}}, clip = 5.000000e-01 : f32, input_forget = 1 : i64, reversed = array<i64: 0, 1>}
+  %0 = tarpon.lstm %g4, %r4, %l, %h, %h, %p {reversed = array<i64: 0, 1>, activations = array<i64: 0, 1, 1, 0, 1, 1>, alphas = array<f32: 0.0, 0.0, 0.0, 0.0, 0.0, 0.0>,
+         betas = array<f32: 0.0, 0.0, 0.0, 0.0, 0.0, 0.0>, clip = 0.5 : f32, input_forget = 1 : i64}
+       : (tensor<5x2x24xf32>, tensor<2x12x3xf32>, tensor<2xi64>, tensor<2x2x3xf32>, tensor<2x2x3xf32>, tensor<2x9xf32>) -> tensor<7x2x2x3xf32>
+  // CHECK: tarpon.gru {{.*}} -> tensor<6x2x2x3xf32>
+  %1 = tarpon.gru %g3, %r3, %l, %h, %b {reversed = array<i64: 0, 1>, activations = array<i64: 0, 1, 0, 1>, alphas = array<f32: 0.0, 0.0, 0.0, 0.0>,
+         betas = array<f32: 0.0, 0.0, 0.0, 0.0>, clip = 0.0 : f32}
+       : (tensor<5x2x18xf32>, tensor<2x9x3xf32>, tensor<2xi64>, tensor<2x2x3xf32>, tensor<2x3xf32>) -> tensor<6x2x2x3xf32>
+  // CHECK: tarpon.rnn {{.*}} -> tensor<6x2x2x3xf32>
+  %2 = tarpon.rnn %g1, %r1, %l, %h {reversed = array<i64: 0, 1>, activations = array<i64: 1, 2>, alphas = array<f32: 0.0, 0.0>, betas = array<f32: 0.0, 0.0>, clip = 0.0 : f32}
+       : (tensor<5x2x6xf32>, tensor<2x3x3xf32>, tensor<2xi64>, tensor<2x2x3xf32>) -> tensor<6x2x2x3xf32>
+  return
+}
+
 // CHECK-LABEL: func @fused_convert_with_solution(
 func.func @fused_convert_with_solution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>> {
   // CHECK: tarpon.fused({{.*}}) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>> attributes {solution = #tarpon.solution<"convert-v1", {vector = 8 : i64}, "default">} {

@@ -20,6 +20,8 @@ namespace tarpon::test {
 Problem makeConvDirectionProblem(ProblemGenerator &generator);
 /// Matrix products: GemmProblems.cpp.
 Problem makeGemmProblem(ProblemGenerator &generator);
+/// LSTM, GRU, RNN: RecurrentProblems.cpp.
+Problem makeRecurrentProblem(ProblemGenerator &generator);
 /// Normalisations: NormProblems.cpp.
 Problem makeNormProblem(ProblemGenerator &generator);
 /// Convolutions of 3 x 3: WinogradProblems.cpp.

@@ -422,7 +422,7 @@ Problem ProblemGenerator::nextDense() {
   if (chance(33))
     return oneOf<MakeProblem>({makeConvDirectionProblem, makeGemmProblem,
                                makeNormProblem, makePoolGradientProblem,
-                               makeReduceProblem,
+                               makeRecurrentProblem, makeReduceProblem,
                                makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:

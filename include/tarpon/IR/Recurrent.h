@@ -1,0 +1,55 @@
+//===- Recurrent.h - What recurrent layers have in common -------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IR_RECURRENT_H
+#define TARPON_IR_RECURRENT_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace tarpon {
+
+/// What a gate or state goes through; ONNX's names and definitions.
+enum class RecurrentActivation : int64_t {
+  Sigmoid,
+  Tanh,
+  Relu,
+  Affine,          ///< alpha * x + beta
+  LeakyRelu,       ///< x or alpha * x
+  ThresholdedRelu, ///< x from alpha on, else 0
+  ScaledTanh,      ///< alpha * tanh(beta * x)
+  HardSigmoid,     ///< alpha * x + beta from 0 to 1
+  Elu,             ///< x or alpha * (e^x - 1)
+  Softsign,        ///< x / (1 + |x|)
+  Softplus,        ///< log(1 + e^x)
+};
+
+inline constexpr int64_t kNumRecurrentActivations = 11;
+
+/// The sizes that differ between the recurrent ops.
+struct RecurrentCell {
+  int64_t gates;       ///< per hidden unit
+  int64_t activations; ///< per direction
+  int64_t states;      ///< that are given behind the results of all steps
+};
+
+/// That of the mnemonic "lstm", "gru" or "rnn"; none for another one.
+inline std::optional<RecurrentCell> getRecurrentCell(llvm::StringRef op) {
+  if (op == "lstm")
+    return RecurrentCell{4, 3, 2};
+  if (op == "gru")
+    return RecurrentCell{3, 2, 1};
+  if (op == "rnn")
+    return RecurrentCell{1, 1, 1};
+  return std::nullopt;
+}
+
+} // namespace tarpon
+
+#endif // TARPON_IR_RECURRENT_H
