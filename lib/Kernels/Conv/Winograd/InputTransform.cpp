@@ -21,10 +21,9 @@ using namespace tarpon::winograd;
 static constexpr int64_t kElementBytes = 4;
 
 InputTransform::InputTransform(KernelBuilder &b, const KernelSpec &spec,
-                               const Context &context, Value zeros,
-                               Value staging, Value panelBytes,
-                               Value pointBytes)
-    : b(b), spec(spec), context(context), zeros(zeros), staging(staging),
+                               const Context &context, const Scratch &scratch,
+                               Value panelBytes, Value pointBytes)
+    : b(b), spec(spec), context(context), scratch(scratch),
       panelBytes(panelBytes), pointBytes(pointBytes) {}
 
 /// From the first panel to the first line of tile `index` of the block.
@@ -83,13 +82,13 @@ Value InputTransform::loadChannels(Value pointer, Value channel) {
   return b.maskedLoad(pointer, b.firstLanes(left, b.lanes()), type);
 }
 
-void InputTransform::emitTile(Value destination, Load load) {
+void InputTransform::emitTileInRegisters(Value destination, Load load) {
   int64_t size = spec.transform.inTile();
   std::vector<SmallVector<Value>> columns;
   for (int64_t x = 0; x < size; ++x) {
     SmallVector<Value> column;
     for (int64_t y = 0; y < size; ++y)
-      column.push_back(load(y, x));
+      column.push_back(load(y, b.cst(x)));
     columns.push_back(spec.transform.emitInput(b, column));
   }
   Value at = destination;
@@ -104,29 +103,59 @@ void InputTransform::emitTile(Value destination, Load load) {
   }
 }
 
+void InputTransform::emitTile(Value destination, Load load) {
+  int64_t size = spec.transform.inTile();
+  if (holdsInRegisters(b.getTarget(), spec.transform, size * size))
+    return emitTileInRegisters(destination, load);
+  Value rowBytes = b.cst(size * kLineBytes);
+  b.forLoop(b.cst(size), [&](Value x) {
+    SmallVector<Value> column;
+    for (int64_t y = 0; y < size; ++y)
+      column.push_back(load(y, x));
+    Value at = b.offset(scratch.between, b.mul(x, kLineBytes));
+    for (Value value : spec.transform.emitInput(b, column)) {
+      b.store(value, at);
+      at = b.offset(at, rowBytes);
+    }
+  });
+  b.forLoop(b.cst(size), [&](Value y) {
+    Value from = b.offset(scratch.between, b.mul(y, rowBytes));
+    SmallVector<Value> row;
+    for (int64_t x = 0; x < size; ++x)
+      row.push_back(
+          b.load(b.offset(from, x * kLineBytes), b.vec(b.f32(), b.lanes())));
+    Value at = b.offset(destination, b.mul(b.mul(y, size), pointBytes));
+    for (Value value : spec.transform.emitInput(b, row)) {
+      b.store(value, at);
+      at = b.offset(at, pointBytes);
+    }
+  });
+}
+
 void InputTransform::emitDirect(const Corner &corner, Value destination) {
   int64_t size = spec.transform.inTile();
   Value pixelBytes = context[InputPixelBytes];
   Value rowBytes = b.mul(context[InputWidth], pixelBytes);
   Value origin = b.offset(corner.image, b.add(b.mul(corner.y, rowBytes),
                                               b.mul(corner.x, pixelBytes)));
-  SmallVector<Value> rowInside, columnInside;
-  for (int64_t i = 0; i < size; ++i) {
-    // Compared as unsigned numbers, negative coordinates are large.
+  // Compared as unsigned numbers, negative coordinates are large.
+  auto isColumn = [&](Value x) {
+    return b.ult(b.add(corner.x, x), context[InputWidth]);
+  };
+  SmallVector<Value> rowInside;
+  for (int64_t i = 0; i < size; ++i)
     rowInside.push_back(b.ult(b.add(corner.y, i), context[InputHeight]));
-    columnInside.push_back(b.ult(b.add(corner.x, i), context[InputWidth]));
-  }
   Value isInner = b.andI(b.andI(rowInside.front(), rowInside.back()),
-                         b.andI(columnInside.front(), columnInside.back()));
+                         b.andI(isColumn(b.cst(0)), isColumn(b.cst(size - 1))));
   auto emitVectors = [&](bool inner) {
     forVectors(destination, [&](Value channel, Value at) {
       Value source = b.offset(origin, channelOffset(channel));
-      emitTile(at, [&](int64_t y, int64_t x) {
+      emitTile(at, [&](int64_t y, Value x) {
         Value pointer =
             b.offset(source, b.add(b.mul(rowBytes, y), b.mul(pixelBytes, x)));
         if (!inner)
-          pointer =
-              b.select(b.andI(rowInside[y], columnInside[x]), pointer, zeros);
+          pointer = b.select(b.andI(rowInside[y], isColumn(x)), pointer,
+                             scratch.zeros);
         return loadChannels(pointer, channel);
       });
     });
@@ -147,7 +176,7 @@ void InputTransform::stageRows(const Corner &corner, Value channel) {
     Value inside = b.ult(y, context[InputHeight]);
     Value pixel = b.add(b.mul(y, context[InputWidth]), corner.x);
     Value source = b.offset(first, b.mul(pixel, kElementBytes));
-    Value line = b.offset(staging, b.mul(row, kRowPixels * kLineBytes));
+    Value line = b.offset(scratch.staging, b.mul(row, kRowPixels * kLineBytes));
     for (int64_t x = 0; x < kRowPixels; x += lanes) {
       Value column = b.add(corner.x, x);
       Value none = b.cstLike(b.vec(b.getI1Type(), lanes), 0);
@@ -179,10 +208,11 @@ void InputTransform::emitStaged(const Corner &corner, Value firstIndex,
     stageRows(corner, channel);
     b.forLoop(count, [&](Value tile) {
       Value left = b.mul(tile, spec.transform.outTile() * kLineBytes);
-      Value source = b.offset(staging, left);
+      Value source = b.offset(scratch.staging, left);
       Value index = b.add(firstIndex, tile);
-      emitTile(b.offset(base, panelOffset(index)), [&](int64_t y, int64_t x) {
-        return b.load(b.offset(source, (y * kRowPixels + x) * kLineBytes),
+      emitTile(b.offset(base, panelOffset(index)), [&](int64_t y, Value x) {
+        Value pixel = b.add(x, y * kRowPixels);
+        return b.load(b.offset(source, b.mul(pixel, kLineBytes)),
                       b.vec(b.f32(), b.lanes()));
       });
     });

@@ -62,7 +62,7 @@ private:
   Value input, filter;
   /// Bytes of a panel of the input and of the filter, and of one point.
   Value panelBytes, filterPanelBytes, pointBytes;
-  Value zeros, staging, panels, products;
+  Value zeros, between, staging, panels, products;
 };
 
 } // namespace
@@ -78,16 +78,17 @@ KernelEmitter::KernelEmitter(KernelBuilder &b, const KernelSpec &spec)
   pointBytes = b.add(b.mul(b.div(context[BlockTiles], spec.tileM), panelBytes),
                      kLineBytes);
   zeros = b.getScratch();
-  staging = b.offset(zeros, kLineBytes);
+  between = b.offset(zeros, kLineBytes);
+  staging = b.offset(between, layout.betweenBytes);
   panels = b.offset(staging, layout.stagingBytes);
   products = b.offset(panels, b.mul(pointBytes, spec.transform.points()));
 }
 
 void KernelEmitter::emit() {
   b.store(b.cstLike(b.vec(b.f32(), kLineChannels), 0), zeros);
-  InputTransform before(b, spec, context, zeros, staging, panelBytes,
+  InputTransform before(b, spec, context, {zeros, between, staging}, panelBytes,
                         pointBytes);
-  OutputTransform behind(b, spec, context, staging);
+  OutputTransform behind(b, spec, context, {zeros, between, staging});
   Value one = b.cst(1);
   b.forLoop(
       b.getBegin(), b.getEnd(), one, b.cst(-1),

@@ -36,14 +36,24 @@ private:
   SmallVector<Value> params;
 };
 
+/// Memory of the thread that runs the kernel.
+struct Scratch {
+  /// A line of zeros.
+  Value zeros;
+  /// A line for each point: the transforms of F(4x4) have more values than
+  /// there are registers, and pass through it from columns to rows.
+  Value between;
+  /// kRowPixels lines for each row of a tile's input.
+  Value staging;
+};
+
 /// B^T d B: from the input to the panels; InputTransform.cpp.
 class InputTransform {
 public:
-  /// `zeros` holds a line of zeros, `staging` kRowPixels lines for each row of
-  /// a tile's input. Panels of one point are `pointBytes` apart, and those of
-  /// tileM tiles `panelBytes`.
+  /// Panels of one point are `pointBytes` apart, and those of tileM tiles
+  /// `panelBytes`.
   InputTransform(KernelBuilder &b, const KernelSpec &spec,
-                 const Context &context, Value zeros, Value staging,
+                 const Context &context, const Scratch &scratch,
                  Value panelBytes, Value pointBytes);
 
   /// Tiles [first, last) of the images whose group starts at `input`.
@@ -54,13 +64,15 @@ private:
   struct Corner {
     Value image, y, x;
   };
-  using Load = llvm::function_ref<Value(int64_t row, int64_t column)>;
+  /// The column is an i64.
+  using Load = llvm::function_ref<Value(int64_t row, Value column)>;
 
   void emitDirect(const Corner &corner, Value destination);
   void emitStaged(const Corner &corner, Value firstIndex, Value count,
                   Value panels);
   void stageRows(const Corner &corner, Value channel);
   void emitTile(Value destination, Load load);
+  void emitTileInRegisters(Value destination, Load load);
   Value loadChannels(Value pointer, Value channel);
   Value channelOffset(Value channel);
   Value panelOffset(Value index);
@@ -70,15 +82,15 @@ private:
   KernelBuilder &b;
   const KernelSpec &spec;
   const Context &context;
-  Value zeros, staging, panelBytes, pointBytes;
+  Scratch scratch;
+  Value panelBytes, pointBytes;
 };
 
 /// A^T m A: from the products to the result; OutputTransform.cpp.
 class OutputTransform {
 public:
-  /// `staging` as for InputTransform.
   OutputTransform(KernelBuilder &b, const KernelSpec &spec,
-                  const Context &context, Value staging);
+                  const Context &context, const Scratch &scratch);
 
   /// Tiles [first, last) and tileN channels from `channel` in the group on.
   void emit(Value products, Value first, Value last, Value group,
@@ -86,8 +98,6 @@ public:
 
 private:
   using Place = igemm::TileAccess::Place;
-  /// The pixels of a tile by row and column.
-  using Pixels = std::vector<SmallVector<Value>>;
 
   /// A part of a row of tiles, and a vector of its channels.
   struct Part {
@@ -97,14 +107,19 @@ private:
   };
   void emitDirect(Value products, const Part &part);
   void emitStaged(Value products, const Part &part);
-  Pixels transformTile(Value products);
+  using Store = llvm::function_ref<void(Value row, SmallVector<Value> pixels)>;
+  /// Runs `store` for each row of a tile's pixels.
+  void transformTile(Value products, Store store);
+  void transformTileInRegisters(Value products, Store store);
+  /// The transform of column `x`.
+  SmallVector<Value> transformColumn(Value products, Value x);
   /// The first pixels of row `row` of a part's tiles.
   Place placeOf(const Part &part, Value row);
 
   KernelBuilder &b;
   const KernelSpec &spec;
   const Context &context;
-  Value staging;
+  Scratch scratch;
   igemm::ResultEmitter result;
 };
 

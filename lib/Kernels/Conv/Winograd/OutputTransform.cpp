@@ -21,30 +21,54 @@ static constexpr int64_t kElementBytes = 4;
 
 /// The operands of the epilogue are bound behind input and filter.
 OutputTransform::OutputTransform(KernelBuilder &b, const KernelSpec &spec,
-                                 const Context &context, Value staging)
-    : b(b), spec(spec), context(context), staging(staging),
+                                 const Context &context, const Scratch &scratch)
+    : b(b), spec(spec), context(context), scratch(scratch),
       result(b, spec.output, /*firstBuffer=*/2, /*scales=*/nullptr) {}
 
-OutputTransform::Pixels OutputTransform::transformTile(Value products) {
+SmallVector<Value> OutputTransform::transformColumn(Value products, Value x) {
+  int64_t size = spec.transform.inTile();
+  int64_t pointBytes = spec.tileN * kElementBytes;
+  Value from = b.offset(products, b.mul(x, pointBytes));
+  SmallVector<Value> column;
+  for (int64_t y = 0; y < size; ++y)
+    column.push_back(b.load(b.offset(from, y * size * pointBytes),
+                            b.vec(b.f32(), b.lanes())));
+  return spec.transform.emitOutput(b, column);
+}
+
+void OutputTransform::transformTileInRegisters(Value products, Store store) {
   int64_t size = spec.transform.inTile();
   std::vector<SmallVector<Value>> columns;
-  for (int64_t x = 0; x < size; ++x) {
-    SmallVector<Value> column;
-    for (int64_t y = 0; y < size; ++y) {
-      int64_t at = (y * size + x) * spec.tileN * kElementBytes;
-      column.push_back(
-          b.load(b.offset(products, at), b.vec(b.f32(), b.lanes())));
-    }
-    columns.push_back(spec.transform.emitOutput(b, column));
-  }
-  Pixels rows;
+  for (int64_t x = 0; x < size; ++x)
+    columns.push_back(transformColumn(products, b.cst(x)));
   for (int64_t y = 0; y < spec.transform.outTile(); ++y) {
     SmallVector<Value> row;
     for (int64_t x = 0; x < size; ++x)
       row.push_back(columns[x][y]);
-    rows.push_back(spec.transform.emitOutput(b, row));
+    store(b.cst(y), spec.transform.emitOutput(b, row));
   }
-  return rows;
+}
+
+void OutputTransform::transformTile(Value products, Store store) {
+  int64_t size = spec.transform.inTile(), outTile = spec.transform.outTile();
+  if (holdsInRegisters(b.getTarget(), spec.transform, size * outTile))
+    return transformTileInRegisters(products, store);
+  Value rowBytes = b.cst(size * kLineBytes);
+  b.forLoop(b.cst(size), [&](Value x) {
+    Value at = b.offset(scratch.between, b.mul(x, kLineBytes));
+    for (Value value : transformColumn(products, x)) {
+      b.store(value, at);
+      at = b.offset(at, rowBytes);
+    }
+  });
+  b.forLoop(b.cst(outTile), [&](Value y) {
+    Value from = b.offset(scratch.between, b.mul(y, rowBytes));
+    SmallVector<Value> row;
+    for (int64_t x = 0; x < size; ++x)
+      row.push_back(
+          b.load(b.offset(from, x * kLineBytes), b.vec(b.f32(), b.lanes())));
+    store(y, spec.transform.emitOutput(b, row));
+  });
 }
 
 OutputTransform::Place OutputTransform::placeOf(const Part &part, Value row) {
@@ -62,23 +86,27 @@ OutputTransform::Place OutputTransform::placeOf(const Part &part, Value row) {
 }
 
 void OutputTransform::emitDirect(Value products, const Part &part) {
-  Pixels pixels = transformTile(products);
-  for (auto [i, row] : llvm::enumerate(pixels))
-    result.emit(row, nullptr, placeOf(part, b.cst(static_cast<int64_t>(i))));
+  transformTile(products, [&](Value row, SmallVector<Value> pixels) {
+    result.emit(pixels, nullptr, placeOf(part, row));
+  });
 }
 
 void OutputTransform::emitStaged(Value products, const Part &part) {
   int64_t outTile = spec.transform.outTile();
   int64_t tileBytes = spec.transform.points() * spec.tileN * kElementBytes;
   b.forLoop(part.count, [&](Value tile) {
-    Value at = b.offset(staging, b.mul(tile, outTile * kLineBytes));
-    Pixels pixels = transformTile(b.offset(products, b.mul(tile, tileBytes)));
-    for (int64_t i = 0; i < outTile; ++i)
-      for (int64_t j = 0; j < outTile; ++j)
-        b.store(pixels[i][j], b.offset(at, (i * kRowPixels + j) * kLineBytes));
+    Value first = b.offset(scratch.staging, b.mul(tile, outTile * kLineBytes));
+    Value source = b.offset(products, b.mul(tile, tileBytes));
+    transformTile(source, [&](Value row, SmallVector<Value> pixels) {
+      Value at = b.offset(first, b.mul(row, kRowPixels * kLineBytes));
+      for (Value pixel : pixels) {
+        b.store(pixel, at);
+        at = b.offset(at, kLineBytes);
+      }
+    });
   });
   b.forLoop(b.cst(outTile), [&](Value row) {
-    Value line = b.offset(staging, b.mul(row, kRowPixels * kLineBytes));
+    Value line = b.offset(scratch.staging, b.mul(row, kRowPixels * kLineBytes));
     SmallVector<Value> pixels;
     for (int64_t p = 0; p < kRowPixels; ++p)
       pixels.push_back(

@@ -367,8 +367,9 @@ SolutionPlan WinogradSolver::plan(const Problem &problem,
          "the kernel counts its parameters otherwise");
   llvm::append_range(launch.params, params);
   int64_t blockTiles = params[BlockTiles];
+  ScratchLayout layout(transform);
   launch.scratchBytes =
-      kLineBytes + ScratchLayout(transform).stagingBytes +
+      kLineBytes + layout.betweenBytes + layout.stagingBytes +
       ScratchLayout::panelBytes(spec, blockTiles, params[Lines]) +
       ScratchLayout::productBytes(spec, blockTiles);
 

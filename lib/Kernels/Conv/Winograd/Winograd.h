@@ -91,7 +91,10 @@ enum Param : int64_t {
 /// pixels that are being transposed, the panels of the input and the products.
 struct ScratchLayout {
   explicit ScratchLayout(const Transform &transform)
-      : stagingBytes(transform.inTile() * kRowPixels * kLineBytes) {}
+      : betweenBytes(transform.points() * kLineBytes),
+        stagingBytes(transform.inTile() * kRowPixels * kLineBytes) {}
+  /// What the first pass of a transform leaves for the second.
+  int64_t betweenBytes;
   int64_t stagingBytes;
   /// Of all points: a line more each, lest their addresses differ by powers of
   /// two, which fall on the same sets of a cache.
@@ -103,6 +106,13 @@ struct ScratchLayout {
     return spec.transform.points() * blockTiles * spec.tileN * 4;
   }
 };
+
+/// Whether a transform that holds `values` vectors between its two dimensions
+/// keeps them in registers, beside a row and what is computed of it.
+inline bool holdsInRegisters(const TargetInfo &target,
+                             const Transform &transform, int64_t values) {
+  return values + transform.inTile() + 2 <= target.vectorRegisters;
+}
 
 /// Emits the kernel; KernelEmitter.cpp.
 void emitKernel(KernelBuilder &b, const KernelSpec &spec);
