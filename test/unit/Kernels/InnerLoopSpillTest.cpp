@@ -195,7 +195,7 @@ static Verdict checkKernel(KernelCompiler &compiler, llvm::StringRef solver,
 /// the tiles of 14 x 8, of which that holds too, and byte products, which are
 /// computed in steps that need registers of their own.
 static int64_t getMostSpilling(const TargetInfo &target) {
-  constexpr int64_t kWith32Registers = 12, kWith16Registers = 45;
+  constexpr int64_t kWith32Registers = 4, kWith16Registers = 29;
   return target.vectorRegisters >= 32 ? kWith32Registers : kWith16Registers;
 }
 
