@@ -268,6 +268,23 @@ void KernelBuilder::maskedStore(Value value, Value pointer, Value mask) {
   LLVM::MaskedStoreOp::create(*this, value, pointer, mask, kAlignment);
 }
 
+Value KernelBuilder::fence(Value vector, ArrayRef<Value> kept) {
+  // An empty piece of assembly that changes the vector, and memory.
+  SmallVector<Value> operands = {vector};
+  std::string constraints = "=v,0,";
+  for (Value other : kept) {
+    operands.push_back(other);
+    constraints += "v,";
+  }
+  return LLVM::InlineAsmOp::create(
+             *this, vector.getType(), operands, /*asm_string=*/"",
+             constraints + "~{memory}", /*has_side_effects=*/true,
+             /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+             /*asm_dialect=*/nullptr,
+             /*operand_attrs=*/nullptr)
+      .getRes();
+}
+
 Value KernelBuilder::firstLanes(Value count, int64_t lanes) {
   SmallVector<int32_t> numbers;
   for (int64_t i = 0; i < lanes; ++i)

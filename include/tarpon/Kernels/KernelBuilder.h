@@ -139,6 +139,12 @@ public:
   /// lie outside of the buffer.
   Value maskedLoad(Value pointer, Value mask, mlir::VectorType type);
   void maskedStore(Value value, Value pointer, Value mask);
+  /// The vector, which has been computed at this point, and nothing has been
+  /// loaded that is loaded behind it; no instruction. LLVM's scheduler loads
+  /// early and multiplies late, for which a tile that fills the registers has
+  /// none left. The vectors in `kept` are in registers until then, so that the
+  /// sum does not take one of them over.
+  Value fence(Value vector, mlir::ArrayRef<Value> kept);
   /// Lane l is on when l < count (i64).
   Value firstLanes(Value count, int64_t lanes);
 

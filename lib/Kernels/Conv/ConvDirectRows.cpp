@@ -196,7 +196,7 @@ static PerfConfig makeConfig(const Problem &problem, const TargetInfo &target,
 PerfConfig ConvDirectRows::defaultConfig(const Problem &problem,
                                          const TargetInfo &target) const {
   Geometry g = getConvGeometry(problem);
-  auto [m, n] = igemm::rankTiles(target, rowGeometry(g)).front();
+  auto [m, n] = igemm::rankTiles(problem, target, rowGeometry(g)).front();
   return makeConfig(problem, target, g, m, n);
 }
 
@@ -205,7 +205,7 @@ ConvDirectRows::configs(const Problem &problem,
                         const TargetInfo &target) const {
   constexpr size_t kTiles = 3;
   Geometry g = getConvGeometry(problem);
-  auto tiles = igemm::rankTiles(target, rowGeometry(g));
+  auto tiles = igemm::rankTiles(problem, target, rowGeometry(g));
   tiles.resize(std::min(tiles.size(), kTiles));
   std::vector<PerfConfig> configs;
   for (auto [m, n] : tiles)
@@ -213,12 +213,13 @@ ConvDirectRows::configs(const Problem &problem,
   return configs;
 }
 
-bool ConvDirectRows::isValidConfig(const Problem &, const TargetInfo &target,
+bool ConvDirectRows::isValidConfig(const Problem &problem,
+                                   const TargetInfo &target,
                                    const PerfConfig &config) const {
   if (config.getFields().size() != 3 || !config.has("tile_m") ||
       !config.has("tile_n") || !config.has("block_rows"))
     return false;
-  return igemm::isValidTile(target, config.get("tile_m"),
+  return igemm::isValidTile(problem, target, config.get("tile_m"),
                             config.get("tile_n")) &&
          config.get("block_rows") >= 1;
 }
@@ -226,7 +227,7 @@ bool ConvDirectRows::isValidConfig(const Problem &, const TargetInfo &target,
 double ConvDirectRows::expectedFraction(const Problem &problem,
                                         const TargetInfo &target) const {
   Geometry g = getConvGeometry(problem), row = rowGeometry(g);
-  auto [m, n] = igemm::rankTiles(target, row).front();
+  auto [m, n] = igemm::rankTiles(problem, target, row).front();
   RowsSpec spec =
       makeSpec(problem, target, PerfConfig{{"tile_m", m}, {"tile_n", n}}, g);
   // Units that are not full, and what each run costs beside its products.

@@ -303,31 +303,17 @@ SmallVector<Value> RowsEmitter::emitSteps(Value row, Value filterRun,
                                           ValueRange start, int64_t count,
                                           Value keep) {
   SmallVector<Value> sums(start);
-  int64_t lanes = b.lanes(), unitBytes = spec.tile.filterUnitBytes();
-  int64_t pixels = static_cast<int64_t>(start.size()) / vectors();
-  bool isFloat = spec.tile.arith == Arith::F32;
-  Type unitType = isFloat ? b.f32() : Type(b.getI32Type());
+  int64_t stepBytes = spec.tile.tileN * spec.tile.filterUnitBytes();
+  igemm::OuterProduct product(b, spec.tile.arith, spec.tile.filterDtype,
+                              vectors());
   for (int64_t unit = 0; unit < count; ++unit) {
-    SmallVector<Value> weights;
-    for (int64_t v = 0; v < vectors(); ++v) {
-      Value at =
-          b.offset(filterRun, (unit * spec.tile.tileN + v * lanes) * unitBytes);
-      weights.push_back(isFloat
-                            ? b.loadConverted(spec.tile.filterDtype, at, lanes)
-                            : b.load(at, b.vec(unitType, lanes)));
-    }
-    for (int64_t p = 0; p < pixels; ++p) {
+    auto loadUnit = [&](int64_t p) {
       int64_t offset =
           p * spec.pixelStep * spec.elementBytes() + unit * igemm::kUnitBytes;
-      Value pixel = b.load(b.offset(row, offset), unitType);
-      if (keep)
-        pixel = b.andI(pixel, keep);
-      pixel = b.broadcast(pixel, lanes);
-      for (int64_t v = 0; v < vectors(); ++v) {
-        Value &sum = sums[p * vectors() + v];
-        sum = igemm::multiplyAdd(b, spec.tile.arith, pixel, weights[v], sum);
-      }
-    }
+      Value pixel = b.load(b.offset(row, offset), product.unitType());
+      return keep ? b.andI(pixel, keep) : pixel;
+    };
+    product.emit(b.offset(filterRun, unit * stepBytes), loadUnit, sums);
   }
   return sums;
 }

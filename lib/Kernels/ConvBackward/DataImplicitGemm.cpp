@@ -21,9 +21,9 @@ class DataImplicitGemm final : public DataPhasesSolver {
 public:
   StringRef id() const override { return "conv-bwd-data-igemm-v1"; }
 
-  bool isValidConfig(const Problem &, const TargetInfo &target,
+  bool isValidConfig(const Problem &problem, const TargetInfo &target,
                      const PerfConfig &config) const override {
-    return igemm::isValidConfig(target, config);
+    return igemm::isValidConfig(problem, target, config);
   }
 
 protected:
@@ -55,7 +55,7 @@ protected:
 
   double forwardFraction(const ForwardPhase &phase,
                          const TargetInfo &target) const override {
-    return igemm::expectedFraction(target, phase.geometry);
+    return igemm::expectedFraction(phase.problem, target, phase.geometry);
   }
 };
 } // namespace

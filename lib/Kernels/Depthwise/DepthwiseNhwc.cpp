@@ -161,12 +161,14 @@ Applicability DepthwiseNhwc::isApplicable(const Problem &problem,
 
 static constexpr int64_t kTiles[] = {4, 2, 8, 1};
 
-std::vector<PerfConfig>
-DepthwiseNhwc::configs(const Problem & /*problem*/,
-                       const TargetInfo & /*target*/) const {
+std::vector<PerfConfig> DepthwiseNhwc::configs(const Problem & /*problem*/,
+                                               const TargetInfo &target) const {
+  // Eight sums and as many inputs, and a vector of weights.
+  int64_t most = target.vectorRegisters >= 32 ? 8 : 4;
   std::vector<PerfConfig> all;
   for (int64_t tile : kTiles)
-    all.push_back({{"tile_w", tile}});
+    if (tile <= most)
+      all.push_back({{"tile_w", tile}});
   return all;
 }
 

@@ -237,6 +237,9 @@ enum Param : int64_t {
 /// Emits the kernel; KernelEmitter.cpp.
 void emitKernel(KernelBuilder &b, const KernelSpec &spec);
 
+/// The arithmetic in which the engine multiplies such an input.
+Arith chooseArith(const TensorDesc &input, const TargetInfo &target);
+
 /// Whether the engine can compute on these operands: dtypes, layouts, epilogue.
 /// `packsFilters`: the solver can do with a filter that is not constant.
 Applicability isSupported(const Problem &problem, const TargetInfo &target,
@@ -247,9 +250,11 @@ PerfConfig defaultConfig(const Problem &problem, const TargetInfo &target,
 std::vector<PerfConfig> configs(const Problem &problem,
                                 const TargetInfo &target,
                                 const Geometry &geometry);
-bool isValidConfig(const TargetInfo &target, const PerfConfig &config);
+bool isValidConfig(const Problem &problem, const TargetInfo &target,
+                   const PerfConfig &config);
 /// Of the peak, by the estimate that ranks the tiles.
-double expectedFraction(const TargetInfo &target, const Geometry &geometry);
+double expectedFraction(const Problem &problem, const TargetInfo &target,
+                        const Geometry &geometry);
 
 /// The main launch on an input in NHWC or a blocked layout.
 SolutionPlan plan(const Problem &problem, const TargetInfo &target,
@@ -268,14 +273,19 @@ int64_t filterWorkspace(const Problem &problem, const TargetInfo &target,
 inline int64_t tailM(int64_t tileM) { return tileM >= 4 ? tileM / 2 : 0; }
 
 /// The tiles (pixels, channels) worth a try, best estimate first.
-std::vector<std::pair<int64_t, int64_t>> rankTiles(const TargetInfo &target,
+std::vector<std::pair<int64_t, int64_t>> rankTiles(const Problem &problem,
+                                                   const TargetInfo &target,
                                                    const Geometry &geometry);
 /// The part of the peak that a tile is estimated to reach.
 double estimateEfficiency(const TargetInfo &target, const Geometry &geometry,
                           int64_t tileM, int64_t tileN);
 
 /// Whether a tile fits the registers.
-bool isValidTile(const TargetInfo &target, int64_t tileM, int64_t tileN);
+bool isValidTile(const Problem &problem, const TargetInfo &target,
+                 int64_t tileM, int64_t tileN);
+/// The same, of one arithmetic; OuterProduct.cpp.
+bool fitsRegisters(const TargetInfo &target, Arith arith, int64_t tileM,
+                   int64_t tileN);
 
 /// Channel tiles per task, and tasks that they make. Channels are cut only when
 /// `otherTasks` are too few to keep the threads busy, because every task packs
@@ -315,14 +325,14 @@ public:
     return igemm::configs(problem, target, getGeometry(problem));
   }
 
-  bool isValidConfig(const Problem &, const TargetInfo &target,
+  bool isValidConfig(const Problem &problem, const TargetInfo &target,
                      const PerfConfig &config) const final {
-    return igemm::isValidConfig(target, config);
+    return igemm::isValidConfig(problem, target, config);
   }
 
   double expectedFraction(const Problem &problem,
                           const TargetInfo &target) const final {
-    return igemm::expectedFraction(target, getGeometry(problem));
+    return igemm::expectedFraction(problem, target, getGeometry(problem));
   }
 
 protected:

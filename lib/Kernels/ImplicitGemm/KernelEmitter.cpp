@@ -77,10 +77,9 @@ private:
   SmallVector<Value> loadPartial(Value partial, int64_t count);
   void storePartial(ArrayRef<Value> sums, Value partial);
   SmallVector<Value> emitProduct(const Block &block, const Operands &operands,
-                                 ArrayRef<Value> start, int64_t rows);
+                                 ArrayRef<Value> start);
   void emitPrefetch(Value ahead);
-  SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators,
-                               int64_t rows);
+  SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators);
   SmallVector<Value> startValues(Value startOffset, int64_t rows);
 
   KernelBuilder &b;
@@ -253,7 +252,7 @@ void KernelEmitter::emitPixelTile(const Block &block, const Operands &operands,
       [&] { return startValues(operands.startOffset, place.rows); },
       [&] { return loadPartial(operands.partial, count); });
   b.ifThen(isLast, [&] { results->emitPrefetch(place); });
-  SmallVector<Value> sums = emitProduct(block, operands, start, place.rows);
+  SmallVector<Value> sums = emitProduct(block, operands, start);
   b.ifThenElse(
       isLast, [&] { results->emit(sums, operands.tableOffset, place); },
       [&] { storePartial(sums, operands.partial); });
@@ -296,8 +295,7 @@ SmallVector<Value> KernelEmitter::startValues(Value startOffset, int64_t rows) {
 
 SmallVector<Value> KernelEmitter::emitProduct(const Block &block,
                                               const Operands &operands,
-                                              ArrayRef<Value> start,
-                                              int64_t rows) {
+                                              ArrayRef<Value> start) {
   int64_t stepBytes = spec.tileN * spec.filterUnitBytes();
   Value one = b.cst(1);
   return b.forLoop(
@@ -317,7 +315,7 @@ SmallVector<Value> KernelEmitter::emitProduct(const Block &block,
               emitPrefetch(
                   b.offset(ahead, b.mul(unit, stepBytes / prefetchParts())));
               return emitSteps(b.offset(a, b.mul(unit, kUnitBytes)),
-                               b.offset(w, b.mul(unit, stepBytes)), sums, rows);
+                               b.offset(w, b.mul(unit, stepBytes)), sums);
             });
       });
 }
@@ -333,27 +331,16 @@ void KernelEmitter::emitPrefetch(Value ahead) {
 
 /// kUnroll steps of K; `a` and `w` point to the first one in the panels.
 SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w,
-                                            ValueRange accumulators,
-                                            int64_t rows) {
+                                            ValueRange accumulators) {
   SmallVector<Value> sums(accumulators);
-  int64_t lanes = b.lanes(), unitBytes = spec.filterUnitBytes();
-  bool isFloat = spec.arith == Arith::F32;
-  Type unit = isFloat ? b.f32() : Type(b.getI32Type());
+  int64_t stepBytes = spec.tileN * spec.filterUnitBytes();
+  OuterProduct product(b, spec.arith, spec.filterDtype, vectors());
   for (int64_t step = 0; step < kUnroll; ++step) {
-    SmallVector<Value> row;
-    for (int64_t v = 0; v < vectors(); ++v) {
-      Value at = b.offset(w, (step * spec.tileN + v * lanes) * unitBytes);
-      row.push_back(isFloat ? b.loadConverted(spec.filterDtype, at, lanes)
-                            : b.load(at, b.vec(unit, lanes)));
-    }
-    for (int64_t p = 0; p < rows; ++p) {
-      Value at = b.offset(a, p * kLineBytes + step * kUnitBytes);
-      Value pixel = b.broadcast(b.load(at, unit), lanes);
-      for (int64_t v = 0; v < vectors(); ++v) {
-        Value &sum = sums[p * vectors() + v];
-        sum = multiplyAdd(b, spec.arith, pixel, row[v], sum);
-      }
-    }
+    auto loadUnit = [&](int64_t p) {
+      return b.load(b.offset(a, p * kLineBytes + step * kUnitBytes),
+                    product.unitType());
+    };
+    product.emit(b.offset(w, step * stepBytes), loadUnit, sums);
   }
   return sums;
 }

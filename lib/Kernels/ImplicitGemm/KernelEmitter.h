@@ -114,10 +114,39 @@ private:
   Value base, resultChannels, outPixels;
 };
 
-/// acc += a * w in one lane's unit: fma, vdpbf16ps or vpdpbusd;
-/// ResultEmitter.cpp.
+/// acc += a * w in each lane's unit: fma, vdpbf16ps, vpdpbusd or what stands
+/// for it; OuterProduct.cpp.
 mlir::Value multiplyAdd(KernelBuilder &b, Arith arith, mlir::Value a,
                         mlir::Value w, mlir::Value acc);
+
+/// What multiplies a register tile by one unit of K; OuterProduct.cpp.
+class OuterProduct {
+public:
+  using Value = mlir::Value;
+
+  /// The filter is stored in `filterDtype` where the arithmetic is F32, else in
+  /// units.
+  OuterProduct(KernelBuilder &b, Arith arith, DType filterDtype,
+               int64_t vectors)
+      : b(b), arith(arith), filterDtype(filterDtype), vectors(vectors) {}
+
+  /// What a pixel's unit is loaded as, to be broadcast.
+  mlir::Type unitType();
+  /// sums[p * vectors + v] += unit of pixel p * vector v of the unit's weights,
+  /// which follow each other from `weights` on.
+  void emit(Value weights, llvm::function_ref<Value(int64_t p)> loadUnit,
+            mlir::MutableArrayRef<Value> sums);
+
+private:
+  Value loadWeights(Value weights, int64_t vector);
+  bool broadcasts() const;
+  bool isTight(int64_t sums) const;
+
+  KernelBuilder &b;
+  Arith arith;
+  DType filterDtype;
+  int64_t vectors;
+};
 
 /// A number of the table that a batch has for each image; see
 /// KernelSpec::tableColumns.

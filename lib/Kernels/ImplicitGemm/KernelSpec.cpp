@@ -25,7 +25,7 @@ int64_t igemm::elementsPerUnit(Arith arith) {
   llvm_unreachable("unknown arithmetic");
 }
 
-static Arith chooseArith(const TensorDesc &input, const TargetInfo &target) {
+Arith igemm::chooseArith(const TensorDesc &input, const TargetInfo &target) {
   if (input.quantized)
     return Arith::I8Dot;
   if (input.dtype == DType::BF16 && target.hasBf16)

@@ -69,26 +69,21 @@ static int64_t panelBytes(const KernelSpec &spec, const Geometry &g) {
 // Configs
 //===----------------------------------------------------------------------===//
 
-/// Accumulators, one row of the filter and one broadcast must fit into the
-/// registers, else the inner loop spills (kernels-and-targets.md, section 1:
-/// a 7x64 tile runs at 41 % of peak).
-static bool fitsRegisters(const TargetInfo &target, int64_t m, int64_t n) {
-  int64_t vectors = n / target.lanes();
-  return m * vectors + vectors + 1 <= target.vectorRegisters;
-}
-
-bool igemm::isValidTile(const TargetInfo &target, int64_t m, int64_t n) {
+bool igemm::isValidTile(const Problem &problem, const TargetInfo &target,
+                        int64_t m, int64_t n) {
   return m >= 1 && n >= target.lanes() && n % target.lanes() == 0 &&
-         fitsRegisters(target, m, n);
+         fitsRegisters(target, chooseArith(problem.operands[0], target), m, n);
 }
 
-bool igemm::isValidConfig(const TargetInfo &target, const PerfConfig &config) {
+bool igemm::isValidConfig(const Problem &problem, const TargetInfo &target,
+                          const PerfConfig &config) {
   if (config.getFields().size() != 3 || !config.has("tile_m") ||
       !config.has("tile_n") || !config.has("block_m"))
     return false;
   int64_t block = config.get("block_m");
   return block >= 1 && block <= 64 &&
-         isValidTile(target, config.get("tile_m"), config.get("tile_n"));
+         isValidTile(problem, target, config.get("tile_m"),
+                     config.get("tile_n"));
 }
 
 /// Pixels that tiles of m compute for a row of them.
@@ -148,7 +143,8 @@ static PerfConfig makeConfig(const Problem &problem, const TargetInfo &target,
 }
 
 std::vector<std::pair<int64_t, int64_t>>
-igemm::rankTiles(const TargetInfo &target, const Geometry &geometry) {
+igemm::rankTiles(const Problem &problem, const TargetInfo &target,
+                 const Geometry &geometry) {
   struct Ranked {
     double efficiency;
     int64_t m, n;
@@ -156,7 +152,8 @@ igemm::rankTiles(const TargetInfo &target, const Geometry &geometry) {
   std::vector<Ranked> ranked;
   for (int64_t vectors : {1, 2, 3, 4})
     for (int64_t m : {2, 4, 6, 8, 14, 28})
-      if (int64_t n = vectors * target.lanes(); fitsRegisters(target, m, n))
+      if (int64_t n = vectors * target.lanes();
+          isValidTile(problem, target, m, n))
         ranked.push_back({estimateEfficiency(target, geometry, m, n), m, n});
   llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
     return a.efficiency > b.efficiency;
@@ -167,8 +164,9 @@ igemm::rankTiles(const TargetInfo &target, const Geometry &geometry) {
   return tiles;
 }
 
-double igemm::expectedFraction(const TargetInfo &target, const Geometry &g) {
-  auto [m, n] = rankTiles(target, g).front();
+double igemm::expectedFraction(const Problem &problem, const TargetInfo &target,
+                               const Geometry &g) {
+  auto [m, n] = rankTiles(problem, target, g).front();
   // Packing costs about as much as one more tile of channels would.
   double packing = static_cast<double>(g.outChannels) /
                    static_cast<double>(g.outChannels + 16);
@@ -178,7 +176,7 @@ double igemm::expectedFraction(const TargetInfo &target, const Geometry &g) {
 PerfConfig igemm::defaultConfig(const Problem &problem,
                                 const TargetInfo &target,
                                 const Geometry &geometry) {
-  auto [m, n] = rankTiles(target, geometry).front();
+  auto [m, n] = rankTiles(problem, target, geometry).front();
   return makeConfig(problem, target, geometry, m, n);
 }
 
@@ -188,7 +186,7 @@ std::vector<PerfConfig> igemm::configs(const Problem &problem,
   // Each tile is a kernel to compile: what a tuning run takes grows with their
   // number more than with anything else.
   constexpr size_t kTiles = 5;
-  auto tiles = rankTiles(target, geometry);
+  auto tiles = rankTiles(problem, target, geometry);
   tiles.resize(std::min(tiles.size(), kTiles));
   std::vector<PerfConfig> configs;
   for (auto [m, n] : tiles) {

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the kernels on register tiles share: the multiplication of one unit, and
-// all that comes behind the product.
+// What the kernels on register tiles share behind the product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,48 +16,6 @@
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::igemm;
-
-/// acc += sum of four u8 * s8 per lane.
-static Value multiplyAddBytes(KernelBuilder &b, Value a, Value w, Value acc) {
-  if (b.getTarget().hasVnni) {
-    Type bytes = b.vec(b.getI8Type(), 4 * b.lanes());
-    return LLVM::CallIntrinsicOp::create(
-               b, acc.getType(),
-               b.getStringAttr("llvm.x86.avx512.vpdpbusd.512"),
-               ValueRange{acc, b.bitcast(a, bytes), b.bitcast(w, bytes)})
-        .getResult(0);
-  }
-  Type type = acc.getType();
-  Value mask = b.cstLike(type, 0xff), top = b.cstLike(type, 24);
-  for (int64_t byte = 0; byte < 4; ++byte) {
-    Value right = b.cstLike(type, 8.0 * static_cast<double>(byte));
-    Value left = b.cstLike(type, 24 - 8.0 * static_cast<double>(byte));
-    Value x = b.andI(arith::ShRUIOp::create(b, a, right), mask);
-    Value shifted = arith::ShLIOp::create(b, w, left);
-    Value y = arith::ShRSIOp::create(b, shifted, top);
-    acc = b.add(acc, b.mul(x, y));
-  }
-  return acc;
-}
-
-Value igemm::multiplyAdd(KernelBuilder &b, Arith arith, Value a, Value w,
-                         Value acc) {
-  switch (arith) {
-  case Arith::F32:
-    return b.fma(a, w, acc);
-  case Arith::BF16Dot: {
-    Type pairs = b.vec(b.getBF16Type(), 2 * b.lanes());
-    return LLVM::CallIntrinsicOp::create(
-               b, acc.getType(),
-               b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
-               ValueRange{acc, b.bitcast(a, pairs), b.bitcast(w, pairs)})
-        .getResult(0);
-  }
-  case Arith::I8Dot:
-    return multiplyAddBytes(b, a, w, acc);
-  }
-  llvm_unreachable("unknown arithmetic");
-}
 
 Value igemm::loadTableEntry(KernelBuilder &b, const KernelSpec &spec,
                             Value table, Value image, int64_t column) {

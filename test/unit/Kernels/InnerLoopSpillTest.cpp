@@ -9,7 +9,9 @@
 // and reads their instructions: the loop that multiplies must not move a vector
 // to or from the stack. A kernel that does is right, but slow, and belongs in
 // no solver's list. What loops that pack or store keep on the stack is counted.
-//   TARPON_TEST_SPILL_PROBLEMS  random convolutions on top of the list (0)
+//   TARPON_TEST_SPILL_PROBLEMS  random convolutions on top of the list (0); with
+//                               softplus and the like behind them, the loops of
+//                               the epilogue do spill
 //   TARPON_TEST_SEED            the first seed of those (1)
 //
 //===----------------------------------------------------------------------===//
@@ -188,17 +190,6 @@ static Verdict checkKernel(KernelCompiler &compiler, llvm::StringRef solver,
   return verdict;
 }
 
-/// How many of the kernels may spill, in percent: to be lowered to none. With
-/// 32 registers those are f32 tiles of 14 x 32, which take 31 of them: LLVM's
-/// scheduler loads the next row of the filter early, and two to eighteen
-/// instructions for a hundred and more products move a vector aside. With 16
-/// the tiles of 14 x 8, of which that holds too, and byte products, which are
-/// computed in steps that need registers of their own.
-static int64_t getMostSpilling(const TargetInfo &target) {
-  constexpr int64_t kWith32Registers = 4, kWith16Registers = 29;
-  return target.vectorRegisters >= 32 ? kWith32Registers : kWith16Registers;
-}
-
 namespace {
 class InnerLoopSpill : public testing::TestWithParam<const char *> {};
 } // namespace
@@ -236,9 +227,7 @@ TEST_P(InnerLoopSpill, noOfferedConvolutionSpills) {
   work();
   for (std::thread &thread : threads)
     thread.join();
-  EXPECT_LE(100 * spilling,
-            getMostSpilling(*target) * static_cast<int64_t>(kernels.size()))
-      << spilling << " of " << kernels.size() << " kernels spill:" << list;
+  EXPECT_EQ(spilling, 0) << "of " << kernels.size() << " kernels:" << list;
   RecordProperty("kernels", static_cast<int>(kernels.size()));
   RecordProperty("spilling", spilling);
   RecordProperty("stack_in_other_loops", storing);

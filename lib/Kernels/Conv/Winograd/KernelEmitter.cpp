@@ -167,24 +167,19 @@ void KernelEmitter::emitProducts(Value panel, Value filterPanel,
 SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w,
                                             ValueRange accumulators) {
   SmallVector<Value> sums(accumulators);
-  int64_t lanes = b.lanes(), lineFloats = kLineBytes / kElementBytes;
+  int64_t lineFloats = kLineBytes / kElementBytes;
   for (int64_t at = 0; at < kUnroll * spec.tileN; at += lineFloats)
     LLVM::Prefetch::create(b, b.offset(w, at * kElementBytes + kAheadBytes),
                            /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  igemm::OuterProduct product(b, igemm::Arith::F32, runtime::DType::F32,
+                              vectors());
   for (int64_t step = 0; step < kUnroll; ++step) {
-    SmallVector<Value> row;
-    for (int64_t v = 0; v < vectors(); ++v)
-      row.push_back(
-          b.load(b.offset(w, (step * spec.tileN + v * lanes) * kElementBytes),
-                 b.vec(b.f32(), lanes)));
-    for (int64_t p = 0; p < spec.tileM; ++p) {
-      Value at = b.offset(a, p * kLineBytes + step * kElementBytes);
-      Value tile = b.broadcast(b.load(at, b.f32()), lanes);
-      for (int64_t v = 0; v < vectors(); ++v) {
-        Value &sum = sums[p * vectors() + v];
-        sum = b.fma(tile, row[v], sum);
-      }
-    }
+    auto loadUnit = [&](int64_t p) {
+      return b.load(b.offset(a, p * kLineBytes + step * kElementBytes),
+                    b.f32());
+    };
+    product.emit(b.offset(w, step * spec.tileN * kElementBytes), loadUnit,
+                 sums);
   }
   return sums;
 }

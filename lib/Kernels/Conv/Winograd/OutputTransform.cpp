@@ -51,7 +51,10 @@ void OutputTransform::transformTileInRegisters(Value products, Store store) {
 
 void OutputTransform::transformTile(Value products, Store store) {
   int64_t size = spec.transform.inTile(), outTile = spec.transform.outTile();
-  if (holdsInRegisters(b.getTarget(), spec.transform, size * outTile))
+  // In nchw the loop over tiles is the innermost one, and LLVM loads the
+  // factors in front of it: those that are not one need registers, too.
+  int64_t factors = spec.isResultNchw() ? size - 2 : 0;
+  if (holdsInRegisters(b.getTarget(), spec.transform, size * outTile + factors))
     return transformTileInRegisters(products, store);
   Value rowBytes = b.cst(size * kLineBytes);
   b.forLoop(b.cst(size), [&](Value x) {

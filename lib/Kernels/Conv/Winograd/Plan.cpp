@@ -134,10 +134,8 @@ Applicability WinogradSolver::isApplicable(const Problem &problem,
 // Configs
 //===----------------------------------------------------------------------===//
 
-/// Sums, one row of the filter and one broadcast must fit into the registers.
 static bool fitsRegisters(const TargetInfo &target, int64_t m, int64_t n) {
-  int64_t vectors = n / target.lanes();
-  return m * vectors + vectors + 1 <= target.vectorRegisters;
+  return igemm::fitsRegisters(target, igemm::Arith::F32, m, n);
 }
 
 static constexpr int64_t kMaxBlock = 64;

@@ -1,0 +1,172 @@
+//===- OuterProduct.cpp - A register tile times one unit of K -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The innermost loop of all kernels on register tiles, and the rule which tiles
+// the registers hold.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelEmitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::igemm;
+using runtime::DType;
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+/// Whether bytes are multiplied by instructions for wider integers.
+static bool multipliesInSteps(const TargetInfo &target, Arith arith) {
+  return arith == Arith::I8Dot && !target.hasVnni;
+}
+
+/// Registers that a vector of units takes as a factor.
+static int64_t partsPerFactor(const TargetInfo &target, Arith arith) {
+  return multipliesInSteps(target, arith) ? 2 : 1;
+}
+
+/// What one multiplication needs beside its sum and weights: the broadcast
+/// unit, and in steps a mask and two products.
+static int64_t registersPerProduct(const TargetInfo &target, Arith arith) {
+  return multipliesInSteps(target, arith) ? 5 : 1;
+}
+
+/// More spills in the inner loop (kernels-and-targets.md, section 1: a 7x64
+/// tile runs at 41 % of peak).
+bool igemm::fitsRegisters(const TargetInfo &target, Arith arith, int64_t m,
+                          int64_t n) {
+  int64_t vectors = n / target.lanes();
+  return m * vectors + partsPerFactor(target, arith) * vectors +
+             registersPerProduct(target, arith) <=
+         target.vectorRegisters;
+}
+
+//===----------------------------------------------------------------------===//
+// Multiplication
+//===----------------------------------------------------------------------===//
+
+/// pmaddwd: products of i16, two of them added to an i32.
+static Value multiplyPairs(KernelBuilder &b, Value x, Value y) {
+  auto type = cast<VectorType>(x.getType());
+  int64_t words = 2 * type.getNumElements();
+  StringRef name = words == 32   ? "llvm.x86.avx512.pmaddw.d.512"
+                   : words == 16 ? "llvm.x86.avx2.pmadd.wd"
+                                 : "llvm.x86.sse2.pmadd.wd";
+  Type pairs = b.vec(b.getI16Type(), words);
+  return LLVM::CallIntrinsicOp::create(
+             b, type, b.getStringAttr(name),
+             ValueRange{b.bitcast(x, pairs), b.bitcast(y, pairs)})
+      .getResult(0);
+}
+
+using Parts = SmallVector<Value, 2>;
+
+/// A unit as a factor: itself, or in steps its even and its odd bytes as i16.
+static Parts splitFactor(KernelBuilder &b, Arith arith, Value units,
+                         bool isSigned) {
+  if (!multipliesInSteps(b.getTarget(), arith))
+    return {units};
+  auto type = cast<VectorType>(units.getType());
+  Type pairs = b.vec(b.getI16Type(), 2 * type.getNumElements());
+  Value words = b.bitcast(units, pairs), byte = b.cstLike(pairs, 8);
+  Value even, odd;
+  if (isSigned) {
+    even = arith::ShLIOp::create(b, words, byte);
+    even = arith::ShRSIOp::create(b, even, byte);
+    odd = arith::ShRSIOp::create(b, words, byte);
+  } else {
+    even = b.andI(words, b.cstLike(pairs, 0xff));
+    odd = arith::ShRUIOp::create(b, words, byte);
+  }
+  return {b.bitcast(even, type), b.bitcast(odd, type)};
+}
+
+static Value multiplyParts(KernelBuilder &b, Arith arith, const Parts &a,
+                           const Parts &w, Value acc) {
+  if (arith == Arith::F32)
+    return b.fma(w[0], a[0], acc);
+  if (multipliesInSteps(b.getTarget(), arith)) {
+    for (auto [x, y] : llvm::zip_equal(a, w))
+      acc = b.add(acc, multiplyPairs(b, x, y));
+    return acc;
+  }
+  bool isBytes = arith == Arith::I8Dot;
+  Type operand = isBytes ? b.vec(b.getI8Type(), 4 * b.lanes())
+                         : b.vec(b.getBF16Type(), 2 * b.lanes());
+  StringRef name = isBytes ? "llvm.x86.avx512.vpdpbusd.512"
+                           : "llvm.x86.avx512bf16.dpbf16ps.512";
+  return LLVM::CallIntrinsicOp::create(
+             b, acc.getType(), b.getStringAttr(name),
+             ValueRange{acc, b.bitcast(a[0], operand),
+                        b.bitcast(w[0], operand)})
+      .getResult(0);
+}
+
+Value igemm::multiplyAdd(KernelBuilder &b, Arith arith, Value a, Value w,
+                         Value acc) {
+  return multiplyParts(b, arith, splitFactor(b, arith, a, /*isSigned=*/false),
+                       splitFactor(b, arith, w, /*isSigned=*/true), acc);
+}
+
+Type OuterProduct::unitType() {
+  return arith == Arith::F32 ? b.f32() : Type(b.getI32Type());
+}
+
+Value OuterProduct::loadWeights(Value weights, int64_t vector) {
+  int64_t lanes = b.lanes();
+  if (arith != Arith::F32)
+    return b.load(b.offset(weights, vector * lanes * kUnitBytes),
+                  b.vec(unitType(), lanes));
+  int64_t bytes = vector * lanes * runtime::dtypeBytes(filterDtype);
+  return b.loadConverted(filterDtype, b.offset(weights, bytes), lanes);
+}
+
+/// Whether LLVM's scheduler is to be held back: it would run out of registers
+/// by loading what comes next. AVX-512 broadcasts as it multiplies, so that
+/// only weights which are converted take some early.
+bool OuterProduct::isTight(int64_t sums) const {
+  const TargetInfo &target = b.getTarget();
+  int64_t perProduct = registersPerProduct(target, arith);
+  int64_t free = target.vectorRegisters - sums -
+                 vectors * partsPerFactor(target, arith);
+  bool loadsEarly = !broadcasts() ||
+                    (arith == Arith::F32 && filterDtype != DType::F32);
+  return loadsEarly && free <= 2 * perProduct;
+}
+
+bool OuterProduct::broadcasts() const {
+  const TargetInfo &target = b.getTarget();
+  return target.vectorRegisters >= 32 && !multipliesInSteps(target, arith);
+}
+
+void OuterProduct::emit(Value weights,
+                        llvm::function_ref<Value(int64_t p)> loadUnit,
+                        MutableArrayRef<Value> sums) {
+  int64_t count = static_cast<int64_t>(sums.size());
+  SmallVector<Parts> row;
+  SmallVector<Value> kept;
+  for (int64_t v = 0; v < vectors; ++v) {
+    row.push_back(splitFactor(b, arith, loadWeights(weights, v), true));
+    llvm::append_range(kept, row.back());
+  }
+  for (int64_t p = 0; p < count / vectors; ++p) {
+    Value unit = b.broadcast(loadUnit(p), b.lanes());
+    Parts parts = splitFactor(b, arith, unit, /*isSigned=*/false);
+    SmallVector<Value> inUse(kept);
+    if (!broadcasts())
+      llvm::append_range(inUse, parts);
+    for (int64_t i = p * vectors; i < (p + 1) * vectors; ++i) {
+      sums[i] = multiplyParts(b, arith, parts, row[i - p * vectors], sums[i]);
+      if (isTight(count))
+        sums[i] = b.fence(sums[i], inUse);
+    }
+  }
+}
