@@ -68,7 +68,8 @@ private:
   }
 
   void fillPaddingLine();
-  void emitTask(Value task);
+  Value emitTask(Value task, Value packed);
+  void emitPack(Value source, Value firstTile, Value lastTile);
   void emitChannelTile(const Block &block, Value channelTile);
   Value getFilterAhead(const Block &block, Value channelTile, Value filterTile);
   Value getInputAhead(const Block &block, Value channelTile);
@@ -118,7 +119,10 @@ KernelEmitter::KernelEmitter(KernelBuilder &b, const KernelSpec &spec)
 
 void KernelEmitter::emit() {
   fillPaddingLine();
-  b.forTasks([&](Value task) { emitTask(task); });
+  b.forLoop(b.getBegin(), b.getEnd(), b.cst(1), b.cst(-1),
+            [&](Value task, ValueRange packed) -> SmallVector<Value> {
+              return {emitTask(task, packed[0])};
+            });
 }
 
 void KernelEmitter::fillPaddingLine() {
@@ -126,12 +130,15 @@ void KernelEmitter::fillPaddingLine() {
   b.store(b.broadcast(byte, kLineBytes), fill);
 }
 
-void KernelEmitter::emitTask(Value task) {
+/// Returns the number of the panels that are packed now, of which `packed` were
+/// before.
+Value KernelEmitter::emitTask(Value task, Value packed) {
   // Neighbouring tasks share the filter: pixel blocks run fastest.
   Value pixelBlock = b.rem(task, param(PixelBlocks));
   Value rest = b.div(task, param(PixelBlocks));
   Value channelBlock = b.rem(rest, param(ChannelBlocks));
   rest = b.div(rest, param(ChannelBlocks));
+  Value panelsNumber = b.add(b.mul(rest, param(PixelBlocks)), pixelBlock);
   Value group = b.rem(rest, param(Groups));
   Value image = b.div(rest, param(Groups));
 
@@ -141,13 +148,8 @@ void KernelEmitter::emitTask(Value task) {
                                   : b.mul(image, param(InputImageBytes));
   Value source =
       b.offset(input, b.add(imageBytes, b.mul(group, param(InputGroupBytes))));
-  PackEmitter pack(b, spec, fill);
-  b.forLoop(firstTile, lastTile, b.cst(1), [&](Value tile) {
-    Value first = b.mul(tile, spec.tileM);
-    Value count = b.minS(b.cst(spec.tileM), b.sub(param(OutPixels), first));
-    Value index = b.sub(tile, firstTile);
-    pack.emit(source, first, count, b.offset(panels, b.mul(index, panelBytes)));
-  });
+  b.ifThen(b.cmp(KernelBuilder::Pred::ne, panelsNumber, packed),
+           [&] { emitPack(source, firstTile, lastTile); });
 
   Value firstChannels = b.mul(channelBlock, param(BlockN));
   Value lastChannels =
@@ -159,6 +161,17 @@ void KernelEmitter::emitTask(Value task) {
                    lastChannels, firstLine, lastLine,  source};
     b.forLoop(firstChannels, lastChannels, b.cst(1),
               [&](Value channelTile) { emitChannelTile(block, channelTile); });
+  });
+  return panelsNumber;
+}
+
+void KernelEmitter::emitPack(Value source, Value firstTile, Value lastTile) {
+  PackEmitter pack(b, spec, fill);
+  b.forLoop(firstTile, lastTile, b.cst(1), [&](Value tile) {
+    Value first = b.mul(tile, spec.tileM);
+    Value count = b.minS(b.cst(spec.tileM), b.sub(param(OutPixels), first));
+    Value index = b.sub(tile, firstTile);
+    pack.emit(source, first, count, b.offset(panels, b.mul(index, panelBytes)));
   });
 }
 
