@@ -23,6 +23,7 @@ static std::vector<const Solver *> &solverList() {
       &getConvImplicitGemm(),
       &getWinogradF4x3(),
       &getWinogradF2x3(),
+      &getConvFft(),
       &getGemm(),
       &getGemv(),
       &getElementwise(),

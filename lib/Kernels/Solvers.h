@@ -13,6 +13,7 @@
 namespace tarpon {
 
 const Solver &getConvDirectRows();
+const Solver &getConvFft();
 const Solver &getConvImplicitGemm();
 const Solver &getWinogradF2x3();
 const Solver &getWinogradF4x3();

@@ -18,6 +18,8 @@ namespace tarpon::test {
 
 /// The gradients of convolutions: ConvDirectionProblems.cpp.
 Problem makeConvDirectionProblem(ProblemGenerator &generator);
+/// Convolutions of large filters: FftProblems.cpp.
+Problem makeFftProblem(ProblemGenerator &generator);
 /// Matrix products: GemmProblems.cpp.
 Problem makeGemmProblem(ProblemGenerator &generator);
 /// LSTM, GRU, RNN: RecurrentProblems.cpp.

@@ -9,7 +9,8 @@
 // and reads their instructions: the loop that multiplies must not move a vector
 // to or from the stack. A kernel that does is right, but slow, and belongs in
 // no solver's list. What loops that pack or store keep on the stack is counted.
-//   TARPON_TEST_SPILL_PROBLEMS  random convolutions on top of the list (0); with
+//   TARPON_TEST_SPILL_PROBLEMS  random convolutions on top of the list (0);
+//   with
 //                               softplus and the like behind them, the loops of
 //                               the epilogue do spill
 //   TARPON_TEST_SEED            the first seed of those (1)
@@ -86,6 +87,15 @@ static const char *const kProblems[] = {
     "conv(1x96x28x28xu8q:nhwc, 96x1x3x3xi8q:const; 1x96x1x1xf32:const)->"
     "1x96x28x28xu8q:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=1,1} | "
     "add(2) | relu",
+    // filters of many taps
+    "conv(1x64x56x56xf32:nhwc, 64x64x7x7xf32:const; 1x64x1x1xf32:const)->"
+    "1x64x56x56xf32:nhwc {dilations=1,1 group=1 pads=3,3,3,3 strides=1,1} | "
+    "add(2) | relu",
+    "conv(1x64x20x20xf32, 64x64x15x5xf32:const; 1x64x1x1xf32:const)->"
+    "1x64x6x16xf32 {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | add(2)",
+    "conv(1x128x56x56xf32:nhwc, 128x1x31x31xf32:const; 1x128x1x1xf32:const)->"
+    "1x128x56x56xf32:nhwc {dilations=1,1 group=128 pads=15,15,15,15 "
+    "strides=1,1} | add(2)",
     // narrower floats
     "conv(1x128x28x28xbf16:nhwc, 128x128x3x3xbf16:const; 1x128x1x1xf32:const)->"
     "1x128x28x28xbf16:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "

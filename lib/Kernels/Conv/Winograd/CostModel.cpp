@@ -1,4 +1,4 @@
-//===- CostModel.cpp - How long a Winograd convolution takes --------------===//
+//===- CostModel.cpp - How long transformed tiles take --------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ConvGeometry.h"
 #include "Winograd.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -49,18 +50,31 @@ static double stepCycles(double m, double vectors, double vectorBytes,
   return fitsL1 ? cycles : std::max(cycles, vectors * vectorBytes / kL2Rate);
 }
 
-double winograd::estimateCycles(const TargetInfo &target,
-                                const Transform &transform,
-                                const Problem &problem,
+TileWork winograd::getTileWork(const Transform &transform,
+                               const Problem &problem) {
+  igemm::Geometry g = getConvGeometry(problem);
+  auto points = static_cast<double>(transform.points());
+  // 2 size (2 size) multiply-adds per vector, and a load and a store a point.
+  double cycles = (4 * points + 2 * points) / kTransformRate;
+  bool fromNchw = problem.operands[0].layout.kind == Layout::NCHW;
+  bool toNchw = problem.result.layout.kind == Layout::NCHW;
+  auto count = [&](int64_t pixels) {
+    return static_cast<int64_t>(divideCeil(pixels, transform.outTile()));
+  };
+  return {transform.points(), count(g.outWidth), count(g.outHeight),
+          cycles * (fromNchw ? kTransposeFactor : 1),
+          cycles * (toNchw ? kTransposeFactor : 1)};
+}
+
+double winograd::estimateCycles(const TargetInfo &target, const TileWork &work,
+                                const igemm::Geometry &g,
                                 const PerfConfig &config) {
-  igemm::Geometry g = makeGeometry(problem);
   int64_t m = config.get("tile_m"), n = config.get("tile_n");
-  int64_t tiles = countTiles(transform, g);
+  int64_t tiles = work.tiles(g);
   int64_t blockTiles =
       std::min<int64_t>(m * config.get("block_m"), llvm::alignTo(tiles, m));
   auto lanes = static_cast<double>(target.lanes());
-  auto points = static_cast<double>(transform.points());
-  auto size = static_cast<double>(transform.inTile());
+  auto points = static_cast<double>(work.points);
   double channels = static_cast<double>(llvm::alignTo(g.channels, 16));
   auto panels = static_cast<double>(divideCeil(tiles, m));
   auto channelTiles = static_cast<double>(divideCeil(g.outChannels, n));
@@ -72,14 +86,19 @@ double winograd::estimateCycles(const TargetInfo &target,
       channels * stepCycles(static_cast<double>(m), vectors, 4 * lanes, fitsL1);
   double products = panels * channelTiles * points * (loop + kLoopCycles);
 
-  // 2 size (2 size) multiply-adds per vector, and a load and a store a point.
-  double work = (4 * size * size + 2 * points) / kTransformRate;
-  bool fromNchw = problem.operands[0].layout.kind == Layout::NCHW;
-  bool toNchw = problem.result.layout.kind == Layout::NCHW;
-  double in = channels / lanes * (fromNchw ? kTransposeFactor : 1);
-  double out = static_cast<double>(divideCeil(g.outChannels, target.lanes())) *
-               (toNchw ? kTransposeFactor : 1);
-  double transforms = static_cast<double>(tiles) * work * (in + out);
+  double inputVectors = channels / lanes;
+  auto outputVectors =
+      static_cast<double>(divideCeil(g.outChannels, target.lanes()));
+  ProductSpec spec = {work.points, m, n};
+  double held = static_cast<double>(
+      spec.panelBytes(blockTiles, divideCeil(g.channels, kLineChannels)) +
+      spec.productBytes(blockTiles));
+  double far =
+      std::clamp(held / static_cast<double>(4 * target.l2Bytes) - 1, 0.0, 1.0);
+  double transforms =
+      static_cast<double>(tiles) *
+      (work.inputCycles * inputVectors + work.outputCycles * outputVectors +
+       far * work.farCycles * (inputVectors + outputVectors));
 
   // Streams that the caches do not hold run next to the products. The filters
   // of a model do not stay in the last-level cache from one run to the next,

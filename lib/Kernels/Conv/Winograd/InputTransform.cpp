@@ -21,16 +21,10 @@ using namespace tarpon::winograd;
 static constexpr int64_t kElementBytes = 4;
 
 InputTransform::InputTransform(KernelBuilder &b, const KernelSpec &spec,
-                               const Context &context, const Scratch &scratch,
-                               Value panelBytes, Value pointBytes)
+                               const Context &context, const Scratch &scratch)
     : b(b), spec(spec), context(context), scratch(scratch),
-      panelBytes(panelBytes), pointBytes(pointBytes) {}
-
-/// From the first panel to the first line of tile `index` of the block.
-Value InputTransform::panelOffset(Value index) {
-  return b.add(b.mul(b.div(index, spec.tileM), panelBytes),
-               b.mul(b.rem(index, spec.tileM), kLineBytes));
-}
+      reader(b, spec.inputLayout, spec.alignedChannels, context),
+      strides(b, context, spec.product) {}
 
 void InputTransform::emit(Value input, Value first, Value last, Value panels) {
   int64_t step = 1, outTile = spec.transform.outTile();
@@ -47,39 +41,10 @@ void InputTransform::emit(Value input, Value first, Value last, Value panels) {
         if (spec.isInputNchw())
           emitStaged(corner, index, count, panels);
         else
-          emitDirect(corner, b.offset(panels, panelOffset(index)));
+          emitDirect(corner,
+                     b.offset(panels, reader.panelOffset(
+                                          strides, spec.product.tileM, index)));
       });
-}
-
-/// From the first channel of the group to `channel`, where channels are
-/// innermost.
-Value InputTransform::channelOffset(Value channel) {
-  if (spec.inputLayout.kind == Layout::NHWC)
-    return b.mul(channel, kElementBytes);
-  int64_t block = spec.inputLayout.block;
-  return b.add(b.mul(b.div(channel, block), context[InputBlockBytes]),
-               b.mul(b.rem(channel, block), kElementBytes));
-}
-
-/// Runs `body` for each vector of channels that a tile has in its panel, the
-/// padding of the last line included. `at` is its place.
-void InputTransform::forVectors(
-    Value destination, function_ref<void(Value channel, Value at)> body) {
-  int64_t lanes = b.lanes();
-  b.forLoop(context[Lines], [&](Value line) {
-    Value at = b.offset(destination, b.mul(line, spec.tileM * kLineBytes));
-    for (int64_t lane = 0; lane < kLineChannels; lane += lanes)
-      body(b.add(b.mul(line, kLineChannels), lane),
-           b.offset(at, lane * kElementBytes));
-  });
-}
-
-Value InputTransform::loadChannels(Value pointer, Value channel) {
-  VectorType type = b.vec(b.f32(), b.lanes());
-  if (spec.alignedChannels)
-    return b.load(pointer, type);
-  Value left = b.sub(context[Channels], channel);
-  return b.maskedLoad(pointer, b.firstLanes(left, b.lanes()), type);
 }
 
 void InputTransform::emitTileInRegisters(Value destination, Load load) {
@@ -98,7 +63,7 @@ void InputTransform::emitTileInRegisters(Value destination, Load load) {
       row.push_back(columns[x][y]);
     for (Value value : spec.transform.emitInput(b, row)) {
       b.store(value, at);
-      at = b.offset(at, pointBytes);
+      at = b.offset(at, strides.pointBytes);
     }
   }
 }
@@ -124,10 +89,10 @@ void InputTransform::emitTile(Value destination, Load load) {
     for (int64_t x = 0; x < size; ++x)
       row.push_back(
           b.load(b.offset(from, x * kLineBytes), b.vec(b.f32(), b.lanes())));
-    Value at = b.offset(destination, b.mul(b.mul(y, size), pointBytes));
+    Value at = b.offset(destination, b.mul(b.mul(y, size), strides.pointBytes));
     for (Value value : spec.transform.emitInput(b, row)) {
       b.store(value, at);
-      at = b.offset(at, pointBytes);
+      at = b.offset(at, strides.pointBytes);
     }
   });
 }
@@ -148,69 +113,37 @@ void InputTransform::emitDirect(const Corner &corner, Value destination) {
   Value isInner = b.andI(b.andI(rowInside.front(), rowInside.back()),
                          b.andI(isColumn(b.cst(0)), isColumn(b.cst(size - 1))));
   auto emitVectors = [&](bool inner) {
-    forVectors(destination, [&](Value channel, Value at) {
-      Value source = b.offset(origin, channelOffset(channel));
-      emitTile(at, [&](int64_t y, Value x) {
-        Value pointer =
-            b.offset(source, b.add(b.mul(rowBytes, y), b.mul(pixelBytes, x)));
-        if (!inner)
-          pointer = b.select(b.andI(rowInside[y], isColumn(x)), pointer,
-                             scratch.zeros);
-        return loadChannels(pointer, channel);
-      });
-    });
+    reader.forVectors(
+        spec.product.tileM, destination, [&](Value channel, Value at) {
+          Value source = b.offset(origin, reader.offsetOf(channel));
+          emitTile(at, [&](int64_t y, Value x) {
+            Value pointer = b.offset(
+                source, b.add(b.mul(rowBytes, y), b.mul(pixelBytes, x)));
+            if (!inner)
+              pointer = b.select(b.andI(rowInside[y], isColumn(x)), pointer,
+                                 scratch.zeros);
+            return reader.load(pointer, channel);
+          });
+        });
   };
   b.ifThenElse(
       isInner, [&] { emitVectors(true); }, [&] { emitVectors(false); });
 }
 
-/// Writes the pixels of all rows of the part's input, from the corner on, as
-/// lines of b.lanes() channels from `channel` on.
-void InputTransform::stageRows(const Corner &corner, Value channel) {
-  int64_t lanes = b.lanes();
-  VectorType type = b.vec(b.f32(), lanes);
-  Value channelBytes = context[InputBlockBytes];
-  Value first = b.offset(corner.image, b.mul(channel, channelBytes));
-  b.forLoop(b.cst(spec.transform.inTile()), [&](Value row) {
-    Value y = b.add(corner.y, row);
-    Value inside = b.ult(y, context[InputHeight]);
-    Value pixel = b.add(b.mul(y, context[InputWidth]), corner.x);
-    Value source = b.offset(first, b.mul(pixel, kElementBytes));
-    Value line = b.offset(scratch.staging, b.mul(row, kRowPixels * kLineBytes));
-    for (int64_t x = 0; x < kRowPixels; x += lanes) {
-      Value column = b.add(corner.x, x);
-      Value none = b.cstLike(b.vec(b.getI1Type(), lanes), 0);
-      Value all = b.cstLike(none.getType(), -1);
-      Value behind = b.firstLanes(b.sub(b.cst(0), column), lanes);
-      Value ahead = b.firstLanes(b.sub(context[InputWidth], column), lanes);
-      Value pixels = b.andI(ahead, arith::XOrIOp::create(b, behind, all));
-      pixels = b.select(inside, pixels, none);
-      SmallVector<Value> square;
-      Value at = b.offset(source, x * kElementBytes);
-      for (int64_t c = 0; c < lanes; ++c) {
-        Value mask = pixels;
-        if (!spec.alignedChannels)
-          mask =
-              b.select(b.slt(b.add(channel, c), context[Channels]), mask, none);
-        square.push_back(b.maskedLoad(at, mask, type));
-        at = b.offset(at, channelBytes);
-      }
-      for (auto [i, vector] : llvm::enumerate(b.transpose(square)))
-        b.store(vector,
-                b.offset(line, (x + static_cast<int64_t>(i)) * kLineBytes));
-    }
-  });
-}
-
 void InputTransform::emitStaged(const Corner &corner, Value firstIndex,
                                 Value count, Value panels) {
-  forVectors(panels, [&](Value channel, Value base) {
-    stageRows(corner, channel);
+  reader.forVectors(spec.product.tileM, panels, [&](Value channel, Value base) {
+    b.forLoop(b.cst(spec.transform.inTile()), [&](Value row) {
+      reader.stageRow(
+          corner.image, b.add(corner.y, row), corner.x, kRowPixels, channel,
+          b.offset(scratch.staging, b.mul(row, kRowPixels * kLineBytes)));
+    });
     b.forLoop(count, [&](Value tile) {
       Value left = b.mul(tile, spec.transform.outTile() * kLineBytes);
       Value source = b.offset(scratch.staging, left);
       Value index = b.add(firstIndex, tile);
-      emitTile(b.offset(base, panelOffset(index)), [&](int64_t y, Value x) {
+      Value place = reader.panelOffset(strides, spec.product.tileM, index);
+      emitTile(b.offset(base, place), [&](int64_t y, Value x) {
         Value pixel = b.add(x, y * kRowPixels);
         return b.load(b.offset(source, b.mul(pixel, kLineBytes)),
                       b.vec(b.f32(), b.lanes()));

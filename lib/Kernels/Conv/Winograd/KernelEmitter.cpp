@@ -15,9 +15,9 @@ using namespace tarpon::winograd;
 
 static constexpr int64_t kElementBytes = 4;
 
-Context::Context(KernelBuilder &b, const KernelSpec &spec) : b(b) {
+Context::Context(KernelBuilder &b, const igemm::KernelSpec &output) : b(b) {
   for (int64_t p = 0; p < NumParams; ++p)
-    params.push_back(b.getParam(spec.firstParam() + p));
+    params.push_back(b.getParam(getFirstParam(output) + p));
 }
 
 void Context::forParts(Value first, Value last, int64_t step,
@@ -40,13 +40,15 @@ namespace {
 
 class KernelEmitter {
 public:
-  KernelEmitter(KernelBuilder &b, const KernelSpec &spec);
+  KernelEmitter(KernelBuilder &b, const ProductSpec &spec,
+                const Context &context, Value memory, TileSteps &steps);
   void emit();
 
 private:
   int64_t vectors() const { return spec.tileN / b.lanes(); }
-  void emitTask(OutputTransform &transform, Value firstTile, Value lastTile,
-                Value group, Value channelBlock);
+  void emitTask(Value firstTile, Value lastTile, Value group,
+                Value channelBlock);
+  void emitMissingTiles(Value tiles);
   void emitProducts(Value panel, Value filterPanel, Value destination);
   SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators);
 
@@ -57,62 +59,74 @@ private:
   static constexpr int64_t kAheadBytes = 16 << 10;
 
   KernelBuilder &b;
-  const KernelSpec &spec;
-  Context context;
-  Value input, filter;
-  /// Bytes of a panel of the input and of the filter, and of one point.
-  Value panelBytes, filterPanelBytes, pointBytes;
-  Value zeros, between, staging, panels, products;
+  const ProductSpec &spec;
+  const Context &context;
+  TileSteps &steps;
+  PanelStrides strides;
+  Value input, filter, filterPanelBytes, panels, products;
 };
 
 } // namespace
 
-KernelEmitter::KernelEmitter(KernelBuilder &b, const KernelSpec &spec)
-    : b(b), spec(spec), context(b, spec) {
+KernelEmitter::KernelEmitter(KernelBuilder &b, const ProductSpec &spec,
+                             const Context &context, Value memory,
+                             TileSteps &steps)
+    : b(b), spec(spec), context(context), steps(steps),
+      strides(b, context, spec) {
   input = b.getBuffer(0);
   filter = b.getBuffer(1);
-  panelBytes = b.mul(context[Lines], spec.tileM * kLineBytes);
   filterPanelBytes =
       b.mul(context[Lines], kLineChannels * spec.tileN * kElementBytes);
-  ScratchLayout layout(spec.transform);
-  pointBytes = b.add(b.mul(b.div(context[BlockTiles], spec.tileM), panelBytes),
-                     kLineBytes);
-  zeros = b.getScratch();
-  between = b.offset(zeros, kLineBytes);
-  staging = b.offset(between, layout.betweenBytes);
-  panels = b.offset(staging, layout.stagingBytes);
-  products = b.offset(panels, b.mul(pointBytes, spec.transform.points()));
+  panels = memory;
+  products = b.offset(panels, b.mul(strides.pointBytes, spec.points));
 }
 
 void KernelEmitter::emit() {
-  b.store(b.cstLike(b.vec(b.f32(), kLineChannels), 0), zeros);
-  InputTransform before(b, spec, context, {zeros, between, staging}, panelBytes,
-                        pointBytes);
-  OutputTransform behind(b, spec, context, {zeros, between, staging});
   Value one = b.cst(1);
-  b.forLoop(
-      b.getBegin(), b.getEnd(), one, b.cst(-1),
-      [&](Value task, ValueRange carried) -> SmallVector<Value> {
-        Value channelBlock = b.rem(task, context[ChannelBlocks]);
-        Value tiles = b.div(task, context[ChannelBlocks]);
-        Value group = b.div(tiles, context[TileBlocks]);
-        Value first =
-            b.mul(b.rem(tiles, context[TileBlocks]), context[BlockTiles]);
-        Value last = b.minS(b.add(first, context[BlockTiles]), context[Tiles]);
-        // The panels of the task before may be those of this one.
-        b.ifThen(b.cmp(KernelBuilder::Pred::ne, tiles, carried[0]), [&] {
-          before.emit(b.offset(input, b.mul(group, context[InputGroupBytes])),
-                      first, last, panels);
-        });
-        emitTask(behind, first, last, group, channelBlock);
-        return {tiles};
-      });
+  b.forLoop(b.getBegin(), b.getEnd(), one, b.cst(-1),
+            [&](Value task, ValueRange carried) -> SmallVector<Value> {
+              Value channelBlock = b.rem(task, context[ChannelBlocks]);
+              Value tiles = b.div(task, context[ChannelBlocks]);
+              Value group = b.div(tiles, context[TileBlocks]);
+              Value first =
+                  b.mul(b.rem(tiles, context[TileBlocks]), context[BlockTiles]);
+              Value last =
+                  b.minS(b.add(first, context[BlockTiles]), context[Tiles]);
+              // The panels of the task before may be those of this one.
+              b.ifThen(b.cmp(KernelBuilder::Pred::ne, tiles, carried[0]), [&] {
+                steps.emitInput(
+                    b.offset(input, b.mul(group, context[InputGroupBytes])),
+                    first, last, panels);
+                emitMissingTiles(b.sub(last, first));
+              });
+              emitTask(first, last, group, channelBlock);
+              return {tiles};
+            });
 }
 
-void KernelEmitter::emitTask(OutputTransform &transform, Value firstTile,
-                             Value lastTile, Value group, Value channelBlock) {
-  int64_t points = spec.transform.points();
-  Value pointRow = b.cst(points * spec.tileN * kElementBytes);
+/// Zeros where the last panel has more rows than there are tiles: what is there
+/// is multiplied like the rest, and denormal numbers are multiplied slowly.
+void KernelEmitter::emitMissingTiles(Value tiles) {
+  Value rows = b.rem(tiles, spec.tileM);
+  Value last = b.mul(b.div(tiles, spec.tileM), strides.panelBytes);
+  Value zero = b.cstLike(b.vec(b.f32(), kLineChannels), 0);
+  b.ifThen(b.slt(b.cst(0), rows), [&] {
+    b.forLoop(b.cst(spec.points), [&](Value point) {
+      Value panel =
+          b.offset(panels, b.add(b.mul(point, strides.pointBytes), last));
+      b.forLoop(context[Lines], [&](Value line) {
+        Value at = b.offset(panel, b.mul(line, spec.tileM * kLineBytes));
+        b.forLoop(rows, b.cst(spec.tileM), b.cst(1), [&](Value row) {
+          b.store(zero, b.offset(at, b.mul(row, kLineBytes)));
+        });
+      });
+    });
+  });
+}
+
+void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
+                             Value channelBlock) {
+  int64_t points = spec.points;
   Value tilePanels = b.ceilDiv(b.sub(lastTile, firstTile), b.cst(spec.tileM));
   Value firstChannels = b.mul(channelBlock, context[BlockN]);
   Value lastChannels =
@@ -123,17 +137,18 @@ void KernelEmitter::emitTask(OutputTransform &transform, Value firstTile,
         b.offset(filter, b.mul(b.mul(index, points), filterPanelBytes));
     b.forLoop(b.cst(points), [&](Value point) {
       Value filterPanel = b.offset(filterTile, b.mul(point, filterPanelBytes));
-      Value inputPanels = b.offset(panels, b.mul(point, pointBytes));
+      Value inputPanels = b.offset(panels, b.mul(point, strides.pointBytes));
       Value destination =
           b.offset(products, b.mul(point, spec.tileN * kElementBytes));
       b.forLoop(tilePanels, [&](Value tilePanel) {
         Value row = b.mul(tilePanel, spec.tileM);
-        emitProducts(b.offset(inputPanels, b.mul(tilePanel, panelBytes)),
-                     filterPanel, b.offset(destination, b.mul(row, pointRow)));
+        emitProducts(
+            b.offset(inputPanels, b.mul(tilePanel, strides.panelBytes)),
+            filterPanel, b.offset(destination, b.mul(row, spec.tileBytes())));
       });
     });
-    transform.emit(products, firstTile, lastTile, group,
-                   b.mul(channelTile, spec.tileN));
+    steps.emitOutput(products, firstTile, lastTile, group,
+                     b.mul(channelTile, spec.tileN));
   });
 }
 
@@ -155,7 +170,7 @@ void KernelEmitter::emitProducts(Value panel, Value filterPanel,
                                b.offset(w, b.mul(channel, stepBytes)), inner);
                          });
       });
-  int64_t rowBytes = spec.transform.points() * spec.tileN * kElementBytes;
+  int64_t rowBytes = spec.tileBytes();
   for (int64_t p = 0; p < spec.tileM; ++p)
     for (int64_t v = 0; v < vectors(); ++v)
       b.store(
@@ -184,6 +199,42 @@ SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w,
   return sums;
 }
 
+void winograd::emitTasks(KernelBuilder &b, const ProductSpec &spec,
+                         const Context &context, Value memory,
+                         TileSteps &steps) {
+  KernelEmitter(b, spec, context, memory, steps).emit();
+}
+
+namespace {
+class WinogradSteps final : public TileSteps {
+public:
+  WinogradSteps(KernelBuilder &b, const KernelSpec &spec,
+                const Context &context, const Scratch &scratch)
+      : before(b, spec, context, scratch), behind(b, spec, context, scratch) {}
+
+  void emitInput(Value input, Value first, Value last, Value panels) override {
+    before.emit(input, first, last, panels);
+  }
+  void emitOutput(Value products, Value first, Value last, Value group,
+                  Value channel) override {
+    behind.emit(products, first, last, group, channel);
+  }
+
+private:
+  InputTransform before;
+  OutputTransform behind;
+};
+} // namespace
+
 void winograd::emitKernel(KernelBuilder &b, const KernelSpec &spec) {
-  KernelEmitter(b, spec).emit();
+  Context context(b, spec.output);
+  ScratchLayout layout(spec.transform);
+  Scratch scratch;
+  scratch.zeros = b.getScratch();
+  scratch.between = b.offset(scratch.zeros, kLineBytes);
+  scratch.staging = b.offset(scratch.between, layout.betweenBytes);
+  b.store(b.cstLike(b.vec(b.f32(), kLineChannels), 0), scratch.zeros);
+  WinogradSteps steps(b, spec, context, scratch);
+  emitTasks(b, spec.product, context,
+            b.offset(scratch.staging, layout.stagingBytes), steps);
 }

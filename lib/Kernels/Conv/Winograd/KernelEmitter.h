@@ -20,7 +20,7 @@ using mlir::ValueRange;
 /// The parameters of the launch, and loops that all steps have.
 class Context {
 public:
-  Context(KernelBuilder &b, const KernelSpec &spec);
+  Context(KernelBuilder &b, const igemm::KernelSpec &output);
 
   Value operator[](Param p) const { return params[p]; }
 
@@ -34,6 +34,68 @@ public:
 private:
   KernelBuilder &b;
   SmallVector<Value> params;
+};
+
+/// What comes before and behind the products.
+class TileSteps {
+public:
+  virtual ~TileSteps() = default;
+  /// Transforms tiles [first, last) of the images whose group starts at `input`
+  /// to panels. Those of one point are `pointBytes` apart, and those of tileM
+  /// tiles `panelBytes`.
+  virtual void emitInput(Value input, Value first, Value last,
+                         Value panels) = 0;
+  /// Transforms back and stores: tiles [first, last) and tileN channels from
+  /// `channel` in the group on.
+  virtual void emitOutput(Value products, Value first, Value last, Value group,
+                          Value channel) = 0;
+};
+
+/// Bytes of a panel of the input, and of all panels of one point.
+struct PanelStrides {
+  PanelStrides(KernelBuilder &b, const Context &context,
+               const ProductSpec &spec);
+  Value panelBytes, pointBytes;
+};
+
+/// Runs the steps and multiplies, with panels and products from `memory` on:
+/// the tasks of the launch; KernelEmitter.cpp.
+void emitTasks(KernelBuilder &b, const ProductSpec &spec,
+               const Context &context, Value memory, TileSteps &steps);
+
+/// Reads vectors of channels of a group, and places them in panels;
+/// ChannelReader.cpp.
+class ChannelReader {
+public:
+  ChannelReader(KernelBuilder &b, const Layout &layout, bool alignedChannels,
+                const Context &context)
+      : b(b), layout(layout), alignedChannels(alignedChannels),
+        context(context) {}
+
+  /// From the first channel of the group to `channel`, where channels are
+  /// innermost.
+  Value offsetOf(Value channel);
+  Value load(Value pointer, Value channel);
+  /// In nchw: writes `pixels` pixels from (y, x) on, which may be outside of
+  /// the image that starts at `image`, as lines of b.lanes() channels from
+  /// `channel` on.
+  void stageRow(Value image, Value y, Value x, int64_t pixels, Value channel,
+                Value line);
+
+  /// From the first panel to the first line of tile `index` of the block.
+  Value panelOffset(const PanelStrides &strides, int64_t tileM, Value index);
+  /// From a tile's first line to its vector that starts at `channel`.
+  Value panelChannelOffset(int64_t tileM, Value channel);
+  /// Runs `body` for each vector of channels that a tile has in its panel, the
+  /// padding of the last line included. `at` is its place.
+  void forVectors(int64_t tileM, Value destination,
+                  llvm::function_ref<void(Value channel, Value at)> body);
+
+private:
+  KernelBuilder &b;
+  const Layout &layout;
+  bool alignedChannels;
+  const Context &context;
 };
 
 /// Memory of the thread that runs the kernel.
@@ -50,13 +112,10 @@ struct Scratch {
 /// B^T d B: from the input to the panels; InputTransform.cpp.
 class InputTransform {
 public:
-  /// Panels of one point are `pointBytes` apart, and those of tileM tiles
-  /// `panelBytes`.
   InputTransform(KernelBuilder &b, const KernelSpec &spec,
-                 const Context &context, const Scratch &scratch,
-                 Value panelBytes, Value pointBytes);
+                 const Context &context, const Scratch &scratch);
 
-  /// Tiles [first, last) of the images whose group starts at `input`.
+  /// See TileSteps.
   void emit(Value input, Value first, Value last, Value panels);
 
 private:
@@ -70,20 +129,15 @@ private:
   void emitDirect(const Corner &corner, Value destination);
   void emitStaged(const Corner &corner, Value firstIndex, Value count,
                   Value panels);
-  void stageRows(const Corner &corner, Value channel);
   void emitTile(Value destination, Load load);
   void emitTileInRegisters(Value destination, Load load);
-  Value loadChannels(Value pointer, Value channel);
-  Value channelOffset(Value channel);
-  Value panelOffset(Value index);
-  void forVectors(Value destination,
-                  llvm::function_ref<void(Value channel, Value at)> body);
 
   KernelBuilder &b;
   const KernelSpec &spec;
   const Context &context;
   Scratch scratch;
-  Value panelBytes, pointBytes;
+  ChannelReader reader;
+  PanelStrides strides;
 };
 
 /// A^T m A: from the products to the result; OutputTransform.cpp.
@@ -92,7 +146,7 @@ public:
   OutputTransform(KernelBuilder &b, const KernelSpec &spec,
                   const Context &context, const Scratch &scratch);
 
-  /// Tiles [first, last) and tileN channels from `channel` in the group on.
+  /// See TileSteps.
   void emit(Value products, Value first, Value last, Value group,
             Value channel);
 

@@ -27,7 +27,7 @@ OutputTransform::OutputTransform(KernelBuilder &b, const KernelSpec &spec,
 
 SmallVector<Value> OutputTransform::transformColumn(Value products, Value x) {
   int64_t size = spec.transform.inTile();
-  int64_t pointBytes = spec.tileN * kElementBytes;
+  int64_t pointBytes = spec.product.tileN * kElementBytes;
   Value from = b.offset(products, b.mul(x, pointBytes));
   SmallVector<Value> column;
   for (int64_t y = 0; y < size; ++y)
@@ -96,7 +96,7 @@ void OutputTransform::emitDirect(Value products, const Part &part) {
 
 void OutputTransform::emitStaged(Value products, const Part &part) {
   int64_t outTile = spec.transform.outTile();
-  int64_t tileBytes = spec.transform.points() * spec.tileN * kElementBytes;
+  int64_t tileBytes = spec.product.tileBytes();
   b.forLoop(part.count, [&](Value tile) {
     Value first = b.offset(scratch.staging, b.mul(tile, outTile * kLineBytes));
     Value source = b.offset(products, b.mul(tile, tileBytes));
@@ -121,10 +121,10 @@ void OutputTransform::emitStaged(Value products, const Part &part) {
 void OutputTransform::emit(Value products, Value first, Value last, Value group,
                            Value channel) {
   int64_t outTile = spec.transform.outTile(), lanes = b.lanes();
-  int64_t tileBytes = spec.transform.points() * spec.tileN * kElementBytes;
+  int64_t tileBytes = spec.product.tileBytes();
   Value left = b.sub(context[OutChannels], channel);
   Value vectors =
-      b.minS(b.cst(spec.tileN / lanes), b.ceilDiv(left, b.cst(lanes)));
+      b.minS(b.cst(spec.product.tileN / lanes), b.ceilDiv(left, b.cst(lanes)));
   Value firstChannel = b.add(b.mul(group, context[OutChannels]), channel);
   int64_t step = spec.isResultNchw() ? kRowPixels / outTile : 1;
   context.forParts(

@@ -1,0 +1,269 @@
+//===- TilePlan.cpp - Configs, packing of filters and launches ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEngine.h"
+
+#include "tarpon/Runtime/KernelABI.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::winograd;
+using llvm::divideCeil;
+
+bool winograd::hasWholeVectors(const Layout &layout, const TargetInfo &target) {
+  return layout.kind != Layout::Blocked || layout.block % target.lanes() == 0;
+}
+
+igemm::KernelSpec winograd::makeOutputSpec(const Problem &problem,
+                                           const TargetInfo &target,
+                                           const igemm::Geometry &geometry,
+                                           int64_t pixels) {
+  PerfConfig config{{"tile_m", pixels}, {"tile_n", target.lanes()}};
+  igemm::KernelSpec spec(problem, target, config, geometry,
+                         problem.operands[0].layout);
+  // How implicit GEMM would pack the input is nothing to this kernel.
+  spec.mergedRows = false;
+  return spec;
+}
+
+int64_t winograd::getFirstParam(const igemm::KernelSpec &output) {
+  return igemm::NumParams + 2 * static_cast<int64_t>(output.operands.size()) +
+         output.epilogue.numParams();
+}
+
+//===----------------------------------------------------------------------===//
+// Configs
+//===----------------------------------------------------------------------===//
+
+static bool fitsRegisters(const TargetInfo &target, int64_t m, int64_t n) {
+  return igemm::fitsRegisters(target, igemm::Arith::F32, m, n);
+}
+
+static constexpr int64_t kMaxBlock = 64;
+
+bool winograd::isValidBlock(const TargetInfo &target,
+                            const PerfConfig &config) {
+  if (!config.has("tile_m") || !config.has("tile_n") || !config.has("block_m"))
+    return false;
+  int64_t m = config.get("tile_m"), n = config.get("tile_n"),
+          block = config.get("block_m");
+  return m >= 1 && n >= target.lanes() && n % target.lanes() == 0 &&
+         block >= 1 && block <= kMaxBlock && fitsRegisters(target, m, n);
+}
+
+/// Blocks of tiles of the same size, the largest of which fill about a share of
+/// the L2 cache.
+static int64_t chooseBlock(const TargetInfo &target, const TileWork &work,
+                           const igemm::Geometry &g, int64_t m, int64_t n,
+                           double share) {
+  int64_t bytes = work.points * 4 * (llvm::alignTo(g.channels, 16) + n);
+  auto room = static_cast<int64_t>(share * static_cast<double>(target.l2Bytes));
+  int64_t largest = std::clamp<int64_t>(room / (bytes * m), 1, kMaxBlock);
+  int64_t panels = divideCeil(work.tiles(g), m);
+  int64_t blocks = divideCeil(panels, largest);
+  // Threads that have one block more than others are waited for.
+  if (blocks > 1 && target.threads > 1)
+    blocks = llvm::alignTo(blocks, target.threads);
+  return std::max<int64_t>(1, divideCeil(panels, blocks));
+}
+
+/// All blocks of one tile with their estimated cycles.
+static void appendBlocks(const TargetInfo &target, const igemm::Geometry &g,
+                         const TileWork &work, const PerfConfig &fields,
+                         int64_t m, int64_t n, RankedConfigs &list) {
+  SmallVector<int64_t> blocks;
+  for (double share : {0.4, 1.0, 4.0}) {
+    int64_t block = chooseBlock(target, work, g, m, n, share);
+    if (llvm::is_contained(blocks, block))
+      continue;
+    blocks.push_back(block);
+    PerfConfig config = fields;
+    config.set("tile_m", m);
+    config.set("tile_n", n);
+    config.set("block_m", block);
+    list.emplace_back(estimateCycles(target, work, g, config), config);
+  }
+}
+
+void winograd::appendTiles(const TargetInfo &target, const igemm::Geometry &g,
+                           const TileWork &work, const PerfConfig &fields,
+                           RankedConfigs &list) {
+  for (int64_t vectors : {1, 2, 3, 4})
+    for (int64_t m : {2, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})
+      if (int64_t n = vectors * target.lanes(); fitsRegisters(target, m, n))
+        appendBlocks(target, g, work, fields, m, n, list);
+}
+
+void winograd::appendDefaultTiles(const TargetInfo &target,
+                                  const igemm::Geometry &g,
+                                  const TileWork &work,
+                                  const PerfConfig &fields,
+                                  RankedConfigs &list) {
+  constexpr int64_t kVectors = 2;
+  int64_t most = (target.vectorRegisters - kVectors - 1) / kVectors;
+  for (int64_t m : {most, most / 2})
+    appendBlocks(target, g, work, fields, m, kVectors * target.lanes(), list);
+}
+
+void winograd::sortByCycles(RankedConfigs &list) {
+  llvm::stable_sort(
+      list, [](const auto &a, const auto &b) { return a.first < b.first; });
+}
+
+std::vector<PerfConfig> winograd::chooseConfigs(const RankedConfigs &sorted,
+                                                const PerfConfig &standard) {
+  // Each tile is a kernel to compile, each block only a parameter.
+  constexpr size_t kKernels = 4;
+  std::vector<PerfConfig> kernels, chosen;
+  for (const auto &[cycles, config] : sorted) {
+    PerfConfig kernel = config;
+    kernel.set("block_m", 0);
+    if (!llvm::is_contained(kernels, kernel)) {
+      if (kernels.size() == kKernels)
+        continue;
+      kernels.push_back(kernel);
+    }
+    chosen.push_back(config);
+  }
+  if (!llvm::is_contained(chosen, standard))
+    chosen.push_back(standard);
+  return chosen;
+}
+
+double winograd::getFraction(const Problem &problem, const TargetInfo &target,
+                             double cycles) {
+  // Two multiply-adds of a vector per cycle.
+  auto perCycle = static_cast<double>(4 * target.lanes());
+  return problem.flops() / perCycle / std::max(cycles, 1.0);
+}
+
+//===----------------------------------------------------------------------===//
+// Packing the filter
+//===----------------------------------------------------------------------===//
+
+std::vector<char> winograd::packFilter(
+    const ProductSpec &spec, const igemm::Geometry &g, ArrayRef<char> filter,
+    function_ref<std::vector<double>(ArrayRef<float>)> transform) {
+  int64_t depth = llvm::alignTo(g.channels, kLineChannels);
+  int64_t channelTiles = divideCeil(g.outChannels, spec.tileN);
+  std::vector<char> bytes(
+      g.groups * channelTiles * spec.points * depth * spec.tileN * 4, 0);
+  auto *packed = reinterpret_cast<float *>(bytes.data());
+  const auto *weights = reinterpret_cast<const float *>(filter.data());
+  int64_t taps = g.taps();
+  for (int64_t k = 0; k < g.groups * g.outChannels; ++k) {
+    int64_t inGroup = k % g.outChannels;
+    int64_t tile = k / g.outChannels * channelTiles + inGroup / spec.tileN;
+    int64_t column = inGroup % spec.tileN;
+    for (int64_t c = 0; c < g.channels; ++c) {
+      std::vector<double> values =
+          transform(ArrayRef(weights + (k * g.channels + c) * taps, taps));
+      for (int64_t e = 0; e < spec.points; ++e)
+        packed[((tile * spec.points + e) * depth + c) * spec.tileN + column] =
+            static_cast<float>(values[e]);
+    }
+  }
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// The launch
+//===----------------------------------------------------------------------===//
+
+/// Sets the parameters that say how the input lies in memory.
+static void setInputParams(std::vector<int64_t> &params, const Layout &layout,
+                           const igemm::Geometry &g) {
+  constexpr int64_t kElement = 4;
+  int64_t channels = g.groups * g.channels, pixels = g.height * g.width;
+  bool isNhwc = layout.kind == Layout::NHWC;
+  int64_t block = layout.block; // 1 in nchw.
+  int64_t pitch = g.inputPitch ? g.inputPitch : channels;
+  params[InputPixelBytes] = (isNhwc ? pitch : block) * kElement;
+  params[InputBlockBytes] = isNhwc ? 0 : pixels * block * kElement;
+  params[InputGroupBytes] = g.channels * (isNhwc ? 1 : pixels) * kElement;
+  params[InputImageBytes] =
+      (isNhwc ? pitch : llvm::alignTo(channels, block)) * pixels * kElement;
+  params[InputHeight] = g.height;
+  params[InputWidth] = g.width;
+  params[Channels] = g.channels;
+  params[Lines] = divideCeil(g.channels, kLineChannels);
+  params[PadTop] = g.padTop;
+  params[PadLeft] = g.padLeft;
+}
+
+std::vector<int64_t> winograd::makeTileParams(const Layout &inputLayout,
+                                              const igemm::Geometry &g,
+                                              const TileWork &work) {
+  std::vector<int64_t> params(NumParams, 0);
+  setInputParams(params, inputLayout, g);
+  params[OutHeight] = g.outHeight;
+  params[OutWidth] = g.outWidth;
+  params[OutChannels] = g.outChannels;
+  params[TilesX] = work.tilesX;
+  params[TilesY] = work.tilesY;
+  params[Tiles] = work.tiles(g);
+  return params;
+}
+
+int64_t winograd::setTaskParams(std::vector<int64_t> &params,
+                                const ProductSpec &spec,
+                                const TargetInfo &target,
+                                const igemm::Geometry &g, int64_t block) {
+  int64_t panels = divideCeil(params[Tiles], spec.tileM);
+  block = std::min(block, panels);
+  int64_t tileBlocks = divideCeil(panels, block);
+  int64_t channelTiles = divideCeil(g.outChannels, spec.tileN);
+  // Channels are cut where there are too few tiles to keep the threads busy; a
+  // thread that gets both halves of a block transforms its input once.
+  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
+  int64_t channelBlocks = std::clamp<int64_t>(
+      divideCeil(wanted, tileBlocks * g.groups), 1, channelTiles);
+  int64_t blockN = divideCeil(channelTiles, channelBlocks);
+  channelBlocks = divideCeil(channelTiles, blockN);
+  params[BlockTiles] = block * spec.tileM;
+  params[TileBlocks] = tileBlocks;
+  params[ChannelTiles] = channelTiles;
+  params[BlockN] = blockN;
+  params[ChannelBlocks] = channelBlocks;
+  return g.groups * tileBlocks * channelBlocks;
+}
+
+std::vector<int64_t> winograd::makeResultParams(const Problem &problem,
+                                                const igemm::KernelSpec &output,
+                                                const igemm::Geometry &g) {
+  std::vector<int64_t> params(igemm::NumParams, 0);
+  float scale = problem.result.quantized ? problem.result.scales[0] : 1.0f;
+  params[igemm::ResultInverseScale] = runtime::floatParam(1.0f / scale);
+  params[igemm::ResultZeroPoint] =
+      runtime::floatParam(static_cast<float>(problem.result.zeroPoint));
+  params[igemm::ResultChannels] =
+      g.resultPitch ? g.resultPitch : g.groups * g.outChannels;
+  params[igemm::OutPixels] = g.outPixels();
+  for (const igemm::OperandAccess &access : output.operands) {
+    const TensorDesc &desc = problem.operands[access.operand];
+    params.push_back(
+        runtime::floatParam(desc.quantized ? desc.scales[0] : 1.0f));
+    params.push_back(runtime::floatParam(static_cast<float>(desc.zeroPoint)));
+  }
+  EpilogueEmitter::appendParams(problem, params);
+  assert(static_cast<int64_t>(params.size()) == getFirstParam(output) &&
+         "the kernel counts its parameters otherwise");
+  return params;
+}
+
+void winograd::bindBuffers(LaunchPlan &launch,
+                           const igemm::KernelSpec &output) {
+  launch.buffers = {{BufferSlot::Operand, 0}, {BufferSlot::Constant, 0}};
+  for (const igemm::OperandAccess &access : output.operands)
+    launch.buffers.push_back({BufferSlot::Operand, access.operand});
+  launch.buffers.push_back({BufferSlot::Result, 0});
+}
