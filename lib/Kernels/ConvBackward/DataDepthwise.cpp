@@ -34,7 +34,8 @@ protected:
 
   Applicability checkForward(const ForwardPhase &phase,
                              const TargetInfo &target) const override {
-    if (phase.geometry.padTop < 0 || phase.geometry.padLeft < 0)
+    const igemm::Geometry &g = phase.geometry;
+    if (g.padFront < 0 || g.padTop < 0 || g.padLeft < 0)
       return Applicability::no("needs padding of no more than the kernel "
                                "reaches over");
     return forward.isApplicable(phase.problem, target);

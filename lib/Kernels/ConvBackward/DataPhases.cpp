@@ -44,18 +44,22 @@ static void setWindow(Problem &forward, const igemm::Geometry &g) {
     int64_t read = out - 1 + (kernel - 1) * dilation + 1 - pad;
     return d(std::max<int64_t>(0, read - in));
   };
-  double endH = end(g.outHeight, g.kernelH, g.dilationH, g.padTop, g.height),
+  double endD = end(g.outDepth, g.kernelD, g.dilationD, g.padFront, g.depth),
+         endH = end(g.outHeight, g.kernelH, g.dilationH, g.padTop, g.height),
          endW = end(g.outWidth, g.kernelW, g.dilationW, g.padLeft, g.width);
   forward.attrs = {{"group", {d(g.groups)}}};
-  if (forward.result.rank() == 3) {
-    forward.attrs["strides"] = {1};
-    forward.attrs["dilations"] = {d(g.dilationW)};
-    forward.attrs["pads"] = {d(g.padLeft), endW};
-    return;
-  }
-  forward.attrs["strides"] = {1, 1};
-  forward.attrs["dilations"] = {d(g.dilationH), d(g.dilationW)};
-  forward.attrs["pads"] = {d(g.padTop), d(g.padLeft), endH, endW};
+  // Of three dimensions, as many as there are.
+  int64_t missing = 5 - forward.result.rank();
+  std::vector<double> dilations = {d(g.dilationD), d(g.dilationH),
+                                   d(g.dilationW)},
+                      begins = {d(g.padFront), d(g.padTop), d(g.padLeft)},
+                      ends = {endD, endH, endW};
+  std::vector<double> pads(begins.begin() + missing, begins.end());
+  pads.insert(pads.end(), ends.begin() + missing, ends.end());
+  forward.attrs["strides"] = std::vector<double>(3 - missing, 1);
+  forward.attrs["dilations"] =
+      std::vector<double>(dilations.begin() + missing, dilations.end());
+  forward.attrs["pads"] = pads;
 }
 
 /// Phases are stored as f32, without the epilogue.
@@ -68,8 +72,10 @@ static void setPhaseResult(Problem &forward, const igemm::Geometry &g) {
   result.scales.clear();
   result.zeroPoint = 0;
   result.shape.back() = g.outWidth;
-  if (result.rank() == 4)
-    result.shape[2] = g.outHeight;
+  if (result.rank() >= 4)
+    result.shape[result.rank() - 2] = g.outHeight;
+  if (result.rank() >= 5)
+    result.shape[2] = g.outDepth;
 }
 
 ForwardPhase DataPhasesSolver::getForward(const Problem &problem,
@@ -82,7 +88,9 @@ ForwardPhase DataPhasesSolver::getForward(const Problem &problem,
   conv.operands[0] = getReadInput(problem.operands[0], readsChannelsLast());
   TensorDesc &filter = conv.operands[1];
   filter.shape = {g.groups * g.outChannels, g.channels};
-  if (conv.result.rank() == 4)
+  if (conv.result.rank() >= 5)
+    filter.shape.push_back(g.kernelD);
+  if (conv.result.rank() >= 4)
     filter.shape.push_back(g.kernelH);
   filter.shape.push_back(g.kernelW);
   repeatScales(filter, g.groups);
@@ -101,8 +109,8 @@ Applicability DataPhasesSolver::isApplicable(const Problem &problem,
                                              const TargetInfo &target) const {
   if (problem.op != "conv_transpose")
     return Applicability::no("needs a transposed convolution");
-  if (problem.result.rank() > 4)
-    return Applicability::no("needs one or two spatial dimensions");
+  if (problem.result.rank() > 5)
+    return Applicability::no("needs one to three spatial dimensions");
   // The filter of a phase is picked from it at compile time.
   if (!problem.operands[1].constant)
     return Applicability::no("needs a constant filter");
@@ -133,7 +141,8 @@ DataPhasesSolver::placePhases(Workspace &workspace, const Problem &problem,
                               const Phases &phases) const {
   std::vector<PhasePlace> places;
   for (int64_t phase = 0; phase < phases.count(); ++phase) {
-    PhasePlace place = {-1, phases.height(phase).places,
+    PhasePlace place = {-1, phases.depth(phase).places,
+                        phases.height(phase).places,
                         phases.width(phase).places};
     if (phases.count() > 1 && phases.hasTaps(phase)) {
       ForwardPhase forward = getForward(problem, phases, phase);

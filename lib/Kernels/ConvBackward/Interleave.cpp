@@ -25,26 +25,44 @@ namespace {
 /// The phases inside of an emitted kernel.
 struct PhaseTable {
   /// The entries of a phase, 8 bytes each.
-  enum Entry : int64_t { Bytes, Height, Width, NumEntries };
+  enum Entry : int64_t { Bytes, Depth, Height, Width, NumEntries };
 
-  int64_t workspace, table, strideW; ///< buffers and a parameter
+  int64_t workspace, table;          ///< buffers
+  int64_t strideD, strideH, strideW; ///< parameters
 
   Value read(KernelBuilder &b, Value phase, Entry entry) const {
     Value index = b.add(b.mul(phase, NumEntries), b.cst(entry));
     return b.load(b.offset(b.getBuffer(table), b.mul(index, 8)), b.i64());
   }
+
+  /// The first phase of row y of slice z of the result.
+  Value firstOf(KernelBuilder &b, Value z, Value y) const {
+    Value slice = b.mul(b.rem(z, b.getParam(strideD)), b.getParam(strideH));
+    Value row = b.add(slice, b.rem(y, b.getParam(strideH)));
+    return b.mul(row, b.getParam(strideW));
+  }
 };
 
 /// One phase: numbers and zeros for those without.
 struct BoundPhase {
-  Value base, exists, height, width;
+  Value base, exists, depth, height, width;
 
   BoundPhase(KernelBuilder &b, const PhaseTable &phases, Value phase) {
     Value bytes = phases.read(b, phase, PhaseTable::Bytes);
+    depth = phases.read(b, phase, PhaseTable::Depth);
     height = phases.read(b, phase, PhaseTable::Height);
     width = phases.read(b, phase, PhaseTable::Width);
     exists = b.cmp(KernelBuilder::Pred::sge, bytes, b.cst(0));
     base = b.offset(b.getBuffer(phases.workspace), b.maxS(bytes, b.cst(0)));
+  }
+
+  /// The row of the phase that row y of slice z of the result is made of, of
+  /// all rows of image or plane `image`.
+  Value rowOf(KernelBuilder &b, const PhaseTable &phases, Value image, Value z,
+              Value y) const {
+    Value slice = b.add(b.mul(image, depth),
+                        b.div(z, b.getParam(phases.strideD)));
+    return b.add(b.mul(slice, height), b.div(y, b.getParam(phases.strideH)));
   }
 
   /// `count` numbers from `element` on; zeros behind them.
@@ -61,8 +79,6 @@ struct PixelKernel {
   PhaseTable phases;
   ChannelsLastLoop loop;
   VectorOutput output;
-  int64_t strideHParam;
-  bool hasRows; ///< two spatial dimensions
 
   void emit(KernelBuilder &b) const;
 };
@@ -71,14 +87,14 @@ struct PixelKernel {
 struct PlaneKernel {
   PhaseTable phases;
   VectorOutput output;
-  int64_t strideHParam, heightParam, widthParam, channelsParam, rowsParam,
+  int64_t depthParam, heightParam, widthParam, channelsParam, rowsParam,
       rowsPerTaskParam;
   /// Columns of a row alternate between so many phases; 0 for any number.
   int64_t strideW;
 
   void emit(KernelBuilder &b) const;
-  void emitRow(KernelBuilder &b, const VectorOutput::Bound &out, Value row,
-               Value channel, Value first, Value inPhase, Value plane) const;
+  void emitRow(KernelBuilder &b, const VectorOutput::Bound &out,
+               Value row) const;
 };
 
 } // namespace
@@ -88,14 +104,15 @@ void PixelKernel::emit(KernelBuilder &b) const {
   int64_t lanes = loop.fittingLanes(b.lanes());
   Value strideW = b.getParam(phases.strideW), zero = b.cst(0);
   loop.emit(b, [&](const ChannelsLastRow &row) {
-    Value y = hasRows ? row.outer.front() : zero;
-    Value strideH = b.getParam(strideHParam);
-    Value inPhase = b.div(y, strideH);
-    Value firstPhase = b.mul(b.rem(y, strideH), strideW);
+    size_t outer = row.outer.size();
+    Value z = outer >= 2 ? row.outer[outer - 2] : zero;
+    Value y = outer >= 1 ? row.outer[outer - 1] : zero;
+    Value firstPhase = phases.firstOf(b, z, y);
     b.forLoop(strideW, [&](Value w) {
       BoundPhase phase(b, phases, b.add(firstPhase, w));
-      Value image = b.mul(row.inputStart, b.mul(phase.height, phase.width));
-      Value pixels = b.mul(inPhase, phase.width);
+      Value rows = b.mul(phase.depth, phase.height);
+      Value image = b.mul(row.inputStart, b.mul(rows, phase.width));
+      Value pixels = b.mul(phase.rowOf(b, phases, zero, z, y), phase.width);
       b.forLoop(phase.width, [&](Value i) {
         Value x = b.add(b.mul(i, strideW), w);
         Value pixel = b.mul(b.add(pixels, i), loop.pixelSize(b));
@@ -115,30 +132,25 @@ void PixelKernel::emit(KernelBuilder &b) const {
 
 void PlaneKernel::emit(KernelBuilder &b) const {
   VectorOutput::Bound out = output.bind(b);
-  Value height = b.getParam(heightParam), channels = b.getParam(channelsParam);
-  Value strideH = b.getParam(strideHParam),
-        perTask = b.getParam(rowsPerTaskParam);
+  Value perTask = b.getParam(rowsPerTaskParam);
   b.forTasks([&](Value task) {
     Value first = b.mul(task, perTask);
     Value last = b.minS(b.add(first, perTask), b.getParam(rowsParam));
-    b.forLoop(first, last, b.cst(1), [&](Value row) {
-      Value y = b.rem(row, height), plane = b.div(row, height);
-      Value firstPhase = b.mul(b.rem(y, strideH), b.getParam(phases.strideW));
-      emitRow(b, out, row, b.rem(plane, channels), firstPhase,
-              b.div(y, strideH), plane);
-    });
+    b.forLoop(first, last, b.cst(1),
+              [&](Value row) { emitRow(b, out, row); });
   });
 }
 
-/// Row `inPhase` of plane `plane` of the phases from `first` on becomes row
-/// `row` of the result.
 void PlaneKernel::emitRow(KernelBuilder &b, const VectorOutput::Bound &out,
-                          Value row, Value channel, Value first, Value inPhase,
-                          Value plane) const {
+                          Value row) const {
   Value width = b.getParam(widthParam), start = b.mul(row, width);
+  Value height = b.getParam(heightParam), depth = b.getParam(depthParam);
+  Value y = b.rem(row, height), slice = b.div(row, height);
+  Value z = b.rem(slice, depth), plane = b.div(slice, depth);
+  Value channel = b.rem(plane, b.getParam(channelsParam));
+  Value first = phases.firstOf(b, z, y);
   auto phaseRow = [&](const BoundPhase &phase) {
-    Value rows = b.add(b.mul(plane, phase.height), inPhase);
-    return b.mul(rows, phase.width);
+    return b.mul(phase.rowOf(b, phases, plane, z, y), phase.width);
   };
   auto store = [&](Value x, int64_t lanes, Value mask, Value value) {
     VectorPlace place;
@@ -196,7 +208,8 @@ static PhaseTable addPhases(LaunchBuilder &launch, const Phases &phases,
                             ArrayRef<PhasePlace> places) {
   std::vector<int64_t> entries;
   for (const PhasePlace &place : places)
-    entries.insert(entries.end(), {place.bytes, place.height, place.width});
+    entries.insert(entries.end(), {place.bytes, place.depth, place.height,
+                                   place.width});
   auto make = [entries](const ConstantOperands &) {
     std::vector<char> bytes(entries.size() * sizeof(int64_t));
     std::memcpy(bytes.data(), entries.data(), bytes.size());
@@ -205,6 +218,8 @@ static PhaseTable addPhases(LaunchBuilder &launch, const Phases &phases,
   PhaseTable table;
   table.workspace = launch.addBuffer({BufferSlot::Workspace, 0});
   table.table = launch.addConstant({make});
+  table.strideD = launch.addParam(phases.strideD);
+  table.strideH = launch.addParam(phases.strideH);
   table.strideW = launch.addParam(phases.strideW);
   return table;
 }
@@ -213,14 +228,15 @@ static void appendPlanes(SolutionPlan &plan, const Problem &problem,
                          const Phases &phases, ArrayRef<PhasePlace> places) {
   LaunchBuilder launch(plan);
   const TensorDesc &result = problem.result;
-  bool hasRows = result.rank() == 4;
-  int64_t width = result.shape.back(), height = hasRows ? result.shape[2] : 1;
-  int64_t rows = result.shape[0] * result.shape[1] * height;
+  int64_t rank = result.rank(), width = result.shape.back();
+  int64_t height = rank >= 4 ? result.shape[rank - 2] : 1;
+  int64_t depth = rank >= 5 ? result.shape[2] : 1;
+  int64_t rows = result.shape[0] * result.shape[1] * depth * height;
   constexpr int64_t kElementsPerTask = 16384;
   int64_t perTask = std::clamp<int64_t>(kElementsPerTask / width, 1, rows);
   PlaneKernel kernel{.phases = addPhases(launch, phases, places),
                      .output = VectorOutput(launch, problem),
-                     .strideHParam = launch.addParam(phases.strideH),
+                     .depthParam = launch.addParam(depth),
                      .heightParam = launch.addParam(height),
                      .widthParam = launch.addParam(width),
                      .channelsParam = launch.addParam(result.shape[1]),
@@ -248,9 +264,7 @@ static void appendPixels(SolutionPlan &plan, const Problem &problem,
   std::fill(image.shape.begin() + 2, image.shape.end(), 1);
   PixelKernel kernel{.phases = addPhases(launch, phases, places),
                      .loop = ChannelsLastLoop(launch, images, 2),
-                     .output = VectorOutput(launch, problem),
-                     .strideHParam = launch.addParam(phases.strideH),
-                     .hasRows = problem.result.rank() == 4};
+                     .output = VectorOutput(launch, problem)};
   std::string symbol =
       joinSymbol({"interleave_pixels", kernel.loop.symbolPart(),
                   kernel.output.symbolPart()});

@@ -49,30 +49,28 @@ Phases::Phases(const Problem &problem) {
   groups = problem.integer("group");
   channels = input.shape[1] / groups;
   outChannels = filter.shape[1];
+  auto setDim = [&](size_t dim, int64_t &stride, int64_t &in, int64_t &kernel,
+                    std::vector<PhaseDim> &phases) {
+    stride = strides[dim];
+    in = input.shape[2 + dim];
+    kernel = filter.shape[2 + dim];
+    phases.clear();
+    for (int64_t residue = 0; residue < stride; ++residue)
+      phases.push_back(getPhase(residue, problem.result.shape[2 + dim], kernel,
+                                stride, dilations[dim], pads[dim]));
+  };
   size_t last = strides.size() - 1;
-  strideW = strides[last];
-  inWidth = input.shape.back();
-  kernelW = filter.shape.back();
-  for (int64_t residue = 0; residue < strideW; ++residue)
-    columns.push_back(getPhase(residue, problem.result.shape.back(), kernelW,
-                               strideW, dilations[last], pads[last]));
-  if (last == 0) {
-    rows.emplace_back();
-    return;
-  }
-  strideH = strides[0];
-  inHeight = input.shape[2];
-  kernelH = filter.shape[2];
-  for (int64_t residue = 0; residue < strideH; ++residue)
-    rows.push_back(getPhase(residue, problem.result.shape[2], kernelH, strideH,
-                            dilations[0], pads[0]));
+  setDim(last, strideW, inWidth, kernelW, columns);
+  if (last >= 1)
+    setDim(last - 1, strideH, inHeight, kernelH, rows);
+  if (last >= 2)
+    setDim(last - 2, strideD, inDepth, kernelD, slices);
 }
 
 int64_t Phases::largest() const {
   auto work = [&](int64_t phase) {
-    const PhaseDim &h = height(phase), &w = width(phase);
-    return static_cast<double>(h.places * w.places) *
-           static_cast<double>(h.taps * w.taps);
+    return static_cast<double>(places(phase)) *
+           static_cast<double>(taps(phase));
   };
   int64_t largest = 0;
   for (int64_t phase = 1; phase < count(); ++phase)
@@ -82,20 +80,25 @@ int64_t Phases::largest() const {
 }
 
 igemm::Geometry Phases::getGeometry(int64_t phase) const {
-  const PhaseDim &h = height(phase), &w = width(phase);
+  const PhaseDim &d = depth(phase), &h = height(phase), &w = width(phase);
   igemm::Geometry g;
   g.batch = batch;
   g.groups = groups;
   g.channels = channels;
+  g.depth = inDepth;
   g.height = inHeight;
   g.width = inWidth;
   g.outChannels = outChannels;
+  g.outDepth = d.places;
   g.outHeight = h.places;
   g.outWidth = w.places;
+  g.kernelD = d.taps;
   g.kernelH = h.taps;
   g.kernelW = w.taps;
+  g.dilationD = d.dilation;
   g.dilationH = h.dilation;
   g.dilationW = w.dilation;
+  g.padFront = d.pad;
   g.padTop = h.pad;
   g.padLeft = w.pad;
   return g;
@@ -103,20 +106,25 @@ igemm::Geometry Phases::getGeometry(int64_t phase) const {
 
 std::vector<char> Phases::makeFilter(int64_t phase, ArrayRef<char> filter,
                                      int64_t elementBytes) const {
-  const PhaseDim &h = height(phase), &w = width(phase);
-  std::vector<char> bytes(groups * outChannels * channels * h.taps * w.taps *
+  const PhaseDim &d = depth(phase), &h = height(phase), &w = width(phase);
+  std::vector<char> bytes(groups * outChannels * channels * taps(phase) *
                           elementBytes);
   char *to = bytes.data();
-  for (int64_t out = 0; out < groups * outChannels; ++out)
-    for (int64_t c = 0; c < channels; ++c)
+  auto copyTaps = [&](int64_t matrix) {
+    for (int64_t z = 0; z < d.taps; ++z)
       for (int64_t y = 0; y < h.taps; ++y)
         for (int64_t x = 0; x < w.taps; ++x) {
-          int64_t in = out / outChannels * channels + c;
-          int64_t row = (in * outChannels + out % outChannels) * kernelH +
-                        h.lastTap - y * h.tapStep;
+          int64_t slice = matrix * kernelD + d.lastTap - z * d.tapStep;
+          int64_t row = slice * kernelH + h.lastTap - y * h.tapStep;
           int64_t from = row * kernelW + w.lastTap - x * w.tapStep;
           std::memcpy(to, filter.data() + from * elementBytes, elementBytes);
           to += elementBytes;
         }
+  };
+  for (int64_t out = 0; out < groups * outChannels; ++out)
+    for (int64_t c = 0; c < channels; ++c) {
+      int64_t in = out / outChannels * channels + c;
+      copyTaps(in * outChannels + out % outChannels);
+    }
   return bytes;
 }

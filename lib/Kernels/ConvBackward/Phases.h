@@ -35,23 +35,31 @@ struct PhaseDim {
 PhaseDim getPhase(int64_t residue, int64_t size, int64_t kernel, int64_t stride,
                   int64_t dilation, int64_t pad);
 
-/// The phases of a 1-D or 2-D transposed convolution.
+/// The phases of a transposed convolution of one to three dimensions.
 class Phases {
 public:
   explicit Phases(const Problem &problem);
 
-  int64_t count() const { return strideH * strideW; }
-  /// By rows: residue h * strideW + w.
-  const PhaseDim &height(int64_t phase) const { return rows[phase / strideW]; }
+  int64_t count() const { return strideD * strideH * strideW; }
+  /// By slices and rows: residue (d * strideH + h) * strideW + w.
+  const PhaseDim &depth(int64_t phase) const {
+    return slices[phase / strideW / strideH];
+  }
+  const PhaseDim &height(int64_t phase) const {
+    return rows[phase / strideW % strideH];
+  }
   const PhaseDim &width(int64_t phase) const {
     return columns[phase % strideW];
   }
   /// Whether anything is added up in the phase.
   bool hasTaps(int64_t phase) const {
-    return height(phase).taps > 0 && width(phase).taps > 0 && exists(phase);
+    return taps(phase) > 0 && places(phase) > 0;
   }
-  bool exists(int64_t phase) const {
-    return height(phase).places > 0 && width(phase).places > 0;
+  int64_t taps(int64_t phase) const {
+    return depth(phase).taps * height(phase).taps * width(phase).taps;
+  }
+  int64_t places(int64_t phase) const {
+    return depth(phase).places * height(phase).places * width(phase).places;
   }
   /// The phase with most multiplications.
   int64_t largest() const;
@@ -62,18 +70,19 @@ public:
   std::vector<char> makeFilter(int64_t phase, llvm::ArrayRef<char> filter,
                                int64_t elementBytes) const;
 
-  int64_t strideH = 1, strideW = 1;
+  int64_t strideD = 1, strideH = 1, strideW = 1;
 
 private:
   int64_t batch, groups, channels, outChannels; ///< channels of one group
-  int64_t inHeight = 1, inWidth, kernelH = 1, kernelW;
-  std::vector<PhaseDim> rows, columns;
+  int64_t inDepth = 1, inHeight = 1, inWidth = 1;
+  int64_t kernelD = 1, kernelH = 1, kernelW = 1;
+  std::vector<PhaseDim> slices = {PhaseDim()}, rows = slices, columns;
 };
 
 /// Where the interleaving launch finds the phases: f32, in the layout of the
 /// problem's result, at bytes of the workspace; negative where there are none.
 struct PhasePlace {
-  int64_t bytes, height, width;
+  int64_t bytes, depth, height, width;
 };
 
 /// Appends the launch that puts the phases into the result, behind the
