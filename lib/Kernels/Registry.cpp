@@ -17,6 +17,7 @@ using namespace tarpon;
 /// In order of preference; the reference comes last and takes everything.
 static std::vector<const Solver *> &solverList() {
   static std::vector<const Solver *> solvers = {
+      &getDepthwiseTaps(),
       &getDepthwiseNhwc(),
       &getDepthwiseNchw(),
       &getConvDirectRows(),

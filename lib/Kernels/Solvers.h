@@ -39,6 +39,7 @@ const Solver &getPoolNhwc();
 const Solver &getPoolNchw();
 const Solver &getPoolRows();
 const Solver &getGlobalPoolNchw();
+const Solver &getDepthwiseTaps();
 const Solver &getDepthwiseNhwc();
 const Solver &getDepthwiseNchw();
 const Solver &getSoftmax();

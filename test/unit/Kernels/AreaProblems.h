@@ -18,6 +18,8 @@ namespace tarpon::test {
 
 /// The gradients of convolutions: ConvDirectionProblems.cpp.
 Problem makeConvDirectionProblem(ProblemGenerator &generator);
+/// Depthwise convolutions with channels last: DepthwiseProblems.cpp.
+Problem makeDepthwiseProblem(ProblemGenerator &generator);
 /// Convolutions of large filters: FftProblems.cpp.
 Problem makeFftProblem(ProblemGenerator &generator);
 /// Matrix products: GemmProblems.cpp.

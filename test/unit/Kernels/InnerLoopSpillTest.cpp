@@ -78,6 +78,9 @@ static const char *const kProblems[] = {
     "conv(1x96x112x112xf32:nhwc, 96x1x3x3xf32:const; 1x96x1x1xf32:const)->"
     "1x96x56x56xf32:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=2,2} | "
     "add(2) | clip {high=6 low=0}",
+    "conv(1x672x14x14xf32:nhwc, 672x1x5x5xf32:const; 1x672x1x1xf32:const)->"
+    "1x672x14x14xf32:nhwc {dilations=1,1 group=672 pads=2,2,2,2 strides=1,1} | "
+    "add(2)",
     "conv(1x240x28x28xf32, 240x1x5x5xf32:const; 1x240x1x1xf32:const)->"
     "1x240x28x28xf32 {dilations=1,1 group=240 pads=2,2,2,2 strides=1,1} | "
     "add(2)",

@@ -420,8 +420,8 @@ Problem ProblemGenerator::nextDense() {
   // Every third problem is one of the areas with a generator of their own.
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))
-    return oneOf<MakeProblem>({makeConvDirectionProblem, makeFftProblem,
-                               makeGemmProblem, makeNormProblem,
+    return oneOf<MakeProblem>({makeConvDirectionProblem, makeDepthwiseProblem,
+                               makeFftProblem, makeGemmProblem, makeNormProblem,
                                makePoolGradientProblem, makeRecurrentProblem,
                                makeReduceProblem, makeWinogradProblem})(*this);
   switch (pick(0, 21)) {

@@ -46,6 +46,8 @@ public:
   /// Gives the result the elements of the first operand.
   static void passElementsOn(Problem &problem);
   void addWindow(Problem &problem, const std::vector<int64_t> &kernel);
+  /// The same as chooseTypes for a convolution with a filter.
+  void chooseConvTypes(Problem &problem);
 
 private:
   Problem nextDense();
@@ -54,7 +56,6 @@ private:
   Problem makeConv(bool depthwise);
   Problem makeStem();      ///< ConvProblems.cpp
   Problem makePointwise(); ///< ConvProblems.cpp
-  void chooseConvTypes(Problem &problem);
   Problem makePool();
   Problem makeGlobalPool();
   Problem makeElementwise(); ///< in ElementwiseProblems.cpp
