@@ -60,8 +60,8 @@ struct BoundPhase {
   /// all rows of image or plane `image`.
   Value rowOf(KernelBuilder &b, const PhaseTable &phases, Value image, Value z,
               Value y) const {
-    Value slice = b.add(b.mul(image, depth),
-                        b.div(z, b.getParam(phases.strideD)));
+    Value slice =
+        b.add(b.mul(image, depth), b.div(z, b.getParam(phases.strideD)));
     return b.add(b.mul(slice, height), b.div(y, b.getParam(phases.strideH)));
   }
 
@@ -136,8 +136,7 @@ void PlaneKernel::emit(KernelBuilder &b) const {
   b.forTasks([&](Value task) {
     Value first = b.mul(task, perTask);
     Value last = b.minS(b.add(first, perTask), b.getParam(rowsParam));
-    b.forLoop(first, last, b.cst(1),
-              [&](Value row) { emitRow(b, out, row); });
+    b.forLoop(first, last, b.cst(1), [&](Value row) { emitRow(b, out, row); });
   });
 }
 
@@ -208,8 +207,8 @@ static PhaseTable addPhases(LaunchBuilder &launch, const Phases &phases,
                             ArrayRef<PhasePlace> places) {
   std::vector<int64_t> entries;
   for (const PhasePlace &place : places)
-    entries.insert(entries.end(), {place.bytes, place.depth, place.height,
-                                   place.width});
+    entries.insert(entries.end(),
+                   {place.bytes, place.depth, place.height, place.width});
   auto make = [entries](const ConstantOperands &) {
     std::vector<char> bytes(entries.size() * sizeof(int64_t));
     std::memcpy(bytes.data(), entries.data(), bytes.size());

@@ -103,10 +103,9 @@ static Value multiplyParts(KernelBuilder &b, Arith arith, const Parts &a,
                          : b.vec(b.getBF16Type(), 2 * b.lanes());
   StringRef name = isBytes ? "llvm.x86.avx512.vpdpbusd.512"
                            : "llvm.x86.avx512bf16.dpbf16ps.512";
-  return LLVM::CallIntrinsicOp::create(
-             b, acc.getType(), b.getStringAttr(name),
-             ValueRange{acc, b.bitcast(a[0], operand),
-                        b.bitcast(w[0], operand)})
+  return LLVM::CallIntrinsicOp::create(b, acc.getType(), b.getStringAttr(name),
+                                       ValueRange{acc, b.bitcast(a[0], operand),
+                                                  b.bitcast(w[0], operand)})
       .getResult(0);
 }
 
@@ -135,10 +134,10 @@ Value OuterProduct::loadWeights(Value weights, int64_t vector) {
 bool OuterProduct::isTight(int64_t sums) const {
   const TargetInfo &target = b.getTarget();
   int64_t perProduct = registersPerProduct(target, arith);
-  int64_t free = target.vectorRegisters - sums -
-                 vectors * partsPerFactor(target, arith);
-  bool loadsEarly = !broadcasts() ||
-                    (arith == Arith::F32 && filterDtype != DType::F32);
+  int64_t free =
+      target.vectorRegisters - sums - vectors * partsPerFactor(target, arith);
+  bool loadsEarly =
+      !broadcasts() || (arith == Arith::F32 && filterDtype != DType::F32);
   return loadsEarly && free <= 2 * perProduct;
 }
 
