@@ -422,8 +422,8 @@ Problem ProblemGenerator::nextDense() {
   if (chance(33))
     return oneOf<MakeProblem>({makeConvDirectionProblem, makeGemmProblem,
                                makeNormProblem, makePoolGradientProblem,
-                               makeRecurrentProblem, makeReduceProblem,
-                               makeWinogradProblem})(*this);
+                               makePoolIndicesProblem, makeRecurrentProblem,
+                               makeReduceProblem, makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:
     return makeConv(/*depthwise=*/false);
