@@ -85,11 +85,11 @@ static LogicalResult verifyArguments(FusedOp fused) {
 
 /// C2
 static LogicalResult verifyYield(FusedOp fused, YieldOp yield) {
-  Type expected = fused.getResult().getType();
-  Type actual = yield.getValue().getType();
-  if (expected != actual)
-    return fused.emitOpError("expects to yield the result's type ")
-           << expected << ", got " << actual;
+  for (auto [expected, actual] :
+       llvm::zip_equal(fused.getResultTypes(), yield.getOperandTypes()))
+    if (expected != actual)
+      return fused.emitOpError("expects to yield the result's type ")
+             << expected << ", got " << actual;
   return success();
 }
 
@@ -98,7 +98,7 @@ static LogicalResult verifyOps(FusedOp fused) {
   Operation *root = fused.getRoot();
   for (Operation &op : fused.getBody().front().without_terminator()) {
     if (!isa<TarponDialect>(op.getDialect()) || op.getNumRegions() != 0 ||
-        op.getNumResults() != 1)
+        op.getNumResults() == 0 || (op.getNumResults() > 1 && &op != root))
       return fused.emitOpError("expects tarpon ops without regions, got ")
              << op.getName();
     if (&op != root && !isa<ConvertOp, ElementwiseInterface>(op))
@@ -138,18 +138,31 @@ static LogicalResult verifyChain(FusedOp fused, YieldOp yield) {
   return success();
 }
 
+/// C6
+static LogicalResult verifyMoreResults(FusedOp fused, YieldOp yield) {
+  ResultRange others = fused.getRoot()->getResults().drop_front();
+  if (!llvm::equal(others, yield.getMoreValues()))
+    return fused.emitOpError("expects to yield the other results of the root ")
+           << fused.getRoot()->getName() << " as they are";
+  return success();
+}
+
 LogicalResult FusedOp::verify() {
   // Runs before the region's ops are verified: the terminator may be anything.
   if (failed(verifyArguments(*this)))
     return failure();
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
-  if (!yield || yield->getNumOperands() != 1)
-    return emitOpError("expects to yield one value");
+  if (!yield || yield->getNumOperands() != getNumResults())
+    return emitOpError("expects to yield one value for each of ")
+           << getNumResults()
+           << (getNumResults() == 1 ? " result" : " results");
   if (&getBody().front().front() == yield)
     return emitOpError("expects a root operation, got an empty region");
   if (failed(verifyYield(*this, yield)) || failed(verifyOps(*this)))
     return failure();
-  return verifyChain(*this, yield);
+  if (failed(verifyChain(*this, yield)))
+    return failure();
+  return verifyMoreResults(*this, yield);
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,12 +170,21 @@ LogicalResult FusedOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult LaunchOp::verify() {
+  // C3
+  if (getNumResults() == 0)
+    return emitOpError("expects at least one result");
+  ArrayRef<int64_t> others = getMoreOffsets().value_or(ArrayRef<int64_t>());
+  if (getMoreOffsets() && others.size() != getMoreResults().size())
+    return emitOpError("expects more_offsets to have ")
+           << getMoreResults().size() << " entries, got " << others.size();
   // C1
-  auto offset = static_cast<int64_t>(getOffset().value_or(0));
-  if (offset < -1)
-    return emitOpError("expects an offset that is not negative or -1, got ")
-           << offset;
-  offset = static_cast<int64_t>(getWorkspaceOffset().value_or(0));
+  SmallVector<int64_t> offsets(others);
+  offsets.push_back(static_cast<int64_t>(getOffset().value_or(0)));
+  for (int64_t offset : offsets)
+    if (offset < -1)
+      return emitOpError("expects an offset that is not negative or -1, got ")
+             << offset;
+  auto offset = static_cast<int64_t>(getWorkspaceOffset().value_or(0));
   if (offset != -1 && (offset < 0 || offset % 64 != 0))
     return emitOpError("expects the workspace's offset to be a multiple of 64 "
                        "or -1, got ")
@@ -172,4 +194,24 @@ LogicalResult LaunchOp::verify() {
     return emitOpError("expects workspace_bytes not to be negative, got ")
            << static_cast<int64_t>(getWorkspaceBytes());
   return success();
+}
+
+std::optional<int64_t> LaunchOp::getResultOffset(unsigned index) {
+  if (index > 0)
+    return getMoreOffsets() ? std::optional((*getMoreOffsets())[index - 1])
+                            : std::nullopt;
+  if (!getOffset())
+    return std::nullopt;
+  return static_cast<int64_t>(*getOffset());
+}
+
+void LaunchOp::setResultOffset(unsigned index, int64_t offset) {
+  Builder builder(getContext());
+  if (index == 0)
+    return setOffsetAttr(builder.getI64IntegerAttr(offset));
+  SmallVector<int64_t> others(getMoreResults().size(), -1);
+  if (getMoreOffsets())
+    others.assign(getMoreOffsets()->begin(), getMoreOffsets()->end());
+  others[index - 1] = offset;
+  setMoreOffsetsAttr(builder.getDenseI64ArrayAttr(others));
 }

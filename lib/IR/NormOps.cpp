@@ -45,6 +45,15 @@ static LogicalResult checkAxis(const Reporter &report, int64_t axis,
   return success();
 }
 
+/// Statistics are not rounded: others are computed from them.
+static RankedTensorType getStatisticType(RankedTensorType input,
+                                         ArrayRef<int64_t> shape) {
+  Type element = input.getElementType();
+  if (!element.isF64())
+    element = Float32Type::get(input.getContext());
+  return RankedTensorType::get(shape, element);
+}
+
 //===----------------------------------------------------------------------===//
 // LayerNormOp
 //===----------------------------------------------------------------------===//
@@ -81,7 +90,59 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
     return failure();
 
   types.push_back(input);
+  if (!adaptor.getStatistics())
+    return success();
+  SmallVector<int64_t> shape(input.getShape());
+  std::fill(shape.begin() + axis, shape.end(), 1);
+  types.append(2, getStatisticType(input, shape));
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// BatchNormTrainingOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+BatchNormTrainingOp::inferReturnTypes(MLIRContext *,
+                                      std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  if (failed(checkStatic(report, adaptor.getOperands())))
+    return failure();
+  RankedTensorType input = getTensorType(adaptor.getInput());
+  // C1
+  if (input.getRank() < 2)
+    return report("expects an input of rank 2 or more, got ", input.getRank());
+  // C2
+  SmallVector<int64_t> shape(input.getShape());
+  shape.front() = 1;
+  if (adaptor.getSpatial())
+    shape = {input.getDimSize(1)};
+  for (Value parameter : adaptor.getOperands().drop_front())
+    if (getTensorType(parameter).getShape() != ArrayRef<int64_t>(shape))
+      return report("expects parameters of the shape [", ArrayRef(shape),
+                    "], got ", parameter.getType());
+  // C3
+  if (failed(checkEpsilon(report, adaptor.getEpsilon())))
+    return failure();
+  // C4
+  if (failed(checkAllFloat(report, adaptor.getOperands())))
+    return failure();
+  // C5
+  if (!adaptor.getSpatial() && failed(checkRowMajor(report, "input", input)))
+    return failure();
+
+  types.push_back(input);
+  types.append(4, getStatisticType(input, shape));
+  return success();
+}
+
+bool BatchNormTrainingOp::supportsLayout(LayoutAttr layout) {
+  return getSpatial() && layout.getKind() != LayoutKind::Blocked;
+}
+
+bool BatchNormTrainingOp::isParameterOperand(unsigned index) {
+  return index > 0;
 }
 
 //===----------------------------------------------------------------------===//

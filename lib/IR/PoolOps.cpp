@@ -67,6 +67,57 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *,
                    window, types);
 }
 
+LogicalResult
+MaxPoolIndicesOp::inferReturnTypes(MLIRContext *context,
+                                   std::optional<Location> location,
+                                   Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
+                adaptor.getDilations(), adaptor.getCeilMode()};
+  if (failed(inferPool(report, adaptor.getOperands(), window, types)))
+    return failure();
+  auto type = cast<RankedTensorType>(types.front());
+  // C5
+  if (failed(checkFloat(report, "input", type)))
+    return failure();
+  types.push_back(type.clone(IntegerType::get(context, 64)));
+  return success();
+}
+
+LogicalResult MaxUnpoolOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> location,
+                                            Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  if (failed(checkStatic(report, adaptor.getOperands())))
+    return failure();
+  RankedTensorType input = getTensorType(adaptor.getInput()),
+                   indices = getTensorType(adaptor.getIndices());
+  // C1
+  if (failed(checkPoolRank(report, input)))
+    return failure();
+  // C2
+  if (failed(checkEntries(report, "sizes", adaptor.getSizes(),
+                          input.getRank() - 2, 1)))
+    return failure();
+  // C3
+  if (!indices.getElementType().isSignlessInteger(64) ||
+      indices.getShape() != input.getShape())
+    return report("expects indices of i64 for each element of ", input,
+                  ", got ", indices);
+  // C4
+  if (failed(checkFloat(report, "input", input)))
+    return failure();
+  // C5
+  if (failed(checkRowMajor(report, "input", input)) ||
+      failed(checkRowMajor(report, "indices", indices)))
+    return failure();
+
+  SmallVector<int64_t> shape(input.getShape().take_front(2));
+  shape.append(adaptor.getSizes().begin(), adaptor.getSizes().end());
+  types.push_back(input.clone(shape));
+  return success();
+}
+
 LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {

@@ -16,13 +16,36 @@ using namespace mlir;
 
 namespace tarpon {
 
+/// Since opset 14; the outputs are the result and the new running statistics,
+/// whose variance divides by the number of elements.
+static void importBatchNormTraining(OnnxNode &node) {
+  OpBuilder &builder = node.getBuilder();
+  FloatAttr epsilon = builder.getF32FloatAttr(node.getFloat("epsilon", 1e-5f));
+  FloatAttr factor =
+      builder.getF32FloatAttr(1 - node.getFloat("momentum", 0.9f));
+  if (node.hasFailed())
+    return;
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < 5; ++i)
+    inputs.push_back(node.getInput(i));
+  SmallVector<Value> results = node.createSeveral<BatchNormTrainingOp, 5>(
+      inputs[0], inputs[1], inputs[2], inputs[3], inputs[4], epsilon, factor,
+      builder.getBoolAttr(false), builder.getBoolAttr(true));
+  if (results.empty())
+    return;
+  node.setOutput(0, results[0]);
+  constexpr unsigned kRunning = 3; // behind the statistics of the batch
+  for (unsigned i = 0; i < 2; ++i)
+    node.setOutput(1 + i,
+                   node.convert(results[kRunning + i],
+                                getTensorType(inputs[3 + i]).getElementType()));
+}
+
 void importBatchNormalization(OnnxNode &node) {
   Value input = node.getInput(0);
   float epsilon = node.getFloat("epsilon", 1e-5f);
-  if (node.getBool("training_mode", false)) {
-    node.emitError() << "training-mode batch normalisation is not supported";
-    return;
-  }
+  if (node.getBool("training_mode", false))
+    return importBatchNormTraining(node);
   if (!node.getBool("spatial", true)) {
     node.emitError() << "batch normalisation with spatial = 0 is not supported";
     return;

@@ -236,7 +236,7 @@ LogicalResult OnnxNode::build(OperationState &state, InferFn infer,
   return verify(op);
 }
 
-Value OnnxNode::insert(OperationState &state, InferFn infer) {
+SmallVector<Value> OnnxNode::insert(OperationState &state, InferFn infer) {
   std::string reason;
   Operation *op = nullptr;
   {
@@ -254,14 +254,14 @@ Value OnnxNode::insert(OperationState &state, InferFn infer) {
     if (op)
       op->erase();
     emitError() << reason;
-    return nullptr;
+    return {};
   }
-  SmallVector<Value, 1> folded;
+  SmallVector<Value> folded;
   if (succeeded(graph.builder.tryFold(op, folded)) && !folded.empty()) {
     op->erase();
-    return folded.front();
+    return folded;
   }
-  return op->getResult(0);
+  return SmallVector<Value>(op->getResults());
 }
 
 Value OnnxNode::reshape(Value value, ArrayRef<int64_t> shape) {

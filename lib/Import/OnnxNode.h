@@ -141,6 +141,19 @@ public:
     OpTy::build(graph.builder, state, mlir::Type(graph.builder.getNoneType()),
                 args...);
     state.types.clear();
+    return getFront(insert(state, &OpTy::inferReturnTypes));
+  }
+
+  /// The same for an op with several results, `count` of them beside variadic
+  /// ones; empty rather than null.
+  template <typename OpTy, unsigned count, typename... Args>
+  llvm::SmallVector<mlir::Value> createSeveral(const Args &...args) {
+    if ((isNull(args) || ...) || failedFlag)
+      return {};
+    mlir::OperationState state(loc, OpTy::getOperationName());
+    llvm::SmallVector<mlir::Type> types(count, graph.builder.getNoneType());
+    OpTy::build(graph.builder, state, mlir::TypeRange(types), args...);
+    state.types.clear();
     return insert(state, &OpTy::inferReturnTypes);
   }
 
@@ -151,7 +164,7 @@ public:
       return nullptr;
     mlir::OperationState state(loc, OpTy::getOperationName());
     OpTy::build(graph.builder, state, mlir::Type(type), args...);
-    return insert(state, nullptr);
+    return getFront(insert(state, nullptr));
   }
 
   /// `value` in another shape of as many elements.
@@ -168,6 +181,9 @@ private:
       mlir::DictionaryAttr, mlir::OpaqueProperties, mlir::RegionRange,
       llvm::SmallVectorImpl<mlir::Type> &);
 
+  static mlir::Value getFront(mlir::ValueRange values) {
+    return values.empty() ? mlir::Value() : values.front();
+  }
   static bool isNull(mlir::Value value) { return !value; }
   template <typename T>
   static bool isNull(const T &) {
@@ -179,7 +195,9 @@ private:
                 llvm::StringRef typeName);
   /// Refuses NaN in an attribute, and takes note of Inf.
   void checkNumbers(llvm::StringRef name, llvm::ArrayRef<float> values);
-  mlir::Value insert(mlir::OperationState &state, InferFn infer);
+  /// The results, folded; none, and an error, if the op does not verify.
+  llvm::SmallVector<mlir::Value> insert(mlir::OperationState &state,
+                                        InferFn infer);
   mlir::LogicalResult build(mlir::OperationState &state, InferFn infer,
                             mlir::Operation *&op);
 

@@ -96,6 +96,8 @@ static constexpr OpRow opTable[] = {
     {"Max", 8, maxOpset, 1, anyNumber, importMax, refuses, ""},
     {"MaxPool", 1, maxOpset, 1, 1, importMaxPool, takes,
      "auto_pad ceil_mode dilations kernel_shape pads storage_order strides"},
+    {"MaxUnpool", 9, maxOpset, 2, 3, importMaxUnpool, refuses,
+     "kernel_shape pads strides"},
     {"Mean", 8, maxOpset, 1, anyNumber, importMean, refuses, ""},
     {"MeanVarianceNormalization", 9, maxOpset, 1, 1, importMeanVarianceNormalization, refuses,
      "axes"},

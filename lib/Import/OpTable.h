@@ -47,6 +47,7 @@ void importConv(OnnxNode &node);
 void importConvTranspose(OnnxNode &node);
 // PoolOps.cpp
 void importMaxPool(OnnxNode &node);
+void importMaxUnpool(OnnxNode &node);
 void importAveragePool(OnnxNode &node);
 void importGlobalAveragePool(OnnxNode &node);
 void importGlobalMaxPool(OnnxNode &node);

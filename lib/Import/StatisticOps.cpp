@@ -32,15 +32,21 @@ void importLayerNormalization(OnnxNode &node) {
   if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat)
     node.emitError() << "statistics are computed in f32, but stash_type is "
                      << type;
-  for (unsigned i = 1; i <= 2; ++i)
-    if (node.isOutputUsed(i))
-      node.emitError() << "the output " << (i == 1 ? "Mean" : "InvStdDev")
-                       << " is not supported";
-  if (!node.hasFailed())
-    node.setOutput(
-        0, node.create<LayerNormOp>(input, ValueRange(getParameters(node)),
-                                    builder.getI64IntegerAttr(axis),
-                                    builder.getF32FloatAttr(epsilon)));
+  // The outputs Mean and InvStdDev.
+  bool statistics = node.isOutputUsed(1) || node.isOutputUsed(2);
+  if (node.hasFailed())
+    return;
+  SmallVector<Value> parameters = getParameters(node);
+  SmallVector<Value> results = node.createSeveral<LayerNormOp, 0>(
+      input, ValueRange(parameters), builder.getI64IntegerAttr(axis),
+      builder.getF32FloatAttr(epsilon),
+      statistics ? builder.getUnitAttr() : UnitAttr());
+  for (auto [index, result] : llvm::enumerate(results)) {
+    // Statistics of f64 are stashed in f32 too.
+    Type element = index == 0 ? getTensorType(input).getElementType()
+                              : Type(builder.getF32Type());
+    node.setOutput(index, node.convert(result, element));
+  }
 }
 
 static void createGroupNorm(OnnxNode &node, Value input,
@@ -117,11 +123,12 @@ void importMeanVarianceNormalization(OnnxNode &node) {
   constexpr float kEpsilon = 1e-18f;
   Value moved =
       node.create<TransposeOp>(input, builder.getDenseI64ArrayAttr(order));
-  Value result = node.create<LayerNormOp>(moved, ValueRange(),
-                                          builder.getI64IntegerAttr(axis),
-                                          builder.getF32FloatAttr(kEpsilon));
-  node.setOutput(
-      0, node.create<TransposeOp>(result, builder.getDenseI64ArrayAttr(back)));
+  SmallVector<Value> results = node.createSeveral<LayerNormOp, 0>(
+      moved, ValueRange(), builder.getI64IntegerAttr(axis),
+      builder.getF32FloatAttr(kEpsilon), UnitAttr());
+  if (!results.empty())
+    node.setOutput(0, node.create<TransposeOp>(
+                          results.front(), builder.getDenseI64ArrayAttr(back)));
 }
 
 void importLogSoftmax(OnnxNode &node) {

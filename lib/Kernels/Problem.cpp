@@ -197,6 +197,9 @@ Problem tarpon::getProblem(FusedOp op) {
                       static_cast<bool>(getConstantValue(input))));
   problem.result =
       getTensorDesc(cast<RankedTensorType>(op.getResult().getType()), false);
+  for (Type type : op.getMoreResults().getTypes())
+    problem.moreResults.push_back(
+        getTensorDesc(cast<RankedTensorType>(type), false));
 
   Operation *root = op.getRoot();
   if (!root) {

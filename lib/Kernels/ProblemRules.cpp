@@ -18,7 +18,7 @@ static llvm::StringMap<const OpRule *> collectRules() {
   llvm::StringMap<const OpRule *> rules;
   for (ArrayRef<OpRule> table :
        {getConvBackwardRules(), getNormRules(), getPoolGradientRules(),
-        getRecurrentRules(), getReduceRules()})
+        getPoolIndicesRules(), getRecurrentRules(), getReduceRules()})
     for (const OpRule &rule : table)
       rules[rule.op] = &rule;
   return rules;

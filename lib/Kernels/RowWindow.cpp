@@ -8,6 +8,7 @@
 #include "RowWindow.h"
 
 #include "Pool/Pool.h"
+#include "Pool/PoolIndices.h"
 
 #include <limits>
 
@@ -45,6 +46,11 @@ RowWindow::RowWindow(LaunchBuilder &launch, const Problem &problem, WindowOp op,
       1, static_cast<int64_t>(kOperationsPerTask / std::max(1.0, rowCost)));
   InsideRange inside = getInsideRange(problem, kernel.back());
 
+  if (op == WindowOp::MaxIndices) {
+    indices.emplace(launch, BufferSlot{BufferSlot::Result, 1},
+                    problem.getResult(1), ComputeKind::I64);
+    pixelSteps = launch.addParams(getPixelSteps(problem));
+  }
   if (weights)
     weightBuffer = launch.addConstant(std::move(*weights));
   if (!scales.empty())
@@ -61,12 +67,14 @@ RowWindow::RowWindow(LaunchBuilder &launch, const Problem &problem, WindowOp op,
   numTasks = std::max<int64_t>(1, llvm::divideCeil(numRows, perTask));
 }
 
-Applicability RowWindow::check(const Problem &problem) {
+Applicability RowWindow::check(const Problem &problem, int64_t mostStride) {
   if (problem.operands[0].layout.kind != Layout::NCHW ||
       problem.result.layout.kind != Layout::NCHW)
     return Applicability::no("needs operand and result in nchw");
-  if (problem.ints("strides").back() > 2)
-    return Applicability::no("needs a stride of 1 or 2 in the last dimension");
+  if (problem.ints("strides").back() > mostStride)
+    return Applicability::no(("needs a stride of at most " + Twine(mostStride) +
+                              " in the last dimension")
+                                 .str());
   return Applicability::yes();
 }
 
@@ -114,8 +122,8 @@ static Value emitInBounds(KernelBuilder &b, Value places, Value limit) {
 Value RowWindow::emitLoad(KernelBuilder &b, const Row &row, Value start,
                           Value first, bool isInside) const {
   int64_t lanes = b.lanes(), last = window.rank() - 1;
-  double neutral =
-      op == WindowOp::Max ? -std::numeric_limits<double>::infinity() : 0;
+  bool isMax = op == WindowOp::Max || op == WindowOp::MaxIndices;
+  double neutral = isMax ? -std::numeric_limits<double>::infinity() : 0;
   SmallVector<Value> parts;
   for (int64_t part = 0; part < stride; ++part) {
     Value place = b.add(first, part * lanes);
@@ -130,12 +138,60 @@ Value RowWindow::emitLoad(KernelBuilder &b, const Row &row, Value start,
       raw = b.select(mask, raw, b.cstLike(raw.getType(), neutral));
     parts.push_back(raw);
   }
-  if (stride == 1)
-    return parts[0];
-  SmallVector<int64_t> even;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    even.push_back(2 * lane);
-  return b.shuffle(parts[0], parts[1], even);
+  return emitKept(b, parts);
+}
+
+/// Every n-th lane of n vectors.
+Value RowWindow::emitKept(KernelBuilder &b, ArrayRef<Value> parts) const {
+  int64_t lanes = b.lanes(), taken = lanes;
+  Value kept = parts[0];
+  for (size_t part = 1; part < parts.size(); ++part) {
+    // Lanes of the first vector move to the front when the second is taken.
+    SmallVector<int64_t> pattern;
+    int64_t end = taken + lanes;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t from = lane * stride;
+      if (from < taken)
+        pattern.push_back(part == 1 ? from : lane);
+      else
+        pattern.push_back(from < end ? lanes + from - taken : lane);
+    }
+    kept = b.shuffle(kept, parts[part], pattern);
+    taken = end;
+  }
+  return kept;
+}
+
+/// Where the input's row at `place` starts, of which the last index does not
+/// count.
+Value RowWindow::emitRowStart(KernelBuilder &b, const Row &row,
+                              ArrayRef<Value> place) const {
+  Value start = row.inputStart;
+  for (int64_t dim = 0; dim < window.rank() - 1; ++dim)
+    start = b.add(start, b.mul(place[dim], b.getParam(inStrides + dim)));
+  return start;
+}
+
+/// The maxima of the windows at places x, x + 1, ... of a row, and the pixels
+/// in which they lie.
+SmallVector<Value> RowWindow::emitMaxima(KernelBuilder &b, const Row &row,
+                                         Value x, bool isInside) const {
+  int64_t lanes = b.lanes(), last = window.rank() - 1;
+  SmallVector<WindowRange> ranges(row.ranges);
+  ranges.push_back(window.inside(b, last, x));
+  Value step = emitNarrow(b, b.mul(b.getParam(pixelSteps + last), stride));
+  Value zero = emitNarrow(b, b.cst(0));
+  Value distances = emitProgression(b, zero, step, lanes);
+  auto cell = [&](ArrayRef<Value>, ArrayRef<Value> place, ValueRange soFar) {
+    Value number = b.cst(0);
+    for (auto [dim, index] : llvm::enumerate(place))
+      number = b.add(number, b.mul(index, b.getParam(pixelSteps + dim)));
+    Value pixels = b.add(b.broadcast(emitNarrow(b, number), lanes), distances);
+    Value start = emitRowStart(b, row, place);
+    return emitMaximum(b, soFar, emitLoad(b, row, start, place[last], isInside),
+                       pixels);
+  };
+  return forWindow(b, ranges, getNoMaximum(b, lanes), cell);
 }
 
 /// The maximum or sum of the windows at places x, x + 1, ... of a row.
@@ -155,9 +211,7 @@ Value RowWindow::emitCells(KernelBuilder &b, const Row &row, Value x,
   SmallVector<WindowRange> ranges(row.ranges);
   ranges.push_back(width);
   auto cell = [&](ArrayRef<Value> k, ArrayRef<Value> place, ValueRange soFar) {
-    Value start = row.inputStart;
-    for (int64_t dim = 0; dim < last; ++dim)
-      start = b.add(start, b.mul(place[dim], b.getParam(inStrides + dim)));
+    Value start = emitRowStart(b, row, place);
     Value value = emitLoad(b, row, start, place[last], isInside);
     if (isMax)
       return SmallVector<Value>{b.maxF(value, soFar.front())};
@@ -228,9 +282,13 @@ Value RowWindow::emitMean(KernelBuilder &b, const Row &row, Value x, Value sum,
 
 void RowWindow::emitVector(KernelBuilder &b, const Row &row, Value x,
                            bool isInside) const {
-  Value value = emitCells(b, row, x, isInside);
+  SmallVector<Value> maxima;
+  if (op == WindowOp::MaxIndices)
+    maxima = emitMaxima(b, row, x, isInside);
+  Value value = maxima.empty() ? emitCells(b, row, x, isInside) : maxima[0];
   switch (op) {
   case WindowOp::Max:
+  case WindowOp::MaxIndices:
     value = row.in.dequantize(b, value);
     break;
   case WindowOp::Mean:
@@ -251,6 +309,11 @@ void RowWindow::emitVector(KernelBuilder &b, const Row &row, Value x,
   if (!isInside)
     place.mask = b.firstLanes(b.sub(row.width, x), b.lanes());
   row.out.store(b, place, value);
+  if (maxima.empty())
+    return;
+  Value plane = b.broadcast(row.inputStart, b.lanes());
+  indices->bind(b).store(b, emitPixelIndices(b, maxima[1], plane), place.offset,
+                         place.mask);
 }
 
 void RowWindow::emitRow(KernelBuilder &b, const Row &row) const {

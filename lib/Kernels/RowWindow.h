@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Windows over nchw tensors, in vectors of consecutive places of a row of the
-// result. With a stride of 2, two vectors are loaded and every other lane kept.
+// result. With a stride of n, n vectors are loaded and every n-th lane kept.
 // Vectors whose windows lie in the input, which are most, need no masks.
 //
 //===----------------------------------------------------------------------===//
@@ -20,7 +20,13 @@
 namespace tarpon {
 
 /// What becomes of the cells of a window.
-enum class WindowOp : uint8_t { Max, Mean, PaddedMean, WeightedSum };
+enum class WindowOp : uint8_t {
+  Max,
+  MaxIndices, ///< the maximum and, in a second result, where it lies
+  Mean,
+  PaddedMean,
+  WeightedSum
+};
 
 /// A launch over all rows of a result. Captured by value.
 class RowWindow {
@@ -33,7 +39,7 @@ public:
             std::optional<ConstantPlan> weights = std::nullopt,
             std::vector<float> scales = {});
 
-  static Applicability check(const Problem &problem);
+  static Applicability check(const Problem &problem, int64_t mostStride = 2);
 
   int64_t tasks() const { return numTasks; }
   std::string symbolPart() const;
@@ -48,6 +54,11 @@ private:
                   bool isInside) const;
   Value emitCells(KernelBuilder &b, const Row &row, Value x,
                   bool isInside) const;
+  mlir::SmallVector<Value> emitMaxima(KernelBuilder &b, const Row &row, Value x,
+                                      bool isInside) const;
+  Value emitRowStart(KernelBuilder &b, const Row &row,
+                     mlir::ArrayRef<Value> place) const;
+  Value emitKept(KernelBuilder &b, mlir::ArrayRef<Value> parts) const;
   Value emitLoad(KernelBuilder &b, const Row &row, Value start, Value first,
                  bool isInside) const;
   Value emitMean(KernelBuilder &b, const Row &row, Value x, Value sum,
@@ -57,12 +68,13 @@ private:
   Value emitLanePlaces(KernelBuilder &b, Value first, int64_t step) const;
 
   WindowOp op;
-  int64_t stride; ///< of the last dimension: 1 or 2
+  int64_t stride; ///< of the last dimension
   FlatTensor input;
   VectorOutput output;
+  std::optional<FlatTensor> indices;
   Window window;
   int64_t numTasks;
-  int64_t weightBuffer = -1, scaleBuffer = -1;
+  int64_t weightBuffer = -1, scaleBuffer = -1, pixelSteps = -1;
   // Parameters: the first of several, or one.
   int64_t inStrides, outDims, channels, inPlane, rows, rowsPerTask, insideBegin,
       insideEnd, cells;

@@ -15,6 +15,7 @@ namespace tarpon {
 llvm::ArrayRef<OpRule> getConvBackwardRules();
 llvm::ArrayRef<OpRule> getNormRules();
 llvm::ArrayRef<OpRule> getPoolGradientRules();
+llvm::ArrayRef<OpRule> getPoolIndicesRules();
 llvm::ArrayRef<OpRule> getReduceRules();
 llvm::ArrayRef<OpRule> getRecurrentRules();
 

@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  FailureOr<Value> retype(FusedOp op) {
+  FailureOr<StoredValues::Values> retype(FusedOp op) {
     RegionTypes types;
     types.rootReadsStored = readsStored(op.getRoot());
     SmallVector<Value> operands;
@@ -50,12 +50,12 @@ private:
     if (isConvertRegion(op) &&
         operands.front().getType() ==
             withElementType(op.getType(), types.resultElement))
-      return operands.front();
+      return StoredValues::Values{operands.front()};
     OpBuilder builder(op);
     FailureOr<FusedOp> retyped = retypeRegion(builder, op, types);
     if (failed(retyped))
       return failure();
-    return Value(retyped->getResult());
+    return StoredValues::Values((*retyped)->getResults());
   }
 
   Value getOperand(FusedOp op, unsigned index, bool rootReadsStored) {

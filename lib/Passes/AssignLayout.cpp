@@ -110,30 +110,31 @@ private:
     return RankedTensorType::get(type.getShape(), type.getElementType());
   }
 
-  FailureOr<Value> retype(FusedOp op) {
+  FailureOr<StoredValues::Values> retype(FusedOp op) {
     bool inLayout = computesInLayout(op);
     SmallVector<Value> operands;
     for (BlockArgument argument : op.getBody().getArguments())
       operands.push_back(getOperand(op, argument, inLayout));
 
-    // The result's type follows from what is inside.
+    // The results' types follow from what is inside.
     OpBuilder outer(op);
-    FusedOp copy = createRegionLike(outer, op, operands, op.getType());
+    FusedOp copy = createRegionLike(outer, op, operands, op.getResultTypes());
     Block &block = copy.getBody().front();
     auto builder = OpBuilder::atBlockBegin(&block);
     IRMapping mapping;
     mapping.map(op.getBody().getArguments(), block.getArguments());
     for (Operation &inner : op.getBody().front().without_terminator()) {
-      FailureOr<Value> result = cloneRetyped(builder, &inner, mapping);
-      if (failed(result))
+      FailureOr<Operation *> clone = cloneRetyped(builder, &inner, mapping);
+      if (failed(clone))
         return failure();
-      mapping.map(inner.getResult(0), *result);
+      mapping.map(inner.getResults(), (*clone)->getResults());
     }
-    auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
-    Value result = mapping.lookup(yield.getValue());
-    YieldOp::create(builder, yield.getLoc(), result);
-    copy.getResult().setType(getTensorType(result));
-    return Value(copy.getResult());
+    Operation *yield =
+        builder.clone(*op.getBody().front().getTerminator(), mapping);
+    for (auto [result, value] :
+         llvm::zip_equal(copy->getResults(), yield->getOperands()))
+      result.setType(value.getType());
+    return StoredValues::Values(copy->getResults());
   }
 
   LayoutAttr layout;

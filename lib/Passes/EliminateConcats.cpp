@@ -84,13 +84,13 @@ static void retypeOperand(FusedOp op, unsigned index) {
 /// A region that copies `value` to where a slice of `type` lies.
 static Value createCopy(OpBuilder &builder, Value value,
                         RankedTensorType type) {
-  auto copy = FusedOp::create(builder, value.getLoc(), type, value,
+  auto copy = FusedOp::create(builder, value.getLoc(), TypeRange(type), value,
                               /*solution=*/nullptr);
   Block &block = copy.getBody().emplaceBlock();
   auto inner = OpBuilder::atBlockBegin(&block);
   Value argument = block.addArgument(value.getType(), value.getLoc());
   Value result = ConvertOp::create(inner, value.getLoc(), type, argument);
-  YieldOp::create(inner, value.getLoc(), result);
+  YieldOp::create(inner, value.getLoc(), result, ValueRange());
   return copy.getResult();
 }
 
@@ -175,6 +175,9 @@ bool ConcatEliminator::canBeSlice(FusedOp concat, unsigned index,
                                   LayoutAttr layout) {
   Value value = concat.getInputs()[index];
   auto producer = value.getDefiningOp<FusedOp>();
+  // Only first results are slices: solvers are asked about that one.
+  if (producer && value != producer.getResult())
+    return false;
   bool isRepeated =
       llvm::is_contained(concat.getInputs().take_front(index), value);
   if (!producer || isRepeated || getJoin(value) || leavesFunction(value))

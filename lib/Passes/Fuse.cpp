@@ -49,11 +49,15 @@ static bool isKernelOperand(Value value) {
          (perAxis && perAxis.getStorageTypeIntegralWidth() == 8);
 }
 
+static bool isKernelResult(Value value) {
+  return isKernelElement(getTensorType(value).getElementType());
+}
+
 static bool isWrappable(Operation &op) {
   return isa<TarponDialect>(op.getDialect()) && op.getNumRegions() == 0 &&
-         op.getNumResults() == 1 && op.getNumOperands() != 0 &&
+         op.getNumResults() != 0 && op.getNumOperands() != 0 &&
          !isa<JoinOp, ReshapeOp, LaunchOp>(op) &&
-         isKernelElement(getTensorType(op.getResult(0)).getElementType()) &&
+         llvm::all_of(op.getResults(), isKernelResult) &&
          llvm::all_of(op.getOperands(), isKernelOperand);
 }
 
@@ -121,7 +125,9 @@ private:
   /// The op that can follow `op` in its region, or null.
   Operation *getEpilogue(Operation *op) {
     Value value = op->getResult(0);
-    if (!value.hasOneUse())
+    // Other results may be read before the op that would be the epilogue, at
+    // whose place the region would be.
+    if (op->getNumResults() != 1 || !value.hasOneUse())
       return nullptr;
     Operation *next = *value.getUsers().begin();
     bool fits = isa<ElementwiseInterface>(next) && remaining.contains(next) &&
@@ -154,9 +160,9 @@ static void wrap(IRRewriter &rewriter, ArrayRef<Operation *> chain) {
   Operation *root = chain.front(), *last = chain.back();
   SmallVector<Value> inputs = getInputs(chain);
   rewriter.setInsertionPoint(last);
-  auto fused = FusedOp::create(rewriter, root->getLoc(),
-                               last->getResult(0).getType(), inputs,
-                               /*solution=*/nullptr);
+  auto fused =
+      FusedOp::create(rewriter, root->getLoc(), last->getResultTypes(), inputs,
+                      /*solution=*/nullptr);
   Block *block = rewriter.createBlock(
       &fused.getBody(), {}, TypeRange(ValueRange(inputs)),
       SmallVector<Location>(inputs.size(), root->getLoc()));
@@ -171,7 +177,9 @@ static void wrap(IRRewriter &rewriter, ArrayRef<Operation *> chain) {
     }
     previous = op->getResult(0);
   }
-  YieldOp::create(rewriter, last->getLoc(), block->back().getResult(0));
+  ResultRange results = block->back().getResults();
+  YieldOp::create(rewriter, last->getLoc(), results.front(),
+                  results.drop_front());
   rewriter.replaceOp(last, fused);
   for (Operation *op : llvm::reverse(chain.drop_back()))
     rewriter.eraseOp(op);

@@ -111,10 +111,10 @@ private:
       return failure();
     rewriter.setInsertionPoint(op);
     rewriter.replaceOpWithNewOp<LaunchOp>(
-        op, op.getType(), op.getInputs(), names.makeName(op.getRoot()),
+        op, op.getResultTypes(), op.getInputs(), names.makeName(op.getRoot()),
         problem.key(), op.getSolutionAttr(),
         (*solver)->workspaceSize(problem, target), /*offset=*/nullptr,
-        /*workspace_offset=*/nullptr);
+        /*workspace_offset=*/nullptr, /*more_offsets=*/nullptr);
     return success();
   }
 

@@ -93,14 +93,12 @@ static SmallVector<Buffer> collectBuffers(func::FuncOp function) {
     times[&op] = time;
   SmallVector<Buffer> buffers;
   llvm::DenseMap<Value, size_t> bufferOf;
-  Builder builder(function.getContext());
-  for (auto launch : function.getBody().front().getOps<LaunchOp>()) {
-    unsigned time = times[launch];
-    ValueUses uses = getUses(launch.getResult(), times);
-    Value storage = getView(launch.getResult()).storage;
-    bool isOwn = storage == launch.getResult();
-    if (isOwn && uses.numReturns == 1 && !uses.returnsView) {
-      launch.setOffsetAttr(builder.getI64IntegerAttr(-1));
+  auto addResult = [&](OpResult result, unsigned time) {
+    ValueUses uses = getUses(result, times);
+    Value storage = getView(result).storage;
+    if (storage == result && uses.numReturns == 1 && !uses.returnsView) {
+      cast<LaunchOp>(result.getOwner())
+          .setResultOffset(result.getResultNumber(), -1);
     } else if (auto [known, isNew] =
                    bufferOf.try_emplace(storage, buffers.size());
                isNew) {
@@ -110,6 +108,12 @@ static SmallVector<Buffer> collectBuffers(func::FuncOp function) {
       Buffer &buffer = buffers[known->second];
       buffer.last = std::max(buffer.last, uses.last);
     }
+  };
+  for (auto launch : function.getBody().front().getOps<LaunchOp>()) {
+    unsigned time = times[launch];
+    // One that nothing reads is written all the same.
+    for (OpResult result : launch->getResults())
+      addResult(result, time);
     if (launch.getWorkspaceBytes() != 0)
       buffers.push_back({Value(), launch,
                          getBufferSize(launch.getWorkspaceBytes()), time,
@@ -173,17 +177,19 @@ static void setOffsets(func::FuncOp function, ArrayRef<Buffer> buffers) {
       LaunchOp(buffer.launch)
           .setWorkspaceOffsetAttr(builder.getI64IntegerAttr(buffer.offset));
   }
-  for (auto launch : function.getBody().front().getOps<LaunchOp>()) {
-    View view = getView(launch.getResult());
-    auto storage = offsets.find(view.storage);
-    if (storage == offsets.end())
-      continue;
-    auto type = cast<RankedTensorType>(launch.getResult().getType());
-    int64_t elementBytes =
-        runtime::dtypeBytes(getTensorDesc(type, /*constant=*/false).dtype);
-    launch.setOffsetAttr(builder.getI64IntegerAttr(storage->second +
-                                                   view.offset * elementBytes));
-  }
+  for (auto launch : function.getBody().front().getOps<LaunchOp>())
+    for (OpResult result : launch->getResults()) {
+      View view = getView(result);
+      auto storage = offsets.find(view.storage);
+      if (storage == offsets.end())
+        continue;
+      auto type = cast<RankedTensorType>(result.getType());
+      int64_t elementBytes =
+          runtime::dtypeBytes(getTensorDesc(type, /*constant=*/false).dtype);
+      LaunchOp(launch).setResultOffset(result.getResultNumber(),
+                                       storage->second +
+                                           view.offset * elementBytes);
+    }
 }
 
 namespace {

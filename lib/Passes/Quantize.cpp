@@ -157,7 +157,7 @@ public:
   }
 
 private:
-  FailureOr<Value> retype(FusedOp op) {
+  FailureOr<StoredValues::Values> retype(FusedOp op) {
     SmallVector<Value> operands;
     for (Value operand : op.getInputs())
       // Converts were in the model before: what they read is not ours to
@@ -174,7 +174,7 @@ private:
     FailureOr<FusedOp> retyped = retypeRegion(builder, op, types);
     if (failed(retyped))
       return failure();
-    return Value(retyped->getResult());
+    return StoredValues::Values((*retyped)->getResults());
   }
 
   //===--------------------------------------------------------------------===//
@@ -187,8 +187,10 @@ private:
       return true;
     Value source = getSource(value);
     auto fused = source.getDefiningOp<FusedOp>();
-    return isF32(value) &&
-           (isa<BlockArgument>(source) || (fused && !isConvertRegion(fused)));
+    // Ranges are those of first results.
+    bool isOurs =
+        fused && source == fused.getResult() && !isConvertRegion(fused);
+    return isF32(value) && (isa<BlockArgument>(source) || isOurs);
   }
 
   static Type getElement(Value value) {

@@ -49,11 +49,12 @@ static RankedTensorType getConvertedType(RankedTensorType type, Value operand) {
   return withLayout(type, getLayout(getTensorType(operand)));
 }
 
-FailureOr<Value> tarpon::detail::cloneRetyped(OpBuilder &builder, Operation *op,
-                                              IRMapping &mapping) {
+FailureOr<Operation *> tarpon::detail::cloneRetyped(OpBuilder &builder,
+                                                    Operation *op,
+                                                    IRMapping &mapping) {
   Operation *clone = builder.clone(*op, mapping);
-  Value result = clone->getResult(0);
   if (auto convert = dyn_cast<ConvertOp>(clone)) {
+    Value result = convert.getResult();
     result.setType(getConvertedType(getTensorType(result), convert.getInput()));
   } else if (auto infer = dyn_cast<InferTypeOpInterface>(clone)) {
     SmallVector<Type, 1> types;
@@ -62,15 +63,16 @@ FailureOr<Value> tarpon::detail::cloneRetyped(OpBuilder &builder, Operation *op,
             clone->getDiscardableAttrDictionary(),
             clone->getPropertiesStorage(), clone->getRegions(), types)))
       return failure();
-    result.setType(types.front());
+    for (auto [result, type] : llvm::zip_equal(clone->getResults(), types))
+      result.setType(type);
   }
-  return result;
+  return clone;
 }
 
 FusedOp tarpon::detail::createRegionLike(OpBuilder &builder, FusedOp op,
                                          ValueRange operands,
-                                         RankedTensorType resultType) {
-  auto copy = FusedOp::create(builder, op.getLoc(), resultType, operands,
+                                         TypeRange resultTypes) {
+  auto copy = FusedOp::create(builder, op.getLoc(), resultTypes, operands,
                               /*solution=*/nullptr);
   copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   Block &block = copy.getBody().emplaceBlock();
@@ -91,9 +93,8 @@ class RegionRetyper {
 public:
   RegionRetyper(OpBuilder &outer, FusedOp source, const RegionTypes &types)
       : source(source), types(types),
-        copy(createRegionLike(
-            outer, source, types.operands,
-            withElementType(source.getType(), types.resultElement))),
+        copy(createRegionLike(outer, source, types.operands,
+                              getResultTypes(source, types.resultElement))),
         builder(OpBuilder::atBlockBegin(getBlock())) {
     mapping.map(source.getBody().getArguments(), getBlock()->getArguments());
   }
@@ -107,12 +108,21 @@ public:
     }
     auto yield = cast<YieldOp>(source.getBody().front().getTerminator());
     Value result = mapping.lookup(yield.getValue());
+    SmallVector<Value> others;
+    for (Value other : yield.getMoreValues())
+      others.push_back(mapping.lookup(other));
     YieldOp::create(builder, yield.getLoc(),
-                    convert(result, types.resultElement));
+                    convert(result, types.resultElement), others);
     return copy;
   }
 
 private:
+  static SmallVector<Type> getResultTypes(FusedOp op, Type first) {
+    SmallVector<Type> types(op.getResultTypes());
+    types.front() = withElementType(op.getType(), first);
+    return types;
+  }
+
   Block *getBlock() { return &copy.getBody().front(); }
 
   /// The value in another element type. Converts of arguments stand in front,
@@ -176,10 +186,10 @@ private:
       for (Value operand : op.getOperands())
         operands.map(operand, convert(mapping.lookup(operand),
                                       getWantedElement(op, operand)));
-    FailureOr<Value> result = cloneRetyped(builder, &op, operands);
-    if (failed(result))
+    FailureOr<Operation *> clone = cloneRetyped(builder, &op, operands);
+    if (failed(clone))
       return failure();
-    mapping.map(op.getResult(0), *result);
+    mapping.map(op.getResults(), (*clone)->getResults());
     return success();
   }
 
@@ -249,18 +259,19 @@ LogicalResult StoredValues::retypeFunction(func::FuncOp function,
   if (function.isExternal())
     return success();
   SmallVector<Operation *> replaced;
-  auto replace = [&](Operation *op, Value value) {
-    if (op->getResult(0) == value)
+  auto replace = [&](Operation *op, ArrayRef<Value> values) {
+    if (llvm::equal(op->getResults(), values))
       return;
-    stored[op->getResult(0)] = value;
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
+      stored[result] = value;
     replaced.push_back(op);
   };
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
     if (auto fused = dyn_cast<FusedOp>(op)) {
-      FailureOr<Value> value = retype(fused);
-      if (failed(value))
+      FailureOr<Values> values = retype(fused);
+      if (failed(values))
         return failure();
-      replace(fused, *value);
+      replace(fused, *values);
     } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       replace(reshape, retypeReshape(reshape));
     } else {

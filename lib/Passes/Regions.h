@@ -38,23 +38,23 @@ llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value);
 /// Whether the function returns the value or a reshape of it.
 bool leavesFunction(mlir::Value value);
 
-/// Clones `op` with mapped operands and infers the type of its result from
+/// Clones `op` with mapped operands and infers the types of its results from
 /// them; for a convert, keeps the element type and takes the layout over.
 /// Reports and fails if the op does not take such operands.
-mlir::FailureOr<mlir::Value> cloneRetyped(mlir::OpBuilder &builder,
-                                          mlir::Operation *op,
-                                          mlir::IRMapping &mapping);
+mlir::FailureOr<mlir::Operation *> cloneRetyped(mlir::OpBuilder &builder,
+                                                mlir::Operation *op,
+                                                mlir::IRMapping &mapping);
 
 /// A copy of the op on other operands, with an empty region (that has its
 /// arguments) and without a solution.
 FusedOp createRegionLike(mlir::OpBuilder &builder, FusedOp op,
                          mlir::ValueRange operands,
-                         mlir::RankedTensorType resultType);
+                         mlir::TypeRange resultTypes);
 
 /// How a region's element types are to change.
 struct RegionTypes {
   llvm::ArrayRef<mlir::Value> operands;
-  /// What the result is stored as.
+  /// What the first result is stored as; the others stay as they are.
   mlir::Type resultElement;
   /// The root works on its operands as they are stored. Where they differ and
   /// the root does not accumulate, they are converted to the result's type.
@@ -70,10 +70,12 @@ mlir::FailureOr<FusedOp> retypeRegion(mlir::OpBuilder &builder, FusedOp op,
 /// become, and converts of it that were needed.
 class StoredValues {
 public:
-  using RetypeFn = llvm::function_ref<mlir::FailureOr<mlir::Value>(FusedOp)>;
+  using Values = llvm::SmallVector<mlir::Value>;
+  using RetypeFn = llvm::function_ref<mlir::FailureOr<Values>(FusedOp)>;
 
-  /// Replaces the regions of a function by what `retype` makes of each, in
-  /// order. Reshapes follow their operand; all other ops keep their types.
+  /// Replaces the results of each region of a function by what `retype` makes
+  /// of it, in order. Reshapes follow their operand; all other ops keep their
+  /// types.
   mlir::LogicalResult retypeFunction(mlir::func::FuncOp function,
                                      RetypeFn retype);
 

@@ -28,7 +28,7 @@ OPERATORS = frozenset(
     Add AveragePool BatchNormalization Cast Clip Concat Constant
     ConstantOfShape Conv ConvTranspose DequantizeLinear Div Dropout Flatten Gemm
     GlobalAveragePool HardSwish Identity LRN LeakyRelu MatMul MatMulInteger
-    MaxPool Mul Pad QLinearMatMul QuantizeLinear Relu Reshape Sigmoid Softmax
+    MaxPool MaxUnpool Mul Pad QLinearMatMul QuantizeLinear Relu Reshape Sigmoid Softmax
     Squeeze Sub
     Sum Transpose Unsqueeze
     Gather Shape Slice

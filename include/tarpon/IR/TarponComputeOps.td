@@ -138,6 +138,45 @@ def Tarpon_MaxPoolOp : Tarpon_PoolOp<"max_pool"> {
                        DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);
 }
 
+def Tarpon_MaxPoolIndicesOp : Tarpon_GraphOp<"max_pool_indices", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface>]> {
+  let summary = "Maximum over a window, and where it lies";
+  let description = !strconcat([{
+    `indices` are those of the maxima in the whole input in row-major order,
+    whatever its layout; with `column_major` they count the pixels of an image in
+    column-major order. Of equal maxima it is the first in row-major order, and -1
+    where no cell of the window is greater than negative infinity.
+
+  }], poolConstraints, [{
+    - (C5) the elements are floats.
+  }]);
+  let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$column_major);
+  let results = (outs Tarpon_Tensor:$result, Tarpon_Tensor:$indices);
+}
+
+def Tarpon_MaxUnpoolOp : Tarpon_GraphOp<"max_unpool"> {
+  let summary = "Puts maxima back to where they were, among zeros";
+  let description = [{
+    The result has the spatial sizes `sizes`. `indices` are those of the input's
+    elements in the whole result, as max_pool_indices gives them without
+    `column_major`. One that does not lie in the image and channel of its element
+    counts for nothing; of equal ones in row-major order the last counts.
+
+    Constraints:
+    - (C1) the input has rank 3 to 5.
+    - (C2) sizes has rank-2 entries, which are positive.
+    - (C3) indices is of i64 and has the shape of the input.
+    - (C4) the elements of the input are floats.
+    - (C5) input and indices are row-major.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, Tarpon_Tensor:$indices,
+                       DenseI64ArrayAttr:$sizes);
+}
+
 def Tarpon_AvgPoolOp : Tarpon_PoolOp<"avg_pool"> {
   let summary = "Mean over a window";
   let description = !strconcat([{

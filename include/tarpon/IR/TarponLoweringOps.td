@@ -19,16 +19,19 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     chain: each takes the result of the one before it, and else only region
     arguments (or converts of them). `tarpon.convert`s of region arguments state
     in which type an operand is stored, a `tarpon.convert` before the yield in
-    which type the result is stored.
+    which type the result is stored. Where the root has several results, the
+    chain goes on from the first; the others leave the region as they are.
 
     `solution` is set by the pass tarpon-select-solutions.
 
     Constraints:
     - (C1) region arguments have the types of the operands.
-    - (C2) a `tarpon.yield` of a value of the result's type ends the region.
+    - (C2) a `tarpon.yield` of one value of each result's type ends the region.
     - (C3) every op in the region is a tarpon op without a region of its own.
     - (C4) ops behind the root are elementwise or converts.
     - (C5) the ops form a chain as described, and the last one is yielded.
+    - (C6) the results of the root behind the first are yielded behind the chain,
+      in order.
 
     Example:
     ```mlir
@@ -41,7 +44,7 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
   }];
   let arguments = (ins Variadic<Tarpon_Tensor>:$inputs,
                        OptionalAttr<Tarpon_SolutionAttr>:$solution);
-  let results = (outs Tarpon_Tensor:$result);
+  let results = (outs Variadic<Tarpon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -49,13 +52,26 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     /// The first op of the region that is not a convert; in a region of
     /// converts only, the first of them.
     ::mlir::Operation *getRoot();
+
+    /// The first result.
+    ::mlir::TypedValue<::mlir::RankedTensorType> getResult() {
+      return ::llvm::cast<::mlir::TypedValue<::mlir::RankedTensorType>>(
+          getResults().front());
+    }
+    /// The results behind the first.
+    ::mlir::ResultRange getMoreResults() {
+      return (*this)->getResults().drop_front();
+    }
+    /// The type of the first result.
+    ::mlir::RankedTensorType getType() { return getResult().getType(); }
   }];
 }
 
 def Tarpon_YieldOp : Tarpon_Op<"yield", [Pure, Terminator, HasParent<"FusedOp">]> {
-  let summary = "The result of a fused region";
-  let arguments = (ins Tarpon_Tensor:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let summary = "The results of a fused region";
+  let arguments = (ins Tarpon_Tensor:$value,
+                       Variadic<Tarpon_Tensor>:$more_values);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
 
 def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
@@ -63,20 +79,41 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
   let description = [{
     What tarpon-lower-to-launches makes of a fused region. `problem` is the
     canonical problem key. tarpon-plan-memory sets `offset` (of the result, in
-    the arena; -1 for a result of the model, which has memory of its own) and
-    `workspace_offset`.
+    the arena; -1 for a result of the model, which has memory of its own),
+    `more_offsets` (the same of the results behind the first, if there are any)
+    and `workspace_offset`.
 
-    Constraints: (C1) `offset` is not negative, or -1; `workspace_offset` is a
-    multiple of 64, or -1. (C2) workspace_bytes is not negative.
+    Constraints: (C1) `offset` and `more_offsets` are not negative, or -1;
+    `workspace_offset` is a multiple of 64, or -1. (C2) workspace_bytes is not
+    negative. (C3) there is a result, and `more_offsets` has one entry for each
+    behind the first.
   }];
   let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, StrAttr:$name, StrAttr:$problem,
                        Tarpon_SolutionAttr:$solution,
                        DefaultValuedAttr<I64Attr, "0">:$workspace_bytes,
                        OptionalAttr<I64Attr>:$offset,
-                       OptionalAttr<I64Attr>:$workspace_offset);
-  let results = (outs Tarpon_Tensor:$result);
+                       OptionalAttr<I64Attr>:$workspace_offset,
+                       OptionalAttr<DenseI64ArrayAttr>:$more_offsets);
+  let results = (outs Variadic<Tarpon_Tensor>:$results);
   let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` functional-type($inputs, results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The first result.
+    ::mlir::TypedValue<::mlir::RankedTensorType> getResult() {
+      return ::llvm::cast<::mlir::TypedValue<::mlir::RankedTensorType>>(
+          getResults().front());
+    }
+    /// The results behind the first.
+    ::mlir::ResultRange getMoreResults() {
+      return (*this)->getResults().drop_front();
+    }
+
+    /// Where a result lies: what `offset` says of the first, and `more_offsets`
+    /// of the others. None before memory is planned.
+    std::optional<int64_t> getResultOffset(unsigned index);
+    /// Sets that. Of results that have none yet, the offset becomes -1.
+    void setResultOffset(unsigned index, int64_t offset);
+  }];
 }
 
 #endif // TARPON_IR_TARPONLOWERINGOPS_TD

@@ -15,7 +15,9 @@ def Tarpon_LayerNormOp : Tarpon_GraphOp<"layer_norm"> {
   let description = [{
     Mean and variance are taken over the dimensions from `axis` on. `parameters`
     are the scale, and behind it the bias, as far as there are; they broadcast to
-    those dimensions.
+    those dimensions. With `statistics` there are two more results: the mean and
+    1 / sqrt(variance + epsilon), of size 1 in the dimensions from `axis` on, as
+    f32, or f64 if the input is.
 
     Constraints:
     - (C1) 0 <= axis < rank.
@@ -26,7 +28,40 @@ def Tarpon_LayerNormOp : Tarpon_GraphOp<"layer_norm"> {
     - (C5) the input is row-major.
   }];
   let arguments = (ins Tarpon_Tensor:$input, Variadic<Tarpon_Tensor>:$parameters,
-                       I64Attr:$axis, F32Attr:$epsilon);
+                       I64Attr:$axis, F32Attr:$epsilon, UnitAttr:$statistics);
+  let results = (outs Variadic<Tarpon_Tensor>:$results);
+}
+
+def Tarpon_BatchNormTrainingOp : Tarpon_GraphOp<"batch_norm_training", [
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface,
+        ["supportsLayout", "isParameterOperand"]>]> {
+  let summary = "Batch normalisation by the statistics of the batch";
+  let description = [{
+    (x - m) / sqrt(v + epsilon) * scale + bias, with the mean m and the variance
+    v over all images: with `spatial` of each channel over all pixels, else of each
+    place in an image. The other results are m, 1 / sqrt(v + epsilon), and the
+    running statistics (1 - factor) * mean + factor * m and (1 - factor) * variance
+    + factor * v, with `unbiased` of the v that divides by one less than the number
+    of elements. They are f32, or f64 if the input is.
+
+    Constraints:
+    - (C1) the input has rank 2 or more.
+    - (C2) scale, bias, mean and variance are vectors of C elements, or without
+      `spatial` have the shape of one image: the input's, with one for N.
+    - (C3) epsilon is not negative.
+    - (C4) the elements of all operands are floats.
+    - (C5) without `spatial` the input is row-major.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, Tarpon_Tensor:$scale,
+                       Tarpon_Tensor:$bias, Tarpon_Tensor:$mean,
+                       Tarpon_Tensor:$variance, F32Attr:$epsilon,
+                       F32Attr:$factor,
+                       DefaultValuedAttr<BoolAttr, "false">:$unbiased,
+                       DefaultValuedAttr<BoolAttr, "true">:$spatial);
+  let results = (outs Tarpon_Tensor:$result, Tarpon_Tensor:$batch_mean,
+                      Tarpon_Tensor:$inverse_deviation,
+                      Tarpon_Tensor:$running_mean,
+                      Tarpon_Tensor:$running_variance);
 }
 
 def Tarpon_GroupNormOp : Tarpon_GraphOp<"group_norm", [

@@ -46,6 +46,8 @@ SolutionPlan planConcat(const Problem &problem);
 SolutionPlan planTranspose(const Problem &problem);
 SolutionPlan planPad(const Problem &problem);
 SolutionPlan planPoolGradient(const Problem &problem);
+SolutionPlan planPoolIndices(const Problem &problem);
+SolutionPlan planMaxUnpool(const Problem &problem);
 SolutionPlan planResize(const Problem &problem);
 SolutionPlan planConvert(const Problem &problem);
 SolutionPlan planReshape(const Problem &problem);

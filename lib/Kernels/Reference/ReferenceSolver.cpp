@@ -76,6 +76,8 @@ private:
         .Case("concat", reference::planConcat)
         .Case("transpose", reference::planTranspose)
         .Case("pad", reference::planPad)
+        .Case("max_pool_indices", reference::planPoolIndices)
+        .Case("max_unpool", reference::planMaxUnpool)
         .Case("max_pool_backward", reference::planPoolGradient)
         .Case("avg_pool_backward", reference::planPoolGradient)
         .Case("global_max_pool_backward", reference::planPoolGradient)

@@ -97,17 +97,21 @@ static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
   SmallVector<RankedTensorType> types;
   for (Value input : op.getInputs())
     types.push_back(getTensorType(input));
-  RankedTensorType resultType = getTensorType(op.getResult());
+  SmallVector<RankedTensorType> resultTypes;
+  for (Value result : op->getResults())
+    resultTypes.push_back(getTensorType(result));
   bool fits = problem->operands.size() == types.size() &&
-              matches(problem->result, resultType);
+              problem->numResults() == op->getNumResults();
+  for (unsigned i = 0; fits && i < op->getNumResults(); ++i)
+    fits = matches(problem->getResult(i), resultTypes[i]);
   for (size_t i = 0; fits && i < types.size(); ++i)
     fits = matches(problem->operands[i], types[i]) &&
            (!problem->operands[i].constant ||
             getConstantValue(getView(op.getInputs()[i]).storage));
   if (!fits)
     return Error{who + "the problem '" + op.getProblem().str() +
-                 "' does not fit the types of its operands and result"};
-  attachQuantization(*problem, types, {resultType});
+                 "' does not fit the types of its operands and results"};
+  attachQuantization(*problem, types, resultTypes);
   return *problem;
 }
 
@@ -166,6 +170,14 @@ private:
   bool foldLaunch(LaunchOp op, const Problem &problem);
   Status placeLaunch(const std::string &who, LaunchOp op,
                      PlannedLayer &planned);
+  Status placeWorkspace(const std::string &who, LaunchOp op,
+                        PlannedLayer &planned);
+  Result<BufferRef> placeResult(const std::string &who, LaunchOp op,
+                                unsigned index);
+  void reserve(int64_t offset, int64_t bytes) {
+    int64_t end = offset + bytes + runtime::kBufferTailPadding;
+    package.arenaBytes = std::max(package.arenaBytes, end);
+  }
   Status addCopies();
   Status addCopy(Value value, size_t output);
   Result<OperandBinding> bindOperand(const std::string &who, Value value);
@@ -260,45 +272,55 @@ Result<OperandBinding> PackageBuilder::bindOperand(const std::string &who,
   return binding;
 }
 
-/// Binds result and workspace as tarpon-plan-memory has placed them.
-Status PackageBuilder::placeLaunch(const std::string &who, LaunchOp op,
-                                   PlannedLayer &planned) {
-  auto isPlaced = [](std::optional<uint64_t> offset) {
-    return offset && static_cast<int64_t>(*offset) >= 0;
-  };
-  auto reserve = [&](int64_t offset, int64_t bytes) {
-    int64_t end = offset + bytes + runtime::kBufferTailPadding;
-    package.arenaBytes = std::max(package.arenaBytes, end);
-  };
+Status PackageBuilder::placeWorkspace(const std::string &who, LaunchOp op,
+                                      PlannedLayer &planned) {
   int64_t workspaceBytes = planned.plan.workspaceBytes;
   if (workspaceBytes > static_cast<int64_t>(op.getWorkspaceBytes()))
     return Error{who + "the solution needs " + std::to_string(workspaceBytes) +
                  " bytes of workspace, but " +
                  std::to_string(op.getWorkspaceBytes()) + " are planned"};
-  if (workspaceBytes > 0) {
-    if (!isPlaced(op.getWorkspaceOffset()))
-      return Error{who + "its workspace has no place in memory"};
-    planned.workspaceOffset = static_cast<int64_t>(*op.getWorkspaceOffset());
-    reserve(planned.workspaceOffset, workspaceBytes);
-  }
-  View view = getView(op.getResult());
-  if (auto place = places.find(view.storage);
-      place != places.end() && place->second.space != BufferSpace::Arena) {
-    planned.results = {place->second};
+  if (workspaceBytes == 0)
     return runtime::success();
-  }
-  if (!isPlaced(op.getOffset()))
-    return Error{who + "its result has no place in memory"};
-  BufferRef result = {BufferSpace::Arena,
-                      static_cast<int64_t>(*op.getOffset())};
-  planned.results = {result};
-  reserve(result.offset,
-          getTensorDesc(getTensorType(op.getResult()), false).numBytes());
-  int64_t start = result.offset - getViewBytes(view);
+  auto offset = static_cast<int64_t>(op.getWorkspaceOffset().value_or(-1));
+  if (offset < 0)
+    return Error{who + "its workspace has no place in memory"};
+  planned.workspaceOffset = offset;
+  reserve(offset, workspaceBytes);
+  return runtime::success();
+}
+
+Result<BufferRef> PackageBuilder::placeResult(const std::string &who,
+                                              LaunchOp op, unsigned index) {
+  Value result = op->getResult(index);
+  View view = getView(result);
+  if (auto place = places.find(view.storage);
+      place != places.end() && place->second.space != BufferSpace::Arena)
+    return place->second;
+  std::string which =
+      index == 0 ? "its result" : "its result " + std::to_string(index);
+  int64_t offset = op.getResultOffset(index).value_or(-1);
+  if (offset < 0)
+    return Error{who + which + " has no place in memory"};
+  reserve(offset, getTensorDesc(getTensorType(result), false).numBytes());
+  int64_t start = offset - getViewBytes(view);
   auto [place, isNew] =
       places.try_emplace(view.storage, BufferRef{BufferSpace::Arena, start});
   if (!isNew && place->second.offset != start)
-    return Error{who + "its result is not where it is joined with others"};
+    return Error{who + which + " is not where it is joined with others"};
+  return BufferRef{BufferSpace::Arena, offset};
+}
+
+/// Binds results and workspace as tarpon-plan-memory has placed them.
+Status PackageBuilder::placeLaunch(const std::string &who, LaunchOp op,
+                                   PlannedLayer &planned) {
+  if (Status status = placeWorkspace(who, op, planned); !status)
+    return status;
+  for (unsigned index = 0; index < op->getNumResults(); ++index) {
+    Result<BufferRef> place = placeResult(who, op, index);
+    if (!place)
+      return place.error();
+    planned.results.push_back(*place);
+  }
   return runtime::success();
 }
 
@@ -317,7 +339,7 @@ bool PackageBuilder::foldLaunch(LaunchOp op, const Problem &problem) {
 }
 
 Status PackageBuilder::addLaunch(LaunchOp op) {
-  if (op.getResult().use_empty())
+  if (op->use_empty())
     return runtime::success();
   std::string name = op.getName().str();
   std::string who = "layer '" + name + "': ";

@@ -42,10 +42,46 @@ func.func @fused_c2(%x: tensor<4xf32>) {
 
 // fused C2: a yield
 func.func @fused_c2_2(%x: tensor<4xf32>) {
-  // expected-error@below {{'tarpon.fused' op expects to yield one value}}
+  // expected-error@below {{'tarpon.fused' op expects to yield one value for each of 1 result}}
   %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
     %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
     func.return %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C2: a value for each result
+func.func @fused_c2_3(%x: tensor<2x4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects to yield one value for each of 3 results}}
+  %0:3 = tarpon.fused(%a = %x) : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+    %1:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    tarpon.yield %1#0, %1#1 : tensor<2x4xf32>, tensor<2x1xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C2: the type of another result
+func.func @fused_c2_4(%x: tensor<2x4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects to yield the result's type 'tensor<2x1xf16>', got 'tensor<2x1xf32>'}}
+  %0:3 = tarpon.fused(%a = %x) : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf16>) {
+    %1:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    tarpon.yield %1#0, %1#1, %1#2 : tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C2: a result
+func.func @fused_c2_5(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects to yield one value for each of 0 results}}
+  tarpon.fused(%a = %x) : (tensor<4xf32>) -> () {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
   }
   return
 }
@@ -152,6 +188,43 @@ func.func @fused_c5_4(%x: tensor<4xf32>) {
 
 // -----
 
+// fused C5: the chain goes on from the first result
+func.func @fused_c5_5(%x: tensor<2x4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects ops that take the result of the one before and region arguments, got tarpon.relu}}
+  %0:3 = tarpon.fused(%a = %x) : (tensor<2x4xf32>) -> (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+    %1:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    %2 = tarpon.relu %1#1 : (tensor<2x1xf32>) -> tensor<2x1xf32>
+    tarpon.yield %2, %1#1, %1#2 : tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C6: the other results in order
+func.func @fused_c6(%x: tensor<2x4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects to yield the other results of the root tarpon.layer_norm as they are}}
+  %0:3 = tarpon.fused(%a = %x) : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+    %1:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    tarpon.yield %1#0, %1#2, %1#1 : tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C6: all of them
+func.func @fused_c6_2(%x: tensor<2x4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects to yield the other results of the root tarpon.layer_norm as they are}}
+  %0 = tarpon.fused(%a = %x) : (tensor<2x4xf32>) -> tensor<2x4xf32> {
+    %1:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    tarpon.yield %1#0 : tensor<2x4xf32>
+  }
+  return
+}
+
+// -----
+
 // fused: isolated from above
 func.func @fused_isolated(%x: tensor<4xf32>, %b: tensor<4xf32>) {
   %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
@@ -168,6 +241,33 @@ func.func @fused_isolated(%x: tensor<4xf32>, %b: tensor<4xf32>) {
 func.func @launch_c1(%x: tensor<4xf32>) {
   // expected-error@below {{'tarpon.launch' op expects an offset that is not negative or -1, got -2}}
   %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = -2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// launch C1: another result
+func.func @launch_c1_3(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.launch' op expects an offset that is not negative or -1, got -3}}
+  %0:2 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = 0 : i64, more_offsets = array<i64: -3>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+// launch C3
+func.func @launch_c3(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.launch' op expects more_offsets to have 1 entries, got 2}}
+  %0:2 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = 0 : i64, more_offsets = array<i64: 64, 128>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+// launch C3: a result
+func.func @launch_c3_2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.launch' op expects at least one result}}
+  tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<4xf32>) -> ()
   return
 }
 

@@ -115,7 +115,15 @@ func.func @norms(%x: tensor<1x3x4x4xf32, #tarpon.layout<nchw4c>>, %p: tensor<3xf
 }
 
 // CHECK-LABEL: func @statistics(
-func.func @statistics(%x: tensor<2x3x8xf16>, %n: tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, %p: tensor<8xf32>, %c: tensor<4xf32>) {
+func.func @statistics(%x: tensor<2x3x8xf16>, %n: tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, %p: tensor<8xf32>, %c: tensor<4xf32>, %a: tensor<1x3x8xf32>) {
+  // CHECK: tarpon.layer_norm %{{.+}} {axis = 1 : i64, epsilon = 2.500000e-01 : f32, statistics} : (tensor<2x3x8xf16>) -> (tensor<2x3x8xf16>, tensor<2x1x1xf32>, tensor<2x1x1xf32>)
+  %1:3 = tarpon.layer_norm %x {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x3x8xf16>) -> (tensor<2x3x8xf16>, tensor<2x1x1xf32>, tensor<2x1x1xf32>)
+  // CHECK: tarpon.batch_norm_training %{{.+}} {epsilon = 2.500000e-01 : f32, factor = 5.000000e-01 : f32} : ({{.*}}) -> (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  %4:5 = tarpon.batch_norm_training %n, %c, %c, %c, %c {epsilon = 0.25 : f32, factor = 0.5 : f32}
+       : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  // CHECK: tarpon.batch_norm_training %{{.+}} {epsilon = 2.500000e-01 : f32, factor = 5.000000e-01 : f32, spatial = false, unbiased = true} : ({{.*}}) -> (tensor<2x3x8xf16>, tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>)
+  %5:5 = tarpon.batch_norm_training %x, %a, %a, %a, %a {epsilon = 0.25 : f32, factor = 0.5 : f32, spatial = false, unbiased = true}
+       : (tensor<2x3x8xf16>, tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>) -> (tensor<2x3x8xf16>, tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>)
   // CHECK: tarpon.layer_norm %{{.+}}, %{{.+}} {axis = 2 : i64, epsilon = 2.500000e-01 : f32} : (tensor<2x3x8xf16>, tensor<8xf32>) -> tensor<2x3x8xf16>
   %0 = tarpon.layer_norm %x, %p {axis = 2 : i64, epsilon = 0.25 : f32} : (tensor<2x3x8xf16>, tensor<8xf32>) -> tensor<2x3x8xf16>
   // CHECK: tarpon.group_norm %{{.+}}, %[[C:.+]], %[[C]] {epsilon = 2.500000e-01 : f32, groups = 2 : i64} : (tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x2x2xf32, #tarpon.layout<nhwc>>
@@ -308,4 +316,26 @@ func.func @more_elementwise(%x: tensor<1x2x4xf32>, %s: tensor<2x1xf32>) -> tenso
   %0 = tarpon.swish %x {alpha = 1.0 : f32} : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
   %1 = tarpon.prelu %0, %s : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
   return %1 : tensor<1x2x4xf32>
+}
+
+// CHECK-LABEL: func @pool_indices(
+func.func @pool_indices(%x: tensor<1x3x6xf32, #tarpon.layout<nhwc>>, %r: tensor<1x3x3xf16>, %i: tensor<1x3x3xi64>) {
+  // CHECK: tarpon.max_pool_indices %{{.+}} {column_major = true, dilations = array<i64: 1>, kernel = array<i64: 2>, pads = array<i64: 0, 0>, strides = array<i64: 2>} : (tensor<1x3x6xf32, #tarpon.layout<nhwc>>) -> (tensor<1x3x3xf32, #tarpon.layout<nhwc>>, tensor<1x3x3xi64, #tarpon.layout<nhwc>>)
+  %0:2 = tarpon.max_pool_indices %x {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, column_major = true}
+       : (tensor<1x3x6xf32, #tarpon.layout<nhwc>>) -> (tensor<1x3x3xf32, #tarpon.layout<nhwc>>, tensor<1x3x3xi64, #tarpon.layout<nhwc>>)
+  // CHECK: tarpon.max_unpool %{{.+}}, %{{.+}} {sizes = array<i64: 6>} : (tensor<1x3x3xf16>, tensor<1x3x3xi64>) -> tensor<1x3x6xf16>
+  %1 = tarpon.max_unpool %r, %i {sizes = array<i64: 6>} : (tensor<1x3x3xf16>, tensor<1x3x3xi64>) -> tensor<1x3x6xf16>
+  return
+}
+
+// CHECK-LABEL: func @several_results(
+func.func @several_results(%x: tensor<2x8xf32>) {
+  // CHECK: tarpon.fused(%[[A:.+]] = %{{.+}}) : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+  // CHECK:   tarpon.yield %{{.+}}, %{{.+}}#1, %{{.+}}#2 : tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  %0:3 = tarpon.fused(%a = %x) : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+    %1:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    %2 = tarpon.relu %1#0 : (tensor<2x8xf32>) -> tensor<2x8xf32>
+    tarpon.yield %2, %1#1, %1#2 : tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  }
+  return
 }

@@ -182,3 +182,29 @@ func.func @negative_not_fused(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = tarpon.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// What is behind the first result keeps its type; a reader that wants another
+// gets a convert.
+
+// CHECK-LABEL: func @several_results(
+// CHECK:         %[[F:.+]]:3 = tarpon.fused({{.*}} -> (tensor<2x8x[[T]]>, tensor<2x1xf32>, tensor<2x1xf32>) {
+// CHECK-NEXT:      %[[Y:.+]]:3 = tarpon.layer_norm {{.*}} -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+// CHECK-NEXT:      %[[L:.+]] = tarpon.convert %[[Y]]#0 : tensor<2x8xf32> -> tensor<2x8x[[T]]>
+// CHECK-NEXT:      tarpon.yield %[[L]], %[[Y]]#1, %[[Y]]#2
+// CHECK:         %[[M:.+]] = tarpon.convert %[[F]]#1 : tensor<2x1xf32> -> tensor<2x1x[[T]]>
+// CHECK:         %[[G:.+]] = tarpon.fused({{.*}} = %[[F]]#0, {{.*}} = %[[M]])
+// CHECK-NEXT:      tarpon.matmul {{.*}} (tensor<2x8x[[T]]>, tensor<2x1x[[T]]>) -> tensor<8x1xf32>
+// CHECK:         return %[[G]], %[[F]]#2
+func.func @several_results(%x: tensor<2x8xf32>) -> (tensor<8x1xf32>, tensor<2x1xf32>) {
+  %0:3 = tarpon.fused(%a = %x) : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+    %2:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    tarpon.yield %2#0, %2#1, %2#2 : tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  }
+  %1 = tarpon.fused(%a = %0#0, %b = %0#1) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<8x1xf32> {
+    %2 = tarpon.matmul %a, %b {transpose_lhs = true} : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<8x1xf32>
+    tarpon.yield %2 : tensor<8x1xf32>
+  }
+  return %1, %0#2 : tensor<8x1xf32>, tensor<2x1xf32>
+}

@@ -116,3 +116,22 @@ func.func @negative_lower_rank(%x: tensor<1x8x4x4xf32>, %y: tensor<4x4xf32>) -> 
   }
   return %1 : tensor<1x8x4x4xf32>
 }
+
+// -----
+
+// Indices lie as the maxima do, and the function's types stay.
+
+// CHECK-LABEL: func @several_results(
+// CHECK:         %[[XL:.+]] = tarpon.convert %{{.+}} : tensor<1x8x4xf32> -> tensor<1x8x4xf32, #tarpon.layout<[[L]]>>
+// CHECK:         %[[F:.+]]:2 = tarpon.fused(%{{.+}} = %[[XL]]) : {{.*}} -> (tensor<1x8x2xf32, #tarpon.layout<[[L]]>>, tensor<1x8x2xi64, #tarpon.layout<[[L]]>>) {
+// CHECK-NEXT:      tarpon.max_pool_indices
+// CHECK-NEXT:      tarpon.yield
+// CHECK:         %[[I:.+]] = tarpon.convert %[[F]]#1 : tensor<1x8x2xi64, #tarpon.layout<[[L]]>> -> tensor<1x8x2xi64>
+// CHECK:         return %[[I]]
+func.func @several_results(%x: tensor<1x8x4xf32>) -> tensor<1x8x2xi64> {
+  %0:2 = tarpon.fused(%a = %x) : (tensor<1x8x4xf32>) -> (tensor<1x8x2xf32>, tensor<1x8x2xi64>) {
+    %1:2 = tarpon.max_pool_indices %a {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<1x8x4xf32>) -> (tensor<1x8x2xf32>, tensor<1x8x2xi64>)
+    tarpon.yield %1#0, %1#1 : tensor<1x8x2xf32>, tensor<1x8x2xi64>
+  }
+  return %0#1 : tensor<1x8x2xi64>
+}

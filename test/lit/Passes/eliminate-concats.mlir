@@ -177,3 +177,31 @@ func.func @negative_concats(%x: tensor<2x8x4x4xf32>, %y: tensor<1x8x4x4xf32>) ->
   }
   return %d, %g, %h : tensor<2x16x4x4xf32>, tensor<1x8x8x4xf32>, tensor<1x16x4x4xf32>
 }
+
+// -----
+
+// Only first results are slices. Images of one pixel row lie in one piece.
+
+// CHECK-LABEL: func @negative_another_result(
+// CHECK:         tarpon.max_pool_indices
+// CHECK:         tarpon.concat
+// CHECK-NOT:     tarpon.join
+func.func @negative_another_result(%x: tensor<1x8x4xf32>) -> tensor<1x16x2xi64> {
+  %a:2 = tarpon.fused(%0 = %x) : (tensor<1x8x4xf32>) -> (tensor<1x8x2xf32>, tensor<1x8x2xi64>) {
+    %r:2 = tarpon.max_pool_indices %0 {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<1x8x4xf32>) -> (tensor<1x8x2xf32>, tensor<1x8x2xi64>)
+    tarpon.yield %r#0, %r#1 : tensor<1x8x2xf32>, tensor<1x8x2xi64>
+  }
+  %b:2 = tarpon.fused(%0 = %x) : (tensor<1x8x4xf32>) -> (tensor<1x8x2xf32>, tensor<1x8x2xi64>) {
+    %r:2 = tarpon.max_pool_indices %0 {kernel = array<i64: 2>, strides = array<i64: 2>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<1x8x4xf32>) -> (tensor<1x8x2xf32>, tensor<1x8x2xi64>)
+    tarpon.yield %r#0, %r#1 : tensor<1x8x2xf32>, tensor<1x8x2xi64>
+  }
+  %c = tarpon.fused(%0 = %a#1, %1 = %b#1) : (tensor<1x8x2xi64>, tensor<1x8x2xi64>) -> tensor<1x16x2xi64> {
+    %r = tarpon.concat %0, %1 {axis = 1 : i64} : (tensor<1x8x2xi64>, tensor<1x8x2xi64>) -> tensor<1x16x2xi64>
+    tarpon.yield %r : tensor<1x16x2xi64>
+  }
+  %d = tarpon.fused(%0 = %c) : (tensor<1x16x2xi64>) -> tensor<1x16x2xi64> {
+    %r = tarpon.neg %0 : (tensor<1x16x2xi64>) -> tensor<1x16x2xi64>
+    tarpon.yield %r : tensor<1x16x2xi64>
+  }
+  return %d : tensor<1x16x2xi64>
+}

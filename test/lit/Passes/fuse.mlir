@@ -157,3 +157,42 @@ func.func @wraps_convert(%x: tensor<4xf32>) -> tensor<4xi64> {
   %0 = tarpon.convert %x : tensor<4xf32> -> tensor<4xi64>
   return %0 : tensor<4xi64>
 }
+
+// -----
+
+// A root with several results stands alone: the mean is read before what would
+// be the epilogue of the normalised values.
+
+// CHECK-LABEL: func @negative_several_results(
+// CHECK:         %[[F:.+]]:3 = tarpon.fused(%[[A:.+]] = %{{.+}}) : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+// CHECK-NEXT:      %[[Y:.+]]:3 = tarpon.layer_norm %[[A]]
+// CHECK-NEXT:      tarpon.yield %[[Y]]#0, %[[Y]]#1, %[[Y]]#2 : tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+// CHECK:         %[[N:.+]] = tarpon.fused(%{{.+}} = %[[F]]#1)
+// CHECK-NEXT:      tarpon.neg
+// CHECK:         %[[R:.+]] = tarpon.fused(%{{.+}} = %[[F]]#0)
+// CHECK-NEXT:      tarpon.relu
+// CHECK:         return %[[N]], %[[R]], %[[F]]#2
+func.func @negative_several_results(%x: tensor<2x8xf32>) -> (tensor<2x1xf32>, tensor<2x8xf32>, tensor<2x1xf32>) {
+  %0:3 = tarpon.layer_norm %x {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+  %1 = tarpon.neg %0#1 : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %2 = tarpon.relu %0#0 : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %1, %2, %0#2 : tensor<2x1xf32>, tensor<2x8xf32>, tensor<2x1xf32>
+}
+
+// -----
+
+// Another result may be what an epilogue reads.
+
+// CHECK-LABEL: func @reads_another_result(
+// CHECK:         %[[F:.+]]:3 = tarpon.fused(
+// CHECK-NEXT:      tarpon.layer_norm
+// CHECK:         %[[R:.+]] = tarpon.fused(%{{.+}} = %[[F]]#0, %{{.+}} = %{{.+}}, %{{.+}} = %[[F]]#1)
+// CHECK-NEXT:      tarpon.matmul
+// CHECK-NEXT:      tarpon.add
+// CHECK:         return %[[R]]
+func.func @reads_another_result(%x: tensor<2x8xf32>, %w: tensor<8x4xf32>) -> tensor<2x4xf32> {
+  %0:3 = tarpon.layer_norm %x {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+  %1 = tarpon.matmul %0#0, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  %2 = tarpon.add %1, %0#1 : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
+}

@@ -32,3 +32,17 @@ func.func @lowers_regions(%x: tensor<4x4xf32>) -> tensor<16xf16> {
   }
   return %3 : tensor<16xf16>
 }
+
+// CHECK-LABEL: func @several_results(
+// CHECK:         %[[A:.+]]:3 = tarpon.launch "layer_norm_0"
+// CHECK-SAME:        problem = "layer_norm(2x8xf32)->(2x8xf32, 2x1xf32, 2x1xf32) {{[^"]*}} | relu"
+// CHECK-SAME:        (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+// CHECK-NEXT:    return %[[A]]#0, %[[A]]#2
+func.func @several_results(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>) {
+  %0:3 = tarpon.fused(%a = %x) : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>) attributes {solution = #tarpon.solution<"reference-v1", {}, "default">} {
+    %1:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    %2 = tarpon.relu %1#0 : (tensor<2x8xf32>) -> tensor<2x8xf32>
+    tarpon.yield %2, %1#1, %1#2 : tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  }
+  return %0#0, %0#2 : tensor<2x8xf32>, tensor<2x1xf32>
+}

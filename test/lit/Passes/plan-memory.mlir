@@ -124,3 +124,36 @@ func.func @counts_stored_bytes(%x: tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>>) 
   %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>, #tarpon.layout<nchw16c>>) -> tensor<64xf32>
   return %b : tensor<64xf32>
 }
+
+// -----
+
+// Every result has a place, one that nobody reads too: in the arena during its
+// launch, or memory of its own if it is returned.
+
+// CHECK-LABEL: func @several_results(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 1408 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}more_offsets = array<i64: -1, 1088>, offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = -1 : i64
+func.func @several_results(%x: tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf32>) {
+  %a:3 = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf32>, tensor<64xf32>)
+  %b = tarpon.launch "b"(%a#0) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  return %b, %a#1 : tensor<256xf32>, tensor<64xf32>
+}
+
+// -----
+
+// Another result lives as long as it is read: c's cannot lie in its place.
+
+// CHECK-LABEL: func @another_result_lives(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 2496 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}more_offsets = array<i64: 2176>, offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = 1088 : i64
+// CHECK:         tarpon.launch "c"{{.*}}offset = 0 : i64
+// CHECK:         tarpon.launch "d"{{.*}}offset = -1 : i64
+func.func @another_result_lives(%x: tensor<256xf32>) -> tensor<256xf32> {
+  %a:2 = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf32>)
+  %b = tarpon.launch "b"(%a#0) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%c, %a#1) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<64xf32>) -> tensor<256xf32>
+  return %d : tensor<256xf32>
+}

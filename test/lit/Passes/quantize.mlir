@@ -183,3 +183,32 @@ func.func @negative_quantized_before(%x: tensor<2x2xf32>) -> tensor<2x2x!quant.u
   }
   return %3 : tensor<2x2x!quant.uniform<u8:f32, 0.5>>
 }
+
+// -----
+
+// The range is that of the first result. The mean is not rounded to it, so that
+// the product is one of floats.
+
+// CHECK-LABEL: func @negative_another_result(
+// CHECK:         %[[F:.+]]:3 = tarpon.fused({{.*}} -> (tensor<2x8x!quant.uniform<u8:f32, {{.*}}>>, tensor<2x1xf32>, tensor<2x1xf32>)
+// CHECK:         tarpon.fused({{.*}} = %[[F]]#1, {{.*}})
+// CHECK-NEXT:      tarpon.matmul {{.*}} (tensor<2x1xf32>, tensor<1x4xf32>)
+// CHECK:         tarpon.fused({{.*}} = %[[F]]#0, {{.*}})
+// CHECK-NEXT:      tarpon.matmul {{.*}} (tensor<2x8x!quant.uniform<u8{{.*}}
+func.func @negative_another_result(%x: tensor<2x8xf32> {tarpon.range = array<f32: -1.0, 1.0>}) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %w = tarpon.constant {value = dense<1.0> : tensor<1x4xf32>} : tensor<1x4xf32>
+  %v = tarpon.constant {value = dense<1.0> : tensor<8x4xf32>} : tensor<8x4xf32>
+  %0:3 = tarpon.fused(%a = %x) : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>) attributes {tarpon.range = array<f32: -2.0, 2.0>} {
+    %3:3 = tarpon.layer_norm %a {axis = 1 : i64, epsilon = 0.25 : f32, statistics} : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
+    tarpon.yield %3#0, %3#1, %3#2 : tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+  }
+  %1 = tarpon.fused(%a = %0#1, %b = %w) : (tensor<2x1xf32>, tensor<1x4xf32>) -> tensor<2x4xf32> {
+    %3 = tarpon.matmul %a, %b : (tensor<2x1xf32>, tensor<1x4xf32>) -> tensor<2x4xf32>
+    tarpon.yield %3 : tensor<2x4xf32>
+  }
+  %2 = tarpon.fused(%a = %0#0, %b = %v) : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32> {
+    %3 = tarpon.matmul %a, %b : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+    tarpon.yield %3 : tensor<2x4xf32>
+  }
+  return %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>
+}

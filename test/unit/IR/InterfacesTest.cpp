@@ -127,7 +127,8 @@ TEST_F(InterfacesTest, RootIsWhatIsNotAConvert) {
   Value argument = body.addArgument(input.getType(), location);
   builder.setInsertionPointToStart(&body);
   auto convert = ConvertOp::create(builder, location, half, argument);
-  auto yield = YieldOp::create(builder, location, convert.getResult());
+  auto yield = YieldOp::create(builder, location, convert.getResult(),
+                               mlir::ValueRange());
   EXPECT_EQ(fused.getRoot(), convert.getOperation());
 
   builder.setInsertionPoint(yield);

@@ -137,6 +137,29 @@ TEST(Pool, CeilMode) {
                                         HasSubstr("-> tensor<1x1x3x3xf32>")));
 }
 
+TEST(Pool, MaxPoolWithIndices) {
+  TestModel model;
+  model.input("x", {1, 1, 6, 6}).node("MaxPool", "x", "z y");
+  model.list("kernel_shape", {3, 3}).attr("storage_order", 1);
+  EXPECT_THAT(
+      importModel(model),
+      AllOf(HasSubstr("tarpon.max_pool_indices"),
+            HasSubstr("column_major = true"),
+            HasSubstr("-> (tensor<1x1x4x4xf32>, tensor<1x1x4x4xi64>)")));
+}
+
+TEST(Pool, MaxUnpoolHasZerosBehindTheInvertedWindow) {
+  TestModel model;
+  model.input("x", {1, 2, 3}).input("i", {1, 2, 3}, onnx::TensorProto::INT64);
+  model.ints("s", {1, 2, 7}).node("MaxUnpool", "x i s", "y");
+  model.list("kernel_shape", {2}).list("strides", {2}).list("pads", {1, 0});
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.max_unpool"),
+                    HasSubstr("sizes = array<i64: 5>"),
+                    HasSubstr("pads = array<i64: 0, 0, 0, 0, 0, 2>"),
+                    HasSubstr("-> tensor<1x2x7xf32>")));
+}
+
 TEST(Pool, AveragePool) {
   TestModel model(19);
   model.input("x", {1, 1, 8}).node("AveragePool", "x", "y");

@@ -63,11 +63,29 @@ TEST(Norms, ScalesOfGroupsAreRepeatedForChannels) {
                               "tensor<6xf32>) -> tensor<1x6x4xf32>")));
 }
 
-TEST(Norms, StatisticsOfLayersAreRefused) {
-  TestModel model(17);
-  model.input("x", {2, 6}).input("s", {6});
-  model.node("LayerNormalization", "x s", "y m d");
-  EXPECT_THAT(importText(model), HasSubstr("tarpon.layer_norm"));
-  EXPECT_THAT(model.output("d").error(),
-              HasSubstr("the output InvStdDev is not supported"));
+TEST(Norms, StatisticsOfLayersAreComputedWhereTheyAreRead) {
+  TestModel model(17), reads(17);
+  for (TestModel *each : {&model, &reads}) {
+    each->input("x", {2, 6}).input("s", {6});
+    each->node("LayerNormalization", "x s", "y m d");
+  }
+  EXPECT_THAT(importText(model), AllOf(HasSubstr("tarpon.layer_norm"),
+                                       Not(HasSubstr("statistics"))));
+  EXPECT_THAT(importText(reads.output("d")),
+              AllOf(HasSubstr("statistics"),
+                    HasSubstr("-> (tensor<2x6xf32>, tensor<2x1xf32>, "
+                              "tensor<2x1xf32>)")));
+}
+
+TEST(Norms, RunningStatisticsOfBatches) {
+  TestModel model(15);
+  model.input("x", {2, 3, 4}).input("p", {3});
+  model.node("BatchNormalization", "x p p p p", "y m v");
+  model.attr("training_mode", 1).attr("momentum", 0.75f).output("v");
+  EXPECT_THAT(importText(model),
+              AllOf(HasSubstr("tarpon.batch_norm_training"),
+                    HasSubstr("factor = 2.500000e-01"),
+                    HasSubstr("-> (tensor<2x3x4xf32>, tensor<3xf32>, "
+                              "tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)"),
+                    HasSubstr("return %running_variance, %result")));
 }

@@ -31,6 +31,8 @@ Problem makeNormProblem(ProblemGenerator &generator);
 /// Convolutions of 3 x 3: WinogradProblems.cpp.
 Problem makeWinogradProblem(ProblemGenerator &generator);
 Problem makePoolGradientProblem(ProblemGenerator &generator);
+/// Maxima with indices, and back: PoolIndicesProblems.cpp.
+Problem makePoolIndicesProblem(ProblemGenerator &generator);
 /// Reductions, arg max and arg min: ReduceProblems.cpp.
 Problem makeReduceProblem(ProblemGenerator &generator);
 

@@ -422,8 +422,9 @@ Problem ProblemGenerator::nextDense() {
   if (chance(33))
     return oneOf<MakeProblem>({makeConvDirectionProblem, makeDepthwiseProblem,
                                makeFftProblem, makeGemmProblem, makeNormProblem,
-                               makePoolGradientProblem, makeRecurrentProblem,
-                               makeReduceProblem, makeWinogradProblem})(*this);
+                               makePoolGradientProblem, makePoolIndicesProblem,
+                               makeRecurrentProblem, makeReduceProblem,
+                               makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:
     return makeConv(/*depthwise=*/false);

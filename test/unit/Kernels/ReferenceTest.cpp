@@ -275,6 +275,44 @@ TEST_F(Reference, poolsWholeImages) {
               ElementsAre(3, 7));
 }
 
+TEST_F(Reference, findsMaxima) {
+  std::string attrs = " {ceil_mode=0 column_major=0 dilations=1 kernel=2 "
+                      "pads=0,1 strides=1}";
+  // Of equal ones the first counts; the padding does not, nor what is less than
+  // anything.
+  constexpr double inf = INFINITY;
+  EXPECT_THAT(
+      solveAll("max_pool_indices(1x2x3xf32)->(1x2x3xf32, 1x2x3xi64)" + attrs,
+               {{4, 4, 1, -inf, -inf, -7}}),
+      ElementsAre(ElementsAre(4, 4, 1, -inf, -7, -7),
+                  ElementsAre(0, 1, 2, -1, 5, 5)));
+  // The second image starts at 8. Columns before rows.
+  for (std::string layout : {"", ":nhwc", ":nchw4c"}) {
+    auto solve = [&](int columnMajor) {
+      return solveAll("max_pool_indices(2x1x2x4xf32" + layout +
+                          ")->(2x1x1x2xf32" + layout + ", 2x1x1x2xi64" +
+                          layout + ") {ceil_mode=0 column_major=" +
+                          std::to_string(columnMajor) +
+                          " dilations=1,1 kernel=2,2 pads=0,0,0,0 strides=2,2}",
+                      {{1, 2, 3, 4, 5, 6, 7, 9, 8, 7, 6, 5, 4, 3, 2, 1}})
+          .back();
+    };
+    EXPECT_THAT(solve(0), ElementsAre(5, 7, 8, 10)) << layout;
+    EXPECT_THAT(solve(1), ElementsAre(3, 7, 8, 12)) << layout;
+  }
+}
+
+TEST_F(Reference, putsMaximaBack) {
+  // Elements 1 and 2 have one place; that of element 4 is in another channel.
+  EXPECT_THAT(solve("max_unpool(1x2x3xf32, 1x2x3xi64)->1x2x4xf32 {sizes=4}",
+                    {{1, 2, 3, 4, -5, 6}, {0, 2, 2, 4, 1, 7}}),
+              ElementsAre(1, 0, 3, 0, 4, 0, 0, 6));
+  EXPECT_THAT(solve("max_unpool(1x1x1x2xf64:nhwc, 1x1x1x2xi64:nhwc)->"
+                    "1x1x2x3xf64:nhwc {sizes=2,3} | relu",
+                    {{-2, 3}, {5, 1}}),
+              ElementsAre(0, 3, 0, 0, 0, 0));
+}
+
 TEST_F(Reference, handsGradientsToTheMaxima) {
   std::string attrs = " {ceil_mode=0 dilations=1 kernel=2 pads=0,0 strides=1}";
   // Two windows share element 1 of channel 0; element 3 of channel 1 wins one.

@@ -253,6 +253,34 @@ TEST_F(PackageBuilderTest, ThreadsDoNotChangeThePackage) {
   EXPECT_EQ(run(*first, {{1, 2, 3, 4}}), run(*second, {{1, 2, 3, 4}}));
 }
 
+/// The mean of each row goes to the caller; the normalised values are read, and
+/// the deviations are not.
+static std::string normalizeRows(const std::string &rest) {
+  return "func.func @main(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, "
+         "tensor<2x1xf32>) {\n%0:3 = " +
+         launch("norm", "%x",
+                "layer_norm(2x2xf32)->(2x2xf32, 2x1xf32, 2x1xf32) {axis=1 "
+                "epsilon=0}",
+                "(tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x1xf32>, "
+                "tensor<2x1xf32>)",
+                rest) +
+         "%1 = " +
+         launch("relu", "%0#0", "relu(2x2xf32)->2x2xf32",
+                "(tensor<2x2xf32>) -> tensor<2x2xf32>", "offset = -1 : i64") +
+         "return %1, %0#1 : tensor<2x2xf32>, tensor<2x1xf32> }";
+}
+
+TEST_F(PackageBuilderTest, SeveralResults) {
+  auto package = build(
+      normalizeRows("offset = 0 : i64, more_offsets = array<i64: -1, 128>"));
+  ASSERT_TRUE(package) << package.message();
+  EXPECT_GE(package->arenaBytes, 128 + 8 + runtime::kBufferTailPadding);
+  EXPECT_THAT(run(*package, {{1, 3, 10, 6}}),
+              ElementsAre(ElementsAre(0, 1, 1, 0), ElementsAre(2, 8)));
+  EXPECT_EQ(buildError(normalizeRows("offset = 0 : i64")),
+            "layer 'norm': its result 2 has no place in memory");
+}
+
 TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
   auto wrap = [](const std::string &op) {
     return "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n%0 = " +
@@ -275,10 +303,15 @@ TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
   EXPECT_EQ(
       buildError(wrap(launch("l", "%0", "relu(5xf32)->5xf32", kUnary))),
       "layer 'l': the problem 'relu(5xf32)->5xf32' does not fit the types "
-      "of its operands and result");
+      "of its operands and results");
   EXPECT_THAT(
       buildError(wrap(launch("l", "%0", "relu(4xf32:const)->4xf32", kUnary))),
       HasSubstr("does not fit the types"));
+  EXPECT_THAT(buildError(wrap(launch("l", "%0",
+                                     "layer_norm(4xf32)->(4xf32, 1xf32, 1xf32) "
+                                     "{axis=0 epsilon=0}",
+                                     kUnary))),
+              HasSubstr("does not fit the types"));
   EXPECT_EQ(
       buildError(wrap(launch("l", "%0", "relu(4xf32)->4xf32", kUnary, ""))),
       "layer 'l': its result has no place in memory");
