@@ -341,8 +341,34 @@ def summaries(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: summarise(groups[name]) for name in order}
 
 
-def worst(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows that are furthest from the peak; why is for a person to say."""
+# Of 32 bits, in a vector.
+LANES = 16
+# Launching and packing are felt in anything shorter.
+SHORT_MS = 0.05
+
+
+def reasons(row: dict[str, Any], peak: float) -> str:
+    """What keeps a shape from the peak, as far as its numbers tell."""
+    found = []
+    allowed = row["roofline_gflops"] / peak
+    if allowed < 0.9:
+        found.append(f"memory bandwidth allows {allowed:.0%}")
+    if row["kind"] == "depthwise":
+        found.append("depthwise: no input is used by two channels")
+    else:
+        channels, products = row["gemm"]["n"], row["gemm"]["k"]
+        used = channels / (LANES * math.ceil(channels / LANES))
+        if used < 0.9:
+            found.append(f"{used:.0%} of the lanes have an output channel")
+        if products <= 4 * LANES:
+            found.append(f"only {products} products per stored result")
+    if row["tarpon"]["median_ms"] < SHORT_MS:
+        found.append(f"{1000 * row['tarpon']['median_ms']:.0f} us: launch and packing count")
+    return "; ".join(found) or "no limit known"
+
+
+def worst(rows: list[dict[str, Any]], peak: float) -> list[dict[str, Any]]:
+    """The rows that are furthest from the peak."""
     order = sorted(rows, key=lambda row: row["tarpon"]["peak"])[:WORST]
     return [
         {
@@ -354,7 +380,7 @@ def worst(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "intensity": row["intensity"],
             "gemm": row["gemm"],
             "tarpon/onednn": row["tarpon/onednn"],
-            "reason": "",
+            "reason": reasons(row, peak),
         }
         for row in order
     ]
@@ -413,7 +439,7 @@ def make_report(run: Run, rows: list[dict[str, Any]], seconds: float) -> dict[st
             parts[dtype] = {
                 "peak_gflops": run.peaks["gflops"][dtype],
                 "means": summaries(chosen),
-                "worst": worst(chosen),
+                "worst": worst(chosen, run.peaks["gflops"][dtype]),
             }
     return {
         "schema": "tarpon.convs/1",
