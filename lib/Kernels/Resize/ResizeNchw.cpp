@@ -263,11 +263,14 @@ Applicability ResizeNchw::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-/// A repetition is exact only where nothing is weighted.
-static Access chooseAccess(const ResizeTaps &taps, const TargetInfo &target) {
+/// A repetition is exact only where nothing is weighted, and takes all of the
+/// line: a result may end before.
+static Access chooseAccess(const ResizeTaps &taps, int64_t inWidth,
+                           const TargetInfo &target) {
   if (taps.isIdentity())
     return Access::Identity;
-  if (int64_t repeats = taps.repeats(); repeats > 1 && repeats <= kMaxRepeats)
+  if (int64_t repeats = taps.repeats();
+      repeats > 1 && repeats <= kMaxRepeats && taps.places == repeats * inWidth)
     return Access::Repeat;
   bool hasPermute = target.vectorBits >= 256 && target.hasFma;
   return hasPermute && taps.fitsVector(target.lanes()) ? Access::Permute
@@ -280,7 +283,7 @@ SolutionPlan ResizeNchw::plan(const Problem &problem, const TargetInfo &target,
   SolutionPlan plan;
   LaunchBuilder launch(plan);
   ResizeTaps width = getResizeTaps(problem, result.rank() - 1);
-  Access access = chooseAccess(width, target);
+  Access access = chooseAccess(width, in.shape.back(), target);
   std::vector<ResizeTable> tables;
   std::string dims;
   for (int64_t dim = 2; dim < result.rank(); ++dim) {

@@ -115,6 +115,25 @@ TEST_P(SolverProperty, agreesWithReference) {
     RecordProperty(solver, problems);
 }
 
+/// What longer runs found.
+TEST_P(SolverProperty, agreesOnWhatOnceFailed) {
+  static const char *const kKeys[] = {
+      // Each element three times, but only of the first two.
+      "resize(3x33x3xi8q)->3x33x6xi8q {coordinates=0 cubic_a=-0.75 "
+      "exclude_outside=0 extrapolation=0.5 mode=0 roi= rounding=2 "
+      "scales=1,1,2.25 sizes=3,33,6}",
+  };
+  auto created = SolverRunner::create(GetParam());
+  ASSERT_TRUE(created) << created.message();
+  runner = std::move(*created);
+  for (const char *key : kKeys) {
+    SCOPED_TRACE(key);
+    auto problem = parseProblem(key);
+    ASSERT_TRUE(mlir::succeeded(problem));
+    ASSERT_NO_FATAL_FAILURE(check(*problem, /*seed=*/1));
+  }
+}
+
 /// Kernels are cached and linked by their symbols: two that differ must not
 /// have the same one, within a solver or across solvers.
 TEST(KernelSymbols, nameTheirCode) {
