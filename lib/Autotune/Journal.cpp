@@ -9,17 +9,15 @@
 
 #include "CodeDigest.h"
 #include "Digest.h"
-#include "JournalSchema.h"
 #include "ProcessId.h"
 #include "Sqlite.h"
+#include "StoreFile.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 #include <nlohmann/json.hpp>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cassert>
@@ -30,9 +28,6 @@ using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
 using runtime::Status;
-
-/// How long one process waits for another that writes.
-static constexpr int kBusyTimeoutMs = 10000;
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -100,114 +95,26 @@ std::string Journal::getDefaultPath(const TargetInfo &target) {
 // Opening
 //===----------------------------------------------------------------------===//
 
-struct Journal::Handle {
-  sqlite3 *database = nullptr;
-  ~Handle() { sqlite3_close(database); }
-};
-
 Journal::~Journal() = default;
-
-Error Journal::makeError(llvm::StringRef what) const {
-  int code = sqlite3_errcode(handle->database);
-  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
-    return {"journal " + path + " is damaged: " + what.str() +
-            "; move it away or set TARPON_USER_DB_PATH"};
-  return {"cannot use journal " + path + ": " + what.str()};
-}
-
-/// The first column of the first row as text.
-static std::string queryText(sqlite3 *database, const char *sql) {
-  SqlStatement statement(database, sql);
-  return statement.next() ? statement.text(0) : "";
-}
-
-/// Checks what is there before anything is written. Gives no error for a file
-/// that is new.
-static std::string describeDamage(sqlite3 *database) {
-  SqlStatement check(database, "PRAGMA quick_check(1)");
-  if (!check.next())
-    return sqlite3_errmsg(database);
-  return check.text(0) == "ok" ? "" : check.text(0);
-}
-
-/// Whether every table has the columns that are read and written; "" if so.
-static std::string describeMissing(sqlite3 *database) {
-  for (const char *sql : {kMeasurementColumns, kPipelineColumns})
-    if (SqlStatement(database, sql).failed())
-      return sqlite3_errmsg(database);
-  return "";
-}
-
-Status Journal::checkSchema() const {
-  std::string missing = describeMissing(handle->database);
-  if (!missing.empty())
-    return Error{"journal " + path + " is damaged: " + missing +
-                 "; move it away or set TARPON_USER_DB_PATH"};
-  return runtime::success();
-}
-
-Status Journal::configure() {
-  sqlite3 *database = handle->database;
-  sqlite3_busy_timeout(database, kBusyTimeoutMs);
-  std::string tables =
-      queryText(database, "SELECT count(*) FROM sqlite_master");
-  if (tables.empty())
-    return makeError(sqlite3_errmsg(database));
-  std::string id = queryText(database, "PRAGMA application_id");
-  if (id != std::to_string(kJournalApplicationId) &&
-      !(id == "0" && tables == "0"))
-    return Error{"file " + path + " is not a journal of tarpon"};
-  if (std::string damage = describeDamage(database); !damage.empty())
-    return Error{"journal " + path + " is damaged: " + damage +
-                 "; move it away or set TARPON_USER_DB_PATH"};
-  std::string version = queryText(database, "PRAGMA user_version");
-  if (std::atoll(version.c_str()) > kJournalVersion)
-    return Error{"journal " + path + " has schema version " + version +
-                 ", which is newer than this tarpon's " +
-                 std::to_string(kJournalVersion)};
-
-  // A file system without shared memory refuses WAL; then SQLite goes on with
-  // its rollback journal, which is as safe and slower. In WAL mode NORMAL loses
-  // no row to a killed process, only to a machine that loses power.
-  SqlStatement(database, "PRAGMA journal_mode = WAL").run();
-  SqlStatement(database, "PRAGMA synchronous = NORMAL").run();
-  if (tables != "0")
-    return checkSchema();
-  std::string create =
-      std::string("BEGIN IMMEDIATE;") + kJournalSchema +
-      "PRAGMA application_id = " + std::to_string(kJournalApplicationId) +
-      "; PRAGMA user_version = " + std::to_string(kJournalVersion) +
-      "; COMMIT;";
-  if (sqlite3_exec(database, create.c_str(), nullptr, nullptr, nullptr) !=
-      SQLITE_OK)
-    return makeError(sqlite3_errmsg(database));
-  return runtime::success();
-}
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string &path,
                                                JournalContext context) {
-  llvm::StringRef parent = llvm::sys::path::parent_path(path);
-  if (!parent.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(parent))
-      return Error{"cannot create folder " + parent.str() + ": " +
-                   error.message()};
+  Result<std::unique_ptr<StoreFile>> store =
+      StoreFile::open(path, StoreFile::Mode::Create);
+  if (!store)
+    return store.error();
   std::unique_ptr<Journal> journal(new Journal());
-  journal->path = path;
   journal->context = std::move(context);
   journal->run = getProcessId();
-  journal->handle = std::make_unique<Handle>();
-  sqlite3 *&database = journal->handle->database;
-  if (sqlite3_open_v2(path.c_str(), &database,
-                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                      nullptr) != SQLITE_OK)
-    return journal->makeError(sqlite3_errmsg(database));
-  if (Status status = journal->configure(); !status)
-    return status.error();
-  SqlStatement last(database, "SELECT max(id) FROM measurement");
+  journal->store = std::move(*store);
+  SqlStatement last(journal->store->database(),
+                    "SELECT max(id) FROM measurement");
   if (last.next())
     journal->lastEarlierRow = last.integer(0);
   return journal;
 }
+
+const std::string &Journal::getPath() const { return store->getPath(); }
 
 std::unique_ptr<Journal> Journal::openInMemory(JournalContext context) {
   Result<std::unique_ptr<Journal>> journal =
@@ -240,7 +147,7 @@ static bool isTime(double value) { return std::isfinite(value) && value > 0; }
 
 Status Journal::recordStarted(const CandidateKey &key, MeasurementStage stage) {
   SqlStatement insert(
-      handle->database,
+      store->database(),
       "INSERT INTO measurement (problem, solver, config, target, "
       "threads, tarpon, llvm, origin, status, run) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'started', ?)");
@@ -249,13 +156,13 @@ Status Journal::recordStarted(const CandidateKey &key, MeasurementStage stage) {
   insert.bind(context.tarpon).bind(context.llvm);
   insert.bind(getStageName(stage)).bind(run);
   if (!insert.run())
-    return makeError(sqlite3_errmsg(handle->database));
+    return store->makeError();
   return runtime::success();
 }
 
 Status Journal::record(const Measurement &m) {
   SqlStatement insert(
-      handle->database,
+      store->database(),
       "INSERT INTO measurement (problem, solver, config, target, threads, "
       "tarpon, llvm, origin, status, samples, median, mad, max_error, "
       "relative_l2, workspace, rounds, detail, run) "
@@ -269,14 +176,14 @@ Status Journal::record(const Measurement &m) {
   insert.bind(m.rounds);
   insert.bind(m.detail).bind(run);
   if (!insert.run())
-    return makeError(sqlite3_errmsg(handle->database));
+    return store->makeError();
   return runtime::success();
 }
 
 std::vector<Measurement>
 Journal::getMeasurements(llvm::StringRef problem) const {
   SqlStatement rows(
-      handle->database,
+      store->database(),
       "SELECT solver, config, origin, status, samples, median, mad, max_error, "
       "relative_l2, workspace, rounds, detail, id FROM measurement "
       "WHERE problem = ? AND target = ? AND threads = ? AND tarpon = ? "
@@ -325,7 +232,7 @@ std::optional<Measurement> Journal::getBest(llvm::StringRef problem) const {
 
 int64_t Journal::countInterrupted(const CandidateKey &key,
                                   MeasurementStage stage) const {
-  SqlStatement rows(handle->database,
+  SqlStatement rows(store->database(),
                     "SELECT status, run FROM measurement WHERE problem = ? AND "
                     "solver = ? AND config = ? AND target = ? AND threads = ? "
                     "AND tarpon = ? AND llvm = ? AND origin = ? ORDER BY id");
@@ -348,7 +255,7 @@ int64_t Journal::countInterrupted(const CandidateKey &key,
 
 Status Journal::recordPipeline(const PipelineMeasurement &m) {
   SqlStatement insert(
-      handle->database,
+      store->database(),
       "INSERT INTO pipeline (model, inputs, dtype, layout, fusion, "
       "calibration, solutions, target, threads, tarpon, llvm, status, "
       "accuracy, samples, median, mad, rounds, detail, run) "
@@ -360,14 +267,14 @@ Status Journal::recordPipeline(const PipelineMeasurement &m) {
   insert.bind(m.accuracy).bind(printSamples(m.samples));
   insert.bind(m.median).bind(m.mad).bind(m.rounds).bind(m.detail).bind(run);
   if (!insert.run())
-    return makeError(sqlite3_errmsg(handle->database));
+    return store->makeError();
   return runtime::success();
 }
 
 std::optional<PipelineMeasurement>
 Journal::getPipeline(const PipelineKey &key) const {
   SqlStatement rows(
-      handle->database,
+      store->database(),
       "SELECT status, accuracy, samples, median, mad, rounds, detail "
       "FROM pipeline "
       "WHERE model = ? AND inputs = ? AND dtype = ? AND layout = ? AND "
@@ -400,22 +307,22 @@ Journal::getPipeline(const PipelineKey &key) const {
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string> Journal::describeImpossible() const {
-  SqlStatement rows(handle->database,
+  SqlStatement rows(store->database(),
                     "SELECT count(*) FROM measurement WHERE status = 'ok' AND "
                     "(median IS NULL OR NOT (median > 0 AND median < 9e999))");
   if (!rows.next() || rows.integer(0) == 0)
     return std::nullopt;
-  return "journal " + path + ": " + std::to_string(rows.integer(0)) +
+  return "journal " + getPath() + ": " + std::to_string(rows.integer(0)) +
          " records have times that cannot be and are ignored";
 }
 
 std::optional<std::string> Journal::describeStale() const {
-  SqlStatement rows(handle->database,
+  SqlStatement rows(store->database(),
                     "SELECT count(*) FROM measurement WHERE target = ? AND "
                     "status <> 'started' AND (tarpon <> ? OR llvm <> ?)");
   rows.bind(context.target).bind(context.tarpon).bind(context.llvm);
   if (!rows.next() || rows.integer(0) == 0)
     return std::nullopt;
-  return "journal " + path + ": " + std::to_string(rows.integer(0)) +
+  return "journal " + getPath() + ": " + std::to_string(rows.integer(0)) +
          " records of other tarpon or LLVM versions are ignored";
 }

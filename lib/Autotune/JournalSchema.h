@@ -17,8 +17,8 @@ inline constexpr int64_t kJournalApplicationId = 0x54504e4a;
 inline constexpr int64_t kJournalVersion = 1;
 
 /// Idempotent, so that two processes may create the file at the same time. Rows
-/// are only ever inserted. `run` names the process that wrote a row. Times are
-/// in milliseconds.
+/// are only ever inserted; `graph-opt db prune` alone drops some. `run` names
+/// the process that wrote a row. Times are in milliseconds.
 inline constexpr const char *kJournalSchema = R"sql(
 CREATE TABLE IF NOT EXISTS measurement (
   id INTEGER PRIMARY KEY,

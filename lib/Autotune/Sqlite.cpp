@@ -44,6 +44,14 @@ SqlStatement &SqlStatement::bind(double value) {
   return *this;
 }
 
+SqlStatement &SqlStatement::reset() {
+  if (!failed()) {
+    result = sqlite3_reset(statement);
+    parameter = 0;
+  }
+  return *this;
+}
+
 bool SqlStatement::next() {
   if (failed())
     return false;
@@ -67,8 +75,12 @@ int64_t SqlStatement::integer(int column) const {
   return sqlite3_column_int64(statement, column);
 }
 
+bool SqlStatement::isNull(int column) const {
+  return sqlite3_column_type(statement, column) == SQLITE_NULL;
+}
+
 double SqlStatement::real(int column) const {
-  if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+  if (isNull(column))
     return __builtin_nan("");
   return sqlite3_column_double(statement, column);
 }

@@ -32,6 +32,9 @@ public:
   SqlStatement &bind(int64_t value);
   SqlStatement &bind(double value);
 
+  /// Makes it ready to be bound and run again.
+  SqlStatement &reset();
+
   /// Steps to the next row; false at the end and on failure.
   bool next();
   /// Runs a statement that gives no rows; whether it succeeded.
@@ -40,6 +43,7 @@ public:
   std::string text(int column) const;
   int64_t integer(int column) const;
   double real(int column) const;
+  bool isNull(int column) const;
 
   /// An SQLite result code: SQLITE_OK, SQLITE_ROW, SQLITE_DONE or an error.
   int code() const { return result; }

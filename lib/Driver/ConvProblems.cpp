@@ -44,26 +44,32 @@ static Status checkLeast(StringRef what, llvm::ArrayRef<int64_t> values,
   return runtime::success();
 }
 
-namespace {
-/// What the flags say before sizes are derived from it.
-struct ConvFlags {
-  int64_t batch, channels, outChannels, groups;
-  std::vector<int64_t> image, kernel, strides, pads, dilations;
-};
-} // namespace
-
-static Result<ConvFlags> readFlags(const Flags &flags) {
+static Result<ConvDescription> readDescription(const Flags &flags) {
   int64_t dims = flags.integer("spatial_dim");
   if (dims != 2 && dims != 3)
     return Error{formatv("the flag -_ (--spatial_dim) of conv is {0}, expected "
                          "2 or 3",
                          dims)};
-  ConvFlags conv = {
-      flags.integer("batchsize"),           flags.integer("in_channels"),
-      flags.integer("out_channels"),        flags.integer("group_count"),
-      readDims(flags, "in", dims),          readDims(flags, "fil", dims),
-      readDims(flags, "conv_stride", dims), readDims(flags, "pad", dims),
-      readDims(flags, "dilation", dims)};
+  const std::string &mode = flags.text("pad_mode");
+  if (mode != "default" && mode != "same" && mode != "valid")
+    return Error{"the flag -z (--pad_mode) of conv is '" + mode +
+                 "', expected default, same or valid"};
+  return ConvDescription{flags.integer("batchsize"),
+                         flags.integer("in_channels"),
+                         flags.integer("out_channels"),
+                         flags.integer("group_count"),
+                         readDims(flags, "in", dims),
+                         readDims(flags, "fil", dims),
+                         readDims(flags, "conv_stride", dims),
+                         readDims(flags, "pad", dims),
+                         readDims(flags, "dilation", dims),
+                         mode,
+                         flags.text("in_layout"),
+                         flags.text("fil_layout"),
+                         flags.text("out_layout")};
+}
+
+static Status check(const ConvDescription &conv) {
   for (Status status : {checkLeast("a batch", conv.batch, 1),
                         checkLeast("input channels", conv.channels, 1),
                         checkLeast("output channels", conv.outChannels, 1),
@@ -74,26 +80,21 @@ static Result<ConvFlags> readFlags(const Flags &flags) {
                         checkLeast("a dilation", conv.dilations, 1),
                         checkLeast("a padding", conv.pads, 0)})
     if (!status)
-      return status.error();
+      return status;
   if (conv.channels % conv.groups != 0 || conv.outChannels % conv.groups != 0)
     return Error{formatv("a convolution has {0} groups of {1} input and {2} "
                          "output channels",
                          conv.groups, conv.channels, conv.outChannels)};
-  return conv;
+  return runtime::success();
 }
 
 /// The paddings at the begins of all dimensions, then at their ends.
-static Result<std::vector<int64_t>> readPads(const Flags &flags,
-                                             const ConvFlags &conv) {
-  const std::string &mode = flags.text("pad_mode");
+static std::vector<int64_t> getPads(const ConvDescription &conv) {
   size_t dims = conv.image.size();
   std::vector<int64_t> pads(2 * dims);
-  if (mode != "default" && mode != "same" && mode != "valid")
-    return Error{"the flag -z (--pad_mode) of conv is '" + mode +
-                 "', expected default, same or valid"};
   for (size_t i = 0; i < dims; ++i) {
-    int64_t total = mode == "default" ? 2 * conv.pads[i] : 0;
-    if (mode == "same") {
+    int64_t total = conv.padMode == "default" ? 2 * conv.pads[i] : 0;
+    if (conv.padMode == "same") {
       int64_t places = llvm::divideCeil(conv.image[i], conv.strides[i]);
       int64_t extent = conv.dilations[i] * (conv.kernel[i] - 1) + 1;
       total = std::max<int64_t>(0, (places - 1) * conv.strides[i] + extent -
@@ -106,7 +107,7 @@ static Result<std::vector<int64_t>> readPads(const Flags &flags,
 }
 
 /// The size of the result in one dimension, of either mode.
-static Result<int64_t> getOutputSize(const ConvFlags &conv,
+static Result<int64_t> getOutputSize(const ConvDescription &conv,
                                      const std::vector<int64_t> &pads, size_t i,
                                      bool transposed, int64_t outputPadding) {
   size_t dims = conv.image.size();
@@ -133,61 +134,70 @@ static std::vector<int64_t> makeShape(int64_t images, int64_t channels,
   return shape;
 }
 
-Result<ConvShape> driver::readConvShape(const Flags &flags, bool transposed) {
-  Result<ConvFlags> conv = readFlags(flags);
-  if (!conv)
-    return conv.error();
-  Result<std::vector<int64_t>> pads = readPads(flags, *conv);
-  if (!pads)
-    return pads.error();
+/// `outputPadding` counts for transposed convolutions only, one value per
+/// spatial dimension.
+static Result<ConvShape> makeConvShape(const ConvDescription &conv,
+                                       std::vector<int64_t> outputPadding,
+                                       bool transposed) {
+  if (Status status = check(conv); !status)
+    return status.error();
+  std::vector<int64_t> pads = getPads(conv);
   ConvShape shape;
-  shape.strides = conv->strides;
-  shape.dilations = conv->dilations;
-  shape.pads = *pads;
-  shape.groups = conv->groups;
-  size_t dims = conv->image.size();
-  shape.outputPadding.assign(dims, 0);
-  if (transposed)
-    shape.outputPadding = readDims(flags, "trans_output_pad", dims);
+  shape.strides = conv.strides;
+  shape.dilations = conv.dilations;
+  shape.pads = pads;
+  shape.groups = conv.groups;
+  size_t dims = conv.image.size();
+  shape.outputPadding = std::move(outputPadding);
 
   std::vector<int64_t> spatial;
   for (size_t i = 0; i < dims; ++i) {
     Result<int64_t> size =
-        getOutputSize(*conv, *pads, i, transposed, shape.outputPadding[i]);
+        getOutputSize(conv, pads, i, transposed, shape.outputPadding[i]);
     if (!size)
       return size.error();
     spatial.push_back(*size);
   }
   auto rank = static_cast<int64_t>(dims) + 2;
-  Result<Layout> in = readLayout(flags.text("in_layout"), rank);
-  Result<Layout> out = readLayout(flags.text("out_layout"), rank);
+  Result<Layout> in = readLayout(conv.inputLayout, rank);
+  Result<Layout> out = readLayout(conv.outputLayout, rank);
   // Filters are constants, which every solver packs in its own way: how they
   // lie in memory makes no difference.
-  Result<Layout> filter = readLayout(flags.text("fil_layout"), rank);
+  Result<Layout> filter = readLayout(conv.filterLayout, rank);
   for (const Result<Layout> *layout : {&in, &out, &filter})
     if (!*layout)
       return layout->error();
-  shape.input = makeShape(conv->batch, conv->channels, conv->image);
-  shape.output = makeShape(conv->batch, conv->outChannels, spatial);
+  shape.input = makeShape(conv.batch, conv.channels, conv.image);
+  shape.output = makeShape(conv.batch, conv.outChannels, spatial);
   shape.inputLayout = *in;
   shape.outputLayout = *out;
-  int64_t filterOut = conv->outChannels, filterIn = conv->channels;
+  int64_t filterOut = conv.outChannels, filterIn = conv.channels;
   if (transposed) {
     std::swap(shape.input, shape.output);
     std::swap(shape.inputLayout, shape.outputLayout);
     std::swap(filterOut, filterIn);
   }
-  shape.filter = makeShape(filterOut, filterIn / conv->groups, conv->kernel);
+  shape.filter = makeShape(filterOut, filterIn / conv.groups, conv.kernel);
   if (transposed)
     return shape;
   // What the window does not reach at the end of the image.
   for (size_t i = 0; i < dims; ++i) {
-    int64_t extent = conv->dilations[i] * (conv->kernel[i] - 1) + 1;
-    int64_t reached = (spatial[i] - 1) * conv->strides[i] + extent;
-    shape.outputPadding[i] =
-        conv->image[i] + (*pads)[i] + (*pads)[dims + i] - reached;
+    int64_t extent = conv.dilations[i] * (conv.kernel[i] - 1) + 1;
+    int64_t reached = (spatial[i] - 1) * conv.strides[i] + extent;
+    shape.outputPadding[i] = conv.image[i] + pads[i] + pads[dims + i] - reached;
   }
   return shape;
+}
+
+Result<ConvShape> driver::readConvShape(const Flags &flags, bool transposed) {
+  Result<ConvDescription> conv = readDescription(flags);
+  if (!conv)
+    return conv.error();
+  auto dims = static_cast<int64_t>(conv->image.size());
+  std::vector<int64_t> padding(dims, 0);
+  if (transposed)
+    padding = readDims(flags, "trans_output_pad", dims);
+  return makeConvShape(*conv, std::move(padding), transposed);
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,6 +252,22 @@ Problem driver::makeBackwardWeights(const ConvShape &shape, DType dtype) {
   problem.operands = {makeTensor(dtype, shape.input, shape.inputLayout),
                       makeTensor(dtype, shape.output, shape.outputLayout)};
   problem.result = makeTensor(getResultDType(dtype), shape.filter, Layout());
+  return problem;
+}
+
+Result<Problem> tarpon::makeConvProblem(const ConvDescription &conv,
+                                        ConvDirection direction, DType dtype) {
+  Result<ConvShape> shape = makeConvShape(
+      conv, std::vector<int64_t>(conv.image.size()), /*transposed=*/false);
+  if (!shape)
+    return shape.error();
+  Problem problem = direction == ConvDirection::Forward
+                        ? makeForward(*shape, dtype)
+                    : direction == ConvDirection::BackwardData
+                        ? makeBackwardData(*shape, dtype)
+                        : makeBackwardWeights(*shape, dtype);
+  if (std::string fault = findFault(problem); !fault.empty())
+    return Error{fault};
   return problem;
 }
 

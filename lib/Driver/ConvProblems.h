@@ -14,6 +14,8 @@
 
 #include "Bases.h"
 
+#include "tarpon/Driver/Convolution.h"
+
 /// The flags that say which convolution it is, as items of a list.
 #define TARPON_DRIVER_CONV_FLAGS                                               \
   {'n', "batchsize", "100"}, {'c', "in_channels", "3"}, {'!', "in_d", "32"},   \

@@ -60,6 +60,12 @@ private:
   void addImport();
   void addSolvers();
   void addDriver();
+  CLI::App *addDb(CLI::App *db, const std::string &name,
+                  const std::string &summary, StoreArguments &store,
+                  bool hasJson, std::function<int()> run);
+  void addDb();
+  void addDbExchange(CLI::App *db);
+  void addDbWhole(CLI::App *db);
 
   CLI::App app{"Tarpon, a graph compiler for ONNX models that tunes what "
                "others guess.\n\"graph-opt FILE.mlir PASSES\" runs passes like "
@@ -74,6 +80,13 @@ private:
   ImportArguments import;
   SolversArguments solvers;
   DriverArguments driver;
+  DbImportArguments dbImport;
+  DbExportArguments dbExport;
+  StoreArguments dbStats, dbCheck;
+  DbListArguments dbList;
+  DbMergeArguments dbMerge;
+  DbPruneArguments dbPrune;
+  DbDiffArguments dbDiff;
 };
 
 } // namespace
@@ -385,6 +398,106 @@ void CommandLine::addDriver() {
       [this, sub] { driver.words = sub->remaining(); });
 }
 
+/// One of the commands behind `db`.
+CLI::App *CommandLine::addDb(CLI::App *db, const std::string &name,
+                             const std::string &summary, StoreArguments &store,
+                             bool hasJson, std::function<int()> run) {
+  CLI::App *sub = db->add_subcommand(name, summary);
+  sub->add_option("--store", store.store,
+                  "The store (default: the journal of this machine)")
+      ->type_name("FILE");
+  if (hasJson)
+    sub->add_option("--json", store.json, "Write the answer here too")
+        ->type_name("OUT");
+  sub->callback([this, run = std::move(run)] { command = run; });
+  return sub;
+}
+
+void CommandLine::addDbExchange(CLI::App *db) {
+  CLI::App *import = addDb(
+      db, "import", "Import find DBs and perf DBs of MIOpen", dbImport.store,
+      /*hasJson=*/true, [this] { return runDbImport(dbImport); });
+  import
+      ->add_option("FILE", dbImport.files,
+                   "*.fdb.txt, *.ufdb.txt, *.db, *.udb, *.db.txt, *.udb.txt")
+      ->required()
+      ->type_name("");
+  CLI::App *out = addDb(db, "export", "Write imported records as MIOpen's file",
+                        dbExport.store, /*hasJson=*/false,
+                        [this] { return runDbExport(dbExport); });
+  out->add_option("OUT", dbExport.output,
+                  "The file, named in MIOpen's way for its format")
+      ->required()
+      ->type_name("");
+  out->add_option("--from", dbExport.from,
+                  "The imported file to write (default: the one that is named "
+                  "like OUT)")
+      ->type_name("NAME");
+  out->add_flag("--driver-lines", dbExport.driverLines,
+                "Write the problems that can be posed here as driver lines "
+                "(default: of all imported files)");
+}
+
+void CommandLine::addDbWhole(CLI::App *db) {
+  addDb(db, "stats", "Count records", dbStats, /*hasJson=*/true,
+        [this] { return runDbStats(dbStats); });
+  addDb(db, "check", "Check that a store is sound", dbCheck,
+        /*hasJson=*/false, [this] { return runDbCheck(dbCheck); });
+  CLI::App *merge = addDb(
+      db, "merge", "Take the records of another store that are missing",
+      dbMerge.store, /*hasJson=*/false, [this] { return runDbMerge(dbMerge); });
+  merge->add_option("OTHER", dbMerge.other, "The other store")
+      ->required()
+      ->type_name("");
+  CLI::App *prune =
+      addDb(db, "prune", "Drop records of other versions", dbPrune.store,
+            /*hasJson=*/false, [this] { return runDbPrune(dbPrune); });
+  CLI::Option *dry =
+      prune->add_flag("--dry-run", dbPrune.dryRun, "Only say how many");
+  prune
+      ->add_option("--imported", dbPrune.imported,
+                   "Drop the records of this imported file instead")
+      ->type_name("NAME")
+      ->excludes(dry);
+}
+
+void CommandLine::addDb() {
+  CLI::App *db = app.add_subcommand("db", "Look after what was measured, and "
+                                          "exchange it with MIOpen");
+  db->footer("example:\n  graph-opt db import gfx90a68.HIP.fdb.txt");
+  db->require_subcommand(1);
+  names.push_back("db");
+  addDbExchange(db);
+  CLI::App *list =
+      addDb(db, "list", "List problems with their best solutions", dbList.store,
+            /*hasJson=*/true, [this] { return runDbList(dbList); });
+  list->add_option("--problem", dbList.problem,
+                   "Only problems whose keys hold this text")
+      ->type_name("TEXT");
+  list->add_option("--solver", dbList.solver,
+                   "Only problems that this solver is best at")
+      ->type_name("ID");
+  list->add_option("--limit", dbList.limit, "At most so many")
+      ->check(isBetween(int64_t(0), int64_t(1) << 40))
+      ->type_name("N");
+  CLI::Option *stale =
+      list->add_flag("--stale", dbList.stale, "Other versions' records too");
+  list->add_flag("--imported", dbList.imported,
+                 "What was imported, with the best of this machine beside it")
+      ->excludes(stale);
+  addDbWhole(db);
+  CLI::App *diff = addDb(db, "diff", "Compare the best solutions of two stores",
+                         dbDiff.store, /*hasJson=*/true,
+                         [this] { return runDbDiff(dbDiff); });
+  diff->add_option("OTHER", dbDiff.other, "The other store")
+      ->required()
+      ->type_name("");
+  diff->add_option("--min-change", dbDiff.minChange,
+                   "Which change of a time counts (default: 0.05)")
+      ->check(isBetween(0.0, 1e9))
+      ->type_name("FRACTION");
+}
+
 CommandLine::CommandLine() {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("graph-opt ") + TARPON_VERSION);
@@ -397,14 +510,18 @@ CommandLine::CommandLine() {
   addImport();
   addSolvers();
   addDriver();
+  addDb();
 }
 
 /// CLI11's message, as one sentence in our style.
 static std::string describe(const CLI::App &app, const CLI::ParseError &error) {
   std::string message = error.what();
   std::string help = "graph-opt";
-  for (const CLI::App *sub : app.get_subcommands())
+  for (const CLI::App *sub : app.get_subcommands()) {
     help += " " + sub->get_name();
+    for (const CLI::App *nested : sub->get_subcommands())
+      help += " " + nested->get_name();
+  }
   return message + " (see '" + help + " --help')";
 }
 

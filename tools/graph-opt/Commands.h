@@ -90,6 +90,64 @@ struct DriverArguments {
   std::string cpu = "native";
 };
 
+/// Where a `db` command finds its store.
+struct StoreArguments {
+  /// "" for that of this machine.
+  std::string store;
+  /// Write the answer here too, as JSON.
+  std::string json;
+};
+
+struct DbImportArguments {
+  StoreArguments store;
+  std::vector<std::string> files;
+};
+
+struct DbExportArguments {
+  StoreArguments store;
+  std::string output;
+  /// The imported file to write; "" for the one that is named like `output`.
+  std::string from;
+  bool driverLines = false;
+};
+
+struct DbListArguments {
+  StoreArguments store;
+  /// Only problems whose keys hold this, of that solver.
+  std::string problem, solver;
+  bool stale = false;
+  /// What was imported, beside what was measured here.
+  bool imported = false;
+  std::optional<int64_t> limit;
+};
+
+struct DbMergeArguments {
+  StoreArguments store;
+  std::string other;
+};
+
+struct DbPruneArguments {
+  StoreArguments store;
+  bool dryRun = false;
+  /// Drop the records of this imported file instead of stale ones.
+  std::string imported;
+};
+
+struct DbDiffArguments {
+  StoreArguments store;
+  std::string other;
+  double minChange = 0.05;
+};
+
+int runDbImport(const DbImportArguments &arguments);
+int runDbExport(const DbExportArguments &arguments);
+int runDbStats(const StoreArguments &arguments);
+int runDbList(const DbListArguments &arguments);
+int runDbCheck(const StoreArguments &arguments);
+int runDbMerge(const DbMergeArguments &arguments);
+int runDbPrune(const DbPruneArguments &arguments);
+int runDbDiff(const DbDiffArguments &arguments);
+
 int runCompile(const CompileArguments &arguments);
 int runRun(const RunArguments &arguments);
 int runPerf(const PerfArguments &arguments);

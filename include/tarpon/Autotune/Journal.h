@@ -29,6 +29,8 @@
 
 namespace tarpon {
 
+class StoreFile;
+
 /// How a measurement ended.
 enum class MeasurementStatus : uint8_t { Ok, Wrong, Crashed, TimedOut, Failed };
 
@@ -129,7 +131,7 @@ public:
   static std::unique_ptr<Journal> openInMemory(JournalContext context);
 
   ~Journal();
-  const std::string &getPath() const { return path; }
+  const std::string &getPath() const;
 
   /// To be called before a candidate is measured: should that kill the run, the
   /// next one knows.
@@ -162,13 +164,8 @@ public:
 
 private:
   Journal() = default;
-  runtime::Status configure();
-  runtime::Status checkSchema() const;
-  runtime::Error makeError(llvm::StringRef what) const;
 
-  struct Handle;
-  std::unique_ptr<Handle> handle;
-  std::string path;
+  std::unique_ptr<StoreFile> store;
   JournalContext context;
   /// The last row when it was opened.
   int64_t lastEarlierRow = 0;

@@ -1,0 +1,322 @@
+//===- StoreAdminTest.cpp -------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/StoreAdmin.h"
+
+#include "tarpon/Autotune/ImportedRecords.h"
+
+#include "TestDirectory.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <sqlite3.h>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+const char *const kRelu = "relu(1x2x3x4xf32)->1x2x3x4xf32";
+const char *const kTanh = "tanh(1x2x3x4xf32)->1x2x3x4xf32";
+
+/// This build's records are not stale, and those of an older one are.
+JournalContext makeContext(bool isStale = false) {
+  JournalContext context = JournalContext::forTarget(TargetInfo());
+  if (isStale)
+    context.tarpon = "0.0.1+old";
+  return context;
+}
+
+Measurement makeMeasurement(const std::string &problem,
+                            const std::string &solver, double median,
+                            MeasurementStage stage = MeasurementStage::Race) {
+  Measurement m;
+  m.key = {problem, solver, "tile=1"};
+  m.stage = stage;
+  m.status = MeasurementStatus::Ok;
+  m.samples = {median};
+  m.median = median;
+  return m;
+}
+
+class StoreAdminTest : public testing::Test {
+protected:
+  TestDirectory directory;
+  std::string path = directory.file("a.journal"),
+              otherPath = directory.file("b.journal");
+
+  void record(const std::string &file, const Measurement &measurement,
+              bool isStale = false) {
+    auto journal = Journal::open(file, makeContext(isStale));
+    ASSERT_TRUE(journal) << journal.message();
+    ASSERT_TRUE((*journal)->record(measurement));
+  }
+
+  void importInto(const std::string &file, const std::string &name,
+                  double milliseconds) {
+    miopen::Database database = {
+        *miopen::parseFileName(name),
+        {{"4-6-7-1x1-8-6-7-1-0x0-1x1-1x1-0-NCHW-FP32-F",
+          {{"A", "miopenConvolutionFwdAlgoGEMM", milliseconds, 0, ""}}}},
+        {}};
+    auto records = ImportedRecords::openForWriting(file);
+    ASSERT_TRUE(records && (*records)->add(database));
+  }
+
+  std::unique_ptr<StoreAdmin> open(const std::string &file) {
+    auto store = StoreAdmin::openForWriting(file);
+    EXPECT_TRUE(store) << store.message();
+    return store ? std::move(*store) : nullptr;
+  }
+
+  std::string checkError(const std::string &file) {
+    auto store = StoreAdmin::openForReading(file);
+    if (!store)
+      return store.message();
+    auto status = (*store)->check();
+    return status ? "" : status.message();
+  }
+
+  void execute(const std::string &file, const std::string &sql) {
+    sqlite3 *database = nullptr;
+    sqlite3_open(file.c_str(), &database);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr),
+              SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+};
+
+} // namespace
+
+TEST_F(StoreAdminTest, Counts) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  record(path, makeMeasurement(kTanh, "a-v1", 2, MeasurementStage::Final));
+  record(path, makeMeasurement(kTanh, "b-v1", 2));
+  record(path, makeMeasurement(kTanh, "b-v1", 2), /*isStale=*/true);
+  auto stats = open(path)->getStats();
+  ASSERT_TRUE(stats) << stats.message();
+  EXPECT_EQ(stats->measurements, 4);
+  EXPECT_EQ(stats->stale, 1);
+  ASSERT_EQ(stats->contexts.size(), 2u);
+  EXPECT_EQ(stats->solvers.at("a-v1"), 2);
+  EXPECT_EQ(stats->statuses.at("ok"), 4);
+  EXPECT_EQ(stats->stages.at("final"), 1);
+  EXPECT_TRUE(stats->contexts[0].isStale);
+  EXPECT_EQ(stats->contexts[1].problems, 2);
+}
+
+/// What is listed is what a journal answers.
+TEST_F(StoreAdminTest, BestSolutionsAreThoseOfTheJournal) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  record(path, makeMeasurement(kRelu, "b-v1", 1));
+  record(path, makeMeasurement(kRelu, "a-v1", 3, MeasurementStage::Final));
+  Measurement wrong = makeMeasurement(kRelu, "c-v1", 0.1);
+  wrong.status = MeasurementStatus::Wrong;
+  record(path, wrong);
+  record(path, makeMeasurement(kTanh, "a-v1", 5));
+  record(path, makeMeasurement(kTanh, "a-v1", 4));
+  Measurement late = makeMeasurement(kTanh, "b-v1", 1);
+  record(path, late);
+  late.status = MeasurementStatus::Crashed;
+  record(path, late);
+  auto best = open(path)->getBestSolutions();
+  ASSERT_TRUE(best) << best.message();
+  ASSERT_EQ(best->size(), 2u);
+  auto journal = Journal::open(path, makeContext());
+  for (const BestSolution &solution : *best) {
+    auto expected = (*journal)->getBest(solution.measurement.key.problem);
+    ASSERT_TRUE(expected);
+    EXPECT_EQ(solution.measurement.key, expected->key);
+    EXPECT_EQ(solution.measurement.median, expected->median);
+  }
+  EXPECT_EQ((*best)[0].measurement.key.solver, "a-v1");
+  EXPECT_EQ((*best)[0].solutions, 2);
+  EXPECT_EQ((*best)[1].measurement.median, 4);
+}
+
+TEST_F(StoreAdminTest, SoundStoresPass) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  importInto(path, "gfx90a68.HIP.fdb.txt", 1);
+  EXPECT_EQ(checkError(path), "");
+}
+
+TEST_F(StoreAdminTest, ContradictionsAreNoticed) {
+  const std::string begin = "journal " + path + " contradicts itself: ";
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  importInto(path, "gfx90a68.HIP.fdb.txt", 1);
+  execute(path, "UPDATE measurement SET median = -1");
+  EXPECT_EQ(checkError(path),
+            begin + "1 measurements have times that cannot be");
+  execute(path, "UPDATE measurement SET median = 1, samples = '[1'");
+  EXPECT_EQ(checkError(path),
+            begin + "1 measurements have samples that cannot be read");
+  execute(path, "UPDATE measurement SET samples = '[1]', problem = 'relu('");
+  EXPECT_THAT(checkError(path), StartsWith(begin + "'relu(' is no problem: "));
+  execute(path, "UPDATE measurement SET tarpon = '0.0.1'");
+  EXPECT_EQ(checkError(path), "");
+  execute(path, "DELETE FROM imported_solution");
+  EXPECT_EQ(checkError(path), begin + "1 imported problems have no solutions");
+  execute(path, "DELETE FROM imported_source");
+  EXPECT_EQ(checkError(path), begin + "1 imported problems belong to no file");
+}
+
+/// Damage of what was imported is found by a check, and in nobody's way
+/// otherwise.
+TEST_F(StoreAdminTest, DamageOfImportedRecordsStopsNoJournal) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  {
+    miopen::Database database = {
+        *miopen::parseFileName("gfx90a68.HIP.fdb.txt"), {}, {}};
+    for (int i = 1; i < 2000; ++i)
+      database.records.push_back(
+          {std::to_string(i) + "-6-7-1x1-8-6-7-1-0x0-1x1-1x1-0-NCHW-FP32-F",
+           {{"A", "miopenConvolutionFwdAlgoGEMM", 1.0, 0, ""}}});
+    auto records = ImportedRecords::openForWriting(path);
+    ASSERT_TRUE(records && (*records)->add(database));
+  }
+  execute(path, "PRAGMA journal_mode = DELETE");
+  std::string bytes = readText(path);
+  ASSERT_GT(bytes.size(), 300000u);
+  bytes.replace(bytes.size() - 40000, 4096, 4096, '\x55');
+  writeText(path, bytes);
+  EXPECT_THAT(checkError(path), StartsWith("journal " + path + " is damaged"));
+  auto journal = Journal::open(path, makeContext());
+  ASSERT_TRUE(journal) << journal.message();
+  EXPECT_TRUE((*journal)->getBest(kRelu));
+}
+
+TEST_F(StoreAdminTest, PruneDropsStaleRecordsOnly) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  record(path, makeMeasurement(kRelu, "b-v1", 1), /*isStale=*/true);
+  record(path, makeMeasurement(kTanh, "b-v1", 1), /*isStale=*/true);
+  importInto(path, "gfx90a68.HIP.fdb.txt", 1);
+  EXPECT_EQ(open(path)->prune(/*isDryRun=*/true)->measurements, 2);
+  EXPECT_EQ(open(path)->getStats()->measurements, 3);
+  EXPECT_EQ(open(path)->prune(/*isDryRun=*/false)->measurements, 2);
+  EXPECT_EQ(open(path)->getStats()->measurements, 1);
+  EXPECT_EQ(open(path)->prune(/*isDryRun=*/false)->measurements, 0);
+  EXPECT_EQ(ImportedRecords::openForReading(path)->get()->getSources()->size(),
+            1u);
+  EXPECT_EQ(checkError(path), "");
+}
+
+//===----------------------------------------------------------------------===//
+// Merging
+//===----------------------------------------------------------------------===//
+
+TEST_F(StoreAdminTest, MergeTakesWhatIsMissing) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  record(otherPath, makeMeasurement(kRelu, "b-v1", 1));
+  record(otherPath, makeMeasurement(kTanh, "a-v1", 3), /*isStale=*/true);
+  importInto(otherPath, "gfx90a68.HIP.fdb.txt", 1);
+  auto summary = open(path)->merge(otherPath);
+  ASSERT_TRUE(summary) << summary.message();
+  EXPECT_EQ(summary->measurements, 2);
+  EXPECT_EQ(summary->importedProblems, 1);
+  auto journal = Journal::open(path, makeContext());
+  EXPECT_EQ((*journal)->getBest(kRelu)->key.solver, "b-v1");
+  EXPECT_EQ((*journal)->getBest(kRelu)->samples, std::vector<double>{1});
+  EXPECT_EQ(ImportedRecords::openForReading(path)
+                ->get()
+                ->get("gfx90a68.HIP.fdb.txt")
+                ->records.size(),
+            1u);
+  // Nothing is missing any more.
+  summary = open(path)->merge(otherPath);
+  EXPECT_EQ(summary->measurements + summary->importedProblems, 0);
+  EXPECT_EQ(open(path)->getStats()->measurements, 3);
+  EXPECT_EQ(open(otherPath)->getStats()->measurements, 2);
+  EXPECT_EQ(checkError(path), "");
+}
+
+TEST_F(StoreAdminTest, MergeKeepsTheLastResult) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  record(otherPath, makeMeasurement(kRelu, "a-v1", 1));
+  execute(otherPath, "UPDATE measurement SET time = '2001-01-01T00:00:00Z'");
+  EXPECT_EQ(open(path)->merge(otherPath)->measurements, 0);
+  execute(otherPath, "UPDATE measurement SET time = '2999-01-01T00:00:00Z'");
+  EXPECT_EQ(open(path)->merge(otherPath)->measurements, 1);
+  auto journal = Journal::open(path, makeContext());
+  EXPECT_EQ((*journal)->getBest(kRelu)->median, 1);
+}
+
+TEST_F(StoreAdminTest, MergeLeavesRunsThatEndedElsewhere) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  auto other = Journal::open(otherPath, makeContext());
+  ASSERT_TRUE(
+      (*other)->recordStarted({kRelu, "b-v1", ""}, MeasurementStage::Race));
+  EXPECT_EQ(open(path)->merge(otherPath)->measurements, 0);
+}
+
+TEST_F(StoreAdminTest, MergeKeepsOwnImports) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  importInto(path, "gfx90a68.HIP.fdb.txt", 1);
+  record(otherPath, makeMeasurement(kRelu, "a-v1", 2));
+  importInto(otherPath, "gfx90a68.HIP.fdb.txt", 9);
+  importInto(otherPath, "gfx1030_36.HIP.fdb.txt", 5);
+  EXPECT_EQ(open(path)->merge(otherPath)->importedProblems, 1);
+  auto records = ImportedRecords::openForReading(path);
+  EXPECT_EQ((*records)
+                ->get("gfx90a68.HIP.fdb.txt")
+                ->records[0]
+                .solutions[0]
+                .milliseconds,
+            1.0);
+  EXPECT_EQ((*records)
+                ->get("gfx1030_36.HIP.fdb.txt")
+                ->records[0]
+                .solutions[0]
+                .milliseconds,
+            5.0);
+}
+
+TEST_F(StoreAdminTest, WhatIsNoStoreIsNotMerged) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  EXPECT_EQ(open(path)->merge(path).message(),
+            "journal " + path + " cannot be merged with itself");
+  EXPECT_EQ(open(path)->merge(otherPath).message(),
+            "there is no journal " + otherPath);
+  writeText(otherPath, "text");
+  EXPECT_THAT(open(path)->merge(otherPath).message(),
+              StartsWith("journal " + otherPath + " is damaged: "));
+  EXPECT_EQ(open(path)->getStats()->measurements, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+TEST_F(StoreAdminTest, Differences) {
+  const std::string exp = "exp(1x2x3x4xf32)->1x2x3x4xf32",
+                    log = "log(1x2x3x4xf32)->1x2x3x4xf32";
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  record(path, makeMeasurement(kTanh, "a-v1", 2));
+  record(path, makeMeasurement(exp, "a-v1", 2));
+  record(otherPath, makeMeasurement(kRelu, "b-v1", 2));
+  // Another version's record, older than the one that counts.
+  record(otherPath, makeMeasurement(kTanh, "a-v1", 2), /*isStale=*/true);
+  record(otherPath, makeMeasurement(kTanh, "a-v1", 2.2));
+  record(otherPath, makeMeasurement(log, "a-v1", 2));
+  StoreDiff diff = compareSolutions(*open(path)->getBestSolutions(),
+                                    *open(otherPath)->getBestSolutions(), 0.05);
+  ASSERT_EQ(diff.onlyHere.size(), 1u);
+  EXPECT_EQ(diff.onlyHere[0].measurement.key.problem, exp);
+  ASSERT_EQ(diff.onlyThere.size(), 1u);
+  EXPECT_EQ(diff.onlyThere[0].measurement.key.problem, log);
+  ASSERT_EQ(diff.solutions.size(), 1u);
+  EXPECT_EQ(diff.solutions[0].there.measurement.key.solver, "b-v1");
+  ASSERT_EQ(diff.times.size(), 1u);
+  EXPECT_EQ(diff.times[0].there.measurement.median, 2.2);
+  EXPECT_EQ(diff.same, 0);
+  diff = compareSolutions(*open(path)->getBestSolutions(),
+                          *open(otherPath)->getBestSolutions(), 0.2);
+  EXPECT_EQ(diff.same, 1);
+}
