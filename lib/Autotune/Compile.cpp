@@ -10,6 +10,7 @@
 #include "ModelCompiler.h"
 #include "Replay.h"
 #include "tarpon/Autotune/GlobalChoice.h"
+#include "tarpon/Autotune/SystemStore.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Targets/Host/HostTarget.h"
@@ -49,6 +50,8 @@ private:
   Status checkOutputs() const;
   Status setUp();
   Status openJournal();
+  Status openSystem();
+  Status reportIgnored(const Journal &store);
   Status importModel();
   /// A remark, or with --strict an error.
   Status fallBack(const std::string &what);
@@ -68,7 +71,8 @@ private:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::unique_ptr<KernelCompiler> kernels;
-  std::unique_ptr<Journal> journal;
+  std::unique_ptr<Journal> journal, system;
+  FindPolicy findPolicy;
   std::unique_ptr<Tuner> tuner;
   std::unique_ptr<ModelCompiler> model;
   CompileOutcome outcome;
@@ -117,10 +121,19 @@ Status Compilation::setUp() {
     return target.error();
   auto cache = std::make_shared<KernelCache>(KernelCache::defaultDirectory());
   kernels = std::make_unique<KernelCompiler>(*target, std::move(cache));
-  if (Status status = openJournal(); !status)
-    return status;
+  Result<FindPolicy> policy =
+      resolveFindPolicy(options.findMode, options.tuningPolicy,
+                        wantsTuning() ? FindMode::Normal : FindMode::Fast);
+  if (!policy)
+    return policy.error();
+  findPolicy = *policy;
+  for (auto open : {&Compilation::openJournal, &Compilation::openSystem})
+    if (Status status = (this->*open)(); !status)
+      return status;
   tuner = std::make_unique<Tuner>(*kernels, *journal, progress,
                                   options.evaluatorProgram);
+  tuner->setFindPolicy(findPolicy);
+  tuner->setSystemStore(system.get());
   return runtime::success();
 }
 
@@ -132,7 +145,8 @@ Status Compilation::openJournal() {
   std::string folder = llvm::sys::path::parent_path(path).str();
   bool exists = fs::exists(path);
   // Without one, there is nothing to look up.
-  if (!exists && !wantsTuning()) {
+  if (!exists && !wantsTuning() &&
+      !getFindRule(findPolicy).mayMeasureOrStore()) {
     journal = Journal::openInMemory(journalContext);
     return runtime::success();
   }
@@ -148,8 +162,21 @@ Status Compilation::openJournal() {
   if (!opened)
     return opened.error();
   journal = std::move(*opened);
-  for (const auto &what :
-       {journal->describeStale(), journal->describeImpossible()})
+  return reportIgnored(*journal);
+}
+
+/// What nobody can write to can only be left out.
+Status Compilation::openSystem() {
+  Result<std::unique_ptr<Journal>> opened =
+      openSystemStore(kernels->getTarget());
+  if (!opened)
+    return fallBack(opened.message());
+  system = std::move(*opened);
+  return system ? reportIgnored(*system) : runtime::success();
+}
+
+Status Compilation::reportIgnored(const Journal &store) {
+  for (const auto &what : {store.describeStale(), store.describeImpossible()})
     if (what)
       progress.remark(*what);
   return runtime::success();
@@ -243,7 +270,7 @@ Status Compilation::compileQuickly() {
                          options.layout.values.front(),
                          options.fusion.values.front()};
   auto solve = [this](const Problem &problem, const std::string &) {
-    return tuner->lookUp(problem);
+    return tuner->find(problem);
   };
   CandidateRecord record;
   record.choice = choice;

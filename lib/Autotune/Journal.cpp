@@ -99,18 +99,29 @@ Journal::~Journal() = default;
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string &path,
                                                JournalContext context) {
-  Result<std::unique_ptr<StoreFile>> store =
-      StoreFile::open(path, StoreFile::Mode::Create);
+  return take(StoreFile::open(path, StoreFile::Mode::Create),
+              std::move(context));
+}
+
+Result<std::unique_ptr<Journal>> Journal::openReadOnly(const std::string &path,
+                                                       JournalContext context) {
+  Result<std::unique_ptr<Journal>> journal = take(
+      StoreFile::open(path, StoreFile::Mode::Immutable), std::move(context));
+  if (journal)
+    (*journal)->isReadOnly = true;
+  return journal;
+}
+
+Result<std::unique_ptr<Journal>>
+Journal::take(Result<std::unique_ptr<StoreFile>> store,
+              JournalContext context) {
   if (!store)
     return store.error();
   std::unique_ptr<Journal> journal(new Journal());
   journal->context = std::move(context);
   journal->run = getProcessId();
   journal->store = std::move(*store);
-  SqlStatement last(journal->store->database(),
-                    "SELECT max(id) FROM measurement");
-  if (last.next())
-    journal->lastEarlierRow = last.integer(0);
+  journal->lastEarlierRow = journal->getLastRow();
   return journal;
 }
 
@@ -206,6 +217,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
     m.rounds = rows.integer(10);
     m.detail = rows.text(11);
     m.isEarlier = rows.integer(12) <= lastEarlierRow;
+    m.isSystem = isReadOnly;
     if (m.status == MeasurementStatus::Ok && !isTime(m.median))
       continue;
     auto known = llvm::find_if(

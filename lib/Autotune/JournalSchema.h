@@ -17,8 +17,9 @@ inline constexpr int64_t kJournalApplicationId = 0x54504e4a;
 inline constexpr int64_t kJournalVersion = 1;
 
 /// Idempotent, so that two processes may create the file at the same time. Rows
-/// are only ever inserted; `graph-opt db prune` alone drops some. `run` names
-/// the process that wrote a row. Times are in milliseconds.
+/// are only ever inserted, but for tuning policies that replace or delete them
+/// and `graph-opt db prune`. `run` names the process that wrote a row. Times are
+/// in milliseconds.
 inline constexpr const char *kJournalSchema = R"sql(
 CREATE TABLE IF NOT EXISTS measurement (
   id INTEGER PRIMARY KEY,
@@ -76,6 +77,19 @@ CREATE VIEW IF NOT EXISTS perf_db AS
   SELECT problem, target, threads, tarpon, llvm, solver, config, median,
          min(rank) AS rank
   FROM find_db GROUP BY problem, target, threads, tarpon, llvm, solver;
+)sql";
+
+/// Problems whose find or search was finished, and those whose record of the
+/// system store was checked. Additive: files without it are valid.
+inline constexpr const char *kFindingSchema = R"sql(
+CREATE TABLE IF NOT EXISTS finding (
+  id INTEGER PRIMARY KEY,
+  problem TEXT NOT NULL, target TEXT NOT NULL, threads INTEGER NOT NULL,
+  tarpon TEXT NOT NULL, llvm TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('found', 'searched', 'verified')),
+  run TEXT NOT NULL,
+  time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+CREATE INDEX IF NOT EXISTS finding_key ON finding (problem);
 )sql";
 
 /// Every column that is read or written, to see that they are there.

@@ -33,9 +33,10 @@ const ProblemSearch::Effort ProblemSearch::kRaceEffort = {
     MeasurementStage::Race, policy::kRaceSamples, policy::kRaceMinMs,
     policy::kRaceMaxMs};
 
-ProblemSearch::ProblemSearch(SearchContext context, const Problem &problem)
-    : context(context), problem(problem), testProblem(problem),
-      problemKey(problem.key()) {
+ProblemSearch::ProblemSearch(SearchContext context, const Problem &problem,
+                             SearchScope scope)
+    : context(context), scope(std::move(scope)), problem(problem),
+      testProblem(problem), problemKey(problem.key()) {
   // Of a problem that comes from its key, buildProblemPackage chooses the
   // scales such that results neither saturate nor vanish. Kernels are the same
   // for all scales.
@@ -69,18 +70,39 @@ void ProblemSearch::collectCandidates() {
   for (const Solver *solver : getApplicableSolvers(problem, target)) {
     if (solver == &getReferenceSolver())
       continue;
-    for (const PerfConfig &config : solver->configs(problem, target)) {
+    if (!scope.limits.allows(*solver, problem, target)) {
+      isLimited = true;
+      continue;
+    }
+    for (const PerfConfig &config : getConfigs(*solver)) {
       if (candidates.size() == policy::kMaxCandidates)
         return;
-      Candidate candidate = {solver, config, {}, {}, {}, {}};
-      candidate.key = {problemKey, solver->id().str(), config.str()};
-      if (llvm::any_of(candidates, [&](const Candidate &known) {
-            return known.key == candidate.key;
-          }))
-        continue;
-      candidates.push_back(std::move(candidate));
+      addCandidate(*solver, config);
     }
   }
+}
+
+std::vector<PerfConfig> ProblemSearch::getConfigs(const Solver &solver) const {
+  const TargetInfo &target = context.compiler.getTarget();
+  if (!scope.only)
+    return scope.allConfigs
+               ? solver.configs(problem, target)
+               : std::vector{solver.defaultConfig(problem, target)};
+  auto config = PerfConfig::parse(scope.only->config);
+  if (scope.only->solver != solver.id() || mlir::failed(config))
+    return {};
+  return {*config};
+}
+
+/// Unless it is one already.
+void ProblemSearch::addCandidate(const Solver &solver,
+                                 const PerfConfig &config) {
+  CandidateKey key = {problemKey, solver.id().str(), config.str()};
+  if (llvm::any_of(candidates,
+                   [&](const Candidate &known) { return known.key == key; }))
+    return;
+  Candidate candidate = {&solver, config, std::move(key), {}, {}, {}};
+  candidates.push_back(std::move(candidate));
 }
 
 void ProblemSearch::build(Candidate &candidate) {
@@ -286,8 +308,9 @@ Status ProblemSearch::race() {
   for (Candidate &candidate : candidates)
     if (!candidate.result)
       open.push_back(&candidate);
-  if (open.empty() || context.deadline.isOver())
+  if (open.empty() || isOver())
     return runtime::success();
+  hasRaced = true;
   if (Status status = buildReference(); !status)
     return status;
   size_t batch = getBatchSize();
@@ -296,7 +319,7 @@ Status ProblemSearch::race() {
     auto part = llvm::ArrayRef(open).drop_front(begin).take_front(batch);
     buildAll(part);
     for (Candidate *candidate : part) {
-      if (context.deadline.isOver())
+      if (isOver())
         return runtime::success();
       if (Status status = measure(*candidate, kRaceEffort); !status)
         return status;
@@ -322,26 +345,35 @@ std::vector<ProblemSearch::Candidate *> ProblemSearch::pickFinalists() {
   return ranked;
 }
 
-Status ProblemSearch::runFinal() {
-  // Somebody who has been in the final has the result that counts: who is in it
-  // is decided once.
-  std::vector<Candidate *> finalists;
+/// Somebody who has been in the final has the result that counts: who is in it
+/// is decided once, and again when others were measured since.
+std::vector<ProblemSearch::Candidate *> ProblemSearch::getFinalists() {
+  std::vector<Candidate *> earlier;
   for (Candidate &candidate : candidates)
     if (candidate.isOk() && candidate.result->stage == MeasurementStage::Final)
-      finalists.push_back(&candidate);
-  if (finalists.empty() || !llvm::all_of(finalists, [](Candidate *candidate) {
-        return candidate->result->rounds >= policy::kFinalRounds;
-      }))
-    finalists = pickFinalists();
-  if (finalists.size() < 2)
-    return runtime::success();
+      earlier.push_back(&candidate);
+  bool isDecided =
+      !earlier.empty() && !hasRaced && llvm::all_of(earlier, [](Candidate *c) {
+        return c->result->rounds >= policy::kFinalRounds;
+      });
+  if (isDecided)
+    return earlier;
+  std::vector<Candidate *> finalists = pickFinalists();
+  // One alone has won, unless a result of a final would go before its own.
+  bool isAlone =
+      finalists.size() == 1 && (earlier.empty() || finalists == earlier);
+  return isAlone ? std::vector<Candidate *>() : finalists;
+}
+
+Status ProblemSearch::runFinal() {
+  std::vector<Candidate *> finalists = getFinalists();
   constexpr Effort kEffort = {MeasurementStage::Final, policy::kRoundSamples,
                               policy::kRoundMinMs, policy::kRoundMaxMs};
   for (int round = 0; round < policy::kFinalRounds; ++round) {
     for (Candidate *candidate : finalists) {
       if (!candidate->isOk() || candidate->result->rounds > round)
         continue;
-      if (context.deadline.isOver())
+      if (isOver())
         return runtime::success();
       if (Status status = buildReference(); !status)
         return status;
@@ -353,14 +385,61 @@ Status ProblemSearch::runFinal() {
   return runtime::success();
 }
 
+/// Whether it is over, which then stays on record.
+bool ProblemSearch::isOver() {
+  isCut |= context.deadline.isOver();
+  return isCut;
+}
+
+/// What may pass gets another chance in every run.
+static bool counts(const Measurement &known) {
+  return !(known.isEarlier && known.mayPass());
+}
+
+/// Whether what is known of a solver is all that is wanted: something, where
+/// one config is enough; anything that the system store knows, whose makers
+/// have searched it.
+bool ProblemSearch::isSettled(llvm::StringRef solver) const {
+  return llvm::any_of(scope.known, [&](const Measurement &known) {
+    return known.key.solver == solver && counts(known) &&
+           (known.isSystem || !scope.allConfigs);
+  });
+}
+
+void ProblemSearch::recall(const Measurement &known) {
+  const Solver *solver = findSolver(known.key.solver);
+  auto config = PerfConfig::parse(known.key.config);
+  // A solver that is settled takes part with what is known of it.
+  if (solver && mlir::succeeded(config) && isSettled(known.key.solver) &&
+      llvm::is_contained(getSolvers(), known.key.solver) &&
+      solver->isValidConfig(problem, context.compiler.getTarget(), *config))
+    addCandidate(*solver, *config);
+  for (Candidate &candidate : candidates)
+    if (candidate.key == known.key) {
+      ++context.statistics.reused;
+      candidate.result = known;
+    }
+}
+
 void ProblemSearch::recallResults() {
-  for (Measurement &known : context.journal.getMeasurements(problemKey))
-    for (Candidate &candidate : candidates)
-      // What may pass gets another chance in every run.
-      if (candidate.key == known.key && !(known.isEarlier && known.mayPass())) {
-        ++context.statistics.reused;
-        candidate.result = std::move(known);
-      }
+  for (const Measurement &known : scope.known)
+    if (counts(known))
+      recall(known);
+  llvm::erase_if(candidates, [this](const Candidate &candidate) {
+    return !candidate.result && isSettled(candidate.key.solver);
+  });
+}
+
+std::optional<Measurement> ProblemSearch::getFirstResult() const {
+  return candidates.empty() ? std::nullopt : candidates.front().result;
+}
+
+std::vector<std::string> ProblemSearch::getSolvers() const {
+  std::vector<std::string> ids;
+  for (const Candidate &candidate : candidates)
+    if (!llvm::is_contained(ids, candidate.key.solver))
+      ids.push_back(candidate.key.solver);
+  return ids;
 }
 
 Status ProblemSearch::run() {

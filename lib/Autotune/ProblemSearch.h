@@ -27,17 +27,40 @@ struct SearchContext {
   SearchStatistics &statistics;
 };
 
+/// What is measured of a problem.
+struct SearchScope {
+  /// Every config of a solver, or one.
+  bool allConfigs = true;
+  SolutionLimits limits;
+  /// Results that count as if they were measured here.
+  std::vector<Measurement> known;
+  /// This candidate and nothing else.
+  std::optional<CandidateKey> only;
+};
+
 class ProblemSearch {
 public:
-  ProblemSearch(SearchContext context, const Problem &problem);
+  ProblemSearch(SearchContext context, const Problem &problem,
+                SearchScope scope);
   /// Removes the packages it has written.
   ~ProblemSearch();
 
-  /// Measures what the journal lacks, until the deadline.
+  /// Measures what is not known, until the deadline.
   runtime::Status run();
 
   /// Measures the best guesses until one is right, or a few were not.
   runtime::Status verifyDefault();
+
+  /// Whether nothing is left to be measured of the whole problem: no deadline
+  /// cut it short, and no limit left a solver out.
+  bool isFinished() const {
+    return !isCut && !isLimited && !candidates.empty();
+  }
+  bool wasCut() const { return isCut; }
+  /// The result of the first candidate.
+  std::optional<Measurement> getFirstResult() const;
+  /// The ids of the candidates' solvers.
+  std::vector<std::string> getSolvers() const;
 
 private:
   struct Candidate {
@@ -63,7 +86,12 @@ private:
   static const Effort kRaceEffort;
 
   void collectCandidates();
+  void addCandidate(const Solver &solver, const PerfConfig &config);
+  std::vector<PerfConfig> getConfigs(const Solver &solver) const;
   void recallResults();
+  void recall(const Measurement &known);
+  bool isSettled(llvm::StringRef solver) const;
+  bool isOver();
   void build(Candidate &candidate);
   void buildAll(llvm::ArrayRef<Candidate *> list);
   void removePackages();
@@ -72,6 +100,7 @@ private:
   runtime::Status race();
   runtime::Status runFinal();
   std::vector<Candidate *> pickFinalists();
+  std::vector<Candidate *> getFinalists();
   runtime::Status measure(Candidate &candidate, const Effort &effort);
   runtime::Status conclude(Candidate &candidate, Measurement measurement);
   void judge(const runtime::EvaluationAnswer &answer,
@@ -80,12 +109,14 @@ private:
   std::chrono::milliseconds getTimeLimit() const;
 
   SearchContext context;
+  SearchScope scope;
   Problem problem, testProblem;
   std::string problemKey;
   std::vector<Candidate> candidates;
   /// Those of this run that may not win.
   std::vector<Measurement> rejected;
   std::string reference;
+  bool isCut = false, isLimited = false, hasRaced = false;
 };
 
 } // namespace tarpon

@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Search.h"
 
+#include "KnownRecords.h"
 #include "ProblemSearch.h"
 #include "tarpon/Autotune/Policy.h"
 
@@ -42,74 +43,99 @@ Tuner::Tuner(KernelCompiler &compiler, Journal &journal, Progress &progress,
 
 Tuner::~Tuner() = default;
 
-/// Orders measurements as Journal::getBest does.
-static bool isBetter(const Measurement &a, const Measurement &b) {
-  if (a.stage != b.stage)
-    return a.stage > b.stage;
-  return a.median < b.median;
-}
+//===----------------------------------------------------------------------===//
+// Answers without measuring
+//===----------------------------------------------------------------------===//
 
 static Solution makeReferenceSolution(const Problem &problem,
                                       const TargetInfo &target) {
   const Solver &reference = getReferenceSolver();
-  return {&reference, reference.defaultConfig(problem, target), "default",
-          std::nullopt};
+  Solution solution;
+  solution.solver = &reference;
+  solution.config = reference.defaultConfig(problem, target);
+  solution.source = "default";
+  return solution;
 }
 
-/// The best of `known` that can be had.
-std::optional<Solution>
-Tuner::findVerified(const Problem &problem,
-                    const std::vector<Measurement> &known) const {
-  const TargetInfo &target = compiler.getTarget();
-  std::vector<Measurement> ranked = known;
-  llvm::stable_sort(ranked, isBetter);
-  for (const Measurement &measurement : ranked) {
-    const Solver *solver = findSolver(measurement.key.solver);
-    auto config = PerfConfig::parse(measurement.key.config);
-    // What a database says is checked like everything that comes from outside.
-    if (measurement.status == MeasurementStatus::Ok && solver &&
-        mlir::succeeded(config) && checkApplicable(*solver, problem, target) &&
-        solver->isValidConfig(problem, target, *config))
-      return Solution{solver, *config, "user-db", measurement};
-  }
-  return std::nullopt;
+KnownRecords Tuner::getKnown(const Problem &problem) const {
+  return {problem.key(), journal, system};
 }
 
-Solution Tuner::lookUp(const Problem &problem) const {
+std::vector<Solution> Tuner::guess(const Problem &problem,
+                                   const SolutionLimits &limits) const {
   const TargetInfo &target = compiler.getTarget();
-  std::vector<Measurement> known = journal.getMeasurements(problem.key());
-  if (auto verified = findVerified(problem, known))
-    return *verified;
-  auto isBad = [&](const Solver &solver, const PerfConfig &config) {
-    return llvm::any_of(known, [&](const Measurement &measurement) {
-      return measurement.key.solver == solver.id() &&
-             measurement.key.config == config.str();
-    });
+  std::vector<Solution> guesses;
+  if (ranker)
+    guesses = ranker->rank(problem, target);
+  if (guesses.empty())
+    guesses = ExpectedFractionRanker().rank(problem, target);
+  llvm::erase_if(guesses, [&](const Solution &solution) {
+    return !limits.allows(*solution.solver, problem, target);
+  });
+  return guesses;
+}
+
+std::vector<Solution> Tuner::list(const Problem &problem,
+                                  const SolutionLimits &limits) const {
+  const TargetInfo &target = compiler.getTarget();
+  KnownRecords known = getKnown(problem);
+  std::vector<Solution> right = known.getRight(problem, target, limits);
+  auto isListed = [](llvm::ArrayRef<Solution> list, const Solver *solver) {
+    return llvm::any_of(list,
+                        [&](const Solution &s) { return s.solver == solver; });
   };
-  for (const Solver *solver : getApplicableSolvers(problem, target)) {
-    PerfConfig config = solver->defaultConfig(problem, target);
-    if (!isBad(*solver, config))
-      return {solver, config, "default", std::nullopt};
+  std::vector<Solution> ahead, behind;
+  bool mayLead = !known.isComplete();
+  for (Solution &solution : guess(problem, limits)) {
+    const Solver *solver = solution.solver;
+    if (isListed(right, solver)) {
+      mayLead &= solver != right.front().solver;
+      continue;
+    }
+    // One that is no candidate where anything else was measured, and one that
+    // was measured and found wrong.
+    bool isLast = solver == &getReferenceSolver() && !right.empty();
+    if (isLast || known.knowsCandidate(solver->id(), solution.config))
+      continue;
+    bool leads = mayLead && !known.knowsSolver(solver->id());
+    (leads ? ahead : behind).push_back(std::move(solution));
   }
-  return makeReferenceSolution(problem, target);
+  llvm::append_range(ahead, right);
+  llvm::append_range(ahead, behind);
+  if (ahead.empty())
+    ahead.push_back(makeReferenceSolution(problem, target));
+  return ahead;
+}
+
+Solution Tuner::lookUp(const Problem &problem,
+                       const SolutionLimits &limits) const {
+  return list(problem, limits).front();
 }
 
 Solution Tuner::getTrusted(const Problem &problem) {
-  std::string key = problem.key();
-  auto verified = findVerified(problem, journal.getMeasurements(key));
-  if (verified)
-    return *verified;
+  const TargetInfo &target = compiler.getTarget();
+  auto getRight = [&] {
+    return getKnown(problem).getRight(problem, target, {});
+  };
+  std::vector<Solution> right = getRight();
   // The reference does where the verification cannot be had, only slower.
-  if (problem.flops() >= policy::kSlowReferenceFlops && openDirectory()) {
+  if (right.empty() && problem.flops() >= policy::kSlowReferenceFlops &&
+      openDirectory()) {
+    SearchScope scope;
+    scope.known = getKnown(problem).getRows();
     ProblemSearch search({compiler, journal, progress, evaluator, *directory,
                           Deadline::never(), statistics},
-                         problem);
+                         problem, std::move(scope));
     if (search.verifyDefault())
-      verified = findVerified(problem, journal.getMeasurements(key));
+      right = getRight();
   }
-  return verified ? *verified
-                  : makeReferenceSolution(problem, compiler.getTarget());
+  return right.empty() ? makeReferenceSolution(problem, target)
+                       : std::move(right.front());
 }
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
 
 Status Tuner::openDirectory() {
   if (directory)
@@ -121,20 +147,130 @@ Status Tuner::openDirectory() {
   return runtime::success();
 }
 
-Result<Solution> Tuner::tune(const Problem &problem) {
+Status Tuner::search(const Problem &problem, SearchScope scope) {
   if (Status status = openDirectory(); !status)
-    return status.error();
+    return status;
+  bool allConfigs = scope.allConfigs;
+  ProblemSearch search({compiler, journal, progress, evaluator, *directory,
+                        deadline, statistics},
+                       problem, std::move(scope));
+  if (Status status = search.run(); !status)
+    return status;
+  if (!search.isFinished())
+    return runtime::success();
+  return journal.recordFinding(problem.key(),
+                               allConfigs ? Finding::Searched : Finding::Found);
+}
+
+/// What was known goes when all is measured, not before: a run that is killed
+/// loses nothing.
+Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
+  if (Status status = openDirectory(); !status)
+    return status;
+  int64_t lastRow = journal.getLastRow();
+  ProblemSearch search({compiler, journal, progress, evaluator, *directory,
+                        deadline, statistics},
+                       problem, std::move(scope));
+  if (Status status = search.run(); !status)
+    return status;
+  if (search.wasCut())
+    return runtime::success();
+  if (Status status =
+          journal.forgetSolvers(problem.key(), search.getSolvers(), lastRow);
+      !status)
+    return status;
+  if (!search.isFinished())
+    return runtime::success();
+  return journal.recordFinding(problem.key(), Finding::Searched);
+}
+
+/// The best of the system store, as long as it takes what is on record.
+Status Tuner::verify(const Problem &problem, const SolutionLimits &limits) {
+  if (deadline.isOver())
+    return runtime::success();
+  if (Status status = openDirectory(); !status)
+    return status;
+  KnownRecords shipped(problem.key(), *system, nullptr);
+  std::vector<Solution> right =
+      shipped.getRight(problem, compiler.getTarget(), limits);
+  const Measurement &recorded = *right.front().measurement;
+  SearchScope scope;
+  scope.limits = limits;
+  scope.only = recorded.key;
+  ProblemSearch search({compiler, journal, progress, evaluator, *directory,
+                        deadline, statistics},
+                       problem, std::move(scope));
+  if (Status status = search.verifyDefault(); !status)
+    return status;
+  std::optional<Measurement> measured = search.getFirstResult();
+  if (measured && measured->status == MeasurementStatus::Ok &&
+      measured->median <= recorded.median * policy::kVerifyRatio)
+    return journal.recordFinding(problem.key(), Finding::Verified);
+  SearchScope all;
+  all.limits = limits;
+  all.known = getKnown(problem).getUserRows();
+  return this->search(problem, std::move(all));
+}
+
+KnownRecord Tuner::classify(const Problem &problem,
+                            const FindRequest &request) const {
+  const TargetInfo &target = compiler.getTarget();
+  KnownRecords known = getKnown(problem);
+  std::vector<Solution> right = known.getRight(problem, target, request.limits);
+  if (right.empty())
+    return KnownRecord::None;
+  TuningPolicy tuning =
+      request.tuning ? TuningPolicy::Search : findPolicy.tuning;
+  bool isDone = known.has(Finding::Searched) || known.has(Finding::Verified) ||
+                (known.has(Finding::Found) && tuning != TuningPolicy::Search);
+  if (isDone && !right.front().measurement->isSystem)
+    return KnownRecord::User;
+  bool hasSystem = llvm::any_of(right, [](const Solution &solution) {
+    return solution.measurement->isSystem;
+  });
+  return hasSystem ? KnownRecord::System
+         : isDone  ? KnownRecord::User
+                   : KnownRecord::None;
+}
+
+Status Tuner::act(FindAction action, const Problem &problem,
+                  const SolutionLimits &limits) {
+  SearchScope scope;
+  scope.limits = limits;
+  switch (action) {
+  case FindAction::Answer:
+    return runtime::success();
+  case FindAction::Clean:
+    return journal.forgetProblem(problem.key());
+  case FindAction::Verify:
+    return verify(problem, limits);
+  case FindAction::SearchAgain:
+    return searchAgain(problem, std::move(scope));
+  case FindAction::Find:
+  case FindAction::Search:
+    scope.allConfigs = action == FindAction::Search;
+    scope.known = getKnown(problem).getRows();
+    return search(problem, std::move(scope));
+  }
+  return runtime::success();
+}
+
+Result<Solution> Tuner::find(const Problem &problem,
+                             const FindRequest &request) {
   ++statistics.problems;
   int64_t before = statistics.measured;
-  {
-    ProblemSearch search({compiler, journal, progress, evaluator, *directory,
-                          deadline, statistics},
-                         problem);
-    if (Status status = search.run(); !status)
+  const FindRule &rule =
+      getFindRule(request.tuning ? withTuning(findPolicy) : findPolicy);
+  SolutionLimits limits = request.limits;
+  if (rule.mayMeasureOrStore()) {
+    FindAction action = rule.getAction(classify(problem, request));
+    // What is on record serves, of whatever kind it is.
+    limits.dynamicOnly |= rule.measuresDynamicOnly() && measures(action);
+    if (Status status = act(action, problem, limits); !status)
       return status.error();
   }
-  Solution solution = lookUp(problem);
-  if (solution.measurement && statistics.measured > before)
+  Solution solution = lookUp(problem, limits);
+  if (solution.source == "user-db" && statistics.measured > before)
     solution.source = "measured";
   return solution;
 }

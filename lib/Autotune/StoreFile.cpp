@@ -10,11 +10,13 @@
 #include "JournalSchema.h"
 #include "Sqlite.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 #include <sqlite3.h>
 
+#include <cassert>
 #include <cstdlib>
 
 using namespace tarpon;
@@ -29,7 +31,7 @@ StoreFile::~StoreFile() { sqlite3_close(handle); }
 
 Error StoreFile::makeDamageError(llvm::StringRef what) const {
   return {"journal " + path + " is damaged: " + what.str() +
-          "; move it away or set TARPON_USER_DB_PATH"};
+          (isImmutable ? "" : "; move it away or set TARPON_USER_DB_PATH")};
 }
 
 Error StoreFile::makeError() const {
@@ -95,7 +97,7 @@ Status StoreFile::configure(Mode mode) {
   if (!isNew)
     if (std::string damage = describeDamage(handle); !damage.empty())
       return makeDamageError(damage);
-  if (mode == Mode::ReadOnly)
+  if (mode == Mode::ReadOnly || mode == Mode::Immutable)
     return runtime::success();
 
   // A file system without shared memory refuses WAL; then SQLite goes on with
@@ -103,13 +105,42 @@ Status StoreFile::configure(Mode mode) {
   // no row to a killed process, only to a machine that loses power.
   SqlStatement(handle, "PRAGMA journal_mode = WAL").run();
   SqlStatement(handle, "PRAGMA synchronous = NORMAL").run();
+  // Files that older versions made get the tables that came later.
   if (!isNew)
-    return runtime::success();
+    return execute(kFindingSchema);
   return execute(
-      std::string("BEGIN IMMEDIATE;") + kJournalSchema +
+      std::string("BEGIN IMMEDIATE;") + kJournalSchema + kFindingSchema +
       "PRAGMA application_id = " + std::to_string(kJournalApplicationId) +
       "; PRAGMA user_version = " + std::to_string(kJournalVersion) +
       "; COMMIT;");
+}
+
+static int getOpenFlags(StoreFile::Mode mode) {
+  switch (mode) {
+  case StoreFile::Mode::ReadOnly:
+    return SQLITE_OPEN_READONLY;
+  case StoreFile::Mode::Immutable:
+    return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  case StoreFile::Mode::ReadWrite:
+    return SQLITE_OPEN_READWRITE;
+  case StoreFile::Mode::Create:
+    return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  }
+  assert(false && "unknown mode");
+  return SQLITE_OPEN_READONLY;
+}
+
+/// Opened so, SQLite neither locks the file nor makes others beside it, which
+/// an installed folder would refuse.
+static std::string makeImmutableUri(const std::string &path) {
+  std::string uri = "file:";
+  for (char c : path) {
+    if (c == '%' || c == '?' || c == '#')
+      uri += "%" + llvm::utohexstr(static_cast<uint8_t>(c));
+    else
+      uri += c;
+  }
+  return uri + "?immutable=1";
 }
 
 Result<std::unique_ptr<StoreFile>> StoreFile::open(const std::string &path,
@@ -122,12 +153,10 @@ Result<std::unique_ptr<StoreFile>> StoreFile::open(const std::string &path,
   if (mode != Mode::Create && !llvm::sys::fs::is_regular_file(path))
     return Error{"there is no journal " + path};
   std::unique_ptr<StoreFile> store(new StoreFile(path));
-  int flags = mode == Mode::ReadOnly ? SQLITE_OPEN_READONLY
-              : mode == Mode::ReadWrite
-                  ? SQLITE_OPEN_READWRITE
-                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  if (sqlite3_open_v2(path.c_str(), &store->handle, flags, nullptr) !=
-      SQLITE_OK)
+  store->isImmutable = mode == Mode::Immutable;
+  std::string name = store->isImmutable ? makeImmutableUri(path) : path;
+  if (sqlite3_open_v2(name.c_str(), &store->handle, getOpenFlags(mode),
+                      nullptr) != SQLITE_OK)
     return store->makeError();
   if (Status status = store->configure(mode); !status)
     return status.error();

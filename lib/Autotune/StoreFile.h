@@ -30,6 +30,7 @@ class StoreFile {
 public:
   enum class Mode : uint8_t {
     ReadOnly,  ///< has to be there, and stays as it is
+    Immutable, ///< the same of a file that nobody writes: no locks
     ReadWrite, ///< has to be there
     Create     ///< is made, with the folders above it, if it is not there
   };
@@ -58,6 +59,7 @@ private:
   runtime::Error makeDamageError(llvm::StringRef what) const;
 
   std::string path;
+  bool isImmutable = false;
   sqlite3 *handle = nullptr;
 };
 

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All of CLI11 is in this file, the only one that is compiled with exceptions.
+// All of CLI11 is in this file and the header that it alone includes: it is the
+// only one that is compiled with exceptions.
 // The commands run when CLI11 is done, so that none of them can pass through
 // code that was compiled without.
 //
@@ -13,9 +14,11 @@
 
 #include "CommandLine.h"
 
+#include "CommandLineValues.h"
 #include "Commands.h"
 #include "Messages.h"
 
+#include "tarpon/Autotune/FindPolicy.h"
 #include "tarpon/Driver/DriverLine.h"
 
 #include <CLI/CLI.hpp>
@@ -31,12 +34,6 @@
 namespace tarpon {
 
 namespace {
-
-/// The knobs of a global choice and their values.
-struct Knob {
-  const char *name;
-  std::vector<std::string> values;
-};
 
 /// All sub-commands with the arguments that they are parsed into.
 class CommandLine {
@@ -66,6 +63,7 @@ private:
   void addDb();
   void addDbExchange(CLI::App *db);
   void addDbWhole(CLI::App *db);
+  void addFind();
 
   CLI::App app{"Tarpon, a graph compiler for ONNX models that tunes what "
                "others guess.\n\"graph-opt FILE.mlir PASSES\" runs passes like "
@@ -87,99 +85,10 @@ private:
   DbMergeArguments dbMerge;
   DbPruneArguments dbPrune;
   DbDiffArguments dbDiff;
+  FindArguments find;
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-static const Knob kTarget = {"target", {"host"}};
-static const Knob kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
-static const Knob kLayout = {"layout", {"nchw", "nhwc"}};
-static const Knob kFusion = {"fusion", {"on", "off"}};
-
-static std::string join(const std::vector<std::string> &values,
-                        const std::string &separator, const std::string &last) {
-  std::string text;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (i > 0)
-      text += i + 1 == values.size() ? last : separator;
-    text += values[i];
-  }
-  return text;
-}
-
-static std::string checkValue(const Knob &knob, const std::string &value) {
-  if (std::count(knob.values.begin(), knob.values.end(), value))
-    return "";
-  return std::string("unknown ") + knob.name + " '" + value + "', expected " +
-         join(knob.values, ", ", " or ");
-}
-
-/// One value. What is checked stands in the option's type name, where it can be
-/// read.
-static CLI::Validator isOneOf(const Knob &knob) {
-  return CLI::Validator(
-      [&knob](const std::string &text) { return checkValue(knob, text); }, "");
-}
-
-/// Several values that are separated by commas, or pick_global.
-static CLI::Validator isListOf(const Knob &knob) {
-  return CLI::Validator(
-      [&knob](const std::string &text) -> std::string {
-        if (text == "pick_global")
-          return "";
-        std::vector<std::string> seen;
-        std::istringstream stream(text + ",");
-        for (std::string value; std::getline(stream, value, ',');) {
-          std::string error = checkValue(knob, value);
-          if (!error.empty())
-            return error + ", a list of them, or pick_global";
-          if (std::count(seen.begin(), seen.end(), value))
-            return std::string(knob.name) + " '" + value + "' is given twice";
-          seen.push_back(value);
-        }
-        return "";
-      },
-      "");
-}
-
-static std::string getTypeName(const Knob &knob) {
-  return join(knob.values, "|", "|");
-}
-
-static std::string getListTypeName(const Knob &knob) {
-  return join(knob.values, ",", ",") + "|pick_global";
-}
-
-template <typename T>
-static bool parseNumber(const std::string &text, T &value) {
-  if constexpr (std::is_integral_v<T>) {
-    // CLI11 reads what is negative or too large for an uint64_t as another one.
-    const char *end = text.data() + text.size();
-    auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc() && stop == end;
-  }
-  return CLI::detail::lexical_cast(text, value);
-}
-
-/// A number within bounds that are known to be sensible.
-template <typename T>
-static CLI::Validator isBetween(T low, T high) {
-  return CLI::Validator(
-      [low, high](const std::string &text) -> std::string {
-        T value;
-        if (parseNumber(text, value) && value >= low && value <= high)
-          return "";
-        std::ostringstream os;
-        os << "expected a number from " << low << " to " << high << ", got '"
-           << text << "'";
-        return os.str();
-      },
-      "");
-}
 
 //===----------------------------------------------------------------------===//
 // Options that several commands share
@@ -220,6 +129,19 @@ static void addMaxError(CLI::App *app, std::optional<double> &maxError,
   app->add_option("--max-error", maxError, what)
       ->check(isBetween(0.0, 1e9))
       ->type_name("E");
+}
+
+static void addFindPolicy(CLI::App *app, std::string &mode,
+                          std::string &tuning) {
+  app->add_option("--find-mode", mode,
+                  "When to measure (default: $TARPON_FIND_MODE)")
+      ->check(isParsedBy(parseFindMode))
+      ->type_name("normal|fast|hybrid|dynamic-hybrid|trust-verify");
+  app->add_option("--tuning-policy", tuning,
+                  "How thoroughly to search, and what to overwrite (default: "
+                  "$TARPON_FIND_ENFORCE)")
+      ->check(isParsedBy(parseTuningPolicy))
+      ->type_name("none|db-update|search|search-db-update|db-clean");
 }
 
 static void addChoice(CLI::App *app, ModelArguments &model) {
@@ -284,6 +206,7 @@ void CommandLine::addCompile() {
                   "Time for the whole tuning run, in seconds")
       ->check(isBetween(0.0, 1e9))
       ->type_name("S");
+  addFindPolicy(sub, compile.findMode, compile.tuningPolicy);
   sub->add_option("--tuning-file", compile.tuningFile,
                   "Write the record of the tuning here")
       ->type_name("OUT.json");
@@ -498,6 +421,48 @@ void CommandLine::addDb() {
       ->type_name("FRACTION");
 }
 
+void CommandLine::addFind() {
+  CLI::App *sub = add("find", "Find the solutions of one problem",
+                      "graph-opt find --order workspace conv -n 1 -c 64 -H 56 "
+                      "-W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -F 1",
+                      [this] { return runFind(find); });
+  addFindPolicy(sub, find.findMode, find.tuningPolicy);
+  sub->add_flag("--tune", find.tune, "Search every config");
+  sub->add_flag("--immediate", find.immediate,
+                "Measure nothing: list what is known or expected");
+  sub->add_option("--order", find.order, "What comes first (default: time)")
+      ->check(isOneOf(kOrder))
+      ->type_name(getTypeName(kOrder));
+  sub->add_option("--workspace-limit", find.workspaceLimit,
+                  "Leave out solvers that need more")
+      ->check(isBetween(int64_t(0), int64_t(1) << 60))
+      ->type_name("BYTES");
+  sub->add_option("--disable-solver", find.disabledSolvers,
+                  "Leave out this solver; may be given several times")
+      ->type_name("ID")
+      ->expected(1)
+      ->take_all();
+  CLI::Option *save =
+      sub->add_option("--save", find.save, "Write the best solution here")
+          ->type_name("OUT.json");
+  sub->add_flag("--with-kernels", find.withKernels,
+                "And its kernels beside it, with generated constants")
+      ->needs(save);
+  sub->add_option("--load", find.load, "Check a solution that was saved")
+      ->type_name("IN.json")
+      ->excludes(save);
+  addThreads(sub, find.threads);
+  addCpu(sub, find.cpu);
+  sub->add_flag("--quiet", find.quiet, "Show no progress");
+  // As for the driver.
+  sub->prefix_command();
+  sub->description(sub->get_description() +
+                   "\ngraph-opt find [OPTIONS] PROBLEM; the problem is a key "
+                   "as in a tuning file, or a command line of MIOpenDriver "
+                   "(see 'graph-opt driver --help').");
+  sub->parse_complete_callback([this, sub] { find.words = sub->remaining(); });
+}
+
 CommandLine::CommandLine() {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("graph-opt ") + TARPON_VERSION);
@@ -511,6 +476,7 @@ CommandLine::CommandLine() {
   addSolvers();
   addDriver();
   addDb();
+  addFind();
 }
 
 /// CLI11's message, as one sentence in our style.

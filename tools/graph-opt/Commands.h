@@ -41,6 +41,8 @@ struct CompileArguments {
   int64_t threads = 0;
   std::string calibration;
   std::optional<double> maxError, tuningTime;
+  /// Names or numbers; empty for what the environment says.
+  std::string findMode, tuningPolicy;
   std::string tuningFile, replay;
   bool replayAnyway = false, strict = false, quiet = false;
   std::string output;
@@ -148,6 +150,21 @@ int runDbMerge(const DbMergeArguments &arguments);
 int runDbPrune(const DbPruneArguments &arguments);
 int runDbDiff(const DbDiffArguments &arguments);
 
+struct FindArguments {
+  /// A problem key, or a MIOpenDriver command line.
+  std::vector<std::string> words;
+  int64_t threads = 0;
+  std::string cpu = "native";
+  std::string findMode, tuningPolicy;
+  std::string order = "time";
+  std::optional<int64_t> workspaceLimit;
+  std::vector<std::string> disabledSolvers;
+  bool tune = false, immediate = false, quiet = false;
+  /// Where to write the best solution, and one to read instead of finding.
+  std::string save, load;
+  bool withKernels = false;
+};
+
 int runCompile(const CompileArguments &arguments);
 int runRun(const RunArguments &arguments);
 int runPerf(const PerfArguments &arguments);
@@ -155,6 +172,7 @@ int runVerify(const VerifyArguments &arguments);
 int runImport(const ImportArguments &arguments);
 int runSolvers(const SolversArguments &arguments);
 int runDriver(const DriverArguments &arguments);
+int runFind(const FindArguments &arguments);
 
 } // namespace tarpon
 

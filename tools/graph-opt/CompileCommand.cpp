@@ -42,6 +42,11 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   if (arguments.maxError)
     options.maxError = *arguments.maxError;
   options.tuningTime = arguments.tuningTime;
+  // The command line has checked them.
+  if (!arguments.findMode.empty())
+    options.findMode = *parseFindMode(arguments.findMode);
+  if (!arguments.tuningPolicy.empty())
+    options.tuningPolicy = *parseTuningPolicy(arguments.tuningPolicy);
   options.tuningFile = arguments.tuningFile;
   options.replay = arguments.replay;
   options.replayAnyway = arguments.replayAnyway;

@@ -13,6 +13,7 @@
 #include "tarpon/Autotune/Journal.h"
 #include "tarpon/Autotune/Policy.h"
 #include "tarpon/Autotune/Search.h"
+#include "tarpon/Autotune/SystemStore.h"
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/Host/HostTarget.h"
@@ -154,8 +155,16 @@ Result<DriverSolution> DriverRun::search(const Problem &problem) {
       Journal::getDefaultPath(target()), JournalContext::forTarget(target()));
   if (!journal)
     return journal.error();
+  Result<FindPolicy> policy = resolveFindPolicy({}, {});
+  if (!policy)
+    return policy.error();
   Progress progress(llvm::errs(), Progress::detectStyle(/*quiet=*/true));
+  Result<std::unique_ptr<Journal>> system = openSystemStore(target());
+  if (!system)
+    progress.remark(system.message());
   Tuner tuner(compiler, **journal, progress);
+  tuner.setFindPolicy(*policy);
+  tuner.setSystemStore(system ? system->get() : nullptr);
   Result<Solution> solution = tuner.tune(problem);
   if (!solution)
     return solution.error();

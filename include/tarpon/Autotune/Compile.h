@@ -7,8 +7,8 @@
 //
 // The whole chain in one call. A model is tuned if more than one global choice
 // is possible, or if a tuning file or a tuning time is asked for; else each
-// layer takes the best that the journal knows or a default, and nothing is
-// measured.
+// layer takes the best that the stores know or a default, and nothing is
+// measured, unless the find mode or the tuning policy says so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +60,10 @@ struct CompileOptions {
   std::string calibration;
   /// Relative L2 against fp32.
   double maxError = policy::kDefaultMaxError;
+  /// Without them, $TARPON_FIND_MODE and $TARPON_FIND_ENFORCE decide, else the
+  /// mode is normal where a model is tuned and fast where it is not.
+  std::optional<FindMode> findMode;
+  std::optional<TuningPolicy> tuningPolicy;
   /// Seconds for the whole run.
   std::optional<double> tuningTime;
   /// Where to write a tuning file, and which one to replay; empty for none.

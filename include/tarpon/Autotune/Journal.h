@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An append-only journal of measurements in one SQLite file per target. Each
+// A journal of measurements in one SQLite file per target. Rows are appended,
+// and deleted only where a tuning policy says so (FindPolicy.h). Each
 // row is committed at once, so that a killed run loses at most the measurement
 // that was in flight. Several processes may use one file. The find DB and the
 // perf DB are views of it (`sqlite3 FILE 'select * from find_db'`).
@@ -18,6 +19,7 @@
 #include "tarpon/Kernels/TargetInfo.h"
 #include "tarpon/Runtime/Result.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <compare>
@@ -71,6 +73,9 @@ struct Measurement {
   std::string detail;
   /// Whether it was in the journal already when that was opened.
   bool isEarlier = false;
+  /// Whether it comes from a journal that was opened read-only: the system
+  /// store.
+  bool isSystem = false;
 
   /// Whether it may have been the machine's fault: a full disk, or somebody
   /// else's load.
@@ -78,6 +83,13 @@ struct Measurement {
     return status == MeasurementStatus::Failed ||
            status == MeasurementStatus::TimedOut;
   }
+};
+
+/// What was finished for a problem, beyond single measurements.
+enum class Finding : uint8_t {
+  Found,    ///< every applicable solver has a result
+  Searched, ///< every config of every solver has one
+  Verified  ///< the system store's best was measured here and holds
 };
 
 /// A whole model with one global choice, measured on one set of inputs.
@@ -127,6 +139,9 @@ public:
   /// file is an error that names it, and is left as it is.
   static runtime::Result<std::unique_ptr<Journal>> open(const std::string &path,
                                                         JournalContext context);
+  /// Opens a system store, which is never written to, nor are files beside it.
+  static runtime::Result<std::unique_ptr<Journal>>
+  openReadOnly(const std::string &path, JournalContext context);
   /// A journal that is gone with the object.
   static std::unique_ptr<Journal> openInMemory(JournalContext context);
 
@@ -151,6 +166,19 @@ public:
   int64_t countInterrupted(const CandidateKey &key,
                            MeasurementStage stage) const;
 
+  /// Once per problem and kind.
+  runtime::Status recordFinding(llvm::StringRef problem, Finding finding);
+  bool hasFinding(llvm::StringRef problem, Finding finding) const;
+
+  /// The last row of measurements, to tell older ones from those to come.
+  int64_t getLastRow() const;
+  /// Deletes what was measured of these solvers up to that row.
+  runtime::Status forgetSolvers(llvm::StringRef problem,
+                                llvm::ArrayRef<std::string> solvers,
+                                int64_t lastRow);
+  /// Deletes everything about the problem, of older versions too.
+  runtime::Status forgetProblem(llvm::StringRef problem);
+
   runtime::Status recordPipeline(const PipelineMeasurement &measurement);
   std::optional<PipelineMeasurement> getPipeline(const PipelineKey &key) const;
 
@@ -164,11 +192,15 @@ public:
 
 private:
   Journal() = default;
+  static runtime::Result<std::unique_ptr<Journal>>
+  take(runtime::Result<std::unique_ptr<StoreFile>> store,
+       JournalContext context);
 
   std::unique_ptr<StoreFile> store;
   JournalContext context;
   /// The last row when it was opened.
   int64_t lastEarlierRow = 0;
+  bool isReadOnly = false;
   /// Names this process among all that ever wrote to the file.
   std::string run;
 };

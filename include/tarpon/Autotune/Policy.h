@@ -61,6 +61,11 @@ inline constexpr size_t kMaxVerifications = 2;
 /// A candidate during which this many runs ended is left out of the next one.
 inline constexpr int64_t kMaxInterrupted = 2;
 
+/// A record of the system store is trusted if it takes no more than so many
+/// times what is recorded. Short measurements on busy machines are off by 10 %;
+/// where a record is wrong, another solver wins by more than this.
+inline constexpr double kVerifyRatio = 1.25;
+
 /// What an evaluation may take before it counts as hanging: the reference
 /// computes at this rate at least, and the rest is quick.
 inline constexpr double kReferenceFlopsPerSecond = 1e8;

@@ -7,8 +7,9 @@
 //
 // Candidates of one problem are compiled, then verified against the reference
 // solver and timed in the evaluator process, one after the other. Everything
-// goes through the journal: what it holds is not measured again. The numbers
-// that this goes by are in Policy.h.
+// goes through the journal: what it holds is not measured again, unless the
+// tuning policy says so. The numbers that this goes by are in Policy.h, what is
+// done when in FindPolicy.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +17,11 @@
 #define TARPON_AUTOTUNE_SEARCH_H
 
 #include "tarpon/Autotune/Deadline.h"
+#include "tarpon/Autotune/FindPolicy.h"
 #include "tarpon/Autotune/Journal.h"
 #include "tarpon/Autotune/Progress.h"
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Autotune/Solution.h"
+#include "tarpon/Autotune/SolutionRanker.h"
 #include "tarpon/Runtime/Evaluator.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
@@ -30,18 +33,9 @@
 
 namespace tarpon {
 
+class KnownRecords;
 class TempDirectory;
-
-/// What a problem is solved with, and why.
-struct Solution {
-  const Solver *solver = nullptr;
-  PerfConfig config;
-  /// "measured" in this run, "user-db" for an earlier run's measurement,
-  /// "default" if nothing was measured.
-  std::string source;
-  /// There is one unless the source is "default".
-  std::optional<Measurement> measurement;
-};
+struct SearchScope;
 
 /// What a search has done so far.
 struct SearchStatistics {
@@ -50,6 +44,12 @@ struct SearchStatistics {
 
 /// $TARPON_EVALUATOR, else tarpon-evaluator beside this program.
 std::string findEvaluatorProgram();
+
+struct FindRequest {
+  /// Whether the caller asks for a search itself, whatever the policy says.
+  bool tuning = false;
+  SolutionLimits limits;
+};
 
 class Tuner {
 public:
@@ -61,14 +61,34 @@ public:
   /// Problems whose turn comes later take what is known.
   void setDeadline(Deadline value) { deadline = value; }
 
-  /// The fastest right solution. A candidate that is wrong, crashes or hangs is
-  /// recorded and never returned. An error means that nothing can be measured
-  /// at all: no evaluator, no journal, no disk.
-  runtime::Result<Solution> tune(const Problem &problem);
+  /// What it goes by; normal and none unless it is set.
+  void setFindPolicy(FindPolicy value) { findPolicy = value; }
+  /// What Tarpon came with, and who answers before expected fractions do; null
+  /// for none. Both must outlive the tuner.
+  void setSystemStore(const Journal *value) { system = value; }
+  void setRanker(const SolutionRanker *value) { ranker = value; }
 
-  /// The best that the journal knows, else the default of the best applicable
-  /// solver. Measures nothing.
-  Solution lookUp(const Problem &problem) const;
+  /// Does what the table of FindPolicy.h says, then gives the fastest right
+  /// solution. A candidate that is wrong, crashes or hangs is recorded and
+  /// never returned. An error means that nothing can be measured at all: no
+  /// evaluator, no journal, no disk.
+  runtime::Result<Solution> find(const Problem &problem,
+                                 const FindRequest &request = {});
+
+  /// The same where the caller asks for tuning.
+  runtime::Result<Solution> tune(const Problem &problem) {
+    return find(problem, {true, {}});
+  }
+
+  /// The best that the stores know, else a guess. Measures nothing.
+  Solution lookUp(const Problem &problem,
+                  const SolutionLimits &limits = {}) const;
+
+  /// The best solution of each solver, those that were measured before guesses:
+  /// except that a guess goes before what an unfinished search or one under
+  /// other limits has left, if that never came to the guess. Not empty.
+  std::vector<Solution> list(const Problem &problem,
+                             const SolutionLimits &limits = {}) const;
 
   /// One that may run in this process, or decide what is right: the best that
   /// the journal knows to be right, else the reference. A large problem that
@@ -80,9 +100,16 @@ public:
 
 private:
   runtime::Status openDirectory();
-  std::optional<Solution>
-  findVerified(const Problem &problem,
-               const std::vector<Measurement> &known) const;
+  KnownRecords getKnown(const Problem &problem) const;
+  std::vector<Solution> guess(const Problem &problem,
+                              const SolutionLimits &limits) const;
+  KnownRecord classify(const Problem &problem,
+                       const FindRequest &request) const;
+  runtime::Status act(FindAction action, const Problem &problem,
+                      const SolutionLimits &limits);
+  runtime::Status search(const Problem &problem, SearchScope scope);
+  runtime::Status searchAgain(const Problem &problem, SearchScope scope);
+  runtime::Status verify(const Problem &problem, const SolutionLimits &limits);
 
   KernelCompiler &compiler;
   Journal &journal;
@@ -90,6 +117,9 @@ private:
   runtime::EvaluatorProcess evaluator;
   std::unique_ptr<TempDirectory> directory;
   Deadline deadline = Deadline::never();
+  FindPolicy findPolicy;
+  const Journal *system = nullptr;
+  const SolutionRanker *ranker = nullptr;
   SearchStatistics statistics;
 };
 

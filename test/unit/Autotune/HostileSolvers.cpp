@@ -87,6 +87,7 @@ SolutionPlan HostileSolver::plan(const Problem &problem, const TargetInfo &,
   launch.buffers = {{BufferSlot::Operand, 0}, {BufferSlot::Result, 0}};
   launch.params = {problem.result.numElements(), int64_t(1) << 46};
   SolutionPlan plan;
+  plan.workspaceBytes = workspace;
   plan.launches = {launch};
   return plan;
 }

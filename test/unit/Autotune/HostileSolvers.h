@@ -22,6 +22,11 @@ public:
   HostileSolver(std::string name, Kind kind, int64_t configCount = 1)
       : name(std::move(name)), kind(kind), configCount(configCount) {}
 
+  /// What it claims.
+  bool dynamic = true;
+  int64_t workspace = 0;
+  double fraction = 1.5;
+
   llvm::StringRef id() const override { return name; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
@@ -32,7 +37,11 @@ public:
   bool isValidConfig(const Problem &problem, const TargetInfo &target,
                      const PerfConfig &config) const override;
   double expectedFraction(const Problem &, const TargetInfo &) const override {
-    return 1.5;
+    return fraction;
+  }
+  bool isDynamic() const override { return dynamic; }
+  int64_t workspaceSize(const Problem &, const TargetInfo &) const override {
+    return workspace;
   }
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const override;

@@ -1,0 +1,43 @@
+//===- SystemStore.cpp - The records that Tarpon comes with ---------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/SystemStore.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+namespace path = llvm::sys::path;
+
+std::string tarpon::getSystemStoreDirectory() {
+  const char *directory = std::getenv("TARPON_SYSTEM_DB_PATH");
+  if (directory && *directory)
+    return directory;
+  static int anchor;
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  llvm::SmallString<256> folder(path::parent_path(path::parent_path(self)));
+  path::append(folder, "share", "tarpon");
+  return folder.str().str();
+}
+
+Result<std::unique_ptr<Journal>>
+tarpon::openSystemStore(const TargetInfo &target) {
+  llvm::SmallString<256> file(getSystemStoreDirectory());
+  path::append(file, path::filename(Journal::getDefaultPath(target)));
+  if (!llvm::sys::fs::exists(file))
+    return std::unique_ptr<Journal>();
+  Result<std::unique_ptr<Journal>> journal = Journal::openReadOnly(
+      file.str().str(), JournalContext::forTarget(target));
+  if (!journal)
+    return Error{"the system store is ignored: " + journal.message()};
+  return journal;
+}

@@ -1,0 +1,106 @@
+//===- SystemStoreTest.cpp ------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/SystemStore.h"
+
+#include "TestDirectory.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using testing::HasSubstr;
+namespace fs = llvm::sys::fs;
+
+namespace {
+
+class SystemStoreTest : public testing::Test {
+protected:
+  TestDirectory directory;
+  TargetInfo target = *getHostTarget(1);
+  std::string folder = directory.file("100% sure? #1");
+  std::string path =
+      folder + "/" +
+      llvm::sys::path::filename(Journal::getDefaultPath(target)).str();
+
+  void SetUp() override { setenv("TARPON_SYSTEM_DB_PATH", folder.c_str(), 1); }
+  void TearDown() override { unsetenv("TARPON_SYSTEM_DB_PATH"); }
+
+  Measurement makeRow() {
+    Measurement row;
+    row.key = {"p", "s-v1", "tile=4"};
+    row.status = MeasurementStatus::Ok;
+    row.median = 2;
+    return row;
+  }
+
+  void makeStore() {
+    auto journal = Journal::open(path, JournalContext::forTarget(target));
+    ASSERT_TRUE(journal) << journal.message();
+    ASSERT_TRUE((*journal)->record(makeRow()));
+  }
+
+  size_t countFiles() {
+    size_t count = 0;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; it != end && !error;
+         it.increment(error))
+      ++count;
+    return count;
+  }
+};
+
+} // namespace
+
+TEST_F(SystemStoreTest, NoneIsNoError) {
+  auto store = openSystemStore(target);
+  ASSERT_TRUE(store) << store.message();
+  EXPECT_EQ(*store, nullptr);
+}
+
+TEST_F(SystemStoreTest, IsReadAndNeverWritten) {
+  makeStore();
+  std::string bytes = readText(path);
+  ASSERT_FALSE(fs::setPermissions(path, fs::owner_read));
+  auto store = openSystemStore(target);
+  ASSERT_TRUE(store) << store.message();
+  ASSERT_TRUE(*store);
+  auto rows = (*store)->getMeasurements("p");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_TRUE(rows[0].isSystem);
+  EXPECT_TRUE(rows[0].isEarlier);
+  auto status = (*store)->record(makeRow());
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.message(), HasSubstr("readonly"));
+  EXPECT_FALSE((*store)->forgetProblem("p"));
+  EXPECT_FALSE((*store)->hasFinding("p", Finding::Found));
+  EXPECT_EQ(countFiles(), 1u);
+  EXPECT_EQ(readText(path), bytes);
+}
+
+TEST_F(SystemStoreTest, DamageIsOneSentence) {
+  makeStore();
+  std::string bytes = readText(path);
+  for (size_t size : {size_t(0), size_t(100), bytes.size() / 2}) {
+    writeText(path, bytes.substr(0, size));
+    auto store = openSystemStore(target);
+    ASSERT_FALSE(store) << size;
+    EXPECT_THAT(store.message(),
+                testing::StartsWith("the system store is ignored: "));
+    EXPECT_THAT(store.message(), HasSubstr(path));
+    EXPECT_THAT(store.message(), testing::Not(HasSubstr("USER_DB")));
+  }
+  writeText(path, std::string(8192, 'x'));
+  EXPECT_FALSE(openSystemStore(target));
+}

@@ -1,0 +1,137 @@
+//===- CommandLineValues.h - What options may be set to ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Validators for CLI11. For CommandLine.cpp alone, which is compiled with
+// exceptions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPHOPT_COMMANDLINEVALUES_H
+#define TARPON_TOOLS_GRAPHOPT_COMMANDLINEVALUES_H
+
+#include "tarpon/Runtime/Result.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace tarpon {
+
+/// The knobs of a global choice and their values.
+struct Knob {
+  const char *name;
+  std::vector<std::string> values;
+};
+
+inline const Knob kTarget = {"target", {"host"}};
+inline const Knob kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
+inline const Knob kLayout = {"layout", {"nchw", "nhwc"}};
+inline const Knob kOrder = {"order", {"time", "workspace"}};
+inline const Knob kFusion = {"fusion", {"on", "off"}};
+
+inline std::string join(const std::vector<std::string> &values,
+                        const std::string &separator, const std::string &last) {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0)
+      text += i + 1 == values.size() ? last : separator;
+    text += values[i];
+  }
+  return text;
+}
+
+inline std::string checkValue(const Knob &knob, const std::string &value) {
+  if (std::count(knob.values.begin(), knob.values.end(), value))
+    return "";
+  return std::string("unknown ") + knob.name + " '" + value + "', expected " +
+         join(knob.values, ", ", " or ");
+}
+
+/// One value. What is checked stands in the option's type name, where it can be
+/// read.
+inline CLI::Validator isOneOf(const Knob &knob) {
+  return CLI::Validator(
+      [&knob](const std::string &text) { return checkValue(knob, text); }, "");
+}
+
+/// Several values that are separated by commas, or pick_global.
+inline CLI::Validator isListOf(const Knob &knob) {
+  return CLI::Validator(
+      [&knob](const std::string &text) -> std::string {
+        if (text == "pick_global")
+          return "";
+        std::vector<std::string> seen;
+        std::istringstream stream(text + ",");
+        for (std::string value; std::getline(stream, value, ',');) {
+          std::string error = checkValue(knob, value);
+          if (!error.empty())
+            return error + ", a list of them, or pick_global";
+          if (std::count(seen.begin(), seen.end(), value))
+            return std::string(knob.name) + " '" + value + "' is given twice";
+          seen.push_back(value);
+        }
+        return "";
+      },
+      "");
+}
+
+inline std::string getTypeName(const Knob &knob) {
+  return join(knob.values, "|", "|");
+}
+
+inline std::string getListTypeName(const Knob &knob) {
+  return join(knob.values, ",", ",") + "|pick_global";
+}
+
+template <typename T>
+inline bool parseNumber(const std::string &text, T &value) {
+  if constexpr (std::is_integral_v<T>) {
+    // CLI11 reads what is negative or too large for an uint64_t as another one.
+    const char *end = text.data() + text.size();
+    auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && stop == end;
+  }
+  return CLI::detail::lexical_cast(text, value);
+}
+
+/// A number within bounds that are known to be sensible.
+template <typename T>
+inline CLI::Validator isBetween(T low, T high) {
+  return CLI::Validator(
+      [low, high](const std::string &text) -> std::string {
+        T value;
+        if (parseNumber(text, value) && value >= low && value <= high)
+          return "";
+        std::ostringstream os;
+        os << "expected a number from " << low << " to " << high << ", got '"
+           << text << "'";
+        return os.str();
+      },
+      "");
+}
+
+/// What a parser of the library says of a value.
+template <typename T>
+inline CLI::Validator isParsedBy(runtime::Result<T> (*parse)(llvm::StringRef)) {
+  return CLI::Validator(
+      [parse](const std::string &text) -> std::string {
+        runtime::Result<T> value = parse(text);
+        return value ? "" : value.message();
+      },
+      "");
+}
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPHOPT_COMMANDLINEVALUES_H
