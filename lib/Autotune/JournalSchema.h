@@ -18,8 +18,8 @@ inline constexpr int64_t kJournalVersion = 1;
 
 /// Idempotent, so that two processes may create the file at the same time. Rows
 /// are only ever inserted, but for tuning policies that replace or delete them
-/// and `graph-opt db prune`. `run` names the process that wrote a row. Times are
-/// in milliseconds.
+/// and `graph-opt db prune`. `run` names the process that wrote a row. Times
+/// are in milliseconds.
 inline constexpr const char *kJournalSchema = R"sql(
 CREATE TABLE IF NOT EXISTS measurement (
   id INTEGER PRIMARY KEY,

@@ -33,6 +33,8 @@
 
 namespace tarpon {
 
+using namespace options;
+
 namespace {
 
 /// All sub-commands with the arguments that they are parsed into.
@@ -441,7 +443,8 @@ void CommandLine::addFind() {
                   "Leave out this solver; may be given several times")
       ->type_name("ID")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   CLI::Option *save =
       sub->add_option("--save", find.save, "Write the best solution here")
           ->type_name("OUT.json");

@@ -26,19 +26,19 @@
 #include <type_traits>
 #include <vector>
 
-namespace tarpon {
+namespace tarpon::options {
 
 /// The knobs of a global choice and their values.
-struct Knob {
+struct OptionValues {
   const char *name;
   std::vector<std::string> values;
 };
 
-inline const Knob kTarget = {"target", {"host"}};
-inline const Knob kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
-inline const Knob kLayout = {"layout", {"nchw", "nhwc"}};
-inline const Knob kOrder = {"order", {"time", "workspace"}};
-inline const Knob kFusion = {"fusion", {"on", "off"}};
+inline const OptionValues kTarget = {"target", {"host"}};
+inline const OptionValues kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
+inline const OptionValues kLayout = {"layout", {"nchw", "nhwc"}};
+inline const OptionValues kOrder = {"order", {"time", "workspace"}};
+inline const OptionValues kFusion = {"fusion", {"on", "off"}};
 
 inline std::string join(const std::vector<std::string> &values,
                         const std::string &separator, const std::string &last) {
@@ -51,7 +51,8 @@ inline std::string join(const std::vector<std::string> &values,
   return text;
 }
 
-inline std::string checkValue(const Knob &knob, const std::string &value) {
+inline std::string checkValue(const OptionValues &knob,
+                              const std::string &value) {
   if (std::count(knob.values.begin(), knob.values.end(), value))
     return "";
   return std::string("unknown ") + knob.name + " '" + value + "', expected " +
@@ -60,13 +61,13 @@ inline std::string checkValue(const Knob &knob, const std::string &value) {
 
 /// One value. What is checked stands in the option's type name, where it can be
 /// read.
-inline CLI::Validator isOneOf(const Knob &knob) {
+inline CLI::Validator isOneOf(const OptionValues &knob) {
   return CLI::Validator(
       [&knob](const std::string &text) { return checkValue(knob, text); }, "");
 }
 
 /// Several values that are separated by commas, or pick_global.
-inline CLI::Validator isListOf(const Knob &knob) {
+inline CLI::Validator isListOf(const OptionValues &knob) {
   return CLI::Validator(
       [&knob](const std::string &text) -> std::string {
         if (text == "pick_global")
@@ -86,11 +87,11 @@ inline CLI::Validator isListOf(const Knob &knob) {
       "");
 }
 
-inline std::string getTypeName(const Knob &knob) {
+inline std::string getTypeName(const OptionValues &knob) {
   return join(knob.values, "|", "|");
 }
 
-inline std::string getListTypeName(const Knob &knob) {
+inline std::string getListTypeName(const OptionValues &knob) {
   return join(knob.values, ",", ",") + "|pick_global";
 }
 
@@ -123,15 +124,16 @@ inline CLI::Validator isBetween(T low, T high) {
 
 /// What a parser of the library says of a value.
 template <typename T>
-inline CLI::Validator isParsedBy(runtime::Result<T> (*parse)(llvm::StringRef)) {
+inline CLI::Validator
+isParsedBy(tarpon::runtime::Result<T> (*parse)(llvm::StringRef)) {
   return CLI::Validator(
       [parse](const std::string &text) -> std::string {
-        runtime::Result<T> value = parse(text);
+        tarpon::runtime::Result<T> value = parse(text);
         return value ? "" : value.message();
       },
       "");
 }
 
-} // namespace tarpon
+} // namespace tarpon::options
 
 #endif // TARPON_TOOLS_GRAPHOPT_COMMANDLINEVALUES_H

@@ -19,6 +19,7 @@
 #include "tarpon/Targets/Host/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -196,12 +197,14 @@ static runtime::TensorInfo describe(std::string name, const TensorDesc &desc) {
 // The package
 //===----------------------------------------------------------------------===//
 
-Result<runtime::Package> tarpon::buildProblemPackage(const Problem &given,
-                                                     const Solver &solver,
-                                                     const PerfConfig &config,
-                                                     KernelCompiler &compiler,
-                                                     uint64_t seed) {
-  Problem problem = chooseScales(given);
+/// Gives the bytes of a constant operand.
+using ConstantSource = llvm::function_ref<Result<std::vector<char>>(size_t)>;
+
+static Result<runtime::Package> buildFrom(const Problem &problem,
+                                          const Solver &solver,
+                                          const PerfConfig &config,
+                                          KernelCompiler &compiler,
+                                          ConstantSource getConstant) {
   Result<PlannedLayer> planned =
       planLayer(problem.op, problem, solver, config, compiler.getTarget());
   if (!planned)
@@ -212,7 +215,7 @@ Result<runtime::Package> tarpon::buildProblemPackage(const Problem &given,
   for (auto [index, desc] : llvm::enumerate(problem.operands)) {
     OperandBinding binding;
     if (desc.constant) {
-      Result<std::vector<char>> bytes = makeConstant(problem, index, seed);
+      Result<std::vector<char>> bytes = getConstant(index);
       if (!bytes)
         return bytes.error();
       binding.constant = [bytes = std::move(*bytes)] { return bytes; };
@@ -233,4 +236,26 @@ Result<runtime::Package> tarpon::buildProblemPackage(const Problem &given,
   std::vector<PlannedLayer> layers;
   layers.push_back(std::move(*planned));
   return assemblePackage(std::move(package), std::move(layers), compiler);
+}
+
+Result<runtime::Package> tarpon::buildProblemPackage(const Problem &given,
+                                                     const Solver &solver,
+                                                     const PerfConfig &config,
+                                                     KernelCompiler &compiler,
+                                                     uint64_t seed) {
+  Problem problem = chooseScales(given);
+  return buildFrom(problem, solver, config, compiler, [&](size_t index) {
+    return makeConstant(problem, index, seed);
+  });
+}
+
+Result<runtime::Package>
+tarpon::buildProblemPackage(const Problem &problem, const Solver &solver,
+                            const PerfConfig &config, KernelCompiler &compiler,
+                            const ConstantOperands &constants) {
+  return buildFrom(problem, solver, config, compiler,
+                   [&](size_t index) -> Result<std::vector<char>> {
+                     return std::vector<char>(constants[index].begin(),
+                                              constants[index].end());
+                   });
 }

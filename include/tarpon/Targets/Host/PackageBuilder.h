@@ -34,6 +34,13 @@ runtime::Result<runtime::Package> buildProblemPackage(const Problem &problem,
                                                       KernelCompiler &compiler,
                                                       uint64_t seed = 1);
 
+/// The same with the caller's constants, row-major, one entry per operand, of a
+/// problem with the scales that it has.
+runtime::Result<runtime::Package>
+buildProblemPackage(const Problem &problem, const Solver &solver,
+                    const PerfConfig &config, KernelCompiler &compiler,
+                    const ConstantOperands &constants);
+
 } // namespace tarpon
 
 #endif // TARPON_TARGETS_HOST_PACKAGEBUILDER_H

@@ -1,0 +1,345 @@
+//===- Find.cpp - Finds, runs and keeps solutions of problems -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Find.h"
+
+#include "Digest.h"
+#include "SolutionFile.h"
+#include "tarpon/Autotune/SystemStore.h"
+#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Executor;
+using runtime::Package;
+using runtime::Result;
+using runtime::Status;
+
+/// A solution that is ready to run.
+struct Finder::Invoker {
+  std::unique_ptr<Executor> executor;
+  /// Which operands are inputs of the package.
+  std::vector<size_t> inputs;
+  /// Where the constants were read; empty if they came with a package.
+  std::vector<std::pair<size_t, const void *>> constants;
+  /// For calls: no run allocates.
+  std::vector<const void *> inputPointers;
+
+  bool hasConstantsOf(llvm::ArrayRef<const void *> operands) const {
+    return llvm::all_of(constants, [&](const auto &constant) {
+      return operands[constant.first] == constant.second;
+    });
+  }
+};
+
+std::optional<double> FoundSolution::getMilliseconds() const {
+  if (!solution.measurement)
+    return std::nullopt;
+  return solution.measurement->median;
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+Finder::Finder(const FinderOptions &options)
+    : options(options),
+      progress(llvm::errs(), Progress::detectStyle(options.quiet)) {}
+
+Finder::~Finder() = default;
+
+Status Finder::open() {
+  Result<FindPolicy> resolved = resolveFindPolicy(options.mode, options.policy);
+  if (!resolved)
+    return resolved.error();
+  policy = *resolved;
+  Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
+  if (!target)
+    return target.error();
+  compiler = std::make_unique<KernelCompiler>(
+      *target, std::make_shared<KernelCache>(KernelCache::defaultDirectory()));
+  Result<std::unique_ptr<Journal>> user = Journal::open(
+      Journal::getDefaultPath(*target), JournalContext::forTarget(*target));
+  if (!user)
+    return user.error();
+  journal = std::move(*user);
+  Result<std::unique_ptr<Journal>> shipped = openSystemStore(*target);
+  if (shipped)
+    system = std::move(*shipped);
+  else
+    progress.remark(shipped.message());
+  tuner = std::make_unique<Tuner>(*compiler, *journal, progress,
+                                  options.evaluatorProgram);
+  tuner->setSystemStore(system.get());
+  return runtime::success();
+}
+
+Result<std::unique_ptr<Finder>> Finder::create(const FinderOptions &options) {
+  std::unique_ptr<Finder> finder(new Finder(options));
+  if (Status status = finder->open(); !status)
+    return status.error();
+  return finder;
+}
+
+//===----------------------------------------------------------------------===//
+// Finding
+//===----------------------------------------------------------------------===//
+
+/// What a problem's key leaves out and its launches depend on.
+static std::string digestScales(const Problem &problem) {
+  Digest digest;
+  auto add = [&](const TensorDesc &desc) {
+    digest.add(
+        llvm::StringRef(reinterpret_cast<const char *>(desc.scales.data()),
+                        desc.scales.size() * sizeof(float)));
+    digest.add(llvm::StringRef(std::to_string(desc.zeroPoint)));
+  };
+  llvm::for_each(problem.operands, add);
+  for (int64_t i = 0; i < problem.numResults(); ++i)
+    add(problem.getResult(i));
+  return digest.hex().substr(0, 16);
+}
+
+FoundSolution Finder::describe(const Problem &problem,
+                               Solution solution) const {
+  FoundSolution found;
+  found.problem = problem;
+  found.workspaceBytes =
+      solution.solver->workspaceSize(problem, compiler->getTarget());
+  found.key = problem.key() + "|" + digestScales(problem) + "|" +
+              solution.solver->id().str() + "|" + solution.config.str();
+  found.solution = std::move(solution);
+  return found;
+}
+
+Result<std::vector<FoundSolution>>
+Finder::findSolutions(const Problem &problem, const FindOptions &request) {
+  tuner->setFindPolicy({request.mode.value_or(policy.mode),
+                        request.policy.value_or(policy.tuning)});
+  Result<Solution> best =
+      tuner->find(problem, {request.tuning, request.limits});
+  progress.finish();
+  if (!best)
+    return best.error();
+  std::vector<FoundSolution> list = listSolutions(problem, request.limits);
+  // Only the tuner knows what it has measured just now.
+  llvm::erase_if(list, [&](const FoundSolution &found) {
+    return found.solution.solver == best->solver;
+  });
+  list.insert(list.begin(), describe(problem, std::move(*best)));
+  if (request.order == SolutionOrder::ByWorkspace)
+    llvm::stable_sort(list, [](const FoundSolution &a, const FoundSolution &b) {
+      return a.workspaceBytes < b.workspaceBytes;
+    });
+  return list;
+}
+
+std::vector<FoundSolution> Finder::listSolutions(const Problem &problem,
+                                                 const SolutionLimits &limits,
+                                                 size_t max) const {
+  std::vector<FoundSolution> list;
+  for (Solution &solution : tuner->list(problem, limits)) {
+    if (list.size() == max)
+      break;
+    list.push_back(describe(problem, std::move(solution)));
+  }
+  return list;
+}
+
+size_t Finder::countSolutions(const Problem &problem,
+                              const SolutionLimits &limits) const {
+  return tuner->list(problem, limits).size();
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Keeps an executor for what is in the package.
+Result<Finder::Invoker *> Finder::load(const FoundSolution &found,
+                                       Package package) {
+  auto invoker = std::make_unique<Invoker>();
+  for (auto [index, operand] : llvm::enumerate(found.problem.operands))
+    if (!operand.constant)
+      invoker->inputs.push_back(index);
+  if (package.inputs.size() != invoker->inputs.size() ||
+      static_cast<int64_t>(package.outputs.size()) !=
+          found.problem.numResults())
+    return Error{"the package is not one of " + found.problem.key()};
+  runtime::ExecutorOptions executorOptions;
+  executorOptions.threads = static_cast<int>(compiler->getTarget().threads);
+  executorOptions.paddedBuffers = options.paddedBuffers;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(package), executorOptions);
+  if (!executor)
+    return executor.error();
+  invoker->executor = std::move(*executor);
+  invoker->inputPointers.resize(invoker->inputs.size());
+  ++preparations;
+  return (invokers[found.key] = std::move(invoker)).get();
+}
+
+Result<Package> Finder::build(const FoundSolution &found,
+                              llvm::ArrayRef<const void *> operands) const {
+  if (operands.size() != found.problem.operands.size())
+    return Error{"expected " + std::to_string(found.problem.operands.size()) +
+                 " operands for " + found.problem.key() + ", got " +
+                 std::to_string(operands.size())};
+  ConstantOperands constants(found.problem.operands.size());
+  for (auto [index, operand] : llvm::enumerate(found.problem.operands))
+    if (operand.constant)
+      constants[index] = {static_cast<const char *>(operands[index]),
+                          static_cast<size_t>(operand.numBytes())};
+  return buildProblemPackage(found.problem, *found.solution.solver,
+                             found.solution.config, *compiler, constants);
+}
+
+Result<Finder::Invoker *>
+Finder::prepare(const FoundSolution &found,
+                llvm::ArrayRef<const void *> operands) {
+  Result<Package> package = build(found, operands);
+  if (!package)
+    return package.error();
+  Result<Invoker *> invoker = load(found, std::move(*package));
+  if (invoker)
+    for (auto [index, operand] : llvm::enumerate(found.problem.operands))
+      if (operand.constant)
+        (*invoker)->constants.emplace_back(index, operands[index]);
+  return invoker;
+}
+
+Status Finder::compileSolution(const FoundSolution &found,
+                               llvm::ArrayRef<const void *> operands) {
+  Result<Invoker *> invoker = prepare(found, operands);
+  return invoker ? runtime::success() : Status(invoker.error());
+}
+
+Status Finder::runSolution(const FoundSolution &found,
+                           llvm::ArrayRef<const void *> operands,
+                           llvm::ArrayRef<void *> results) {
+  if (static_cast<int64_t>(results.size()) != found.problem.numResults())
+    return Error{"expected " + std::to_string(found.problem.numResults()) +
+                 " results for " + found.problem.key() + ", got " +
+                 std::to_string(results.size())};
+  auto known = invokers.find(found.key);
+  Invoker *invoker = known == invokers.end() ? nullptr : known->second.get();
+  if (!invoker || operands.size() != found.problem.operands.size() ||
+      !invoker->hasConstantsOf(operands)) {
+    Result<Invoker *> prepared = prepare(found, operands);
+    if (!prepared)
+      return prepared.error();
+    invoker = *prepared;
+  }
+  for (auto [slot, index] : llvm::enumerate(invoker->inputs))
+    invoker->inputPointers[slot] = operands[index];
+  invoker->executor->run(
+      {invoker->inputPointers.data(), invoker->inputPointers.size()},
+      {results.data(), results.size()});
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+Status Finder::save(const FoundSolution &found, const std::string &path,
+                    bool hasKernels) const {
+  SolutionFile file;
+  file.candidate = {found.problem.key(), found.solution.solver->id().str(),
+                    found.solution.config.str()};
+  file.source = found.solution.source;
+  file.medianMs = found.getMilliseconds();
+  file.madeBy = JournalContext::forTarget(compiler->getTarget());
+  file.hasKernels = hasKernels;
+  return writeSolutionFile(file, path);
+}
+
+Status Finder::saveSolution(const FoundSolution &found,
+                            const std::string &path) {
+  return save(found, path, /*hasKernels=*/false);
+}
+
+Status Finder::saveSolutionWithKernels(const FoundSolution &found,
+                                       const std::string &path,
+                                       llvm::ArrayRef<const void *> operands) {
+  Result<Package> package = build(found, operands);
+  if (!package)
+    return package.error();
+  // Whoever finds the file finds the package too.
+  if (Status status =
+          runtime::writePackage(*package, getSolutionPackagePath(path));
+      !status)
+    return status;
+  return save(found, path, /*hasKernels=*/true);
+}
+
+Status Finder::loadKernels(const FoundSolution &found,
+                           const std::string &path) {
+  std::string file = getSolutionPackagePath(path);
+  Result<Package> package = runtime::readPackage(file);
+  if (!package)
+    return package.error();
+  bool fits = package->layers.size() == 1 &&
+              package->layers[0].problem == found.problem.key() &&
+              package->layers[0].solver == found.solution.solver->id();
+  if (!fits)
+    return Error{file + " is not the package of the solution in " + path};
+  Result<Invoker *> invoker = load(found, std::move(*package));
+  return invoker ? runtime::success()
+                 : Status(Error{file + ": " + invoker.message()});
+}
+
+Result<FoundSolution> Finder::loadSolution(const std::string &path) {
+  const TargetInfo &target = compiler->getTarget();
+  Result<SolutionFile> file = readSolutionFile(path);
+  if (!file)
+    return file.error();
+  if (Status status =
+          checkSolutionFile(*file, JournalContext::forTarget(target), path);
+      !status)
+    return status.error();
+  const CandidateKey &candidate = file->candidate;
+  std::string fault;
+  auto problem = parseProblem(candidate.problem, &fault);
+  if (mlir::failed(problem))
+    return Error{path + ": problem: '" + candidate.problem +
+                 "' is not a problem key: " + fault};
+  const Solver *solver = findSolver(candidate.solver);
+  if (!solver)
+    return Error{path + ": solver: there is no solver '" + candidate.solver +
+                 "'"};
+  if (Applicability answer = checkApplicable(*solver, *problem, target);
+      !answer)
+    return Error{path + ": solver: " + candidate.solver + " cannot solve " +
+                 candidate.problem + ": it " + answer.getReason().str()};
+  auto config = PerfConfig::parse(candidate.config);
+  if (mlir::failed(config) || !solver->isValidConfig(*problem, target, *config))
+    return Error{path + ": config: '" + candidate.config +
+                 "' is no config of " + candidate.solver + " for " +
+                 candidate.problem};
+  Solution solution;
+  solution.solver = solver;
+  solution.config = *config;
+  solution.source = file->source;
+  if (file->medianMs) {
+    solution.measurement.emplace();
+    solution.measurement->key = candidate;
+    solution.measurement->status = MeasurementStatus::Ok;
+    solution.measurement->median = *file->medianMs;
+    solution.measurement->isEarlier = true;
+  }
+  FoundSolution found = describe(*problem, std::move(solution));
+  if (file->hasKernels)
+    if (Status status = loadKernels(found, path); !status)
+      return status.error();
+  return found;
+}

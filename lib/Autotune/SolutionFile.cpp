@@ -1,0 +1,141 @@
+//===- SolutionFile.cpp - A solution as a JSON file -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SolutionFile.h"
+
+#include "tarpon/Runtime/File.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace tarpon;
+using nlohmann::json;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+static constexpr const char *kSchema = "tarpon.solution/1";
+
+std::string tarpon::getSolutionPackagePath(const std::string &path) {
+  return path + ".tpn";
+}
+
+Status tarpon::writeSolutionFile(const SolutionFile &file,
+                                 const std::string &path) {
+  json text = {{"schema", kSchema},
+               {"problem", file.candidate.problem},
+               {"solver", file.candidate.solver},
+               {"config", file.candidate.config},
+               {"source", file.source},
+               {"target", file.madeBy.target},
+               {"threads", file.madeBy.threads},
+               {"tarpon", file.madeBy.tarpon},
+               {"llvm", file.madeBy.llvm},
+               {"kernels", file.hasKernels}};
+  if (file.medianMs)
+    text["median_ms"] = *file.medianMs;
+  return runtime::writeFileAtomically(path, {text.dump(2) + "\n"});
+}
+
+namespace {
+
+/// Reads fields; the first one that is missing or of another type is the error.
+class FieldReader {
+public:
+  FieldReader(const json &object, const std::string &path)
+      : object(object), path(path) {}
+
+  void read(const char *name, std::string &value) {
+    if (const json *field = get(name, &json::is_string, "a string"))
+      value = field->get<std::string>();
+  }
+  void read(const char *name, int64_t &value) {
+    if (const json *field = get(name, &json::is_number_integer, "an integer"))
+      value = field->get<int64_t>();
+  }
+  void read(const char *name, bool &value) {
+    if (const json *field = get(name, &json::is_boolean, "a boolean"))
+      value = field->get<bool>();
+  }
+  void read(const char *name, std::optional<double> &value) {
+    if (object.contains(name))
+      if (const json *field = get(name, &json::is_number, "a number"))
+        value = field->get<double>();
+  }
+
+  std::string error;
+
+private:
+  const json *get(const char *name, bool (json::*isRight)() const noexcept,
+                  const char *expected) {
+    if (!error.empty())
+      return nullptr;
+    auto field = object.find(name);
+    if (field != object.end() && ((*field).*isRight)())
+      return &*field;
+    error = path + ": " + name + ": expected " + expected;
+    return nullptr;
+  }
+
+  const json &object;
+  const std::string &path;
+};
+
+} // namespace
+
+Result<SolutionFile> tarpon::readSolutionFile(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return Error{"cannot read " + path + ": " + buffer.getError().message()};
+  json text = json::parse((*buffer)->getBuffer().begin(),
+                          (*buffer)->getBuffer().end(), nullptr,
+                          /*allow_exceptions=*/false);
+  if (!text.is_object())
+    return Error{path + " is not a saved solution: it is not a JSON object"};
+  SolutionFile file;
+  std::string schema;
+  FieldReader fields(text, path);
+  fields.read("schema", schema);
+  if (fields.error.empty() && schema != kSchema)
+    return Error{path + ": schema: expected \"" + kSchema + "\", got \"" +
+                 schema + "\""};
+  fields.read("problem", file.candidate.problem);
+  fields.read("solver", file.candidate.solver);
+  fields.read("config", file.candidate.config);
+  fields.read("source", file.source);
+  fields.read("target", file.madeBy.target);
+  fields.read("threads", file.madeBy.threads);
+  fields.read("tarpon", file.madeBy.tarpon);
+  fields.read("llvm", file.madeBy.llvm);
+  fields.read("kernels", file.hasKernels);
+  fields.read("median_ms", file.medianMs);
+  if (!fields.error.empty())
+    return Error{fields.error};
+  return file;
+}
+
+Status tarpon::checkSolutionFile(const SolutionFile &file,
+                                 const JournalContext &here,
+                                 const std::string &path) {
+  const JournalContext &there = file.madeBy;
+  auto refuse = [&](const std::string &what, const std::string &recorded,
+                    const std::string &actual) {
+    return Error{path + " was made " + what + " " + recorded + ", not " +
+                 actual};
+  };
+  if (there.target != here.target)
+    return refuse("for target", there.target, here.target);
+  if (there.threads != here.threads)
+    return refuse("for a thread count of", std::to_string(there.threads),
+                  std::to_string(here.threads));
+  if (there.tarpon != here.tarpon)
+    return refuse("by tarpon", there.tarpon, here.tarpon);
+  if (there.llvm != here.llvm)
+    return refuse("with LLVM", there.llvm, here.llvm);
+  return runtime::success();
+}

@@ -1,0 +1,264 @@
+//===- FindTest.cpp -------------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Find.h"
+
+#include "HostileSolvers.h"
+#include "TestDirectory.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using testing::HasSubstr;
+
+namespace {
+
+class FinderTest : public testing::Test {
+protected:
+  TestDirectory directory;
+  Problem relu = *parseProblem("relu(1x4x8x8xf32)->1x4x8x8xf32");
+  Problem conv = *parseProblem(
+      "conv(1x8x6x6xf32, 8x8x3x3xf32:const)->1x8x6x6xf32 {dilations=1,1 "
+      "group=1 pads=1,1,1,1 strides=1,1}");
+  HostileSolver small{"small-v1", HostileSolver::Right};
+  HostileSolver large{"large-v1", HostileSolver::Right};
+
+  void SetUp() override {
+    static TestDirectory cache;
+    setenv("TARPON_USER_DB_PATH", directory.file("db").c_str(), 1);
+    setenv("TARPON_SYSTEM_DB_PATH", directory.file("system").c_str(), 1);
+    setenv("TARPON_CACHE_DIR", cache.path().c_str(), 1);
+    large.workspace = 1 << 16;
+  }
+  void TearDown() override { unsetenv("TARPON_SYSTEM_DB_PATH"); }
+
+  std::unique_ptr<Finder> makeFinder(int64_t threads = 1) {
+    FinderOptions options;
+    options.threads = threads;
+    auto finder = Finder::create(options);
+    EXPECT_TRUE(finder) << finder.message();
+    return std::move(*finder);
+  }
+
+  runtime::HostTensor makeTensor(const TensorDesc &desc, uint64_t seed) {
+    auto tensor = runtime::HostTensor::create(desc.dtype, desc.shape);
+    EXPECT_TRUE(tensor) << tensor.message();
+    runtime::fillRandom(*tensor, seed);
+    return std::move(*tensor);
+  }
+
+  /// The result of the convolution of these tensors.
+  std::vector<float> run(Finder &finder, const FoundSolution &found,
+                         const runtime::HostTensor &input,
+                         const runtime::HostTensor &filter) {
+    std::vector<float> result(conv.result.numElements());
+    const void *operands[] = {input.data.data(), filter.data.data()};
+    void *results[] = {result.data()};
+    auto status = finder.runSolution(found, operands, results);
+    EXPECT_TRUE(status) << status.message();
+    return result;
+  }
+
+  std::string getError(const std::string &path, int64_t threads = 1) {
+    auto found = makeFinder(threads)->loadSolution(path);
+    return found ? "" : found.message();
+  }
+};
+
+/// A model that knows one solver.
+class OneSolverRanker : public SolutionRanker {
+public:
+  explicit OneSolverRanker(const Solver *solver) : solver(solver) {}
+  std::vector<Solution> rank(const Problem &problem,
+                             const TargetInfo &target) const override {
+    if (!solver)
+      return {};
+    Solution solution;
+    solution.solver = solver;
+    solution.config = solver->defaultConfig(problem, target);
+    solution.source = "heuristic";
+    return {solution};
+  }
+
+private:
+  const Solver *solver;
+};
+
+} // namespace
+
+TEST_F(FinderTest, SolutionsAreMeasuredOnceAndOrdered) {
+  ScopedExtraSolvers extra({&large, &small});
+  auto found = makeFinder()->findSolutions(relu);
+  ASSERT_TRUE(found) << found.message();
+  ASSERT_GE(found->size(), 3u);
+  EXPECT_EQ(found->front().solution.source, "measured");
+  auto finder = makeFinder();
+  FindOptions options;
+  options.order = SolutionOrder::ByWorkspace;
+  found = finder->findSolutions(relu, options);
+  ASSERT_TRUE(found) << found.message();
+  EXPECT_EQ(finder->getStatistics().measured, 0);
+  EXPECT_EQ(found->back().solution.solver, &large);
+  EXPECT_EQ(found->back().workspaceBytes, 1 << 16);
+  for (const FoundSolution &solution : *found) {
+    EXPECT_EQ(solution.solution.source, "user-db");
+    ASSERT_TRUE(solution.getMilliseconds());
+    EXPECT_GT(*solution.getMilliseconds(), 0);
+  }
+  options.limits.workspaceBytes = (1 << 16) - 1;
+  auto limited = finder->findSolutions(relu, options);
+  ASSERT_TRUE(limited) << limited.message();
+  EXPECT_EQ(limited->size() + 1, found->size());
+}
+
+TEST_F(FinderTest, ImmediateModeSaysWhoAnswers) {
+  ScopedExtraSolvers extra({&small, &large});
+  auto finder = makeFinder();
+  OneSolverRanker ranker(&large), silent(nullptr);
+  size_t count = finder->countSolutions(relu);
+  EXPECT_EQ(finder->listSolutions(relu).size(), count);
+  EXPECT_EQ(finder->listSolutions(relu, {}, 1).size(), 1u);
+  EXPECT_EQ(finder->listSolutions(relu)[0].solution.source, "default");
+  EXPECT_FALSE(finder->listSolutions(relu)[0].getMilliseconds());
+  finder->setRanker(&ranker);
+  EXPECT_EQ(finder->listSolutions(relu)[0].solution.source, "heuristic");
+  EXPECT_EQ(finder->listSolutions(relu)[0].solution.solver, &large);
+  finder->setRanker(&silent);
+  EXPECT_EQ(finder->listSolutions(relu)[0].solution.source, "default");
+  EXPECT_EQ(finder->getStatistics().measured, 0);
+  ASSERT_TRUE(finder->findSolutions(relu));
+  finder->setRanker(&ranker);
+  EXPECT_EQ(finder->listSolutions(relu)[0].solution.source, "user-db");
+}
+
+TEST_F(FinderTest, RunsOnTheCallersBuffers) {
+  auto finder = makeFinder();
+  auto input = makeTensor(conv.operands[0], 1);
+  auto filter = makeTensor(conv.operands[1], 2);
+  auto other = makeTensor(conv.operands[1], 3);
+  auto list = finder->listSolutions(conv);
+  ASSERT_GE(list.size(), 2u);
+  SolutionLimits referenceOnly;
+  for (const FoundSolution &found : list)
+    referenceOnly.disabledSolvers.push_back(found.solution.solver->id().str());
+  FoundSolution reference = finder->listSolutions(conv, referenceOnly)[0];
+  ASSERT_EQ(reference.solution.solver, &getReferenceSolver());
+  auto expected = run(*finder, reference, input, filter);
+  auto expectedOther = run(*finder, reference, input, other);
+  EXPECT_NE(expected, expectedOther);
+  for (const FoundSolution &found : list) {
+    SCOPED_TRACE(found.key);
+    EXPECT_THAT(run(*finder, found, input, filter),
+                testing::Pointwise(testing::FloatNear(1e-4), expected));
+    EXPECT_THAT(run(*finder, found, input, other),
+                testing::Pointwise(testing::FloatNear(1e-4), expectedOther));
+  }
+}
+
+TEST_F(FinderTest, TheSecondCallPreparesNothing) {
+  auto finder = makeFinder();
+  auto input = makeTensor(conv.operands[0], 1);
+  auto filter = makeTensor(conv.operands[1], 2);
+  FoundSolution found = finder->listSolutions(conv)[0];
+  const void *operands[] = {input.data.data(), filter.data.data()};
+  ASSERT_TRUE(finder->compileSolution(found, operands));
+  EXPECT_EQ(finder->countPreparations(), 1);
+  auto compiled = finder->getKernelCompiler().getStatistics();
+  auto first = run(*finder, found, input, filter);
+  // Nothing of the stores or of the cache is needed any more.
+  llvm::sys::fs::remove_directories(directory.file("db"));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(run(*finder, found, input, filter), first);
+  EXPECT_EQ(finder->countPreparations(), 1);
+  auto after = finder->getKernelCompiler().getStatistics();
+  EXPECT_EQ(after.compiled + after.fromCache + after.fromMemory,
+            compiled.compiled + compiled.fromCache + compiled.fromMemory);
+}
+
+TEST_F(FinderTest, WrongNumbersOfBuffersAreErrors) {
+  auto finder = makeFinder();
+  FoundSolution found = finder->listSolutions(relu)[0];
+  float buffer[256] = {};
+  const void *operands[] = {buffer, buffer};
+  void *results[] = {buffer};
+  auto status = finder->runSolution(found, operands, results);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.message(), HasSubstr("expected 1 operands for relu("));
+  status = finder->runSolution(found, {buffer}, {});
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.message(), HasSubstr("expected 1 results for relu("));
+}
+
+TEST_F(FinderTest, SavedSolutionsRun) {
+  std::string path = directory.file("s.json");
+  auto input = makeTensor(conv.operands[0], 1);
+  auto filter = makeTensor(conv.operands[1], 2);
+  std::vector<float> expected;
+  for (bool withKernels : {false, true}) {
+    {
+      auto finder = makeFinder();
+      auto list = finder->findSolutions(conv);
+      ASSERT_TRUE(list) << list.message();
+      const void *operands[] = {nullptr, filter.data.data()};
+      auto status =
+          withKernels
+              ? finder->saveSolutionWithKernels(list->front(), path, operands)
+              : finder->saveSolution(list->front(), path);
+      ASSERT_TRUE(status) << status.message();
+      expected = run(*finder, list->front(), input, filter);
+    }
+    auto finder = makeFinder();
+    auto loaded = finder->loadSolution(path);
+    ASSERT_TRUE(loaded) << loaded.message();
+    EXPECT_TRUE(loaded->getMilliseconds());
+    EXPECT_EQ(loaded->problem.key(), conv.key());
+    EXPECT_EQ(run(*finder, *loaded, input, filter), expected);
+    auto kernels = finder->getKernelCompiler().getStatistics();
+    EXPECT_EQ(kernels.compiled + kernels.fromCache == 0, withKernels);
+  }
+}
+
+TEST_F(FinderTest, SolutionsOfOtherOriginAreRefused) {
+  std::string path = directory.file("s.json");
+  ASSERT_TRUE(
+      makeFinder()->saveSolution(makeFinder()->listSolutions(conv)[0], path));
+  EXPECT_EQ(getError(path), "");
+  EXPECT_EQ(getError(path, 2),
+            path + " was made for a thread count of 1, not 2");
+  std::string text = readText(path);
+  auto replace = [&](const std::string &from, const std::string &to) {
+    std::string changed = text;
+    size_t at = changed.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    writeText(path, changed.replace(at, from.size(), to));
+  };
+  replace("\"target\": \"x86-64/", "\"target\": \"gfx90a/");
+  EXPECT_THAT(getError(path), HasSubstr("was made for target gfx90a/"));
+  replace("\"tarpon\": \"", "\"tarpon\": \"9");
+  EXPECT_THAT(getError(path), HasSubstr("was made by tarpon 9"));
+  replace("\"solver\": \"", "\"solver\": \"not-");
+  EXPECT_THAT(getError(path), HasSubstr("solver: there is no solver 'not-"));
+  replace("\"config\": \"", "\"config\": \"none=1,");
+  EXPECT_THAT(getError(path), HasSubstr("is no config of"));
+  replace("\"problem\": \"conv", "\"problem\": \"convey");
+  EXPECT_THAT(getError(path), HasSubstr("is not a problem key"));
+  replace("\"threads\": 1", "\"threads\": \"1\"");
+  EXPECT_EQ(getError(path), path + ": threads: expected an integer");
+  replace("tarpon.solution/1", "tarpon.solution/2");
+  EXPECT_THAT(getError(path), HasSubstr("schema: expected"));
+  replace("\"kernels\": false", "\"kernels\": true");
+  EXPECT_THAT(getError(path), HasSubstr(path + ".tpn"));
+  writeText(path, text.substr(0, text.size() / 2));
+  EXPECT_THAT(getError(path), HasSubstr("is not a saved solution"));
+}
