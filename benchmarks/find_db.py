@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes a find DB in MIOpen's text format, with made-up times.
 
-usage: find_db.py OUT.fdb.txt [LINES [MALFORMED]]
-
 The file has LINES lines (190000, as the largest one that MIOpen ships), of which
 MALFORMED (12) are damaged in one of several ways. Shapes, dtypes, directions and
 layouts are mixed about as they are there: two thirds flat images, one third
@@ -13,6 +11,7 @@ give the same file. Import it with
   time graph-opt db import OUT.fdb.txt --store OUT.journal
 """
 
+import argparse
 import itertools
 import random
 import sys
@@ -79,10 +78,20 @@ def damage(line, kind):
     ][kind % 5]
 
 
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        prog="benchmarks/find_db.py", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("out", metavar="OUT.fdb.txt")
+    parser.add_argument("lines", metavar="LINES", type=int, nargs="?", default=190000)
+    parser.add_argument("malformed", metavar="MALFORMED", type=int, nargs="?", default=12)
+    return parser.parse_args()
+
+
 def main():
-    path = sys.argv[1]
-    lines = int(sys.argv[2]) if len(sys.argv) > 2 else 190000
-    malformed = int(sys.argv[3]) if len(sys.argv) > 3 else 12
+    arguments = parse_arguments()
+    lines, malformed = arguments.lines, arguments.malformed
     rng = random.Random(0)
     damaged = {7 + i * (lines // (malformed + 1)): i for i in range(malformed)}
     # Combinations of one kind follow on each other: taken evenly, all kinds are
@@ -91,7 +100,7 @@ def main():
     step = len(keys) // lines
     if step == 0:
         sys.exit(f"there are only {len(keys)} different problems")
-    with open(path, "w", encoding="utf-8") as out:
+    with open(arguments.out, "w", encoding="utf-8") as out:
         for number, key in enumerate(keys[: lines * step : step], start=1):
             line = make_line(key, rng)
             if number in damaged:
