@@ -7,6 +7,8 @@
 
 #include "Replay.h"
 
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
 #include <map>
 
 using namespace tarpon;
@@ -30,6 +32,7 @@ public:
 private:
   Status checkOrigin();
   Result<Solution> solve(const Problem &problem, const std::string &layer);
+  Solution getDefault(const Problem &problem) const;
   /// Why the record cannot be used; empty if it can.
   std::string check(const Problem &problem, const LayerRecord *record) const;
 
@@ -76,10 +79,22 @@ std::string Replayer::check(const Problem &problem,
   return "";
 }
 
+Solution Replayer::getDefault(const Problem &problem) const {
+  const TargetInfo &target = model.getKernelCompiler().getTarget();
+  Solution solution;
+  solution.solver = getApplicableSolvers(problem, target).front();
+  solution.config = solution.solver->defaultConfig(problem, target);
+  solution.source = "default";
+  return solution;
+}
+
 Result<Solution> Replayer::solve(const Problem &problem,
                                  const std::string &layer) {
   auto found = records.find(problem.key());
   const LayerRecord *record = found == records.end() ? nullptr : found->second;
+  // Done when the package is built, so that no layer has a record of it.
+  if (!record && movesConstant(problem))
+    return getDefault(problem);
   std::string reason = check(problem, record);
   if (reason.empty()) {
     Solution solution;

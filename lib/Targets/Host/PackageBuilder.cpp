@@ -119,8 +119,7 @@ static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
 // Constants in other layouts
 //===----------------------------------------------------------------------===//
 
-/// Whether the problem moves the elements of a constant and does nothing else.
-static bool movesConstant(const Problem &problem) {
+bool tarpon::movesConstant(const Problem &problem) {
   const TensorDesc &from = problem.operands.front(), &to = problem.result;
   return problem.op == "convert" && from.constant && problem.epilogue.empty() &&
          from.dtype == to.dtype && !from.quantized && !to.quantized &&

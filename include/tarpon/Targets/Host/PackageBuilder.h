@@ -25,6 +25,11 @@ namespace tarpon {
 runtime::Result<runtime::Package> buildPackage(mlir::func::FuncOp function,
                                                KernelCompiler &compiler);
 
+/// Whether the problem moves the elements of a constant to another layout and
+/// does nothing else. buildPackage does that once, so that such a problem need
+/// not have a layer.
+bool movesConstant(const Problem &problem);
+
 /// A package of one layer that poses `problem` and solves it with `solver`:
 /// operands that are not constant are its inputs, constants are filled from
 /// `seed` (the same for every solver). For timing and verification.
