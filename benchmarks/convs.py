@@ -506,6 +506,10 @@ def parse_arguments() -> argparse.Namespace:
         "--tuning-time", type=float, default=2.0, metavar="S",
         help="for the race of one problem (2)",
     )
+    parser.add_argument(
+        "--keys", action="store_true",
+        help="measure nothing: print the problems, for 'graph-opt tune'",
+    )
     parser.add_argument("--retune", action="store_true", help="forget the winners")
     parser.add_argument(
         "--output", type=Path, metavar="FILE",
@@ -559,10 +563,20 @@ def measure_all(run: Run, shapes: list[Shape]) -> list[dict[str, Any]]:
     return rows
 
 
+def print_keys(shapes: list[Shape], dtypes: list[str]) -> None:
+    for dtype in dtypes:
+        for shape in shapes:
+            if shape.takes(dtype):
+                print(shape.key(dtype))
+
+
 def main() -> int:
     arguments = parse_arguments()
     try:
         shapes = choose_shapes(read_shapes(), arguments.quick, arguments.only)
+        if arguments.keys:
+            print_keys(shapes, arguments.dtype)
+            return 0
         os.sched_setaffinity(0, choose_cores(arguments))
         begin = time.monotonic()
         run = start(arguments)

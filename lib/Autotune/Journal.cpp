@@ -197,10 +197,10 @@ Journal::getMeasurements(llvm::StringRef problem) const {
       store->database(),
       "SELECT solver, config, origin, status, samples, median, mad, max_error, "
       "relative_l2, workspace, rounds, detail, id FROM measurement "
-      "WHERE problem = ? AND target = ? AND threads = ? AND tarpon = ? "
-      "AND llvm = ? AND status <> 'started' ORDER BY id");
+      "WHERE problem = ? AND target = ? AND threads = ? AND (? OR (tarpon = ? "
+      "AND llvm = ?)) AND status <> 'started' ORDER BY id");
   rows.bind(problem).bind(context.target).bind(context.threads);
-  rows.bind(context.tarpon).bind(context.llvm);
+  rows.bind(int64_t(isReadOnly)).bind(context.tarpon).bind(context.llvm);
   std::vector<Measurement> result;
   while (rows.next()) {
     Measurement m;
@@ -329,6 +329,8 @@ std::optional<std::string> Journal::describeImpossible() const {
 }
 
 std::optional<std::string> Journal::describeStale() const {
+  if (isReadOnly)
+    return std::nullopt;
   SqlStatement rows(store->database(),
                     "SELECT count(*) FROM measurement WHERE target = ? AND "
                     "status <> 'started' AND (tarpon <> ? OR llvm <> ?)");

@@ -114,8 +114,10 @@ Solution Tuner::lookUp(const Problem &problem,
 
 Solution Tuner::getTrusted(const Problem &problem) {
   const TargetInfo &target = compiler.getTarget();
+  // What the system store knows to be right may have been another build.
   auto getRight = [&] {
-    return getKnown(problem).getRight(problem, target, {});
+    return KnownRecords(problem.key(), journal, nullptr)
+        .getRight(problem, target, {});
   };
   std::vector<Solution> right = getRight();
   // The reference does where the verification cannot be had, only slower.

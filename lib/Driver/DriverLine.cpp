@@ -128,12 +128,29 @@ static bool isDriverName(StringRef word) {
   return word == "MIOpenDriver" || word.ends_with("/MIOpenDriver");
 }
 
+/// A problem's key is a line of its own: it is verified and timed.
+static Result<DriverLine> parseKeyLine(llvm::ArrayRef<std::string> words) {
+  if (words.size() > 1)
+    return Error{"'" + words[1] + "' behind a problem key"};
+  std::string fault;
+  auto problem = parseProblem(words.front(), &fault);
+  if (mlir::failed(problem))
+    return Error{"'" + words.front() + "' is not a problem key: " + fault};
+  DriverLine line;
+  line.base = problem->op;
+  line.time = true;
+  line.tasks.push_back({problem->op, std::move(*problem)});
+  return line;
+}
+
 Result<DriverLine> tarpon::parseDriverLine(llvm::ArrayRef<std::string> words) {
   if (!words.empty() && isDriverName(words.front()))
     words = words.drop_front();
   if (words.empty())
     return Error{"a driver line names no operation, expected one of " +
                  llvm::join(getDriverBases(), ", ")};
+  if (StringRef(words.front()).contains("->"))
+    return parseKeyLine(words);
   auto [base, dtype] = findBase(words.front());
   if (!base)
     return Error{"there is no driver for '" + words.front() +

@@ -66,6 +66,7 @@ private:
   void addDbExchange(CLI::App *db);
   void addDbWhole(CLI::App *db);
   void addFind();
+  void addTune();
 
   CLI::App app{"Tarpon, a graph compiler for ONNX models that tunes what "
                "others guess.\n\"graph-opt FILE.mlir PASSES\" runs passes like "
@@ -88,6 +89,7 @@ private:
   DbPruneArguments dbPrune;
   DbDiffArguments dbDiff;
   FindArguments find;
+  TuneArguments tune;
 };
 
 } // namespace
@@ -144,6 +146,27 @@ static void addFindPolicy(CLI::App *app, std::string &mode,
                   "$TARPON_FIND_ENFORCE)")
       ->check(isParsedBy(parseTuningPolicy))
       ->type_name("none|db-update|search|search-db-update|db-clean");
+}
+
+static void addTuningTime(CLI::App *app, std::optional<double> &seconds) {
+  app->add_option("--tuning-time", seconds,
+                  "Time for the whole tuning run, in seconds")
+      ->check(isBetween(0.0, 1e9))
+      ->type_name("S");
+}
+
+static void addFinder(CLI::App *app, FinderArguments &finder) {
+  addFindPolicy(app, finder.findMode, finder.tuningPolicy);
+  addThreads(app, finder.threads);
+  addCpu(app, finder.cpu);
+  app->add_flag("--quiet", finder.quiet, "Show no progress");
+}
+
+static void addLogDriver(CLI::App *app, std::string &path) {
+  app->add_option("--log-driver", path,
+                  "Append the problems as command lines of 'graph-opt driver', "
+                  "for 'graph-opt tune'")
+      ->type_name("FILE");
 }
 
 static void addChoice(CLI::App *app, ModelArguments &model) {
@@ -204,10 +227,7 @@ void CommandLine::addCompile() {
       ->type_name("DIR");
   addMaxError(sub, compile.maxError,
               "Accuracy budget: relative L2 distance from fp32");
-  sub->add_option("--tuning-time", compile.tuningTime,
-                  "Time for the whole tuning run, in seconds")
-      ->check(isBetween(0.0, 1e9))
-      ->type_name("S");
+  addTuningTime(sub, compile.tuningTime);
   addFindPolicy(sub, compile.findMode, compile.tuningPolicy);
   sub->add_option("--tuning-file", compile.tuningFile,
                   "Write the record of the tuning here")
@@ -228,6 +248,7 @@ void CommandLine::addCompile() {
   sub->add_option("-o,--output", compile.output, "Write the package here")
       ->type_name("OUT.tpn");
   addCpu(sub, compile.cpu);
+  addLogDriver(sub, compile.logDriver);
 }
 
 void CommandLine::addRun() {
@@ -246,6 +267,7 @@ void CommandLine::addRun() {
       ->type_name("DIR");
   addSeed(sub, run.seed);
   addChoice(sub, run.model);
+  addLogDriver(sub, run.model.logDriver);
 }
 
 void CommandLine::addPerf() {
@@ -264,6 +286,7 @@ void CommandLine::addPerf() {
   sub->add_option("--json", perf.json, "Write the figures here too")
       ->type_name("OUT");
   addChoice(sub, perf.model);
+  addLogDriver(sub, perf.model.logDriver);
 }
 
 void CommandLine::addVerify() {
@@ -428,7 +451,7 @@ void CommandLine::addFind() {
                       "graph-opt find --order workspace conv -n 1 -c 64 -H 56 "
                       "-W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -F 1",
                       [this] { return runFind(find); });
-  addFindPolicy(sub, find.findMode, find.tuningPolicy);
+  addFinder(sub, find.finder);
   sub->add_flag("--tune", find.tune, "Search every config");
   sub->add_flag("--immediate", find.immediate,
                 "Measure nothing: list what is known or expected");
@@ -454,9 +477,6 @@ void CommandLine::addFind() {
   sub->add_option("--load", find.load, "Check a solution that was saved")
       ->type_name("IN.json")
       ->excludes(save);
-  addThreads(sub, find.threads);
-  addCpu(sub, find.cpu);
-  sub->add_flag("--quiet", find.quiet, "Show no progress");
   // As for the driver.
   sub->prefix_command();
   sub->description(sub->get_description() +
@@ -464,6 +484,21 @@ void CommandLine::addFind() {
                    "as in a tuning file, or a command line of MIOpenDriver "
                    "(see 'graph-opt driver --help').");
   sub->parse_complete_callback([this, sub] { find.words = sub->remaining(); });
+}
+
+void CommandLine::addTune() {
+  CLI::App *sub =
+      add("tune", "Tune a list of problems",
+          "graph-opt run resnet50.onnx --log-driver resnet50.txt\n  graph-opt "
+          "tune resnet50.txt",
+          [this] { return runTune(tune); });
+  sub->add_option("FILE", tune.workload,
+                  "Problem keys and driver lines, one per line; logs of "
+                  "MIOpen, too")
+      ->required()
+      ->type_name("");
+  addFinder(sub, tune.finder);
+  addTuningTime(sub, tune.tuningTime);
 }
 
 CommandLine::CommandLine() {
@@ -480,6 +515,7 @@ CommandLine::CommandLine() {
   addDriver();
   addDb();
   addFind();
+  addTune();
 }
 
 /// CLI11's message, as one sentence in our style.

@@ -30,6 +30,8 @@ struct ModelArguments {
   /// 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";
+  /// Where to append the problems as driver lines. Not of verify.
+  std::string logDriver;
 };
 
 struct CompileArguments {
@@ -46,6 +48,8 @@ struct CompileArguments {
   std::string tuningFile, replay;
   bool replayAnyway = false, strict = false, quiet = false;
   std::string output;
+  /// Where to append the problems of the package as driver lines.
+  std::string logDriver;
   std::string cpu = "native";
 };
 
@@ -150,19 +154,33 @@ int runDbMerge(const DbMergeArguments &arguments);
 int runDbPrune(const DbPruneArguments &arguments);
 int runDbDiff(const DbDiffArguments &arguments);
 
+/// What finding solutions of problems goes by.
+struct FinderArguments {
+  int64_t threads = 0;
+  std::string cpu = "native";
+  /// Names or numbers; empty for what the environment says.
+  std::string findMode, tuningPolicy;
+  bool quiet = false;
+};
+
 struct FindArguments {
   /// A problem key, or a MIOpenDriver command line.
   std::vector<std::string> words;
-  int64_t threads = 0;
-  std::string cpu = "native";
-  std::string findMode, tuningPolicy;
+  FinderArguments finder;
   std::string order = "time";
   std::optional<int64_t> workspaceLimit;
   std::vector<std::string> disabledSolvers;
-  bool tune = false, immediate = false, quiet = false;
+  bool tune = false, immediate = false;
   /// Where to write the best solution, and one to read instead of finding.
   std::string save, load;
   bool withKernels = false;
+};
+
+struct TuneArguments {
+  /// A file of problem keys and driver lines.
+  std::string workload;
+  FinderArguments finder;
+  std::optional<double> tuningTime;
 };
 
 int runCompile(const CompileArguments &arguments);
@@ -173,6 +191,7 @@ int runImport(const ImportArguments &arguments);
 int runSolvers(const SolversArguments &arguments);
 int runDriver(const DriverArguments &arguments);
 int runFind(const FindArguments &arguments);
+int runTune(const TuneArguments &arguments);
 
 } // namespace tarpon
 

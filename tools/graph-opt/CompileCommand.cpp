@@ -8,6 +8,7 @@
 #include "Commands.h"
 #include "Messages.h"
 #include "OutputFiles.h"
+#include "ProblemLog.h"
 
 #include "tarpon/Autotune/Compile.h"
 
@@ -85,6 +86,10 @@ int runCompile(const CompileArguments &arguments) {
   runtime::Result<CompileOutcome> outcome = compileModel(options);
   if (!outcome)
     return fail(outcome.message());
+  if (runtime::Status status =
+          logProblems(outcome->package, arguments.logDriver);
+      !status)
+    return fail(status.message());
   // One choice that nobody measured says nothing.
   if (outcome->mode != CompileOutcome::Quick)
     llvm::outs() << formatCandidates(outcome->record) << "\n";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "FinderArguments.h"
 #include "Messages.h"
 
 #include "tarpon/Autotune/Find.h"
@@ -22,25 +23,14 @@ namespace tarpon {
 using namespace runtime;
 using llvm::formatv;
 
-/// The problems of a key or of a driver line, with what they are called.
 static Result<std::vector<Problem>>
 readProblems(const std::vector<std::string> &words) {
-  std::vector<Problem> problems;
   if (words.empty())
     return Error{"no problem: neither a key nor a driver line"};
-  if (llvm::StringRef(words.front()).contains("->")) {
-    if (words.size() > 1)
-      return Error{"'" + words[1] + "' behind a problem key"};
-    std::string fault;
-    auto problem = parseProblem(words.front(), &fault);
-    if (mlir::failed(problem))
-      return Error{"'" + words.front() + "' is not a problem key: " + fault};
-    problems.push_back(std::move(*problem));
-    return problems;
-  }
   Result<DriverLine> line = parseDriverLine(words);
   if (!line)
     return line.error();
+  std::vector<Problem> problems;
   for (DriverTask &task : line->tasks)
     problems.push_back(std::move(task.problem));
   return problems;
@@ -141,16 +131,8 @@ int runFind(const FindArguments &arguments) {
   Result<FindOptions> options = makeOptions(arguments);
   if (!options)
     return failUsage(options.message());
-  FinderOptions finderOptions;
-  finderOptions.threads = arguments.threads;
-  finderOptions.cpu = arguments.cpu;
-  // The command line has checked them.
-  if (!arguments.findMode.empty())
-    finderOptions.mode = *parseFindMode(arguments.findMode);
-  if (!arguments.tuningPolicy.empty())
-    finderOptions.policy = *parseTuningPolicy(arguments.tuningPolicy);
-  finderOptions.quiet = arguments.quiet;
-  Result<std::unique_ptr<Finder>> finder = Finder::create(finderOptions);
+  Result<std::unique_ptr<Finder>> finder =
+      Finder::create(makeFinderOptions(arguments.finder));
   if (!finder)
     return fail(finder.message());
   if (loads)

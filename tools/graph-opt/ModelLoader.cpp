@@ -7,6 +7,8 @@
 
 #include "ModelLoader.h"
 
+#include "ProblemLog.h"
+
 namespace tarpon {
 
 using namespace runtime;
@@ -26,9 +28,14 @@ CompileOptions getCompileOptions(const ModelArguments &arguments) {
 }
 
 Result<Package> loadPackage(const ModelArguments &arguments) {
-  if (isPackagePath(arguments.model))
-    return readPackage(arguments.model);
-  return compileForRun(getCompileOptions(arguments));
+  Result<Package> package = isPackagePath(arguments.model)
+                                ? readPackage(arguments.model)
+                                : compileForRun(getCompileOptions(arguments));
+  if (!package)
+    return package.error();
+  if (Status status = logProblems(*package, arguments.logDriver); !status)
+    return status.error();
+  return package;
 }
 
 Result<std::unique_ptr<Executor>> makeExecutor(Package package,

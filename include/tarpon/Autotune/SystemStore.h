@@ -7,7 +7,9 @@
 //
 // A second journal of the same form, which is installed with Tarpon and never
 // written to. What the user's journal says of a problem and a solver goes
-// before what it says.
+// before what it says. Its records are not bound to the build that made them,
+// as the user's are, but to the ids of solvers: kernels that make its configs
+// worthless need a new id ("-v2").
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,6 +15,9 @@
 // of the flags are listed in docs/graph-opt.md). A flag that asks for something
 // that Tarpon does not do is an error and never ignored.
 //
+// What the flags cannot say is asked for by a problem key instead, as a single
+// word: 'relu(1x64x56x56xf32:nhwc)->1x64x56x56xf32:nhwc'.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TARPON_DRIVER_DRIVERLINE_H
@@ -57,7 +60,8 @@ struct DriverLine {
 };
 
 /// The words of a command line: the base and its flags, with the driver's own
-/// name in front of them or without it. An error is one sentence.
+/// name in front of them or without it; or a problem key. An error is one
+/// sentence.
 runtime::Result<DriverLine> parseDriverLine(llvm::ArrayRef<std::string> words);
 
 /// The bases that are known, sorted.

@@ -89,6 +89,25 @@ TEST_F(SystemStoreTest, IsReadAndNeverWritten) {
   EXPECT_EQ(readText(path), bytes);
 }
 
+TEST_F(SystemStoreTest, HoldsForEveryBuild) {
+  JournalContext other = JournalContext::forTarget(target);
+  other.tarpon = "0.0.1+0123456789ab";
+  other.llvm = "1.2.3";
+  {
+    auto journal = Journal::open(path, other);
+    ASSERT_TRUE(journal) << journal.message();
+    ASSERT_TRUE((*journal)->record(makeRow()));
+  }
+  auto user = Journal::open(path, JournalContext::forTarget(target));
+  ASSERT_TRUE(user) << user.message();
+  EXPECT_TRUE((*user)->getMeasurements("p").empty());
+  EXPECT_TRUE((*user)->describeStale());
+  auto store = openSystemStore(target);
+  ASSERT_TRUE(store) << store.message();
+  EXPECT_EQ((*store)->getMeasurements("p").size(), 1u);
+  EXPECT_FALSE((*store)->describeStale());
+}
+
 TEST_F(SystemStoreTest, DamageIsOneSentence) {
   makeStore();
   std::string bytes = readText(path);

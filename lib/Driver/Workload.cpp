@@ -1,0 +1,65 @@
+//===- Workload.cpp - Lists of problems to tune ---------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Driver/Workload.h"
+
+#include "tarpon/Driver/DriverLine.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace tarpon;
+using llvm::StringRef;
+using runtime::Result;
+
+/// The words of a driver line, behind whatever stands in front of it. A key is
+/// one word, although it has spaces in it.
+static std::vector<std::string> splitLine(StringRef line) {
+  static constexpr StringRef kDrivers[] = {"MIOpenDriver ", "graph-opt driver "};
+  for (StringRef name : kDrivers)
+    if (size_t at = line.rfind(name); at != StringRef::npos)
+      line = line.drop_front(at + name.size());
+  line = line.trim();
+  if (line.contains("->"))
+    return {line.trim('\'').str()};
+  llvm::SmallVector<StringRef> words;
+  llvm::SplitString(line, words);
+  return {words.begin(), words.end()};
+}
+
+Workload tarpon::parseWorkload(StringRef text) {
+  Workload workload;
+  llvm::StringSet<> known;
+  int64_t number = 0;
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    text = rest;
+    ++number;
+    line = line.trim();
+    if (line.empty() || line.starts_with("#"))
+      continue;
+    ++workload.lines;
+    Result<DriverLine> parsed = parseDriverLine(splitLine(line));
+    if (!parsed) {
+      workload.faults.push_back({number, parsed.message()});
+      continue;
+    }
+    for (DriverTask &task : parsed->tasks)
+      if (known.insert(task.problem.key()).second)
+        workload.problems.push_back(std::move(task.problem));
+  }
+  return workload;
+}
+
+Result<Workload> tarpon::readWorkload(const std::string &path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file)
+    return runtime::Error{path + ": " + file.getError().message()};
+  return parseWorkload((*file)->getBuffer());
+}

@@ -1,0 +1,24 @@
+//===- FinderArguments.cpp - How solutions are to be found ------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FinderArguments.h"
+
+namespace tarpon {
+
+FinderOptions makeFinderOptions(const FinderArguments &arguments) {
+  FinderOptions options;
+  options.threads = arguments.threads;
+  options.cpu = arguments.cpu;
+  if (!arguments.findMode.empty())
+    options.mode = *parseFindMode(arguments.findMode);
+  if (!arguments.tuningPolicy.empty())
+    options.policy = *parseTuningPolicy(arguments.tuningPolicy);
+  options.quiet = arguments.quiet;
+  return options;
+}
+
+} // namespace tarpon

@@ -1,0 +1,80 @@
+//===- ProblemLog.cpp - What a model asks for, as driver lines --*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProblemLog.h"
+
+#include "tarpon/Driver/Workload.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+#include <vector>
+
+namespace tarpon {
+
+using namespace runtime;
+
+static bool isLoggingOn() {
+  const char *value = std::getenv("TARPON_ENABLE_LOGGING_CMD");
+  return value && *value && llvm::StringRef(value) != "0";
+}
+
+static std::vector<std::string> getLines(const Package &package) {
+  std::vector<std::string> lines;
+  llvm::StringSet<> known;
+  for (const Layer &layer : package.layers)
+    if (auto problem = parseProblem(layer.problem); mlir::succeeded(problem))
+      if (std::string line = printDriverLine(*problem);
+          known.insert(line).second)
+        lines.push_back(std::move(line));
+  return lines;
+}
+
+/// The lines of a log that is there already.
+static llvm::StringSet<> readLines(const std::string &path) {
+  llvm::StringSet<> lines;
+  if (auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true)) {
+    llvm::SmallVector<llvm::StringRef> split;
+    (*file)->getBuffer().split(split, '\n');
+    lines.insert_range(split);
+  }
+  return lines;
+}
+
+static Status append(const std::string &path,
+                     const std::vector<std::string> &lines) {
+  llvm::StringSet<> known = readLines(path);
+  std::error_code code;
+  llvm::raw_fd_ostream os(path, code, llvm::sys::fs::OF_Append);
+  if (code)
+    return Error{"--log-driver " + path + ": " + code.message()};
+  for (const std::string &line : lines)
+    if (!known.contains(line))
+      os << line << '\n';
+  os.close();
+  if (!os.has_error())
+    return success();
+  std::string reason = os.error().message();
+  os.clear_error();
+  return Error{"--log-driver " + path + ": " + reason};
+}
+
+Status logProblems(const Package &package, const std::string &path) {
+  bool isOn = isLoggingOn();
+  if (path.empty() && !isOn)
+    return success();
+  std::vector<std::string> lines = getLines(package);
+  if (isOn)
+    for (const std::string &line : lines)
+      llvm::errs() << line << '\n';
+  return path.empty() ? success() : append(path, lines);
+}
+
+} // namespace tarpon
