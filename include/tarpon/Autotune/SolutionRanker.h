@@ -10,9 +10,17 @@
 
 #include "tarpon/Autotune/Solution.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <vector>
 
 namespace tarpon {
+
+/// A solver with one of its configs: what a search may measure.
+struct SolverConfig {
+  const Solver *solver = nullptr;
+  PerfConfig config;
+};
 
 /// Answers where no store does. Stateless and thread-safe.
 class SolutionRanker {
@@ -24,6 +32,18 @@ public:
   /// say anything about the problem or the target: then the next one is asked.
   virtual std::vector<Solution> rank(const Problem &problem,
                                      const TargetInfo &target) const = 0;
+
+  /// What each candidate is expected to take, in milliseconds and in their
+  /// order. They are applicable and valid, and may be any configs, not only
+  /// those that solvers list. A search goes by the ratios alone: all may be off
+  /// by one factor. Empty if there is no ground; NaN for a candidate of which
+  /// nothing can be said.
+  virtual std::vector<double>
+  expectMs(const Problem & /*problem*/,
+           llvm::ArrayRef<SolverConfig> /*candidates*/,
+           const TargetInfo & /*target*/) const {
+    return {};
+  }
 };
 
 /// By the fraction of the peak that solvers expect to reach, with their default
@@ -32,6 +52,12 @@ class ExpectedFractionRanker : public SolutionRanker {
 public:
   std::vector<Solution> rank(const Problem &problem,
                              const TargetInfo &target) const override;
+
+  /// Of a peak that is made up, since targets do not say theirs. Configs that a
+  /// solver does not list are expected to be slower than those that it does.
+  std::vector<double> expectMs(const Problem &problem,
+                               llvm::ArrayRef<SolverConfig> candidates,
+                               const TargetInfo &target) const override;
 };
 
 } // namespace tarpon
