@@ -33,6 +33,10 @@ struct Finder::Invoker {
   std::vector<std::pair<size_t, const void *>> constants;
   /// For calls: no run allocates.
   std::vector<const void *> inputPointers;
+  /// The number of the call that used it last.
+  int64_t lastUse = 0;
+  /// It cannot be made again: it came with a package.
+  bool isLoaded = false;
 
   bool hasConstantsOf(llvm::ArrayRef<const void *> operands) const {
     return llvm::all_of(constants, [&](const auto &constant) {
@@ -164,6 +168,36 @@ size_t Finder::countSolutions(const Problem &problem,
 // Running
 //===----------------------------------------------------------------------===//
 
+/// As many solutions are kept ready to run, with their packed constants.
+static constexpr int64_t kMaxInvokers = 256;
+
+/// Makes room for one more.
+void Finder::evictInvoker() {
+  int64_t count = 0;
+  InvokerList *oldestList = nullptr;
+  size_t oldest = 0;
+  for (auto &[key, list] : invokers)
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (list[i]->isLoaded)
+        continue;
+      ++count;
+      if (!oldestList || list[i]->lastUse < (*oldestList)[oldest]->lastUse) {
+        oldestList = &list;
+        oldest = i;
+      }
+    }
+  if (count >= kMaxInvokers)
+    oldestList->erase(oldestList->begin() + static_cast<int64_t>(oldest));
+}
+
+/// Any executor lends its threads to all.
+const Executor *Finder::getExecutor() const {
+  for (const auto &[key, list] : invokers)
+    if (!list.empty())
+      return list.front()->executor.get();
+  return nullptr;
+}
+
 /// Keeps an executor for what is in the package.
 Result<Finder::Invoker *> Finder::load(const FoundSolution &found,
                                        Package package) {
@@ -178,6 +212,7 @@ Result<Finder::Invoker *> Finder::load(const FoundSolution &found,
   runtime::ExecutorOptions executorOptions;
   executorOptions.threads = static_cast<int>(compiler->getTarget().threads);
   executorOptions.paddedBuffers = options.paddedBuffers;
+  executorOptions.threadsOf = getExecutor();
   Result<std::unique_ptr<Executor>> executor =
       Executor::create(std::move(package), executorOptions);
   if (!executor)
@@ -185,7 +220,9 @@ Result<Finder::Invoker *> Finder::load(const FoundSolution &found,
   invoker->executor = std::move(*executor);
   invoker->inputPointers.resize(invoker->inputs.size());
   ++preparations;
-  return (invokers[found.key] = std::move(invoker)).get();
+  invoker->lastUse = ++calls;
+  evictInvoker();
+  return invokers[found.key].emplace_back(std::move(invoker)).get();
 }
 
 Result<Package> Finder::build(const FoundSolution &found,
@@ -219,8 +256,25 @@ Finder::prepare(const FoundSolution &found,
 
 Status Finder::compileSolution(const FoundSolution &found,
                                llvm::ArrayRef<const void *> operands) {
+  // What was made of the same addresses may be out of date.
+  if (Invoker *known = findInvoker(found, operands))
+    llvm::erase_if(invokers[found.key],
+                   [&](const auto &entry) { return entry.get() == known; });
   Result<Invoker *> invoker = prepare(found, operands);
   return invoker ? runtime::success() : Status(invoker.error());
+}
+
+/// The one that was made of these constants, or null.
+Finder::Invoker *Finder::findInvoker(const FoundSolution &found,
+                                     llvm::ArrayRef<const void *> operands) {
+  auto known = invokers.find(found.key);
+  if (known == invokers.end() ||
+      operands.size() != found.problem.operands.size())
+    return nullptr;
+  for (const std::unique_ptr<Invoker> &invoker : known->second)
+    if (invoker->hasConstantsOf(operands))
+      return invoker.get();
+  return nullptr;
 }
 
 Status Finder::runSolution(const FoundSolution &found,
@@ -230,15 +284,14 @@ Status Finder::runSolution(const FoundSolution &found,
     return Error{"expected " + std::to_string(found.problem.numResults()) +
                  " results for " + found.problem.key() + ", got " +
                  std::to_string(results.size())};
-  auto known = invokers.find(found.key);
-  Invoker *invoker = known == invokers.end() ? nullptr : known->second.get();
-  if (!invoker || operands.size() != found.problem.operands.size() ||
-      !invoker->hasConstantsOf(operands)) {
+  Invoker *invoker = findInvoker(found, operands);
+  if (!invoker) {
     Result<Invoker *> prepared = prepare(found, operands);
     if (!prepared)
       return prepared.error();
     invoker = *prepared;
   }
+  invoker->lastUse = ++calls;
   for (auto [slot, index] : llvm::enumerate(invoker->inputs))
     invoker->inputPointers[slot] = operands[index];
   invoker->executor->run(
@@ -282,6 +335,15 @@ Status Finder::saveSolutionWithKernels(const FoundSolution &found,
   return save(found, path, /*hasKernels=*/true);
 }
 
+/// Whether a package's JSON says the same as the config.
+static bool isConfig(std::string json, const PerfConfig &config) {
+  llvm::erase_if(json, [](char c) {
+    return c == '{' || c == '}' || c == '"' || c == ' ';
+  });
+  std::replace(json.begin(), json.end(), ':', '=');
+  return json == config.str();
+}
+
 Status Finder::loadKernels(const FoundSolution &found,
                            const std::string &path) {
   std::string file = getSolutionPackagePath(path);
@@ -290,12 +352,15 @@ Status Finder::loadKernels(const FoundSolution &found,
     return package.error();
   bool fits = package->layers.size() == 1 &&
               package->layers[0].problem == found.problem.key() &&
-              package->layers[0].solver == found.solution.solver->id();
+              package->layers[0].solver == found.solution.solver->id() &&
+              isConfig(package->layers[0].config, found.solution.config);
   if (!fits)
     return Error{file + " is not the package of the solution in " + path};
   Result<Invoker *> invoker = load(found, std::move(*package));
-  return invoker ? runtime::success()
-                 : Status(Error{file + ": " + invoker.message()});
+  if (!invoker)
+    return Error{file + ": " + invoker.message()};
+  (*invoker)->isLoaded = true;
+  return runtime::success();
 }
 
 Result<FoundSolution> Finder::loadSolution(const std::string &path) {
@@ -338,8 +403,12 @@ Result<FoundSolution> Finder::loadSolution(const std::string &path) {
     solution.measurement->isEarlier = true;
   }
   FoundSolution found = describe(*problem, std::move(solution));
-  if (file->hasKernels)
-    if (Status status = loadKernels(found, path); !status)
-      return status.error();
+  if (!file->hasKernels)
+    return found;
+  // Its kernels have their constants with them: it is another solution than the
+  // one that is made of the caller's.
+  found.key = "loaded " + std::to_string(preparations) + "|" + found.key;
+  if (Status status = loadKernels(found, path); !status)
+    return status.error();
   return found;
 }

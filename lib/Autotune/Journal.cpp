@@ -50,7 +50,7 @@ llvm::StringRef tarpon::getStatusName(MeasurementStatus status) {
   return "";
 }
 
-static MeasurementStatus parseStatus(llvm::StringRef name) {
+MeasurementStatus tarpon::parseStatusName(llvm::StringRef name) {
   using enum MeasurementStatus;
   for (MeasurementStatus status : {Ok, Wrong, Crashed, TimedOut, Failed})
     if (getStatusName(status) == name)
@@ -207,7 +207,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
     m.key = {problem.str(), rows.text(0), rows.text(1)};
     if (rows.text(2) == "final")
       m.stage = MeasurementStage::Final;
-    m.status = parseStatus(rows.text(3));
+    m.status = parseStatusName(rows.text(3));
     m.samples = parseSamples(rows.text(4));
     m.median = rows.real(5);
     m.mad = rows.real(6);
@@ -224,7 +224,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
         result, [&](const Measurement &r) { return r.key == m.key; });
     if (known == result.end())
       result.push_back(std::move(m));
-    else if (m.stage >= known->stage)
+    else if (m.stage >= known->stage || !m.mayBeRight())
       *known = std::move(m);
   }
   return result;
@@ -300,7 +300,7 @@ Journal::getPipeline(const PipelineKey &key) const {
     return std::nullopt;
   PipelineMeasurement m;
   m.key = key;
-  m.status = parseStatus(rows.text(0));
+  m.status = parseStatusName(rows.text(0));
   m.accuracy = rows.real(1);
   m.samples = parseSamples(rows.text(2));
   m.median = rows.real(3);

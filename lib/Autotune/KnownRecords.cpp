@@ -21,10 +21,24 @@ KnownRecords::KnownRecords(llvm::StringRef problem, const Journal &user,
     return;
   std::vector<Measurement> shipped = system->getMeasurements(problem);
   hasSystemRows = !shipped.empty();
-  llvm::erase_if(shipped, [&](const Measurement &row) {
-    return knowsSolver(row.key.solver);
-  });
+  // By what the user knows alone: `rows` grows only behind.
+  llvm::erase_if(shipped, [&](const Measurement &row) { return hides(row); });
   llvm::append_range(rows, shipped);
+}
+
+/// Whether what the user has measured goes before this row of the system store:
+/// the same candidate, the solver in a finished find or search, or a config of
+/// it that is as fast. A single measurement that went wrong says nothing of
+/// other configs.
+bool KnownRecords::hides(const Measurement &shipped) const {
+  return llvm::any_of(rows, [&](const Measurement &row) {
+    if (row.key.solver != shipped.key.solver)
+      return false;
+    bool isAsFast = row.status == MeasurementStatus::Ok &&
+                    (shipped.status != MeasurementStatus::Ok ||
+                     row.median <= shipped.median);
+    return findings != 0 || isAsFast || row.key.config == shipped.key.config;
+  });
 }
 
 std::vector<Measurement> KnownRecords::getUserRows() const {
@@ -38,12 +52,13 @@ bool KnownRecords::knowsSolver(llvm::StringRef id) const {
       rows, [&](const Measurement &row) { return row.key.solver == id; });
 }
 
-bool KnownRecords::knowsCandidate(llvm::StringRef id,
-                                  const PerfConfig &config) const {
+const Measurement *KnownRecords::find(llvm::StringRef id,
+                                      const PerfConfig &config) const {
   std::string text = config.str();
-  return llvm::any_of(rows, [&](const Measurement &row) {
-    return row.key.solver == id && row.key.config == text;
-  });
+  for (const Measurement &row : rows)
+    if (row.key.solver == id && row.key.config == text)
+      return &row;
+  return nullptr;
 }
 
 bool KnownRecords::isComplete() const { return findings != 0 || hasSystemRows; }
@@ -56,6 +71,10 @@ bool KnownRecords::isBetter(const Measurement &a, const Measurement &b) const {
   if (a.stage != b.stage)
     return a.stage > b.stage;
   return a.median < b.median;
+}
+
+static const char *getSource(const Measurement &row) {
+  return row.isSystem ? "system-db" : row.isEarlier ? "user-db" : "measured";
 }
 
 std::vector<Solution>
@@ -78,8 +97,7 @@ KnownRecords::getRight(const Problem &problem, const TargetInfo &target,
         checkApplicable(*solver, problem, target) &&
         solver->isValidConfig(problem, target, *config) &&
         limits.allows(*solver, problem, target))
-      right.push_back({solver, *config, row.isSystem ? "system-db" : "user-db",
-                       row, std::nullopt});
+      right.push_back({solver, *config, getSource(row), row, std::nullopt});
   }
   return right;
 }

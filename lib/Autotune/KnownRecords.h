@@ -30,7 +30,8 @@ public:
     return findings & (1 << static_cast<int>(finding));
   }
   bool knowsSolver(llvm::StringRef id) const;
-  bool knowsCandidate(llvm::StringRef id, const PerfConfig &config) const;
+  /// The row of a candidate, or null.
+  const Measurement *find(llvm::StringRef id, const PerfConfig &config) const;
   /// Whether somebody has compared all solvers of the problem.
   bool isComplete() const;
 
@@ -41,6 +42,7 @@ public:
                                  const SolutionLimits &limits) const;
 
 private:
+  bool hides(const Measurement &shipped) const;
   bool isBetter(const Measurement &a, const Measurement &b) const;
 
   std::vector<Measurement> rows;

@@ -93,11 +93,14 @@ std::vector<Solution> Tuner::list(const Problem &problem,
       continue;
     }
     // One that is no candidate where anything else was measured, and one that
-    // was measured and found wrong.
+    // was measured and found wrong. What may have been the machine's fault is
+    // the last resort before the reference.
     bool isLast = solver == &getReferenceSolver() && !right.empty();
-    if (isLast || known.knowsCandidate(solver->id(), solution.config))
+    const Measurement *row = known.find(solver->id(), solution.config);
+    if (isLast || (row && !row->mayPass()))
       continue;
-    bool leads = mayLead && !known.knowsSolver(solver->id());
+    bool leads = mayLead && !known.knowsSolver(solver->id()) &&
+                 solver != &getReferenceSolver();
     (leads ? ahead : behind).push_back(std::move(solution));
   }
   llvm::append_range(ahead, right);
@@ -260,7 +263,6 @@ Status Tuner::act(FindAction action, const Problem &problem,
 Result<Solution> Tuner::find(const Problem &problem,
                              const FindRequest &request) {
   ++statistics.problems;
-  int64_t before = statistics.measured;
   const FindRule &rule =
       getFindRule(request.tuning ? withTuning(findPolicy) : findPolicy);
   SolutionLimits limits = request.limits;
@@ -271,8 +273,5 @@ Result<Solution> Tuner::find(const Problem &problem,
     if (Status status = act(action, problem, limits); !status)
       return status.error();
   }
-  Solution solution = lookUp(problem, limits);
-  if (solution.source == "user-db" && statistics.measured > before)
-    solution.source = "measured";
-  return solution;
+  return lookUp(problem, limits);
 }

@@ -11,6 +11,7 @@
 
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 using namespace tarpon;
@@ -114,6 +115,9 @@ Result<SolutionFile> tarpon::readSolutionFile(const std::string &path) {
   fields.read("llvm", file.madeBy.llvm);
   fields.read("kernels", file.hasKernels);
   fields.read("median_ms", file.medianMs);
+  if (fields.error.empty() && file.medianMs &&
+      !(std::isfinite(*file.medianMs) && *file.medianMs > 0))
+    return Error{path + ": median_ms: expected a positive number"};
   if (!fields.error.empty())
     return Error{fields.error};
   return file;

@@ -48,8 +48,8 @@ std::vector<double>
 ExpectedFractionRanker::expectMs(const Problem &problem,
                                  llvm::ArrayRef<SolverConfig> candidates,
                                  const TargetInfo &target) const {
-  double ideal = std::max({problem.flops() / kFlopsPerMs,
-                           problem.bytes() / kBytesPerMs, 1e-9});
+  double ideal = std::max(
+      {problem.flops() / kFlopsPerMs, problem.bytes() / kBytesPerMs, 1e-9});
   struct Listed {
     double ms;
     std::vector<PerfConfig> configs;

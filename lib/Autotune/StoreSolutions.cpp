@@ -65,8 +65,7 @@ static Measurement readMeasurement(const SqlStatement &rows) {
   m.key = {rows.text(0), rows.text(1), rows.text(2)};
   if (rows.text(3) == "final")
     m.stage = MeasurementStage::Final;
-  if (rows.text(4) == "ok")
-    m.status = MeasurementStatus::Ok;
+  m.status = parseStatusName(rows.text(4));
   m.median = rows.real(5);
   m.mad = rows.real(6);
   m.maxError = rows.real(7);
@@ -93,7 +92,7 @@ Result<std::vector<BestSolution>> StoreAdmin::getBestSolutions() const {
     candidates.lastRow = rows.integer(13);
     auto [known, isNew] = candidates.results.try_emplace(
         std::pair(m.key.solver, m.key.config), m);
-    if (!isNew && m.stage >= known->second.stage)
+    if (!isNew && (m.stage >= known->second.stage || !m.mayBeRight()))
       known->second = std::move(m);
   }
   if (rows.failed())

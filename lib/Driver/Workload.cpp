@@ -15,16 +15,26 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace tarpon;
+using llvm::StringLiteral;
 using llvm::StringRef;
 using runtime::Result;
+
+static constexpr StringLiteral kMIOpenDriver = "MIOpenDriver ";
+static constexpr StringLiteral kOwnDriver = "graph-opt driver ";
+
+/// Our own options in front of a base, each with a value: "--threads 1 conv".
+static StringRef dropOptions(StringRef line) {
+  for (line = line.ltrim(); line.starts_with("--"); line = line.ltrim())
+    line = line.split(' ').second.ltrim().split(' ').second;
+  return line;
+}
 
 /// The words of a driver line, behind whatever stands in front of it. A key is
 /// one word, although it has spaces in it.
 static std::vector<std::string> splitLine(StringRef line) {
-  static constexpr StringRef kDrivers[] = {"MIOpenDriver ", "graph-opt driver "};
-  for (StringRef name : kDrivers)
+  for (StringRef name : {kMIOpenDriver, kOwnDriver})
     if (size_t at = line.rfind(name); at != StringRef::npos)
-      line = line.drop_front(at + name.size());
+      line = dropOptions(line.drop_front(at + name.size()));
   line = line.trim();
   if (line.contains("->"))
     return {line.trim('\'').str()};
@@ -36,6 +46,8 @@ static std::vector<std::string> splitLine(StringRef line) {
 Workload tarpon::parseWorkload(StringRef text) {
   Workload workload;
   llvm::StringSet<> known;
+  // The rest of an application's log is no fault.
+  bool isLog = text.contains(kMIOpenDriver);
   int64_t number = 0;
   while (!text.empty()) {
     auto [line, rest] = text.split('\n');
@@ -44,8 +56,10 @@ Workload tarpon::parseWorkload(StringRef text) {
     line = line.trim();
     if (line.empty() || line.starts_with("#"))
       continue;
-    ++workload.lines;
     Result<DriverLine> parsed = parseDriverLine(splitLine(line));
+    if (!parsed && isLog && !line.contains(kMIOpenDriver))
+      continue;
+    ++workload.lines;
     if (!parsed) {
       workload.faults.push_back({number, parsed.message()});
       continue;

@@ -28,11 +28,11 @@ namespace {
 
 /// What an executor has in common with its replicas.
 struct Shared {
-  Shared(KernelLibrary library, int threads)
-      : library(std::move(library)), pool(threads) {}
+  Shared(KernelLibrary library, std::shared_ptr<ThreadPool> pool)
+      : library(std::move(library)), pool(std::move(pool)) {}
 
   KernelLibrary library;
-  ThreadPool pool;
+  std::shared_ptr<ThreadPool> pool;
   AlignedBuffer scratch;
   /// From one thread's scratch to the next one's, in bytes.
   int64_t scratchStride = 0;
@@ -129,14 +129,15 @@ static Status allocateScratch(Shared &shared, const Package &package) {
   int64_t mask = kBufferAlignment - 1;
   shared.scratchStride = (largest + kBufferTailPadding + mask) & ~mask;
   return allocateInto(shared.scratch,
-                      shared.scratchStride * shared.pool.size());
+                      shared.scratchStride * shared.pool->size());
 }
 
 /// More than any machine has cores: a mistake, not a wish.
 static constexpr int kMaxThreads = 4096;
 
 static Result<std::shared_ptr<Shared>>
-loadShared(const Package &package, const ExecutorOptions &options) {
+loadShared(const Package &package, const ExecutorOptions &options,
+           std::shared_ptr<ThreadPool> pool) {
   if (options.threads < 0 || options.threads > kMaxThreads)
     return Error{"it cannot run on " + std::to_string(options.threads) +
                  " threads"};
@@ -148,7 +149,9 @@ loadShared(const Package &package, const ExecutorOptions &options) {
     library = std::move(*loaded);
   }
   int threads = options.threads > 0 ? options.threads : availableCores();
-  auto shared = std::make_shared<Shared>(std::move(library), threads);
+  if (!pool)
+    pool = std::make_shared<ThreadPool>(threads);
+  auto shared = std::make_shared<Shared>(std::move(library), std::move(pool));
   if (Status status = allocateScratch(*shared, package); !status)
     return status.error();
   if (options.poisonMemory)
@@ -239,7 +242,9 @@ Result<std::unique_ptr<Executor>> Executor::create(Package package,
     return refusal(package, status.message());
   if (Status status = checkMachine(package); !status)
     return refusal(package, status.message());
-  Result<std::shared_ptr<Shared>> shared = loadShared(package, options);
+  Result<std::shared_ptr<Shared>> shared = loadShared(
+      package, options,
+      options.threadsOf ? options.threadsOf->state->shared->pool : nullptr);
   if (!shared)
     return refusal(package, shared.message());
 
@@ -334,7 +339,7 @@ void Executor::State::launchAll(size_t begin, size_t end) {
       for (int64_t task = tasks - 1; task >= 0; --task)
         runTasks(&context, /*thread=*/0, task, task + 1);
     else
-      shared->pool.parallelFor(tasks, runTasks, &context);
+      shared->pool->parallelFor(tasks, runTasks, &context);
   }
 }
 
@@ -349,7 +354,7 @@ void Executor::State::finish(std::span<void *const> outputPointers) {
 
 const Package &Executor::package() const { return state->package; }
 
-int Executor::threads() const { return state->shared->pool.size(); }
+int Executor::threads() const { return state->shared->pool->size(); }
 
 int64_t Executor::workingSetBytes() const {
   int64_t total = state->constants.size() + state->arena.size();

@@ -10,10 +10,9 @@
 #include "ModelLoader.h"
 #include "PeakRates.h"
 
+#include "tarpon/Autotune/Find.h"
 #include "tarpon/Autotune/Journal.h"
 #include "tarpon/Autotune/Policy.h"
-#include "tarpon/Autotune/Search.h"
-#include "tarpon/Autotune/SystemStore.h"
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/Host/HostTarget.h"
@@ -40,8 +39,8 @@ struct DriverSolution {
 
 class DriverRun {
 public:
-  DriverRun(const DriverLine &line, KernelCompiler &compiler)
-      : line(line), compiler(compiler) {}
+  DriverRun(const DriverLine &line, KernelCompiler &compiler, std::string cpu)
+      : line(line), compiler(compiler), cpu(std::move(cpu)) {}
 
   /// Does one task and prints what MIOpen's driver would print of it.
   Status run(const DriverTask &task);
@@ -51,7 +50,6 @@ private:
   Result<DriverSolution> choose(const Problem &problem);
   Result<DriverSolution> findNamed(const Problem &problem);
   Result<DriverSolution> findFastest(const Problem &problem);
-  Result<DriverSolution> search(const Problem &problem);
   Result<Instance> makeInstance(const Problem &problem,
                                 const DriverSolution &solution);
   Result<double> timeRuns(Instance instance);
@@ -62,6 +60,8 @@ private:
 
   const DriverLine &line;
   KernelCompiler &compiler;
+  std::string cpu;
+  std::unique_ptr<Finder> finder;
   int numWrong = 0;
 };
 
@@ -122,59 +122,30 @@ Result<DriverSolution> DriverRun::findNamed(const Problem &problem) {
   return DriverSolution{solver, *config};
 }
 
-/// Of the solvers with their default configs; the reference only where it is
-/// alone.
+/// The fastest that is known, or is found as `graph-opt find` does; with -s of
+/// all configs.
 Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
-  std::vector<const Solver *> solvers = getApplicableSolvers(problem, target());
-  if (solvers.size() > 1)
-    llvm::erase(solvers, &getReferenceSolver());
-  std::optional<DriverSolution> best;
-  double bestTime = std::numeric_limits<double>::infinity();
-  for (const Solver *solver : solvers) {
-    DriverSolution solution = {solver,
-                               solver->defaultConfig(problem, target())};
-    if (solvers.size() == 1)
-      return solution;
-    Result<Instance> instance = makeInstance(problem, solution);
-    if (!instance)
-      return instance.error();
-    Result<double> time = timeRuns(std::move(*instance));
-    if (!time)
-      return time.error();
-    if (*time < bestTime) {
-      bestTime = *time;
-      best = solution;
-    }
+  if (!finder) {
+    FinderOptions options;
+    options.threads = target().threads;
+    options.cpu = cpu;
+    Result<std::unique_ptr<Finder>> created = Finder::create(options);
+    if (!created)
+      return created.error();
+    finder = std::move(*created);
   }
-  return *best;
-}
-
-/// The tuner's answer, which it keeps in the journal.
-Result<DriverSolution> DriverRun::search(const Problem &problem) {
-  Result<std::unique_ptr<Journal>> journal = Journal::open(
-      Journal::getDefaultPath(target()), JournalContext::forTarget(target()));
-  if (!journal)
-    return journal.error();
-  Result<FindPolicy> policy = resolveFindPolicy({}, {});
-  if (!policy)
-    return policy.error();
-  Progress progress(llvm::errs(), Progress::detectStyle(/*quiet=*/true));
-  Result<std::unique_ptr<Journal>> system = openSystemStore(target());
-  if (!system)
-    progress.remark(system.message());
-  Tuner tuner(compiler, **journal, progress);
-  tuner.setFindPolicy(*policy);
-  tuner.setSystemStore(system ? system->get() : nullptr);
-  Result<Solution> solution = tuner.tune(problem);
-  if (!solution)
-    return solution.error();
-  return DriverSolution{solution->solver, solution->config};
+  FindOptions options;
+  options.tuning = line.search;
+  Result<std::vector<FoundSolution>> found =
+      finder->findSolutions(problem, options);
+  if (!found)
+    return found.error();
+  const Solution &best = found->front().solution;
+  return DriverSolution{best.solver, best.config};
 }
 
 Result<DriverSolution> DriverRun::choose(const Problem &problem) {
-  if (line.search)
-    return search(problem);
-  if (line.solution == "-1")
+  if (line.search || line.solution == "-1")
     return findFastest(problem);
   if (line.solution != "0")
     return findNamed(problem);
@@ -287,7 +258,7 @@ int runDriver(const DriverArguments &arguments) {
     return fail(target.message());
   KernelCompiler compiler(
       *target, std::make_shared<KernelCache>(KernelCache::defaultDirectory()));
-  DriverRun run(*line, compiler);
+  DriverRun run(*line, compiler, arguments.cpu);
   for (const DriverTask &task : line->tasks)
     if (Status status = run.run(task); !status)
       return fail(task.name + ": " + status.message());

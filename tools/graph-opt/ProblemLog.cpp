@@ -37,26 +37,40 @@ static std::vector<std::string> getLines(const Package &package) {
   return lines;
 }
 
-/// The lines of a log that is there already.
-static llvm::StringSet<> readLines(const std::string &path) {
+namespace {
+
+/// What a log has already.
+struct KnownLines {
   llvm::StringSet<> lines;
+  /// Somebody edited it: the last line does not end.
+  bool isCut = false;
+};
+
+} // namespace
+
+static KnownLines readLines(const std::string &path) {
+  KnownLines known;
   if (auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true)) {
+    llvm::StringRef text = (*file)->getBuffer();
     llvm::SmallVector<llvm::StringRef> split;
-    (*file)->getBuffer().split(split, '\n');
-    lines.insert_range(split);
+    text.split(split, '\n');
+    known.lines.insert_range(split);
+    known.isCut = !text.empty() && !text.ends_with("\n");
   }
-  return lines;
+  return known;
 }
 
 static Status append(const std::string &path,
                      const std::vector<std::string> &lines) {
-  llvm::StringSet<> known = readLines(path);
+  KnownLines known = readLines(path);
   std::error_code code;
   llvm::raw_fd_ostream os(path, code, llvm::sys::fs::OF_Append);
   if (code)
     return Error{"--log-driver " + path + ": " + code.message()};
+  if (known.isCut)
+    os << '\n';
   for (const std::string &line : lines)
-    if (!known.contains(line))
+    if (!known.lines.contains(line))
       os << line << '\n';
   os.close();
   if (!os.has_error())

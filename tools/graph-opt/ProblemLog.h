@@ -17,7 +17,8 @@ namespace tarpon {
 
 /// Appends the problems of the layers to `path`, as lines that `graph-opt tune`
 /// reads and that are not there yet; "" for no file. With
-/// $TARPON_ENABLE_LOGGING_CMD set to anything but 0, prints them to stderr, too.
+/// $TARPON_ENABLE_LOGGING_CMD set to anything but 0, prints them to stderr,
+/// too.
 runtime::Status logProblems(const runtime::Package &package,
                             const std::string &path);
 

@@ -35,19 +35,34 @@ public:
 
   Status tune(const std::vector<Problem> &problems);
   void printSummary() const;
+  int64_t countFailed() const { return failed; }
 
 private:
   Status tune(const Problem &problem);
+  Status fail(const Problem &problem, const std::string &reason);
 
   Finder &finder;
   Progress progress;
   Deadline deadline = Deadline::never();
-  int64_t searched = 0, known = 0, left = 0;
+  int64_t searched = 0, known = 0, left = 0, failed = 0;
+  /// Why the last problem could not be tuned; empty if it could.
+  std::string lastFailure;
 };
 
 } // namespace
 
-/// Problems on which nothing has to be measured take no time.
+/// One problem that is too large, say, does not end the run; what fails twice
+/// in the same way (no evaluator, a full disk) does.
+Status TuneRun::fail(const Problem &problem, const std::string &reason) {
+  if (reason == lastFailure)
+    return Error{reason};
+  lastFailure = reason;
+  ++failed;
+  progress.remark(problem.key() + " is left out: " + reason);
+  progress.advance(1);
+  return success();
+}
+
 Status TuneRun::tune(const Problem &problem) {
   int64_t before = finder.getStatistics().measured;
   FindOptions options;
@@ -55,8 +70,16 @@ Status TuneRun::tune(const Problem &problem) {
   Result<std::vector<FoundSolution>> found =
       finder.findSolutions(problem, options);
   if (!found)
-    return found.error();
-  ++(finder.getStatistics().measured > before ? searched : known);
+    return fail(problem, found.message());
+  lastFailure.clear();
+  if (finder.getStatistics().measured > before) {
+    ++searched;
+    progress.advance(1);
+    return success();
+  }
+  // It took no time, and says nothing of how long the others take.
+  ++known;
+  progress.expect(-1);
   return success();
 }
 
@@ -73,7 +96,6 @@ Status TuneRun::tune(const std::vector<Problem> &problems) {
         formatv("{0} of {1}: {2}", number, problems.size(), problem.op));
     if (Status status = tune(problem); !status)
       return status;
-    progress.advance(1);
   }
   progress.finish();
   return success();
@@ -83,6 +105,8 @@ void TuneRun::printSummary() const {
   const SearchStatistics &search = finder.getStatistics();
   llvm::outs() << formatv("problems: {0} tuned, {1} known already", searched,
                           known);
+  if (failed)
+    llvm::outs() << formatv(", {0} left out", failed);
   if (left)
     llvm::outs() << formatv(", {0} left when the time was over", left);
   llvm::outs() << formatv(
@@ -116,7 +140,7 @@ int runTune(const TuneArguments &arguments) {
     return fail(status.message());
   run.printSummary();
   if (workload->faults.empty())
-    return kSuccess;
+    return run.countFailed() ? kUserError : kSuccess;
   return fail(formatv("{0}: {1} of {2} lines pose no problem that can be "
                       "tuned here",
                       arguments.workload, workload->faults.size(),

@@ -19,6 +19,7 @@
 #define TARPON_AUTOTUNE_FIND_H
 
 #include "tarpon/Autotune/Search.h"
+#include "tarpon/Runtime/Executor.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -104,9 +105,10 @@ public:
 
   /// Runs on the caller's buffers: one per operand and result of the problem,
   /// as they lie in memory. Constant operands (`:const`) are read when the
-  /// solution is compiled, and again when they are at another address: who
-  /// changes them in place calls compileSolution. The second call of a solution
-  /// looks nothing up but its key.
+  /// solution is compiled, once per set of addresses: who changes them in
+  /// place, or frees them and uses the addresses again, calls compileSolution.
+  /// The second call of a solution looks nothing up but its key. The last 256
+  /// are kept.
   runtime::Status runSolution(const FoundSolution &found,
                               llvm::ArrayRef<const void *> operands,
                               llvm::ArrayRef<void *> results);
@@ -123,7 +125,9 @@ public:
                           llvm::ArrayRef<const void *> operands);
 
   /// Refuses what was made for another target or by another version. A solution
-  /// that was saved with its kernels runs without any being compiled.
+  /// that was saved with its kernels runs without any being compiled, and with
+  /// the constants and scales that it was saved with: those of the caller are
+  /// not read.
   runtime::Result<FoundSolution> loadSolution(const std::string &path);
 
   /// Answers before expected fractions do; has to outlive the finder.
@@ -139,6 +143,7 @@ public:
 
 private:
   struct Invoker;
+  using InvokerList = std::vector<std::unique_ptr<Invoker>>;
 
   explicit Finder(const FinderOptions &options);
   runtime::Status open();
@@ -150,6 +155,10 @@ private:
         llvm::ArrayRef<const void *> operands) const;
   runtime::Result<Invoker *> load(const FoundSolution &found,
                                   runtime::Package package);
+  Invoker *findInvoker(const FoundSolution &found,
+                       llvm::ArrayRef<const void *> operands);
+  void evictInvoker();
+  const runtime::Executor *getExecutor() const;
 
   runtime::Status save(const FoundSolution &found, const std::string &path,
                        bool hasKernels) const;
@@ -162,8 +171,9 @@ private:
   std::unique_ptr<KernelCompiler> compiler;
   std::unique_ptr<Journal> journal, system;
   std::unique_ptr<Tuner> tuner;
-  std::unordered_map<std::string, std::unique_ptr<Invoker>> invokers;
-  int64_t preparations = 0;
+  /// By key; several for several sets of constants.
+  std::unordered_map<std::string, InvokerList> invokers;
+  int64_t preparations = 0, calls = 0;
 };
 
 } // namespace tarpon

@@ -39,6 +39,8 @@ enum class MeasurementStatus : uint8_t { Ok, Wrong, Crashed, TimedOut, Failed };
 /// The spelling in the journal: "ok", "wrong", "crashed", "timed-out",
 /// "failed".
 llvm::StringRef getStatusName(MeasurementStatus status);
+/// The inverse; Failed for any other text.
+MeasurementStatus parseStatusName(llvm::StringRef name);
 
 /// A candidate: a problem, by its key, with a solver and a perf config in its
 /// text form.
@@ -76,6 +78,13 @@ struct Measurement {
   /// Whether it comes from a journal that was opened read-only: the system
   /// store.
   bool isSystem = false;
+
+  /// Whether nothing is known against its results. A kernel that was found
+  /// wrong once is not to be trusted, whatever it was before.
+  bool mayBeRight() const {
+    return status != MeasurementStatus::Wrong &&
+           status != MeasurementStatus::Crashed;
+  }
 
   /// Whether it may have been the machine's fault: a full disk, or somebody
   /// else's load.

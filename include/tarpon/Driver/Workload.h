@@ -9,7 +9,8 @@
 // key. What a log puts in front of a driver line does not matter, so that logs
 // of MIOpen ("MIOpen(HIP): Command [...] ./bin/MIOpenDriver conv ...") and
 // Tarpon's own ("graph-opt driver conv ...") are read as they are. Empty lines
-// and those that start with '#' say nothing.
+// and those that start with '#' say nothing; in a log with lines of MIOpen,
+// neither does what else the application has logged.
 //
 //===----------------------------------------------------------------------===//
 

@@ -20,6 +20,8 @@
 
 namespace tarpon::runtime {
 
+class Executor;
+
 struct ExecutorOptions {
   /// Threads, the caller included; 0 means one per core that this process may
   /// use.
@@ -31,6 +33,9 @@ struct ExecutorOptions {
   /// Fills the arena and the scratch with 0xff bytes (NaN in every float
   /// format) at first, so that a kernel that reads what nobody wrote is seen.
   bool poisonMemory = false;
+  /// Takes the threads of this executor instead of starting some, whatever
+  /// `threads` says: of the two only one may run at a time.
+  const Executor *threadsOf = nullptr;
   /// Runs the tasks of each launch one by one from the last to the first, on
   /// the calling thread: a kernel whose result depends on the order is seen.
   bool reverseTasks = false;

@@ -371,6 +371,42 @@ TEST_F(FindTest, ASystemRecordThatDoesNotHoldIsSearched) {
   EXPECT_EQ(solution.source, "user-db");
 }
 
+/// One config that hung, or a slow one, says nothing of the others.
+TEST_F(FindTest, SingleMeasurementsDoNotHideASolverOfTheSystemStore) {
+  makeSystem(1e-3);
+  auto add = [&](MeasurementStatus status, const char *config, double median) {
+    Measurement row;
+    row.key = {problem.key(), "first-v1", config};
+    row.status = status;
+    row.median = median;
+    ASSERT_TRUE(openUser()->record(row));
+  };
+  FindPolicy fast = {FindMode::Fast, TuningPolicy::None};
+  add(MeasurementStatus::TimedOut, "variant=2", 0);
+  EXPECT_EQ(find(fast).source, "system-db");
+  add(MeasurementStatus::Ok, "variant=0", 1);
+  EXPECT_EQ(find(fast).source, "system-db");
+  EXPECT_EQ(find(fast).config.str(), "variant=1");
+  // The same candidate, found wrong here.
+  add(MeasurementStatus::Wrong, "variant=1", 0);
+  EXPECT_EQ(find(fast).config.str(), "variant=0");
+}
+
+/// Better than the reference, which is slow by design.
+TEST_F(FindTest, AGuessThatHungGoesBeforeTheReferenceOnly) {
+  for (const char *id : {"first-v1", "second-v1"}) {
+    Measurement row;
+    row.key = {problem.key(), id, "variant=0"};
+    row.status = MeasurementStatus::TimedOut;
+    ASSERT_TRUE(openUser()->record(row));
+  }
+  SolutionLimits limits;
+  limits.disabledSolvers = {"elementwise-v1"};
+  Solution solution =
+      find({FindMode::Fast, TuningPolicy::None}, nullptr, {false, limits});
+  EXPECT_EQ(solution.solver, &first);
+}
+
 TEST_F(FindTest, ASearchThatIsCutShortIsNoRecord) {
   {
     auto journal = openUser();

@@ -139,7 +139,8 @@ TEST_F(FinderTest, ImmediateModeSaysWhoAnswers) {
   EXPECT_EQ(finder->getStatistics().measured, 0);
   ASSERT_TRUE(finder->findSolutions(relu));
   finder->setRanker(&ranker);
-  EXPECT_EQ(finder->listSolutions(relu)[0].solution.source, "user-db");
+  EXPECT_EQ(finder->listSolutions(relu)[0].solution.source, "measured");
+  EXPECT_EQ(makeFinder()->listSolutions(relu)[0].solution.source, "user-db");
 }
 
 TEST_F(FinderTest, RunsOnTheCallersBuffers) {
@@ -229,6 +230,42 @@ TEST_F(FinderTest, SavedSolutionsRun) {
   }
 }
 
+/// What came with a package keeps its constants, and leaves the caller's alone.
+TEST_F(FinderTest, LoadedKernelsReplaceNobodysConstants) {
+  std::string path = directory.file("s.json");
+  auto input = makeTensor(conv.operands[0], 1);
+  auto saved = makeTensor(conv.operands[1], 2);
+  auto other = makeTensor(conv.operands[1], 3);
+  auto finder = makeFinder();
+  FoundSolution found = finder->listSolutions(conv)[0];
+  const void *operands[] = {nullptr, saved.data.data()};
+  ASSERT_TRUE(finder->saveSolutionWithKernels(found, path, operands));
+  auto ofSaved = run(*finder, found, input, saved);
+  auto ofOther = run(*finder, found, input, other);
+  EXPECT_NE(ofSaved, ofOther);
+  auto fresh = makeFinder();
+  auto loaded = fresh->loadSolution(path);
+  ASSERT_TRUE(loaded) << loaded.message();
+  EXPECT_EQ(run(*fresh, *loaded, input, other), ofSaved);
+  EXPECT_EQ(run(*fresh, found, input, other), ofOther);
+  EXPECT_EQ(run(*fresh, *loaded, input, other), ofSaved);
+}
+
+TEST_F(FinderTest, SetsOfConstantsAreKeptSideBySide) {
+  auto finder = makeFinder();
+  auto input = makeTensor(conv.operands[0], 1);
+  auto one = makeTensor(conv.operands[1], 2);
+  auto two = makeTensor(conv.operands[1], 3);
+  FoundSolution found = finder->listSolutions(conv)[0];
+  auto ofOne = run(*finder, found, input, one);
+  auto ofTwo = run(*finder, found, input, two);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(run(*finder, found, input, one), ofOne);
+    EXPECT_EQ(run(*finder, found, input, two), ofTwo);
+  }
+  EXPECT_EQ(finder->countPreparations(), 2);
+}
+
 TEST_F(FinderTest, SolutionsOfOtherOriginAreRefused) {
   std::string path = directory.file("s.json");
   ASSERT_TRUE(
@@ -255,6 +292,11 @@ TEST_F(FinderTest, SolutionsOfOtherOriginAreRefused) {
   EXPECT_THAT(getError(path), HasSubstr("is not a problem key"));
   replace("\"threads\": 1", "\"threads\": \"1\"");
   EXPECT_EQ(getError(path), path + ": threads: expected an integer");
+  std::string plain = text;
+  text.insert(text.find('{') + 1, "\n  \"median_ms\": -5,");
+  replace("tarpon.solution/1", "tarpon.solution/1");
+  EXPECT_EQ(getError(path), path + ": median_ms: expected a positive number");
+  text = plain;
   replace("tarpon.solution/1", "tarpon.solution/2");
   EXPECT_THAT(getError(path), HasSubstr("schema: expected"));
   replace("\"kernels\": false", "\"kernels\": true");

@@ -159,6 +159,27 @@ TEST_F(JournalTest, LaterMeasurementsReplaceEarlierOnes) {
   EXPECT_EQ(query("SELECT count(*) FROM measurement"), "2");
 }
 
+/// Even one that was in a final before.
+TEST_F(JournalTest, WhatWasFoundWrongLaterIsNotServed) {
+  auto journal = open();
+  for (MeasurementStatus status :
+       {MeasurementStatus::Wrong, MeasurementStatus::Crashed}) {
+    ASSERT_TRUE(
+        journal->record(makeMeasurement("a", 1, MeasurementStage::Final)));
+    EXPECT_TRUE(journal->getBest("conv(...)"));
+    Measurement race = makeMeasurement("a", 1);
+    race.status = status;
+    ASSERT_TRUE(journal->record(race));
+    EXPECT_FALSE(journal->getBest("conv(...)"));
+  }
+  ASSERT_TRUE(
+      journal->record(makeMeasurement("a", 1, MeasurementStage::Final)));
+  Measurement hung = makeMeasurement("a", 1);
+  hung.status = MeasurementStatus::TimedOut;
+  ASSERT_TRUE(journal->record(hung));
+  EXPECT_TRUE(journal->getBest("conv(...)"));
+}
+
 TEST_F(JournalTest, KilledRunLosesNothingThatWasRecorded) {
   runAndKill([&] {
     auto journal = open();

@@ -38,12 +38,14 @@ TEST(WorkloadTest, LogsAreReadAsTheyAre) {
   Workload workload = parseWorkload(
       "# a comment\n"
       "\n"
+      "epoch 1: loss 0.5\n"
       "MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 1 "
       "-c 8 -H 9 -W 9 -k 16 -y 3 -x 3 -p 1 -q 1 -F 1 -t 1\r\n"
-      "conv -n 1 -c 8 -H 9 -W 9 -k 16 -y 3 -x 3 -p 1 -q 1 -F 1\n"
+      "graph-opt driver --threads 1 --cpu native conv -n 1 -c 8 -H 9 -W 9 -k "
+      "16 -y 3 -x 3 -p 1 -q 1 -F 1\n"
       "graph-opt driver 'relu(1x8x4x4xf32:nhwc)->1x8x4x4xf32:nhwc'\n"
-      "relu(1x8x4x4xf32:nhwc)->1x8x4x4xf32:nhwc\n"
-      "conv -n 1 -c 8 -H 9 -W 9 -k 16 -y 3 -x 3 -F 0");
+      "graph-opt driver relu(1x8x4x4xf32:nhwc)->1x8x4x4xf32:nhwc\n"
+      "MIOpenDriver conv -n 1 -c 8 -H 9 -W 9 -k 16 -y 3 -x 3 -F 0");
   EXPECT_TRUE(workload.faults.empty());
   EXPECT_EQ(workload.lines, 5);
   // The last line asks for all directions, without padding.
