@@ -99,6 +99,10 @@ json Server::load(llvm::StringRef solverId, llvm::StringRef configText,
   const Solver *solver = findSolver(solverId);
   if (mlir::failed(problem) || mlir::failed(config) || !solver)
     return fail("there is no such solution");
+  const TargetInfo &target = compiler.getTarget();
+  if (!checkApplicable(*solver, *problem, target) ||
+      !solver->isValidConfig(*problem, target, *config))
+    return fail("the solution is not valid any more");
   auto built = buildProblemPackage(*problem, *solver, *config, compiler);
   if (!built)
     return fail(built.message());

@@ -20,6 +20,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -63,6 +64,7 @@ private:
   Status compileQuickly();
   Status compileReference();
   Status checkSources();
+  Status checkReferenceLayers();
   void describe();
   Status writeOutputs();
 
@@ -264,6 +266,25 @@ Status Compilation::checkSources() {
                   "not measured in time");
 }
 
+/// What only the reference can do is slow, which may be the whole model's
+/// speed.
+Status Compilation::checkReferenceLayers() {
+  std::vector<std::string> names;
+  for (const runtime::Layer &layer : outcome.package.layers)
+    if (layer.solver == getReferenceSolver().id() &&
+        layer.flops >= policy::kNotableReferenceFlops)
+      names.push_back("'" + layer.name + "'");
+  if (names.empty())
+    return runtime::success();
+  size_t count = names.size();
+  constexpr size_t kShown = 3;
+  names.resize(std::min(count, kShown));
+  return fallBack(
+      (count == 1 ? "a layer is" : std::to_string(count) + " layers are") +
+      std::string(" computed by the slow reference solver: ") +
+      llvm::join(names, ", ") + (count > kShown ? ", ..." : ""));
+}
+
 Status Compilation::compileQuickly() {
   outcome.mode = CompileOutcome::Quick;
   GlobalChoice choice = {options.dtype.values.front(),
@@ -394,6 +415,8 @@ Result<CompileOutcome> Compilation::run() {
                   : wantsTuning()         ? tune()
                                           : compileQuickly();
   progress.finish();
+  if (status && outcome.mode != CompileOutcome::Replayed)
+    status = checkReferenceLayers();
   if (status && options.withReference)
     status = compileReference();
   if (!status)

@@ -55,6 +55,9 @@ inline constexpr int64_t kRotateBytes = 8 << 20;
 /// Where nothing is known of a problem of so many operations, it is worth while
 /// to verify a faster kernel before it computes something in this process.
 inline constexpr double kSlowReferenceFlops = 2e7;
+/// From so many operations on, a layer that only the reference solver can
+/// compute is worth a remark: it takes about 2 ms.
+inline constexpr double kNotableReferenceFlops = 1e6;
 /// As many candidates are tried for that, each of which may hang.
 inline constexpr size_t kMaxVerifications = 2;
 

@@ -224,6 +224,9 @@ static Applicability checkBlocks(const Layout &layout, int64_t channels,
   return Applicability::yes();
 }
 
+/// As many products of u8 and i8 fit into an i32, whatever they are.
+static constexpr int64_t kMaxBytesSummed = (int64_t(1) << 31) / (255 * 128);
+
 Applicability igemm::isSupported(const Problem &problem,
                                  const TargetInfo &target,
                                  const Geometry &geometry, bool packsFilters) {
@@ -234,6 +237,10 @@ Applicability igemm::isSupported(const Problem &problem,
   if (Applicability epilogue = checkEpilogue(problem, geometry.batched);
       !epilogue)
     return epilogue;
+  if (problem.operands[0].quantized &&
+      geometry.channels * geometry.taps() > kMaxBytesSummed)
+    return Applicability::no("sums of so many products of bytes may exceed 32 "
+                             "bits");
   const Layout &layout = problem.operands[0].layout;
   if (Applicability input =
           checkBlocks(layout, geometry.channels, geometry, /*lanes=*/1);

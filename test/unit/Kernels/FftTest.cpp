@@ -8,6 +8,8 @@
 #include "AreaProblems.h"
 #include "SolverTest.h"
 
+#include "tarpon/Targets/Host/HostTarget.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -157,6 +159,27 @@ TEST(Fft, saysWhatItDoesNotTake) {
   Problem variable = problem;
   variable.operands[1].constant = false;
   EXPECT_EQ(getReason(variable), "needs a constant filter");
+}
+
+/// Where every tile's products take more scratch than allowed, there is no
+/// config to offer.
+TEST(Fft, alwaysHasAConfigToOffer) {
+  const Solver &solver = *findSolver("conv-fft-v1");
+  auto target = getHostTarget(/*threads=*/1);
+  ASSERT_TRUE(target) << target.message();
+  int refused = 0;
+  for (int64_t channels : {16, 512, 1536})
+    for (int64_t kernel : {5, 17, 33, 35, 63}) {
+      Problem problem = makeProblem(channels, kernel, 64, /*depthwise=*/false);
+      if (!solver.isApplicable(problem, *target)) {
+        ++refused;
+        continue;
+      }
+      EXPECT_TRUE(solver.isValidConfig(problem, *target,
+                                       solver.defaultConfig(problem, *target)))
+          << problem.key();
+    }
+  EXPECT_GT(refused, 0);
 }
 
 TEST(Fft, checksConfigs) {

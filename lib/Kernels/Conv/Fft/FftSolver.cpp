@@ -174,6 +174,11 @@ static Applicability checkFilter(const Problem &problem) {
   return Applicability::yes();
 }
 
+using AppendTiles = decltype(&winograd::appendTiles);
+static winograd::RankedConfigs rankConfigs(const Problem &problem,
+                                           const TargetInfo &target,
+                                           AppendTiles append);
+
 Applicability ConvFft::isApplicable(const Problem &problem,
                                     const TargetInfo &target) const {
   if (problem.op != "conv")
@@ -190,7 +195,14 @@ Applicability ConvFft::isApplicable(const Problem &problem,
     return Applicability::no("needs channel blocks of whole vectors");
   if (Applicability filter = checkFilter(problem); !filter)
     return filter;
-  return igemm::isSupported(problem, target, makeGeometry(problem));
+  if (Applicability known =
+          igemm::isSupported(problem, target, makeGeometry(problem));
+      !known)
+    return known;
+  if (rankConfigs(problem, target, winograd::appendDefaultTiles).empty())
+    return Applicability::no("a tile's products would take more than 64 MiB of "
+                             "scratch");
+  return Applicability::yes();
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,8 +224,6 @@ bool ConvFft::isValidConfig(const Problem &problem, const TargetInfo &target,
          isFeasible(tile, problem) &&
          getScratch(problem, target, config) <= kMaxScratchBytes;
 }
-
-using AppendTiles = decltype(&winograd::appendTiles);
 
 /// Ranks configs of all shapes of tiles, with the register tiles that `append`
 /// tells.
