@@ -141,8 +141,11 @@ void ProblemGenerator::addWindow(Problem &problem,
     int64_t stride = oneOf<int64_t>({1, 1, 2, 2, 3});
     int64_t dilation = chance(80) ? 1 : 2;
     int64_t extent = dilation * (kernel[d] - 1) + 1;
-    int64_t begin = pick(0, std::min<int64_t>(2, kernel[d] - 1));
-    int64_t end = pick(0, std::min<int64_t>(2, kernel[d] - 1));
+    // Now and then, whole windows of a convolution see nothing but padding.
+    int64_t most = problem.op == "conv" && chance(10)
+                       ? kernel[d] + 1
+                       : std::min<int64_t>(2, kernel[d] - 1);
+    int64_t begin = pick(0, most), end = pick(0, most);
     input.shape[2 + d] = std::max(input.shape[2 + d],
                                   std::max<int64_t>(1, extent - begin - end));
     int64_t room = input.shape[2 + d] + begin + end - extent;
