@@ -383,8 +383,17 @@ def cell(value: float | None) -> str:
     return f"{'-' if value is None else format(value, '.3f'):>8}"
 
 
-def tell_all(results: Sequence[dict[str, Any]], batch: int) -> None:
-    """Prints the summary of several results and writes it."""
+def read_results(batch: int) -> list[dict[str, Any]]:
+    """What was written for each network, by this run or an earlier one."""
+    return [
+        json.loads(path.read_text())
+        for path in sorted(RESULTS.glob(f"*-b{batch}-t*.json"))
+    ]
+
+
+def tell_all(batch: int) -> None:
+    """Prints the summary of all results that there are and writes it."""
+    results = read_results(batch)
     rows = summarise(results)
     print_summary(results, rows)
     path = RESULTS / f"models-b{batch}.json"
@@ -396,7 +405,10 @@ def tell_all(results: Sequence[dict[str, Any]], batch: int) -> None:
             "summary": rows,
             "two_threads_over_one": speedups(results),
             "results": [
-                {key: r[key] for key in ("network", "settings", "ratios", "contestants")}
+                {
+                    key: r[key]
+                    for key in ("network", "commit", "settings", "ratios", "contestants")
+                }
                 for r in results
             ],
         },
@@ -479,7 +491,7 @@ def main() -> int:
                 print(f"{name}, {threads} thread(s): {error}", file=sys.stderr)
                 failures += 1
     if len(results) > 1:
-        tell_all(results, arguments.batch)
+        tell_all(arguments.batch)
     return 1 if failures else 0
 
 

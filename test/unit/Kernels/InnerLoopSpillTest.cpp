@@ -116,6 +116,27 @@ static const char *const kProblems[] = {
     "conv(1x128x14x14xi8q, 128x128x3x3xi8q:const; 1x128x1x1xf32:const)->"
     "1x128x14x14xi8q {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
     "add(2)",
+    // one and three dimensions
+    "conv(1x64x200xf32:nhwc, 64x64x3xf32:const; 1x64x1xf32:const)->"
+    "1x64x200xf32:nhwc {dilations=1 group=1 pads=1,1 strides=1} | add(2) | "
+    "relu",
+    "conv(1x32x8x28x28xf32, 64x32x3x3x3xf32:const; 1x64x1x1x1xf32:const)->"
+    "1x64x8x28x28xf32 {dilations=1,1,1 group=1 pads=1,1,1,1,1,1 "
+    "strides=1,1,1} | add(2) | relu",
+    // backward data and weights
+    "conv_transpose(1x128x14x14xf32:nhwc, 128x64x4x4xf32:const)->"
+    "1x64x28x28xf32:nhwc {dilations=1,1 group=1 output_padding=0,0 "
+    "pads=1,1,1,1 strides=2,2}",
+    "conv_transpose(1x128x14x14xf32, 128x64x2x2xf32:const)->"
+    "1x64x28x28xf32 {dilations=1,1 group=1 output_padding=0,0 "
+    "pads=0,0,0,0 strides=2,2}",
+    "conv_transpose(1x96x28x28xf32:nhwc, 96x1x3x3xf32:const)->"
+    "1x96x28x28xf32:nhwc {dilations=1,1 group=96 output_padding=0,0 "
+    "pads=1,1,1,1 strides=1,1}",
+    "conv_backward_weights(1x64x28x28xf32:nhwc, 1x128x28x28xf32:nhwc)->"
+    "128x64x3x3xf32 {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1}",
+    "conv_backward_weights(1x64x28x28xf32, 1x128x28x28xf32)->"
+    "128x64x1x1xf32 {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1}",
 };
 
 /// All directions, should there be several.
