@@ -88,6 +88,7 @@ private:
   DbMergeArguments dbMerge;
   DbPruneArguments dbPrune;
   DbDiffArguments dbDiff;
+  DbPublishArguments dbPublish;
   FindArguments find;
   TuneArguments tune;
 };
@@ -395,6 +396,13 @@ void CommandLine::addDbWhole(CLI::App *db) {
       db, "merge", "Take the records of another store that are missing",
       dbMerge.store, /*hasJson=*/false, [this] { return runDbMerge(dbMerge); });
   merge->add_option("OTHER", dbMerge.other, "The other store")
+      ->required()
+      ->type_name("");
+  CLI::App *publish =
+      addDb(db, "publish", "Write the best records as a system store",
+            dbPublish.store, /*hasJson=*/false,
+            [this] { return runDbPublish(dbPublish); });
+  publish->add_option("OUT", dbPublish.output, "The store to write")
       ->required()
       ->type_name("");
   CLI::App *prune =

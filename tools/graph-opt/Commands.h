@@ -139,6 +139,11 @@ struct DbPruneArguments {
   std::string imported;
 };
 
+struct DbPublishArguments {
+  StoreArguments store;
+  std::string output;
+};
+
 struct DbDiffArguments {
   StoreArguments store;
   std::string other;
@@ -152,6 +157,7 @@ int runDbList(const DbListArguments &arguments);
 int runDbCheck(const StoreArguments &arguments);
 int runDbMerge(const DbMergeArguments &arguments);
 int runDbPrune(const DbPruneArguments &arguments);
+int runDbPublish(const DbPublishArguments &arguments);
 int runDbDiff(const DbDiffArguments &arguments);
 
 /// What finding solutions of problems goes by.

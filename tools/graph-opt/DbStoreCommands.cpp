@@ -170,6 +170,19 @@ int runDbMerge(const DbMergeArguments &arguments) {
   return kSuccess;
 }
 
+int runDbPublish(const DbPublishArguments &arguments) {
+  Result<std::string> path = getStorePath(arguments.store);
+  if (!path)
+    return fail(path.message());
+  Result<PublishSummary> summary = publishStore(*path, arguments.output);
+  if (!summary)
+    return fail(summary.message());
+  llvm::outs() << formatv("published: {0} of {1}\n",
+                          count(summary->measurements, "solution"),
+                          count(summary->problems, "problem"));
+  return kSuccess;
+}
+
 /// Drops the records of one imported file.
 static int pruneImported(const DbPruneArguments &arguments) {
   Result<std::string> path = getStorePath(arguments.store);

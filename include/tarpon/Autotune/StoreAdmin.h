@@ -104,6 +104,16 @@ private:
   std::unique_ptr<StoreFile> store;
 };
 
+struct PublishSummary {
+  int64_t problems = 0, measurements = 0;
+};
+
+/// Writes a store to `output`, which must not be there, with the best config of
+/// each solver for each problem that this build has measured, without samples:
+/// what a system store holds.
+runtime::Result<PublishSummary> publishStore(const std::string &path,
+                                             const std::string &output);
+
 /// The differences, with times that changed by more than `minChange` (0.05).
 StoreDiff compareSolutions(const std::vector<BestSolution> &here,
                            const std::vector<BestSolution> &there,

@@ -294,6 +294,37 @@ TEST_F(StoreAdminTest, WhatIsNoStoreIsNotMerged) {
 // Comparing
 //===----------------------------------------------------------------------===//
 
+/// The best of each solver, of this build, without how they were measured.
+TEST_F(StoreAdminTest, PublishKeepsTheBestOfEachSolver) {
+  record(path, makeMeasurement(kRelu, "a-v1", 1));
+  Measurement slower = makeMeasurement(kRelu, "a-v1", 2);
+  slower.key.config = "tile=2";
+  record(path, slower);
+  record(path, makeMeasurement(kRelu, "b-v1", 3));
+  Measurement wrong = makeMeasurement(kRelu, "c-v1", 1);
+  wrong.status = MeasurementStatus::Wrong;
+  record(path, wrong);
+  record(path, makeMeasurement(kTanh, "a-v1", 4), /*isStale=*/true);
+  auto summary = publishStore(path, otherPath);
+  ASSERT_TRUE(summary) << summary.message();
+  EXPECT_EQ(summary->problems, 1);
+  EXPECT_EQ(summary->measurements, 2);
+  auto published = Journal::openReadOnly(otherPath, makeContext());
+  ASSERT_TRUE(published) << published.message();
+  auto rows = (*published)->getMeasurements(kRelu);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].key.config, "tile=1");
+  EXPECT_EQ(rows[0].median, 1);
+  EXPECT_TRUE(rows[0].samples.empty());
+  EXPECT_EQ(rows[1].key.solver, "b-v1");
+  EXPECT_EQ(publishStore(path, otherPath).message(),
+            otherPath + " is there already");
+  std::string empty = directory.file("c.journal");
+  record(empty, makeMeasurement(kTanh, "a-v1", 4), /*isStale=*/true);
+  EXPECT_THAT(publishStore(empty, directory.file("d.journal")).message(),
+              HasSubstr("has no records of this build to publish"));
+}
+
 TEST_F(StoreAdminTest, Differences) {
   const std::string exp = "exp(1x2x3x4xf32)->1x2x3x4xf32",
                     log = "log(1x2x3x4xf32)->1x2x3x4xf32";
