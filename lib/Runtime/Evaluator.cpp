@@ -12,6 +12,7 @@
 
 #include "tarpon/Runtime/Evaluator.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -20,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <system_error>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -150,6 +152,41 @@ EvaluatorProcess::Transfer EvaluatorProcess::receiveLine(std::string &line,
   return Transfer::Done;
 }
 
+/// What the process has computed so far, on all of its threads; zero if nobody
+/// can tell.
+static std::chrono::nanoseconds getCpuTime(pid_t process) {
+  clockid_t clock;
+  timespec time;
+  if (clock_getcpuclockid(process, &clock) != 0 ||
+      clock_gettime(clock, &time) != 0)
+    return {};
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// Sends the request and waits for the answer. What the process did not compute
+/// of its time it gets once more, until it has had its multiple.
+EvaluatorProcess::Transfer
+EvaluatorProcess::exchange(std::string_view request, std::string &answer,
+                           std::chrono::milliseconds timeLimit) {
+  Deadline start = std::chrono::steady_clock::now();
+  Deadline last = start + kIdleFactor * timeLimit;
+  std::chrono::nanoseconds computed = getCpuTime(process);
+  if (Transfer sent = send(request, last); sent != Transfer::Done)
+    return sent;
+  Deadline deadline = start + timeLimit;
+  while (true) {
+    Transfer received = receiveLine(answer, deadline);
+    if (received != Transfer::TimedOut || deadline >= last)
+      return received;
+    std::chrono::nanoseconds used = getCpuTime(process) - computed;
+    if (used >= timeLimit)
+      return received;
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(timeLimit - used);
+    deadline = std::min(last, std::chrono::steady_clock::now() + left);
+  }
+}
+
 static std::string signalName(int number) {
   const char *name = sigabbrev_np(number);
   return name ? std::string("SIG") + name : "signal " + std::to_string(number);
@@ -182,14 +219,11 @@ EvaluationAnswer EvaluatorProcess::describeDeath() {
 Result<EvaluationAnswer>
 EvaluatorProcess::attempt(const EvaluationRequest &request,
                           std::chrono::milliseconds timeLimit) {
-  Deadline deadline = std::chrono::steady_clock::now() + timeLimit;
   if (process < 0)
     if (Status status = start(); !status)
       return status.error();
   std::string line;
-  Transfer transfer = send(toJsonLine(request), deadline);
-  if (transfer == Transfer::Done)
-    transfer = receiveLine(line, deadline);
+  Transfer transfer = exchange(toJsonLine(request), line, timeLimit);
   if (transfer == Transfer::Ended)
     return describeDeath();
   if (transfer == Transfer::TimedOut) {

@@ -100,12 +100,18 @@ public:
   EvaluatorProcess &operator=(const EvaluatorProcess &) = delete;
 
   /// Runs one candidate. The time limit covers starting the process, loading,
-  /// the reference, the warm-up and the samples. Whatever the candidate does is
-  /// an outcome; an error means that the evaluator cannot be started or does
-  /// not speak the protocol. A candidate that seems to crash a process that
-  /// served others before is tried once more in a new one, with the same limit.
+  /// the reference, the warm-up and the samples. It is reached when both that
+  /// time has passed and the process has computed for so long: on a busy
+  /// machine it has to wait for its turn, and that is no fault of the
+  /// candidate's. A process that computes nothing is given kIdleFactor times
+  /// the limit. Whatever the candidate does is an outcome; an error means that
+  /// the evaluator cannot be started or does not speak the protocol. A
+  /// candidate that seems to crash a process that served others before is tried
+  /// once more in a new one, with the same limit.
   Result<EvaluationAnswer> evaluate(EvaluationRequest request,
                                     std::chrono::milliseconds timeLimit);
+
+  static constexpr int kIdleFactor = 6;
 
   /// The running process, or -1.
   int processId() const { return process; }
@@ -115,6 +121,8 @@ private:
   enum class Transfer { Done, Ended, TimedOut };
 
   Status start();
+  Transfer exchange(std::string_view request, std::string &answer,
+                    std::chrono::milliseconds timeLimit);
   Transfer send(std::string_view text, Deadline deadline);
   Transfer receiveLine(std::string &line, Deadline deadline);
   Result<EvaluationAnswer> attempt(const EvaluationRequest &request,
