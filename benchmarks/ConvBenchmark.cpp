@@ -23,6 +23,7 @@
 #include "StaticKernels.h"
 
 #include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/PackageBuilder.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -39,8 +40,7 @@ namespace {
 class Server {
 public:
   explicit Server(const TargetInfo &target)
-      : compiler(target, std::make_shared<KernelCache>(
-                             KernelCache::defaultDirectory())) {}
+      : compiler(target, openKernelCache(target)) {}
 
   json answer(llvm::StringRef request);
 

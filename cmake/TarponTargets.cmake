@@ -28,6 +28,7 @@ function(tarpon_add_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+  install(TARGETS ${name} ARCHIVE DESTINATION lib)
 endfunction()
 
 # tarpon_precompile_mlir(LIBRARY)

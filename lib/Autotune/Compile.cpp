@@ -14,6 +14,7 @@
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
@@ -121,8 +122,7 @@ Status Compilation::setUp() {
   Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
   if (!target)
     return target.error();
-  auto cache = std::make_shared<KernelCache>(KernelCache::defaultDirectory());
-  kernels = std::make_unique<KernelCompiler>(*target, std::move(cache));
+  kernels = std::make_unique<KernelCompiler>(*target, openKernelCache(*target));
   Result<FindPolicy> policy =
       resolveFindPolicy(options.findMode, options.tuningPolicy,
                         wantsTuning() ? FindMode::Normal : FindMode::Fast);
@@ -139,7 +139,7 @@ Status Compilation::setUp() {
   return runtime::success();
 }
 
-/// A damaged journal is an error; a place where none can be is a fallback.
+/// A damaged journal is set aside; a place where none can be is a fallback.
 Status Compilation::openJournal() {
   const TargetInfo &target = kernels->getTarget();
   JournalContext journalContext = JournalContext::forTarget(target);

@@ -12,6 +12,7 @@
 #include "tarpon/Autotune/SystemStore.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -69,8 +70,8 @@ Status Finder::open() {
   Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
   if (!target)
     return target.error();
-  compiler = std::make_unique<KernelCompiler>(
-      *target, std::make_shared<KernelCache>(KernelCache::defaultDirectory()));
+  compiler =
+      std::make_unique<KernelCompiler>(*target, openKernelCache(*target));
   Result<std::unique_ptr<Journal>> user = Journal::open(
       Journal::getDefaultPath(*target), JournalContext::forTarget(*target));
   if (!user)

@@ -7,6 +7,8 @@
 
 #include "tarpon/Autotune/SystemStore.h"
 
+#include "tarpon/Targets/ShareDirectory.h"
+
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -22,11 +24,7 @@ std::string tarpon::getSystemStoreDirectory() {
   const char *directory = std::getenv("TARPON_SYSTEM_DB_PATH");
   if (directory && *directory)
     return directory;
-  static int anchor;
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
-  llvm::SmallString<256> folder(path::parent_path(path::parent_path(self)));
-  path::append(folder, "share", "tarpon");
-  return folder.str().str();
+  return getShareDirectory();
 }
 
 Result<std::unique_ptr<Journal>>

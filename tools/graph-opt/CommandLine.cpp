@@ -65,6 +65,7 @@ private:
   void addDb();
   void addDbExchange(CLI::App *db);
   void addDbWhole(CLI::App *db);
+  void addDbKernels(CLI::App *db);
   void addFind();
   void addTune();
 
@@ -89,6 +90,7 @@ private:
   DbPruneArguments dbPrune;
   DbDiffArguments dbDiff;
   DbPublishArguments dbPublish;
+  DbExportKernelsArguments dbExportKernels;
   FindArguments find;
   TuneArguments tune;
 };
@@ -417,6 +419,19 @@ void CommandLine::addDbWhole(CLI::App *db) {
       ->excludes(dry);
 }
 
+void CommandLine::addDbKernels(CLI::App *db) {
+  CLI::App *sub = db->add_subcommand(
+      "export-kernels", "Write a precompiled kernel cache, to be installed");
+  sub->add_option("DIR", dbExportKernels.output,
+                  "The folder: share/tarpon/kernels where Tarpon is installed")
+      ->required()
+      ->type_name("");
+  addCpu(sub, dbExportKernels.cpu);
+  sub->callback([this] {
+    command = [this] { return runDbExportKernels(dbExportKernels); };
+  });
+}
+
 void CommandLine::addDb() {
   CLI::App *db = app.add_subcommand("db", "Look after what was measured, and "
                                           "exchange it with MIOpen");
@@ -442,6 +457,7 @@ void CommandLine::addDb() {
                  "What was imported, with the best of this machine beside it")
       ->excludes(stale);
   addDbWhole(db);
+  addDbKernels(db);
   CLI::App *diff = addDb(db, "diff", "Compare the best solutions of two stores",
                          dbDiff.store, /*hasJson=*/true,
                          [this] { return runDbDiff(dbDiff); });

@@ -150,6 +150,12 @@ struct DbDiffArguments {
   double minChange = 0.05;
 };
 
+struct DbExportKernelsArguments {
+  /// The folder of the cache that is written.
+  std::string output;
+  std::string cpu = "native";
+};
+
 int runDbImport(const DbImportArguments &arguments);
 int runDbExport(const DbExportArguments &arguments);
 int runDbStats(const StoreArguments &arguments);
@@ -159,6 +165,7 @@ int runDbMerge(const DbMergeArguments &arguments);
 int runDbPrune(const DbPruneArguments &arguments);
 int runDbPublish(const DbPublishArguments &arguments);
 int runDbDiff(const DbDiffArguments &arguments);
+int runDbExportKernels(const DbExportKernelsArguments &arguments);
 
 /// What finding solutions of problems goes by.
 struct FinderArguments {

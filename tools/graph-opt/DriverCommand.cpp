@@ -16,6 +16,7 @@
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -256,8 +257,7 @@ int runDriver(const DriverArguments &arguments) {
   Result<TargetInfo> target = getHostTarget(arguments.threads, arguments.cpu);
   if (!target)
     return fail(target.message());
-  KernelCompiler compiler(
-      *target, std::make_shared<KernelCache>(KernelCache::defaultDirectory()));
+  KernelCompiler compiler(*target, openKernelCache(*target));
   DriverRun run(*line, compiler, arguments.cpu);
   for (const DriverTask &task : line->tasks)
     if (Status status = run.run(task); !status)

@@ -13,6 +13,7 @@
 
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
 
 #include <algorithm>
 #include <limits>
@@ -83,8 +84,7 @@ static Status measurePeaks(PerfReport &report, const TargetInfo &target) {
     layer.arithmetic = getLayerArithmetic(*layer.layer, target);
     wanted.insert(layer.arithmetic);
   }
-  KernelCompiler compiler(
-      target, std::make_shared<KernelCache>(KernelCache::defaultDirectory()));
+  KernelCompiler compiler(target, openKernelCache(target));
   Result<PeakRates> peaks = measurePeakRates(compiler, wanted);
   if (!peaks)
     return peaks.error();

@@ -1,0 +1,21 @@
+//===- ShareDirectory.h - What Tarpon was installed with --------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_SHAREDIRECTORY_H
+#define TARPON_TARGETS_SHAREDIRECTORY_H
+
+#include <string>
+
+namespace tarpon {
+
+/// share/tarpon beside the folder of this program: PREFIX/share/tarpon of
+/// PREFIX/bin/graph-opt. It need not be there. Thread-safe.
+std::string getShareDirectory();
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_SHAREDIRECTORY_H

@@ -1,0 +1,42 @@
+//===- CacheLimiter.h - Keeps a kernel cache below its limit ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How much the folder holds is kept in a small file in it, to which each
+// process adds what it writes, under a lock. Only when that exceeds the limit
+// is the folder looked through. The number is an upper bound (a file that is
+// written twice counts twice) and is corrected then.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_TARGETS_CACHE_CACHELIMITER_H
+#define TARPON_LIB_TARGETS_CACHE_CACHELIMITER_H
+
+#include <cstdint>
+#include <string>
+
+namespace tarpon {
+
+/// Safe for many threads and processes.
+class CacheLimiter {
+public:
+  CacheLimiter(std::string root, int64_t limitBytes)
+      : root(std::move(root)), limitBytes(limitBytes) {}
+
+  /// Counts a file that was written, and evicts what the limit leaves no room
+  /// for. A folder that cannot be written to is left as it is.
+  void add(int64_t bytes) const;
+
+private:
+  int64_t evict(int64_t target) const;
+
+  std::string root;
+  int64_t limitBytes;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_TARGETS_CACHE_CACHELIMITER_H
