@@ -30,24 +30,33 @@ static llvm::StringRef getKind(Finding finding) {
 }
 
 bool Journal::hasFinding(llvm::StringRef problem, Finding finding) const {
-  SqlStatement rows(store->database(),
-                    "SELECT 1 FROM finding WHERE problem = ? AND target = ? "
-                    "AND threads = ? AND tarpon = ? AND llvm = ? AND kind = ?");
-  rows.bind(problem).bind(context.target).bind(context.threads);
-  rows.bind(context.tarpon).bind(context.llvm).bind(getKind(finding));
-  return rows.next();
+  bool isKnown = false;
+  read([&](const StoreFile &file) {
+    SqlStatement rows(
+        file.database(),
+        "SELECT 1 FROM sound_finding WHERE problem = ? AND target = ? AND "
+        "threads = ? AND tarpon = ? AND llvm = ? AND kind = ?");
+    rows.bind(problem).bind(context.target).bind(context.threads);
+    rows.bind(context.tarpon).bind(context.llvm).bind(getKind(finding));
+    isKnown = rows.next();
+    return !rows.failed();
+  });
+  return isKnown;
 }
 
 Status Journal::recordFinding(llvm::StringRef problem, Finding finding) {
   if (hasFinding(problem, finding))
     return runtime::success();
-  SqlStatement insert(store->database(),
-                      "INSERT INTO finding (problem, target, threads, tarpon, "
-                      "llvm, kind, run) VALUES (?, ?, ?, ?, ?, ?, ?)");
-  insert.bind(problem).bind(context.target).bind(context.threads);
-  insert.bind(context.tarpon).bind(context.llvm).bind(getKind(finding));
-  insert.bind(run);
-  return insert.run() ? runtime::success() : Status(store->makeError());
+  return write([&](const StoreFile &file) {
+    SqlStatement insert(
+        file.database(),
+        "INSERT INTO finding (problem, target, threads, tarpon, "
+        "llvm, kind, run) VALUES (?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(problem).bind(context.target).bind(context.threads);
+    insert.bind(context.tarpon).bind(context.llvm).bind(getKind(finding));
+    insert.bind(run);
+    return insert.run();
+  });
 }
 
 int64_t Journal::getLastRow() const {

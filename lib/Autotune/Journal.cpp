@@ -10,6 +10,7 @@
 #include "CodeDigest.h"
 #include "Digest.h"
 #include "ProcessId.h"
+#include "RowChecksum.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
 
@@ -99,7 +100,7 @@ Journal::~Journal() = default;
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string &path,
                                                JournalContext context) {
-  return take(StoreFile::open(path, StoreFile::Mode::Create),
+  return take(StoreFile::open(path, StoreFile::Mode::Replace),
               std::move(context));
 }
 
@@ -123,6 +124,40 @@ Journal::take(Result<std::unique_ptr<StoreFile>> store,
   journal->store = std::move(*store);
   journal->lastEarlierRow = journal->getLastRow();
   return journal;
+}
+
+Status Journal::reopen() const {
+  Result<std::unique_ptr<StoreFile>> opened =
+      StoreFile::reopen(std::move(store));
+  Status status = opened ? runtime::success() : Status(opened.error());
+  // What is asked of this object afterwards is answered: nothing is known.
+  if (!opened)
+    opened = StoreFile::open(":memory:", StoreFile::Mode::Create);
+  assert(opened && "an empty database in memory cannot be damaged");
+  store = std::move(*opened);
+  lastEarlierRow = getLastRow();
+  return status;
+}
+
+void Journal::read(
+    llvm::function_ref<bool(const StoreFile &store)> query) const {
+  // What cannot be replaced is read as far as it can be. That a new one cannot
+  // be made shows when something is written.
+  if (!query(*store) && store->isCorrupt() && !isReadOnly)
+    (void)reopen();
+}
+
+Status Journal::write(llvm::function_ref<bool(const StoreFile &store)> insert) {
+  if (!isReadOnly && store->wasMoved())
+    if (Status status = reopen(); !status)
+      return status;
+  if (insert(*store))
+    return runtime::success();
+  if (isReadOnly || !store->isDamaged())
+    return store->makeError();
+  if (Status status = reopen(); !status)
+    return status;
+  return insert(*store) ? runtime::success() : Status(store->makeError());
 }
 
 const std::string &Journal::getPath() const { return store->getPath(); }
@@ -157,76 +192,91 @@ static std::vector<double> parseSamples(const std::string &text) {
 static bool isTime(double value) { return std::isfinite(value) && value > 0; }
 
 Status Journal::recordStarted(const CandidateKey &key, MeasurementStage stage) {
-  SqlStatement insert(
-      store->database(),
-      "INSERT INTO measurement (problem, solver, config, target, "
-      "threads, tarpon, llvm, origin, status, run) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'started', ?)");
-  insert.bind(key.problem).bind(key.solver).bind(key.config);
-  insert.bind(context.target).bind(context.threads);
-  insert.bind(context.tarpon).bind(context.llvm);
-  insert.bind(getStageName(stage)).bind(run);
-  if (!insert.run())
-    return store->makeError();
-  return runtime::success();
+  return write([&](const StoreFile &file) {
+    SqlStatement insert(
+        file.database(),
+        "INSERT INTO measurement (problem, solver, config, target, "
+        "threads, tarpon, llvm, origin, status, run) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'started', ?)");
+    insert.bind(key.problem).bind(key.solver).bind(key.config);
+    insert.bind(context.target).bind(context.threads);
+    insert.bind(context.tarpon).bind(context.llvm);
+    insert.bind(getStageName(stage)).bind(run);
+    return insert.run();
+  });
 }
 
 Status Journal::record(const Measurement &m) {
-  SqlStatement insert(
-      store->database(),
-      "INSERT INTO measurement (problem, solver, config, target, threads, "
-      "tarpon, llvm, origin, status, samples, median, mad, max_error, "
-      "relative_l2, workspace, rounds, detail, run) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  insert.bind(m.key.problem).bind(m.key.solver).bind(m.key.config);
-  insert.bind(context.target).bind(context.threads);
-  insert.bind(context.tarpon).bind(context.llvm);
-  insert.bind(getStageName(m.stage)).bind(getStatusName(m.status));
-  insert.bind(printSamples(m.samples)).bind(m.median).bind(m.mad);
-  insert.bind(m.maxError).bind(m.relativeL2).bind(m.workspaceBytes);
-  insert.bind(m.rounds);
-  insert.bind(m.detail).bind(run);
-  if (!insert.run())
-    return store->makeError();
-  return runtime::success();
+  return write([&](const StoreFile &file) {
+    SqlStatement insert(
+        file.database(),
+        "INSERT INTO measurement (problem, solver, config, target, threads, "
+        "tarpon, llvm, origin, status, samples, median, mad, max_error, "
+        "relative_l2, workspace, rounds, detail, run) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(m.key.problem).bind(m.key.solver).bind(m.key.config);
+    insert.bind(context.target).bind(context.threads);
+    insert.bind(context.tarpon).bind(context.llvm);
+    insert.bind(getStageName(m.stage)).bind(getStatusName(m.status));
+    insert.bind(printSamples(m.samples)).bind(m.median).bind(m.mad);
+    insert.bind(m.maxError).bind(m.relativeL2).bind(m.workspaceBytes);
+    insert.bind(m.rounds).bind(m.detail).bind(run);
+    return insert.run();
+  });
+}
+
+/// The columns are those of getMeasurements.
+static Measurement readMeasurement(const SqlStatement &rows,
+                                   llvm::StringRef problem) {
+  Measurement m;
+  m.key = {problem.str(), rows.text(0), rows.text(1)};
+  if (rows.text(2) == "final")
+    m.stage = MeasurementStage::Final;
+  m.status = parseStatusName(rows.text(3));
+  m.samples = parseSamples(rows.text(4));
+  m.median = rows.real(5);
+  m.mad = rows.real(6);
+  m.maxError = rows.real(7);
+  m.relativeL2 = rows.real(8);
+  m.workspaceBytes = rows.integer(9);
+  m.rounds = rows.integer(10);
+  m.detail = rows.text(11);
+  return m;
+}
+
+/// Keeps the last one of each candidate and stage, and the latest stage.
+static void addMeasurement(Measurement m, std::vector<Measurement> &list) {
+  if (m.status == MeasurementStatus::Ok && !isTime(m.median))
+    return;
+  auto known =
+      llvm::find_if(list, [&](const Measurement &r) { return r.key == m.key; });
+  if (known == list.end())
+    list.push_back(std::move(m));
+  else if (m.stage >= known->stage || !m.mayBeRight())
+    *known = std::move(m);
 }
 
 std::vector<Measurement>
 Journal::getMeasurements(llvm::StringRef problem) const {
-  SqlStatement rows(
-      store->database(),
-      "SELECT solver, config, origin, status, samples, median, mad, max_error, "
-      "relative_l2, workspace, rounds, detail, id FROM measurement "
-      "WHERE problem = ? AND target = ? AND threads = ? AND (? OR (tarpon = ? "
-      "AND llvm = ?)) AND status <> 'started' ORDER BY id");
-  rows.bind(problem).bind(context.target).bind(context.threads);
-  rows.bind(int64_t(isReadOnly)).bind(context.tarpon).bind(context.llvm);
   std::vector<Measurement> result;
-  while (rows.next()) {
-    Measurement m;
-    m.key = {problem.str(), rows.text(0), rows.text(1)};
-    if (rows.text(2) == "final")
-      m.stage = MeasurementStage::Final;
-    m.status = parseStatusName(rows.text(3));
-    m.samples = parseSamples(rows.text(4));
-    m.median = rows.real(5);
-    m.mad = rows.real(6);
-    m.maxError = rows.real(7);
-    m.relativeL2 = rows.real(8);
-    m.workspaceBytes = rows.integer(9);
-    m.rounds = rows.integer(10);
-    m.detail = rows.text(11);
-    m.isEarlier = rows.integer(12) <= lastEarlierRow;
-    m.isSystem = isReadOnly;
-    if (m.status == MeasurementStatus::Ok && !isTime(m.median))
-      continue;
-    auto known = llvm::find_if(
-        result, [&](const Measurement &r) { return r.key == m.key; });
-    if (known == result.end())
-      result.push_back(std::move(m));
-    else if (m.stage >= known->stage || !m.mayBeRight())
-      *known = std::move(m);
-  }
+  read([&](const StoreFile &file) {
+    SqlStatement rows(
+        file.database(),
+        "SELECT solver, config, origin, status, samples, median, mad, "
+        "max_error, relative_l2, workspace, rounds, detail, id FROM "
+        "sound_measurement WHERE problem = ? AND target = ? AND threads = ? "
+        "AND (? OR (tarpon = ? AND llvm = ?)) AND status <> 'started' ORDER BY "
+        "id");
+    rows.bind(problem).bind(context.target).bind(context.threads);
+    rows.bind(int64_t(isReadOnly)).bind(context.tarpon).bind(context.llvm);
+    while (rows.next()) {
+      Measurement m = readMeasurement(rows, problem);
+      m.isEarlier = rows.integer(12) <= lastEarlierRow;
+      m.isSystem = isReadOnly;
+      addMeasurement(std::move(m), result);
+    }
+    return !rows.failed();
+  });
   return result;
 }
 
@@ -244,20 +294,24 @@ std::optional<Measurement> Journal::getBest(llvm::StringRef problem) const {
 
 int64_t Journal::countInterrupted(const CandidateKey &key,
                                   MeasurementStage stage) const {
-  SqlStatement rows(store->database(),
-                    "SELECT status, run FROM measurement WHERE problem = ? AND "
-                    "solver = ? AND config = ? AND target = ? AND threads = ? "
-                    "AND tarpon = ? AND llvm = ? AND origin = ? ORDER BY id");
-  rows.bind(key.problem).bind(key.solver).bind(key.config);
-  rows.bind(context.target).bind(context.threads);
-  rows.bind(context.tarpon).bind(context.llvm).bind(getStageName(stage));
   int64_t count = 0;
-  while (rows.next()) {
-    if (rows.text(0) != "started")
-      count = 0;
-    else if (!isProcessAlive(rows.text(1)))
-      ++count;
-  }
+  read([&](const StoreFile &file) {
+    SqlStatement rows(file.database(),
+                      "SELECT status, run FROM sound_measurement WHERE problem "
+                      "= ? AND solver = ? AND config = ? AND target = ? AND "
+                      "threads = ? AND tarpon = ? AND llvm = ? AND origin = ? "
+                      "ORDER BY id");
+    rows.bind(key.problem).bind(key.solver).bind(key.config);
+    rows.bind(context.target).bind(context.threads);
+    rows.bind(context.tarpon).bind(context.llvm).bind(getStageName(stage));
+    while (rows.next()) {
+      if (rows.text(0) != "started")
+        count = 0;
+      else if (!isProcessAlive(rows.text(1)))
+        ++count;
+    }
+    return !rows.failed();
+  });
   return count;
 }
 
@@ -266,38 +320,26 @@ int64_t Journal::countInterrupted(const CandidateKey &key,
 //===----------------------------------------------------------------------===//
 
 Status Journal::recordPipeline(const PipelineMeasurement &m) {
-  SqlStatement insert(
-      store->database(),
-      "INSERT INTO pipeline (model, inputs, dtype, layout, fusion, "
-      "calibration, solutions, target, threads, tarpon, llvm, status, "
-      "accuracy, samples, median, mad, rounds, detail, run) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  insert.bind(m.key.modelSha256).bind(m.key.inputShapes).bind(m.key.dtype);
-  insert.bind(m.key.layout).bind(m.key.fusion).bind(m.key.calibration);
-  insert.bind(m.key.solutions).bind(context.target).bind(context.threads);
-  insert.bind(context.tarpon).bind(context.llvm).bind(getStatusName(m.status));
-  insert.bind(m.accuracy).bind(printSamples(m.samples));
-  insert.bind(m.median).bind(m.mad).bind(m.rounds).bind(m.detail).bind(run);
-  if (!insert.run())
-    return store->makeError();
-  return runtime::success();
+  return write([&](const StoreFile &file) {
+    SqlStatement insert(
+        file.database(),
+        "INSERT INTO pipeline (model, inputs, dtype, layout, fusion, "
+        "calibration, solutions, target, threads, tarpon, llvm, status, "
+        "accuracy, samples, median, mad, rounds, detail, run) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(m.key.modelSha256).bind(m.key.inputShapes).bind(m.key.dtype);
+    insert.bind(m.key.layout).bind(m.key.fusion).bind(m.key.calibration);
+    insert.bind(m.key.solutions).bind(context.target).bind(context.threads);
+    insert.bind(context.tarpon).bind(context.llvm);
+    insert.bind(getStatusName(m.status)).bind(m.accuracy);
+    insert.bind(printSamples(m.samples)).bind(m.median).bind(m.mad);
+    insert.bind(m.rounds).bind(m.detail).bind(run);
+    return insert.run();
+  });
 }
 
-std::optional<PipelineMeasurement>
-Journal::getPipeline(const PipelineKey &key) const {
-  SqlStatement rows(
-      store->database(),
-      "SELECT status, accuracy, samples, median, mad, rounds, detail "
-      "FROM pipeline "
-      "WHERE model = ? AND inputs = ? AND dtype = ? AND layout = ? AND "
-      "fusion = ? AND calibration = ? AND solutions = ? AND target = ? AND "
-      "threads = ? AND tarpon = ? AND llvm = ? ORDER BY id DESC LIMIT 1");
-  rows.bind(key.modelSha256).bind(key.inputShapes).bind(key.dtype);
-  rows.bind(key.layout).bind(key.fusion).bind(key.calibration);
-  rows.bind(key.solutions).bind(context.target).bind(context.threads);
-  rows.bind(context.tarpon).bind(context.llvm);
-  if (!rows.next())
-    return std::nullopt;
+static PipelineMeasurement readPipeline(const SqlStatement &rows,
+                                        const PipelineKey &key) {
   PipelineMeasurement m;
   m.key = key;
   m.status = parseStatusName(rows.text(0));
@@ -307,11 +349,33 @@ Journal::getPipeline(const PipelineKey &key) const {
   m.mad = rows.real(4);
   m.rounds = rows.integer(5);
   m.detail = rows.text(6);
-  // Somebody edited the file: it is measured again.
-  if (m.status == MeasurementStatus::Ok &&
-      (!isTime(m.median) || !(m.accuracy >= 0)))
-    return std::nullopt;
   return m;
+}
+
+std::optional<PipelineMeasurement>
+Journal::getPipeline(const PipelineKey &key) const {
+  std::optional<PipelineMeasurement> result;
+  read([&](const StoreFile &file) {
+    SqlStatement rows(
+        file.database(),
+        "SELECT status, accuracy, samples, median, mad, rounds, detail "
+        "FROM sound_pipeline "
+        "WHERE model = ? AND inputs = ? AND dtype = ? AND layout = ? AND "
+        "fusion = ? AND calibration = ? AND solutions = ? AND target = ? AND "
+        "threads = ? AND tarpon = ? AND llvm = ? ORDER BY id DESC LIMIT 1");
+    rows.bind(key.modelSha256).bind(key.inputShapes).bind(key.dtype);
+    rows.bind(key.layout).bind(key.fusion).bind(key.calibration);
+    rows.bind(key.solutions).bind(context.target).bind(context.threads);
+    rows.bind(context.tarpon).bind(context.llvm);
+    if (rows.next())
+      result = readPipeline(rows, key);
+    return !rows.failed();
+  });
+  // Somebody edited the file: it is measured again.
+  if (result && result->status == MeasurementStatus::Ok &&
+      (!isTime(result->median) || !(result->accuracy >= 0)))
+    return std::nullopt;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -319,6 +383,12 @@ Journal::getPipeline(const PipelineKey &key) const {
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string> Journal::describeImpossible() const {
+  // In a large file that takes too long.
+  int64_t unsound =
+      store->isLarge() ? 0 : countUnsoundRows(store->database()).value_or(0);
+  if (unsound > 0)
+    return "journal " + getPath() + ": " + std::to_string(unsound) +
+           " records are not what was written and are ignored";
   SqlStatement rows(store->database(),
                     "SELECT count(*) FROM measurement WHERE status = 'ok' AND "
                     "(median IS NULL OR NOT (median > 0 AND median < 9e999))");

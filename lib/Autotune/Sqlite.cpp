@@ -84,3 +84,9 @@ double SqlStatement::real(int column) const {
     return __builtin_nan("");
   return sqlite3_column_double(statement, column);
 }
+
+std::string tarpon::getFirstFault(llvm::StringRef answer) {
+  if (answer.starts_with("*** "))
+    answer = answer.split('\n').second;
+  return answer.split('\n').first.str();
+}

@@ -55,6 +55,10 @@ private:
   int result;
 };
 
+/// The first fault in what PRAGMA quick_check or integrity_check answers, which
+/// may be many lines under a title.
+std::string getFirstFault(llvm::StringRef answer);
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_AUTOTUNE_SQLITE_H

@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/StoreAdmin.h"
 
 #include "ImportedSchema.h"
+#include "RowChecksum.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
 
@@ -172,6 +173,12 @@ static constexpr Rule kImportedRules[] = {
      "FROM imported_problem)"}};
 
 Status StoreAdmin::checkTables() const {
+  std::optional<int64_t> unsound = countUnsoundRows(store->database());
+  if (!unsound)
+    return store->makeError();
+  if (*unsound != 0)
+    return makeInconsistencyError(std::to_string(*unsound) +
+                                  " rows are not what was written");
   std::vector<Rule> rules(std::begin(kJournalRules), std::end(kJournalRules));
   if (hasImported(store->database(), "main"))
     rules.insert(rules.end(), std::begin(kImportedRules),
@@ -209,7 +216,7 @@ Status StoreAdmin::check() const {
     return store->makeError();
   if (rows.text(0) != "ok")
     return Error{"journal " + store->getPath() +
-                 " is damaged: " + rows.text(0)};
+                 " is damaged: " + getFirstFault(rows.text(0))};
   if (Status status = checkTables(); !status)
     return status;
   return checkProblems();
@@ -236,6 +243,17 @@ Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
       !remove("DELETE FROM pipeline WHERE tarpon <> ? OR llvm <> ?",
               summary.pipelines))
     return store->makeError();
+  // What is not what was written is ignored, too.
+  for (auto [table, count] :
+       {std::pair("measurement", &summary.measurements),
+        std::pair("pipeline", &summary.pipelines),
+        std::pair("finding", static_cast<int64_t *>(nullptr))}) {
+    std::string sql = getDeletionOfUnsoundRows(store->database(), table);
+    if (Status deleted = store->execute(sql); !deleted)
+      return deleted.error();
+    if (count && !sql.empty())
+      *count += store->countChanges();
+  }
   // A dry run takes everything back.
   if (isDryRun)
     return summary;

@@ -7,38 +7,87 @@
 
 #include "StoreFile.h"
 
+#include "FileSystemKind.h"
 #include "JournalSchema.h"
+#include "RowChecksum.h"
 #include "Sqlite.h"
+#include "StoreRecovery.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <sqlite3.h>
 
 #include <cassert>
 #include <cstdlib>
+#include <mutex>
 
 using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
 using runtime::Status;
+namespace fs = llvm::sys::fs;
+
+/// A check takes 2 ms for each MiB, and opening a store not more than a tenth
+/// of the 300 ms that a first inference may. Damage of larger files shows when
+/// they are read or written.
+static constexpr uint64_t kLargeBytes = 16 << 20;
 
 /// How long one process waits for another that writes.
 static constexpr int kBusyTimeoutMs = 10000;
 
 StoreFile::~StoreFile() { sqlite3_close(handle); }
 
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
 Error StoreFile::makeDamageError(llvm::StringRef what) const {
   return {"journal " + path + " is damaged: " + what.str() +
           (isImmutable ? "" : "; move it away or set TARPON_USER_DB_PATH")};
 }
 
+static bool isDamageCode(int code) {
+  return code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
+}
+
 Error StoreFile::makeError() const {
-  int code = sqlite3_errcode(handle);
-  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+  if (isDamageCode(sqlite3_errcode(handle)))
     return makeDamageError(sqlite3_errmsg(handle));
   return {"cannot use journal " + path + ": " + sqlite3_errmsg(handle)};
+}
+
+bool StoreFile::isCorrupt() const {
+  return isDamageCode(sqlite3_errcode(handle));
+}
+
+bool StoreFile::isLarge() const {
+  uint64_t bytes = 0;
+  return !fs::file_size(path, bytes) && bytes > kLargeBytes;
+}
+
+bool StoreFile::isDamaged() const {
+  // What is written fits the tables, unless their definitions are damaged.
+  int code = sqlite3_errcode(handle);
+  return isDamageCode(code) || code == SQLITE_CONSTRAINT ||
+         code == SQLITE_ERROR || code == SQLITE_MISMATCH;
+}
+
+bool StoreFile::wasMoved() const {
+  int hasMoved = 0;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved);
+  return hasMoved != 0;
+}
+
+StoreFile::Fault StoreFile::makeFault() const {
+  return {makeError(), isDamageCode(sqlite3_errcode(handle))};
+}
+
+StoreFile::Fault StoreFile::makeDamage(llvm::StringRef what) const {
+  return {makeDamageError(what), true};
 }
 
 Status StoreFile::execute(const std::string &sql) const {
@@ -48,6 +97,10 @@ Status StoreFile::execute(const std::string &sql) const {
 }
 
 int64_t StoreFile::countChanges() const { return sqlite3_changes64(handle); }
+
+//===----------------------------------------------------------------------===//
+// Looking at what is there, before anything is written
+//===----------------------------------------------------------------------===//
 
 /// The first column of the first row as text.
 static std::string queryText(sqlite3 *database, const char *sql) {
@@ -63,57 +116,117 @@ static std::string describeMissing(sqlite3 *database) {
   return "";
 }
 
-/// Checks what is there before anything is written. What was imported is not
-/// looked at, which can be a hundred times as much as the rest and is never
-/// served.
-static std::string describeDamage(sqlite3 *database) {
-  if (std::string missing = describeMissing(database); !missing.empty())
+/// What was imported is not looked at, which can be a hundred times as much as
+/// the rest and is never served.
+std::string StoreFile::describeDamage(Check check) const {
+  if (std::string missing = describeMissing(handle); !missing.empty())
     return missing;
-  for (const char *sql :
-       {"PRAGMA quick_check(measurement)", "PRAGMA quick_check(pipeline)"}) {
-    SqlStatement check(database, sql);
-    if (!check.next())
-      return sqlite3_errmsg(database);
-    if (check.text(0) != "ok")
-      return check.text(0);
+  if (check == Check::Quick && isLarge())
+    return "";
+  const char *pragma =
+      check == Check::Quick ? "PRAGMA quick_check(" : "PRAGMA integrity_check(";
+  for (const char *table : {"measurement", "pipeline", "finding"}) {
+    // Older files lack the last one.
+    std::string exists = std::string("SELECT 1 FROM ") + table + " LIMIT 0";
+    if (SqlStatement(handle, exists.c_str()).code() == SQLITE_ERROR)
+      continue;
+    SqlStatement rows(handle, (pragma + std::string(table) + ")").c_str());
+    if (!rows.next())
+      return sqlite3_errmsg(handle);
+    if (rows.text(0) != "ok")
+      return getFirstFault(rows.text(0));
   }
   return "";
 }
 
-Status StoreFile::configure(Mode mode) {
-  sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+std::optional<StoreFile::Fault> StoreFile::inspect(Mode mode, Check check) {
   std::string tables = queryText(handle, "SELECT count(*) FROM sqlite_master");
   if (tables.empty())
-    return makeError();
-  bool isNew = tables == "0" && mode == Mode::Create;
+    return makeFault();
+  bool isMade = mode == Mode::Create || mode == Mode::Replace;
+  isNew = tables == "0" && isMade;
   std::string id = queryText(handle, "PRAGMA application_id");
-  if (id != std::to_string(kJournalApplicationId) && !(id == "0" && isNew))
-    return Error{"file " + path + " is not a journal of tarpon"};
+  if (id != std::to_string(kJournalApplicationId) && !(id == "0" && isNew)) {
+    // Nobody else's file has such tables: it is the id that is damaged.
+    if (tables != "0" && describeMissing(handle).empty())
+      return makeDamage("its application id is " + id);
+    return Fault{{"file " + path + " is not a journal of tarpon"}};
+  }
   std::string version = queryText(handle, "PRAGMA user_version");
   if (std::atoll(version.c_str()) > kJournalVersion)
-    return Error{"journal " + path + " has schema version " + version +
-                 ", which is newer than this tarpon's " +
-                 std::to_string(kJournalVersion)};
+    return Fault{{"journal " + path + " has schema version " + version +
+                  ", which is newer than this tarpon's " +
+                  std::to_string(kJournalVersion)}};
   if (!isNew)
-    if (std::string damage = describeDamage(handle); !damage.empty())
-      return makeDamageError(damage);
-  if (mode == Mode::ReadOnly || mode == Mode::Immutable)
-    return runtime::success();
-
-  // A file system without shared memory refuses WAL; then SQLite goes on with
-  // its rollback journal, which is as safe and slower. In WAL mode NORMAL loses
-  // no row to a killed process, only to a machine that loses power.
-  SqlStatement(handle, "PRAGMA journal_mode = WAL").run();
-  SqlStatement(handle, "PRAGMA synchronous = NORMAL").run();
-  // Files that older versions made get the tables that came later.
-  if (!isNew)
-    return execute(kFindingSchema);
-  return execute(
-      std::string("BEGIN IMMEDIATE;") + kJournalSchema + kFindingSchema +
-      "PRAGMA application_id = " + std::to_string(kJournalApplicationId) +
-      "; PRAGMA user_version = " + std::to_string(kJournalVersion) +
-      "; COMMIT;");
+    if (std::string damage = describeDamage(check); !damage.empty())
+      return makeDamage(damage);
+  return std::nullopt;
 }
+
+//===----------------------------------------------------------------------===//
+// Making it ready
+//===----------------------------------------------------------------------===//
+
+/// Once per file and process.
+static void remarkOnNetwork(const std::string &path,
+                            const std::string &network) {
+  static std::mutex mutex;
+  static llvm::StringSet<> reported;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (reported.insert(path).second)
+    llvm::errs() << "remark: journal " << path
+                 << " is on a network file system (" << network
+                 << "), so it is written with a rollback journal, which is "
+                    "slower than the write-ahead log\n";
+}
+
+std::optional<StoreFile::Fault> StoreFile::chooseJournal() {
+  if (network.empty()) {
+    // Any other file system without shared memory refuses WAL; then SQLite goes
+    // on with its rollback journal. In WAL mode NORMAL loses no row to a killed
+    // process, only to a machine that loses power.
+    SqlStatement(handle, "PRAGMA journal_mode = WAL").run();
+    SqlStatement(handle, "PRAGMA synchronous = NORMAL").run();
+    return std::nullopt;
+  }
+  remarkOnNetwork(path, network);
+  if (queryText(handle, "PRAGMA journal_mode = DELETE") == "wal")
+    return Fault{{"journal " + path + " is on a network file system (" +
+                  network +
+                  "), where it cannot leave WAL mode while other processes use "
+                  "it"}};
+  SqlStatement(handle, "PRAGMA synchronous = FULL").run();
+  // The lock goes with the next read.
+  SqlStatement(handle, "PRAGMA locking_mode = NORMAL").run();
+  queryText(handle, "SELECT count(*) FROM sqlite_master");
+  return std::nullopt;
+}
+
+std::optional<StoreFile::Fault> StoreFile::prepare(Mode mode) {
+  bool isWritten = mode != Mode::ReadOnly && mode != Mode::Immutable;
+  if (isWritten) {
+    if (std::optional<Fault> fault = chooseJournal())
+      return fault;
+    // Files that older versions made get the tables that came later.
+    Status made =
+        isNew ? execute(std::string("BEGIN IMMEDIATE;") + kJournalSchema +
+                        kFindingSchema + "PRAGMA application_id = " +
+                        std::to_string(kJournalApplicationId) +
+                        "; PRAGMA user_version = " +
+                        std::to_string(kJournalVersion) + "; COMMIT;")
+              : execute(kFindingSchema);
+    if (!made || addChecksumColumns(handle) != SQLITE_OK ||
+        createChecksumTriggers(handle) != SQLITE_OK)
+      return makeFault();
+  }
+  if (createSoundViews(handle) != SQLITE_OK)
+    return makeFault();
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
 
 static int getOpenFlags(StoreFile::Mode mode) {
   switch (mode) {
@@ -124,6 +237,7 @@ static int getOpenFlags(StoreFile::Mode mode) {
   case StoreFile::Mode::ReadWrite:
     return SQLITE_OPEN_READWRITE;
   case StoreFile::Mode::Create:
+  case StoreFile::Mode::Replace:
     return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   }
   assert(false && "unknown mode");
@@ -143,24 +257,105 @@ static std::string makeImmutableUri(const std::string &path) {
   return uri + "?immutable=1";
 }
 
-Result<std::unique_ptr<StoreFile>> StoreFile::open(const std::string &path,
-                                                   Mode mode) {
+/// SQLite would take a file that was emptied for a new one, and drop its log.
+/// The log is looked at first: where there is one, the file was not empty.
+static bool hasLostItsHead(const std::string &path) {
+  uint64_t log = 0, file = 1;
+  return !fs::file_size(path + "-wal", log) && log > 0 &&
+         !fs::file_size(path, file) && file == 0;
+}
+
+std::optional<StoreFile::Fault> StoreFile::connect(Mode mode, Check check) {
+  isImmutable = mode == Mode::Immutable;
+  if (!isImmutable && hasLostItsHead(path))
+    return makeDamage("it is empty, and its log is not");
+  std::string name = isImmutable ? makeImmutableUri(path) : path;
+  if (sqlite3_open_v2(name.c_str(), &handle, getOpenFlags(mode), nullptr) !=
+      SQLITE_OK)
+    return makeFault();
+  sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+  // Closing a file that turns out to be damaged leaves it and its log alone.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  SqlStatement(handle, "PRAGMA temp_store = MEMORY").run();
+  // In this mode no memory is shared, whatever mode the file was left in.
+  if (!network.empty())
+    SqlStatement(handle, "PRAGMA locking_mode = EXCLUSIVE").run();
+  if (defineRowChecksum(handle) != SQLITE_OK)
+    return makeFault();
+  if (std::optional<Fault> fault = inspect(mode, check))
+    return fault;
+  if (std::optional<Fault> fault = prepare(mode))
+    return fault;
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  return std::nullopt;
+}
+
+struct StoreFile::Attempt {
+  std::unique_ptr<StoreFile> store;
+  std::optional<Fault> fault;
+};
+
+StoreFile::Attempt StoreFile::attempt(const std::string &path, Mode mode,
+                                      Check check) {
+  bool isMade = mode == Mode::Create || mode == Mode::Replace;
   llvm::StringRef parent = llvm::sys::path::parent_path(path);
-  if (mode == Mode::Create && !parent.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(parent))
-      return Error{"cannot create folder " + parent.str() + ": " +
-                   error.message()};
-  if (mode != Mode::Create && !llvm::sys::fs::is_regular_file(path))
-    return Error{"there is no journal " + path};
+  if (isMade && !parent.empty())
+    if (std::error_code error = fs::create_directories(parent))
+      return {nullptr, Fault{{"cannot create folder " + parent.str() + ": " +
+                              error.message()}}};
+  if (!isMade && !fs::is_regular_file(path))
+    return {nullptr, Fault{{"there is no journal " + path}}};
   std::unique_ptr<StoreFile> store(new StoreFile(path));
-  store->isImmutable = mode == Mode::Immutable;
-  std::string name = store->isImmutable ? makeImmutableUri(path) : path;
-  if (sqlite3_open_v2(name.c_str(), &store->handle, getOpenFlags(mode),
-                      nullptr) != SQLITE_OK)
-    return store->makeError();
-  if (Status status = store->configure(mode); !status)
-    return status.error();
-  return store;
+  if (mode != Mode::Immutable && path != ":memory:")
+    store->network = findNetworkFileSystem(parent.empty() ? "." : parent.str());
+  std::optional<Fault> fault = store->connect(mode, check);
+  if (fault)
+    store.reset();
+  return {std::move(store), std::move(fault)};
+}
+
+Result<std::unique_ptr<StoreFile>> StoreFile::open(const std::string &path,
+                                                   Mode mode, Check check) {
+  Attempt first = attempt(path, mode, check);
+  if (!first.fault)
+    return std::move(first.store);
+  if (mode == Mode::Replace && first.fault->isDamage)
+    return replace(path, check, *first.fault);
+  return first.fault->error;
+}
+
+Result<std::unique_ptr<StoreFile>>
+StoreFile::reopen(std::unique_ptr<StoreFile> store) {
+  std::string path = store->path;
+  sqlite3_db_config(store->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                    nullptr);
+  store.reset();
+  return open(path, Mode::Replace, Check::Thorough);
+}
+
+/// Others may have found the same damage: who holds the lock looks again, and
+/// finds either the damaged file or the new one that the first has made.
+Result<std::unique_ptr<StoreFile>>
+StoreFile::replace(const std::string &path, Check check, const Fault &fault) {
+  StoreReplacementLock lock(path);
+  if (!lock.isHeld())
+    return fault.error;
+  Attempt second = attempt(path, Mode::Replace, check);
+  if (!second.fault)
+    return std::move(second.store);
+  if (!second.fault->isDamage)
+    return second.fault->error;
+  Result<std::string> place = setStoreAside(path);
+  if (!place)
+    return Error{second.fault->error.message + " (" + place.message() + ")"};
+  llvm::StringRef what = second.fault->error.message;
+  llvm::errs() << "remark: " << what.rsplit("; ").first
+               << "; it was set aside as " << *place
+               << ", and a new one is begun\n";
+  Attempt fresh = attempt(path, Mode::Replace, check);
+  if (fresh.fault)
+    return fresh.fault->error;
+  return std::move(fresh.store);
 }
 
 //===----------------------------------------------------------------------===//

@@ -78,7 +78,8 @@ Result<std::vector<BestSolution>> StoreAdmin::getBestSolutions() const {
   SqlStatement rows(
       store->database(),
       "SELECT problem, solver, config, origin, status, median, mad, max_error, "
-      "workspace, target, threads, tarpon, llvm, id FROM measurement WHERE "
+      "workspace, target, threads, tarpon, llvm, id FROM sound_measurement "
+      "WHERE "
       "status <> 'started' ORDER BY id");
   while (rows.next()) {
     Measurement m = readMeasurement(rows);

@@ -8,8 +8,15 @@
 // A journal of measurements in one SQLite file per target. Rows are appended,
 // and deleted only where a tuning policy says so (FindPolicy.h). Each
 // row is committed at once, so that a killed run loses at most the measurement
-// that was in flight. Several processes may use one file. The find DB and the
-// perf DB are views of it (`sqlite3 FILE 'select * from find_db'`).
+// that was in flight. Several processes may use one file; one object is for one
+// thread at a time. The find DB and the perf DB are views of it
+// (`sqlite3 FILE 'select * from find_db'`).
+//
+// A damaged file is set aside as FILE.damaged-1, or the next number that is
+// free, with one remark on stderr, and a new one is begun: when it is opened,
+// which looks through the structure of files of up to 16 MiB, or when a read or
+// write shows the damage. Rows whose checksum does not fit are ignored.
+// On a network file system the file is written without a write-ahead log.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +27,7 @@
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <compare>
@@ -144,8 +152,8 @@ public:
   /// The file for a target in that folder.
   static std::string getDefaultPath(const TargetInfo &target);
 
-  /// Opens or creates `path` and the folders above it. A damaged or foreign
-  /// file is an error that names it, and is left as it is.
+  /// Opens or creates `path` and the folders above it. A damaged file is set
+  /// aside; a foreign one is an error that names it, and is left as it is.
   static runtime::Result<std::unique_ptr<Journal>> open(const std::string &path,
                                                         JournalContext context);
   /// Opens a system store, which is never written to, nor are files beside it.
@@ -195,20 +203,29 @@ public:
   /// none if there are none.
   std::optional<std::string> describeStale() const;
 
-  /// A sentence on records with times that nothing can take, which are ignored
-  /// too.
+  /// A sentence on records with times that nothing can take, or that are not
+  /// what was written, which are ignored too.
   std::optional<std::string> describeImpossible() const;
 
 private:
   Journal() = default;
+  /// Runs an insertion; where the store was set aside, or shows that it is
+  /// damaged, once more with a new one.
+  runtime::Status
+  write(llvm::function_ref<bool(const StoreFile &store)> insert);
+  /// Runs a query, which returns whether it came to its end. A store that shows
+  /// that it is damaged is replaced.
+  void read(llvm::function_ref<bool(const StoreFile &store)> query) const;
+  runtime::Status reopen() const;
   static runtime::Result<std::unique_ptr<Journal>>
   take(runtime::Result<std::unique_ptr<StoreFile>> store,
        JournalContext context);
 
-  std::unique_ptr<StoreFile> store;
+  /// Never null. Queries replace a damaged one.
+  mutable std::unique_ptr<StoreFile> store;
   JournalContext context;
   /// The last row when it was opened.
-  int64_t lastEarlierRow = 0;
+  mutable int64_t lastEarlierRow = 0;
   bool isReadOnly = false;
   /// Names this process among all that ever wrote to the file.
   std::string run;

@@ -92,7 +92,8 @@ public:
   /// taken, so that the last result stays the last one.
   runtime::Result<MergeSummary> merge(const std::string &otherPath);
 
-  /// Drops the records of other versions; a dry run only counts them.
+  /// Drops the records of other versions, and those that are not what was
+  /// written (their checksum does not fit); a dry run only counts them.
   runtime::Result<PruneSummary> prune(bool isDryRun);
 
 private:

@@ -9,12 +9,11 @@
 
 #include "tarpon/Autotune/ImportedRecords.h"
 
+#include "StoreTestFiles.h"
 #include "TestDirectory.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-
-#include <sqlite3.h>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -85,12 +84,7 @@ protected:
   }
 
   void execute(const std::string &file, const std::string &sql) {
-    sqlite3 *database = nullptr;
-    sqlite3_open(file.c_str(), &database);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr),
-              SQLITE_OK)
-        << sqlite3_errmsg(database);
-    sqlite3_close(database);
+    EXPECT_EQ(changeStore(file, sql), "");
   }
 };
 

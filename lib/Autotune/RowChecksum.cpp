@@ -1,0 +1,200 @@
+//===- RowChecksum.cpp - Rows that are what was written -------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowChecksum.h"
+
+#include "JournalSchema.h"
+#include "Sqlite.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/CRC.h"
+#include "llvm/Support/Endian.h"
+
+#include <cstring>
+#include <sqlite3.h>
+
+using namespace tarpon;
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+/// Adds a type and a length or value to the sum, and then the bytes: no two
+/// rows look alike.
+static uint32_t add(uint32_t crc, char type, uint64_t value,
+                    llvm::ArrayRef<uint8_t> bytes = {}) {
+  uint8_t head[9];
+  head[0] = static_cast<uint8_t>(type);
+  llvm::support::endian::write64le(head + 1, value);
+  crc = llvm::crc32(crc, head);
+  // zlib takes no bytes at all for a new sum.
+  return bytes.empty() ? crc : llvm::crc32(crc, bytes);
+}
+
+static uint32_t addValue(uint32_t crc, sqlite3_value *value) {
+  switch (sqlite3_value_type(value)) {
+  case SQLITE_NULL:
+    return add(crc, 'n', 0);
+  case SQLITE_INTEGER:
+    return add(crc, 'i', static_cast<uint64_t>(sqlite3_value_int64(value)));
+  case SQLITE_FLOAT: {
+    double number = sqlite3_value_double(value);
+    uint64_t bits;
+    std::memcpy(&bits, &number, sizeof(bits));
+    return add(crc, 'r', bits);
+  }
+  default:
+    const auto *bytes = static_cast<const uint8_t *>(sqlite3_value_blob(value));
+    auto size = static_cast<size_t>(sqlite3_value_bytes(value));
+    return add(crc, 't', size, llvm::ArrayRef(bytes, bytes ? size : 0));
+  }
+}
+
+static void computeRowChecksum(sqlite3_context *context, int count,
+                               sqlite3_value **values) {
+  uint32_t crc = 0;
+  for (int i = 0; i < count; ++i)
+    crc = addValue(crc, values[i]);
+  sqlite3_result_int64(context, crc);
+}
+
+int tarpon::defineRowChecksum(sqlite3 *database) {
+  return sqlite3_create_function_v2(
+      database, "row_checksum", -1,
+      SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
+      computeRowChecksum, nullptr, nullptr, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// The tables
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct CheckedTable {
+  const char *name;
+  /// What the checksum is over: all columns but the id.
+  const char *columns;
+};
+} // namespace
+
+static constexpr CheckedTable kTables[] = {
+    {"measurement",
+     "problem, solver, config, target, threads, tarpon, llvm, origin, status, "
+     "samples, median, mad, max_error, relative_l2, workspace, rounds, detail, "
+     "run, time"},
+    {"pipeline",
+     "model, inputs, dtype, layout, fusion, calibration, solutions, target, "
+     "threads, tarpon, llvm, status, accuracy, samples, median, mad, rounds, "
+     "detail, run, time"},
+    {"finding", "problem, target, threads, tarpon, llvm, kind, run, time"}};
+
+/// Whether `what` can be selected of a table. Only its absence says no: a file
+/// that cannot be read shows that where it is read.
+static bool hasColumn(sqlite3 *database, const char *table,
+                      const std::string &what) {
+  std::string sql = "SELECT " + what + " FROM main." + table + " LIMIT 0";
+  return SqlStatement(database, sql.c_str()).code() != SQLITE_ERROR;
+}
+
+static bool hasChecksums(sqlite3 *database, const char *table) {
+  return hasColumn(database, table, "checksum");
+}
+
+/// The finding table came later, and a file that is only read may lack it.
+static bool hasTable(sqlite3 *database, const char *table) {
+  return hasColumn(database, table, "1");
+}
+
+static std::string makeSum(const CheckedTable &table) {
+  return std::string("row_checksum(") + table.columns + ")";
+}
+
+static int execute(sqlite3 *database, const std::string &sql) {
+  return sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
+}
+
+int tarpon::addChecksumColumns(sqlite3 *database) {
+  auto isDone = [&] {
+    for (const CheckedTable &table : kTables)
+      if (!hasChecksums(database, table.name))
+        return false;
+    return true;
+  };
+  if (isDone())
+    return SQLITE_OK;
+  int code = execute(database, "BEGIN IMMEDIATE");
+  // Another process may have done it since.
+  for (const CheckedTable &table : kTables)
+    if (code == SQLITE_OK && !hasChecksums(database, table.name))
+      code = execute(database,
+                     std::string("ALTER TABLE main.") + table.name +
+                         " ADD COLUMN checksum INTEGER; UPDATE main." +
+                         table.name + " SET checksum = " + makeSum(table));
+  if (code == SQLITE_OK)
+    return execute(database, "COMMIT");
+  execute(database, "ROLLBACK");
+  return code;
+}
+
+int tarpon::createSoundViews(sqlite3 *database) {
+  for (const CheckedTable &table : kTables) {
+    if (!hasTable(database, table.name))
+      continue;
+    std::string sql = std::string("CREATE TEMP VIEW sound_") + table.name +
+                      " AS SELECT * FROM main." + table.name;
+    if (hasChecksums(database, table.name))
+      sql += " WHERE checksum = " + makeSum(table);
+    if (int code = execute(database, sql); code != SQLITE_OK)
+      return code;
+  }
+  return SQLITE_OK;
+}
+
+int tarpon::createChecksumTriggers(sqlite3 *database) {
+  for (const CheckedTable &table : kTables) {
+    std::string name = table.name;
+    int code = execute(database, "CREATE TEMP TRIGGER sum_" + name +
+                                     " AFTER INSERT ON main." + name +
+                                     " BEGIN UPDATE " + name +
+                                     " SET checksum = " + makeSum(table) +
+                                     " WHERE id = NEW.id; END");
+    if (code != SQLITE_OK)
+      return code;
+  }
+  return SQLITE_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// What is wrong
+//===----------------------------------------------------------------------===//
+
+static std::string makeUnsound(const CheckedTable &table) {
+  return std::string(" FROM main.") + table.name + " WHERE checksum IS NOT " +
+         makeSum(table);
+}
+
+std::optional<int64_t> tarpon::countUnsoundRows(sqlite3 *database) {
+  int64_t total = 0;
+  for (const CheckedTable &table : kTables) {
+    if (!hasChecksums(database, table.name))
+      continue;
+    std::string sql = "SELECT count(*)" + makeUnsound(table);
+    SqlStatement count(database, sql.c_str());
+    if (!count.next())
+      return std::nullopt;
+    total += count.integer(0);
+  }
+  return total;
+}
+
+std::string tarpon::getDeletionOfUnsoundRows(sqlite3 *database,
+                                             const char *name) {
+  for (const CheckedTable &table : kTables)
+    if (std::strcmp(table.name, name) == 0 && hasChecksums(database, name))
+      return "DELETE" + makeUnsound(table);
+  return "";
+}
