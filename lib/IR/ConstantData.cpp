@@ -184,6 +184,10 @@ std::vector<float> tarpon::getConstantFloats(ElementsAttr attr) {
               static_cast<float>(access.loadDouble(from)));
     return floats;
   }
+  if (view->getType().getElementType().isF32()) {
+    std::memcpy(floats.data(), from, floats.size() * sizeof(float));
+    return floats;
+  }
   for (float &value : floats) {
     value = static_cast<float>(access.loadDouble(from));
     from += access.bytes;

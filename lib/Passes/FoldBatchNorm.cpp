@@ -149,13 +149,18 @@ static Value createScaledFilter(OpBuilder &builder, const FilteredOp &filtered,
                                 ArrayRef<double> factor) {
   Value filter = filtered.op->getOperand(filtered.filterOperand);
   auto type = cast<RankedTensorType>(filter.getType());
-  std::vector<float> values = getConstantFloats(getConstantValue(filter));
+  // In place: large networks have hundreds of MB of filters, and a first
+  // inference waits for this.
+  std::vector<char> bytes = getConstantBytes(getConstantValue(filter));
+  auto *value = reinterpret_cast<float *>(bytes.data());
+  auto *end = value + type.getNumElements();
   int64_t inner = ShapedType::getNumElements(
       type.getShape().drop_front(filtered.channelAxis + 1));
   int64_t channels = type.getDimSize(filtered.channelAxis);
-  for (auto [index, value] : llvm::enumerate(values))
-    value = value * factor[index / inner % channels];
-  return createFloatConstant(builder, filter.getLoc(), type, values);
+  for (int64_t channel = 0; value != end; channel = (channel + 1) % channels)
+    for (int64_t i = 0; i < inner; ++i, ++value)
+      *value = static_cast<float>(*value * factor[channel]);
+  return createConstant(builder, filter.getLoc(), type, std::move(bytes));
 }
 
 /// Scales the filters of `filtered` and gives its result plus the new bias.
