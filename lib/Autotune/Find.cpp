@@ -82,6 +82,12 @@ Status Finder::open() {
     system = std::move(*shipped);
   else
     progress.remark(shipped.message());
+  for (const Journal *store : {journal.get(), system.get()})
+    if (store)
+      for (const auto &what :
+           {store->describeStale(), store->describeImpossible()})
+        if (what)
+          progress.remark(*what);
   tuner = std::make_unique<Tuner>(*compiler, *journal, progress,
                                   options.evaluatorProgram);
   tuner->setSystemStore(system.get());

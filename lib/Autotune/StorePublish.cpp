@@ -85,6 +85,7 @@ Result<PublishSummary> tarpon::publishStore(const std::string &path,
       return status.error();
   }
   if (summary.problems == 0)
-    return Error{"journal " + path + " has no records of this build to publish"};
+    return Error{"journal " + path +
+                 " has no records of this build to publish"};
   return summary;
 }

@@ -30,6 +30,11 @@ std::string tarpon::getSystemStoreDirectory() {
 Result<std::unique_ptr<Journal>>
 tarpon::openSystemStore(const TargetInfo &target) {
   llvm::SmallString<256> file(getSystemStoreDirectory());
+  // Nobody has to have one, but who names it means it.
+  if (const char *named = std::getenv("TARPON_SYSTEM_DB_PATH");
+      named && *named && !llvm::sys::fs::is_directory(file))
+    return Error{"the system store is ignored: there is no folder " +
+                 file.str().str() + ", which TARPON_SYSTEM_DB_PATH names"};
   path::append(file, path::filename(Journal::getDefaultPath(target)));
   if (!llvm::sys::fs::exists(file))
     return std::unique_ptr<Journal>();

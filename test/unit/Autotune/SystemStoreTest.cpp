@@ -64,9 +64,18 @@ protected:
 } // namespace
 
 TEST_F(SystemStoreTest, NoneIsNoError) {
+  ASSERT_FALSE(fs::create_directories(folder));
   auto store = openSystemStore(target);
   ASSERT_TRUE(store) << store.message();
   EXPECT_EQ(*store, nullptr);
+}
+
+TEST_F(SystemStoreTest, FolderThatIsNamedHasToBeThere) {
+  auto store = openSystemStore(target);
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.message(),
+            "the system store is ignored: there is no folder " + folder +
+                ", which TARPON_SYSTEM_DB_PATH names");
 }
 
 TEST_F(SystemStoreTest, IsReadAndNeverWritten) {
