@@ -13,7 +13,7 @@ function(tarpon_install)
     FILES_MATCHING PATTERN "*.h")
   # What TableGen writes is included by the headers of the dialect and the passes.
   install(DIRECTORY ${PROJECT_BINARY_DIR}/include/tarpon DESTINATION include
-    FILES_MATCHING PATTERN "*.inc")
+    FILES_MATCHING PATTERN "*.inc" PATTERN "CMakeFiles" EXCLUDE)
   if(EXISTS ${PROJECT_SOURCE_DIR}/data)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION share/tarpon)
   endif()

