@@ -1,0 +1,151 @@
+//===- MathOps.cpp - Mathematical functions -------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Functions that AMD GPUs compute without the OCML library. The host's library
+// computes them here, to half a unit in the last place or so, where hardware
+// is off by one unit or a little more.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Elementwise.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::emulator;
+
+namespace {
+
+#define TARPON_MATH_FUNCTION(NAME, EXPRESSION)                                 \
+  struct NAME {                                                                \
+    template <typename T>                                                      \
+    static T apply(T x) {                                                      \
+      return EXPRESSION;                                                       \
+    }                                                                          \
+  };
+TARPON_MATH_FUNCTION(Abs, std::fabs(x))
+TARPON_MATH_FUNCTION(Ceil, std::ceil(x))
+TARPON_MATH_FUNCTION(Floor, std::floor(x))
+TARPON_MATH_FUNCTION(Trunc, std::trunc(x))
+TARPON_MATH_FUNCTION(Round, std::round(x))
+// The rounding mode of the process is to nearest even.
+TARPON_MATH_FUNCTION(RoundEven, std::nearbyint(x))
+TARPON_MATH_FUNCTION(Exp, std::exp(x))
+TARPON_MATH_FUNCTION(Exp2, std::exp2(x))
+TARPON_MATH_FUNCTION(Log, std::log(x))
+TARPON_MATH_FUNCTION(Log2, std::log2(x))
+TARPON_MATH_FUNCTION(Sqrt, std::sqrt(x))
+TARPON_MATH_FUNCTION(Rsqrt, T(1) / std::sqrt(x))
+TARPON_MATH_FUNCTION(Reciprocal, T(1) / x)
+TARPON_MATH_FUNCTION(Sin, std::sin(x))
+TARPON_MATH_FUNCTION(Cos, std::cos(x))
+#undef TARPON_MATH_FUNCTION
+
+struct CopySign {
+  template <typename T>
+  static T apply(T a, T b) {
+    return std::copysign(a, b);
+  }
+};
+
+/// The product of two f32 is exact in f64.
+struct Fma {
+  static float apply(float a, float b, float c) {
+    return static_cast<float>(double(a) * double(b) + double(c));
+  }
+  static double apply(double a, double b, double c) {
+    return std::fma(a, b, c);
+  }
+};
+
+struct AbsInteger {
+  template <typename T>
+  static T apply(T a) {
+    return std::make_signed_t<T>(a) < 0 ? T(0 - a) : a;
+  }
+};
+struct CountOnes {
+  template <typename T>
+  static T apply(T a) {
+    return std::popcount(a);
+  }
+};
+struct LeadingZeros {
+  template <typename T>
+  static T apply(T a) {
+    return std::countl_zero(a);
+  }
+};
+struct TrailingZeros {
+  template <typename T>
+  static T apply(T a) {
+    return std::countr_zero(a);
+  }
+};
+
+} // namespace
+
+template <typename Op>
+static LogicalResult translateUnary(Translator &translator, Operation *op) {
+  return emitElementwise(
+      translator, op,
+      pickFloat<Unary<Op>::template Run>(operandElem(translator, op)));
+}
+
+template <typename Op>
+static LogicalResult translateInteger(Translator &translator, Operation *op) {
+  return emitElementwise(
+      translator, op,
+      pickInteger<Unary<Op>::template Run>(operandElem(translator, op)));
+}
+
+static LogicalResult translateFma(Translator &translator, Operation *op) {
+  return emitElementwise(
+      translator, op,
+      pickFloat<Ternary<Fma>::Run>(operandElem(translator, op)));
+}
+
+static LogicalResult translateCopySign(Translator &translator, Operation *op) {
+  return emitElementwise(
+      translator, op,
+      pickFloat<Binary<CopySign>::Run>(operandElem(translator, op)));
+}
+
+void emulator::addMathOps(OpTable &table) {
+  table["math.absf"] = translateUnary<Abs>;
+  table["math.ceil"] = translateUnary<Ceil>;
+  table["math.floor"] = translateUnary<Floor>;
+  table["math.trunc"] = translateUnary<Trunc>;
+  table["math.round"] = translateUnary<Round>;
+  table["math.roundeven"] = translateUnary<RoundEven>;
+  table["math.exp"] = translateUnary<Exp>;
+  table["math.exp2"] = translateUnary<Exp2>;
+  table["math.log"] = translateUnary<Log>;
+  table["math.log2"] = translateUnary<Log2>;
+  table["math.sqrt"] = translateUnary<Sqrt>;
+  table["math.rsqrt"] = translateUnary<Rsqrt>;
+  table["math.sin"] = translateUnary<Sin>;
+  table["math.cos"] = translateUnary<Cos>;
+  table["math.copysign"] = translateCopySign;
+  table["math.fma"] = translateFma;
+  table["vector.fma"] = translateFma;
+  table["math.absi"] = translateInteger<AbsInteger>;
+  table["math.ctpop"] = translateInteger<CountOnes>;
+  table["math.ctlz"] = translateInteger<LeadingZeros>;
+  table["math.cttz"] = translateInteger<TrailingZeros>;
+  // The instructions themselves: v_log_f32 is to base 2.
+  table["rocdl.exp2"] = translateUnary<Exp2>;
+  table["rocdl.log"] = translateUnary<Log2>;
+  table["rocdl.rcp"] = translateUnary<Reciprocal>;
+  table["rocdl.sqrt"] = translateUnary<Sqrt>;
+  table["llvm.intr.exp2"] = translateUnary<Exp2>;
+  table["llvm.intr.log2"] = translateUnary<Log2>;
+  table["llvm.intr.sqrt"] = translateUnary<Sqrt>;
+  table["llvm.intr.fma"] = translateFma;
+  table["llvm.intr.roundeven"] = translateUnary<RoundEven>;
+}

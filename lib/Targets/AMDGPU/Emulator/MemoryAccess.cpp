@@ -1,0 +1,78 @@
+//===- MemoryAccess.cpp - What is said about faulty accesses --------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MemoryAccess.h"
+
+using namespace tarpon;
+using namespace tarpon::emulator;
+
+bool MemoryAccess::findBuffer(unsigned lane, unsigned number,
+                              const char *verb) {
+  std::vector<Buffer> &buffers = wave.group->machine.buffers;
+  if (number == 0 || number >= buffers.size() ||
+      buffers[number].lds != access.lds) {
+    wave.fail(instr, lane,
+              std::string(verb) + " " + std::to_string(access.bytes) +
+                  " bytes through a pointer into no buffer of " +
+                  (access.lds ? "LDS" : "global memory"));
+    return false;
+  }
+  lastNumber = number;
+  buffer = &buffers[number];
+  limit = buffer->bytes - access.bytes;
+  return true;
+}
+
+std::string MemoryAccess::describe(const char *verb) const {
+  return std::string(verb) + " " + std::to_string(access.bytes) + " bytes at " +
+         std::to_string(offset) + " of " + buffer->name;
+}
+
+uint8_t *MemoryAccess::failPlace(unsigned lane, const char *verb) {
+  if (offset < 0 || offset > limit)
+    wave.fail(instr, lane,
+              describe(verb) + ", which has " + std::to_string(buffer->bytes));
+  else
+    wave.fail(instr, lane,
+              describe(verb) + ", which is not a multiple of " +
+                  std::to_string(access.alignment));
+  return nullptr;
+}
+
+uint8_t *MemoryAccess::fail(unsigned lane, const char *verb,
+                            const Fault &fault) {
+  std::string message = describe(verb);
+  if (fault.kind == Fault::Uninitialized) {
+    message += ", which was never written";
+  } else {
+    std::string other = fault.otherGroup
+                            ? "another workgroup"
+                            : "lane " + std::to_string(fault.lane) +
+                                  " of wave " + std::to_string(fault.wave);
+    bool reads = fault.kind == Fault::ReadUnordered;
+    message += ", which " + other + (reads ? " reads in " : " writes in ") +
+               describeSite(wave.group->machine.program, fault.site);
+    if (fault.kind == Fault::StillFilling)
+      message += ", and nothing has waited for that";
+    else if (!fault.otherGroup)
+      message += ", with no barrier between";
+  }
+  wave.fail(instr, lane, message);
+  return nullptr;
+}
+
+uint8_t *MemoryAccess::failLanes(unsigned lane) {
+  wave.fail(instr, lane,
+            describe("writes") +
+                ", where another lane of the same op writes another value");
+  return nullptr;
+}
+
+void MemoryAccess::addPending() {
+  for (Cell *cell = firstCell(), *end = endCell(); cell != end; ++cell)
+    wave.pending.push_back(cell);
+}

@@ -1,0 +1,126 @@
+//===- Translator.h - From MLIR to the emulator's code ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Walks the structured IR of one kernel, gives registers to its values and
+// emits instructions. What an op becomes is said by the table that the files
+// beside this one fill, one file for each kind of op.
+//
+// Registers are freed after the last op that uses their value, within the block
+// that defines it. What a region's op gives out (results, and arguments of
+// loops) has its registers before the region is translated.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_TRANSLATOR_H
+#define TARPON_TARGETS_AMDGPU_EMULATOR_TRANSLATOR_H
+
+#include "Program.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <map>
+#include <optional>
+
+namespace tarpon::emulator {
+
+class Translator;
+/// Emits the code of an op. Its types are known to have registers.
+using TranslateOp = mlir::LogicalResult (*)(Translator &, mlir::Operation *);
+using OpTable = llvm::StringMap<TranslateOp>;
+
+void addIntegerOps(OpTable &table);
+void addFloatOps(OpTable &table);
+void addConversionOps(OpTable &table);
+void addMathOps(OpTable &table);
+void addVectorOps(OpTable &table);
+void addControlFlowOps(OpTable &table);
+void addMemoryOps(OpTable &table);
+void addBufferOps(OpTable &table);
+void addGpuOps(OpTable &table);
+void addCrossLaneOps(OpTable &table);
+void addMatrixOps(OpTable &table);
+
+/// How a type lies in registers, or nothing if it does not. Pointers to global
+/// memory and LDS are one I64; those of rocdl.make.buffer.rsrc are two, the
+/// base and the number of bytes.
+std::optional<Reg> getRegisterType(mlir::Type type);
+
+class Translator {
+public:
+  Translator(mlir::gpu::GPUFuncOp kernel, Program &program)
+      : kernel(kernel), program(program) {}
+
+  /// Failure leaves the reason in getError().
+  mlir::LogicalResult run();
+  const std::string &getError() const { return error; }
+
+  /// Ends the translation: "kernel k: 'op' at file:1:2 REASON".
+  mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &reason);
+
+  mlir::LogicalResult translateBlock(mlir::Block &block);
+
+  /// The registers of a value that has some.
+  Reg use(mlir::Value value) const { return registers.lookup(value); }
+  /// Gives registers to a value.
+  Reg define(mlir::Value value);
+  /// Gives a value the registers of another, which must outlive it.
+  void alias(mlir::Value value, Reg reg) { registers[value] = reg; }
+  /// Registers for the translator's own use, until they are given back.
+  Reg allocate(Reg type);
+  void free(Reg reg);
+  /// A register that holds the same in all lanes, for ever.
+  Reg getConstant(Elem elem, uint64_t bits);
+  Reg getConstant(Elem elem, llvm::ArrayRef<uint64_t> components);
+
+  /// Appends an instruction; `count` becomes the number of elements of `dst`.
+  Instr &emit(mlir::Operation *op, Handler handler, Reg dst = {}, Reg a = {},
+              Reg b = {}, Reg c = {});
+  /// Copies components between registers; neighbours become one move.
+  void emitMoves(mlir::Operation *op,
+                 llvm::ArrayRef<std::pair<Reg, Reg>> moves);
+  /// Copies all of each source in the active lanes only, as if all at once.
+  void emitMaskedMoves(mlir::Operation *op,
+                       llvm::ArrayRef<std::pair<Reg, Reg>> moves);
+  uint32_t getPosition() const { return program.code.size(); }
+  Instr &at(uint32_t position) { return program.code[position]; }
+
+  /// Component `index` of a value.
+  Reg component(Reg reg, uint32_t index, uint32_t count = 1) const {
+    reg.offset += index * program.options.waveSize * elemBytes(reg.elem);
+    reg.components = count;
+    return reg;
+  }
+  unsigned lanes() const { return program.options.waveSize; }
+  uint32_t addAccess(const Access &access);
+  /// The pointer to LDS of that name in the kernel's module, if there is one.
+  std::optional<uint64_t> getLdsPointer(llvm::StringRef name) const;
+
+  mlir::gpu::GPUFuncOp kernel;
+  Program &program;
+
+private:
+  mlir::LogicalResult translateOp(mlir::Operation *op);
+  mlir::LogicalResult addArguments();
+  mlir::LogicalResult addLds();
+  uint32_t getSite(mlir::Operation *op);
+
+  llvm::DenseMap<mlir::Value, Reg> registers;
+  /// Offsets of free registers, by size.
+  std::map<uint32_t, std::vector<uint32_t>> freeOffsets;
+  std::map<std::pair<Elem, std::vector<uint64_t>>, Reg> constants;
+  llvm::DenseSet<uint32_t> constantOffsets;
+  llvm::DenseMap<mlir::Operation *, uint32_t> sites;
+  std::string error;
+};
+
+} // namespace tarpon::emulator
+
+#endif // TARPON_TARGETS_AMDGPU_EMULATOR_TRANSLATOR_H
