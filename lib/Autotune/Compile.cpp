@@ -10,6 +10,7 @@
 #include "ModelCompiler.h"
 #include "Replay.h"
 #include "tarpon/Autotune/GlobalChoice.h"
+#include "tarpon/Autotune/LearnedRanker.h"
 #include "tarpon/Autotune/SystemStore.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
@@ -53,6 +54,7 @@ private:
   Status setUp();
   Status openJournal();
   Status openSystem();
+  Status openHeuristic();
   Status reportIgnored(const Journal &store);
   Status importModel();
   /// A remark, or with --strict an error.
@@ -76,6 +78,7 @@ private:
   std::unique_ptr<KernelCompiler> kernels;
   std::unique_ptr<Journal> journal, system;
   FindPolicy findPolicy;
+  std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
   std::unique_ptr<ModelCompiler> model;
   CompileOutcome outcome;
@@ -136,7 +139,7 @@ Status Compilation::setUp() {
                                   options.evaluatorProgram);
   tuner->setFindPolicy(findPolicy);
   tuner->setSystemStore(system.get());
-  return runtime::success();
+  return openHeuristic();
 }
 
 /// A damaged journal is set aside; a place where none can be is a fallback.
@@ -175,6 +178,17 @@ Status Compilation::openSystem() {
     return fallBack(opened.message());
   system = std::move(*opened);
   return system ? reportIgnored(*system) : runtime::success();
+}
+
+/// Where no store answers, the model of one does.
+Status Compilation::openHeuristic() {
+  std::vector<std::string> remarks;
+  learned = loadLearnedRanker(*journal, system.get(), remarks);
+  tuner->setRanker(learned.get());
+  for (const std::string &text : remarks)
+    if (Status status = fallBack(text); !status)
+      return status;
+  return runtime::success();
 }
 
 Status Compilation::reportIgnored(const Journal &store) {
@@ -256,14 +270,18 @@ Status Compilation::tune() {
 /// wrong, is a fallback.
 Status Compilation::checkSources() {
   int64_t count = 0;
-  for (const LayerRecord &layer : outcome.record.getWinner().layers)
-    count +=
-        layer.source == "default" && layer.solver != getReferenceSolver().id();
+  bool isLearned = false;
+  for (const LayerRecord &layer : outcome.record.getWinner().layers) {
+    bool isGuess = layer.source == "default" || layer.source == "heuristic";
+    count += isGuess && layer.solver != getReferenceSolver().id();
+    isLearned |= layer.source == "heuristic";
+  }
   if (count == 0)
     return runtime::success();
   return fallBack(std::to_string(count) +
-                  " layers take the default of their solver, since they were "
-                  "not measured in time");
+                  " layers take the default of their solver" +
+                  (isLearned ? " or what the heuristic expects" : "") +
+                  ", since they were not measured in time");
 }
 
 /// What only the reference can do is slow, which may be the whole model's

@@ -91,6 +91,11 @@ Status Finder::open() {
   tuner = std::make_unique<Tuner>(*compiler, *journal, progress,
                                   options.evaluatorProgram);
   tuner->setSystemStore(system.get());
+  std::vector<std::string> remarks;
+  learned = loadLearnedRanker(*journal, system.get(), remarks);
+  for (const std::string &text : remarks)
+    progress.remark(text);
+  tuner->setRanker(learned.get());
   return runtime::success();
 }
 
@@ -169,6 +174,23 @@ std::vector<FoundSolution> Finder::listSolutions(const Problem &problem,
 size_t Finder::countSolutions(const Problem &problem,
                               const SolutionLimits &limits) const {
   return tuner->list(problem, limits).size();
+}
+
+std::string Finder::explainGuess(const FoundSolution &found) const {
+  if (found.solution.measurement)
+    return "";
+  const TargetInfo &target = compiler->getTarget();
+  if (!learned)
+    return "there is no heuristic for " +
+           JournalContext::forTarget(target).target + " with " +
+           std::to_string(target.threads) +
+           " thread(s), so solvers are ranked by the fraction of the peak that "
+           "they expect ('graph-opt train' makes one)";
+  if (auto reason = learned->explainAbstention(found.problem, target))
+    return *reason +
+           ", so solvers are ranked by the fraction of the peak that they "
+           "expect";
+  return learned->describeError(found.problem);
 }
 
 //===----------------------------------------------------------------------===//

@@ -92,6 +92,18 @@ CREATE TABLE IF NOT EXISTS finding (
 CREATE INDEX IF NOT EXISTS finding_key ON finding (problem);
 )sql";
 
+/// Learned models, as bytes; the last one of a target and a number of threads
+/// counts. Made when the first one is written: files without it are valid.
+inline constexpr const char *kModelSchema = R"sql(
+CREATE TABLE IF NOT EXISTS model (
+  id INTEGER PRIMARY KEY,
+  target TEXT NOT NULL, threads INTEGER NOT NULL,
+  tarpon TEXT NOT NULL, llvm TEXT NOT NULL,
+  data BLOB NOT NULL,
+  run TEXT NOT NULL,
+  time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+)sql";
+
 /// Every column that is read or written, to see that they are there.
 inline constexpr const char *kMeasurementColumns =
     "SELECT id, problem, solver, config, target, threads, tarpon, llvm, "

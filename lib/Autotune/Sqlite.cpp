@@ -44,6 +44,14 @@ SqlStatement &SqlStatement::bind(double value) {
   return *this;
 }
 
+SqlStatement &SqlStatement::bindBlob(llvm::StringRef bytes) {
+  const char *data = bytes.empty() ? "" : bytes.data();
+  if (!failed())
+    result = sqlite3_bind_blob64(statement, ++parameter, data, bytes.size(),
+                                 SQLITE_TRANSIENT);
+  return *this;
+}
+
 SqlStatement &SqlStatement::reset() {
   if (!failed()) {
     result = sqlite3_reset(statement);

@@ -31,6 +31,7 @@ public:
   SqlStatement &bind(llvm::StringRef text);
   SqlStatement &bind(int64_t value);
   SqlStatement &bind(double value);
+  SqlStatement &bindBlob(llvm::StringRef bytes);
 
   /// Makes it ready to be bound and run again.
   SqlStatement &reset();
@@ -40,6 +41,7 @@ public:
   /// Runs a statement that gives no rows; whether it succeeded.
   bool run();
 
+  /// Of a blob: its bytes.
   std::string text(int column) const;
   int64_t integer(int column) const;
   double real(int column) const;

@@ -18,6 +18,7 @@
 #ifndef TARPON_AUTOTUNE_FIND_H
 #define TARPON_AUTOTUNE_FIND_H
 
+#include "tarpon/Autotune/LearnedRanker.h"
 #include "tarpon/Autotune/Search.h"
 #include "tarpon/Runtime/Executor.h"
 
@@ -130,7 +131,11 @@ public:
   /// not read.
   runtime::Result<FoundSolution> loadSolution(const std::string &path);
 
-  /// Answers before expected fractions do; has to outlive the finder.
+  /// Says of a guess what it stands on: how wrong the heuristic was on
+  /// held-out problems, or why there is none. "" for what was measured.
+  std::string explainGuess(const FoundSolution &found) const;
+
+  /// Answers in place of the learned model; has to outlive the finder.
   void setRanker(const SolutionRanker *ranker) { tuner->setRanker(ranker); }
   void setDeadline(Deadline value) { tuner->setDeadline(value); }
 
@@ -170,6 +175,7 @@ private:
   FindPolicy policy;
   std::unique_ptr<KernelCompiler> compiler;
   std::unique_ptr<Journal> journal, system;
+  std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
   /// By key; several for several sets of constants.
   std::unordered_map<std::string, InvokerList> invokers;

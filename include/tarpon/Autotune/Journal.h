@@ -199,6 +199,17 @@ public:
   runtime::Status recordPipeline(const PipelineMeasurement &measurement);
   std::optional<PipelineMeasurement> getPipeline(const PipelineKey &key) const;
 
+  /// The keys of all problems of which anything was measured on the target with
+  /// so many threads, of older versions too; sorted.
+  std::vector<std::string> getProblems() const;
+
+  /// The model that was trained for the target and the number of threads, as
+  /// bytes of LearnedModel.h; none if there is none. It is a guess in any case,
+  /// and serves builds that it was not trained by.
+  std::optional<std::string> getModel() const;
+  /// Takes the place of the one that is there.
+  runtime::Status recordModel(llvm::StringRef bytes);
+
   /// A sentence on records of other Tarpon or LLVM versions, which are ignored;
   /// none if there are none.
   std::optional<std::string> describeStale() const;

@@ -1,0 +1,64 @@
+//===- MeasuredProblems.cpp - What a journal teaches ----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/MeasuredProblems.h"
+
+#include "tarpon/Autotune/Features.h"
+
+using namespace tarpon;
+
+/// Adds one row; what cannot be served now teaches nothing.
+static void addRow(const Measurement &row, const TargetInfo &target,
+                   MeasuredProblem &measured) {
+  const Solver *solver = findSolver(row.key.solver);
+  auto config = PerfConfig::parse(row.key.config);
+  if (!solver || solver == &getReferenceSolver() || mlir::failed(config) ||
+      !checkApplicable(*solver, measured.problem, target) ||
+      !solver->isValidConfig(measured.problem, target, *config))
+    return;
+  if (row.status == MeasurementStatus::Ok)
+    measured.solutions.push_back({solver, *config, row.median});
+  else if (!row.mayPass())
+    measured.rejected.push_back(row.key);
+}
+
+std::vector<MeasuredProblem>
+tarpon::readMeasuredProblems(const Journal &journal, const TargetInfo &target,
+                             const NetworkSplit &split) {
+  std::vector<MeasuredProblem> problems;
+  for (const std::string &key : journal.getProblems()) {
+    auto problem = parseProblem(key);
+    if (mlir::failed(problem))
+      continue;
+    std::optional<std::string> kind = getProblemKind(*problem);
+    if (!kind)
+      continue;
+    MeasuredProblem measured;
+    measured.problem = std::move(*problem);
+    measured.kind = *kind;
+    measured.networks = split.getNetworks(measured.problem);
+    measured.isHeldOut = split.isHeldOut(measured.problem);
+    // As Journal::getBest ranks them.
+    MeasurementStage stage = MeasurementStage::Race;
+    for (const Measurement &row : journal.getMeasurements(key)) {
+      size_t before = measured.solutions.size();
+      addRow(row, target, measured);
+      if (measured.solutions.size() == before)
+        continue;
+      const MeasuredSolution &added = measured.solutions.back();
+      if (before == 0 || row.stage > stage ||
+          (row.stage == stage &&
+           added.milliseconds < measured.tuned.milliseconds)) {
+        measured.tuned = added;
+        stage = row.stage;
+      }
+    }
+    if (!measured.solutions.empty())
+      problems.push_back(std::move(measured));
+  }
+  return problems;
+}
