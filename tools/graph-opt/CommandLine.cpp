@@ -68,6 +68,7 @@ private:
   void addDbKernels(CLI::App *db);
   void addFind();
   void addTune();
+  void addTrain();
 
   CLI::App app{"Tarpon, a graph compiler for ONNX models that tunes what "
                "others guess.\n\"graph-opt FILE.mlir PASSES\" runs passes like "
@@ -93,6 +94,7 @@ private:
   DbExportKernelsArguments dbExportKernels;
   FindArguments find;
   TuneArguments tune;
+  TrainArguments train;
 };
 
 } // namespace
@@ -525,6 +527,33 @@ void CommandLine::addTune() {
   addTuningTime(sub, tune.tuningTime);
 }
 
+void CommandLine::addTrain() {
+  CLI::App *sub =
+      add("train", "Learn from measurements what will be fast",
+          "graph-opt train --split benchmarks/problems/split.json --threads 1",
+          [this] { return runTrain(train); });
+  sub->add_option("--store", train.store,
+                  "A store that nobody writes to (default: the journal of this "
+                  "machine)")
+      ->type_name("FILE");
+  CLI::Option *into =
+      sub->add_option("--into", train.into,
+                      "The store to write the model into (default: the journal "
+                      "of this machine)")
+          ->type_name("FILE");
+  sub->add_option("--split", train.split,
+                  "Which networks are held out, to judge the model by")
+      ->type_name("FILE");
+  sub->add_option("--seed", train.seed, "Of what is drawn (default: 1)")
+      ->type_name("N");
+  sub->add_flag("--report", train.report,
+                "Every held-out choice, and every network of training left out "
+                "in turn");
+  sub->add_flag("--dry-run", train.dryRun, "Write no model")->excludes(into);
+  addThreads(sub, train.threads);
+  addCpu(sub, train.cpu);
+}
+
 CommandLine::CommandLine() {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("graph-opt ") + TARPON_VERSION);
@@ -540,6 +569,7 @@ CommandLine::CommandLine() {
   addDb();
   addFind();
   addTune();
+  addTrain();
 }
 
 /// CLI11's message, as one sentence in our style.

@@ -196,6 +196,19 @@ struct TuneArguments {
   std::optional<double> tuningTime;
 };
 
+struct TrainArguments {
+  /// Where the measurements are; "" for the user's store.
+  std::string store;
+  /// The store that the model goes into; "" for the user's.
+  std::string into;
+  /// Which networks are held out; "" for none.
+  std::string split;
+  int64_t threads = 0;
+  std::string cpu = "native";
+  uint64_t seed = 1;
+  bool report = false, dryRun = false;
+};
+
 int runCompile(const CompileArguments &arguments);
 int runRun(const RunArguments &arguments);
 int runPerf(const PerfArguments &arguments);
@@ -205,6 +218,7 @@ int runSolvers(const SolversArguments &arguments);
 int runDriver(const DriverArguments &arguments);
 int runFind(const FindArguments &arguments);
 int runTune(const TuneArguments &arguments);
+int runTrain(const TrainArguments &arguments);
 
 } // namespace tarpon
 

@@ -18,6 +18,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <set>
+
 namespace tarpon {
 
 using namespace runtime;
@@ -55,7 +57,11 @@ static void printSolutions(const std::vector<FoundSolution> &list) {
                           "workspace", "source", "solution");
   for (const FoundSolution &found : list) {
     std::optional<double> time = found.getMilliseconds();
-    std::string text = time ? formatv("{0:f5}", *time).str() : "-";
+    std::string text = "-";
+    if (time)
+      text = formatv("{0:f5}", *time).str();
+    else if (found.solution.expectedMs)
+      text = formatv("~{0:f5}", *found.solution.expectedMs).str();
     llvm::outs() << formatv("{0,12} {1,14}  {2,-10} {3} {{{4}}\n", text,
                             found.workspaceBytes, found.solution.source,
                             found.solution.solver->id(),
@@ -88,6 +94,7 @@ static Status save(Finder &finder, const FoundSolution &found,
 static Status findAll(Finder &finder, const std::vector<Problem> &problems,
                       const FindOptions &options,
                       const FindArguments &arguments) {
+  std::set<std::string> explained;
   for (const Problem &problem : problems) {
     llvm::outs() << "Problem: " << problem.key() << "\n";
     Result<std::vector<FoundSolution>> list =
@@ -96,6 +103,9 @@ static Status findAll(Finder &finder, const std::vector<Problem> &problems,
     if (!list)
       return list.error();
     printSolutions(*list);
+    std::string guess = finder.explainGuess(list->front());
+    if (!guess.empty() && explained.insert(guess).second)
+      remark(guess);
     if (!arguments.save.empty())
       if (Status status = save(finder, list->front(), arguments); !status)
         return status;
