@@ -39,7 +39,7 @@ public:
 
 private:
   std::vector<Entrant> collect();
-  std::vector<PerfConfig> listConfigs(const Solver &solver) const;
+  std::vector<PerfConfig> listConfigs(const Entrant &entrant) const;
   Solution choose(const Entrant &entrant);
   Solution makeDefault(const Entrant &entrant);
 
@@ -48,6 +48,8 @@ private:
   const TargetInfo &target;
   FeatureRows rows;
   std::vector<float> configRows, answers;
+  /// Of the first solver.
+  float leastLevel = 0;
 };
 
 } // namespace
@@ -86,11 +88,15 @@ Solution Ranking::makeDefault(const Entrant &entrant) {
 
 /// What is chosen among. Solvers with more fields than this have so many
 /// configs that ranking them for their list alone takes milliseconds: they get
-/// their default, which their own cost model has chosen.
-std::vector<PerfConfig> Ranking::listConfigs(const Solver &solver) const {
+/// their default, which their own cost model has chosen. So do those that are
+/// behind the first one by this many powers of two, more than configs differ.
+std::vector<PerfConfig> Ranking::listConfigs(const Entrant &entrant) const {
   constexpr size_t kMaxFields = 3;
+  constexpr float kFarBehind = 0.25F;
+  const Solver &solver = *entrant.solver;
   PerfConfig standard = solver.defaultConfig(problem, target);
-  if (standard.getFields().size() > kMaxFields)
+  if (standard.getFields().size() > kMaxFields ||
+      *entrant.level > leastLevel + kFarBehind)
     return {std::move(standard)};
   return solver.configs(problem, target);
 }
@@ -99,7 +105,7 @@ std::vector<PerfConfig> Ranking::listConfigs(const Solver &solver) const {
 Solution Ranking::choose(const Entrant &entrant) {
   if (!entrant.level)
     return makeDefault(entrant);
-  std::vector<PerfConfig> list = listConfigs(*entrant.solver);
+  std::vector<PerfConfig> list = listConfigs(entrant);
   // Another version of the solver may cut its work by other fields.
   if (!model.space.knowsFields(list.front()))
     return makeDefault(entrant);
@@ -122,7 +128,9 @@ Solution Ranking::choose(const Entrant &entrant) {
 
 std::vector<Solution> Ranking::run() {
   std::vector<Solution> solutions;
-  for (const Entrant &entrant : collect())
+  std::vector<Entrant> entrants = collect();
+  leastLevel = entrants.front().level.value_or(0);
+  for (const Entrant &entrant : entrants)
     solutions.push_back(choose(entrant));
   return solutions;
 }
