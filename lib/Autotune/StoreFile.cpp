@@ -45,8 +45,13 @@ StoreFile::~StoreFile() { sqlite3_close(handle); }
 // Errors
 //===----------------------------------------------------------------------===//
 
+/// SQLite quotes damaged definitions of tables over many lines.
+static std::string getFirstLine(llvm::StringRef text) {
+  return text.split('\n').first.str();
+}
+
 Error StoreFile::makeDamageError(llvm::StringRef what) const {
-  return {"journal " + path + " is damaged: " + what.str() +
+  return {"journal " + path + " is damaged: " + getFirstLine(what) +
           (isImmutable ? "" : "; move it away or set TARPON_USER_DB_PATH")};
 }
 
@@ -57,7 +62,8 @@ static bool isDamageCode(int code) {
 Error StoreFile::makeError() const {
   if (isDamageCode(sqlite3_errcode(handle)))
     return makeDamageError(sqlite3_errmsg(handle));
-  return {"cannot use journal " + path + ": " + sqlite3_errmsg(handle)};
+  return {"cannot use journal " + path + ": " +
+          getFirstLine(sqlite3_errmsg(handle))};
 }
 
 bool StoreFile::isCorrupt() const {
