@@ -132,6 +132,9 @@ Status Compilation::setUp() {
   if (!policy)
     return policy.error();
   findPolicy = *policy;
+  Result<SearchOptions> search = resolveSearchOptions(options.search);
+  if (!search)
+    return search.error();
   for (auto open : {&Compilation::openJournal, &Compilation::openSystem})
     if (Status status = (this->*open)(); !status)
       return status;
@@ -139,6 +142,7 @@ Status Compilation::setUp() {
                                   options.evaluatorProgram);
   tuner->setFindPolicy(findPolicy);
   tuner->setSystemStore(system.get());
+  tuner->setSearchOptions(*search);
   return openHeuristic();
 }
 

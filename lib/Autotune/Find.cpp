@@ -67,6 +67,9 @@ Status Finder::open() {
   if (!resolved)
     return resolved.error();
   policy = *resolved;
+  Result<SearchOptions> search = resolveSearchOptions(options.search);
+  if (!search)
+    return search.error();
   Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
   if (!target)
     return target.error();
@@ -91,6 +94,7 @@ Status Finder::open() {
   tuner = std::make_unique<Tuner>(*compiler, *journal, progress,
                                   options.evaluatorProgram);
   tuner->setSystemStore(system.get());
+  tuner->setSearchOptions(*search);
   std::vector<std::string> remarks;
   learned = loadLearnedRanker(*journal, system.get(), remarks);
   for (const std::string &text : remarks)

@@ -188,6 +188,9 @@ static std::vector<double> parseSamples(const std::string &text) {
   return samples;
 }
 
+/// What the detail of a candidate begins with that was dropped early.
+static constexpr llvm::StringLiteral kDropped = "dropped";
+
 /// No kernel takes no time, or less.
 static bool isTime(double value) { return std::isfinite(value) && value > 0; }
 
@@ -206,6 +209,14 @@ Status Journal::recordStarted(const CandidateKey &key, MeasurementStage stage) {
   });
 }
 
+/// A copy of a record may have lost its samples, but not what it says.
+static std::string describe(const Measurement &m) {
+  if (!m.isDropped || !m.detail.empty())
+    return m.detail;
+  return (kDropped + " after " + llvm::Twine(m.samples.size()) + " samples")
+      .str();
+}
+
 Status Journal::record(const Measurement &m) {
   return write([&](const StoreFile &file) {
     SqlStatement insert(
@@ -220,7 +231,7 @@ Status Journal::record(const Measurement &m) {
     insert.bind(getStageName(m.stage)).bind(getStatusName(m.status));
     insert.bind(printSamples(m.samples)).bind(m.median).bind(m.mad);
     insert.bind(m.maxError).bind(m.relativeL2).bind(m.workspaceBytes);
-    insert.bind(m.rounds).bind(m.detail).bind(run);
+    insert.bind(m.rounds).bind(describe(m)).bind(run);
     return insert.run();
   });
 }
@@ -241,6 +252,8 @@ static Measurement readMeasurement(const SqlStatement &rows,
   m.workspaceBytes = rows.integer(9);
   m.rounds = rows.integer(10);
   m.detail = rows.text(11);
+  m.isDropped = m.status == MeasurementStatus::Ok &&
+                llvm::StringRef(m.detail).starts_with(kDropped);
   return m;
 }
 
@@ -254,6 +267,23 @@ static void addMeasurement(Measurement m, std::vector<Measurement> &list) {
     list.push_back(std::move(m));
   else if (m.stage >= known->stage || !m.mayBeRight())
     *known = std::move(m);
+}
+
+std::vector<std::string> Journal::getMeasuredProblems() const {
+  std::vector<std::string> problems;
+  read([&](const StoreFile &file) {
+    // Only names: whoever reads the rows of one checks them.
+    SqlStatement rows(file.database(),
+                      "SELECT DISTINCT problem FROM measurement WHERE "
+                      "target = ? AND threads = ? AND (? OR (tarpon = ? AND "
+                      "llvm = ?)) AND status = 'ok' ORDER BY problem");
+    rows.bind(context.target).bind(context.threads);
+    rows.bind(int64_t(isReadOnly)).bind(context.tarpon).bind(context.llvm);
+    while (rows.next())
+      problems.push_back(rows.text(0));
+    return !rows.failed();
+  });
+  return problems;
 }
 
 std::vector<Measurement>

@@ -7,6 +7,7 @@
 
 #include "ProblemSearch.h"
 
+#include "SearchMethods/ConfigSpace.h"
 #include "tarpon/Autotune/Policy.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/ThreadPool.h"
@@ -74,11 +75,8 @@ void ProblemSearch::collectCandidates() {
       isLimited = true;
       continue;
     }
-    for (const PerfConfig &config : getConfigs(*solver)) {
-      if (candidates.size() == policy::kMaxCandidates)
-        return;
+    for (const PerfConfig &config : getConfigs(*solver))
       addCandidate(*solver, config);
-    }
   }
 }
 
@@ -86,7 +84,7 @@ std::vector<PerfConfig> ProblemSearch::getConfigs(const Solver &solver) const {
   const TargetInfo &target = context.compiler.getTarget();
   if (!scope.only)
     return scope.allConfigs
-               ? solver.configs(problem, target)
+               ? getConfigSpace(solver, problem, target)
                : std::vector{solver.defaultConfig(problem, target)};
   auto config = PerfConfig::parse(scope.only->config);
   if (scope.only->solver != solver.id() || mlir::failed(config))
@@ -205,6 +203,7 @@ void ProblemSearch::judge(const EvaluationAnswer &answer,
     measurement.rounds = candidate.result->rounds + 1;
   llvm::append_range(measurement.samples, answer.samplesMs);
   runtime::Measurement summary = runtime::summarize(measurement.samples);
+  measurement.isDropped = answer.isDropped;
   measurement.median = summary.medianMs;
   measurement.mad = summary.madMs;
   if (static_cast<int64_t>(answer.outputs.size()) != problem.numResults()) {
@@ -270,6 +269,7 @@ Status ProblemSearch::measure(Candidate &candidate, const Effort &effort) {
   request.minTimeMs = effort.minMs;
   request.maxTimeMs = effort.maxMs;
   request.rotateBytes = policy::kRotateBytes;
+  request.cutoffMs = effort.cutoffMs;
   Result<EvaluationAnswer> answer =
       context.evaluator.evaluate(request, getTimeLimit());
   if (!answer)
@@ -303,35 +303,137 @@ void ProblemSearch::reportRejected() {
 // The stages
 //===----------------------------------------------------------------------===//
 
-Status ProblemSearch::race() {
-  std::vector<Candidate *> open;
-  for (Candidate &candidate : candidates)
-    if (!candidate.result)
-      open.push_back(&candidate);
-  if (open.empty() || isOver())
-    return runtime::success();
-  hasRaced = true;
-  if (Status status = buildReference(); !status)
-    return status;
-  size_t batch = getBatchSize();
-  for (size_t begin = 0; begin < open.size(); begin += batch) {
-    removePackages();
-    auto part = llvm::ArrayRef(open).drop_front(begin).take_front(batch);
-    buildAll(part);
-    for (Candidate *candidate : part) {
-      if (isOver())
-        return runtime::success();
-      if (Status status = measure(*candidate, kRaceEffort); !status)
-        return status;
-    }
+/// What the search method goes by.
+SearchSpace ProblemSearch::makeSpace() const {
+  const TargetInfo &target = context.compiler.getTarget();
+  SearchSpace space;
+  std::vector<SolverConfig> solutions;
+  for (const Candidate &candidate : candidates)
+    solutions.push_back({candidate.solver, candidate.config});
+  std::vector<double> expected =
+      expectTimes(problem, solutions, target, context.ranker);
+  for (auto [index, candidate] : llvm::enumerate(candidates))
+    space.candidates.push_back(
+        {candidate.key.solver, candidate.config, expected[index]});
+  space.features = describeProblem(problem).features;
+  space.parallel = std::clamp<size_t>(runtime::availableCores(), 1,
+                                      policy::kMaxParallelProposals);
+  if (scope.allConfigs && context.options.method == SearchMethodKind::Guided)
+    space.related = context.related.find(
+        problem, context.journal, context.system, target, context.ranker);
+  return space;
+}
+
+static SearchResult makeResult(size_t candidate, const Measurement &m) {
+  SearchResult result;
+  result.candidate = candidate;
+  if (m.status == MeasurementStatus::Ok)
+    result.milliseconds = m.median;
+  return result;
+}
+
+/// In the order in which they were measured.
+std::vector<SearchResult> ProblemSearch::getKnownResults() const {
+  std::vector<SearchResult> results;
+  for (const Measurement &known : scope.known)
+    for (auto [index, candidate] : llvm::enumerate(candidates))
+      if (candidate.result && candidate.key == known.key)
+        results.push_back(makeResult(index, *candidate.result));
+  return results;
+}
+
+/// Who cannot beat the best of this machine by enough to come into the final.
+double ProblemSearch::getCutoff() const {
+  double best = 0;
+  for (const Candidate &candidate : candidates)
+    if (candidate.isOk() && !candidate.result->isSystem &&
+        (best == 0 || candidate.result->median < best))
+      best = candidate.result->median;
+  return best * policy::kFinalistRatio;
+}
+
+/// Whether the user wants no more than that. It is not finished then.
+bool ProblemSearch::isAtLimit(llvm::ArrayRef<SearchResult> results,
+                              const Deadline &searchEnd) {
+  const SearchOptions &options = context.options;
+  if (!scope.allConfigs)
+    return false;
+  auto count = static_cast<int64_t>(results.size());
+  bool isAt =
+      (options.iterations && count >= *options.iterations) ||
+      (options.patience && isPatienceOver(results, *options.patience)) ||
+      searchEnd.isOver();
+  isStopped |= isAt;
+  return isAt;
+}
+
+/// Compiles and measures, until a limit is hit.
+Status ProblemSearch::raceBatch(llvm::ArrayRef<size_t> batch,
+                                const Deadline &searchEnd,
+                                std::vector<SearchResult> &results) {
+  std::vector<Candidate *> list;
+  for (size_t index : batch)
+    list.push_back(&candidates[index]);
+  removePackages();
+  buildAll(list);
+  for (size_t index : batch) {
+    if (isOver() || isAtLimit(results, searchEnd))
+      return runtime::success();
+    Effort effort = kRaceEffort;
+    effort.cutoffMs = getCutoff();
+    Candidate &candidate = candidates[index];
+    if (Status status = measure(candidate, effort); !status)
+      return status;
+    results.push_back(makeResult(index, *candidate.result));
+    if (results.back().isOk() && candidate.result->isDropped)
+      ++context.statistics.dropped;
   }
   return runtime::success();
+}
+
+/// A search that came to its end stays there: with the times of the final, its
+/// method might see reason to go on, without end. Unless there are solvers that
+/// it did not know, or all is wanted.
+bool ProblemSearch::hasEnough() const {
+  if (!scope.isSearched ||
+      context.options.method == SearchMethodKind::Exhaustive)
+    return false;
+  return llvm::all_of(getSolvers(), [this](const std::string &solver) {
+    return llvm::any_of(candidates, [&](const Candidate &candidate) {
+      return candidate.key.solver == solver && candidate.result;
+    });
+  });
+}
+
+Status ProblemSearch::race() {
+  if (hasEnough())
+    return runtime::success();
+  SearchSpace space = makeSpace();
+  std::vector<SearchResult> results = getKnownResults();
+  // Where each solver has one config, all of them are wanted.
+  std::unique_ptr<SearchMethod> method = makeSearchMethod(
+      scope.allConfigs ? context.options.method : SearchMethodKind::Exhaustive,
+      space, context.options.seed);
+  Deadline searchEnd = context.options.problemSeconds
+                           ? Deadline::after(*context.options.problemSeconds)
+                           : Deadline::never();
+  size_t batch = std::min(getBatchSize(), policy::kMaxBatch);
+  while (true) {
+    std::vector<size_t> next = method->propose(results, batch);
+    if (next.empty() || isOver() || isAtLimit(results, searchEnd))
+      return runtime::success();
+    hasRaced = true;
+    if (Status status = buildReference(); !status)
+      return status;
+    if (Status status = raceBatch(next, searchEnd, results); !status)
+      return status;
+  }
 }
 
 std::vector<ProblemSearch::Candidate *> ProblemSearch::pickFinalists() {
   std::vector<Candidate *> ranked;
   for (Candidate &candidate : candidates)
-    if (candidate.isOk())
+    if (candidate.isOk() && !candidate.result->isDropped)
       ranked.push_back(&candidate);
   llvm::stable_sort(ranked, [](const Candidate *a, const Candidate *b) {
     return a->result->median < b->result->median;

@@ -8,8 +8,10 @@
 #ifndef TARPON_LIB_AUTOTUNE_PROBLEMSEARCH_H
 #define TARPON_LIB_AUTOTUNE_PROBLEMSEARCH_H
 
+#include "SearchMethods/RelatedProblems.h"
 #include "TempDirectory.h"
 #include "tarpon/Autotune/Search.h"
+#include "tarpon/Autotune/SearchMethod.h"
 
 #include <string>
 #include <vector>
@@ -25,6 +27,11 @@ struct SearchContext {
   TempDirectory &directory;
   Deadline deadline;
   SearchStatistics &statistics;
+  SearchOptions options;
+  RelatedProblems &related;
+  /// May be null.
+  const Journal *system;
+  const SolutionRanker *ranker;
 };
 
 /// What is measured of a problem.
@@ -34,6 +41,8 @@ struct SearchScope {
   SolutionLimits limits;
   /// Results that count as if they were measured here.
   std::vector<Measurement> known;
+  /// Whether a search of these came to its own end before.
+  bool isSearched = false;
   /// This candidate and nothing else.
   std::optional<CandidateKey> only;
 };
@@ -54,9 +63,10 @@ public:
   /// Whether nothing is left to be measured of the whole problem: no deadline
   /// cut it short, and no limit left a solver out.
   bool isFinished() const {
-    return !isCut && !isLimited && !candidates.empty();
+    return !wasCut() && !isLimited && !candidates.empty();
   }
-  bool wasCut() const { return isCut; }
+  /// By the deadline or a limit of the search.
+  bool wasCut() const { return isCut || isStopped; }
   /// The result of the first candidate.
   std::optional<Measurement> getFirstResult() const;
   /// The ids of the candidates' solvers.
@@ -82,22 +92,33 @@ private:
     MeasurementStage stage;
     int minSamples;
     double minMs, maxMs;
+    /// Who cannot take less is dropped; 0 for nobody.
+    double cutoffMs = 0;
   };
   static const Effort kRaceEffort;
 
   void collectCandidates();
   void addCandidate(const Solver &solver, const PerfConfig &config);
   std::vector<PerfConfig> getConfigs(const Solver &solver) const;
+  SearchSpace makeSpace() const;
+  std::vector<SearchResult> getKnownResults() const;
   void recallResults();
   void recall(const Measurement &known);
   bool isSettled(llvm::StringRef solver) const;
   bool isOver();
+  bool isAtLimit(llvm::ArrayRef<SearchResult> results,
+                 const Deadline &searchEnd);
   void build(Candidate &candidate);
   void buildAll(llvm::ArrayRef<Candidate *> list);
   void removePackages();
   size_t getBatchSize() const;
   runtime::Status buildReference();
+  bool hasEnough() const;
   runtime::Status race();
+  runtime::Status raceBatch(llvm::ArrayRef<size_t> batch,
+                            const Deadline &searchEnd,
+                            std::vector<SearchResult> &results);
+  double getCutoff() const;
   runtime::Status runFinal();
   std::vector<Candidate *> pickFinalists();
   std::vector<Candidate *> getFinalists();
@@ -116,7 +137,7 @@ private:
   /// Those of this run that may not win.
   std::vector<Measurement> rejected;
   std::string reference;
-  bool isCut = false, isLimited = false, hasRaced = false;
+  bool isCut = false, isStopped = false, isLimited = false, hasRaced = false;
 };
 
 } // namespace tarpon

@@ -39,7 +39,8 @@ std::string tarpon::findEvaluatorProgram() {
 Tuner::Tuner(KernelCompiler &compiler, Journal &journal, Progress &progress,
              std::string evaluatorProgram)
     : compiler(compiler), journal(journal), progress(progress),
-      evaluator(std::move(evaluatorProgram)) {}
+      evaluator(std::move(evaluatorProgram)),
+      related(std::make_unique<RelatedProblems>()) {}
 
 Tuner::~Tuner() = default;
 
@@ -128,9 +129,8 @@ Solution Tuner::getTrusted(const Problem &problem) {
       openDirectory()) {
     SearchScope scope;
     scope.known = getKnown(problem).getRows();
-    ProblemSearch search({compiler, journal, progress, evaluator, *directory,
-                          Deadline::never(), statistics},
-                         problem, std::move(scope));
+    ProblemSearch search(makeContext(Deadline::never()), problem,
+                         std::move(scope));
     if (search.verifyDefault())
       right = getRight();
   }
@@ -152,13 +152,16 @@ Status Tuner::openDirectory() {
   return runtime::success();
 }
 
+SearchContext Tuner::makeContext(Deadline until) {
+  return {compiler,   journal,       progress, evaluator, *directory, until,
+          statistics, searchOptions, *related, system,    ranker};
+}
+
 Status Tuner::search(const Problem &problem, SearchScope scope) {
   if (Status status = openDirectory(); !status)
     return status;
   bool allConfigs = scope.allConfigs;
-  ProblemSearch search({compiler, journal, progress, evaluator, *directory,
-                        deadline, statistics},
-                       problem, std::move(scope));
+  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
   if (Status status = search.run(); !status)
     return status;
   if (!search.isFinished())
@@ -173,9 +176,7 @@ Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
   if (Status status = openDirectory(); !status)
     return status;
   int64_t lastRow = journal.getLastRow();
-  ProblemSearch search({compiler, journal, progress, evaluator, *directory,
-                        deadline, statistics},
-                       problem, std::move(scope));
+  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
   if (Status status = search.run(); !status)
     return status;
   if (search.wasCut())
@@ -202,9 +203,7 @@ Status Tuner::verify(const Problem &problem, const SolutionLimits &limits) {
   SearchScope scope;
   scope.limits = limits;
   scope.only = recorded.key;
-  ProblemSearch search({compiler, journal, progress, evaluator, *directory,
-                        deadline, statistics},
-                       problem, std::move(scope));
+  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
   if (Status status = search.verifyDefault(); !status)
     return status;
   std::optional<Measurement> measured = search.getFirstResult();
@@ -255,6 +254,7 @@ Status Tuner::act(FindAction action, const Problem &problem,
   case FindAction::Search:
     scope.allConfigs = action == FindAction::Search;
     scope.known = getKnown(problem).getRows();
+    scope.isSearched = journal.hasFinding(problem.key(), Finding::Searched);
     return search(problem, std::move(scope));
   }
   return runtime::success();

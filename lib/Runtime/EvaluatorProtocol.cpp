@@ -43,7 +43,8 @@ std::string toJsonLine(const EvaluationRequest &request) {
                    {"min_samples", request.minSamples},
                    {"min_time_ms", request.minTimeMs},
                    {"max_time_ms", request.maxTimeMs},
-                   {"rotate_bytes", request.rotateBytes}};
+                   {"rotate_bytes", request.rotateBytes},
+                   {"cutoff_ms", request.cutoffMs}};
   if (request.reference)
     document["reference"] = *request.reference;
   if (!request.inputs.empty())
@@ -84,6 +85,8 @@ Result<EvaluationRequest> parseEvaluationRequest(std::string_view line) {
   request.minTimeMs = readTime(reader.field("min_time_ms"));
   request.maxTimeMs = readTime(reader.field("max_time_ms"));
   request.rotateBytes = reader.field("rotate_bytes").integer();
+  if (reader.has("cutoff_ms"))
+    request.cutoffMs = readTime(reader.field("cutoff_ms"));
   if (!error.empty())
     return Error{"in the request, " + error};
   return request;
@@ -110,7 +113,8 @@ std::string toJsonLine(const EvaluationAnswer &answer) {
                    {"ok", true},
                    {"samples_ms", answer.samplesMs},
                    {"median_ms", answer.medianMs},
-                   {"mad_ms", answer.madMs}};
+                   {"mad_ms", answer.madMs},
+                   {"dropped", answer.isDropped}};
   if (answer.comparison) {
     document.update(toJson(*answer.comparison));
     json &outputs = document["outputs"] = json::array();
@@ -139,6 +143,7 @@ static void readMeasurement(const JsonReader &reader,
   answer.samplesMs = reader.field("samples_ms").numbers();
   answer.medianMs = reader.field("median_ms").number();
   answer.madMs = reader.field("mad_ms").number();
+  answer.isDropped = reader.field("dropped").boolean();
   if (!reader.has("reference_scale"))
     return;
   answer.comparison = readComparison(reader);

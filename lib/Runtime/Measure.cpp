@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace tarpon::runtime {
 
@@ -21,6 +22,15 @@ static constexpr size_t kMaxInstances = 4096;
 static constexpr int kMaxSamples = 1000;
 /// A sample of less time than that would mostly measure the clock.
 static constexpr double kMinSampleMs = 0.02;
+/// A first run, which finds nothing in any cache or TLB, is not slower than
+/// later ones by more than this.
+static constexpr double kColdFactor = 4;
+/// Racing: what is shorter than another process's time slice may be delayed by
+/// a multiple of itself (one candidate of 0.05 ms took 4.2 ms once), and what
+/// follows within a millisecond is delayed alike.
+static constexpr double kTimeSliceMs = 5;
+static constexpr double kRaceSpanMs = 1;
+static constexpr size_t kRaceSamples = 3;
 
 //===----------------------------------------------------------------------===//
 // Instances
@@ -128,6 +138,14 @@ static double millisecondsSince(Clock::time_point start) {
       .count();
 }
 
+double getRaceMargin(int samples) {
+  return samples <= 1   ? 2.0
+         : samples == 2 ? 1.5
+         : samples == 3 ? 1.25
+         : samples < 8  ? 1.15
+                        : 1.1;
+}
+
 namespace {
 
 /// The samples of one candidate and the time that its runs took so far.
@@ -139,18 +157,25 @@ public:
   void warmUp() {
     size_t runs =
         std::max<size_t>(instances.size(), std::max(options.warmupRuns, 0));
-    double fastestMs = options.maxTimeMs;
-    for (size_t i = 0; i < runs && spentMs < options.maxTimeMs; ++i) {
+    // Who is slow even by the margin of a single sample, when cold, needs no
+    // more warm-up.
+    auto isSlow = [&](size_t done) {
+      return (done > 1 || (done == 1 && fastestMs > kTimeSliceMs)) &&
+             isHopeless(fastestMs / kColdFactor, 1, options.cutoffMs);
+    };
+    for (size_t i = 0; i < runs && spentMs < options.maxTimeMs && !isSlow(i);
+         ++i) {
       double runMs = timeRuns(1);
       fastestMs = std::min(fastestMs, runMs);
       spentMs += runMs;
     }
-    chooseBatch(fastestMs);
+    chooseBatch(std::min(fastestMs, options.maxTimeMs));
   }
 
   void sample() {
     double batchMs = timeRuns(batch);
     samples.push_back(batchMs / batch);
+    fastestMs = std::min(fastestMs, samples.back());
     sampledMs += batchMs;
     spentMs += batchMs;
   }
@@ -161,14 +186,25 @@ public:
            (sampledMs >= options.minTimeMs || count >= kMaxSamples);
   }
 
+  bool isDropped() const {
+    if (sampledMs < kRaceSpanMs ||
+        (fastestMs < kTimeSliceMs && samples.size() < kRaceSamples))
+      return false;
+    return isHopeless(fastestMs, static_cast<int>(samples.size()),
+                      options.cutoffMs);
+  }
+
   bool isDone() const {
-    return !samples.empty() && (hasEnough() || spentMs >= options.maxTimeMs);
+    return !samples.empty() &&
+           (hasEnough() || spentMs >= options.maxTimeMs || isDropped());
   }
 
   Measurement finish() {
-    bool cutShort = !hasEnough();
+    bool dropped = !hasEnough() && isDropped();
+    bool cutShort = !hasEnough() && !dropped;
     Measurement result = summarize(std::move(samples));
     result.cutShort = cutShort;
+    result.isDropped = dropped;
     return result;
   }
 
@@ -198,6 +234,8 @@ private:
   size_t next = 0;
   int batch = 1;
   std::vector<double> samples;
+  /// Of all runs, those of the warm-up too.
+  double fastestMs = std::numeric_limits<double>::infinity();
   double sampledMs = 0;
   double spentMs = 0;
 };

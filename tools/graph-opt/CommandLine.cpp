@@ -19,6 +19,7 @@
 #include "Messages.h"
 
 #include "tarpon/Autotune/FindPolicy.h"
+#include "tarpon/Autotune/SearchOptions.h"
 #include "tarpon/Driver/DriverLine.h"
 
 #include <CLI/CLI.hpp>
@@ -153,6 +154,30 @@ static void addFindPolicy(CLI::App *app, std::string &mode,
       ->type_name("none|db-update|search|search-db-update|db-clean");
 }
 
+/// For every command that tunes.
+static void addSearch(CLI::App *app, SearchArguments &search) {
+  app->add_option("--search-method", search.method,
+                  "In which order configs are measured, and when it is enough "
+                  "(default: $TARPON_SEARCH_METHOD, else guided)")
+      ->check(isParsedBy(parseSearchMethod))
+      ->type_name(join(getSearchMethodNames(), "|", "|"));
+  app->add_option("--search-iterations", search.iterations,
+                  "Measurements per problem (default: "
+                  "$TARPON_TUNING_ITERATIONS_MAX, else no limit)")
+      ->check(isBetween(int64_t(1), int64_t(1) << 40))
+      ->type_name("N");
+  app->add_option("--search-patience", search.patience,
+                  "Measurements of a problem in a row without a better one "
+                  "(default: $TARPON_TUNING_PATIENCE, else no limit)")
+      ->check(isBetween(int64_t(1), int64_t(1) << 40))
+      ->type_name("N");
+  app->add_option("--search-seed", search.seed,
+                  "Seed of random choices (default: $TARPON_SEARCH_SEED, else "
+                  "0)")
+      ->check(isBetween(uint64_t(0), std::numeric_limits<uint64_t>::max()))
+      ->type_name("N");
+}
+
 static void addTuningTime(CLI::App *app, std::optional<double> &seconds) {
   app->add_option("--tuning-time", seconds,
                   "Time for the whole tuning run, in seconds")
@@ -162,6 +187,7 @@ static void addTuningTime(CLI::App *app, std::optional<double> &seconds) {
 
 static void addFinder(CLI::App *app, FinderArguments &finder) {
   addFindPolicy(app, finder.findMode, finder.tuningPolicy);
+  addSearch(app, finder.search);
   addThreads(app, finder.threads);
   addCpu(app, finder.cpu);
   app->add_flag("--quiet", finder.quiet, "Show no progress");
@@ -234,6 +260,7 @@ void CommandLine::addCompile() {
               "Accuracy budget: relative L2 distance from fp32");
   addTuningTime(sub, compile.tuningTime);
   addFindPolicy(sub, compile.findMode, compile.tuningPolicy);
+  addSearch(sub, compile.search);
   sub->add_option("--tuning-file", compile.tuningFile,
                   "Write the record of the tuning here")
       ->type_name("OUT.json");
@@ -478,6 +505,7 @@ void CommandLine::addFind() {
                       "-W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -F 1",
                       [this] { return runFind(find); });
   addFinder(sub, find.finder);
+  addTuningTime(sub, find.tuningTime);
   sub->add_flag("--tune", find.tune, "Search every config");
   sub->add_flag("--immediate", find.immediate,
                 "Measure nothing: list what is known or expected");

@@ -34,6 +34,14 @@ struct ModelArguments {
   std::string logDriver;
 };
 
+/// How problems are searched, for every command that tunes. Empty for what the
+/// environment says.
+struct SearchArguments {
+  std::string method;
+  std::optional<int64_t> iterations, patience;
+  std::optional<uint64_t> seed;
+};
+
 struct CompileArguments {
   std::string model;
   std::string target = "host";
@@ -45,6 +53,7 @@ struct CompileArguments {
   std::optional<double> maxError, tuningTime;
   /// Names or numbers; empty for what the environment says.
   std::string findMode, tuningPolicy;
+  SearchArguments search;
   std::string tuningFile, replay;
   bool replayAnyway = false, strict = false, quiet = false;
   std::string output;
@@ -173,6 +182,7 @@ struct FinderArguments {
   std::string cpu = "native";
   /// Names or numbers; empty for what the environment says.
   std::string findMode, tuningPolicy;
+  SearchArguments search;
   bool quiet = false;
 };
 
@@ -180,6 +190,8 @@ struct FindArguments {
   /// A problem key, or a MIOpenDriver command line.
   std::vector<std::string> words;
   FinderArguments finder;
+  /// Seconds for all problems.
+  std::optional<double> tuningTime;
   std::string order = "time";
   std::optional<int64_t> workspaceLimit;
   std::vector<std::string> disabledSolvers;

@@ -9,6 +9,7 @@
 #include "Messages.h"
 #include "OutputFiles.h"
 #include "ProblemLog.h"
+#include "SearchFlags.h"
 
 #include "tarpon/Autotune/Compile.h"
 
@@ -48,6 +49,7 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
     options.findMode = *parseFindMode(arguments.findMode);
   if (!arguments.tuningPolicy.empty())
     options.tuningPolicy = *parseTuningPolicy(arguments.tuningPolicy);
+  options.search = makeSearchOverrides(arguments.search);
   options.tuningFile = arguments.tuningFile;
   options.replay = arguments.replay;
   options.replayAnyway = arguments.replayAnyway;
@@ -66,8 +68,10 @@ static void printSummary(const CompileOutcome &outcome) {
   os << formatv("{0}: {1} as {2}, {3} layers\n", package.modelName,
                 kModes[outcome.mode], outcome.record.getWinner().choice.name(),
                 package.layers.size());
-  os << formatv("solutions: {0} measured, {1} reused, {2} rejected\n",
-                search.measured, search.reused, search.rejected);
+  os << formatv("solutions: {0} measured, {1} reused, {2} rejected, {3} "
+                "dropped early\n",
+                search.measured, search.reused, search.rejected,
+                search.dropped);
   os << formatv("kernels: {0} compiled, {1} from the cache\n",
                 outcome.kernels.compiled, outcome.kernels.fromCache);
   os << formatv("elapsed: {0:F2} s\n", outcome.seconds);

@@ -111,8 +111,10 @@ static Status findAll(Finder &finder, const std::vector<Problem> &problems,
         return status;
   }
   const SearchStatistics &search = finder.getStatistics();
-  llvm::outs() << formatv("solutions: {0} measured, {1} reused, {2} rejected\n",
-                          search.measured, search.reused, search.rejected);
+  llvm::outs() << formatv(
+      "solutions: {0} measured, {1} reused, {2} rejected, {3} "
+      "dropped early\n",
+      search.measured, search.reused, search.rejected, search.dropped);
   return success();
 }
 
@@ -145,6 +147,8 @@ int runFind(const FindArguments &arguments) {
       Finder::create(makeFinderOptions(arguments.finder));
   if (!finder)
     return fail(finder.message());
+  if (arguments.tuningTime)
+    (*finder)->setDeadline(Deadline::after(*arguments.tuningTime));
   if (loads)
     return loadSaved(**finder, arguments.load);
   if (Status status = findAll(**finder, *problems, *options, arguments);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FinderArguments.h"
+#include "SearchFlags.h"
 
 namespace tarpon {
 
@@ -17,6 +18,7 @@ FinderOptions makeFinderOptions(const FinderArguments &arguments) {
     options.mode = *parseFindMode(arguments.findMode);
   if (!arguments.tuningPolicy.empty())
     options.policy = *parseTuningPolicy(arguments.tuningPolicy);
+  options.search = makeSearchOverrides(arguments.search);
   options.quiet = arguments.quiet;
   return options;
 }

@@ -148,10 +148,12 @@ static void timeRuns(const EvaluationRequest &request,
   options.minSamples = request.minSamples;
   options.minTimeMs = request.minTimeMs;
   options.maxTimeMs = request.maxTimeMs;
+  options.cutoffMs = request.cutoffMs;
   Measurement measurement = measure(instances, options);
   answer.samplesMs = std::move(measurement.samplesMs);
   answer.medianMs = measurement.medianMs;
   answer.madMs = measurement.madMs;
+  answer.isDropped = measurement.isDropped;
 }
 
 Result<EvaluationAnswer>

@@ -64,6 +64,8 @@ struct CompileOptions {
   /// mode is normal where a model is tuned and fast where it is not.
   std::optional<FindMode> findMode;
   std::optional<TuningPolicy> tuningPolicy;
+  /// Without them, the environment decides; see resolveSearchOptions.
+  SearchOverrides search;
   /// Seconds for the whole run.
   std::optional<double> tuningTime;
   /// Where to write a tuning file, and which one to replay; empty for none.

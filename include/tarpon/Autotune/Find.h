@@ -69,6 +69,8 @@ struct FinderOptions {
   /// normal and none.
   std::optional<FindMode> mode;
   std::optional<TuningPolicy> policy;
+  /// Without them, the environment decides; see resolveSearchOptions.
+  SearchOverrides search;
   /// The caller's buffers may be read for 64 bytes behind their end, as those
   /// of HostTensor: else inputs are copied first.
   bool paddedBuffers = false;

@@ -63,10 +63,10 @@ enum class FindAction : uint8_t {
   Answer,
   /// Measures each solver of which nothing is known, with its default config.
   Find,
-  /// Measures every config that is missing. A solver that only the system store
-  /// knows was searched where that was made.
+  /// Searches configs, except for what is known. A solver that only the system
+  /// store knows was searched where that was made.
   Search,
-  /// Measures every config, whatever is known, and replaces the user's records.
+  /// Searches configs, whatever is known, and replaces the user's records.
   SearchAgain,
   /// Measures the system store's best once: if it takes as long as recorded, it
   /// is adopted into the user's store; else everything is searched, the system

@@ -79,8 +79,12 @@ struct Measurement {
   int64_t workspaceBytes = 0;
   /// Rounds of the final that the samples come from.
   int64_t rounds = 0;
-  /// Why the status is not ok.
+  /// Why the status is not ok, or that it was dropped (see isDropped).
   std::string detail;
+  /// Whether it is right, but was dropped after a few samples since it could
+  /// not win any more. It counts as measured; its times are those samples', all
+  /// of them well above the best's.
+  bool isDropped = false;
   /// Whether it was in the journal already when that was opened.
   bool isEarlier = false;
   /// Whether it comes from a journal that was opened read-only: the system
@@ -105,7 +109,7 @@ struct Measurement {
 /// What was finished for a problem, beyond single measurements.
 enum class Finding : uint8_t {
   Found,    ///< every applicable solver has a result
-  Searched, ///< every config of every solver has one
+  Searched, ///< a search over configs came to its own end
   Verified  ///< the system store's best was measured here and holds
 };
 
@@ -174,6 +178,9 @@ public:
   /// The last measurement of every candidate of the problem, those of later
   /// stages before those of earlier ones. In the order of first measurement.
   std::vector<Measurement> getMeasurements(llvm::StringRef problem) const;
+
+  /// The problems of which there is a right candidate, by key.
+  std::vector<std::string> getMeasuredProblems() const;
 
   /// The fastest correct candidate: finalists go before all others.
   std::optional<Measurement> getBest(llvm::StringRef problem) const;

@@ -23,18 +23,24 @@ namespace tarpon::policy {
 // Measuring candidates of one problem
 //===----------------------------------------------------------------------===//
 
-/// No more candidates than that per problem; the solvers list the most
-/// promising first.
-inline constexpr size_t kMaxCandidates = 32;
+/// No more configs than that per problem and solver: those that are listed, and
+/// those nearest to them (ConfigSpace.h).
+inline constexpr size_t kMaxConfigs = 256;
 
 /// Candidates are compiled as many at once as fit into that many bytes of
 /// packages: the fully connected layers of VGG-16 have 400 MiB of weights.
 inline constexpr int64_t kMaxPackageBytes = 512 << 20;
+/// And no more than this: they are measured before the next ones are compiled.
+inline constexpr size_t kMaxBatch = 32;
 
 /// The first, short measurement.
 inline constexpr int kRaceSamples = 5;
 inline constexpr double kRaceMinMs = 5;
 inline constexpr double kRaceMaxMs = 400;
+
+/// Racing: a candidate is dropped as soon as its fastest run so far is slower
+/// than the best candidate's median times kFinalistRatio by more than a margin
+/// that shrinks with the number of its samples (runtime::getRaceMargin).
 
 /// Who is not slower than the best by more than this comes into the final.
 inline constexpr double kFinalistRatio = 1.1;
@@ -73,6 +79,43 @@ inline constexpr double kVerifyRatio = 1.25;
 /// computes at this rate at least, and the rest is quick.
 inline constexpr double kReferenceFlopsPerSecond = 1e8;
 inline constexpr double kBaseTimeLimitSeconds = 5;
+
+//===----------------------------------------------------------------------===//
+// Search methods
+//===----------------------------------------------------------------------===//
+
+/// A new best has to be better by this: medians of short measurements of the
+/// same kernel differ by as much.
+inline constexpr double kImprovement = 0.005;
+
+/// What random and local search measure, and guided search at most.
+inline constexpr double kSampleShare = 0.1;
+inline constexpr size_t kMinSampleBudget = 16;
+
+/// Guided search (GuidedSearch.cpp): variances of log time, relative to a scale
+/// that follows from the residuals with a prior of 1 that counts as so many of
+/// them; and lengths, in doublings of a config's field or a problem's
+/// dimension, over which they go together.
+inline constexpr double kLevelVariance = 25;
+inline constexpr double kSolverVariance = 0.09;
+inline constexpr double kConfigVariance = 0.03;
+inline constexpr double kRoughnessVariance = 0.0009;
+inline constexpr double kNoiseVariance = 0.002;
+inline constexpr double kScaleWeight = 16;
+inline constexpr double kConfigLength = 1.5;
+inline constexpr double kProblemLength = 3;
+
+/// It ends when no candidate is expected to improve the best time by more than
+/// this part of it, but not before so many right results: the first few say too
+/// little of how wrong the expectations are.
+inline constexpr double kMinExpectedImprovement = 0.001;
+inline constexpr size_t kMinGuidedResults = 12;
+/// Proposals at once, on as many cores or more, which compile them.
+inline constexpr size_t kMaxParallelProposals = 4;
+/// What it takes from related problems: so many of the nearest, and of each so
+/// many of the fastest candidates.
+inline constexpr size_t kRelatedProblems = 6;
+inline constexpr size_t kRelatedCandidates = 40;
 
 //===----------------------------------------------------------------------===//
 // Measuring whole models

@@ -20,6 +20,7 @@
 #include "tarpon/Autotune/FindPolicy.h"
 #include "tarpon/Autotune/Journal.h"
 #include "tarpon/Autotune/Progress.h"
+#include "tarpon/Autotune/SearchOptions.h"
 #include "tarpon/Autotune/Solution.h"
 #include "tarpon/Autotune/SolutionRanker.h"
 #include "tarpon/Runtime/Evaluator.h"
@@ -34,12 +35,16 @@
 namespace tarpon {
 
 class KnownRecords;
+class RelatedProblems;
 class TempDirectory;
+struct SearchContext;
 struct SearchScope;
 
 /// What a search has done so far.
 struct SearchStatistics {
   int64_t measured = 0, reused = 0, rejected = 0, problems = 0;
+  /// Of those that were measured: after a few samples, which were too slow.
+  int64_t dropped = 0;
 };
 
 /// $TARPON_EVALUATOR, else tarpon-evaluator beside this program.
@@ -63,6 +68,8 @@ public:
 
   /// What it goes by; normal and none unless it is set.
   void setFindPolicy(FindPolicy value) { findPolicy = value; }
+  /// How it searches; guided and without limits unless it is set.
+  void setSearchOptions(const SearchOptions &value) { searchOptions = value; }
   /// What Tarpon came with, and who answers before expected fractions do; null
   /// for none. Both must outlive the tuner.
   void setSystemStore(const Journal *value) { system = value; }
@@ -100,6 +107,7 @@ public:
 
 private:
   runtime::Status openDirectory();
+  SearchContext makeContext(Deadline until);
   KnownRecords getKnown(const Problem &problem) const;
   std::vector<Solution> guess(const Problem &problem,
                               const SolutionLimits &limits) const;
@@ -116,8 +124,10 @@ private:
   Progress &progress;
   runtime::EvaluatorProcess evaluator;
   std::unique_ptr<TempDirectory> directory;
+  std::unique_ptr<RelatedProblems> related;
   Deadline deadline = Deadline::never();
   FindPolicy findPolicy;
+  SearchOptions searchOptions;
   const Journal *system = nullptr;
   const SolutionRanker *ranker = nullptr;
   SearchStatistics statistics;

@@ -46,6 +46,8 @@ struct EvaluationRequest {
   double minTimeMs = 100;
   double maxTimeMs = 5000;
   int64_t rotateBytes = 0;
+  /// A candidate that cannot take less is dropped early; 0 for none.
+  double cutoffMs = 0;
 };
 
 /// How an evaluation ended. Whether the numbers are right is not for the
@@ -73,6 +75,8 @@ struct EvaluationAnswer {
   std::vector<double> samplesMs;
   double medianMs = 0;
   double madMs = 0;
+  /// Whether cutoffMs ended the sampling: it is right, but slow.
+  bool isDropped = false;
   /// The worst over all outputs, and over the first run and the last; none
   /// without a reference. Quantised outputs are compared in steps of their
   /// scale. `worstIndex` does not travel and is -1.

@@ -50,9 +50,8 @@ static void emitLoop(KernelBuilder &b, mlir::Value value) {
 }
 
 /// A number that changes with every round, so that the loop has to be run.
-static void emitEndlessLoop(KernelBuilder &b) {
-  mlir::Value forever = b.cst(std::numeric_limits<int64_t>::max());
-  b.forLoop(forever, [&](mlir::Value i) {
+static void emitIdleLoop(KernelBuilder &b, int64_t rounds) {
+  b.forLoop(b.cst(rounds), [&](mlir::Value i) {
     mlir::Value at = b.offset(b.getBuffer(1), b.mul(b.rem(i, 16), 4));
     mlir::Value old = b.load(at, b.i64());
     b.store(b.add(b.mul(old, 3), i), at);
@@ -60,7 +59,7 @@ static void emitEndlessLoop(KernelBuilder &b) {
 }
 
 SolutionPlan HostileSolver::plan(const Problem &problem, const TargetInfo &,
-                                 const PerfConfig &) const {
+                                 const PerfConfig &config) const {
   LaunchPlan launch;
   launch.kernel.symbol =
       "hostile_" + std::to_string(kind) + "_" + std::to_string(configCount);
@@ -71,7 +70,12 @@ SolutionPlan HostileSolver::plan(const Problem &problem, const TargetInfo &,
       b.store(b.cstF(0), b.offset(b.getBuffer(1), b.getParam(1)));
       break;
     case Hangs:
-      emitEndlessLoop(b);
+      emitIdleLoop(b, std::numeric_limits<int64_t>::max());
+      break;
+    case Slow:
+      // Milliseconds.
+      emitIdleLoop(b, int64_t(1) << 20);
+      emitLoop(b, nullptr);
       break;
     case Wrong:
       emitLoop(b, b.cstF(0.125));
@@ -85,7 +89,9 @@ SolutionPlan HostileSolver::plan(const Problem &problem, const TargetInfo &,
     }
   };
   launch.buffers = {{BufferSlot::Operand, 0}, {BufferSlot::Result, 0}};
-  launch.params = {problem.result.numElements(), int64_t(1) << 46};
+  // Nobody reads the variant, but configs of the same launches count as one.
+  launch.params = {problem.result.numElements(), int64_t(1) << 46,
+                   config.get("variant")};
   SolutionPlan plan;
   plan.workspaceBytes = workspace;
   plan.launches = {launch};

@@ -17,7 +17,7 @@ namespace tarpon::test {
 /// Takes every relu of f32, claims to be the fastest, and is not to be trusted.
 class HostileSolver : public Solver {
 public:
-  enum Kind { Crashes, Hangs, Wrong, NotANumber, Right };
+  enum Kind { Crashes, Hangs, Wrong, NotANumber, Slow, Right };
 
   HostileSolver(std::string name, Kind kind, int64_t configCount = 1)
       : name(std::move(name)), kind(kind), configCount(configCount) {}

@@ -37,6 +37,7 @@ protected:
   KernelCompiler compiler{target, cache};
   std::string journalPath = directory.file("journal");
   Problem problem = *parseProblem("relu(1x4x8x8xf32)->1x4x8x8xf32");
+  SearchOptions options;
 
   std::unique_ptr<Journal> openJournal() {
     auto journal =
@@ -47,6 +48,7 @@ protected:
 
   Solution tune(Journal &journal, SearchStatistics *statistics = nullptr) {
     Tuner tuner(compiler, journal, progress);
+    tuner.setSearchOptions(options);
     auto solution = tuner.tune(problem);
     EXPECT_TRUE(solution) << solution.message();
     if (statistics)
@@ -182,6 +184,7 @@ TEST_F(SearchTest, NoEvaluatorIsAnError) {
 
 TEST_F(SearchTest, KilledRunIsResumed) {
   constexpr int64_t kConfigs = 12;
+  options.method = SearchMethodKind::Exhaustive;
   HostileSolver right("right-v1", HostileSolver::Right, kConfigs);
   ScopedExtraSolvers extra({&right});
   pid_t child = fork();

@@ -353,11 +353,13 @@ TEST(EvaluatorProtocolTest, RequestsRoundTrip) {
   request.minTimeMs = 1.5;
   request.maxTimeMs = 100;
   request.rotateBytes = int64_t(1) << 40;
+  request.cutoffMs = 0.625;
   Result<EvaluationRequest> back = parseEvaluationRequest(toJsonLine(request));
   ASSERT_TRUE(back) << back.message();
   EXPECT_EQ(toJsonLine(*back), toJsonLine(request));
   EXPECT_EQ(back->inputSeed, ~uint64_t(0));
   EXPECT_EQ(back->reference, "r.tpn");
+  EXPECT_EQ(back->cutoffMs, 0.625);
   request.reference.reset();
   request.inputs.clear();
   back = parseEvaluationRequest(toJsonLine(request));
@@ -372,6 +374,7 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   answer.samplesMs = {0.1, 0.2};
   answer.medianMs = 0.15;
   answer.madMs = 0.05;
+  answer.isDropped = true;
   TensorComparison comparison;
   comparison.maxAbsError = INFINITY;
   comparison.relativeL2 = 0.1;
@@ -382,6 +385,7 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   ASSERT_TRUE(back) << back.message();
   EXPECT_EQ(toJsonLine(*back), toJsonLine(answer));
   EXPECT_EQ(back->samplesMs, answer.samplesMs);
+  EXPECT_TRUE(back->isDropped);
   EXPECT_TRUE(std::isinf(back->comparison->maxAbsError));
   EXPECT_EQ(back->comparison->relativeL2, 0.1);
   ASSERT_EQ(back->outputs.size(), 2u);

@@ -141,3 +141,32 @@ TEST(MeasureTest, RefusesInputsThatDoNotMatch) {
   EXPECT_EQ(refuse(std::move(inputs)),
             "input 'data' is 1x10 of f32, but got 1x10 of f16");
 }
+
+TEST(RaceTest, MarginsFallWithTheSamples) {
+  for (int samples = 1; samples < 20; ++samples) {
+    EXPECT_GE(getRaceMargin(samples), getRaceMargin(samples + 1));
+    EXPECT_GT(getRaceMargin(samples), 1.05);
+  }
+  EXPECT_TRUE(isHopeless(2.1, 1, 1));
+  EXPECT_FALSE(isHopeless(1.9, 1, 1));
+  EXPECT_TRUE(isHopeless(1.3, 3, 1));
+  EXPECT_FALSE(isHopeless(100, 9, 0)) << "there is no bound";
+}
+
+TEST(RaceTest, SlowOnesAreDroppedEarly) {
+  std::vector<Instance> instances;
+  instances.push_back(makeInstance(2000000));
+  MeasureOptions options;
+  options.minSamples = 20;
+  options.minTimeMs = 0;
+  double median = measure(instances, options).medianMs;
+  options.cutoffMs = median / 100;
+  Measurement dropped = measure(instances, options);
+  EXPECT_LT(dropped.samplesMs.size(), 20u);
+  EXPECT_TRUE(dropped.isDropped);
+  EXPECT_FALSE(dropped.cutShort);
+  options.cutoffMs = 2 * median;
+  Measurement kept = measure(instances, options);
+  EXPECT_EQ(kept.samplesMs.size(), 20u);
+  EXPECT_FALSE(kept.isDropped);
+}
