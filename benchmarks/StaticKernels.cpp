@@ -116,6 +116,6 @@ benchmarks::makeStatic(const runtime::Package &package,
   auto library = compiler.link(objects);
   if (!library)
     return library.error();
-  result.kernels = std::move(*library);
+  result.kernels = std::move(library->bytes);
   return result;
 }

@@ -1,5 +1,6 @@
 # Writes a header with a digest of the sources that decide what code a kernel
-# becomes. Called as a script: cmake -DSOURCES=LIST -DOUTPUT=FILE -P this.
+# becomes. Called as a script: cmake -DSOURCES=LIST -DOUTPUT=FILE -DNAME=MACRO -P
+# this.
 
 set(hashes "")
 foreach(source ${SOURCES})
@@ -7,4 +8,4 @@ foreach(source ${SOURCES})
   string(APPEND hashes ${hash})
 endforeach()
 string(SHA256 digest "${hashes}")
-file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define TARPON_CODE_DIGEST \"@digest@\"\n" @ONLY)
+file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define @NAME@ \"@digest@\"\n" @ONLY)

@@ -27,11 +27,12 @@ void KernelBuilder::registerDialects(DialectRegistry &registry) {
                   math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
+KernelBuilder::KernelBuilder(MLIRContext *context, const TargetInfo &target)
+    : ImplicitLocOpBuilder(UnknownLoc::get(context), context), target(target) {}
+
 KernelBuilder::KernelBuilder(ModuleOp module, StringRef symbol,
                              const TargetInfo &target)
-    : ImplicitLocOpBuilder(UnknownLoc::get(module.getContext()),
-                           module.getContext()),
-      target(target) {
+    : KernelBuilder(module.getContext(), target) {
   setInsertionPointToEnd(module.getBody());
   Type pointer = ptr(), index = getI64Type();
   auto function = func::FuncOp::create(
@@ -237,7 +238,7 @@ void KernelBuilder::ifThen(Value condition, function_ref<void()> body) {
 //===----------------------------------------------------------------------===//
 
 Value KernelBuilder::offset(Value pointer, Value bytes) {
-  return LLVM::GEPOp::create(*this, ptr(), getI8Type(), pointer,
+  return LLVM::GEPOp::create(*this, pointer.getType(), getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{bytes});
 }
 

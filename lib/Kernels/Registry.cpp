@@ -1,4 +1,4 @@
-//===- Registry.cpp - The solvers of the host target ----------------------===//
+//===- Registry.cpp - The solvers of the targets --------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -74,10 +74,16 @@ static size_t extraSolvers = 0;
 
 ArrayRef<const Solver *> tarpon::getHostSolvers() { return solverList(); }
 
+ArrayRef<const Solver *> tarpon::getGpuSolvers() {
+  static const Solver *const solvers[] = {&getGpuNaive()};
+  return solvers;
+}
+
 const Solver *tarpon::findSolver(StringRef id) {
-  for (const Solver *solver : getHostSolvers())
-    if (solver->id() == id)
-      return solver;
+  for (ArrayRef<const Solver *> list : {getHostSolvers(), getGpuSolvers()})
+    for (const Solver *solver : list)
+      if (solver->id() == id)
+        return solver;
   return nullptr;
 }
 
@@ -92,7 +98,7 @@ Applicability tarpon::checkApplicable(const Solver &solver,
 std::vector<const Solver *>
 tarpon::getApplicableSolvers(const Problem &problem, const TargetInfo &target) {
   std::vector<std::pair<double, const Solver *>> ranked;
-  for (const Solver *solver : getHostSolvers())
+  for (const Solver *solver : target.gpu ? getGpuSolvers() : getHostSolvers())
     if (checkApplicable(*solver, problem, target))
       ranked.emplace_back(solver->expectedFraction(problem, target), solver);
   llvm::stable_sort(

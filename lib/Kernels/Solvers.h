@@ -61,6 +61,9 @@ const Solver &getConvert();
 const Solver &getRecurrent();
 const Solver &getReference();
 
+/// Of GPUs.
+const Solver &getGpuNaive();
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_KERNELS_SOLVERS_H

@@ -7,8 +7,12 @@
 
 #include "tarpon/Kernels/TargetInfo.h"
 
+#include "tarpon/Kernels/GpuTarget.h"
+
 using namespace tarpon;
 
 std::string TargetInfo::name() const {
+  if (gpu)
+    return gpu->name();
   return arch + "/" + cpu + "/" + std::to_string(vectorBits);
 }

@@ -417,6 +417,17 @@ ElementLoop::ElementLoop(LaunchBuilder &launch, ArrayRef<int64_t> shape,
   numTasks = std::max<int64_t>(1, llvm::divideCeil(rows, rowsPerTask));
 }
 
+/// Splits the number of a row into the indices of all dimensions but the last.
+static void splitRow(KernelBuilder &b, ArrayRef<Value> dims, Value row,
+                     SmallVector<Value> &indices) {
+  for (int64_t dim = static_cast<int64_t>(dims.size()) - 2; dim > 0; --dim) {
+    indices[dim] = b.rem(row, dims[dim]);
+    row = b.div(row, dims[dim]);
+  }
+  if (dims.size() > 1)
+    indices[0] = row;
+}
+
 void ElementLoop::emit(KernelBuilder &b,
                        function_ref<void(ArrayRef<Value>)> body) const {
   SmallVector<Value> dims;
@@ -426,19 +437,32 @@ void ElementLoop::emit(KernelBuilder &b,
   // The rows of consecutive tasks are consecutive.
   Value first = b.mul(b.getBegin(), perTask);
   Value last = b.minS(b.mul(b.getEnd(), perTask), rows);
+  if (b.getLaneCount() > 1)
+    return emitSpread(b, dims, first, last, body);
   b.forLoop(first, last, b.cst(1), [&](Value row) {
     if (rank == 0)
       return body({});
     SmallVector<Value> indices(rank);
-    for (int64_t dim = rank - 2; dim > 0; --dim) {
-      indices[dim] = b.rem(row, dims[dim]);
-      row = b.div(row, dims[dim]);
-    }
-    if (rank > 1)
-      indices[0] = row;
+    splitRow(b, dims, row, indices);
     b.forLoop(dims.back(), [&](Value inner) {
       indices.back() = inner;
       body(indices);
     });
   });
+}
+
+/// The lanes take neighbouring elements.
+void ElementLoop::emitSpread(KernelBuilder &b, ArrayRef<Value> dims,
+                             Value first, Value last,
+                             function_ref<void(ArrayRef<Value>)> body) const {
+  Value inner = rank == 0 ? b.cst(1) : dims.back();
+  b.forLoop(b.add(b.mul(first, inner), b.getLane()), b.mul(last, inner),
+            b.cst(b.getLaneCount()), [&](Value element) {
+              if (rank == 0)
+                return body({});
+              SmallVector<Value> indices(rank);
+              indices.back() = b.rem(element, inner);
+              splitRow(b, dims, b.div(element, inner), indices);
+              body(indices);
+            });
 }

@@ -168,6 +168,11 @@ public:
       llvm::function_ref<void(llvm::ArrayRef<mlir::Value> indices)> body) const;
 
 private:
+  void emitSpread(
+      KernelBuilder &b, llvm::ArrayRef<mlir::Value> dims, mlir::Value first,
+      mlir::Value last,
+      llvm::function_ref<void(llvm::ArrayRef<mlir::Value> indices)> body) const;
+
   int64_t rank, firstDim, rowsParam, rowsPerTaskParam;
   int64_t numTasks;
 };

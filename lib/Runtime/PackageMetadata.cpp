@@ -48,6 +48,13 @@ static json toJson(const Launch &launch) {
           {"scratch_bytes", launch.scratchBytes}};
 }
 
+static json toJson(const CodeObjectRange &object) {
+  return {{"symbol", object.symbol},
+          {"offset", object.offset},
+          {"bytes", object.bytes},
+          {"workgroup", object.workgroup}};
+}
+
 template <typename T>
 static json toJson(const std::vector<T> &items) {
   json result = json::array();
@@ -75,6 +82,9 @@ std::string packageMetadataToJson(const Package &package) {
       {"outputs", toJson(package.outputs)},
       {"layers", toJson(package.layers)},
       {"arena_bytes", package.arenaBytes}};
+  if (package.isForGpu())
+    document["gpu"] = {{"target", package.gpuTarget},
+                       {"code_objects", toJson(package.codeObjects)}};
   // Names come from the user's model and need not be UTF-8.
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -145,6 +155,21 @@ static Layer readLayer(const JsonReader &reader) {
   return layer;
 }
 
+static CodeObjectRange readCodeObject(const JsonReader &reader) {
+  CodeObjectRange object;
+  object.symbol = reader.field("symbol").string();
+  object.offset = reader.field("offset").integer();
+  object.bytes = reader.field("bytes").integer();
+  object.workgroup = reader.field("workgroup").integer();
+  return object;
+}
+
+static void readGpu(const JsonReader &reader, Package &package) {
+  package.gpuTarget = reader.field("target").string();
+  for (const JsonReader &object : reader.field("code_objects").elements())
+    package.codeObjects.push_back(readCodeObject(object));
+}
+
 Result<Package> packageMetadataFromJson(std::string_view text) {
   json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded())
@@ -166,6 +191,8 @@ Result<Package> packageMetadataFromJson(std::string_view text) {
   for (const JsonReader &layer : reader.field("layers").elements())
     package.layers.push_back(readLayer(layer));
   package.arenaBytes = reader.field("arena_bytes").integer();
+  if (reader.has("gpu"))
+    readGpu(reader.field("gpu"), package);
   if (!error.empty())
     return Error{"in its metadata, " + error};
   return package;

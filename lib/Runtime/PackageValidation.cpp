@@ -13,8 +13,11 @@
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Package.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <span>
 
 namespace tarpon::runtime {
 
@@ -34,6 +37,12 @@ int64_t TensorInfo::numElements() const {
 
 int64_t TensorInfo::numBytes() const {
   return numElements() * dtypeBytes(dtype);
+}
+
+int64_t TensorInfo::usedBytes() const {
+  if (usedPerRow == 0 || shape.empty() || numBytes() == 0)
+    return numBytes();
+  return numBytes() - (shape.back() - usedPerRow) * dtypeBytes(dtype);
 }
 
 static std::string quoted(const std::string &name) { return "'" + name + "'"; }
@@ -130,16 +139,73 @@ static Status validateLayer(const Package &package, const Layer &layer) {
   return success();
 }
 
+/// ELF, 64 bit, little endian. The loader checks the rest.
+static bool isElf(std::span<const char> bytes) {
+  static constexpr char kElf[] = {0x7f, 'E', 'L', 'F', 2, 1};
+  return bytes.size() >= 64 &&
+         std::memcmp(bytes.data(), kElf, sizeof(kElf)) == 0;
+}
+
+/// What hardware takes as a workgroup at most.
+static constexpr int64_t kMaxWorkgroup = 1024;
+
+static Status validateCodeObject(const Package &package,
+                                 const CodeObjectRange &object) {
+  std::string who = "code object " + quoted(object.symbol);
+  auto size = static_cast<int64_t>(package.kernels.size());
+  if (object.offset < 0 || object.offset > size || object.bytes < 0 ||
+      object.bytes > size - object.offset ||
+      object.offset % kBufferAlignment != 0)
+    return Error{who + " is not among the kernels"};
+  if (package.arch != kEmulatedArch &&
+      !isElf(std::span(package.kernels).subspan(object.offset, object.bytes)))
+    return Error{who + " is not an ELF shared object"};
+  if (object.workgroup < 1 || object.workgroup > kMaxWorkgroup)
+    return Error{who + " has workgroups of " +
+                 std::to_string(object.workgroup)};
+  return success();
+}
+
+/// A grid has fewer workgroups than 2^31, and a parameter 32 bits.
+static Status validateGpuLaunch(const Package &package, const Launch &launch,
+                                const std::string &layer) {
+  auto isOf = [&](const CodeObjectRange &object) {
+    return object.symbol == launch.symbol;
+  };
+  std::string who = "layer " + quoted(layer);
+  if (std::ranges::none_of(package.codeObjects, isOf))
+    return Error{who + " has a launch without a code object"};
+  if (launch.tasks > std::numeric_limits<int32_t>::max())
+    return Error{who + " has a launch of " + std::to_string(launch.tasks) +
+                 " workgroups"};
+  for (int64_t param : launch.params)
+    if (param < std::numeric_limits<int32_t>::min() ||
+        param > std::numeric_limits<uint32_t>::max())
+      return Error{who + " has the parameter " + std::to_string(param)};
+  return success();
+}
+
+static Status validateGpuKernels(const Package &package) {
+  for (const CodeObjectRange &object : package.codeObjects)
+    if (Status status = validateCodeObject(package, object); !status)
+      return status;
+  for (const Layer &layer : package.layers)
+    for (const Launch &launch : layer.launches)
+      if (Status status = validateGpuLaunch(package, launch, layer.name);
+          !status)
+        return status;
+  return success();
+}
+
 static Status validateKernels(const Package &package) {
+  if (package.isForGpu())
+    return validateGpuKernels(package);
   bool needed = false;
   for (const Layer &layer : package.layers)
     needed |= !layer.launches.empty();
   if (package.kernels.empty())
     return needed ? Status(Error{"it has launches but no kernels"}) : success();
-  // ELF, 64 bit, little endian. The dynamic linker checks the rest.
-  static constexpr char kElf[] = {0x7f, 'E', 'L', 'F', 2, 1};
-  if (package.kernels.size() < 64 ||
-      std::memcmp(package.kernels.data(), kElf, sizeof(kElf)) != 0)
+  if (!isElf(package.kernels))
     return Error{"its kernels are not an ELF shared object"};
   return success();
 }

@@ -171,7 +171,7 @@ makePackage(KernelCompiler &compiler, const KernelSource &kernel, int64_t bytes,
   package.arch = compiler.getTarget().arch;
   package.inputs = {{"data", DType::U8, {bytes}}};
   package.layers = {std::move(layer)};
-  package.kernels = std::move(*library);
+  package.kernels = std::move(library->bytes);
   return package;
 }
 

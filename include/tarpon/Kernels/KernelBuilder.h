@@ -36,7 +36,8 @@ public:
   /// Builds the function `symbol` in `module`; finish() closes it.
   KernelBuilder(mlir::ModuleOp module, llvm::StringRef symbol,
                 const TargetInfo &target);
-  void finish();
+  virtual ~KernelBuilder() = default;
+  virtual void finish();
 
   /// The dialects that emitted kernels are made of.
   static void registerDialects(mlir::DialectRegistry &registry);
@@ -47,12 +48,16 @@ public:
   //===--------------------------------------------------------------------===//
   // The arguments of the kernel
   //===--------------------------------------------------------------------===//
-  Value getBuffer(int64_t index);        ///< pointer
-  Value getParam(int64_t index);         ///< i64
-  Value getFloatParam(int64_t index);    ///< f32
-  Value getBegin() { return begin; }     ///< i64, first task
-  Value getEnd() { return end; }         ///< i64, behind the last task
-  Value getScratch() { return scratch; } ///< pointer
+  virtual Value getBuffer(int64_t index);     ///< pointer
+  virtual Value getParam(int64_t index);      ///< i64
+  virtual Value getFloatParam(int64_t index); ///< f32
+  Value getBegin() { return begin; }          ///< i64, first task
+  Value getEnd() { return end; }              ///< i64, behind the last task
+  Value getScratch() { return scratch; }      ///< pointer
+  /// How many run the body of a task together, and which of them this is (i64).
+  /// On the host a thread does a task alone.
+  virtual int64_t getLaneCount() const { return 1; }
+  virtual Value getLane() { return cst(0); }
   /// Runs `body` for each task in [begin, end).
   void forTasks(llvm::function_ref<void(Value task)> body);
 
@@ -173,13 +178,19 @@ public:
   Value reduceAdd(Value vector);
   Value reduceMax(Value vector);
 
+protected:
+  /// For functions of another form: the subclass makes them.
+  KernelBuilder(mlir::MLIRContext *context, const TargetInfo &target);
+
+  Value begin, end;
+
 private:
   Value widen(runtime::DType dtype, Value stored);
   Value narrow(runtime::DType dtype, Value value);
   Value truncateToBF16(Value value);
 
   const TargetInfo &target;
-  Value buffers, params, begin, end, scratch;
+  Value buffers, params, scratch;
 };
 
 } // namespace tarpon

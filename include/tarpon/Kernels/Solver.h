@@ -77,7 +77,13 @@ private:
 /// what the kernel cache is keyed by. A valid C identifier.
 struct KernelSource {
   std::string symbol;
+  /// With a GpuKernelBuilder if the target is a GPU.
   std::function<void(KernelBuilder &)> emit;
+  /// Of GPU kernels: lanes of a workgroup, and its bytes of LDS.
+  int64_t workgroup = 0, ldsBytes = 0;
+  /// How many buffers and parameters its launches pass. Whoever compiles it
+  /// takes them from a launch.
+  int64_t numBuffers = 0, numParams = 0;
 };
 
 /// What a buffer of a launch is bound to.
@@ -178,7 +184,10 @@ public:
 /// naive reference, takes everything. The list lives forever.
 llvm::ArrayRef<const Solver *> getHostSolvers();
 
-/// The solver of that id, or null.
+/// Those of AMD GPUs; the last one takes everything that needs no scratch.
+llvm::ArrayRef<const Solver *> getGpuSolvers();
+
+/// The solver of that id, of whatever target, or null.
 const Solver *findSolver(llvm::StringRef id);
 
 /// Whether the solver computes this problem. What everybody but solvers and
@@ -186,11 +195,11 @@ const Solver *findSolver(llvm::StringRef id);
 Applicability checkApplicable(const Solver &solver, const Problem &problem,
                               const TargetInfo &target);
 
-/// The applicable solvers, by descending expectedFraction (stable).
+/// The target's applicable solvers, by descending expectedFraction (stable).
 std::vector<const Solver *> getApplicableSolvers(const Problem &problem,
                                                  const TargetInfo &target);
 
-/// The reference solver, which takes everything.
+/// The host's reference solver, which takes everything.
 const Solver &getReferenceSolver();
 
 /// For tests: solvers that are offered in front of the built-in ones by

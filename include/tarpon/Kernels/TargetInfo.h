@@ -14,6 +14,8 @@
 
 namespace tarpon {
 
+struct GpuTarget;
+
 /// A description of what code is generated for. Solvers see only this; they
 /// never ask the machine they run on.
 struct TargetInfo {
@@ -43,10 +45,14 @@ struct TargetInfo {
   /// Threads that a package will run on.
   int64_t threads = 1;
 
+  /// The GPU that code is for (GpuTarget.h), which lives forever; null for the
+  /// host. Only `arch` and `cpu` of the fields above count then.
+  const GpuTarget *gpu = nullptr;
+
   /// f32 (i32) elements in one vector.
   int64_t lanes() const { return vectorBits / 32; }
-  /// "x86-64/znver5/512": what a record in a database is valid for, beside the
-  /// number of threads.
+  /// "x86-64/znver5/512" or "gfx942:cu=304": what a record in a database is
+  /// valid for, beside the number of threads.
   std::string name() const;
 };
 

@@ -41,6 +41,8 @@ struct TensorInfo {
 
   int64_t numElements() const;
   int64_t numBytes() const;
+  /// Bytes up to the end of the last element that is the tensor's.
+  int64_t usedBytes() const;
 };
 
 /// Where a buffer of a launch lives.
@@ -78,12 +80,26 @@ struct Layer {
   std::vector<Launch> launches;
 };
 
+/// A code object of a package for GPUs: a range of Package::kernels.
+struct CodeObjectRange {
+  std::string symbol;
+  int64_t offset = 0, bytes = 0;
+  /// Lanes of one workgroup, which a task is for a GPU.
+  int64_t workgroup = 0;
+};
+
+/// Package::arch of what the emulated device runs.
+inline constexpr const char *kEmulatedArch = "amdgcn-ir";
+
 /// A compiled model.
 struct Package {
   std::string modelName;
   std::string modelSha256;
-  /// Architecture, for example "x86-64".
+  /// Architecture, for example "x86-64"; "amdgcn" for AMD GPUs, and
+  /// "amdgcn-ir" for the emulated device, whose code objects are MLIR.
   std::string arch;
+  /// Of a package for GPUs: "gfx942:cu=304".
+  std::string gpuTarget;
   /// CPU features that the kernels need, as in LLVM's names ("avx512f"); the
   /// executor refuses to run on a CPU without them.
   std::vector<std::string> cpuFeatures;
@@ -97,9 +113,14 @@ struct Package {
 
   /// Packed weights and other constants.
   std::vector<char> constants;
-  /// An ELF shared object that exports every symbol of `layers`. Empty when no
-  /// layer has a launch.
+  /// An ELF shared object that exports every symbol of `layers`; for GPUs a
+  /// code object per symbol, at offsets that are multiples of kBufferAlignment.
+  /// Empty when no layer has a launch.
   std::vector<char> kernels;
+  /// For GPUs: where in `kernels` each symbol is.
+  std::vector<CodeObjectRange> codeObjects;
+
+  bool isForGpu() const { return !gpuTarget.empty(); }
 };
 
 /// The number of elements of a tensor, or none if an extent is negative or the

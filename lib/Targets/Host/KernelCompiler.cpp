@@ -7,9 +7,8 @@
 
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
-#include "CodeDigest.h"
-#include "KernelCodegen.h"
-#include "Linker.h"
+#include "tarpon/Targets/Host/HostBackend.h"
+
 #include "tarpon/Runtime/Sha256.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -47,6 +46,7 @@ private:
 
 struct KernelCompiler::State {
   TargetInfo target;
+  std::unique_ptr<KernelBackend> backend;
   std::shared_ptr<KernelCache> cache;
   /// What all digests of this compiler have in common.
   std::string digestPrefix;
@@ -70,14 +70,14 @@ static void appendPart(std::string &text, llvm::StringRef part) {
   text += std::to_string(part.size()) + ":" + part.str();
 }
 
-static std::string makeDigestPrefix(const TargetInfo &target) {
+static std::string makeDigestPrefix(const TargetInfo &target,
+                                    const KernelBackend &backend) {
   std::string text;
   appendPart(text, "tarpon " TARPON_VERSION);
-  appendPart(text, "code " TARPON_CODE_DIGEST);
   appendPart(text, "llvm " LLVM_VERSION_STRING);
   appendPart(text, target.name());
   appendPart(text, target.cpu);
-  appendPart(text, getFeatureString(target));
+  appendPart(text, backend.describe());
   return text;
 }
 
@@ -100,10 +100,16 @@ KernelCompiler::State::getEntry(const std::string &digest) {
 
 KernelCompiler::KernelCompiler(const TargetInfo &target,
                                std::shared_ptr<KernelCache> cache)
+    : KernelCompiler(target, std::move(cache), makeHostBackend(target)) {}
+
+KernelCompiler::KernelCompiler(const TargetInfo &target,
+                               std::shared_ptr<KernelCache> cache,
+                               std::unique_ptr<KernelBackend> backend)
     : state(std::make_unique<State>()) {
   state->target = target;
   state->cache = std::move(cache);
-  state->digestPrefix = makeDigestPrefix(target);
+  state->digestPrefix = makeDigestPrefix(target, *backend);
+  state->backend = std::move(backend);
 }
 
 KernelCompiler::~KernelCompiler() = default;
@@ -133,12 +139,10 @@ Result<Object> KernelCompiler::getObject(llvm::StringRef solverId,
     }
   }
   Stopwatch watch;
-  Result<llvm::SmallVector<char, 0>> code =
-      compileKernel(kernel, state->target, CodegenOutput::Object);
+  Result<std::vector<char>> code = state->backend->compile(kernel);
   if (!code)
     return code.error();
-  entry->object =
-      std::make_shared<const std::vector<char>>(code->begin(), code->end());
+  entry->object = std::make_shared<const std::vector<char>>(std::move(*code));
   state->count([&](Statistics &s) {
     ++s.compiled;
     s.compileSeconds += watch.seconds();
@@ -148,22 +152,17 @@ Result<Object> KernelCompiler::getObject(llvm::StringRef solverId,
   return entry->object;
 }
 
-Result<std::vector<char>>
-KernelCompiler::link(const std::map<std::string, Object> &objects) {
+Result<LinkedKernels> KernelCompiler::link(const KernelObjects &objects) {
   Stopwatch watch;
-  Result<std::vector<char>> library = linkSharedObject(objects);
+  Result<LinkedKernels> linked = state->backend->link(objects);
   state->count([&](Statistics &s) { s.linkSeconds += watch.seconds(); });
-  return library;
+  return linked;
 }
 
 std::string KernelCompiler::printMlir(const KernelSource &kernel) {
-  return printEmittedKernel(kernel, state->target);
+  return state->backend->printMlir(kernel);
 }
 
 Result<std::string> KernelCompiler::printAssembly(const KernelSource &kernel) {
-  Result<llvm::SmallVector<char, 0>> text =
-      compileKernel(kernel, state->target, CodegenOutput::Assembly);
-  if (!text)
-    return text.error();
-  return std::string(text->begin(), text->end());
+  return state->backend->printAssembly(kernel);
 }

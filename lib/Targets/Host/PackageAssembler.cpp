@@ -166,7 +166,7 @@ public:
 private:
   struct Kernel {
     std::string solver;
-    const KernelSource *source;
+    KernelSource source;
     Object object;
   };
 
@@ -187,13 +187,22 @@ private:
 
 } // namespace
 
+/// The kernel with what the launch tells of its function.
+static KernelSource getSource(const LaunchPlan &launch) {
+  KernelSource source = launch.kernel;
+  source.numBuffers = static_cast<int64_t>(launch.buffers.size());
+  source.numParams = static_cast<int64_t>(launch.params.size());
+  return source;
+}
+
 /// A symbol names all that its code depends on, so that solvers may share
 /// kernels: some are made of the launches of others.
 void Assembler::collectKernels() {
   for (const PlannedLayer &layer : layers)
     for (const LaunchPlan &launch : layer.plan.launches)
-      kernels.try_emplace(launch.kernel.symbol,
-                          Kernel{layer.layer.solver, &launch.kernel, nullptr});
+      kernels.try_emplace(
+          launch.kernel.symbol,
+          Kernel{layer.layer.solver, getSource(launch), nullptr});
 }
 
 Status Assembler::compileAndPack() {
@@ -201,7 +210,7 @@ Status Assembler::compileAndPack() {
   std::vector<std::function<Status()>> jobs;
   for (auto &entry : kernels)
     jobs.push_back([this, &kernel = entry.second]() -> Status {
-      Result<Object> object = compiler.getObject(kernel.solver, *kernel.source);
+      Result<Object> object = compiler.getObject(kernel.solver, kernel.source);
       if (!object)
         return object.error();
       kernel.object = *object;
@@ -218,13 +227,14 @@ Status Assembler::compileAndPack() {
 Status Assembler::link() {
   if (kernels.empty())
     return runtime::success();
-  std::map<std::string, Object> objects;
+  KernelObjects objects;
   for (const auto &[symbol, kernel] : kernels)
     objects[symbol] = kernel.object;
-  Result<std::vector<char>> library = compiler.link(objects);
-  if (!library)
-    return library.error();
-  package.kernels = std::move(*library);
+  Result<LinkedKernels> linked = compiler.link(objects);
+  if (!linked)
+    return linked.error();
+  package.kernels = std::move(linked->bytes);
+  package.codeObjects = std::move(linked->codeObjects);
   return runtime::success();
 }
 
@@ -279,6 +289,8 @@ Result<Package> Assembler::run() {
   const TargetInfo &target = compiler.getTarget();
   package.arch = target.arch;
   package.cpuFeatures = target.features;
+  if (target.gpu)
+    package.gpuTarget = target.name();
   collectKernels();
   if (Status status = compileAndPack(); !status)
     return status.error();

@@ -10,6 +10,9 @@
 #include "tarpon/IR/Recurrent.h"
 #include "tarpon/Kernels/ProblemRules.h"
 #include "tarpon/Runtime/Executor.h"
+#include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
+#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/PackageBuilder.h"
 
@@ -26,6 +29,7 @@ using namespace tarpon::test;
 using runtime::AlignedBuffer;
 using runtime::Error;
 using runtime::Result;
+using runtime::Status;
 
 //===----------------------------------------------------------------------===//
 // Elements
@@ -183,6 +187,47 @@ Result<std::unique_ptr<SolverRunner>> SolverRunner::create(std::string cpu) {
   return std::unique_ptr<SolverRunner>(new SolverRunner(std::move(*target)));
 }
 
+Result<std::unique_ptr<SolverRunner>>
+SolverRunner::createEmulated(const std::string &gpu) {
+  Result<GpuTarget> known = parseGpuTarget(gpu);
+  if (!known)
+    return known.error();
+  TargetInfo target = makeGpuTargetInfo(*known);
+  target.arch = runtime::kEmulatedArch;
+  std::unique_ptr<SolverRunner> runner(new SolverRunner(target));
+  runner->compiler = std::make_unique<KernelCompiler>(
+      target, nullptr, makeGpuBackend(*known, GpuCodeForm::Ir));
+  runner->device = makeEmulatedDevice(*known);
+  return runner;
+}
+
+/// Runs the package on memory that nobody has written.
+Status SolverRunner::execute(runtime::Package package, uint64_t seed,
+                             llvm::ArrayRef<const void *> inputs,
+                             llvm::ArrayRef<void *> outputs) {
+  if (device) {
+    Result<std::unique_ptr<GpuExecutor>> executor =
+        GpuExecutor::create(std::move(package), *device);
+    return executor ? (*executor)->run({inputs.data(), inputs.size()},
+                                       {outputs.data(), outputs.size()})
+                    : Status(executor.error());
+  }
+  runtime::ExecutorOptions options;
+  options.threads = 2;
+  options.paddedBuffers = true;
+  options.poisonMemory = true;
+  // Tasks may run in any order, in the one that they least expect too; but then
+  // one by one, and what a task leaves for the next one is never used.
+  options.reverseTasks = seed % 2 == 0;
+  Result<std::unique_ptr<runtime::Executor>> executor =
+      runtime::Executor::create(std::move(package), options);
+  if (!executor)
+    return executor.error();
+  (*executor)->run({inputs.data(), inputs.size()},
+                   {outputs.data(), outputs.size()});
+  return runtime::success();
+}
+
 /// Poisoned memory for every result.
 static Result<std::vector<AlignedBuffer>> makeResults(const Problem &problem) {
   std::vector<AlignedBuffer> buffers;
@@ -220,20 +265,9 @@ Result<std::vector<std::vector<double>>> SolverRunner::run(
     const Problem &problem, const Solver &solver, const PerfConfig &config,
     const std::vector<std::vector<double>> &operands, uint64_t seed) {
   Result<runtime::Package> package =
-      buildProblemPackage(problem, solver, config, compiler, seed);
+      buildProblemPackage(problem, solver, config, *compiler, seed);
   if (!package)
     return package.error();
-  runtime::ExecutorOptions options;
-  options.threads = 2;
-  options.paddedBuffers = true;
-  options.poisonMemory = true;
-  // Tasks may run in any order, in the one that they least expect too; but then
-  // one by one, and what a task leaves for the next one is never used.
-  options.reverseTasks = seed % 2 == 0;
-  Result<std::unique_ptr<runtime::Executor>> executor =
-      runtime::Executor::create(std::move(*package), options);
-  if (!executor)
-    return executor.error();
   std::vector<AlignedBuffer> buffers;
   std::vector<const void *> inputs;
   for (auto [index, desc] : llvm::enumerate(problem.operands)) {
@@ -256,7 +290,9 @@ Result<std::vector<std::vector<double>>> SolverRunner::run(
   std::vector<void *> outputs;
   for (AlignedBuffer &buffer : *results)
     outputs.push_back(buffer.data());
-  (*executor)->run(inputs, outputs);
+  if (Status status = execute(std::move(*package), seed, inputs, outputs);
+      !status)
+    return status.error();
   return readResults(problem, *results);
 }
 

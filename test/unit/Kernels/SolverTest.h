@@ -11,6 +11,7 @@
 #include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Targets/AMDGPU/GpuDevice.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <cstdint>
@@ -36,11 +37,14 @@ void writeElements(const TensorDesc &desc, const std::vector<double> &elements,
 std::vector<double> makeOperand(const Problem &problem, size_t index,
                                 uint64_t seed);
 
-/// Compiles and runs solutions for one CPU.
+/// Compiles and runs solutions for one CPU, or one emulated GPU.
 class SolverRunner {
 public:
   /// `cpu` as for getHostTarget.
   static runtime::Result<std::unique_ptr<SolverRunner>> create(std::string cpu);
+  /// `gpu` as for parseGpuTarget.
+  static runtime::Result<std::unique_ptr<SolverRunner>>
+  createEmulated(const std::string &gpu);
 
   const TargetInfo &getTarget() const { return target; }
 
@@ -52,11 +56,18 @@ public:
       const std::vector<std::vector<double>> &operands = {}, uint64_t seed = 1);
 
 private:
-  explicit SolverRunner(TargetInfo target)
-      : target(target), compiler(std::move(target), nullptr) {}
+  explicit SolverRunner(const TargetInfo &target)
+      : target(target),
+        compiler(std::make_unique<KernelCompiler>(target, nullptr)) {}
+
+  runtime::Status execute(runtime::Package package, uint64_t seed,
+                          llvm::ArrayRef<const void *> inputs,
+                          llvm::ArrayRef<void *> outputs);
 
   TargetInfo target;
-  KernelCompiler compiler;
+  std::unique_ptr<KernelCompiler> compiler;
+  /// Null for a CPU.
+  std::unique_ptr<GpuDevice> device;
 };
 
 /// How far result `index` of correct solvers may lie from the reference: in

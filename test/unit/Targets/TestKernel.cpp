@@ -55,7 +55,7 @@ void test::runKernel(const TargetInfo &target,
   ASSERT_TRUE(object) << object.message();
   auto library = compiler.link({{source.symbol, *object}});
   ASSERT_TRUE(library) << library.message();
-  LoadedLibrary loaded(*library);
+  LoadedLibrary loaded(library->bytes);
   runtime::KernelFn function = loaded.find(source.symbol);
   ASSERT_TRUE(function) << loaded.getError();
   alignas(64) char scratch[4096];

@@ -11,6 +11,7 @@
 #include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/Host/KernelCache.h"
+#include "tarpon/Targets/KernelBackend.h"
 
 #include <map>
 #include <memory>
@@ -19,12 +20,15 @@
 
 namespace tarpon {
 
-/// Compiles emitted kernels in process with MLIR and LLVM, through the kernel
-/// cache. Thread-safe.
+/// Compiles emitted kernels in process with the target's backend, through the
+/// kernel cache. Thread-safe.
 class KernelCompiler {
 public:
   /// `cache` may be null: then nothing is kept beyond this object's memory.
   KernelCompiler(const TargetInfo &target, std::shared_ptr<KernelCache> cache);
+  /// The same for kernels that another backend than the host's compiles.
+  KernelCompiler(const TargetInfo &target, std::shared_ptr<KernelCache> cache,
+                 std::unique_ptr<KernelBackend> backend);
   ~KernelCompiler();
 
   const TargetInfo &getTarget() const;
@@ -34,10 +38,9 @@ public:
   runtime::Result<std::shared_ptr<const std::vector<char>>>
   getObject(llvm::StringRef solverId, const KernelSource &kernel);
 
-  /// The shared object that exports the kernels; each symbol once.
-  runtime::Result<std::vector<char>>
-  link(const std::map<std::string, std::shared_ptr<const std::vector<char>>>
-           &objects);
+  /// What a package holds of the kernels: for the host the shared object that
+  /// exports them; each symbol once.
+  runtime::Result<LinkedKernels> link(const KernelObjects &objects);
 
   /// Textual forms of one kernel, for debugging and for tests that read the
   /// instructions.

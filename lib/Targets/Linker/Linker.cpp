@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Linker.h"
+#include "tarpon/Targets/Linker.h"
 
 #include "lld/Common/Driver.h"
 
@@ -97,9 +97,9 @@ static runtime::Status runLld(ArrayRef<std::string> arguments) {
   return runtime::Error{"cannot link the kernels: " + getFirstError(text)};
 }
 
-Result<std::vector<char>> tarpon::linkSharedObject(
-    const std::map<std::string, std::shared_ptr<const std::vector<char>>>
-        &objects) {
+Result<std::vector<char>>
+tarpon::linkSharedObject(ArrayRef<ArrayRef<char>> objects,
+                         ArrayRef<std::string> options) {
   TemporaryFolder folder;
   auto fail = [](std::error_code error) {
     return runtime::Error{"cannot link the kernels in a temporary folder: " +
@@ -110,22 +110,14 @@ Result<std::vector<char>> tarpon::linkSharedObject(
 
   std::string library = folder.getFile("kernels.so");
   // One thread, as kernels are small; and nothing in the output that names the
-  // temporary folder. Undefined symbols (memcpy) are left to dlopen.
-  std::vector<std::string> arguments = {"ld.lld",
-                                        "-shared",
-                                        "-z",
-                                        "now",
-                                        "-z",
-                                        "noexecstack",
-                                        "--threads=1",
-                                        "--hash-style=gnu",
-                                        "--build-id=none",
-                                        "--strip-all",
-                                        "-o",
-                                        library};
-  for (const auto &[index, entry] : enumerate(objects)) {
+  // temporary folder.
+  std::vector<std::string> arguments = {
+      "ld.lld",          "-shared", "--threads=1", "--hash-style=gnu",
+      "--build-id=none", "-o",      library};
+  llvm::append_range(arguments, options);
+  for (const auto &[index, object] : enumerate(objects)) {
     std::string file = folder.getFile(std::to_string(index) + ".o");
-    if (std::error_code error = writeFile(file, *entry.second))
+    if (std::error_code error = writeFile(file, object))
       return fail(error);
     arguments.push_back(file);
   }

@@ -1,0 +1,68 @@
+//===- CodeObject.h - GPU modules to code objects ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles a gpu.module in process, with LLVM's backend and lld's library and
+// nothing of ROCm. Mathematics that would need ROCm's device library (OCML) is
+// an error: tanh, erf and the like have to be expanded before they come here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_AMDGPU_CODEOBJECT_H
+#define TARPON_TARGETS_AMDGPU_CODEOBJECT_H
+
+#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Runtime/Result.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// What a kernel takes of a compute unit, as its code object says.
+struct KernelResources {
+  std::string symbol;
+  /// Per lane, accumulation registers included.
+  int64_t vectorRegisters = 0;
+  int64_t accumulationRegisters = 0;
+  /// Per wave.
+  int64_t scalarRegisters = 0;
+  int64_t vectorSpills = 0, scalarSpills = 0;
+  /// Bytes per workgroup, per lane, and of the arguments.
+  int64_t ldsBytes = 0, privateBytes = 0, argumentBytes = 0;
+  /// Lanes.
+  int64_t workgroup = 0, waveSize = 0;
+};
+
+/// A HIP code object, version 5, which hipModuleLoadData takes.
+struct CodeObject {
+  std::vector<char> bytes;
+  /// In the order of the metadata.
+  std::vector<KernelResources> kernels;
+};
+
+/// The dialects that kernels are made of, with what their translation to LLVM
+/// needs.
+void registerGpuKernelDialects(mlir::DialectRegistry &registry);
+
+/// Compiles every kernel of the module, which is not changed. The error names
+/// the kernel module and says what is wrong with it.
+runtime::Result<CodeObject> compileCodeObject(mlir::gpu::GPUModuleOp module,
+                                              const GpuTarget &target);
+
+/// The same as assembly text.
+runtime::Result<std::string> printGpuAssembly(mlir::gpu::GPUModuleOp module,
+                                              const GpuTarget &target);
+
+/// What the metadata of a code object says of its kernels.
+runtime::Result<std::vector<KernelResources>>
+readKernelResources(llvm::ArrayRef<char> codeObject);
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_AMDGPU_CODEOBJECT_H

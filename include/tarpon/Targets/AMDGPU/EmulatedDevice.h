@@ -1,0 +1,31 @@
+//===- EmulatedDevice.h - A GPU that is emulated on the CPU -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_AMDGPU_EMULATEDDEVICE_H
+#define TARPON_TARGETS_AMDGPU_EMULATEDDEVICE_H
+
+#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Targets/AMDGPU/GpuDevice.h"
+
+namespace tarpon {
+
+struct EmulatedDeviceOptions {
+  /// Looks for races and for reads of what nobody has written.
+  bool checkMemory = true;
+  /// In which order waves and workgroups run; 0 for that of their numbers.
+  uint64_t seed = 0;
+};
+
+/// Runs packages of GpuCodeForm::Ir. New memory counts as never written, and is
+/// filled with 0xff bytes. Times are those of the emulation.
+std::unique_ptr<GpuDevice>
+makeEmulatedDevice(const GpuTarget &gpu,
+                   const EmulatedDeviceOptions &options = {});
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_AMDGPU_EMULATEDDEVICE_H

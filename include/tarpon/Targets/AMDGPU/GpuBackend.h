@@ -1,0 +1,29 @@
+//===- GpuBackend.h - Compiles kernels for AMD GPUs -------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_AMDGPU_GPUBACKEND_H
+#define TARPON_TARGETS_AMDGPU_GPUBACKEND_H
+
+#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Targets/KernelBackend.h"
+
+namespace tarpon {
+
+/// What kernels become.
+enum class GpuCodeForm : uint8_t {
+  CodeObject, ///< for HIP
+  Ir          ///< MLIR bytes, for the emulated device
+};
+
+/// A code object per kernel.
+std::unique_ptr<KernelBackend>
+makeGpuBackend(const GpuTarget &gpu,
+               GpuCodeForm form = GpuCodeForm::CodeObject);
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_AMDGPU_GPUBACKEND_H

@@ -1,0 +1,39 @@
+//===- HipDevice.h - AMD GPUs through HIP -----------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// libamdhip64 is loaded when the first device is asked for, so that one binary
+// works with ROCm 5, 6 and 7 and without any.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_AMDGPU_HIPDEVICE_H
+#define TARPON_TARGETS_AMDGPU_HIPDEVICE_H
+
+#include "tarpon/Targets/AMDGPU/GpuDevice.h"
+
+#include <vector>
+
+namespace tarpon {
+
+/// Where to look; the defaults are what a user has.
+struct HipOptions {
+  /// The library; "" for $TARPON_HIP_LIBRARY, else libamdhip64.so of any ROCm
+  /// that the loader finds.
+  std::string library;
+  /// The kernel driver's list of GPUs, from which their architecture is read:
+  /// HIP gives it in a struct only, whose layout depends on ROCm's version.
+  std::string topology = "/sys/class/kfd/kfd/topology/nodes";
+};
+
+/// The GPUs that HIP has. One sentence tells a missing library from a missing
+/// GPU, and says what can be done without.
+runtime::Result<std::vector<std::unique_ptr<GpuDevice>>>
+openHipDevices(const HipOptions &options = {});
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_AMDGPU_HIPDEVICE_H

@@ -1,0 +1,20 @@
+//===- HostBackend.h - Compiles kernels for the host ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_HOST_HOSTBACKEND_H
+#define TARPON_TARGETS_HOST_HOSTBACKEND_H
+
+#include "tarpon/Targets/KernelBackend.h"
+
+namespace tarpon {
+
+/// Objects of native code, linked to one shared object.
+std::unique_ptr<KernelBackend> makeHostBackend(const TargetInfo &target);
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_HOST_HOSTBACKEND_H

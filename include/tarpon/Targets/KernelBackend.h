@@ -1,0 +1,57 @@
+//===- KernelBackend.h - How a target's kernels are compiled ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_KERNELBACKEND_H
+#define TARPON_TARGETS_KERNELBACKEND_H
+
+#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Result.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// Compiled kernels by symbol.
+using KernelObjects =
+    std::map<std::string, std::shared_ptr<const std::vector<char>>>;
+
+/// What a package holds of its kernels.
+struct LinkedKernels {
+  std::vector<char> bytes;
+  /// For GPUs: where each symbol is.
+  std::vector<runtime::CodeObjectRange> codeObjects;
+};
+
+/// Stateless and thread-safe.
+class KernelBackend {
+public:
+  virtual ~KernelBackend() = default;
+
+  /// All that decides what a kernel becomes, beside its solver and symbol: part
+  /// of the key under which it is kept.
+  virtual std::string describe() const = 0;
+
+  /// Emits and compiles one kernel; what is kept of it in the cache.
+  virtual runtime::Result<std::vector<char>>
+  compile(const KernelSource &kernel) const = 0;
+
+  virtual runtime::Result<LinkedKernels>
+  link(const KernelObjects &objects) const = 0;
+
+  /// The kernel as its solver emitted it, and as assembly text.
+  virtual std::string printMlir(const KernelSource &kernel) const = 0;
+  virtual runtime::Result<std::string>
+  printAssembly(const KernelSource &kernel) const = 0;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_KERNELBACKEND_H

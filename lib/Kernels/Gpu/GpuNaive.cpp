@@ -1,0 +1,77 @@
+//===- GpuNaive.cpp - A lane per element, for everything ------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The host's reference kernels, whose loops over the elements of the result are
+// spread over the lanes of a workgroup. What takes everything that no better
+// solver does, in all directions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Solvers.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace tarpon;
+
+namespace {
+
+class GpuNaive final : public Solver {
+public:
+  StringRef id() const override { return "gpu-naive-v1"; }
+
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo &target) const override {
+    if (Applicability known = getReference().isApplicable(problem, target);
+        !known)
+      return known;
+    SolutionPlan plan = getReference().plan(problem, target, {});
+    for (const LaunchPlan &launch : plan.launches) {
+      // A workgroup's tasks have no memory of their own but LDS.
+      if (launch.scratchBytes > 0)
+        return Applicability::no("needs scratch memory for a task");
+      if (!llvm::all_of(launch.params, fitsParam))
+        return Applicability::no("needs a parameter of 64 bits");
+    }
+    return Applicability::yes();
+  }
+
+  bool knowsSlices() const override { return true; }
+
+  double expectedFraction(const Problem & /*problem*/,
+                          const TargetInfo & /*target*/) const override {
+    return 0.01;
+  }
+
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig & /*config*/) const override {
+    SolutionPlan plan = getReference().plan(problem, target, {});
+    for (LaunchPlan &launch : plan.launches) {
+      launch.kernel.symbol = "gpu_" + launch.kernel.symbol;
+      launch.kernel.workgroup = kWorkgroup;
+    }
+    return plan;
+  }
+
+private:
+  /// An i32, or the bits of an f32.
+  static bool fitsParam(int64_t param) {
+    return param >= std::numeric_limits<int32_t>::min() &&
+           param <= std::numeric_limits<uint32_t>::max();
+  }
+
+  static constexpr int64_t kWorkgroup = 256;
+};
+
+} // namespace
+
+const Solver &tarpon::getGpuNaive() {
+  static const GpuNaive solver;
+  return solver;
+}

@@ -1,0 +1,194 @@
+//===- CodeObject.cpp - GPU modules to code objects -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/AMDGPU/CodeObject.h"
+
+#include "GpuLowering.h"
+
+#include "tarpon/Targets/Linker.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+/// Version 5 is what HIP reads since ROCm 5.7 (LLVM, AMDGPUUsage.rst).
+static constexpr unsigned kCodeObjectVersion = 500;
+
+void tarpon::registerGpuKernelDialects(DialectRegistry &registry) {
+  registry.insert<amdgpu::AMDGPUDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                  math::MathDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
+                  vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerROCDLDialectTranslation(registry);
+}
+
+//===----------------------------------------------------------------------===//
+// To machine code
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Collects what MLIR complains about, so that it becomes an error's text.
+class DiagnosticCollector {
+public:
+  explicit DiagnosticCollector(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (text.empty())
+            text = diagnostic.str();
+        }) {}
+
+  const std::string &getText() const { return text; }
+
+private:
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+} // namespace
+
+static Result<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(const GpuTarget &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+  });
+  llvm::Triple triple("amdgcn-amd-amdhsa");
+  std::string error;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return Error{"LLVM has no backend for AMD GPUs: " + error};
+  llvm::TargetOptions options;
+  // A kernel says itself where it wants a fused multiply-add.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
+      triple, target.chip, /*Features=*/"", options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Kernels arrive tiled, and unrolled where they want to be.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
+                                              const GpuTarget &target,
+                                              llvm::CodeGenFileType type) {
+  DiagnosticCollector diagnostics(module.getContext());
+  auto fail = [&](const llvm::Twine &what) {
+    return Error{("kernel module '" + module.getName() + "' " + what + ": " +
+                  diagnostics.getText())
+                     .str()};
+  };
+  if (Operation *op = findLibraryCall(module))
+    return Error{("kernel module '" + module.getName() + "' uses " +
+                  op->getName().getStringRef() +
+                  ", which the hardware does not have")
+                     .str()};
+  OwningOpRef<ModuleOp> holder = ModuleOp::create(module.getLoc());
+  holder->getBody()->push_back(module->clone());
+  if (failed(lowerGpuKernels(*holder, target)))
+    return fail("cannot be lowered for " + target.chip);
+  auto lowered = *holder->getOps<gpu::GPUModuleOp>().begin();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(lowered, context, module.getName());
+  if (!code)
+    return fail("cannot be translated to LLVM IR");
+  auto machine = makeTargetMachine(target);
+  if (!machine)
+    return machine.error();
+  code->setTargetTriple((*machine)->getTargetTriple());
+  code->setDataLayout((*machine)->createDataLayout());
+  code->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                      kCodeObjectVersion);
+  optimize(*code, **machine);
+
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr, type,
+                                      /*DisableVerify=*/true))
+    return Error{"LLVM cannot write code for " + target.chip};
+  passes.run(*code);
+  return std::vector<char>(bytes.begin(), bytes.end());
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+Result<CodeObject> tarpon::compileCodeObject(gpu::GPUModuleOp module,
+                                             const GpuTarget &target) {
+  Result<std::vector<char>> object =
+      generateCode(module, target, llvm::CodeGenFileType::ObjectFile);
+  if (!object)
+    return object.error();
+  Result<std::vector<char>> linked =
+      linkSharedObject({llvm::ArrayRef<char>(*object)}, {"--no-undefined"});
+  if (!linked)
+    return linked.error();
+  Result<std::vector<KernelResources>> kernels = readKernelResources(*linked);
+  if (!kernels)
+    return kernels.error();
+  return CodeObject{std::move(*linked), std::move(*kernels)};
+}
+
+Result<std::string> tarpon::printGpuAssembly(gpu::GPUModuleOp module,
+                                             const GpuTarget &target) {
+  Result<std::vector<char>> text =
+      generateCode(module, target, llvm::CodeGenFileType::AssemblyFile);
+  if (!text)
+    return text.error();
+  return std::string(text->begin(), text->end());
+}

@@ -1,0 +1,360 @@
+//===- HipDevice.cpp - AMD GPUs through HIP -------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/AMDGPU/HipDevice.h"
+
+#include "HipLibrary.h"
+#include "Topology.h"
+
+#include <map>
+#include <vector>
+
+using namespace tarpon;
+using namespace tarpon::hip;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+namespace {
+
+using LibraryPtr = std::shared_ptr<const Library>;
+
+/// Makes a device current for the calls of this thread.
+Status select(const Library &library, int index) {
+  return library.check(library.api().setDevice(index),
+                       "hipSetDevice of GPU " + std::to_string(index));
+}
+
+class Memory : public GpuMemory {
+public:
+  Memory(LibraryPtr library, void *pointer, int64_t bytes)
+      : library(std::move(library)), pointer(pointer), bytes(bytes) {}
+  ~Memory() override { (void)library->api().free(pointer); }
+  void *address() const override { return pointer; }
+  int64_t size() const override { return bytes; }
+
+private:
+  LibraryPtr library;
+  void *pointer;
+  int64_t bytes;
+};
+
+class Kernel : public GpuKernel {
+public:
+  Kernel(Function function, std::string name)
+      : function(function), name(std::move(name)) {}
+  const std::string &symbol() const override { return name; }
+  Function get() const { return function; }
+
+private:
+  Function function;
+  std::string name;
+};
+
+class CapturedGraph : public GpuGraph {
+public:
+  CapturedGraph(LibraryPtr library, GraphExec exec)
+      : library(std::move(library)), exec(exec) {}
+  ~CapturedGraph() override { (void)library->api().graphExecDestroy(exec); }
+  GraphExec get() const { return exec; }
+
+private:
+  LibraryPtr library;
+  GraphExec exec;
+};
+
+class HipDevice : public GpuDevice {
+public:
+  HipDevice(LibraryPtr library, int index)
+      : library(std::move(library)), index(index) {}
+  ~HipDevice() override;
+
+  Status open(const std::string &topology);
+
+  const std::string &target() const override { return targetName; }
+  const std::string &name() const override { return productName; }
+  Result<std::unique_ptr<GpuMemory>> allocate(int64_t bytes) override;
+  Status copyIn(const GpuMemory &to, int64_t offset,
+                std::span<const char> source) override;
+  Status copyOut(std::span<char> to, const GpuMemory &from,
+                 int64_t offset) override;
+  Result<std::unique_ptr<GpuKernel>>
+  loadKernel(std::span<const char> codeObject,
+             const std::string &symbol) override;
+  Status launch(const GpuKernel &kernel, const GpuLaunch &launch) override;
+  Status synchronize() override;
+  Result<std::unique_ptr<GpuGraph>>
+  capture(const std::function<Status()> &work) override;
+  Status launch(const GpuGraph &graph) override;
+  Result<double> time(const std::function<Status()> &work) override;
+
+private:
+  Result<int> getAttribute(Attribute attribute, const std::string &what) const;
+  Result<Module> loadModule(std::span<const char> codeObject);
+  Status check(ErrorCode code, const std::string &call) const {
+    return library->check(code, call);
+  }
+  const Api &api() const { return library->api(); }
+
+  LibraryPtr library;
+  int index;
+  std::string targetName, productName;
+  Stream stream = nullptr;
+  Event begin = nullptr, end = nullptr;
+  /// By their bytes' address and size, which the caller keeps.
+  std::map<std::pair<const char *, size_t>, Module> modules;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+Result<int> HipDevice::getAttribute(Attribute attribute,
+                                    const std::string &what) const {
+  int value = 0;
+  if (Status status = check(api().deviceGetAttribute(&value, attribute, index),
+                            "hipDeviceGetAttribute of the " + what);
+      !status)
+    return status.error();
+  return value;
+}
+
+Status HipDevice::open(const std::string &topology) {
+  if (Status status = select(*library, index); !status)
+    return status;
+  Result<int> domain = getAttribute(kPciDomainId, "PCI domain");
+  Result<int> bus = getAttribute(kPciBusId, "PCI bus");
+  Result<int> device = getAttribute(kPciDeviceId, "PCI device");
+  Result<int> units = getAttribute(kMultiprocessorCount, "compute units");
+  for (const Result<int> *value : {&domain, &bus, &device, &units})
+    if (!*value)
+      return value->error();
+  Result<std::string> chip = findChip(topology, {*domain, *bus, *device});
+  if (!chip)
+    return chip.error();
+  targetName = *chip + ":cu=" + std::to_string(*units);
+  char text[256] = "";
+  if (Status status = check(api().deviceGetName(text, sizeof text, index),
+                            "hipDeviceGetName");
+      !status)
+    return status;
+  productName = text;
+  if (Status status = check(api().streamCreate(&stream), "hipStreamCreate");
+      !status)
+    return status;
+  for (Event *event : {&begin, &end})
+    if (Status status = check(api().eventCreate(event), "hipEventCreate");
+        !status)
+      return status;
+  return runtime::success();
+}
+
+HipDevice::~HipDevice() {
+  (void)select(*library, index);
+  for (auto &[bytes, module] : modules)
+    (void)api().moduleUnload(module);
+  for (Event event : {begin, end})
+    if (event)
+      (void)api().eventDestroy(event);
+  if (stream)
+    (void)api().streamDestroy(stream);
+}
+
+Result<std::vector<std::unique_ptr<GpuDevice>>>
+tarpon::openHipDevices(const HipOptions &options) {
+  Result<LibraryPtr> library = Library::load(options.library);
+  if (!library)
+    return library.error();
+  const Api &api = (*library)->api();
+  ErrorCode code = api.init(0);
+  int count = 0;
+  if (code == 0)
+    code = api.getDeviceCount(&count);
+  if (code == kErrorNoDevice || code == kErrorInvalidDevice ||
+      (code == 0 && count == 0))
+    return Error{"HIP finds no GPU on this machine; models can be compiled for "
+                 "AMD GPUs, but not run on one"};
+  if (Status status = (*library)->check(code, "hipGetDeviceCount"); !status)
+    return status.error();
+  std::vector<std::unique_ptr<GpuDevice>> devices;
+  for (int index = 0; index < count; ++index) {
+    auto device = std::make_unique<HipDevice>(*library, index);
+    if (Status status = device->open(options.topology); !status)
+      return Error{"GPU " + std::to_string(index) + ": " + status.message()};
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<GpuMemory>> HipDevice::allocate(int64_t bytes) {
+  if (Status status = select(*library, index); !status)
+    return status.error();
+  void *pointer = nullptr;
+  if (Status status = check(api().malloc(&pointer, static_cast<size_t>(bytes)),
+                            "hipMalloc of " + std::to_string(bytes) + " bytes");
+      !status)
+    return status.error();
+  return std::unique_ptr<GpuMemory>(new Memory(library, pointer, bytes));
+}
+
+/// Whether the range lies in the memory.
+static Status checkRange(const GpuMemory &memory, int64_t offset, size_t bytes,
+                         const char *what) {
+  if (offset >= 0 && offset <= memory.size() &&
+      bytes <= static_cast<size_t>(memory.size() - offset))
+    return runtime::success();
+  return Error{std::string("a copy ") + what + " a GPU takes " +
+               std::to_string(bytes) + " bytes at " + std::to_string(offset) +
+               " of a buffer of " + std::to_string(memory.size())};
+}
+
+Status HipDevice::copyIn(const GpuMemory &to, int64_t offset,
+                         std::span<const char> source) {
+  if (Status status = checkRange(to, offset, source.size(), "to"); !status)
+    return status;
+  return check(api().memcpyAsync(static_cast<char *>(to.address()) + offset,
+                                 source.data(), source.size(), kHostToDevice,
+                                 stream),
+               "hipMemcpyAsync of " + std::to_string(source.size()) +
+                   " bytes to the GPU");
+}
+
+Status HipDevice::copyOut(std::span<char> to, const GpuMemory &from,
+                          int64_t offset) {
+  if (Status status = checkRange(from, offset, to.size(), "from"); !status)
+    return status;
+  if (Status status =
+          check(api().memcpyAsync(to.data(),
+                                  static_cast<char *>(from.address()) + offset,
+                                  to.size(), kDeviceToHost, stream),
+                "hipMemcpyAsync of " + std::to_string(to.size()) +
+                    " bytes from the GPU");
+      !status)
+    return status;
+  return synchronize();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Result<Module> HipDevice::loadModule(std::span<const char> codeObject) {
+  auto [entry, isNew] =
+      modules.try_emplace({codeObject.data(), codeObject.size()}, nullptr);
+  if (!isNew)
+    return entry->second;
+  if (Status status =
+          check(api().moduleLoadData(&entry->second, codeObject.data()),
+                "hipModuleLoadData of " + std::to_string(codeObject.size()) +
+                    " bytes for " + targetName);
+      !status) {
+    modules.erase(entry);
+    return status.error();
+  }
+  return entry->second;
+}
+
+Result<std::unique_ptr<GpuKernel>>
+HipDevice::loadKernel(std::span<const char> codeObject,
+                      const std::string &symbol) {
+  if (Status status = select(*library, index); !status)
+    return status.error();
+  Result<Module> module = loadModule(codeObject);
+  if (!module)
+    return module.error();
+  Function function = nullptr;
+  if (Status status =
+          check(api().moduleGetFunction(&function, *module, symbol.c_str()),
+                "hipModuleGetFunction of '" + symbol + "'");
+      !status)
+    return status.error();
+  return std::unique_ptr<GpuKernel>(new Kernel(function, symbol));
+}
+
+Status HipDevice::launch(const GpuKernel &kernel, const GpuLaunch &launch) {
+  // hip_runtime_api.h: HIP_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END.
+  size_t bytes = launch.arguments.size();
+  void *buffer = const_cast<char *>(launch.arguments.data());
+  void *extra[] = {reinterpret_cast<void *>(1), buffer,
+                   reinterpret_cast<void *>(2), &bytes,
+                   reinterpret_cast<void *>(3)};
+  const auto &[x, y, z] = launch.grid;
+  ErrorCode code = api().moduleLaunchKernel(
+      static_cast<const Kernel &>(kernel).get(), x, y, z, launch.workgroup, 1,
+      1, /*sharedMemBytes=*/0, stream, nullptr, extra);
+  if (code == 0)
+    return runtime::success();
+  return check(code, "hipModuleLaunchKernel of '" + kernel.symbol() + "' (" +
+                         std::to_string(x) + "x" + std::to_string(y) + "x" +
+                         std::to_string(z) + " workgroups of " +
+                         std::to_string(launch.workgroup) + ", " +
+                         std::to_string(bytes) + " bytes of arguments)");
+}
+
+Status HipDevice::synchronize() {
+  return check(api().streamSynchronize(stream), "hipStreamSynchronize");
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs and times
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<GpuGraph>>
+HipDevice::capture(const std::function<Status()> &work) {
+  if (Status status =
+          check(api().streamBeginCapture(stream, kCaptureThreadLocal),
+                "hipStreamBeginCapture");
+      !status)
+    return status.error();
+  Status done = work();
+  Graph graph = nullptr;
+  // In any case, or the stream would be of no use any more.
+  Status ended =
+      check(api().streamEndCapture(stream, &graph), "hipStreamEndCapture");
+  for (const Status *status : {&done, &ended})
+    if (!*status) {
+      if (graph)
+        (void)api().graphDestroy(graph);
+      return status->error();
+    }
+  GraphExec exec = nullptr;
+  Status made = check(api().graphInstantiate(&exec, graph, nullptr, nullptr, 0),
+                      "hipGraphInstantiate");
+  (void)api().graphDestroy(graph);
+  if (!made)
+    return made.error();
+  return std::unique_ptr<GpuGraph>(new CapturedGraph(library, exec));
+}
+
+Status HipDevice::launch(const GpuGraph &graph) {
+  return check(api().graphLaunch(
+                   static_cast<const CapturedGraph &>(graph).get(), stream),
+               "hipGraphLaunch");
+}
+
+Result<double> HipDevice::time(const std::function<Status()> &work) {
+  if (Status status = check(api().eventRecord(begin, stream), "hipEventRecord");
+      !status)
+    return status.error();
+  if (Status status = work(); !status)
+    return status.error();
+  float milliseconds = 0;
+  for (Status status :
+       {check(api().eventRecord(end, stream), "hipEventRecord"),
+        check(api().eventSynchronize(end), "hipEventSynchronize"),
+        check(api().eventElapsedTime(&milliseconds, begin, end),
+              "hipEventElapsedTime")})
+    if (!status)
+      return status.error();
+  return static_cast<double>(milliseconds);
+}

@@ -1,0 +1,89 @@
+//===- GpuTargetTest.cpp --------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Kernels/GpuTarget.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace tarpon;
+using runtime::DType;
+
+static GpuTarget get(const char *name) {
+  auto target = parseGpuTarget(name);
+  EXPECT_TRUE(target) << target.message();
+  return *target;
+}
+
+/// The peaks of the data sheets, in TFLOP/s: what units, clocks and cycles have
+/// to multiply to.
+TEST(GpuTargetTest, PeaksAreThoseOfTheDataSheets) {
+  struct Peak {
+    const char *chip;
+    DType dtype;
+    double teraflops;
+  };
+  for (const Peak &peak : {Peak{"gfx90a", DType::F16, 191.5},
+                           {"gfx90a", DType::BF16, 191.5},
+                           {"gfx90a", DType::I8, 191.5},
+                           {"gfx90a", DType::F32, 47.9},
+                           {"gfx942", DType::F16, 1307.4},
+                           {"gfx942", DType::I8, 2614.9},
+                           {"gfx942", DType::F32, 163.4},
+                           {"gfx950", DType::F16, 2516.6},
+                           {"gfx950", DType::I8, 5033.2},
+                           {"gfx950", DType::F32, 157.3},
+                           {"gfx1100", DType::F16, 122.9},
+                           {"gfx1100", DType::F32, 61.4},
+                           {"gfx1201", DType::F16, 194.6},
+                           {"gfx1201", DType::I8, 389.3},
+                           {"gfx1201", DType::F32, 48.7}})
+    EXPECT_NEAR(get(peak.chip).peakGflops(peak.dtype) / 1e3, peak.teraflops,
+                peak.teraflops * 0.005)
+        << peak.chip << " " << runtime::dtypeName(peak.dtype);
+}
+
+TEST(GpuTargetTest, VariantsHaveTheirUnits) {
+  EXPECT_EQ(get("gfx942").name(), "gfx942:cu=304");
+  EXPECT_EQ(get("gfx942:cu=228").name(), "gfx942:cu=228");
+  EXPECT_EQ(get("gfx942:cu=228").waveSize, 64);
+  EXPECT_EQ(parseGpuTarget("gfx000").message(),
+            "unknown GPU 'gfx000', expected gfx90a, gfx942, gfx950, gfx1100, "
+            "gfx1201");
+  for (const char *bad :
+       {"gfx942:", "gfx942:cu=", "gfx942:cu=0", "gfx942:cu=x", "gfx942:304"})
+    EXPECT_EQ(parseGpuTarget(bad).message(),
+              "'" + std::string(bad) +
+                  "' is not a GPU target, expected gfx942:cu=N with N compute "
+                  "units");
+}
+
+TEST(GpuTargetTest, OccupancyIsBoundByRegistersLdsAndWaves) {
+  GpuTarget cdna = get("gfx942");
+  EXPECT_EQ(cdna.getOccupancy(32, 0, 256), 8);
+  EXPECT_EQ(cdna.getOccupancy(64, 0, 256), 8);
+  EXPECT_EQ(cdna.getOccupancy(65, 0, 256), 7);
+  EXPECT_EQ(cdna.getOccupancy(128, 0, 256), 4);
+  EXPECT_EQ(cdna.getOccupancy(512, 0, 256), 1);
+  EXPECT_EQ(cdna.getOccupancy(513, 0, 256), 0);
+  // Two workgroups' LDS fit, with one wave of each on every SIMD.
+  EXPECT_EQ(cdna.getOccupancy(64, 32 << 10, 256), 2);
+  EXPECT_EQ(cdna.getOccupancy(64, 65 << 10, 256), 0);
+  EXPECT_EQ(get("gfx950").getOccupancy(64, 65 << 10, 256), 2);
+  GpuTarget rdna = get("gfx1100");
+  EXPECT_EQ(rdna.getOccupancy(96, 0, 128), 16);
+  EXPECT_EQ(rdna.getOccupancy(97, 0, 128), 12);
+  // Five waves fit, but not five halves of workgroups.
+  EXPECT_EQ(rdna.getOccupancy(256, 0, 128), 4);
+}
+
+TEST(GpuTargetTest, LargestMatrixInstructionComesFirst) {
+  auto list = get("gfx950").getMatrixInstructions(DType::F16);
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(list.front().m * list.front().n * list.front().k, 32 * 32 * 16);
+  EXPECT_TRUE(get("gfx1100").getMatrixInstructions(DType::F32).empty());
+}

@@ -1,0 +1,158 @@
+//===- GpuModelTest.cpp ---------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whole models on the emulated device: the same passes and the same package
+// builder as for the host, another target.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/IR/TarponDialect.h"
+#include "tarpon/Import/OnnxImport.h"
+#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Passes/Pipelines.h"
+#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
+#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/PackageBuilder.h"
+
+#include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <tuple>
+
+using namespace tarpon;
+using runtime::HostTensor;
+using runtime::Package;
+using runtime::Result;
+
+namespace {
+
+using Choice = std::tuple<const char *, const char *, const char *>;
+
+/// Model, dtype and layout.
+class GpuModel : public testing::TestWithParam<Choice> {
+protected:
+  GpuModel() {
+    context.loadDialect<TarponDialect, mlir::func::FuncDialect,
+                        mlir::quant::QuantDialect>();
+  }
+
+  Result<Package> compile(KernelCompiler &compiler);
+  std::vector<HostTensor> makeTensors(
+      const std::vector<runtime::TensorInfo> &infos, bool isInput);
+
+  mlir::MLIRContext context;
+};
+
+} // namespace
+
+Result<Package> GpuModel::compile(KernelCompiler &compiler) {
+  auto [model, dtype, layout] = GetParam();
+  auto module = importOnnx(
+      context, std::string(TARPON_SOURCE_DIR "/models/tiny/") + model + ".onnx");
+  if (!module)
+    return runtime::Error{"cannot import"};
+  auto function = *module->getOps<mlir::func::FuncOp>().begin();
+  const TargetInfo &target = compiler.getTarget();
+  LoweringOptions lowering;
+  lowering.target = target;
+  mlir::PassManager passes(&context, mlir::func::FuncOp::getOperationName());
+  buildSimplifyPipeline(passes);
+  buildChoicePipeline(passes, {dtype, layout, "on", target});
+  buildLoweringPipeline(passes, lowering);
+  if (failed(passes.run(function)))
+    return runtime::Error{"cannot lower"};
+  return buildPackage(function, compiler);
+}
+
+std::vector<HostTensor>
+GpuModel::makeTensors(const std::vector<runtime::TensorInfo> &infos,
+                      bool isInput) {
+  std::vector<HostTensor> tensors;
+  for (const runtime::TensorInfo &info : infos) {
+    auto tensor = HostTensor::create(info.dtype, info.shape);
+    EXPECT_TRUE(tensor) << tensor.message();
+    if (isInput)
+      runtime::fillRandom(*tensor, 1);
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+/// The relative L2 distance.
+static double getDistance(const HostTensor &a, const HostTensor &b) {
+  double difference = 0, norm = 0;
+  int64_t size = runtime::dtypeBytes(a.dtype);
+  int64_t count = static_cast<int64_t>(a.data.size()) / size;
+  for (int64_t i = 0; i < count; ++i) {
+    double x = runtime::loadAsFloat(a.dtype, a.data.data() + i * size);
+    double y = runtime::loadAsFloat(b.dtype, b.data.data() + i * size);
+    difference += (x - y) * (x - y);
+    norm += y * y;
+  }
+  return std::sqrt(difference / norm);
+}
+
+TEST_P(GpuModel, agreesWithTheHost) {
+  auto hostTarget = getHostTarget(/*threads=*/1);
+  ASSERT_TRUE(hostTarget);
+  KernelCompiler hostCompiler(*hostTarget, nullptr);
+  auto hostPackage = compile(hostCompiler);
+  ASSERT_TRUE(hostPackage) << hostPackage.message();
+  std::vector<HostTensor> inputs = makeTensors(hostPackage->inputs, true);
+  std::vector<HostTensor> expected = makeTensors(hostPackage->outputs, false);
+  std::vector<HostTensor> actual = makeTensors(hostPackage->outputs, false);
+  std::vector<const void *> in;
+  std::vector<void *> out, gpuOut;
+  for (HostTensor &tensor : inputs)
+    in.push_back(tensor.data.data());
+  for (HostTensor &tensor : expected)
+    out.push_back(tensor.data.data());
+  for (HostTensor &tensor : actual)
+    gpuOut.push_back(tensor.data.data());
+  auto host = runtime::Executor::create(std::move(*hostPackage), {});
+  ASSERT_TRUE(host) << host.message();
+  (*host)->run(in, out);
+
+  for (const char *chip : {"gfx942", "gfx1100"}) {
+    SCOPED_TRACE(chip);
+    auto gpu = parseGpuTarget(chip);
+    ASSERT_TRUE(gpu);
+    TargetInfo target = makeGpuTargetInfo(*gpu);
+    target.arch = runtime::kEmulatedArch;
+    KernelCompiler compiler(target, nullptr,
+                            makeGpuBackend(*gpu, GpuCodeForm::Ir));
+    auto package = compile(compiler);
+    ASSERT_TRUE(package) << package.message();
+    auto device = makeEmulatedDevice(*gpu);
+    auto executor = GpuExecutor::create(std::move(*package), *device);
+    ASSERT_TRUE(executor) << executor.message();
+    auto status = (*executor)->run(in, gpuOut);
+    ASSERT_TRUE(status) << status.message();
+    std::string dtype = std::get<1>(GetParam());
+    double budget = dtype == "fp32" ? 1e-5 : dtype == "fp16" ? 0.005 : 0.03;
+    for (size_t i = 0; i < actual.size(); ++i)
+      EXPECT_LT(getDistance(actual[i], expected[i]), budget);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tiny, GpuModel,
+    testing::Combine(testing::Values("tiny_resnet", "tiny_mobilenet",
+                                     "tiny_inception", "tiny_qdq"),
+                     testing::Values("fp32", "fp16", "bf16"),
+                     testing::Values("nchw", "nhwc")),
+    [](const auto &info) {
+      return std::string(std::get<0>(info.param)) + "_" +
+             std::get<1>(info.param) + "_" + std::get<2>(info.param);
+    });

@@ -1,0 +1,221 @@
+//===- HipDeviceTest.cpp --------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/AMDGPU/HipDevice.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+using namespace tarpon;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A machine with the stand-in library and a driver that knows an MI300X and an
+/// MI250X behind a CPU.
+class HipDeviceTest : public testing::Test {
+protected:
+  HipDeviceTest() {
+    std::string text = fs::temp_directory_path() / "tarpon-hip-XXXXXX";
+    directory = mkdtemp(text.data());
+    addNode(0, 0, 0);
+    addNode(1, 90402, 0xc1 << 8);
+    addNode(2, 90010, 0xc2 << 8);
+    options.library = TARPON_FAKE_HIP;
+    options.topology = directory / "nodes";
+    setenv("FAKE_HIP_LOG", (directory / "log").c_str(), 1);
+    setenv("FAKE_HIP_GPUS", "1", 1);
+    unsetenv("FAKE_HIP_FAIL");
+  }
+  ~HipDeviceTest() override { fs::remove_all(directory); }
+
+  void addNode(int index, int version, int location) {
+    fs::path node = directory / "nodes" / std::to_string(index);
+    fs::create_directories(node);
+    std::ofstream(node / "properties")
+        << "cpu_cores_count " << (version ? 0 : 64) << "\ngfx_target_version "
+        << version << "\nlocation_id " << location << "\ndomain 0\n";
+  }
+
+  std::unique_ptr<GpuDevice> open() {
+    auto devices = openHipDevices(options);
+    EXPECT_TRUE(devices) << devices.message();
+    return devices ? std::move(devices->front()) : nullptr;
+  }
+
+  /// The calls since the last time.
+  std::vector<std::string> takeLog() {
+    std::vector<std::string> lines;
+    std::ifstream file(directory / "log");
+    for (std::string line; std::getline(file, line);)
+      lines.push_back(line);
+    fs::remove(directory / "log");
+    return lines;
+  }
+
+  fs::path directory;
+  HipOptions options;
+};
+
+} // namespace
+
+TEST_F(HipDeviceTest, DevicesAreNamedByTheDriver) {
+  setenv("FAKE_HIP_GPUS", "2", 1);
+  auto devices = openHipDevices(options);
+  ASSERT_TRUE(devices) << devices.message();
+  ASSERT_EQ(devices->size(), 2u);
+  EXPECT_EQ((*devices)[0]->target(), "gfx942:cu=304");
+  EXPECT_EQ((*devices)[1]->target(), "gfx90a:cu=304");
+  EXPECT_EQ((*devices)[0]->name(), "AMD Instinct");
+}
+
+TEST_F(HipDeviceTest, CopiesWhatItIsGiven) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  auto memory = device->allocate(64);
+  ASSERT_TRUE(memory) << memory.message();
+  std::vector<char> in(32), out(32);
+  std::iota(in.begin(), in.end(), 0);
+  ASSERT_TRUE(device->copyIn(**memory, 16, in));
+  ASSERT_TRUE(device->copyOut(out, **memory, 16));
+  EXPECT_EQ(in, out);
+  auto over = device->copyIn(**memory, 33, in);
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.message(),
+            "a copy to a GPU takes 32 bytes at 33 of a buffer of 64");
+  EXPECT_FALSE(device->copyOut(out, **memory, -1));
+}
+
+TEST_F(HipDeviceTest, LaunchesAndTimes) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  takeLog();
+  std::vector<char> code(16);
+  auto kernel = device->loadKernel(code, "conv");
+  auto again = device->loadKernel(code, "pool");
+  ASSERT_TRUE(kernel && again);
+  char arguments[20] = {};
+  GpuLaunch launch{{7, 2, 1}, 256, arguments};
+  auto time = device->time([&] { return device->launch(**kernel, launch); });
+  ASSERT_TRUE(time) << time.message();
+  EXPECT_EQ(*time, 1.5);
+  EXPECT_THAT(takeLog(),
+              ElementsAre("hipSetDevice 0", "hipModuleLoadData",
+                          "hipModuleGetFunction conv", "hipSetDevice 0",
+                          "hipModuleGetFunction pool", "hipEventRecord",
+                          "hipModuleLaunchKernel 7 2 1 256 1 1 0 20 bytes",
+                          "hipEventRecord", "hipEventSynchronize",
+                          "hipEventElapsedTime"));
+}
+
+TEST_F(HipDeviceTest, CapturesAGraph) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  std::vector<char> code(16);
+  auto kernel = device->loadKernel(code, "conv");
+  ASSERT_TRUE(kernel);
+  takeLog();
+  {
+    auto graph =
+        device->capture([&] { return device->launch(**kernel, GpuLaunch()); });
+    ASSERT_TRUE(graph) << graph.message();
+    ASSERT_TRUE(device->launch(**graph));
+  }
+  EXPECT_THAT(takeLog(),
+              ElementsAre("hipStreamBeginCapture 1",
+                          "hipModuleLaunchKernel 1 1 1 64 1 1 0 0 bytes",
+                          "hipStreamEndCapture", "hipGraphInstantiate",
+                          "hipGraphDestroy", "hipGraphLaunch",
+                          "hipGraphExecDestroy"));
+  // A capture that fails ends nevertheless.
+  auto failed = device->capture(
+      [] { return runtime::Status(runtime::Error{"no such kernel"}); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.message(), "no such kernel");
+  EXPECT_THAT(takeLog(), ElementsAre("hipStreamBeginCapture 1",
+                                     "hipStreamEndCapture", "hipGraphDestroy"));
+}
+
+TEST_F(HipDeviceTest, ErrorsNameTheCall) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  std::vector<char> code(16);
+  auto kernel = device->loadKernel(code, "conv");
+  ASSERT_TRUE(kernel);
+  setenv("FAKE_HIP_FAIL", "hipMalloc", 1);
+  EXPECT_EQ(device->allocate(64).message(),
+            "hipMalloc of 64 bytes has failed: out of memory (2)");
+  setenv("FAKE_HIP_FAIL", "hipModuleLaunchKernel", 1);
+  GpuLaunch launch;
+  launch.grid = {3, 1, 1};
+  EXPECT_EQ(device->launch(**kernel, launch).message(),
+            "hipModuleLaunchKernel of 'conv' (3x1x1 workgroups of 64, 0 bytes "
+            "of arguments) has failed: out of memory (2)");
+  setenv("FAKE_HIP_FAIL", "hipModuleLoadData", 1);
+  std::vector<char> other(8);
+  EXPECT_EQ(device->loadKernel(other, "pool").message(),
+            "hipModuleLoadData of 8 bytes for gfx942:cu=304 has failed: out of "
+            "memory (2)");
+  for (const char *function :
+       {"hipStreamCreate", "hipEventCreate", "hipDeviceGetAttribute"}) {
+    setenv("FAKE_HIP_FAIL", function, 1);
+    auto devices = openHipDevices(options);
+    ASSERT_FALSE(devices);
+    EXPECT_THAT(devices.message(),
+                StartsWith("GPU 0: " + std::string(function)));
+  }
+}
+
+TEST_F(HipDeviceTest, GpuThatTheDriverDoesNotKnow) {
+  fs::remove_all(directory / "nodes" / "1");
+  auto devices = openHipDevices(options);
+  ASSERT_FALSE(devices);
+  EXPECT_THAT(devices.message(), HasSubstr("has none at PCI bus 0:193:0"));
+}
+
+TEST_F(HipDeviceTest, NoGpuIsOneSentence) {
+  setenv("FAKE_HIP_GPUS", "0", 1);
+  EXPECT_EQ(openHipDevices(options).message(),
+            "HIP finds no GPU on this machine; models can be compiled for AMD "
+            "GPUs, but not run on one");
+}
+
+TEST_F(HipDeviceTest, LibraryThatLacksAFunction) {
+  options.library = "libm.so.6";
+  EXPECT_EQ(openHipDevices(options).message(),
+            "the HIP runtime has no function hipInit: it is older than ROCm 5");
+  options.library = "/nowhere/libamdhip64.so";
+  EXPECT_THAT(openHipDevices(options).message(),
+              StartsWith("the HIP runtime cannot be loaded: /nowhere/"));
+}
+
+/// With Debian's libamdhip64-5 or without it: either sentence.
+TEST(HipDeviceOfThisMachine, SaysWhatIsMissing) {
+  unsetenv("TARPON_HIP_LIBRARY");
+  auto devices = openHipDevices();
+  if (devices)
+    GTEST_SKIP() << "there is a GPU";
+  bool hasLibrary = false;
+  for (const char *name : {"libamdhip64.so.7", "libamdhip64.so.6",
+                           "libamdhip64.so.5", "libamdhip64.so"})
+    hasLibrary |= dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr;
+  EXPECT_THAT(devices.message(),
+              StartsWith(hasLibrary ? "HIP finds no GPU on this machine; "
+                                    : "the HIP runtime (libamdhip64.so) is not "
+                                      "installed; "));
+  EXPECT_THAT(devices.message(), Not(HasSubstr("\n")));
+}
