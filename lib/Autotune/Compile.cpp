@@ -14,6 +14,8 @@
 #include "tarpon/Autotune/SystemStore.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
+#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 
@@ -61,6 +63,8 @@ private:
   Status fallBack(const std::string &what);
 
   bool wantsTuning() const;
+  Status checkGpuChoice() const;
+  Status makeKernelCompiler();
   Result<CalibrationInputs> getCalibration();
   Status replay();
   Status tune();
@@ -119,13 +123,46 @@ Status Compilation::fallBack(const std::string &what) {
   return runtime::success();
 }
 
+/// What needs a GPU to be measured on, or is to come.
+Status Compilation::checkGpuChoice() const {
+  if (wantsTuning())
+    return Error{"tuning for " + options.target +
+                 " is not possible yet: name one dtype and one layout, without "
+                 "a tuning time or a tuning file"};
+  if (options.dtype.values.front() == "int8")
+    return Error{"int8 is not possible for " + options.target + " yet"};
+  return runtime::success();
+}
+
+Status Compilation::makeKernelCompiler() {
+  if (options.target == "host") {
+    Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
+    if (!target)
+      return target.error();
+    kernels =
+        std::make_unique<KernelCompiler>(*target, openKernelCache(*target));
+    return runtime::success();
+  }
+  Result<GpuTarget> gpu = parseGpuTarget(options.target);
+  if (!gpu)
+    return gpu.error();
+  if (Status status = checkGpuChoice(); !status)
+    return status;
+  TargetInfo target = makeGpuTargetInfo(*gpu);
+  if (options.isEmulated)
+    target.arch = runtime::kEmulatedArch;
+  kernels = std::make_unique<KernelCompiler>(
+      target, openKernelCache(target),
+      makeGpuBackend(*gpu, options.isEmulated ? GpuCodeForm::Ir
+                                              : GpuCodeForm::CodeObject));
+  return runtime::success();
+}
+
 Status Compilation::setUp() {
   context.loadDialect<TarponDialect, mlir::func::FuncDialect,
                       mlir::quant::QuantDialect>();
-  Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
-  if (!target)
-    return target.error();
-  kernels = std::make_unique<KernelCompiler>(*target, openKernelCache(*target));
+  if (Status status = makeKernelCompiler(); !status)
+    return status;
   Result<FindPolicy> policy =
       resolveFindPolicy(options.findMode, options.tuningPolicy,
                         wantsTuning() ? FindMode::Normal : FindMode::Fast);

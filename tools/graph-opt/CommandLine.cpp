@@ -21,6 +21,7 @@
 #include "tarpon/Autotune/FindPolicy.h"
 #include "tarpon/Autotune/SearchOptions.h"
 #include "tarpon/Driver/DriverLine.h"
+#include "tarpon/Kernels/GpuTarget.h"
 
 #include <CLI/CLI.hpp>
 
@@ -141,6 +142,17 @@ static void addMaxError(CLI::App *app, std::optional<double> &maxError,
       ->type_name("E");
 }
 
+/// "host", or the name of a GPU.
+static runtime::Result<GpuTarget> parseTarget(llvm::StringRef text) {
+  if (text == "host")
+    return GpuTarget();
+  if (!text.starts_with("gfx"))
+    return runtime::Error{"unknown target '" + text.str() +
+                          "', expected host, " +
+                          join(getGpuChips(), ", ", " or ")};
+  return parseGpuTarget(text);
+}
+
 static void addFindPolicy(CLI::App *app, std::string &mode,
                           std::string &tuning) {
   app->add_option("--find-mode", mode,
@@ -236,9 +248,16 @@ void CommandLine::addCompile() {
           "pick_global \\\n      --tuning-file resnet50.json -o resnet50.tpn",
           [this] { return runCompile(compile); });
   addModel(sub, compile.model, "The ONNX model");
-  sub->add_option("--target", compile.target, "Target (default: host)")
-      ->check(isOneOf(kTarget))
-      ->type_name(getTypeName(kTarget));
+  sub->add_option(
+         "--target", compile.target,
+         "What to compile for (default: host): host or an AMD GPU, such "
+         "as gfx942 or gfx942:cu=228")
+      ->check(isParsedBy(parseTarget))
+      ->type_name("host|GPU[:cu=N]");
+  sub->add_option("--device", compile.device,
+                  "What a package for a GPU will run on (default: hip)")
+      ->check(isOneOf(kDevice))
+      ->type_name(getTypeName(kDevice));
   CLI::Option *dtype = sub->add_option("--dtype", compile.dtype,
                                        "Datatypes to try (default: fp32)")
                            ->type_name(getListTypeName(kDtype))

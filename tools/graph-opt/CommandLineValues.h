@@ -34,7 +34,7 @@ struct OptionValues {
   std::vector<std::string> values;
 };
 
-inline const OptionValues kTarget = {"target", {"host"}};
+inline const OptionValues kDevice = {"device", {"hip", "emulated"}};
 inline const OptionValues kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
 inline const OptionValues kLayout = {"layout", {"nchw", "nhwc"}};
 inline const OptionValues kOrder = {"order", {"time", "workspace"}};

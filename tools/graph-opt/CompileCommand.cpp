@@ -38,6 +38,8 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   CompileOptions options;
   options.model = arguments.model;
   options.batch = arguments.batch;
+  options.target = arguments.target;
+  options.isEmulated = arguments.device == "emulated";
   options.threads = arguments.threads;
   options.cpu = arguments.cpu;
   options.calibration = arguments.calibration;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "GpuRun.h"
 #include "Messages.h"
 #include "ModelLoader.h"
 #include "TensorFiles.h"
@@ -55,6 +56,21 @@ static void printOutput(size_t index, const TensorInfo &info,
   std::printf("\n");
 }
 
+/// The outputs of a run on the host.
+static Result<std::vector<HostTensor>>
+runOnHost(Package package, std::vector<HostTensor> inputs, int64_t threads) {
+  Result<std::unique_ptr<Executor>> executor =
+      makeExecutor(std::move(package), threads);
+  if (!executor)
+    return executor.error();
+  Result<Instance> instance =
+      Instance::create(std::move(*executor), std::move(inputs));
+  if (!instance)
+    return instance.error();
+  instance->run();
+  return std::move(instance->outputs());
+}
+
 int runRun(const RunArguments &arguments) {
   Result<Package> package = loadPackage(arguments.model);
   if (!package)
@@ -62,22 +78,18 @@ int runRun(const RunArguments &arguments) {
   Result<std::vector<HostTensor>> inputs = makeInputs(*package, arguments);
   if (!inputs)
     return fail(inputs.message());
-  Result<std::unique_ptr<Executor>> executor =
-      makeExecutor(std::move(*package), arguments.model.threads);
-  if (!executor)
-    return fail(executor.message());
-  Result<Instance> instance =
-      Instance::create(std::move(*executor), std::move(*inputs));
-  if (!instance)
-    return fail(instance.message());
-  instance->run();
-
-  const std::vector<HostTensor> &outputs = instance->outputs();
+  std::vector<TensorInfo> infos = package->outputs;
+  Result<std::vector<HostTensor>> outputs =
+      package->isForGpu() ? runOnGpu(std::move(*package), *inputs)
+                          : runOnHost(std::move(*package), std::move(*inputs),
+                                      arguments.model.threads);
+  if (!outputs)
+    return fail(outputs.message());
   if (!arguments.outputDir.empty())
-    if (Status status = writeOutputs(outputs, arguments.outputDir); !status)
+    if (Status status = writeOutputs(*outputs, arguments.outputDir); !status)
       return fail(status.message());
-  for (size_t i = 0; i < outputs.size(); ++i)
-    printOutput(i, instance->executor().package().outputs[i], outputs[i]);
+  for (size_t i = 0; i < outputs->size(); ++i)
+    printOutput(i, infos[i], (*outputs)[i]);
   return kSuccess;
 }
 

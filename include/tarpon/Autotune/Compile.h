@@ -52,7 +52,11 @@ struct CompileOptions {
   std::optional<int64_t> batch;
   /// See ImportOptions.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;
-  /// 0: one per core.
+  /// "host", or a GPU as parseGpuTarget reads it.
+  std::string target = "host";
+  /// Of a GPU: whether the package is for the emulated device.
+  bool isEmulated = false;
+  /// Of the host. 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";
 

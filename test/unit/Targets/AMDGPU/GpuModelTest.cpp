@@ -48,8 +48,8 @@ protected:
   }
 
   Result<Package> compile(KernelCompiler &compiler);
-  std::vector<HostTensor> makeTensors(
-      const std::vector<runtime::TensorInfo> &infos, bool isInput);
+  std::vector<HostTensor>
+  makeTensors(const std::vector<runtime::TensorInfo> &infos, bool isInput);
 
   mlir::MLIRContext context;
 };
@@ -58,8 +58,9 @@ protected:
 
 Result<Package> GpuModel::compile(KernelCompiler &compiler) {
   auto [model, dtype, layout] = GetParam();
-  auto module = importOnnx(
-      context, std::string(TARPON_SOURCE_DIR "/models/tiny/") + model + ".onnx");
+  auto module =
+      importOnnx(context, std::string(TARPON_SOURCE_DIR "/models/tiny/") +
+                              model + ".onnx");
   if (!module)
     return runtime::Error{"cannot import"};
   auto function = *module->getOps<mlir::func::FuncOp>().begin();

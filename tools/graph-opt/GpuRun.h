@@ -1,0 +1,27 @@
+//===- GpuRun.h - Runs a package on a GPU -----------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPHOPT_GPURUN_H
+#define TARPON_TOOLS_GRAPHOPT_GPURUN_H
+
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include <vector>
+
+namespace tarpon {
+
+/// Runs a package for a GPU on the first one of that kind, or on the emulated
+/// device if it is for that. The outputs.
+runtime::Result<std::vector<runtime::HostTensor>>
+runOnGpu(runtime::Package package,
+         const std::vector<runtime::HostTensor> &inputs);
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPHOPT_GPURUN_H
