@@ -89,7 +89,11 @@ bool StoreFile::wasMoved() const {
 }
 
 StoreFile::Fault StoreFile::makeFault() const {
-  return {makeError(), isDamageCode(sqlite3_errcode(handle))};
+  int code = sqlite3_errcode(handle);
+  // The logs of a file that is set aside go before it does.
+  bool mayBeMoved =
+      code == SQLITE_IOERR || code == SQLITE_CANTOPEN || wasMoved();
+  return {makeError(), isDamageCode(code), mayBeMoved};
 }
 
 StoreFile::Fault StoreFile::makeDamage(llvm::StringRef what) const {
@@ -325,7 +329,8 @@ Result<std::unique_ptr<StoreFile>> StoreFile::open(const std::string &path,
   Attempt first = attempt(path, mode, check);
   if (!first.fault)
     return std::move(first.store);
-  if (mode == Mode::Replace && first.fault->isDamage)
+  if (mode == Mode::Replace &&
+      (first.fault->isDamage || first.fault->mayBeMoved))
     return replace(path, check, *first.fault);
   return first.fault->error;
 }

@@ -83,6 +83,8 @@ private:
   struct Fault {
     runtime::Error error;
     bool isDamage = false;
+    /// Another process may have replaced the file meanwhile.
+    bool mayBeMoved = false;
   };
   struct Attempt;
 
