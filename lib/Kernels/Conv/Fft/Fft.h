@@ -107,7 +107,8 @@ public:
 
   std::vector<std::complex<double>> transform(llvm::ArrayRef<float> taps) const;
   /// The same as three points per pair.
-  std::vector<double> transformToPoints(llvm::ArrayRef<float> taps) const;
+  void transformToPoints(llvm::ArrayRef<float> taps,
+                         llvm::MutableArrayRef<double> points) const;
 
 private:
   TileShape tile;

@@ -282,7 +282,9 @@ static ConstantPlan planFilter(const KernelSpec &spec, const igemm::Geometry &g,
     FilterSpectrum spectrum(spec.tile, g.kernelH, g.kernelW);
     return winograd::packFilter(
         spec.product, g, operands[1],
-        [&](ArrayRef<float> taps) { return spectrum.transformToPoints(taps); });
+        [&](ArrayRef<float> taps, MutableArrayRef<double> values) {
+          spectrum.transformToPoints(taps, values);
+        });
   }};
 }
 

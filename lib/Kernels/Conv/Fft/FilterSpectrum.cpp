@@ -73,18 +73,16 @@ std::vector<Number> FilterSpectrum::transform(ArrayRef<float> taps) const {
   return pairs;
 }
 
-std::vector<double>
-FilterSpectrum::transformToPoints(ArrayRef<float> taps) const {
-  std::vector<double> points;
+void FilterSpectrum::transformToPoints(ArrayRef<float> taps,
+                                       MutableArrayRef<double> points) const {
   std::vector<Number> pairs = transform(taps);
   for (int64_t pair = 0; pair < tile.pairs(); ++pair) {
     double re = pairs[pair].real(), im = pairs[pair].imag();
-    if (tile.isRealPair(pair))
-      points.insert(points.end(), {0, im, -re});
-    else
-      points.insert(points.end(), {re, im - re, re + im});
+    double *point = &points[3 * pair];
+    point[0] = tile.isRealPair(pair) ? 0 : re;
+    point[1] = tile.isRealPair(pair) ? im : im - re;
+    point[2] = tile.isRealPair(pair) ? -re : re + im;
   }
-  return points;
 }
 
 std::vector<char> fft::packDepthwiseFilter(const TileShape &tile,

@@ -136,9 +136,11 @@ SolutionPlan WinogradSolver::plan(const Problem &problem,
   SolutionPlan plan;
   plan.launches.push_back(std::move(launch));
   plan.constants.push_back({[spec, g](const ConstantOperands &operands) {
-    return packFilter(spec.product, g, operands[1], [&](ArrayRef<float> taps) {
-      return spec.transform.transformFilter(taps);
-    });
+    return packFilter(
+        spec.product, g, operands[1],
+        [&](ArrayRef<float> taps, MutableArrayRef<double> values) {
+          spec.transform.transformFilter(taps, values);
+        });
   }});
   return plan;
 }

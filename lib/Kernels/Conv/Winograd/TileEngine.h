@@ -144,12 +144,14 @@ double estimateCycles(const TargetInfo &target, const TileWork &work,
 double getFraction(const Problem &problem, const TargetInfo &target,
                    double cycles);
 
-/// The filter as the engine reads it, of what `transform` makes of one filter's
-/// taps, a number per point.
-std::vector<char> packFilter(
-    const ProductSpec &spec, const igemm::Geometry &geometry,
-    llvm::ArrayRef<char> filter,
-    llvm::function_ref<std::vector<double>(llvm::ArrayRef<float>)> transform);
+/// Writes what becomes of one filter's taps, a number per point.
+using FilterTransform = llvm::function_ref<void(llvm::ArrayRef<float> taps,
+                                                llvm::MutableArrayRef<double>)>;
+/// The filter as the engine reads it.
+std::vector<char> packFilter(const ProductSpec &spec,
+                             const igemm::Geometry &geometry,
+                             llvm::ArrayRef<char> filter,
+                             FilterTransform transform);
 
 /// What storing the result takes, in the order of igemm::Param, and behind it
 /// what dequantises the epilogue's operands, and the epilogue's parameters.

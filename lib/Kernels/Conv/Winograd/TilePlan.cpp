@@ -150,9 +150,12 @@ double winograd::getFraction(const Problem &problem, const TargetInfo &target,
 // Packing the filter
 //===----------------------------------------------------------------------===//
 
-std::vector<char> winograd::packFilter(
-    const ProductSpec &spec, const igemm::Geometry &g, ArrayRef<char> filter,
-    function_ref<std::vector<double>(ArrayRef<float>)> transform) {
+/// The filters of one channel of a tile of output channels, so that what is
+/// written lies in one piece per point.
+std::vector<char> winograd::packFilter(const ProductSpec &spec,
+                                       const igemm::Geometry &g,
+                                       ArrayRef<char> filter,
+                                       FilterTransform transform) {
   int64_t depth = llvm::alignTo(g.channels, kLineChannels);
   int64_t channelTiles = divideCeil(g.outChannels, spec.tileN);
   std::vector<char> bytes(
@@ -160,16 +163,23 @@ std::vector<char> winograd::packFilter(
   auto *packed = reinterpret_cast<float *>(bytes.data());
   const auto *weights = reinterpret_cast<const float *>(filter.data());
   int64_t taps = g.taps();
-  for (int64_t k = 0; k < g.groups * g.outChannels; ++k) {
-    int64_t inGroup = k % g.outChannels;
-    int64_t tile = k / g.outChannels * channelTiles + inGroup / spec.tileN;
-    int64_t column = inGroup % spec.tileN;
+  std::vector<double> values(spec.points);
+  std::vector<float> rows(spec.points * spec.tileN);
+  for (int64_t tile = 0; tile < g.groups * channelTiles; ++tile) {
+    int64_t first = tile % channelTiles * spec.tileN;
+    int64_t columns = std::min(spec.tileN, g.outChannels - first);
+    int64_t k = tile / channelTiles * g.outChannels + first;
     for (int64_t c = 0; c < g.channels; ++c) {
-      std::vector<double> values =
-          transform(ArrayRef(weights + (k * g.channels + c) * taps, taps));
+      for (int64_t column = 0; column < columns; ++column) {
+        const float *source = weights + ((k + column) * g.channels + c) * taps;
+        transform(ArrayRef(source, taps), values);
+        for (int64_t e = 0; e < spec.points; ++e)
+          rows[e * spec.tileN + column] = static_cast<float>(values[e]);
+      }
       for (int64_t e = 0; e < spec.points; ++e)
-        packed[((tile * spec.points + e) * depth + c) * spec.tileN + column] =
-            static_cast<float>(values[e]);
+        std::copy_n(&rows[e * spec.tileN], columns,
+                    packed +
+                        ((tile * spec.points + e) * depth + c) * spec.tileN);
     }
   }
   return bytes;

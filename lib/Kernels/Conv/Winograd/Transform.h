@@ -58,8 +58,9 @@ public:
   /// Products per tile and pair of channels.
   int64_t points() const { return inTile() * inTile(); }
 
-  /// G g G^T of the 3 x 3 filter `taps`, row-major.
-  std::vector<double> transformFilter(llvm::ArrayRef<float> taps) const;
+  /// G g G^T of the 3 x 3 filter `taps`, row-major, into points() `values`.
+  void transformFilter(llvm::ArrayRef<float> taps,
+                       llvm::MutableArrayRef<double> values) const;
 
   /// B^T d for one column d of inTile() vectors.
   mlir::SmallVector<mlir::Value> emitInput(KernelBuilder &b,
