@@ -153,6 +153,15 @@ static runtime::Result<GpuTarget> parseTarget(llvm::StringRef text) {
   return parseGpuTarget(text);
 }
 
+static void addTarget(CLI::App *app, std::string &target,
+                      const std::string &purpose) {
+  app->add_option("--target", target,
+                  purpose + ": host or an AMD GPU, such as gfx942 or "
+                            "gfx942:cu=228")
+      ->check(isParsedBy(parseTarget))
+      ->type_name("host|GPU[:cu=N]");
+}
+
 static void addFindPolicy(CLI::App *app, std::string &mode,
                           std::string &tuning) {
   app->add_option("--find-mode", mode,
@@ -248,12 +257,7 @@ void CommandLine::addCompile() {
           "pick_global \\\n      --tuning-file resnet50.json -o resnet50.tpn",
           [this] { return runCompile(compile); });
   addModel(sub, compile.model, "The ONNX model");
-  sub->add_option(
-         "--target", compile.target,
-         "What to compile for (default: host): host or an AMD GPU, such "
-         "as gfx942 or gfx942:cu=228")
-      ->check(isParsedBy(parseTarget))
-      ->type_name("host|GPU[:cu=N]");
+  addTarget(sub, compile.target, "What to compile for (default: host)");
   sub->add_option("--device", compile.device,
                   "What a package for a GPU will run on (default: hip)")
       ->check(isOneOf(kDevice))
@@ -386,6 +390,16 @@ void CommandLine::addDriver() {
                       [this] { return runDriver(driver); });
   addThreads(sub, driver.threads);
   addCpu(sub, driver.cpu);
+  addTarget(sub, driver.target, "What to run on (default: host)");
+  sub->add_option("--device", driver.device,
+                  "What a GPU's kernels run on (default: hip, with --dump-case "
+                  "emulated)")
+      ->check(isOneOf(kDevice))
+      ->type_name(getTypeName(kDevice));
+  sub->add_option("--dump-case", driver.dumpCase,
+                  "Write each launch with its arguments and what it has to "
+                  "give into folders of this one, for scripts/emulate-case")
+      ->type_name("DIR");
   // The rest is not CLI11's: flags such as -! and -@ have no meaning to it.
   sub->prefix_command();
   sub->description(

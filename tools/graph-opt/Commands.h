@@ -104,6 +104,11 @@ struct DriverArguments {
   std::vector<std::string> words;
   int64_t threads = 0;
   std::string cpu = "native";
+  /// "host" or a GPU; what it is run on: "hip", "emulated", or "" for the one
+  /// that is usual.
+  std::string target = "host", device;
+  /// Where to write the launches to, or "".
+  std::string dumpCase;
 };
 
 /// Where a `db` command finds its store.

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "DriverSolution.h"
+#include "GpuDriver.h"
 #include "Messages.h"
 #include "ModelLoader.h"
 #include "PeakRates.h"
@@ -32,12 +34,6 @@ using llvm::formatv;
 
 namespace {
 
-/// What is run, and how long it took.
-struct DriverSolution {
-  const Solver *solver;
-  PerfConfig config;
-};
-
 class DriverRun {
 public:
   DriverRun(const DriverLine &line, KernelCompiler &compiler, std::string cpu)
@@ -49,7 +45,6 @@ public:
 
 private:
   Result<DriverSolution> choose(const Problem &problem);
-  Result<DriverSolution> findNamed(const Problem &problem);
   Result<DriverSolution> findFastest(const Problem &problem);
   Result<Instance> makeInstance(const Problem &problem,
                                 const DriverSolution &solution);
@@ -102,27 +97,6 @@ Result<double> DriverRun::timeRuns(Instance instance) {
   return measure(*rotation, options).medianMs;
 }
 
-/// The solver that -S names, with its default config or the one behind a colon.
-Result<DriverSolution> DriverRun::findNamed(const Problem &problem) {
-  auto [id, text] = llvm::StringRef(line.solution).split(':');
-  const Solver *solver = findSolver(id);
-  if (!solver)
-    return Error{"there is no solver '" + id.str() +
-                 "' (see 'graph-opt solvers')"};
-  if (Applicability answer = checkApplicable(*solver, problem, target());
-      !answer)
-    return Error{formatv("the solver {0} cannot solve {1}: it {2}", id,
-                         problem.key(), answer.getReason())};
-  if (text.empty())
-    return DriverSolution{solver, solver->defaultConfig(problem, target())};
-  mlir::FailureOr<PerfConfig> config = PerfConfig::parse(text);
-  if (mlir::failed(config) ||
-      !solver->isValidConfig(problem, target(), *config))
-    return Error{formatv("'{0}' is no config of the solver {1} for {2}", text,
-                         id, problem.key())};
-  return DriverSolution{solver, *config};
-}
-
 /// The fastest that is known, or is found as `graph-opt find` does; with -s of
 /// all configs.
 Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
@@ -149,9 +123,8 @@ Result<DriverSolution> DriverRun::choose(const Problem &problem) {
   if (line.search || line.solution == "-1")
     return findFastest(problem);
   if (line.solution != "0")
-    return findNamed(problem);
-  const Solver *solver = getApplicableSolvers(problem, target()).front();
-  return DriverSolution{solver, solver->defaultConfig(problem, target())};
+    return findNamedSolution(problem, target(), line.solution);
+  return findFirstSolution(problem, target());
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,46 +158,24 @@ Status DriverRun::printTimes(const DriverTask &task, double milliseconds) {
 //===----------------------------------------------------------------------===//
 
 Status DriverRun::verify(const DriverTask &task, Instance &instance) {
-  const Solver &reference = getReferenceSolver();
-  Result<Instance> expected = makeInstance(
-      task.problem,
-      {&reference, reference.defaultConfig(task.problem, target())});
+  Result<std::vector<HostTensor>> expected =
+      runReference(task.problem, compiler, instance.inputs());
   if (!expected)
     return expected.error();
   instance.run();
-  expected->run();
-  // The result that is furthest from where it should be counts.
-  double error = 0, tolerance = 0;
-  bool isRight = true;
-  for (auto [index, got] : llvm::enumerate(instance.outputs())) {
-    Result<TensorComparison> comparison =
-        compareTensors(got, expected->outputs()[index]);
-    if (!comparison)
-      return comparison.error();
-    double allowed = getTolerance(task.problem, comparison->referenceScale,
-                                  static_cast<int64_t>(index));
-    double found = comparison->maxAbsError;
-    isRight &= found <= allowed;
-    if (index == 0 || !(found * tolerance <= error * allowed)) {
-      error = found;
-      tolerance = allowed;
-    }
-  }
-  numWrong += !isRight;
-  llvm::outs() << formatv("{0} {1} on the reference solver (error {2:e2} {3} "
-                          "{4:e2})\n",
-                          task.name, isRight ? "Verifies OK" : "FAILED", error,
-                          isRight ? "<=" : ">", tolerance);
+  Result<bool> isRight = printVerdict(task, instance.outputs(), *expected);
+  if (!isRight)
+    return isRight.error();
+  numWrong += !*isRight;
   return success();
 }
 
 Status DriverRun::run(const DriverTask &task) {
-  llvm::outs() << "Problem: " << task.problem.key() << "\n";
+  printProblem(task);
   Result<DriverSolution> solution = choose(task.problem);
   if (!solution)
     return solution.error();
-  llvm::outs() << formatv("Tarpon {0}. Solution: {1} {{{2}}\n", task.name,
-                          solution->solver->id(), solution->config.str());
+  printSolution(task, *solution);
   Result<Instance> instance = makeInstance(task.problem, *solution);
   if (!instance)
     return instance.error();
@@ -258,6 +209,13 @@ int runDriver(const DriverArguments &arguments) {
   if (!target)
     return fail(target.message());
   KernelCompiler compiler(*target, openKernelCache(*target));
+  if (arguments.target != "host")
+    return runGpuDriver(arguments, *line, compiler);
+  if (!arguments.dumpCase.empty())
+    return failUsage("--dump-case writes kernels of a GPU, expected one as "
+                     "--target");
+  if (!arguments.device.empty())
+    return failUsage("--device is for a GPU, expected one as --target");
   DriverRun run(*line, compiler, arguments.cpu);
   for (const DriverTask &task : line->tasks)
     if (Status status = run.run(task); !status)

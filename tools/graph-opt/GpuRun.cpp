@@ -40,12 +40,13 @@ static Result<std::unique_ptr<GpuDevice>> openDevice(const Package &package) {
                ", and this machine has " + devices->front()->target()};
 }
 
-Result<std::vector<HostTensor>>
-runOnGpu(Package package, const std::vector<HostTensor> &inputs) {
+Result<TimedGpuRun> runAndTimeOnGpu(Package package,
+                                    const std::vector<HostTensor> &inputs,
+                                    int64_t timedRuns) {
   Result<std::unique_ptr<GpuDevice>> device = openDevice(package);
   if (!device)
     return device.error();
-  std::vector<HostTensor> outputs;
+  TimedGpuRun timed;
   std::vector<const void *> in;
   std::vector<void *> out;
   for (const HostTensor &tensor : inputs)
@@ -54,8 +55,8 @@ runOnGpu(Package package, const std::vector<HostTensor> &inputs) {
     Result<HostTensor> tensor = HostTensor::create(info.dtype, info.shape);
     if (!tensor)
       return tensor.error();
-    outputs.push_back(std::move(*tensor));
-    out.push_back(outputs.back().data.data());
+    timed.outputs.push_back(std::move(*tensor));
+    out.push_back(timed.outputs.back().data.data());
   }
   Result<std::unique_ptr<GpuExecutor>> executor =
       GpuExecutor::create(std::move(package), **device);
@@ -63,7 +64,22 @@ runOnGpu(Package package, const std::vector<HostTensor> &inputs) {
     return executor.error();
   if (Status status = (*executor)->run(in, out); !status)
     return status.error();
-  return outputs;
+  for (int64_t run = 0; run < timedRuns; ++run) {
+    Result<double> time = (*executor)->timeRun();
+    if (!time)
+      return time.error();
+    timed.timesMs.push_back(*time);
+  }
+  return timed;
+}
+
+Result<std::vector<HostTensor>>
+runOnGpu(Package package, const std::vector<HostTensor> &inputs) {
+  Result<TimedGpuRun> timed =
+      runAndTimeOnGpu(std::move(package), inputs, /*timedRuns=*/0);
+  if (!timed)
+    return timed.error();
+  return std::move(timed->outputs);
 }
 
 } // namespace tarpon

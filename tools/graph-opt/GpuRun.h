@@ -22,6 +22,18 @@ runtime::Result<std::vector<runtime::HostTensor>>
 runOnGpu(runtime::Package package,
          const std::vector<runtime::HostTensor> &inputs);
 
+/// What a run gave, and the milliseconds of those that were timed.
+struct TimedGpuRun {
+  std::vector<runtime::HostTensor> outputs;
+  std::vector<double> timesMs;
+};
+
+/// The same, and after it `timedRuns` more.
+runtime::Result<TimedGpuRun>
+runAndTimeOnGpu(runtime::Package package,
+                const std::vector<runtime::HostTensor> &inputs,
+                int64_t timedRuns);
+
 } // namespace tarpon
 
 #endif // TARPON_TOOLS_GRAPHOPT_GPURUN_H
