@@ -40,6 +40,8 @@ public:
     instances[next].run();
     next = (next + 1) % instances.size();
   }
+  /// The next run reads its constants from memory.
+  void flushConstants() { instances[next].executor().flushConstants(); }
   /// The result on seeded operands.
   const runtime::HostTensor &getResult();
 

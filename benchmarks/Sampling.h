@@ -36,6 +36,16 @@ inline int64_t countReplicas(int64_t bytes) {
 inline constexpr double kMinSampleMs = 0.05;
 inline constexpr size_t kMinSamples = 2;
 
+/// Milliseconds of one run.
+template <typename Run>
+double sampleOnce(Run run) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+  run();
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
 /// Times `run` for about `roundMs`: two samples at least, each the mean of as
 /// many runs as take 50 microseconds. The first run does not count: the caches
 /// and the other contestants' threads settle meanwhile.

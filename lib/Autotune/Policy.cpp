@@ -53,3 +53,15 @@ double tarpon::getTolerance(const Problem &problem, double scale,
       kAccumulationFactor * std::sqrt(getReductionLength(problem, result));
   return scale * (accumulation * steps + kStorageUlps * storage);
 }
+
+int64_t tarpon::countConstantBytes(const Problem &problem) {
+  int64_t bytes = 0;
+  for (const TensorDesc &operand : problem.operands)
+    if (operand.constant)
+      bytes += operand.numBytes();
+  return bytes;
+}
+
+bool tarpon::wantsColdConstants(const Problem &problem) {
+  return countConstantBytes(problem) >= policy::kColdConstantBytes;
+}

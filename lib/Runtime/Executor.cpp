@@ -12,6 +12,7 @@
 
 #include "tarpon/Runtime/Executor.h"
 
+#include "CacheFlush.h"
 #include "KernelLibrary.h"
 #include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/KernelABI.h"
@@ -355,6 +356,11 @@ void Executor::State::finish(std::span<void *const> outputPointers) {
 const Package &Executor::package() const { return state->package; }
 
 int Executor::threads() const { return state->shared->pool->size(); }
+
+void Executor::flushConstants() const {
+  flushFromCaches(
+      {state->constants.data(), static_cast<size_t>(state->constants.size())});
+}
 
 int64_t Executor::workingSetBytes() const {
   int64_t total = state->constants.size() + state->arena.size();

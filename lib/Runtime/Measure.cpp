@@ -210,12 +210,30 @@ public:
 
 private:
   double timeRuns(int count) {
+    if (options.coldConstants)
+      return timeColdRuns(count);
     Clock::time_point start = Clock::now();
-    for (int i = 0; i < count; ++i) {
-      instances[next].run();
-      next = (next + 1) % instances.size();
-    }
+    for (int i = 0; i < count; ++i)
+      takeNext().run();
     return millisecondsSince(start);
+  }
+
+  double timeColdRuns(int count) {
+    double sum = 0;
+    for (int i = 0; i < count; ++i) {
+      Instance &instance = takeNext();
+      instance.executor().flushConstants();
+      Clock::time_point start = Clock::now();
+      instance.run();
+      sum += millisecondsSince(start);
+    }
+    return sum;
+  }
+
+  Instance &takeNext() {
+    Instance &instance = instances[next];
+    next = (next + 1) % instances.size();
+    return instance;
   }
 
   /// How many runs make a sample, such that it is long enough for the clock and

@@ -149,6 +149,7 @@ static void timeRuns(const EvaluationRequest &request,
   options.minTimeMs = request.minTimeMs;
   options.maxTimeMs = request.maxTimeMs;
   options.cutoffMs = request.cutoffMs;
+  options.coldConstants = request.coldConstants;
   Measurement measurement = measure(instances, options);
   answer.samplesMs = std::move(measurement.samplesMs);
   answer.medianMs = measurement.medianMs;

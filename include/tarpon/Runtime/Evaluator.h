@@ -46,6 +46,7 @@ struct EvaluationRequest {
   double minTimeMs = 100;
   double maxTimeMs = 5000;
   int64_t rotateBytes = 0;
+  bool coldConstants = false;
   /// A candidate that cannot take less is dropped early; 0 for none.
   double cutoffMs = 0;
 };

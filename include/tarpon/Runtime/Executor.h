@@ -61,6 +61,10 @@ public:
   const Package &package() const;
   int threads() const;
 
+  /// Takes the constants out of the caches, so that the next run reads them
+  /// from memory, as a model does whose weights no cache holds.
+  void flushConstants() const;
+
   /// The bytes that a run works on: constants, arena, inputs and outputs.
   int64_t workingSetBytes() const;
 

@@ -63,6 +63,9 @@ struct MeasureOptions {
   double minTimeMs = 100;
   /// Covers the warm-up too. At least one sample is taken in any case.
   double maxTimeMs = 5000;
+  /// Whether each run finds its constants in memory and in no cache. What takes
+  /// them out is not timed.
+  bool coldConstants = false;
   /// Sampling ends as soon as the time cannot be less than this, as far as
   /// isHopeless can tell of all runs so far, but not before a millisecond of
   /// samples, nor before three of them where a run is shorter than the time

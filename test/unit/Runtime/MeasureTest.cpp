@@ -125,6 +125,23 @@ TEST(MeasureTest, InterleavesCandidates) {
   EXPECT_LT(results[0].medianMs, results[1].medianMs);
 }
 
+/// Runs on constants that were just flushed give what others do.
+TEST(MeasureTest, ColdConstantsAreTheSame) {
+  std::vector<Instance> instances;
+  instances.push_back(makeInstance(1000));
+  MeasureOptions options;
+  options.coldConstants = true;
+  options.minSamples = 7;
+  options.minTimeMs = 0;
+  Measurement measurement = measure(instances, options);
+  EXPECT_EQ(measurement.samplesMs.size(), 7u);
+  EXPECT_GT(measurement.medianMs, 0);
+  Instance &instance = instances.front();
+  for (size_t i : {0, 999})
+    EXPECT_EQ(floatsOf(instance.outputs()[0])[i],
+              expectedOutput(floatsOf(instance.inputs()[0])[i]));
+}
+
 TEST(MeasureTest, RefusesInputsThatDoNotMatch) {
   auto refuse = [](std::vector<HostTensor> inputs) {
     auto executor = Executor::create(makeTestPackage(10), {});
