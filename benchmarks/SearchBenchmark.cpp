@@ -15,7 +15,8 @@
 //                            knows of them
 //   replay METHOD SEED KEY   lets a method search the problem, where the store
 //                            answers instead of the machine. Problems that were
-//                            replayed before are known as related ones
+//                            replayed before are known as related ones, and
+//                            their kernels are there; how many there are then
 //   forget                   makes them unknown
 //   time ROUNDS MS KEY (SOLVER CONFIG)...
 //                            times solutions in turn, MS each per round: the
@@ -39,6 +40,7 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 using namespace tarpon;
 using namespace tarpon::benchmarks;
@@ -68,6 +70,7 @@ private:
   }
   void forget() {
     replayed = Journal::openInMemory(JournalContext::forTarget(target));
+    compiled.clear();
   }
   std::vector<Entry> getEntries(const Problem &problem) const;
   json listSpace(const Problem &problem) const;
@@ -77,6 +80,8 @@ private:
 
   TargetInfo target;
   std::unique_ptr<Journal> store, replayed;
+  /// By replayed searches.
+  std::set<std::string> compiled;
   RelatedProblems related;
   KernelCompiler compiler;
 };
@@ -131,8 +136,12 @@ json Server::replay(SearchMethodKind kind, uint64_t seed,
       expectTimes(problem, solutions, target, /*ranker=*/nullptr);
   SearchSpace space;
   for (auto [index, entry] : llvm::enumerate(entries))
-    space.candidates.push_back({entry.solution.solver->id().str(),
-                                entry.solution.config, expected[index]});
+    space.candidates.push_back(
+        {entry.solution.solver->id().str(), entry.solution.config,
+         expected[index],
+         getKernels(*entry.solution.solver, entry.solution.config, problem,
+                    target)});
+  space.compiled = compiled;
   space.features = describeProblem(problem).features;
   space.parallel = std::clamp<size_t>(runtime::availableCores(), 1,
                                       policy::kMaxParallelProposals);
@@ -156,9 +165,22 @@ json Server::replay(SearchMethodKind kind, uint64_t seed,
       }
       results.push_back(result);
       order.push_back(index);
+      compiled.insert(space.candidates[index].kernels.begin(),
+                      space.candidates[index].kernels.end());
     }
   }
-  return {{"order", std::move(order)}};
+  return {{"order", std::move(order)}, {"kernels", compiled.size()}};
+}
+
+/// As the tuner measures problems with large constants.
+static std::vector<double> sampleColdRound(Entrant &entrant, double roundMs) {
+  std::vector<double> samples;
+  for (double spent = 0; samples.size() < kMinSamples || spent < roundMs;) {
+    entrant.flushConstants();
+    samples.push_back(sampleOnce([&] { entrant.run(); }));
+    spent += samples.back();
+  }
+  return samples;
 }
 
 json Server::time(int64_t rounds, double milliseconds, const Problem &problem,
@@ -174,11 +196,13 @@ json Server::time(int64_t rounds, double milliseconds, const Problem &problem,
       return fail(entrant.message());
     entrants.push_back(std::move(*entrant));
   }
+  bool isCold = wantsColdConstants(problem);
   std::vector<std::vector<double>> fastest(entrants.size());
   for (int64_t round = 0; round < rounds; ++round)
     for (auto [index, entrant] : llvm::enumerate(entrants)) {
       std::vector<double> samples =
-          sampleRound([&] { entrant.run(); }, milliseconds);
+          isCold ? sampleColdRound(entrant, milliseconds)
+                 : sampleRound([&] { entrant.run(); }, milliseconds);
       fastest[index].push_back(*llvm::min_element(samples));
     }
   return {{"rounds_ms", fastest}};

@@ -123,10 +123,7 @@ void ProblemSearch::build(Candidate &candidate) {
 
 /// How many packages may be there at a time.
 size_t ProblemSearch::getBatchSize() const {
-  int64_t bytes = 1;
-  for (const TensorDesc &operand : problem.operands)
-    if (operand.constant)
-      bytes += operand.numBytes();
+  int64_t bytes = std::max<int64_t>(countConstantBytes(problem), 1);
   return std::max<int64_t>(1, policy::kMaxPackageBytes / bytes);
 }
 
@@ -146,6 +143,10 @@ void ProblemSearch::buildAll(llvm::ArrayRef<Candidate *> list) {
   work();
   for (std::thread &thread : threads)
     thread.join();
+  for (const Candidate *candidate : list)
+    for (std::string &name : getKernels(*candidate->solver, candidate->config,
+                                        problem, context.compiler.getTarget()))
+      context.compiled.insert(std::move(name));
 }
 
 Status ProblemSearch::buildReference() {
@@ -269,6 +270,7 @@ Status ProblemSearch::measure(Candidate &candidate, const Effort &effort) {
   request.minTimeMs = effort.minMs;
   request.maxTimeMs = effort.maxMs;
   request.rotateBytes = policy::kRotateBytes;
+  request.coldConstants = wantsColdConstants(problem);
   request.cutoffMs = effort.cutoffMs;
   Result<EvaluationAnswer> answer =
       context.evaluator.evaluate(request, getTimeLimit());
@@ -314,7 +316,9 @@ SearchSpace ProblemSearch::makeSpace() const {
       expectTimes(problem, solutions, target, context.ranker);
   for (auto [index, candidate] : llvm::enumerate(candidates))
     space.candidates.push_back(
-        {candidate.key.solver, candidate.config, expected[index]});
+        {candidate.key.solver, candidate.config, expected[index],
+         getKernels(*candidate.solver, candidate.config, problem, target)});
+  space.compiled = context.compiled;
   space.features = describeProblem(problem).features;
   space.parallel = std::clamp<size_t>(runtime::availableCores(), 1,
                                       policy::kMaxParallelProposals);

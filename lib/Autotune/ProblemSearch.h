@@ -13,6 +13,7 @@
 #include "tarpon/Autotune/Search.h"
 #include "tarpon/Autotune/SearchMethod.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct SearchContext {
   SearchStatistics &statistics;
   SearchOptions options;
   RelatedProblems &related;
+  /// What earlier searches have compiled: see getKernels.
+  std::set<std::string> &compiled;
   /// May be null.
   const Journal *system;
   const SolutionRanker *ranker;

@@ -154,7 +154,7 @@ Status Tuner::openDirectory() {
 
 SearchContext Tuner::makeContext(Deadline until) {
   return {compiler,   journal,       progress, evaluator, *directory, until,
-          statistics, searchOptions, *related, system,    ranker};
+          statistics, searchOptions, *related, compiled,  system,     ranker};
 }
 
 Status Tuner::search(const Problem &problem, SearchScope scope) {

@@ -29,6 +29,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,8 @@ private:
   runtime::EvaluatorProcess evaluator;
   std::unique_ptr<TempDirectory> directory;
   std::unique_ptr<RelatedProblems> related;
+  /// The kernels that candidates were made of.
+  std::set<std::string> compiled;
   Deadline deadline = Deadline::never();
   FindPolicy findPolicy;
   SearchOptions searchOptions;

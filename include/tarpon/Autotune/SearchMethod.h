@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct SearchCandidate {
   /// What a model expects, up to a factor that all candidates share; 0 if it
   /// says nothing.
   double expectedMs = 0;
+  /// What has to be compiled before it can be measured, by names that are
+  /// unique over all solvers.
+  std::vector<std::string> kernels = {};
 };
 
 /// What was measured of another problem.
@@ -53,6 +57,9 @@ struct SearchSpace {
   /// What tells the problem from others of its kind: see describeProblem.
   std::vector<double> features;
   std::vector<RelatedProblem> related;
+  /// Kernels that need not be compiled any more. Those of results do not
+  /// either.
+  std::set<std::string> compiled;
   /// How many proposals a method may make at once without knowing how the first
   /// of them ends: they are compiled in parallel.
   size_t parallel = 1;

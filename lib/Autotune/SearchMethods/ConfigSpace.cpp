@@ -123,3 +123,17 @@ std::vector<PerfConfig> tarpon::getConfigSpace(const Solver &solver,
                                                const TargetInfo &target) {
   return Explorer(solver, problem, target).run();
 }
+
+std::vector<std::string> tarpon::getKernels(const Solver &solver,
+                                            const PerfConfig &config,
+                                            const Problem &problem,
+                                            const TargetInfo &target) {
+  std::vector<std::string> names;
+  for (const LaunchPlan &launch :
+       solver.plan(problem, target, config).launches) {
+    std::string name = solver.id().str() + ":" + launch.kernel.symbol;
+    if (!llvm::is_contained(names, name))
+      names.push_back(std::move(name));
+  }
+  return names;
+}

@@ -10,6 +10,7 @@
 
 #include "tarpon/Kernels/Solver.h"
 
+#include <string>
 #include <vector>
 
 namespace tarpon {
@@ -23,6 +24,13 @@ namespace tarpon {
 std::vector<PerfConfig> getConfigSpace(const Solver &solver,
                                        const Problem &problem,
                                        const TargetInfo &target);
+
+/// The kernels that a solution launches, each once, by names that are unique
+/// over all solvers.
+std::vector<std::string> getKernels(const Solver &solver,
+                                    const PerfConfig &config,
+                                    const Problem &problem,
+                                    const TargetInfo &target);
 
 } // namespace tarpon
 

@@ -7,8 +7,10 @@
 //
 // Efficient global optimisation (Jones, Schonlau and Welch, J. of Global
 // Optimization 13, 1998): the next candidate is the one with the largest
-// expected improvement over the best so far, and the search ends when that
-// falls under a bound.
+// expected improvement over the best so far for what it costs to try it (EI per
+// second: Snoek, Larochelle and Adams, NIPS 2012), and the search ends when
+// that falls under a bound. A kernel that has to be compiled costs more than
+// many measurements, and is there for all further configs and problems then.
 //
 // The model of log time is what the cost model (or a learned one) expects, plus
 // a Gaussian process for what it does not know:
@@ -65,11 +67,14 @@ public:
 private:
   struct Best {
     size_t candidate = 0;
-    double improvement = -1;
+    /// Expected improvement per cost.
+    double worth = -1;
   };
 
   void addPoints(size_t problem, llvm::ArrayRef<SearchCandidate> candidates);
   void relateProblems();
+  void collectKernels();
+  double getCost(size_t candidate) const;
   double covariance(size_t a, size_t b) const;
   GaussianProcess makeProcess() const;
   void take(llvm::ArrayRef<SearchResult> results);
@@ -83,6 +88,9 @@ private:
   std::vector<std::vector<double>> likeness;
   GaussianProcess process;
   std::vector<bool> isMeasured;
+  /// The kernels of each candidate, and which of all there are.
+  std::vector<std::vector<size_t>> kernels;
+  std::vector<bool> isCompiled;
   std::set<size_t> measuredSolvers;
   size_t taken = 0, right = 0;
   double bestLog = std::numeric_limits<double>::infinity();
@@ -155,6 +163,26 @@ void GuidedSearch::relateProblems() {
   }
 }
 
+void GuidedSearch::collectKernels() {
+  std::map<std::string, size_t> ids;
+  for (const SearchCandidate &candidate : space.candidates) {
+    kernels.emplace_back();
+    for (const std::string &name : candidate.kernels) {
+      auto [id, isNew] = ids.try_emplace(name, ids.size());
+      kernels.back().push_back(id->second);
+      if (isNew)
+        isCompiled.push_back(space.compiled.count(name));
+    }
+  }
+}
+
+/// In measurements.
+double GuidedSearch::getCost(size_t candidate) const {
+  auto missing = llvm::count_if(kernels[candidate],
+                                [&](size_t id) { return !isCompiled[id]; });
+  return 1 + policy::kCompileCost * static_cast<double>(missing);
+}
+
 double GuidedSearch::covariance(size_t a, size_t b) const {
   const Point &one = points[a], &other = points[b];
   double sum = a == b ? policy::kRoughnessVariance : 0;
@@ -182,6 +210,7 @@ GuidedSearch::GuidedSearch(const SearchSpace &space)
   for (auto [index, related] : llvm::enumerate(space.related))
     addPoints(index + 1, related.candidates);
   relateProblems();
+  collectKernels();
   process = makeProcess();
   size_t point = space.candidates.size();
   for (const RelatedProblem &related : space.related)
@@ -194,6 +223,8 @@ GuidedSearch::GuidedSearch(const SearchSpace &space)
 void GuidedSearch::take(llvm::ArrayRef<SearchResult> results) {
   for (const SearchResult &result : results.drop_front(taken)) {
     isMeasured[result.candidate] = true;
+    for (size_t id : kernels[result.candidate])
+      isCompiled[id] = true;
     measuredSolvers.insert(points[result.candidate].solver);
     if (!result.isOk())
       continue;
@@ -258,8 +289,9 @@ GuidedSearch::Best GuidedSearch::findBest(const GaussianProcess &process,
     double improvement = std::isfinite(bestLog)
                              ? expectBelow(bestLog, mean, deviation)
                              : std::exp(-mean);
-    if (improvement > best.improvement)
-      best = {i, improvement};
+    double worth = improvement / getCost(i);
+    if (worth > best.worth)
+      best = {i, worth};
   }
   return best;
 }
@@ -281,8 +313,8 @@ std::vector<size_t> GuidedSearch::propose(llvm::ArrayRef<SearchResult> results,
     const GaussianProcess &current = believed ? *believed : process;
     Best best = findBest(current, bestLog);
     bool hasEnough = right + next.size() >= policy::kMinGuidedResults &&
-                     best.improvement < policy::kMinExpectedImprovement;
-    if (best.improvement < 0 || hasEnough)
+                     best.worth < policy::kMinExpectedImprovement;
+    if (best.worth < 0 || hasEnough)
       break;
     next.push_back(best.candidate);
     isMeasured[best.candidate] = true;

@@ -175,6 +175,28 @@ TEST_F(SearchMethodTest, GuidedTakesAllWhenAllFail) {
   EXPECT_EQ(run(SearchMethodKind::Guided).size(), times.size());
 }
 
+/// A kernel per tile of each solver.
+TEST_F(SearchMethodTest, GuidedCompilesLittle) {
+  auto countKernels = [this](const std::vector<SearchResult> &results) {
+    std::set<std::string> kernels;
+    for (const SearchResult &result : results)
+      kernels.insert(space.candidates[result.candidate].kernels.begin(),
+                     space.candidates[result.candidate].kernels.end());
+    return kernels.size();
+  };
+  for (SearchCandidate &candidate : space.candidates)
+    candidate.kernels = {candidate.solver + ":" +
+                         std::to_string(candidate.config.get("tile"))};
+  auto dear = run(SearchMethodKind::Guided);
+  EXPECT_GE(getQuality(dear), 0.97);
+  // As if all were there.
+  for (const SearchCandidate &candidate : space.candidates)
+    space.compiled.insert(candidate.kernels.front());
+  auto cheap = run(SearchMethodKind::Guided);
+  EXPECT_GE(getQuality(cheap), 0.99);
+  EXPECT_LT(countKernels(dear), countKernels(cheap));
+}
+
 TEST_F(SearchMethodTest, GuidedNeedsNoModel) {
   for (SearchCandidate &candidate : space.candidates)
     candidate.expectedMs = 0;
