@@ -10,15 +10,19 @@
 #include "Digest.h"
 #include "SolutionFile.h"
 #include "tarpon/Autotune/SystemStore.h"
+#include "tarpon/Driver/ProblemLog.h"
 #include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Alignment.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tarpon;
+using runtime::AlignedBuffer;
 using runtime::Error;
 using runtime::Executor;
 using runtime::Package;
@@ -141,8 +145,17 @@ FoundSolution Finder::describe(const Problem &problem,
   return found;
 }
 
+/// What a program asks for over and over is logged once.
+Status Finder::log(const Problem &problem) {
+  if (!logged.insert(problem.key()).second)
+    return runtime::success();
+  return logProblems(problem, options.logDriver);
+}
+
 Result<std::vector<FoundSolution>>
 Finder::findSolutions(const Problem &problem, const FindOptions &request) {
+  if (Status status = log(problem); !status)
+    return status.error();
   tuner->setFindPolicy({request.mode.value_or(policy.mode),
                         request.policy.value_or(policy.tuning)});
   Result<Solution> best =
@@ -242,9 +255,16 @@ Result<Finder::Invoker *> Finder::load(const FoundSolution &found,
       static_cast<int64_t>(package.outputs.size()) !=
           found.problem.numResults())
     return Error{"the package is not one of " + found.problem.key()};
+  if (package.arenaBytes > workspace.size()) {
+    Result<AlignedBuffer> larger = AlignedBuffer::allocate(package.arenaBytes);
+    if (!larger)
+      return larger.error();
+    workspace = std::move(*larger);
+  }
   runtime::ExecutorOptions executorOptions;
   executorOptions.threads = static_cast<int>(compiler->getTarget().threads);
   executorOptions.paddedBuffers = options.paddedBuffers;
+  executorOptions.callerArena = true;
   executorOptions.threadsOf = getExecutor();
   Result<std::unique_ptr<Executor>> executor =
       Executor::create(std::move(package), executorOptions);
@@ -310,26 +330,51 @@ Finder::Invoker *Finder::findInvoker(const FoundSolution &found,
   return nullptr;
 }
 
-Status Finder::runSolution(const FoundSolution &found,
-                           llvm::ArrayRef<const void *> operands,
-                           llvm::ArrayRef<void *> results) {
+/// Whether a solution can work on the caller's workspace.
+static Status checkWorkspace(llvm::ArrayRef<char> given,
+                             const FoundSolution &found, int64_t needed) {
+  std::string who =
+      found.solution.solver->id().str() + " for " + found.problem.key();
+  if (static_cast<int64_t>(given.size()) < needed)
+    return Error{"a workspace of " + std::to_string(given.size()) +
+                 " bytes is too small for " + who + ": it needs " +
+                 std::to_string(needed)};
+  if (!llvm::isAddrAligned(llvm::Align(runtime::kBufferAlignment),
+                           given.data()))
+    return Error{"the workspace for " + who + " is not aligned to " +
+                 std::to_string(runtime::kBufferAlignment) + " bytes"};
+  return runtime::success();
+}
+
+Status Finder::runSolution(
+    const FoundSolution &found, llvm::ArrayRef<const void *> operands,
+    llvm::ArrayRef<void *> results,
+    std::optional<llvm::MutableArrayRef<char>> callersWorkspace) {
   if (static_cast<int64_t>(results.size()) != found.problem.numResults())
     return Error{"expected " + std::to_string(found.problem.numResults()) +
                  " results for " + found.problem.key() + ", got " +
                  std::to_string(results.size())};
   Invoker *invoker = findInvoker(found, operands);
   if (!invoker) {
+    if (Status status = log(found.problem); !status)
+      return status;
     Result<Invoker *> prepared = prepare(found, operands);
     if (!prepared)
       return prepared.error();
     invoker = *prepared;
   }
+  int64_t needed = invoker->executor->package().arenaBytes;
+  if (callersWorkspace && needed > 0)
+    if (Status status = checkWorkspace(*callersWorkspace, found, needed);
+        !status)
+      return status;
   invoker->lastUse = ++calls;
   for (auto [slot, index] : llvm::enumerate(invoker->inputs))
     invoker->inputPointers[slot] = operands[index];
   invoker->executor->run(
       {invoker->inputPointers.data(), invoker->inputPointers.size()},
-      {results.data(), results.size()});
+      {results.data(), results.size()},
+      callersWorkspace ? callersWorkspace->data() : workspace.data());
   return runtime::success();
 }
 

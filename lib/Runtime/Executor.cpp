@@ -78,6 +78,8 @@ struct Executor::State {
   AlignedBuffer constants, arena;
   Border inputs, outputs;
   std::vector<void *> pointers;
+  /// Which pointers are so many bytes into the caller's arena.
+  std::vector<std::pair<size_t, int64_t>> arenaPatches;
   std::vector<PreparedLaunch> launches;
   /// One past the last launch of each layer.
   std::vector<size_t> layerEnds;
@@ -88,6 +90,7 @@ struct Executor::State {
   void resolve(const BufferRef &buffer);
   void bind(std::span<const void *const> inputPointers,
             std::span<void *const> outputPointers);
+  void bindArena(void *memory);
   void launchAll(size_t begin, size_t end);
   void finish(std::span<void *const> outputPointers);
 };
@@ -181,7 +184,9 @@ Status Executor::State::allocate(std::span<const char> constantBytes) {
     return status;
   if (!constantBytes.empty())
     std::memcpy(constants.data(), constantBytes.data(), constantBytes.size());
-  if (Status status = allocateInto(arena, package.arenaBytes); !status)
+  if (Status status =
+          allocateInto(arena, options.callerArena ? 0 : package.arenaBytes);
+      !status)
     return status;
   if (options.poisonMemory)
     arena.fill(0xff);
@@ -197,6 +202,8 @@ void Executor::State::resolve(const BufferRef &buffer) {
   case BufferSpace::Constant:
     return pointers.push_back(constants.data() + buffer.offset);
   case BufferSpace::Arena:
+    if (options.callerArena)
+      arenaPatches.emplace_back(slot, buffer.offset);
     return pointers.push_back(arena.data() + buffer.offset);
   case BufferSpace::Input:
     inputs.patches.push_back({slot, index});
@@ -325,6 +332,12 @@ void Executor::State::bind(std::span<const void *const> inputPointers,
   applyPatches(outputs, pointers);
 }
 
+void Executor::State::bindArena(void *memory) {
+  assert((memory || arenaPatches.empty()) && "the arena that was promised");
+  for (auto [slot, offset] : arenaPatches)
+    pointers[slot] = static_cast<char *>(memory) + offset;
+}
+
 static void runTasks(void *opaque, int thread, int64_t begin, int64_t end) {
   const auto &context = *static_cast<const LaunchContext *>(opaque);
   context.launch.kernel(context.launch.buffers, context.launch.params, begin,
@@ -372,8 +385,9 @@ int64_t Executor::workingSetBytes() const {
 }
 
 void Executor::run(std::span<const void *const> inputs,
-                   std::span<void *const> outputs) {
+                   std::span<void *const> outputs, void *arena) {
   state->bind(inputs, outputs);
+  state->bindArena(arena);
   state->launchAll(0, state->launches.size());
   state->finish(outputs);
 }
@@ -382,6 +396,7 @@ void Executor::runProfiled(std::span<const void *const> inputs,
                            std::span<void *const> outputs,
                            std::vector<int64_t> &layerNanoseconds) {
   using Clock = std::chrono::steady_clock;
+  assert(state->arenaPatches.empty() && "runs on an arena of its own");
   layerNanoseconds.resize(state->layerEnds.size());
   state->bind(inputs, outputs);
   size_t begin = 0;

@@ -8,10 +8,10 @@
 #include "Commands.h"
 #include "Messages.h"
 #include "OutputFiles.h"
-#include "ProblemLog.h"
 #include "SearchFlags.h"
 
 #include "tarpon/Autotune/Compile.h"
+#include "tarpon/Driver/ProblemLog.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

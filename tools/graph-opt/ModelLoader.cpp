@@ -7,7 +7,7 @@
 
 #include "ModelLoader.h"
 
-#include "ProblemLog.h"
+#include "tarpon/Driver/ProblemLog.h"
 
 namespace tarpon {
 

@@ -20,6 +20,7 @@
 
 #include "tarpon/Autotune/LearnedRanker.h"
 #include "tarpon/Autotune/Search.h"
+#include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/Executor.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -28,6 +29,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -74,6 +76,9 @@ struct FinderOptions {
   /// The caller's buffers may be read for 64 bytes behind their end, as those
   /// of HostTensor: else inputs are copied first.
   bool paddedBuffers = false;
+  /// A file that each problem is appended to which solutions are looked for, or
+  /// run, as a line for `graph-opt tune`; see ProblemLog.h.
+  std::string logDriver;
   /// Shows progress and remarks on stderr; without it, remarks only.
   bool quiet = true;
   std::string evaluatorProgram = findEvaluatorProgram();
@@ -112,9 +117,15 @@ public:
   /// place, or frees them and uses the addresses again, calls compileSolution.
   /// The second call of a solution looks nothing up but its key. The last 256
   /// are kept.
-  runtime::Status runSolution(const FoundSolution &found,
-                              llvm::ArrayRef<const void *> operands,
-                              llvm::ArrayRef<void *> results);
+  ///
+  /// `workspace` is memory of the caller's for what the launches hand to each
+  /// other: at least FoundSolution::workspaceBytes bytes, aligned to 64, with
+  /// 64 more behind them that can be read. Without it, solutions share a
+  /// workspace of the finder's.
+  runtime::Status
+  runSolution(const FoundSolution &found, llvm::ArrayRef<const void *> operands,
+              llvm::ArrayRef<void *> results,
+              std::optional<llvm::MutableArrayRef<char>> workspace = {});
 
   /// Writes a solution to a JSON file. Scales of quantised tensors, which are
   /// not part of a problem's key, are not kept.
@@ -155,6 +166,7 @@ private:
   explicit Finder(const FinderOptions &options);
   runtime::Status open();
   FoundSolution describe(const Problem &problem, Solution solution) const;
+  runtime::Status log(const Problem &problem);
   runtime::Result<Invoker *> prepare(const FoundSolution &found,
                                      llvm::ArrayRef<const void *> operands);
   runtime::Result<runtime::Package>
@@ -181,6 +193,9 @@ private:
   std::unique_ptr<Tuner> tuner;
   /// By key; several for several sets of constants.
   std::unordered_map<std::string, InvokerList> invokers;
+  /// Of solutions that run without one of the caller's: as large as any needs.
+  runtime::AlignedBuffer workspace;
+  std::set<std::string> logged;
   int64_t preparations = 0, calls = 0;
 };
 

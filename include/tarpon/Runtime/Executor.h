@@ -36,6 +36,9 @@ struct ExecutorOptions {
   /// Takes the threads of this executor instead of starting some, whatever
   /// `threads` says: of the two only one may run at a time.
   const Executor *threadsOf = nullptr;
+  /// The arena is the caller's, who gives it to each run; see
+  /// Package::arenaBytes for its size.
+  bool callerArena = false;
   /// Runs the tasks of each launch one by one from the last to the first, on
   /// the calling thread: a kernel whose result depends on the order is seen.
   bool reverseTasks = false;
@@ -72,7 +75,10 @@ public:
   /// and output, to numBytes() bytes each. Misaligned input or output pointers
   /// are allowed (they go through an aligned staging buffer), and so are those
   /// behind which the kernels must not read (see paddedBuffers).
-  void run(std::span<const void *const> inputs, std::span<void *const> outputs);
+  /// `arena`, with ExecutorOptions::callerArena only, is aligned to
+  /// kBufferAlignment and readable for kBufferTailPadding bytes behind its end.
+  void run(std::span<const void *const> inputs, std::span<void *const> outputs,
+           void *arena = nullptr);
 
   /// The same, adding to `layerNanoseconds` (one slot per layer) the time that
   /// each layer took. The vector is resized if its size is another.

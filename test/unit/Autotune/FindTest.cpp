@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Autotune/Find.h"
+#include "tarpon/Driver/Workload.h"
 
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
@@ -165,6 +166,67 @@ TEST_F(FinderTest, RunsOnTheCallersBuffers) {
     EXPECT_THAT(run(*finder, found, input, other),
                 testing::Pointwise(testing::FloatNear(1e-4), expectedOther));
   }
+}
+
+/// A solver that hands something from one launch to the next.
+TEST_F(FinderTest, RunsOnTheCallersWorkspace) {
+  Problem backward =
+      *parseProblem("lrn_backward(2x8x3x3xf32, 2x8x3x3xf32)->2x8x3x3xf32 "
+                    "{alpha=0.0001 beta=0.75 bias=1 size=5}");
+  auto finder = makeFinder();
+  auto list = finder->listSolutions(backward);
+  auto found = llvm::find_if(list, [](const FoundSolution &found) {
+    return found.workspaceBytes > 0;
+  });
+  ASSERT_NE(found, list.end());
+  std::vector<runtime::HostTensor> tensors;
+  std::vector<const void *> operands;
+  for (const TensorDesc &desc : backward.operands) {
+    tensors.push_back(makeTensor(desc, tensors.size()));
+    operands.push_back(tensors.back().data.data());
+  }
+  std::vector<float> expected(backward.result.numElements());
+  std::vector<float> result(expected.size());
+  ASSERT_TRUE(finder->runSolution(*found, operands, {expected.data()}));
+  auto workspace = runtime::AlignedBuffer::allocate(found->workspaceBytes);
+  ASSERT_TRUE(workspace);
+  llvm::MutableArrayRef<char> bytes(workspace->data(), workspace->size());
+  ASSERT_TRUE(finder->runSolution(*found, operands, {result.data()}, bytes));
+  EXPECT_EQ(result, expected);
+  EXPECT_TRUE(llvm::any_of(bytes, [](char byte) { return byte != 0; }));
+
+  auto status =
+      finder->runSolution(*found, operands, {result.data()}, bytes.drop_back());
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.message(), HasSubstr("bytes is too small for "));
+  EXPECT_THAT(status.message(),
+              HasSubstr("it needs " + std::to_string(found->workspaceBytes)));
+  status = finder->runSolution(
+      *found, operands, {result.data()},
+      llvm::MutableArrayRef<char>(bytes.data() + 1, bytes.size()));
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.message(), HasSubstr("is not aligned to 64 bytes"));
+}
+
+TEST_F(FinderTest, ProblemsAreLoggedOnce) {
+  FinderOptions options;
+  options.threads = 1;
+  options.logDriver = directory.file("log.txt");
+  auto finder = Finder::create(options);
+  ASSERT_TRUE(finder) << finder.message();
+  auto input = makeTensor(relu.operands[0], 1);
+  std::vector<float> result(relu.result.numElements());
+  for (int i = 0; i < 2; ++i) {
+    auto found = (*finder)->findSolutions(relu);
+    ASSERT_TRUE(found);
+    ASSERT_TRUE((*finder)->runSolution(found->front(), {input.data.data()},
+                                       {result.data()}));
+  }
+  auto workload = readWorkload(options.logDriver);
+  ASSERT_TRUE(workload) << workload.message();
+  EXPECT_EQ(workload->lines, 1);
+  ASSERT_EQ(workload->problems.size(), 1u);
+  EXPECT_EQ(workload->problems[0].key(), relu.key());
 }
 
 TEST_F(FinderTest, TheSecondCallPreparesNothing) {

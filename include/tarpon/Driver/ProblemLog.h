@@ -1,27 +1,34 @@
-//===- ProblemLog.h - What a model asks for, as driver lines ----*- C++ -*-===//
+//===- ProblemLog.h - What was asked for, as driver lines -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TOOLS_GRAPHOPT_PROBLEMLOG_H
-#define TARPON_TOOLS_GRAPHOPT_PROBLEMLOG_H
+#ifndef TARPON_DRIVER_PROBLEMLOG_H
+#define TARPON_DRIVER_PROBLEMLOG_H
 
+#include "tarpon/Kernels/Problem.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
+
+#include "llvm/ADT/ArrayRef.h"
 
 #include <string>
 
 namespace tarpon {
 
-/// Appends the problems of the layers to `path`, as lines that `graph-opt tune`
+/// Appends the problems to `path`, as lines that `graph-opt tune`
 /// reads and that are not there yet; "" for no file. With
 /// $TARPON_ENABLE_LOGGING_CMD set to anything but 0, prints them to stderr,
 /// too.
+runtime::Status logProblems(llvm::ArrayRef<Problem> problems,
+                            const std::string &path);
+
+/// The same for the layers of a package.
 runtime::Status logProblems(const runtime::Package &package,
                             const std::string &path);
 
 } // namespace tarpon
 
-#endif // TARPON_TOOLS_GRAPHOPT_PROBLEMLOG_H
+#endif // TARPON_DRIVER_PROBLEMLOG_H

@@ -1,11 +1,11 @@
-//===- ProblemLog.cpp - What a model asks for, as driver lines --*- C++ -*-===//
+//===- ProblemLog.cpp - What was asked for, as driver lines -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProblemLog.h"
+#include "tarpon/Driver/ProblemLog.h"
 
 #include "tarpon/Driver/Workload.h"
 
@@ -26,14 +26,13 @@ static bool isLoggingOn() {
   return value && *value && llvm::StringRef(value) != "0";
 }
 
-static std::vector<std::string> getLines(const Package &package) {
+/// Each once.
+static std::vector<std::string> getLines(llvm::ArrayRef<Problem> problems) {
   std::vector<std::string> lines;
   llvm::StringSet<> known;
-  for (const Layer &layer : package.layers)
-    if (auto problem = parseProblem(layer.problem); mlir::succeeded(problem))
-      if (std::string line = printDriverLine(*problem);
-          known.insert(line).second)
-        lines.push_back(std::move(line));
+  for (const Problem &problem : problems)
+    if (std::string line = printDriverLine(problem); known.insert(line).second)
+      lines.push_back(std::move(line));
   return lines;
 }
 
@@ -80,15 +79,23 @@ static Status append(const std::string &path,
   return Error{"--log-driver " + path + ": " + reason};
 }
 
-Status logProblems(const Package &package, const std::string &path) {
+Status logProblems(llvm::ArrayRef<Problem> problems, const std::string &path) {
   bool isOn = isLoggingOn();
   if (path.empty() && !isOn)
     return success();
-  std::vector<std::string> lines = getLines(package);
+  std::vector<std::string> lines = getLines(problems);
   if (isOn)
     for (const std::string &line : lines)
       llvm::errs() << line << '\n';
   return path.empty() ? success() : append(path, lines);
+}
+
+Status logProblems(const Package &package, const std::string &path) {
+  std::vector<Problem> problems;
+  for (const Layer &layer : package.layers)
+    if (auto problem = parseProblem(layer.problem); mlir::succeeded(problem))
+      problems.push_back(std::move(*problem));
+  return logProblems(problems, path);
 }
 
 } // namespace tarpon
