@@ -232,6 +232,7 @@ Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
   if (!transaction.begun())
     return transaction.begun().error();
   PruneSummary summary;
+  int64_t findings = 0;
   auto remove = [&](const char *sql, int64_t &count) {
     SqlStatement statement(store->database(), sql);
     bool isDone = statement.bind(build.tarpon).bind(build.llvm).run();
@@ -241,7 +242,8 @@ Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
   if (!remove("DELETE FROM measurement WHERE tarpon <> ? OR llvm <> ?",
               summary.measurements) ||
       !remove("DELETE FROM pipeline WHERE tarpon <> ? OR llvm <> ?",
-              summary.pipelines))
+              summary.pipelines) ||
+      !remove("DELETE FROM finding WHERE tarpon <> ? OR llvm <> ?", findings))
     return store->makeError();
   // What is not what was written is ignored, too.
   for (auto [table, count] :

@@ -37,6 +37,20 @@ WHERE status <> 'started' AND NOT EXISTS (
 ORDER BY o.id
 )sql";
 
+/// Which searches are finished; what was verified is so on that machine only.
+static constexpr const char *kMergeFindings = R"sql(
+INSERT INTO main.finding (problem, target, threads, tarpon, llvm, kind, run,
+  time)
+SELECT problem, target, threads, tarpon, llvm, kind, run, time
+FROM other.finding AS o
+WHERE kind <> 'verified' AND NOT EXISTS (
+  SELECT 1 FROM main.finding AS m
+  WHERE m.problem = o.problem AND m.target = o.target
+    AND m.threads = o.threads AND m.tarpon = o.tarpon AND m.llvm = o.llvm
+    AND m.kind = o.kind)
+ORDER BY o.id
+)sql";
+
 static constexpr const char *kMergePipelines = R"sql(
 INSERT INTO main.pipeline (model, inputs, dtype, layout, fusion, calibration,
   solutions, target, threads, tarpon, llvm, status, accuracy, samples, median,
@@ -96,12 +110,30 @@ static Status insert(const StoreFile &store, const char *sql, int64_t &count) {
   return runtime::success();
 }
 
-static Status mergeImported(const StoreFile &store, int64_t &count) {
+/// Tables that came later are missing in older files.
+static Result<bool> otherHasTable(const StoreFile &store, const char *name) {
   SqlStatement tables(store.database(),
-                      "SELECT 1 FROM other.sqlite_master WHERE name = "
-                      "'imported_solution'");
-  if (!tables.next())
-    return tables.failed() ? Status(store.makeError()) : runtime::success();
+                      "SELECT 1 FROM other.sqlite_master WHERE name = ?");
+  bool isThere = tables.bind(name).next();
+  if (tables.failed())
+    return store.makeError();
+  return isThere;
+}
+
+static Status mergeFindings(const StoreFile &store) {
+  Result<bool> isThere = otherHasTable(store, "finding");
+  if (!isThere)
+    return isThere.error();
+  int64_t ignored = 0;
+  return *isThere ? insert(store, kMergeFindings, ignored) : runtime::success();
+}
+
+static Status mergeImported(const StoreFile &store, int64_t &count) {
+  Result<bool> isThere = otherHasTable(store, "imported_solution");
+  if (!isThere)
+    return isThere.error();
+  if (!*isThere)
+    return runtime::success();
   if (Status made = store.execute(kImportedSchema); !made)
     return made;
   int64_t ignored = 0;
@@ -128,6 +160,8 @@ static Result<MergeSummary> mergeAttached(const StoreFile &store) {
   MergeSummary summary;
   if (Status status = insert(store, kMergeMeasurements, summary.measurements);
       !status)
+    return status.error();
+  if (Status status = mergeFindings(store); !status)
     return status.error();
   if (Status status = insert(store, kMergePipelines, summary.pipelines);
       !status)

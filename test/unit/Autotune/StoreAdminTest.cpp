@@ -83,6 +83,10 @@ protected:
     return status ? "" : status.message();
   }
 
+  static std::string countFindings(const std::string &file) {
+    return queryStore(file, "SELECT count(*) FROM finding");
+  }
+
   void execute(const std::string &file, const std::string &sql) {
     EXPECT_EQ(changeStore(file, sql), "");
   }
@@ -229,6 +233,39 @@ TEST_F(StoreAdminTest, MergeTakesWhatIsMissing) {
   EXPECT_EQ(open(path)->getStats()->measurements, 3);
   EXPECT_EQ(open(otherPath)->getStats()->measurements, 2);
   EXPECT_EQ(checkError(path), "");
+}
+
+/// Whose search was finished elsewhere is not searched again.
+TEST_F(StoreAdminTest, MergeTakesFindings) {
+  record(path, makeMeasurement(kRelu, "a-v1", 2));
+  record(otherPath, makeMeasurement(kRelu, "b-v1", 1));
+  {
+    auto other = Journal::open(otherPath, makeContext());
+    ASSERT_TRUE((*other)->recordFinding(kRelu, Finding::Searched));
+    ASSERT_TRUE((*other)->recordFinding(kRelu, Finding::Verified));
+  }
+  for (int i = 0; i < 2; ++i) {
+    auto summary = open(path)->merge(otherPath);
+    ASSERT_TRUE(summary) << summary.message();
+  }
+  auto journal = Journal::open(path, makeContext());
+  EXPECT_TRUE((*journal)->hasFinding(kRelu, Finding::Searched));
+  EXPECT_FALSE((*journal)->hasFinding(kRelu, Finding::Found));
+  EXPECT_FALSE((*journal)->hasFinding(kRelu, Finding::Verified));
+  EXPECT_EQ(countFindings(path), "1");
+}
+
+TEST_F(StoreAdminTest, PruneDropsStaleFindings) {
+  for (bool isStale : {true, false}) {
+    auto journal = Journal::open(path, makeContext(isStale));
+    ASSERT_TRUE((*journal)->recordFinding(kRelu, Finding::Searched));
+  }
+  ASSERT_TRUE(open(path)->prune(/*isDryRun=*/true));
+  EXPECT_EQ(countFindings(path), "2");
+  ASSERT_TRUE(open(path)->prune(/*isDryRun=*/false));
+  EXPECT_EQ(countFindings(path), "1");
+  auto journal = Journal::open(path, makeContext());
+  EXPECT_TRUE((*journal)->hasFinding(kRelu, Finding::Searched));
 }
 
 TEST_F(StoreAdminTest, MergeKeepsTheLastResult) {
