@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 static constexpr size_t kMaxInstances = 4096;
 
 /// More samples than that say nothing new, and all of them are kept.
-static constexpr int kMaxSamples = 1000;
+static constexpr int kMaxSamples = 200;
 /// A sample of less time than that would mostly measure the clock.
 static constexpr double kMinSampleMs = 0.02;
 /// A first run, which finds nothing in any cache or TLB, is not slower than

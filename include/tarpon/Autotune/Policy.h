@@ -113,10 +113,10 @@ inline constexpr double kProblemLength = 3;
 /// It ends when no candidate is expected to improve the best time by more than
 /// this part of it per measurement that it costs, but not before so many right
 /// results: the first few say too little of how wrong the expectations are.
-inline constexpr double kMinExpectedImprovement = 0.001;
+inline constexpr double kMinExpectedImprovement = 0.0005;
 /// What it costs to compile a kernel, in measurements: 0.2 s against 10 ms
 /// (tuning ResNet-50 over all choices), on two cores.
-inline constexpr double kCompileCost = 10;
+inline constexpr double kCompileCost = 20;
 inline constexpr size_t kMinGuidedResults = 12;
 /// Proposals at once, on as many cores or more, which compile them.
 inline constexpr size_t kMaxParallelProposals = 4;

@@ -58,7 +58,7 @@ struct MeasureOptions {
   /// Runs before the first sample, at least one per instance.
   int warmupRuns = 2;
   /// Sampling goes on until both minima are reached, or the limit is hit. After
-  /// a thousand samples, the time does not matter any more.
+  /// two hundred samples, the time does not matter any more.
   int minSamples = 10;
   double minTimeMs = 100;
   /// Covers the warm-up too. At least one sample is taken in any case.
