@@ -310,6 +310,27 @@ def tiny_unet() -> Files:
     return {"tiny_unet.onnx": serialise(b.model())}
 
 
+def channels(b: ModelBuilder, x: Value, begin: int, end: int) -> Value:
+    """Some channels of a tensor."""
+    bounds = (("starts", begin), ("ends", end), ("axes", 1))
+    inputs = [x.name, *(b.integers(name, [value]) for name, value in bounds)]
+    return b.node("Slice", inputs, end - begin)
+
+
+def tiny_split() -> Files:
+    """Channels that are split, computed with on their own, and joined again."""
+    b = ModelBuilder("tiny_split", batch=1)
+    x = b.conv(b.input("data", [3, 19, 17]), 22, 3, 2, 1, bias=True)
+    left, right = channels(b, x, 0, 9), channels(b, x, 9, 22)
+    inner = b.conv(right, 13, 3, 1, 1, bias=True)
+    x = b.concat([b.conv(left, 9, 1, bias=True), inner, right])
+    x = b.conv(x, 24, 1, bias=True)
+    halves = [channels(b, x, 0, 12), channels(b, x, 12, 24)]
+    x = b.node("Add", [half.name for half in halves], 12)
+    b.output(b.conv(x, 5, 3, 2, 1, bias=True, after_relu=False), [5, 5, 5])
+    return {"tiny_split.onnx": serialise(b.model())}
+
+
 GOOD: tuple[Callable[[], Files], ...] = (
     tiny_resnet,
     tiny_mobilenet,
@@ -320,6 +341,7 @@ GOOD: tuple[Callable[[], Files], ...] = (
     tiny_opset7,
     tiny_operators,
     tiny_unet,
+    tiny_split,
 )
 
 

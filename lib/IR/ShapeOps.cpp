@@ -210,7 +210,7 @@ LogicalResult JoinOp::verify() {
   // C4
   for (Value input : getInputs()) {
     Operation *producer = input.getDefiningOp();
-    if (!producer || isa<ConstantOp, ReshapeOp>(producer))
+    if (!producer || isa<ConstantOp, ReshapeOp, SliceOp>(producer))
       return emitOpError("expects operands that have memory of their own, got ")
              << (producer ? producer->getName().getStringRef()
                           : StringRef("an argument"));
@@ -219,6 +219,60 @@ LogicalResult JoinOp::verify() {
       return emitOpError("expects operands that are joined once");
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// SliceOp
+//===----------------------------------------------------------------------===//
+
+/// C3
+static LogicalResult verifySlicedLayout(SliceOp op) {
+  RankedTensorType input = op.getInput().getType(), result = op.getType();
+  LayoutAttr layout = getLayout(input), expected = layout;
+  if (layout.getKind() == LayoutKind::NHWC && layout.getPitch() == 0)
+    expected = layout.withPitch(input.getDimSize(1));
+  if (getLayout(result) != expected)
+    return op.emitOpError("expects a result in the layout ")
+           << expected << ", got " << result;
+  if (layout.getKind() == LayoutKind::NHWC)
+    return success();
+  if (result.getDimSize(0) != 1)
+    return op.emitOpError("expects one image in the layout ")
+           << layout.getName() << ", got " << result.getDimSize(0);
+  int64_t block = layout.getBlock();
+  if (op.getOffset() % block != 0 || result.getDimSize(1) % block != 0)
+    return op.emitOpError("expects offset and channels to be multiples of the "
+                          "block ")
+           << block;
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  RankedTensorType input = getInput().getType(), result = getType();
+  // C1
+  if (result.getRank() < 3)
+    return emitOpError("expects a result of rank 3 or more, got ") << result;
+  if (isa<quant::UniformQuantizedPerAxisType>(result.getElementType()))
+    return emitOpError("expects elements that are not quantised per channel, "
+                       "got ")
+           << result.getElementType();
+  if (input.getRank() != result.getRank() ||
+      input.getElementType() != result.getElementType())
+    return emitOpError("expects a result of the input's rank and element type, "
+                       "got ")
+           << result << " and " << input;
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    if (dim != 1 && input.getDimSize(dim) != result.getDimSize(dim))
+      return emitOpError("expects a result that differs from the input in its "
+                         "channels only, got ")
+             << result << " and " << input;
+  // C2
+  int64_t offset = getOffset(), channels = result.getDimSize(1);
+  if (offset < 0 || offset + channels > input.getDimSize(1))
+    return emitOpError("expects channels of the input, got ")
+           << channels << " from " << offset << " on, of "
+           << input.getDimSize(1);
+  return verifySlicedLayout(*this);
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,15 @@ JoinOp tarpon::getJoin(Value value) {
   return nullptr;
 }
 
+/// Elements of the input's memory in front of the slice.
+static int64_t getSliceOffset(SliceOp slice) {
+  RankedTensorType type = slice.getInput().getType();
+  if (getLayout(type).getKind() == LayoutKind::NHWC)
+    return slice.getOffset();
+  // There is one image, and no block is cut, where channels are outermost.
+  return type.getNumElements() / type.getDimSize(1) * slice.getOffset();
+}
+
 /// Elements of the join's memory in front of the operand `value`.
 static int64_t getSliceOffset(JoinOp join, Value value) {
   bool inPixel = getLayout(join.getType()).getKind() == LayoutKind::NHWC;
@@ -32,10 +41,15 @@ static int64_t getSliceOffset(JoinOp join, Value value) {
 }
 
 View tarpon::getView(Value value) {
-  // Operands of joins are no reshapes: once down, it never goes up again.
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getInput();
   View view{value};
+  while (Operation *producer = view.storage.getDefiningOp()) {
+    if (auto slice = dyn_cast<SliceOp>(producer))
+      view.offset += getSliceOffset(slice);
+    else if (!isa<ReshapeOp>(producer))
+      break;
+    view.storage = producer->getOperand(0);
+  }
+  // Operands of joins are neither: once down, it never goes up again.
   while (JoinOp join = getJoin(view.storage)) {
     view.offset += getSliceOffset(join, view.storage);
     view.storage = join.getResult();

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Regions.h"
+#include "Slices.h"
 #include "tarpon/IR/Views.h"
 #include "tarpon/Passes/Passes.h"
 
@@ -43,14 +44,6 @@ static bool isPlainConcat(FusedOp op) {
   return kind == LayoutKind::NHWC || op.getType().getDimSize(0) == 1;
 }
 
-/// The layout of the operands of a join that gives `type`.
-static LayoutAttr getSliceLayout(RankedTensorType type) {
-  LayoutAttr layout = getLayout(type);
-  if (layout.getKind() != LayoutKind::NHWC || layout.getPitch() != 0)
-    return layout;
-  return layout.withPitch(type.getDimSize(1));
-}
-
 //===----------------------------------------------------------------------===//
 // Retyping regions
 //===----------------------------------------------------------------------===//
@@ -67,18 +60,6 @@ static void retypeResult(FusedOp op, RankedTensorType type) {
         ConvertOp::create(builder, yield.getLoc(), type, value));
   }
   op.getResult().setType(type);
-}
-
-/// Follows the new type of an operand inside of the region, up to a convert.
-static void retypeOperand(FusedOp op, unsigned index) {
-  BlockArgument argument = op.getBody().getArgument(index);
-  RankedTensorType before = getTensorType(argument);
-  argument.setType(op.getInputs()[index].getType());
-  if (llvm::all_of(argument.getUsers(), llvm::IsaPred<ConvertOp>))
-    return;
-  auto builder = OpBuilder::atBlockBegin(&op.getBody().front());
-  auto convert = ConvertOp::create(builder, op.getLoc(), before, argument);
-  argument.replaceAllUsesExcept(convert, convert);
 }
 
 /// A region that copies `value` to where a slice of `type` lies.
@@ -110,9 +91,7 @@ public:
 
 private:
   bool canBeSlice(FusedOp concat, unsigned index, LayoutAttr layout);
-  bool takesSlice(FusedOp op, const Problem &sliced);
   bool writesSlice(FusedOp op, int64_t pitch);
-  bool readsSlice(FusedOp op, Value value, int64_t pitch);
 
   const TargetInfo &target;
   int64_t numCopies = 0;
@@ -148,27 +127,10 @@ private:
 
 } // namespace
 
-/// Whether the solver that the problem would be given takes slices too: what a
-/// copy costs is less than what a slower solver would.
-bool ConcatEliminator::takesSlice(FusedOp op, const Problem &sliced) {
-  std::vector<const Solver *> before =
-      getApplicableSolvers(getProblem(op), target);
-  std::vector<const Solver *> after = getApplicableSolvers(sliced, target);
-  return before.front() == after.front();
-}
-
 bool ConcatEliminator::writesSlice(FusedOp op, int64_t pitch) {
   Problem problem = getProblem(op);
   problem.result.pitch = pitch;
-  return takesSlice(op, problem);
-}
-
-bool ConcatEliminator::readsSlice(FusedOp op, Value value, int64_t pitch) {
-  Problem problem = getProblem(op);
-  for (auto [index, input] : llvm::enumerate(op.getInputs()))
-    if (input == value)
-      problem.operands[index].pitch = pitch;
-  return takesSlice(op, problem);
+  return takesSlice(op, problem, target);
 }
 
 bool ConcatEliminator::canBeSlice(FusedOp concat, unsigned index,
@@ -190,7 +152,8 @@ bool ConcatEliminator::canBeSlice(FusedOp concat, unsigned index,
     return false;
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     auto reader = dyn_cast<FusedOp>(user);
-    return reader && (reader == concat || readsSlice(reader, value, pitch));
+    return reader &&
+           (reader == concat || readsSlice(reader, value, pitch, target));
   });
 }
 

@@ -42,8 +42,10 @@ void tarpon::buildChoicePipeline(OpPassManager &pm,
   passes.addPass(createRemoveRedundantConvertsPass());
   // The converts that are left become launches of their own.
   passes.addPass(createFusePass({"off"}));
-  if (options.fusion == "on")
+  if (options.fusion == "on") {
     passes.addPass(createEliminateConcatsPass(options.target));
+    passes.addPass(createEliminateSlicesPass(options.target));
+  }
 }
 
 void tarpon::buildLoweringPipeline(OpPassManager &pm,

@@ -78,6 +78,31 @@ def Tarpon_JoinOp : Tarpon_Op<"join", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tarpon_SliceOp : Tarpon_Op<"slice", [Pure]> {
+  let summary = "Some channels of a tensor, where they lie";
+  let description = [{
+    The channels from `offset` on, as many as the result has. It takes no time:
+    it is a view, as tarpon.reshape and tarpon.join.
+
+    Constraints:
+    - (C1) the result has the rank (3 or more) and element type of the input and
+      its sizes but for dimension 1; it is not quantised per channel.
+    - (C2) 0 <= offset, and the input has offset + the result's channels, or more.
+    - (C3) input and result are in one layout. In nhwc the result has the pitch
+      of the input, or as pitch the input's channels if that has none. In other
+      layouts there is one image, and no block of channels is cut.
+
+    Example:
+    ```mlir
+    %s = tarpon.slice %x {offset = 4 : i64} : (tensor<1x12x8x8xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x8x8xf32, #tarpon.layout<nhwc, pitch = 12>>
+    ```
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, I64Attr:$offset);
+  let results = (outs Tarpon_Tensor:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 def Tarpon_ReshapeOp : Tarpon_Op<"reshape", [Pure,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "The same elements in row-major order in another shape";

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reshape lies where its operand does. What is joined lies in the result of
-// the join, so that one piece of memory may have several producers.
+// A reshape lies where its operand does, and a slice in it. What is joined lies
+// in the result of the join, so that one piece of memory may have several
+// producers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,8 @@ namespace tarpon {
 
 /// Memory that is planned as a whole, and where in it a value starts.
 struct View {
-  /// The result of an op that is neither a reshape nor joined, or an argument.
+  /// The result of an op that is neither a reshape nor a slice nor joined, or
+  /// an argument.
   mlir::Value storage;
   /// In elements.
   int64_t offset = 0;

@@ -68,6 +68,7 @@ std::unique_ptr<mlir::Pass> createLowerToLaunchesPass(const TargetInfo &target);
 /// that it would have on this target.
 std::unique_ptr<mlir::Pass>
 createEliminateConcatsPass(const TargetInfo &target);
+std::unique_ptr<mlir::Pass> createEliminateSlicesPass(const TargetInfo &target);
 
 #define GEN_PASS_REGISTRATION
 #include "tarpon/Passes/Passes.h.inc"

@@ -236,6 +236,30 @@ def EliminateConcatsPass : Tarpon_TargetPass<"tarpon-eliminate-concats"> {
   ];
 }
 
+def EliminateSlicesPass : Tarpon_TargetPass<"tarpon-eliminate-slices"> {
+  let summary = "Let readers read where a slice would copy";
+  let description = [{
+    Runs on fused functions. A region that only takes some of the channels of
+    another region's result becomes a tarpon.slice, which takes no time: in nhwc
+    a tensor with a pitch; where channels are outermost and there is one image,
+    it lies in one piece.
+
+    It stays a copy where a reader would lose the solver that it has without
+    slices, where the channels are joined with others, and where either tensor
+    leaves the function.
+
+    ```mlir
+    %s = tarpon.fused(%0 = %x) ... { tarpon.pad %0 {pads = array<i64: 0, -4, 0, 0, ...>} ... }
+    // becomes
+    %s = tarpon.slice %x {offset = 4 : i64} ... -> tensor<1x8x8x8xf32, #tarpon.layout<nhwc, pitch = 12>>
+    ```
+  }];
+  let options = targetOptions;
+  let statistics = [
+    Statistic<"numEliminated", "num-eliminated", "Copies that became slices">
+  ];
+}
+
 def LowerToLaunchesPass : Tarpon_TargetPass<"tarpon-lower-to-launches"> {
   let summary = "Turn fused regions with solutions into launches";
   let description = [{

@@ -296,6 +296,78 @@ func.func @join_c4_2(%a: tensor<1x4x2xf32>) {
 
 // -----
 
+// slice C1: rank
+func.func @slice_c1(%a: tensor<1x4xf32>) {
+  // expected-error@below {{'tarpon.slice' op expects a result of rank 3 or more, got 'tensor<1x2xf32>'}}
+  %0 = tarpon.slice %a {offset = 0 : i64} : (tensor<1x4xf32>) -> tensor<1x2xf32>
+  return
+}
+
+// -----
+
+// slice C1: scales per channel
+func.func @slice_c1_2(%a: tensor<1x2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) {
+  // expected-error@below {{'tarpon.slice' op expects elements that are not quantised per channel, got '!quant.uniform<i8:f32:1, {5.000000e-01,2.500000e-01}>'}}
+  %0 = tarpon.slice %a {offset = 0 : i64} : (tensor<1x2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<1x2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>
+  return
+}
+
+// -----
+
+// slice C1: element type
+func.func @slice_c1_3(%a: tensor<1x4x2xf16>) {
+  // expected-error@below {{'tarpon.slice' op expects a result of the input's rank and element type, got 'tensor<1x2x2xf32>' and 'tensor<1x4x2xf16>'}}
+  %0 = tarpon.slice %a {offset = 0 : i64} : (tensor<1x4x2xf16>) -> tensor<1x2x2xf32>
+  return
+}
+
+// -----
+
+// slice C1: other sizes
+func.func @slice_c1_4(%a: tensor<1x4x3xf32>) {
+  // expected-error@below {{'tarpon.slice' op expects a result that differs from the input in its channels only, got 'tensor<1x2x2xf32>' and 'tensor<1x4x3xf32>'}}
+  %0 = tarpon.slice %a {offset = 0 : i64} : (tensor<1x4x3xf32>) -> tensor<1x2x2xf32>
+  return
+}
+
+// -----
+
+// slice C2
+func.func @slice_c2(%a: tensor<1x4x2xf32>) {
+  // expected-error@below {{'tarpon.slice' op expects channels of the input, got 2 from 3 on, of 4}}
+  %0 = tarpon.slice %a {offset = 3 : i64} : (tensor<1x4x2xf32>) -> tensor<1x2x2xf32>
+  return
+}
+
+// -----
+
+// slice C3: layout
+func.func @slice_c3(%a: tensor<1x4x2xf32, #tarpon.layout<nhwc>>) {
+  // expected-error@below {{'tarpon.slice' op expects a result in the layout #tarpon.layout<nhwc, pitch = 4>, got 'tensor<1x2x2xf32, #tarpon.layout<nhwc>>'}}
+  %0 = tarpon.slice %a {offset = 1 : i64} : (tensor<1x4x2xf32, #tarpon.layout<nhwc>>) -> tensor<1x2x2xf32, #tarpon.layout<nhwc>>
+  return
+}
+
+// -----
+
+// slice C3: one image
+func.func @slice_c3_2(%a: tensor<2x4x2xf32>) {
+  // expected-error@below {{'tarpon.slice' op expects one image in the layout nchw, got 2}}
+  %0 = tarpon.slice %a {offset = 1 : i64} : (tensor<2x4x2xf32>) -> tensor<2x2x2xf32>
+  return
+}
+
+// -----
+
+// slice C3: blocks
+func.func @slice_c3_3(%a: tensor<1x8x2xf32, #tarpon.layout<nchw4c>>) {
+  // expected-error@below {{'tarpon.slice' op expects offset and channels to be multiples of the block 4}}
+  %0 = tarpon.slice %a {offset = 2 : i64} : (tensor<1x8x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x4x2xf32, #tarpon.layout<nchw4c>>
+  return
+}
+
+// -----
+
 // reshape C1: element type
 func.func @reshape_c1(%a: tensor<2x3xf32>) {
   // expected-error@below {{'tarpon.reshape' op expects input and result of the same element type, got 'f32' and 'f16'}}

@@ -38,6 +38,24 @@ func.func @negative_view_is_read(%x: tensor<256xf32>) -> tensor<16x16xf32> {
 
 // -----
 
+// So does a slice.
+
+// CHECK-LABEL: func @negative_slice_is_read(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 3264 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = 1088 : i64
+// CHECK:         tarpon.launch "c"{{.*}}offset = 2176 : i64
+func.func @negative_slice_is_read(%x: tensor<1x16x16xf32>) -> tensor<1x8x16xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
+  %v = tarpon.slice %a {offset = 8 : i64} : (tensor<1x16x16xf32>) -> tensor<1x8x16xf32>
+  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
+  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
+  %d = tarpon.launch "d"(%c, %v) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x16xf32>, tensor<1x8x16xf32>) -> tensor<1x8x16xf32>
+  return %d : tensor<1x8x16xf32>
+}
+
+// -----
+
 // A workspace is in use during its launch only: that of b fits where a's was,
 // and neither overlaps the operand or the result.
 
