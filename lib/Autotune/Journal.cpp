@@ -13,6 +13,7 @@
 #include "RowChecksum.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
+#include "tarpon/Autotune/Policy.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -326,18 +327,23 @@ int64_t Journal::countInterrupted(const CandidateKey &key,
                                   MeasurementStage stage) const {
   int64_t count = 0;
   read([&](const StoreFile &file) {
-    SqlStatement rows(file.database(),
-                      "SELECT status, run FROM sound_measurement WHERE problem "
-                      "= ? AND solver = ? AND config = ? AND target = ? AND "
-                      "threads = ? AND tarpon = ? AND llvm = ? AND origin = ? "
-                      "ORDER BY id");
+    SqlStatement rows(
+        file.database(),
+        "SELECT status, run, time < strftime('%Y-%m-%dT%H:%M:%SZ',"
+        "'now', ?) FROM sound_measurement WHERE problem "
+        "= ? AND solver = ? AND config = ? AND target = ? AND "
+        "threads = ? AND tarpon = ? AND llvm = ? AND origin = ? "
+        "ORDER BY id");
+    rows.bind("-" + std::to_string(policy::kLongestMeasurementHours) +
+              " hours");
     rows.bind(key.problem).bind(key.solver).bind(key.config);
     rows.bind(context.target).bind(context.threads);
     rows.bind(context.tarpon).bind(context.llvm).bind(getStageName(stage));
     while (rows.next()) {
       if (rows.text(0) != "started")
         count = 0;
-      else if (!isProcessAlive(rows.text(1)))
+      else if (isProcessGone(rows.text(1)) ||
+               (rows.integer(2) && !isProcessAlive(rows.text(1))))
         ++count;
     }
     return !rows.failed();

@@ -74,6 +74,9 @@ inline constexpr size_t kMaxVerifications = 2;
 
 /// A candidate during which this many runs ended is left out of the next one.
 inline constexpr int64_t kMaxInterrupted = 2;
+/// Nothing is known of processes in other containers and on other machines but
+/// that no measurement takes longer than this.
+inline constexpr int64_t kLongestMeasurementHours = 1;
 
 /// A record of the system store is trusted if it takes no more than so many
 /// times what is recorded. Short measurements on busy machines are off by 10 %;

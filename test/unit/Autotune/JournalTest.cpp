@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Journal.h"
 
+#include "StoreTestFiles.h"
 #include "TestDirectory.h"
 
 #include "gmock/gmock.h"
@@ -214,6 +215,20 @@ TEST_F(JournalTest, LiveRunsAreNotInterrupted) {
   auto journal = open();
   ASSERT_TRUE(journal->recordStarted(kKey, MeasurementStage::Race));
   EXPECT_EQ(journal->countInterrupted(kKey, MeasurementStage::Race), 0);
+}
+
+/// Whether those of another container or machine still run cannot be known:
+/// they do as long as a measurement may take.
+TEST_F(JournalTest, RunsElsewhereAreGivenAnHour) {
+  ASSERT_TRUE(open()->recordStarted(kKey, MeasurementStage::Race));
+  EXPECT_EQ(changeStore(path, "UPDATE measurement SET run = 'elsewhere:1:2'"),
+            "");
+  EXPECT_EQ(open()->countInterrupted(kKey, MeasurementStage::Race), 0);
+  EXPECT_EQ(changeStore(path, "UPDATE measurement SET time = "
+                              "strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-61 "
+                              "minutes')"),
+            "");
+  EXPECT_EQ(open()->countInterrupted(kKey, MeasurementStage::Race), 1);
 }
 
 TEST_F(JournalTest, TwoProcessesWriteAtOnce) {
