@@ -9,8 +9,9 @@
 // global pointer per buffer and an i32 per parameter (GpuExecutor.h has the
 // layout); a task is a workgroup, whose lanes do it together. What host solvers
 // emit with runs here as it is, as long as it spreads its work over the lanes
-// and needs no scratch. What only GPUs have: LDS, barriers, lanes that talk to
-// each other, and matrix instructions.
+// and needs no scratch. Indices that are divided are below 2^31: such divisions
+// are done in 32 bits (IndexDivision.h). What only GPUs have: LDS, barriers,
+// lanes that talk to each other, and matrix instructions.
 //
 //===----------------------------------------------------------------------===//
 

@@ -31,6 +31,12 @@ public:
     if (Applicability known = getReference().isApplicable(problem, target);
         !known)
       return known;
+    for (const TensorDesc &operand : problem.operands)
+      if (!isIndexable(operand))
+        return Applicability::no("needs indices of more than 31 bits");
+    for (int64_t i = 0; i < problem.numResults(); ++i)
+      if (!isIndexable(problem.getResult(i)))
+        return Applicability::no("needs indices of more than 31 bits");
     SolutionPlan plan = getReference().plan(problem, target, {});
     for (const LaunchPlan &launch : plan.launches) {
       // A workgroup's tasks have no memory of their own but LDS.
@@ -60,6 +66,12 @@ public:
   }
 
 private:
+  /// A lane looks at most one workgroup's elements behind the last one.
+  static bool isIndexable(const TensorDesc &desc) {
+    return desc.numElements() <
+           std::numeric_limits<int32_t>::max() - kWorkgroup;
+  }
+
   /// An i32, or the bits of an f32.
   static bool fitsParam(int64_t param) {
     return param >= std::numeric_limits<int32_t>::min() &&

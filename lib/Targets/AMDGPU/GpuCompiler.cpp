@@ -7,6 +7,8 @@
 
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 
+#include "IndexDivision.h"
+
 #include "tarpon/Kernels/GpuKernelBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,9 +52,10 @@ struct SplitRounding : public OpRewritePattern<LLVM::LrintOp> {
 
 } // namespace
 
-/// Polynomials in place of what only a library has.
+/// Polynomials in place of what only a library has, and short divisions.
 static LogicalResult expandMath(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
+  populateIndexDivisionPatterns(patterns);
   patterns.add<SplitRounding>(module.getContext());
   static constexpr StringLiteral kExpanded[] = {"math.tanh", "math.erf"};
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
@@ -149,8 +152,11 @@ std::string EmittedGpuKernel::print() {
 static Status checkResources(const KernelResources &kernel,
                              const GpuTarget &gpu) {
   std::string who = "kernel '" + kernel.symbol + "' ";
-  if (int64_t spills = kernel.vectorSpills + kernel.scalarSpills)
-    return Error{who + "spills " + std::to_string(spills) + " registers"};
+  // Scalars are spilled to lanes of vector registers; if there were too few of
+  // those, to memory, which the next check sees.
+  if (kernel.vectorSpills > 0)
+    return Error{who + "spills " + std::to_string(kernel.vectorSpills) +
+                 " registers"};
   if (kernel.privateBytes > 0)
     return Error{who + "keeps " + std::to_string(kernel.privateBytes) +
                  " bytes per lane in memory"};

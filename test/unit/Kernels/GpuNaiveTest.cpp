@@ -39,12 +39,10 @@ TEST(GpuNaiveTest, PackagesEveryProblem) {
           target.arch = runtime::kEmulatedArch;
         KernelCompiler compiler(target, /*cache=*/nullptr,
                                 makeGpuBackend(*target.gpu, form));
-        std::vector<const Solver *> solvers =
-            getApplicableSolvers(problem, target);
-        if (solvers.empty())
+        const Solver &solver = *findSolver("gpu-naive-v1");
+        if (!checkApplicable(solver, problem, target))
           continue;
-        auto package =
-            buildProblemPackage(problem, *solvers.front(), {}, compiler);
+        auto package = buildProblemPackage(problem, solver, {}, compiler);
         ASSERT_TRUE(package) << problem.key() << ": " << package.message();
         EXPECT_EQ(package->gpuTarget, target.name());
         for (const runtime::CodeObjectRange &object : package->codeObjects) {
