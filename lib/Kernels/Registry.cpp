@@ -75,7 +75,11 @@ static size_t extraSolvers = 0;
 ArrayRef<const Solver *> tarpon::getHostSolvers() { return solverList(); }
 
 ArrayRef<const Solver *> tarpon::getGpuSolvers() {
-  static const Solver *const solvers[] = {&getGpuNaive()};
+  static const Solver *const solvers[] = {
+      &getGpuDepthwise(), &getGpuElementwise(), &getGpuPool(),
+      &getGpuSoftmax(),   &getGpuLayerNorm(),   &getGpuReduce(),
+      &getGpuNaive(),
+  };
   return solvers;
 }
 

@@ -62,7 +62,13 @@ const Solver &getRecurrent();
 const Solver &getReference();
 
 /// Of GPUs.
+const Solver &getGpuDepthwise();
+const Solver &getGpuElementwise();
+const Solver &getGpuLayerNorm();
 const Solver &getGpuNaive();
+const Solver &getGpuPool();
+const Solver &getGpuReduce();
+const Solver &getGpuSoftmax();
 
 } // namespace tarpon
 

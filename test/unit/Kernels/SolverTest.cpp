@@ -323,6 +323,14 @@ double test::getTolerance(const Problem &problem,
   for (const TensorDesc &operand : problem.operands)
     reduction = std::max(reduction, static_cast<double>(operand.numElements()) /
                                         std::max<double>(1, expected.size()));
+  // All elements of a row are scaled with sums over it.
+  if (problem.op == "layer_norm") {
+    double row = 1;
+    for (int64_t dim = problem.integer("axis");
+         dim < problem.operands[0].rank(); ++dim)
+      row *= static_cast<double>(problem.operands[0].shape[dim]);
+    reduction = std::max(reduction, row);
+  }
   // Errors of one step go into the next.
   if (getRecurrentCell(problem.op))
     reduction = static_cast<double>(problem.operands[1].shape[2] *
