@@ -11,6 +11,7 @@
 #include "tarpon/Runtime/Npy.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tarpon::evaluator {
 
@@ -137,6 +138,29 @@ static Status verify(const Instance &instance, const Reference *reference,
   return success();
 }
 
+static Result<std::vector<HostTensor>>
+cloneAll(const std::vector<HostTensor> &tensors) {
+  std::vector<HostTensor> copies;
+  for (const HostTensor &tensor : tensors) {
+    Result<HostTensor> copy = tensor.clone();
+    if (!copy)
+      return copy.error();
+    copies.push_back(std::move(*copy));
+  }
+  return copies;
+}
+
+static bool haveSameBytes(const std::vector<HostTensor> &a,
+                          const std::vector<HostTensor> &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const HostTensor &x, const HostTensor &y) {
+                      return x.data.size() == y.data.size() &&
+                             std::memcmp(x.data.data(), y.data.data(),
+                                         static_cast<size_t>(x.data.size())) ==
+                                 0;
+                    });
+}
+
 //===----------------------------------------------------------------------===//
 // The server
 //===----------------------------------------------------------------------===//
@@ -185,14 +209,22 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
   instance->run();
   if (Status status = verify(*instance, reference, answer); !status)
     return status.error();
+  Result<std::vector<HostTensor>> verified = cloneAll(instance->outputs());
+  if (!verified)
+    return verified.error();
   Result<std::vector<Instance>> rotation =
       makeRotation(std::move(*instance), request.rotateBytes);
   if (!rotation)
     return rotation.error();
   timeRuns(request, *rotation, answer);
   // Again after many runs: a race between threads, or memory that holds what an
-  // earlier run left, does not show in the first one.
-  if (Status status = verify(rotation->front(), reference, answer); !status)
+  // earlier run left, does not show in the first one. As a rule the bits are
+  // the same, which is quickly seen.
+  const Instance &last = rotation->front();
+  Status status = haveSameBytes(last.outputs(), *verified)
+                      ? checkPadding(last)
+                      : verify(last, reference, answer);
+  if (!status)
     return status.error();
   return answer;
 }
