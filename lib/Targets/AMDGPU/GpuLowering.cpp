@@ -59,6 +59,21 @@ Operation *tarpon::findLibraryCall(gpu::GPUModuleOp module) {
   return found;
 }
 
+/// Tells LLVM how many lanes a workgroup has: it takes 256 otherwise, for how
+/// many registers there are and in what the code object says of itself.
+static void boundWorkgroup(LLVM::LLVMFuncOp kernel) {
+  ROCDL::ROCDLDialect::ReqdWorkGroupSizeAttrHelper required(
+      kernel.getContext());
+  if (!required.isAttrPresent(kernel))
+    return;
+  int64_t lanes = 1;
+  for (int32_t size : required.getAttr(kernel).asArrayRef())
+    lanes *= size;
+  std::string text = std::to_string(lanes);
+  ROCDL::ROCDLDialect::FlatWorkGroupSizeAttrHelper flat(kernel.getContext());
+  flat.setAttr(kernel, StringAttr::get(kernel.getContext(), text + "," + text));
+}
+
 static LogicalResult convert(gpu::GPUModuleOp module, amdgpu::Chipset chipset) {
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);
@@ -85,7 +100,10 @@ static LogicalResult convert(gpu::GPUModuleOp module, amdgpu::Chipset chipset) {
                            cf::ControlFlowDialect, math::MathDialect,
                            scf::SCFDialect, vector::VectorDialect>();
   target.addIllegalOp<gpu::GPUFuncOp>();
-  return applyPartialConversion(module, target, std::move(patterns));
+  if (failed(applyPartialConversion(module, target, std::move(patterns))))
+    return failure();
+  module.walk(boundWorkgroup);
+  return success();
 }
 
 LogicalResult tarpon::lowerGpuKernels(ModuleOp holder,

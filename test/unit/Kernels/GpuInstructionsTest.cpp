@@ -12,9 +12,12 @@
 
 #include "tarpon/Kernels/Solver.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+
+#include <optional>
 
 using namespace tarpon;
 using testing::HasSubstr;
@@ -26,9 +29,9 @@ struct Case {
   const char *name, *solver, *problem;
 };
 
-/// The kernel of the default config as assembly.
-std::string getAssembly(const Case &test, const char *gpuName) {
-  GpuTarget gpu = *parseGpuTarget(gpuName);
+/// The kernel of a config, or of the default one.
+KernelSource getKernel(const Case &test, const GpuTarget &gpu,
+                       std::optional<PerfConfig> config = std::nullopt) {
   TargetInfo target = makeGpuTargetInfo(gpu);
   auto problem = parseProblem(test.problem);
   EXPECT_TRUE(mlir::succeeded(problem)) << test.problem;
@@ -36,12 +39,18 @@ std::string getAssembly(const Case &test, const char *gpuName) {
   Applicability answer = checkApplicable(solver, *problem, target);
   EXPECT_TRUE(answer) << answer.getReason().str();
   SolutionPlan plan =
-      solver.plan(*problem, target, solver.defaultConfig(*problem, target));
+      solver.plan(*problem, target,
+                  config ? *config : solver.defaultConfig(*problem, target));
   const LaunchPlan &launch = plan.launches.front();
   KernelSource kernel = launch.kernel;
   kernel.numBuffers = static_cast<int64_t>(launch.buffers.size());
   kernel.numParams = static_cast<int64_t>(launch.params.size());
-  auto assembly = makeGpuBackend(gpu)->printAssembly(kernel);
+  return kernel;
+}
+
+std::string getAssembly(const Case &test, const char *gpuName) {
+  GpuTarget gpu = *parseGpuTarget(gpuName);
+  auto assembly = makeGpuBackend(gpu)->printAssembly(getKernel(test, gpu));
   EXPECT_TRUE(assembly) << assembly.message();
   return *assembly;
 }
@@ -72,6 +81,18 @@ TEST_P(GpuInstructions, areWide) {
     EXPECT_THAT(assembly, Not(HasSubstr("v_rcp_iflag")));
     EXPECT_THAT(assembly, Not(HasSubstr("scratch_")));
   }
+}
+
+/// What HIP is told, and what decides how many registers a lane may have.
+TEST(GpuWorkgroup, IsInTheCodeObject) {
+  for (const char *name : {"gfx942", "gfx1100"})
+    for (int64_t workgroup : {128, 256, 512, 1024}) {
+      GpuTarget gpu = *parseGpuTarget(name);
+      PerfConfig config = {{"workgroup", workgroup}};
+      auto object = compileGpuKernel(getKernel(kCases[0], gpu, config), gpu);
+      ASSERT_TRUE(object) << object.message();
+      EXPECT_EQ(object->kernels.front().workgroup, workgroup) << name;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Solvers, GpuInstructions, testing::ValuesIn(kCases),
