@@ -31,6 +31,24 @@ struct LinkedKernels {
 };
 
 /// Stateless and thread-safe.
+/// A solution whose kernels are compiled.
+struct CompiledSolution {
+  const Problem &problem;
+  const PerfConfig &config;
+  const SolutionPlan &plan;
+  /// The solver's, see Solver::expectedFraction.
+  double expectedFraction;
+  /// One per launch, as `compile` gave them.
+  std::vector<std::shared_ptr<const std::vector<char>>> objects;
+};
+
+/// What a model of the target says of a solution.
+struct SolutionEstimate {
+  double milliseconds = 0;
+  /// Per launch: what the kernel takes of the target, and where its time goes.
+  std::string report;
+};
+
 class KernelBackend {
 public:
   virtual ~KernelBackend() = default;
@@ -45,6 +63,16 @@ public:
 
   virtual runtime::Result<LinkedKernels>
   link(const KernelObjects &objects) const = 0;
+
+  /// Names the model that `estimate` goes by, and its version; empty for none.
+  virtual std::string describeModel() const { return ""; }
+
+  /// What a solution should take, without running it. May be called by several
+  /// threads at a time.
+  virtual runtime::Result<SolutionEstimate>
+  estimate(const CompiledSolution & /*solution*/) const {
+    return runtime::Error{"there is no model of the target"};
+  }
 
   /// The kernel as its solver emitted it, and as assembly text.
   virtual std::string printMlir(const KernelSource &kernel) const = 0;

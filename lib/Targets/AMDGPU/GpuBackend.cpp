@@ -10,6 +10,7 @@
 #include "GpuCodeDigest.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
+#include "tarpon/Targets/AMDGPU/SolutionModel.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -43,6 +44,11 @@ public:
   }
 
   Result<LinkedKernels> link(const KernelObjects &objects) const override;
+
+  std::string describeModel() const override { return getGpuModelName(); }
+
+  Result<SolutionEstimate>
+  estimate(const CompiledSolution &solution) const override;
 
   std::string printMlir(const KernelSource &kernel) const override {
     Result<EmittedGpuKernel> emitted = EmittedGpuKernel::emit(kernel, gpu);
@@ -94,6 +100,24 @@ Result<LinkedKernels> GpuBackend::link(const KernelObjects &objects) const {
     linked.bytes.insert(linked.bytes.end(), object->begin(), object->end());
   }
   return linked;
+}
+
+Result<SolutionEstimate>
+GpuBackend::estimate(const CompiledSolution &solution) const {
+  if (form == GpuCodeForm::CodeObject)
+    return estimateGpuSolution(solution, gpu);
+  // What the emulated device runs has no registers yet.
+  CompiledSolution compiled = solution;
+  for (auto &object : compiled.objects) {
+    Result<EmittedGpuKernel> kernel = EmittedGpuKernel::parse(*object);
+    if (!kernel)
+      return kernel.error();
+    Result<CodeObject> code = compileGpuKernel(*kernel, gpu);
+    if (!code)
+      return code.error();
+    object = std::make_shared<const std::vector<char>>(std::move(code->bytes));
+  }
+  return estimateGpuSolution(compiled, gpu);
 }
 
 std::unique_ptr<KernelBackend> tarpon::makeGpuBackend(const GpuTarget &gpu,

@@ -173,7 +173,12 @@ Result<CodeObject> tarpon::compileGpuKernel(const KernelSource &source,
   Result<EmittedGpuKernel> emitted = EmittedGpuKernel::emit(source, gpu);
   if (!emitted)
     return emitted.error();
-  Result<CodeObject> object = compileCodeObject(emitted->getModule(), gpu);
+  return compileGpuKernel(*emitted, gpu);
+}
+
+Result<CodeObject> tarpon::compileGpuKernel(EmittedGpuKernel &emitted,
+                                            const GpuTarget &gpu) {
+  Result<CodeObject> object = compileCodeObject(emitted.getModule(), gpu);
   if (!object)
     return object.error();
   for (const KernelResources &kernel : object->kernels)

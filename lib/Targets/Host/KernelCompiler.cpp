@@ -159,6 +159,31 @@ Result<LinkedKernels> KernelCompiler::link(const KernelObjects &objects) {
   return linked;
 }
 
+std::string KernelCompiler::describeModel() const {
+  return state->backend->describeModel();
+}
+
+Result<SolutionEstimate> KernelCompiler::estimate(const Problem &problem,
+                                                  const Solver &solver,
+                                                  const PerfConfig &config) {
+  SolutionPlan plan = solver.plan(problem, state->target, config);
+  CompiledSolution solution = {problem,
+                               config,
+                               plan,
+                               solver.expectedFraction(problem, state->target),
+                               {}};
+  for (const LaunchPlan &launch : plan.launches) {
+    KernelSource source = launch.kernel;
+    source.numBuffers = static_cast<int64_t>(launch.buffers.size());
+    source.numParams = static_cast<int64_t>(launch.params.size());
+    Result<Object> object = getObject(solver.id(), source);
+    if (!object)
+      return object.error();
+    solution.objects.push_back(std::move(*object));
+  }
+  return state->backend->estimate(solution);
+}
+
 std::string KernelCompiler::printMlir(const KernelSource &kernel) {
   return state->backend->printMlir(kernel);
 }

@@ -47,6 +47,9 @@ private:
 /// memory, or that takes more than the GPU has, is an error.
 runtime::Result<CodeObject> compileGpuKernel(const KernelSource &kernel,
                                              const GpuTarget &gpu);
+/// The same of what is emitted already.
+runtime::Result<CodeObject> compileGpuKernel(EmittedGpuKernel &kernel,
+                                             const GpuTarget &gpu);
 
 } // namespace tarpon
 

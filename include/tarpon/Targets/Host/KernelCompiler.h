@@ -42,6 +42,15 @@ public:
   /// exports them; each symbol once.
   runtime::Result<LinkedKernels> link(const KernelObjects &objects);
 
+  /// See KernelBackend::describeModel.
+  std::string describeModel() const;
+
+  /// Compiles a solution's kernels, and asks the backend's model what it should
+  /// take.
+  runtime::Result<SolutionEstimate> estimate(const Problem &problem,
+                                             const Solver &solver,
+                                             const PerfConfig &config);
+
   /// Textual forms of one kernel, for debugging and for tests that read the
   /// instructions.
   std::string printMlir(const KernelSource &kernel);

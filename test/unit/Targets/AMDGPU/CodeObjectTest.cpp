@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Targets/AMDGPU/CodeObject.h"
+#include "tarpon/Targets/AMDGPU/StaticModel.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
@@ -112,6 +113,29 @@ TEST_P(CodeObjectTest, AssemblyIsOfTheChip) {
   ASSERT_TRUE(text) << text.message();
   EXPECT_THAT(*text, HasSubstr("amdgcn-amd-amdhsa--" + GetParam()));
   EXPECT_THAT(*text, HasSubstr("s_barrier"));
+}
+
+/// The static model reads the same from machine code as from text.
+TEST_P(CodeObjectTest, DisassemblyIsTheAssembly) {
+  auto object = compileCodeObject(parse(kKernel), getTarget());
+  auto text = printGpuAssembly(parse(kKernel), getTarget());
+  ASSERT_TRUE(object && text);
+  auto read = profileKernel(object->bytes, "sums", getTarget());
+  ASSERT_TRUE(read) << read.message();
+  auto parsed = profileAssembly(*text, object->kernels.front(), getTarget());
+  ASSERT_TRUE(parsed) << parsed.message();
+  EXPECT_TRUE(read->hasLoop);
+  // A load of 4 bytes and an addition for each of the lanes.
+  EXPECT_EQ(read->loop.flops, static_cast<double>(getTarget().waveSize));
+  EXPECT_EQ(read->loop.globalReads, (std::map<int64_t, int64_t>{{4, 1}}));
+  EXPECT_EQ(read->rest.ldsWrites, (std::map<int64_t, int64_t>{{4, 1}}));
+  EXPECT_EQ(read->loop.flops, parsed->loop.flops);
+  EXPECT_EQ(read->loop.scalar, parsed->loop.scalar);
+  EXPECT_EQ(read->loop.aloneClocks, parsed->loop.aloneClocks);
+  EXPECT_EQ(read->rest.vector, parsed->rest.vector);
+  EXPECT_EQ(read->rest.aloneClocks, parsed->rest.aloneClocks);
+  EXPECT_EQ(profileKernel(object->bytes, "nobody", getTarget()).message(),
+            "the code object has no kernel 'nobody'");
 }
 
 /// Matrix instructions of the right kind.

@@ -1,0 +1,26 @@
+//===- SolutionModel.h - What a solution should take ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_AMDGPU_SOLUTIONMODEL_H
+#define TARPON_TARGETS_AMDGPU_SOLUTIONMODEL_H
+
+#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Targets/KernelBackend.h"
+
+namespace tarpon {
+
+/// "gpu-model-v1" and a digest of its sources.
+std::string getGpuModelName();
+
+/// The sum of the launches' estimates. The solution's objects are code objects.
+/// Its floating-point work is that of the launch whose loop does the most.
+runtime::Result<SolutionEstimate>
+estimateGpuSolution(const CompiledSolution &solution, const GpuTarget &gpu);
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_AMDGPU_SOLUTIONMODEL_H

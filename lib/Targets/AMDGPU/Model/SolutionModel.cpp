@@ -1,0 +1,129 @@
+//===- SolutionModel.cpp - The launches of a solution, modelled -----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/AMDGPU/SolutionModel.h"
+
+#include "GpuModelDigest.h"
+#include "tarpon/Targets/AMDGPU/StaticModel.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+std::string tarpon::getGpuModelName() {
+  return std::string("gpu-model-v1+") +
+         std::string(TARPON_GPU_MODEL_DIGEST).substr(0, 12);
+}
+
+/// A place in the workspace reaches to the next one that a launch names.
+static double getWorkspaceBytes(const SolutionPlan &plan, int64_t begin) {
+  int64_t end = plan.workspaceBytes;
+  for (const LaunchPlan &launch : plan.launches)
+    for (const BufferSlot &slot : launch.buffers)
+      if (slot.kind == BufferSlot::Workspace && slot.index > begin)
+        end = std::min(end, slot.index);
+  return static_cast<double>(std::max<int64_t>(0, end - begin));
+}
+
+/// What constants are made of is as large as they are, nearly.
+static double getConstantBytes(const Problem &problem,
+                               const SolutionPlan &plan) {
+  double bytes = 0;
+  for (const TensorDesc &operand : problem.operands)
+    if (operand.constant)
+      bytes += static_cast<double>(operand.numBytes());
+  return bytes /
+         static_cast<double>(std::max<size_t>(1, plan.constants.size()));
+}
+
+/// Of the launch's buffers, each once.
+static double getBytes(const CompiledSolution &solution,
+                       const LaunchPlan &launch) {
+  std::set<std::pair<int, int64_t>> seen;
+  double bytes = 0;
+  for (const BufferSlot &slot : launch.buffers) {
+    if (!seen.insert({slot.kind, slot.index}).second)
+      continue;
+    switch (slot.kind) {
+    case BufferSlot::Operand:
+      bytes +=
+          static_cast<double>(solution.problem.operands[slot.index].numBytes());
+      break;
+    case BufferSlot::Result:
+      bytes += static_cast<double>(
+          solution.problem.getResult(slot.index).numBytes());
+      break;
+    case BufferSlot::Workspace:
+      bytes += getWorkspaceBytes(solution.plan, slot.index);
+      break;
+    case BufferSlot::Constant:
+      bytes += getConstantBytes(solution.problem, solution.plan);
+      break;
+    }
+  }
+  return bytes;
+}
+
+/// Which peak counts.
+static DType getDtype(const Problem &problem) {
+  DType dtype = problem.operands.empty() ? problem.result.dtype
+                                         : problem.operands.front().dtype;
+  return dtype == DType::U8 ? DType::I8 : dtype;
+}
+
+/// The launch that does the floating-point work.
+static size_t findMainLaunch(const CompiledSolution &solution,
+                             llvm::ArrayRef<KernelProfile> profiles) {
+  auto getFlops = [&](size_t index) {
+    const KernelProfile &profile = profiles[index];
+    return profile.loop.flops *
+           static_cast<double>(profile.resources.workgroup *
+                               solution.plan.launches[index].tasks);
+  };
+  size_t main = 0;
+  for (size_t i = 1; i < profiles.size(); ++i)
+    if (getFlops(i) > getFlops(main))
+      main = i;
+  return main;
+}
+
+Result<SolutionEstimate>
+tarpon::estimateGpuSolution(const CompiledSolution &solution,
+                            const GpuTarget &gpu) {
+  std::vector<KernelProfile> profiles;
+  for (auto [launch, object] :
+       llvm::zip_equal(solution.plan.launches, solution.objects)) {
+    Result<KernelProfile> profile =
+        profileKernel(*object, launch.kernel.symbol, gpu);
+    if (!profile)
+      return profile.error();
+    profiles.push_back(std::move(*profile));
+  }
+  const Problem &problem = solution.problem;
+  size_t main = findMainLaunch(solution, profiles);
+  SolutionEstimate total;
+  for (auto [index, launch] : llvm::enumerate(solution.plan.launches)) {
+    LaunchWork work;
+    work.workgroups = std::max<int64_t>(1, launch.tasks);
+    work.flops = index == main ? problem.flops() : 0;
+    work.results = static_cast<double>(problem.result.numElements());
+    work.bytes = getBytes(solution, launch);
+    work.dtype = getDtype(problem);
+    work.expectedFraction = solution.expectedFraction;
+    if (solution.config.has("split_k"))
+      work.splitK = solution.config.get("split_k");
+    LaunchEstimate estimate = estimateLaunch(profiles[index], work, gpu);
+    total.milliseconds += estimate.milliseconds;
+    total.report += printEstimate(profiles[index], work, estimate, gpu);
+  }
+  return total;
+}
