@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Compile.h"
 
+#include "HostStandIn.h"
 #include "ModelCompiler.h"
 #include "Replay.h"
 #include "tarpon/Autotune/GlobalChoice.h"
@@ -63,9 +64,11 @@ private:
   Status fallBack(const std::string &what);
 
   bool wantsTuning() const;
-  Status checkGpuChoice() const;
   Status makeKernelCompiler();
+  JournalContext getJournalContext() const;
   Result<CalibrationInputs> getCalibration();
+  Status makeStandIn();
+  Status calibrate(const std::string &fusion, const CalibrationInputs &inputs);
   Status replay();
   Status tune();
   Status compileQuickly();
@@ -85,6 +88,8 @@ private:
   std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
   std::unique_ptr<ModelCompiler> model;
+  /// For targets whose kernels do not run in this machine's processes.
+  std::unique_ptr<HostStandIn> standIn;
   CompileOutcome outcome;
 };
 
@@ -123,17 +128,6 @@ Status Compilation::fallBack(const std::string &what) {
   return runtime::success();
 }
 
-/// What needs a GPU to be measured on, or is to come.
-Status Compilation::checkGpuChoice() const {
-  if (wantsTuning())
-    return Error{"tuning for " + options.target +
-                 " is not possible yet: name one dtype and one layout, without "
-                 "a tuning time or a tuning file"};
-  if (options.dtype.values.front() == "int8")
-    return Error{"int8 is not possible for " + options.target + " yet"};
-  return runtime::success();
-}
-
 Status Compilation::makeKernelCompiler() {
   if (options.target == "host") {
     Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
@@ -146,8 +140,6 @@ Status Compilation::makeKernelCompiler() {
   Result<GpuTarget> gpu = parseGpuTarget(options.target);
   if (!gpu)
     return gpu.error();
-  if (Status status = checkGpuChoice(); !status)
-    return status;
   TargetInfo target = makeGpuTargetInfo(*gpu);
   if (options.isEmulated)
     target.arch = runtime::kEmulatedArch;
@@ -172,21 +164,33 @@ Status Compilation::setUp() {
   Result<SearchOptions> search = resolveSearchOptions(options.search);
   if (!search)
     return search.error();
+  // Compiling a candidate takes longer than running it.
+  outcome.isModelled = !kernels->describeModel().empty();
+  if (outcome.isModelled && !search->iterations && !options.tuningTime)
+    search->iterations = policy::kModelledCandidates;
   for (auto open : {&Compilation::openJournal, &Compilation::openSystem})
     if (Status status = (this->*open)(); !status)
       return status;
   tuner = std::make_unique<Tuner>(*kernels, *journal, progress,
                                   options.evaluatorProgram);
   tuner->setFindPolicy(findPolicy);
+  tuner->setModelled(outcome.isModelled);
   tuner->setSystemStore(system.get());
   tuner->setSearchOptions(*search);
   return openHeuristic();
 }
 
+JournalContext Compilation::getJournalContext() const {
+  const TargetInfo &target = kernels->getTarget();
+  return outcome.isModelled
+             ? JournalContext::forModel(target, kernels->describeModel())
+             : JournalContext::forTarget(target);
+}
+
 /// A damaged journal is set aside; a place where none can be is a fallback.
 Status Compilation::openJournal() {
   const TargetInfo &target = kernels->getTarget();
-  JournalContext journalContext = JournalContext::forTarget(target);
+  JournalContext journalContext = getJournalContext();
   std::string path = Journal::getDefaultPath(target);
   std::string folder = llvm::sys::path::parent_path(path).str();
   bool exists = fs::exists(path);
@@ -211,8 +215,11 @@ Status Compilation::openJournal() {
   return reportIgnored(*journal);
 }
 
-/// What nobody can write to can only be left out.
+/// What nobody can write to can only be left out. What was measured elsewhere
+/// does not compare with what a model says.
 Status Compilation::openSystem() {
+  if (outcome.isModelled)
+    return runtime::success();
   Result<std::unique_ptr<Journal>> opened =
       openSystemStore(kernels->getTarget());
   if (!opened)
@@ -275,6 +282,32 @@ Result<CalibrationInputs> Compilation::getCalibration() {
   return readCalibration(options.calibration, inputs);
 }
 
+Status Compilation::makeStandIn() {
+  Result<std::unique_ptr<HostStandIn>> made = HostStandIn::create(
+      *module, options.cpu, progress, options.evaluatorProgram);
+  if (!made)
+    return made.error();
+  standIn = std::move(*made);
+  return runtime::success();
+}
+
+Status Compilation::calibrate(const std::string &fusion,
+                              const CalibrationInputs &inputs) {
+  if (!outcome.isModelled)
+    return model->calibrate(
+        fusion, inputs, [this](const Problem &problem, const std::string &) {
+          return tuner->getTrusted(problem);
+        });
+  if (Status status = makeStandIn(); !status)
+    return status;
+  Result<std::vector<TensorRange>> ranges =
+      standIn->measureRanges(fusion, inputs);
+  if (!ranges)
+    return ranges.error();
+  model->setRanges(fusion, std::move(*ranges));
+  return runtime::success();
+}
+
 static TuningFile::Calibration
 describeCalibration(const CalibrationInputs &inputs) {
   return {inputs.source, static_cast<int64_t>(inputs.samples.size()),
@@ -293,6 +326,11 @@ Status Compilation::tune() {
                      options.evaluatorProgram);
   global.setMaxError(options.maxError);
   global.setDeadline(deadline);
+  if (outcome.isModelled) {
+    if (Status status = makeStandIn(); !status)
+      return status;
+    global.setStandIn(standIn.get());
+  }
   Result<GlobalResult> result = global.run(enumerateChoices(
       options.dtype.values, options.layout.values, options.fusion.values));
   if (!result)
@@ -358,11 +396,7 @@ Status Compilation::compileQuickly() {
     Result<CalibrationInputs> inputs = getCalibration();
     if (!inputs)
       return inputs.error();
-    auto trusted = [this](const Problem &problem, const std::string &) {
-      return tuner->getTrusted(problem);
-    };
-    if (Status status = model->calibrate(choice.fusion, *inputs, trusted);
-        !status)
+    if (Status status = calibrate(choice.fusion, *inputs); !status)
       return status;
     outcome.record.calibration = describeCalibration(*inputs);
     record.ranges = model->getRanges(choice.fusion);

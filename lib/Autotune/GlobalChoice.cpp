@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/GlobalChoice.h"
 
 #include "Digest.h"
+#include "HostStandIn.h"
 #include "ModelCompiler.h"
 #include "TempDirectory.h"
 #include "tarpon/Autotune/Policy.h"
@@ -89,12 +90,13 @@ GlobalTuner::~GlobalTuner() = default;
 /// Problems with one key may differ in scales and zero points, and a solver may
 /// ask for some: the solution of the one that was tuned is checked for this
 /// one.
-Result<Solution> GlobalTuner::solve(const Problem &problem) const {
+Result<Solution> GlobalTuner::solve(const Problem &problem) {
   auto known = solutions.find(problem.key());
   const TargetInfo &target = model.getKernelCompiler().getTarget();
   if (known == solutions.end() ||
       !checkApplicable(*known->second.solver, problem, target))
-    return tuner.lookUp(problem);
+    // Asking a model is cheap, and every layer needs a time.
+    return standIn ? tuner.tune(problem) : tuner.lookUp(problem);
   return known->second;
 }
 
@@ -277,11 +279,30 @@ static void addSamples(PipelineMeasurement &measurement,
 }
 
 /// Accuracy on every sample, the worst of which counts; time on the first.
+/// A time without samples, and the error on the host.
+Status GlobalTuner::modelPipeline(Trial &trial) {
+  progress.setPhase(trial.record.choice.name() + ": accuracy on the host");
+  PipelineMeasurement measurement = startMeasurement(trial);
+  Result<double> error = standIn->measureError(trial.record.choice, inputs);
+  if (error) {
+    measurement.status = MeasurementStatus::Ok;
+    measurement.accuracy = *error;
+  } else {
+    measurement.detail = "on the host: " + error.message();
+  }
+  for (const LayerRecord &layer : trial.record.layers)
+    measurement.median += layer.timing ? layer.timing->median : 0;
+  conclude(trial, measurement);
+  return journal.recordPipeline(measurement);
+}
+
 Status GlobalTuner::measurePipeline(Trial &trial) {
   if (auto known = journal.getPipeline(trial.key)) {
     conclude(trial, *known);
     return runtime::success();
   }
+  if (standIn)
+    return modelPipeline(trial);
   if (Status status = ensureReference(); !status)
     return status;
   progress.setPhase(trial.record.choice.name() + ": whole model");
@@ -371,6 +392,20 @@ Status GlobalTuner::tuneAndMeasure(Trial &trial, Deadline share) {
 }
 
 /// What goes wrong with this choice becomes its failure; an error ends the run.
+Status GlobalTuner::calibrate(const std::string &fusion) {
+  if (!standIn)
+    return model.calibrate(fusion, inputs,
+                           [this](const Problem &problem, const std::string &) {
+                             return tuner.getTrusted(problem);
+                           });
+  Result<std::vector<TensorRange>> ranges =
+      standIn->measureRanges(fusion, inputs);
+  if (!ranges)
+    return ranges.error();
+  model.setRanges(fusion, std::move(*ranges));
+  return runtime::success();
+}
+
 Status GlobalTuner::tryChoice(Trial &trial) {
   const GlobalChoice &choice = trial.record.choice;
   // Every choice that is left gets the same share of the time that is left.
@@ -378,11 +413,7 @@ Status GlobalTuner::tryChoice(Trial &trial) {
   Status calibrated = runtime::success();
   if (choice.dtype == "int8") {
     progress.setPhase(choice.name() + ": calibration");
-    calibrated =
-        model.calibrate(choice.fusion, inputs,
-                        [this](const Problem &problem, const std::string &) {
-                          return tuner.getTrusted(problem);
-                        });
+    calibrated = calibrate(choice.fusion);
     if (calibrated)
       trial.record.ranges = model.getRanges(choice.fusion);
   }
@@ -419,6 +450,8 @@ void GlobalTuner::dropLosers(std::vector<Trial> &trials) {
 }
 
 Status GlobalTuner::runFinal(std::vector<Trial> &trials) {
+  if (standIn)
+    return runtime::success();
   std::vector<Trial *> ranked;
   for (Trial &trial : trials)
     if (trial.isUsable())

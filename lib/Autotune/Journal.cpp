@@ -75,6 +75,20 @@ JournalContext JournalContext::forTarget(const TargetInfo &target) {
           (getTarponVersion() + "+" + code).str(), LLVM_VERSION_STRING};
 }
 
+/// In the names of targets whose records are a model's, before its own.
+static constexpr llvm::StringLiteral kModelMark = "/model:";
+
+JournalContext JournalContext::forModel(const TargetInfo &target,
+                                        llvm::StringRef model) {
+  JournalContext context = forTarget(target);
+  context.target += (kModelMark + model).str();
+  return context;
+}
+
+bool JournalContext::isModel() const {
+  return llvm::StringRef(target).contains(kModelMark);
+}
+
 std::string Journal::getDefaultDirectory() {
   auto get = [](const char *name) {
     const char *value = std::getenv(name);
@@ -304,6 +318,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
       Measurement m = readMeasurement(rows, problem);
       m.isEarlier = rows.integer(12) <= lastEarlierRow;
       m.isSystem = isReadOnly;
+      m.isModelled = context.isModel();
       addMeasurement(std::move(m), result);
     }
     return !rows.failed();

@@ -74,7 +74,10 @@ bool KnownRecords::isBetter(const Measurement &a, const Measurement &b) const {
 }
 
 static const char *getSource(const Measurement &row) {
-  return row.isSystem ? "system-db" : row.isEarlier ? "user-db" : "measured";
+  return row.isModelled  ? "model"
+         : row.isSystem  ? "system-db"
+         : row.isEarlier ? "user-db"
+                         : "measured";
 }
 
 std::vector<Solution>

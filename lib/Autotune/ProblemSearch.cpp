@@ -99,13 +99,15 @@ void ProblemSearch::addCandidate(const Solver &solver,
   if (llvm::any_of(candidates,
                    [&](const Candidate &known) { return known.key == key; }))
     return;
-  Candidate candidate = {&solver, config, std::move(key), {}, {}, {}};
+  Candidate candidate = {&solver, config, std::move(key), {}, {}, {}, {}};
   candidates.push_back(std::move(candidate));
 }
 
 void ProblemSearch::build(Candidate &candidate) {
   if (!candidate.package.empty() || !candidate.buildError.empty())
     return;
+  if (context.isModelled)
+    return model(candidate);
   Result<runtime::Package> package = buildProblemPackage(
       testProblem, *candidate.solver, candidate.config, context.compiler);
   if (!package) {
@@ -150,7 +152,7 @@ void ProblemSearch::buildAll(llvm::ArrayRef<Candidate *> list) {
 }
 
 Status ProblemSearch::buildReference() {
-  if (!reference.empty())
+  if (!reference.empty() || context.isModelled)
     return runtime::success();
   const Solver &solver = getReferenceSolver();
   const TargetInfo &target = context.compiler.getTarget();
@@ -245,6 +247,8 @@ Status ProblemSearch::measure(Candidate &candidate, const Effort &effort) {
   measurement.stage = effort.stage;
   measurement.workspaceBytes =
       candidate.solver->workspaceSize(problem, context.compiler.getTarget());
+  if (context.isModelled)
+    return concludeModelled(candidate, std::move(measurement));
   if (!candidate.buildError.empty()) {
     measurement.detail = candidate.buildError;
     return conclude(candidate, std::move(measurement));
@@ -372,6 +376,14 @@ bool ProblemSearch::isAtLimit(llvm::ArrayRef<SearchResult> results,
 }
 
 /// Compiles and measures, until a limit is hit.
+/// What would not be measured need not be compiled.
+size_t ProblemSearch::countLeft(llvm::ArrayRef<SearchResult> results) const {
+  if (!scope.allConfigs || !context.options.iterations)
+    return policy::kMaxBatch;
+  return std::max<int64_t>(1, *context.options.iterations -
+                                  static_cast<int64_t>(results.size()));
+}
+
 Status ProblemSearch::raceBatch(llvm::ArrayRef<size_t> batch,
                                 const Deadline &searchEnd,
                                 std::vector<SearchResult> &results) {
@@ -423,7 +435,8 @@ Status ProblemSearch::race() {
                            : Deadline::never();
   size_t batch = std::min(getBatchSize(), policy::kMaxBatch);
   while (true) {
-    std::vector<size_t> next = method->propose(results, batch);
+    std::vector<size_t> next =
+        method->propose(results, std::min(batch, countLeft(results)));
     if (next.empty() || isOver() || isAtLimit(results, searchEnd))
       return runtime::success();
     hasRaced = true;
@@ -472,6 +485,9 @@ std::vector<ProblemSearch::Candidate *> ProblemSearch::getFinalists() {
 }
 
 Status ProblemSearch::runFinal() {
+  // A model says the same every time.
+  if (context.isModelled)
+    return runtime::success();
   std::vector<Candidate *> finalists = getFinalists();
   constexpr Effort kEffort = {MeasurementStage::Final, policy::kRoundSamples,
                               policy::kRoundMinMs, policy::kRoundMaxMs};

@@ -35,6 +35,8 @@ struct SearchContext {
   /// May be null.
   const Journal *system;
   const SolutionRanker *ranker;
+  /// Candidates are compiled, and take what the compiler's model says.
+  bool isModelled;
 };
 
 /// What is measured of a problem.
@@ -85,6 +87,8 @@ private:
     /// Its package file once built, or why it cannot be.
     std::string package;
     std::string buildError;
+    /// What the model says, once it was asked.
+    std::optional<double> modelledMs;
 
     bool isOk() const {
       return result && result->status == MeasurementStatus::Ok;
@@ -113,11 +117,15 @@ private:
                  const Deadline &searchEnd);
   void build(Candidate &candidate);
   void buildAll(llvm::ArrayRef<Candidate *> list);
+  void model(Candidate &candidate);
+  runtime::Status concludeModelled(Candidate &candidate,
+                                   Measurement measurement);
   void removePackages();
   size_t getBatchSize() const;
   runtime::Status buildReference();
   bool hasEnough() const;
   runtime::Status race();
+  size_t countLeft(llvm::ArrayRef<SearchResult> results) const;
   runtime::Status raceBatch(llvm::ArrayRef<size_t> batch,
                             const Deadline &searchEnd,
                             std::vector<SearchResult> &results);

@@ -18,6 +18,7 @@
 #include <cstdlib>
 
 using namespace tarpon;
+using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
@@ -153,8 +154,9 @@ Status Tuner::openDirectory() {
 }
 
 SearchContext Tuner::makeContext(Deadline until) {
-  return {compiler,   journal,       progress, evaluator, *directory, until,
-          statistics, searchOptions, *related, compiled,  system,     ranker};
+  return {compiler, journal,    progress,      evaluator, *directory,
+          until,    statistics, searchOptions, *related,  compiled,
+          system,   ranker,     isModelled};
 }
 
 Status Tuner::search(const Problem &problem, SearchScope scope) {
@@ -273,5 +275,10 @@ Result<Solution> Tuner::find(const Problem &problem,
     if (Status status = act(action, problem, limits); !status)
       return status.error();
   }
-  return lookUp(problem, limits);
+  Solution best = lookUp(problem, limits);
+  // The reference that verifies others runs on the host alone.
+  if (isModelled && best.solver == &getReferenceSolver())
+    return Error{"no solver's kernels for " + problem.key() +
+                 " can be compiled for " + compiler.getTarget().name()};
+  return best;
 }

@@ -67,7 +67,8 @@ Result<PublishSummary> tarpon::publishStore(const std::string &path,
   // By target and threads: of several builds' records, this one's.
   std::map<std::pair<std::string, int64_t>, std::set<std::string>> problems;
   for (const BestSolution &solution : *solutions)
-    if (!solution.isStale)
+    // What a model says, any machine can ask it.
+    if (!solution.isStale && !solution.context.isModel())
       problems[{solution.context.target, solution.context.threads}].insert(
           solution.measurement.key.problem);
   PublishSummary summary;

@@ -45,9 +45,12 @@ static ordered_json printLayer(const LayerRecord &layer) {
                        {"config", config}};
   if (layer.timing) {
     json["median_ms"] = layer.timing->median;
-    json["mad_ms"] = layer.timing->mad;
-    json["samples"] = layer.timing->samples;
-    json["max_error"] = layer.timing->maxError;
+    // A model's time has no more to it.
+    if (layer.timing->samples > 0) {
+      json["mad_ms"] = layer.timing->mad;
+      json["samples"] = layer.timing->samples;
+      json["max_error"] = layer.timing->maxError;
+    }
   }
   json["workspace_bytes"] = layer.workspaceBytes;
   json["source"] = layer.source;
@@ -66,10 +69,13 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
                         {"value", candidate.accuracy->value},
                         {"budget", candidate.accuracy->budget},
                         {"within_budget", candidate.accuracy->withinBudget}};
-  if (candidate.pipeline)
+  if (candidate.pipeline) {
     json["pipeline"] = {{"median_ms", candidate.pipeline->median},
                         {"mad_ms", candidate.pipeline->mad},
                         {"samples", candidate.pipeline->samples}};
+    json["pipeline"]["source"] =
+        candidate.pipeline->isModelled() ? "model" : "measured";
+  }
   if (!candidate.ranges.empty()) {
     ordered_json ranges = ordered_json::array();
     // A float as a double prints and reads back exactly.
@@ -254,7 +260,8 @@ Status tarpon::writeTuningFile(const TuningFile &file,
 //===----------------------------------------------------------------------===//
 
 TuningFile::Target tarpon::describeTarget(const TargetInfo &target) {
-  return {target.arch, target.cpu, target.features, target.threads};
+  return {target.arch, target.gpu ? target.name() : target.cpu, target.features,
+          target.threads};
 }
 
 Status tarpon::checkModel(const TuningFile &file,
@@ -287,7 +294,7 @@ Status tarpon::checkTarget(const TuningFile &file, const TargetInfo &target,
   if (file.target.arch != wanted.arch)
     return refuse("architecture", file.target.arch, wanted.arch);
   if (file.target.cpu != wanted.cpu)
-    return refuse("CPU", file.target.cpu, wanted.cpu);
+    return refuse(target.gpu ? "GPU" : "CPU", file.target.cpu, wanted.cpu);
   if (file.target.threads != wanted.threads)
     return refuse("thread count", std::to_string(file.target.threads),
                   std::to_string(wanted.threads));

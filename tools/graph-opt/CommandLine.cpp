@@ -300,6 +300,9 @@ void CommandLine::addCompile() {
       ->needs(replay);
   sub->add_flag("--strict", compile.strict, "Make a fallback an error");
   sub->add_flag("--quiet", compile.quiet, "Show no progress");
+  sub->add_flag("--kernel-report", compile.kernelReport,
+                "Say what each kernel of a GPU's package takes of the GPU, and "
+                "how many launches it serves");
   sub->add_option("-o,--output", compile.output, "Write the package here")
       ->type_name("OUT.tpn");
   addCpu(sub, compile.cpu);
@@ -376,9 +379,19 @@ void CommandLine::addSolvers() {
   CLI::App *sub = add("solvers", "List the solvers, or those of a problem",
                       "graph-opt solvers --problem 'relu(1x64x56x56xf32)->...'",
                       [this] { return runSolvers(solvers); });
-  sub->add_option("--problem", solvers.problem,
-                  "A problem key as in a tuning file")
-      ->type_name("KEY");
+  CLI::Option *problem = sub->add_option("--problem", solvers.problem,
+                                         "A problem key as in a tuning file")
+                             ->type_name("KEY");
+  addTarget(sub, solvers.target, "Whose solvers (default: host)");
+  CLI::Option *estimate =
+      sub->add_flag("--estimate", solvers.estimate,
+                    "Compile the kernels of default configs for a GPU, and say "
+                    "what they take of it and how long")
+          ->needs(problem);
+  sub->add_option("--solution", solvers.solution,
+                  "Estimate this one, with a config as --problem lists them")
+      ->needs(estimate)
+      ->type_name("SOLVER[:CONFIG]");
   addThreads(sub, solvers.threads);
   addCpu(sub, solvers.cpu);
 }

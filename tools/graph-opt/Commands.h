@@ -57,6 +57,8 @@ struct CompileArguments {
   SearchArguments search;
   std::string tuningFile, replay;
   bool replayAnyway = false, strict = false, quiet = false;
+  /// Of a GPU's package: what its kernels take.
+  bool kernelReport = false;
   std::string output;
   /// Where to append the problems of the package as driver lines.
   std::string logDriver;
@@ -95,6 +97,12 @@ struct ImportArguments {
 
 struct SolversArguments {
   std::string problem;
+  /// "host" or a GPU.
+  std::string target = "host";
+  /// Ask the target's model about every solver's default config.
+  bool estimate = false;
+  /// About this one instead: "SOLVER:CONFIG".
+  std::string solution;
   int64_t threads = 0;
   std::string cpu = "native";
 };

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "KernelReport.h"
 #include "Messages.h"
 #include "OutputFiles.h"
 #include "SearchFlags.h"
@@ -70,10 +71,10 @@ static void printSummary(const CompileOutcome &outcome) {
   os << formatv("{0}: {1} as {2}, {3} layers\n", package.modelName,
                 kModes[outcome.mode], outcome.record.getWinner().choice.name(),
                 package.layers.size());
-  os << formatv("solutions: {0} measured, {1} reused, {2} rejected, {3} "
-                "dropped early\n",
-                search.measured, search.reused, search.rejected,
-                search.dropped);
+  os << formatv("solutions: {0} {1}, {2} reused, {3} rejected, {4} dropped "
+                "early\n",
+                search.measured, outcome.isModelled ? "modelled" : "measured",
+                search.reused, search.rejected, search.dropped);
   os << formatv("kernels: {0} compiled, {1} from the cache\n",
                 outcome.kernels.compiled, outcome.kernels.fromCache);
   os << formatv("elapsed: {0:F2} s\n", outcome.seconds);
@@ -99,6 +100,12 @@ int runCompile(const CompileArguments &arguments) {
   // One choice that nobody measured says nothing.
   if (outcome->mode != CompileOutcome::Quick)
     llvm::outs() << formatCandidates(outcome->record) << "\n";
+  if (arguments.kernelReport) {
+    runtime::Result<std::string> report = reportKernels(outcome->package);
+    if (!report)
+      return fail(report.message());
+    llvm::outs() << *report << "\n";
+  }
   printSummary(*outcome);
   if (!options.tuningFile.empty())
     llvm::outs() << "tuning file: " << options.tuningFile << "\n";

@@ -10,6 +10,10 @@
 // the evaluator process. The fastest choice within the accuracy budget wins. A
 // choice that fails is recorded with the reason.
 //
+// Where the target cannot be run, the tuner models candidates instead; the time
+// of a choice is then the sum of its layers', and a stand-in runs it to measure
+// its accuracy.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TARPON_AUTOTUNE_GLOBALCHOICE_H
@@ -26,6 +30,7 @@
 
 namespace tarpon {
 
+class HostStandIn;
 class ModelCompiler;
 class TempDirectory;
 
@@ -54,6 +59,8 @@ public:
 
   void setMaxError(double value) { maxError = value; }
   void setDeadline(Deadline value) { deadline = value; }
+  /// For a tuner that models. Must outlive this one.
+  void setStandIn(HostStandIn *value) { standIn = value; }
 
   /// An error if no choice can be used, or nothing can be measured at all.
   runtime::Result<GlobalResult> run(const std::vector<GlobalChoice> &choices);
@@ -71,9 +78,11 @@ private:
   runtime::Status writeInputs();
   runtime::Status ensureReference();
   runtime::Status measurePipeline(Trial &trial);
+  runtime::Status modelPipeline(Trial &trial);
+  runtime::Status calibrate(const std::string &fusion);
   runtime::Status timeAgain(Trial &trial);
   runtime::Status runFinal(std::vector<Trial> &trials);
-  runtime::Result<Solution> solve(const Problem &problem) const;
+  runtime::Result<Solution> solve(const Problem &problem);
   PipelineMeasurement startMeasurement(const Trial &trial) const;
   void conclude(Trial &trial, const PipelineMeasurement &measurement);
 
@@ -86,6 +95,7 @@ private:
   std::unique_ptr<TempDirectory> directory;
   double maxError;
   Deadline deadline = Deadline::never();
+  HostStandIn *standIn = nullptr;
   /// By problem key.
   std::map<std::string, Solution> solutions;
   /// Per sample, the file of each input.

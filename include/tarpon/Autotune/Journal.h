@@ -90,6 +90,9 @@ struct Measurement {
   /// Whether it comes from a journal that was opened read-only: the system
   /// store.
   bool isSystem = false;
+  /// Whether it is what a model of the target says, which nobody has measured
+  /// or verified: `median` is its time, and there are no samples.
+  bool isModelled = false;
 
   /// Whether nothing is known against its results. A kernel that was found
   /// wrong once is not to be trusted, whatever it was before.
@@ -99,10 +102,10 @@ struct Measurement {
   }
 
   /// Whether it may have been the machine's fault: a full disk, or somebody
-  /// else's load.
+  /// else's load. What a compiler refuses it will refuse again.
   bool mayPass() const {
-    return status == MeasurementStatus::Failed ||
-           status == MeasurementStatus::TimedOut;
+    return !isModelled && (status == MeasurementStatus::Failed ||
+                           status == MeasurementStatus::TimedOut);
   }
 };
 
@@ -147,6 +150,13 @@ struct JournalContext {
   /// digest of its features, which a virtual machine may mask, and Tarpon's
   /// version by one of the sources that emit and compile kernels.
   static JournalContext forTarget(const TargetInfo &target);
+
+  /// Records of what a model says of candidates for `target`: never found among
+  /// those that were measured on it, nor the other way round. `model` names it
+  /// and its version.
+  static JournalContext forModel(const TargetInfo &target,
+                                 llvm::StringRef model);
+  bool isModel() const;
 };
 
 class Journal {

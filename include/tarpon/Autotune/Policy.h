@@ -159,6 +159,10 @@ inline constexpr size_t kMaxPipelineFinalists = 3;
 inline constexpr int kPipelineRounds = 2;
 inline constexpr double kPipelineTimeLimitSeconds = 120;
 
+/// Where candidates are modelled, how many of a problem are compiled unless the
+/// user says how many, or for how long.
+inline constexpr int64_t kModelledCandidates = 8;
+
 /// How much of --tuning-time may go into problems; the rest is for measuring
 /// whole models.
 inline constexpr double kSearchShare = 0.85;

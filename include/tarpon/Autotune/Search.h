@@ -71,6 +71,9 @@ public:
   void setFindPolicy(FindPolicy value) { findPolicy = value; }
   /// How it searches; guided and without limits unless it is set.
   void setSearchOptions(const SearchOptions &value) { searchOptions = value; }
+  /// Nothing can be run here: candidates are compiled and ranked by the model
+  /// of the compiler's backend, and the journal is that of the model.
+  void setModelled(bool value) { isModelled = value; }
   /// What Tarpon came with, and who answers before expected fractions do; null
   /// for none. Both must outlive the tuner.
   void setSystemStore(const Journal *value) { system = value; }
@@ -79,7 +82,8 @@ public:
   /// Does what the table of FindPolicy.h says, then gives the fastest right
   /// solution. A candidate that is wrong, crashes or hangs is recorded and
   /// never returned. An error means that nothing can be measured at all: no
-  /// evaluator, no journal, no disk.
+  /// evaluator, no journal, no disk; or, where candidates are modelled, that
+  /// none of them can be compiled.
   runtime::Result<Solution> find(const Problem &problem,
                                  const FindRequest &request = {});
 
@@ -133,6 +137,7 @@ private:
   SearchOptions searchOptions;
   const Journal *system = nullptr;
   const SolutionRanker *ranker = nullptr;
+  bool isModelled = false;
   SearchStatistics statistics;
 };
 

@@ -24,10 +24,11 @@ struct Solution {
   const Solver *solver = nullptr;
   PerfConfig config;
   /// "measured" in this run; "user-db" or "system-db" for what is on record;
+  /// "model" for what the target's model says where nothing can be measured;
   /// "heuristic" for what a model expects to be the fastest; "default" if
   /// nothing is known.
   std::string source;
-  /// There is one if it was measured, at any time.
+  /// There is one if it was measured or modelled, at any time.
   std::optional<Measurement> measurement;
   /// What the source of a guess expects it to take; none if it does not say.
   std::optional<double> expectedMs;

@@ -52,9 +52,10 @@ struct LayerRecord {
   std::string solver;
   PerfConfig config;
   int64_t workspaceBytes = 0;
-  /// "measured", "user-db", "default", ...
+  /// "measured", "user-db", "model", "default", ...
   std::string source;
-  /// Set together, if it was measured. Milliseconds.
+  /// Set if it was measured or modelled; of a model, only the median.
+  /// Milliseconds.
   struct Timing {
     double median = 0, mad = 0;
     int64_t samples = 0;
@@ -78,6 +79,8 @@ struct PipelineRecord {
   double median = 0, mad = 0;
   int64_t samples = 0;
 
+  /// Whether it is the sum of what a model says of the layers.
+  bool isModelled() const { return samples == 0; }
   bool operator==(const PipelineRecord &) const = default;
 };
 

@@ -196,7 +196,8 @@ TEST(TuningFileTest, ErrorsNameThePath) {
   } cases[] = {
       {"/candidates/0/layers/1/source", 3,
        "candidates[0].layers[1].source: expected one of \"measured\", "
-       "\"user-db\", \"system-db\", \"heuristic\", \"default\", got 3"},
+       "\"user-db\", \"system-db\", \"model\", \"heuristic\", \"default\", "
+       "got 3"},
       {"/candidates/0/layers/0/median_ms", "fast",
        "candidates[0].layers[0].median_ms: expected a number, got a string"},
       {"/candidates/0/layers/0/median_ms", -1.5,
@@ -288,6 +289,24 @@ TEST(TuningFileTest, AnotherTargetIsRefused) {
             prefix + "CPU with feature avx512f, not without it");
   EXPECT_EQ(refused([](auto &t) { t.features.push_back("avx512vnni"); }),
             prefix + "CPU without feature avx512vnni, not with it");
+}
+
+TEST(TuningFileTest, TimesOfAModel) {
+  TuningFile file = makeFile();
+  CandidateRecord &candidate = file.candidates[0];
+  candidate.pipeline = {0.5, 0, 0};
+  candidate.layers[0].source = "model";
+  candidate.layers[0].timing = {0.25, 0, 0, 0};
+  json document = json::parse(printTuningFile(file));
+  const json &written = document["candidates"][0];
+  EXPECT_EQ(written["pipeline"]["source"], "model");
+  EXPECT_EQ(written["layers"][0]["median_ms"], 0.25);
+  // Nobody has measured how right it is.
+  EXPECT_FALSE(written["layers"][0].contains("max_error"));
+  EXPECT_EQ(makeJson()["candidates"][0]["pipeline"]["source"], "measured");
+  auto read = parseTuningFile(document.dump(), "t.json");
+  ASSERT_TRUE(read) << read.message();
+  EXPECT_EQ(*read, file);
 }
 
 TEST(TuningFileTest, NamesOfChoices) {

@@ -1,0 +1,142 @@
+//===- HostStandIn.cpp - Runs a model where its target cannot be ----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostStandIn.h"
+
+#include "tarpon/Runtime/Measure.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::HostTensor;
+using runtime::Instance;
+using runtime::Result;
+
+static const GlobalChoice kReferenceChoice = {"fp32", "nchw", "on"};
+
+/// The user's, if there can be one.
+static std::unique_ptr<Journal> openHostJournal(const TargetInfo &target) {
+  JournalContext context = JournalContext::forTarget(target);
+  if (!llvm::sys::fs::create_directories(Journal::getDefaultDirectory()))
+    if (auto opened = Journal::open(Journal::getDefaultPath(target), context))
+      return std::move(*opened);
+  return Journal::openInMemory(context);
+}
+
+HostStandIn::HostStandIn(const TargetInfo &target, mlir::ModuleOp module,
+                         Progress &progress,
+                         const std::string &evaluatorProgram)
+    : kernels(target, openKernelCache(target)),
+      journal(openHostJournal(target)),
+      tuner(std::make_unique<Tuner>(kernels, *journal, progress,
+                                    evaluatorProgram)),
+      model(module, kernels) {}
+
+Result<std::unique_ptr<HostStandIn>>
+HostStandIn::create(mlir::ModuleOp module, const std::string &cpu,
+                    Progress &progress, const std::string &evaluatorProgram) {
+  Result<TargetInfo> target = getHostTarget(/*threads=*/0, cpu);
+  if (!target)
+    return target.error();
+  return std::unique_ptr<HostStandIn>(
+      new HostStandIn(*target, module, progress, evaluatorProgram));
+}
+
+SolutionSource HostStandIn::makeSource() {
+  return [this](const Problem &problem, const std::string &) {
+    return tuner->getTrusted(problem);
+  };
+}
+
+Result<std::vector<TensorRange>>
+HostStandIn::measureRanges(const std::string &fusion,
+                           const CalibrationInputs &inputs) {
+  if (runtime::Status status = model.calibrate(fusion, inputs, makeSource());
+      !status)
+    return status.error();
+  return model.getRanges(fusion);
+}
+
+static Result<std::vector<HostTensor>>
+copyTensors(const std::vector<HostTensor> &tensors) {
+  std::vector<HostTensor> copies;
+  for (const HostTensor &tensor : tensors) {
+    Result<HostTensor> copy = tensor.clone();
+    if (!copy)
+      return copy.error();
+    copies.push_back(std::move(*copy));
+  }
+  return copies;
+}
+
+Result<std::vector<HostStandIn::Outputs>>
+HostStandIn::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
+  Result<PreparedModel> prepared = model.prepare(choice);
+  if (!prepared)
+    return prepared.error();
+  Result<CompiledModel> compiled =
+      model.lower(std::move(*prepared), makeSource());
+  if (!compiled)
+    return compiled.error();
+  runtime::ExecutorOptions options;
+  options.threads = static_cast<int>(kernels.getTarget().threads);
+  options.paddedBuffers = true;
+  auto executor =
+      runtime::Executor::create(std::move(compiled->package), options);
+  if (!executor)
+    return executor.error();
+  Result<std::vector<HostTensor>> first = copyTensors(inputs.samples.front());
+  if (!first)
+    return first.error();
+  Result<Instance> instance =
+      Instance::create(std::move(*executor), std::move(*first));
+  if (!instance)
+    return instance.error();
+  std::vector<Outputs> results;
+  for (const std::vector<HostTensor> &sample : inputs.samples) {
+    for (auto [input, tensor] : llvm::zip_equal(instance->inputs(), sample))
+      std::copy_n(tensor.data.data(), tensor.data.size(), input.data.data());
+    instance->run();
+    Result<Outputs> outputs = copyTensors(instance->outputs());
+    if (!outputs)
+      return outputs.error();
+    results.push_back(std::move(*outputs));
+  }
+  return results;
+}
+
+Result<double> HostStandIn::measureError(const GlobalChoice &choice,
+                                         const CalibrationInputs &inputs) {
+  if (expected.empty()) {
+    Result<std::vector<Outputs>> reference = run(kReferenceChoice, inputs);
+    if (!reference)
+      return reference.error();
+    expected = std::move(*reference);
+  }
+  Result<std::vector<Outputs>> actual = run(choice, inputs);
+  if (!actual)
+    return actual.error();
+  double worst = 0;
+  for (auto [got, wanted] : llvm::zip_equal(*actual, expected))
+    for (auto [result, reference] : llvm::zip_equal(got, wanted)) {
+      Result<runtime::TensorComparison> comparison =
+          runtime::compareTensors(result, reference);
+      if (!comparison)
+        return comparison.error();
+      if (!std::isfinite(comparison->relativeL2))
+        return Error{"an output has a NaN or an infinity"};
+      worst = std::max(worst, comparison->relativeL2);
+    }
+  return worst;
+}
