@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds the networks that Tarpon is measured on.
 
-usage: build.py NAME...|all [--output DIR] [--batch N]
+usage: build.py NAME...|all [--output DIR] [--batch N] [--image N]
 
 Writes DIR/NAME.onnx, with the batch dimension symbolic, or DIR/NAME_bN.onnx
-with --batch N. A file that is newer than the builders is left alone.
+with --batch N. With --image N the image has N x N pixels instead of 224 x 224,
+for networks that end in a global pool; the file is NAME_iN.onnx. A file that is newer than the builders is left alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from builder import save
+from builder import IMAGE, ModelBuilder, save
 
 HERE = Path(__file__).resolve().parent
 
@@ -39,9 +40,11 @@ def up_to_date(path: Path) -> bool:
     return all(source.stat().st_mtime < written for source in HERE.glob("*.py"))
 
 
-def build(name: str, folder: Path, batch: int | None) -> Path:
+def build(name: str, folder: Path, batch: int | None, image: int) -> Path:
     """Builds one network unless it is there already; returns its path."""
     suffix = "" if batch is None else f"_b{batch}"
+    suffix += "" if image == IMAGE else f"_i{image}"
+    ModelBuilder.image_size = image
     path = folder / f"{name}{suffix}.onnx"
     if up_to_date(path):
         print(f"{path} is up to date")
@@ -55,7 +58,7 @@ def positive(text: str) -> int:
     """A whole number above 0."""
     value = int(text)
     if value < 1:
-        raise argparse.ArgumentTypeError("a batch has at least one image")
+        raise argparse.ArgumentTypeError("expected a number above 0")
     return value
 
 
@@ -69,10 +72,11 @@ def main() -> int:
     )
     parser.add_argument("--output", type=Path, default=HERE / "built", metavar="DIR")
     parser.add_argument("--batch", type=positive, metavar="N")
+    parser.add_argument("--image", type=positive, default=IMAGE, metavar="N")
     arguments = parser.parse_args()
     names = NETWORKS if "all" in arguments.names else arguments.names
     for name in names:
-        build(name, arguments.output, arguments.batch)
+        build(name, arguments.output, arguments.batch, arguments.image)
     return 0
 
 

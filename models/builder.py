@@ -73,9 +73,12 @@ class ModelBuilder:
         )
         return Value(name, shape[0])
 
+    # Pixels of a side of the image; build.py sets it for all builders.
+    image_size = IMAGE
+
     def image(self, name: str = "data") -> Value:
         """Adds the input of an ImageNet classifier."""
-        return self.input(name, [3, IMAGE, IMAGE])
+        return self.input(name, [3, self.image_size, self.image_size])
 
     def output(self, value: Value, shape: Sequence[int]) -> None:
         """Makes `value` an output; the batch dimension comes before `shape`."""
