@@ -25,6 +25,8 @@
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -100,6 +102,18 @@ makeTargetMachine(const GpuTarget &target) {
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
+/// Keeps LLVM's first error in the string behind `text`. Without a handler,
+/// LLVM ends the process. Warnings are of occupancy that was wished for, which
+/// a kernel's resources show.
+static void keepError(const llvm::DiagnosticInfo *info, void *text) {
+  auto &fault = *static_cast<std::string *>(text);
+  if (info->getSeverity() != llvm::DS_Error || !fault.empty())
+    return;
+  llvm::raw_string_ostream os(fault);
+  llvm::DiagnosticPrinterRawOStream printer(os);
+  info->print(printer);
+}
+
 /// Kernels arrive tiled, and unrolled where they want to be.
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
@@ -141,6 +155,8 @@ static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
     return fail("cannot be lowered for " + target.chip);
   auto lowered = *holder->getOps<gpu::GPUModuleOp>().begin();
   llvm::LLVMContext context;
+  std::string fault;
+  context.setDiagnosticHandlerCallBack(keepError, &fault);
   std::unique_ptr<llvm::Module> code =
       translateModuleToLLVMIR(lowered, context, module.getName());
   if (!code)
@@ -161,6 +177,10 @@ static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
                                       /*DisableVerify=*/true))
     return Error{"LLVM cannot write code for " + target.chip};
   passes.run(*code);
+  if (!fault.empty())
+    return Error{("kernel module '" + module.getName() +
+                  "' cannot be compiled for " + target.chip + ": " + fault)
+                     .str()};
   return std::vector<char>(bytes.begin(), bytes.end());
 }
 

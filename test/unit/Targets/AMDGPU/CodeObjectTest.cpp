@@ -115,6 +115,18 @@ TEST_P(CodeObjectTest, AssemblyIsOfTheChip) {
   EXPECT_THAT(*text, HasSubstr("s_barrier"));
 }
 
+/// LLVM's own complaints are errors, and do not end the process.
+TEST_P(CodeObjectTest, TooMuchLdsIsAnError) {
+  std::string text = kKernel;
+  text.replace(text.find("1024 x i8"), 9, "1048576 x i8");
+  auto object = compileCodeObject(parse(text), getTarget());
+  ASSERT_FALSE(object);
+  EXPECT_THAT(object.message(),
+              HasSubstr("kernel module 'sums' cannot be compiled for " +
+                        GetParam() + ": "));
+  EXPECT_THAT(object.message(), HasSubstr("local memory (1048576) exceeds"));
+}
+
 /// The static model reads the same from machine code as from text.
 TEST_P(CodeObjectTest, DisassemblyIsTheAssembly) {
   auto object = compileCodeObject(parse(kKernel), getTarget());
