@@ -76,8 +76,10 @@ ArrayRef<const Solver *> tarpon::getHostSolvers() { return solverList(); }
 
 ArrayRef<const Solver *> tarpon::getGpuSolvers() {
   static const Solver *const solvers[] = {
-      &getGpuDepthwise(), &getGpuElementwise(), &getGpuPool(),
-      &getGpuSoftmax(),   &getGpuLayerNorm(),   &getGpuReduce(),
+      &getGpuDepthwise(), &getGpuConvImplicitGemm(),
+      &getGpuGemm(),      &getGpuElementwise(),
+      &getGpuPool(),      &getGpuSoftmax(),
+      &getGpuLayerNorm(), &getGpuReduce(),
       &getGpuNaive(),
   };
   return solvers;

@@ -62,8 +62,10 @@ const Solver &getRecurrent();
 const Solver &getReference();
 
 /// Of GPUs.
+const Solver &getGpuConvImplicitGemm();
 const Solver &getGpuDepthwise();
 const Solver &getGpuElementwise();
+const Solver &getGpuGemm();
 const Solver &getGpuLayerNorm();
 const Solver &getGpuNaive();
 const Solver &getGpuPool();

@@ -61,6 +61,9 @@ public:
   /// All lanes of the workgroup have come here, and what they have written to
   /// LDS can be read.
   void barrier();
+  /// The compiler takes no more registers than let so many waves run on a SIMD
+  /// at a time.
+  void setWavesPerEu(int64_t waves);
 
 private:
   const GpuTarget &gpu;

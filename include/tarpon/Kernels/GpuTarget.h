@@ -14,6 +14,7 @@
 #ifndef TARPON_KERNELS_GPUTARGET_H
 #define TARPON_KERNELS_GPUTARGET_H
 
+#include "tarpon/Kernels/MatrixLayout.h"
 #include "tarpon/Kernels/TargetInfo.h"
 #include "tarpon/Runtime/DType.h"
 #include "tarpon/Runtime/Result.h"
@@ -75,6 +76,8 @@ struct GpuTarget {
   int64_t maxWaves = 8;
 
   MatrixUnit matrixUnit = MatrixUnit::Mfma;
+  /// Which rows of kMatrixLayouts (MatrixLayout.h) it has.
+  MatrixFamily matrixFamily = MatrixFamily::None;
   llvm::ArrayRef<MatrixInstruction> matrixInstructions;
   /// Fused multiply-adds of f32 per clock and compute unit, by vectors.
   int64_t vectorFmasPerClock = 128;
@@ -84,6 +87,10 @@ struct GpuTarget {
   double memoryGbps = 0;
   int64_t l2Bytes = 0;
   int64_t memoryCacheBytes = 0;
+
+  /// The fourth word of a raw buffer's resource: bytes that the third does not
+  /// count read as zero.
+  uint32_t bufferFlags = 0;
 
   /// global_load_lds and buffer_load ... lds: the widest in bytes; 0 for none.
   int64_t directToLdsBytes = 0;

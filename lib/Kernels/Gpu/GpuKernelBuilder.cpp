@@ -96,3 +96,8 @@ Value GpuKernelBuilder::getLds() {
 }
 
 void GpuKernelBuilder::barrier() { amdgpu::LDSBarrierOp::create(*this); }
+
+void GpuKernelBuilder::setWavesPerEu(int64_t waves) {
+  function->setAttr("rocdl.waves_per_eu",
+                    getI32IntegerAttr(static_cast<int32_t>(waves)));
+}

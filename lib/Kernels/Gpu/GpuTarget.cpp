@@ -84,6 +84,8 @@ static GpuTarget makeCdna(const char *chip, int64_t computeUnits,
                           double clockGhz, double memoryGbps) {
   GpuTarget target;
   target.chip = chip;
+  // [ISA], buffer resource descriptor: NUM_FORMAT float, DATA_FORMAT 32.
+  target.bufferFlags = 7u << 12 | 4u << 15;
   target.computeUnits = computeUnits;
   target.clockGhz = clockGhz;
   target.memoryGbps = memoryGbps;
@@ -103,6 +105,8 @@ static GpuTarget makeRdna(const char *chip, int64_t computeUnits,
   target.maxVectorRegisters = 256;
   target.maxWaves = 16;
   target.matrixUnit = MatrixUnit::Wmma;
+  // [ISA]: a bit that must be 1, and OOB_SELECT 3: raw, checked by bytes.
+  target.bufferFlags |= 1u << 24 | 3u << 28;
   return target;
 }
 
@@ -111,18 +115,21 @@ static const std::vector<GpuTarget> &getTable() {
     // MI250X, one of its two dies: 110 units at 1.7 GHz, 1.6 TB/s, 8 MiB L2.
     GpuTarget gfx90a = makeCdna("gfx90a", 110, 1.7, 1638);
     gfx90a.matrixInstructions = kGfx90aMatrix;
+    gfx90a.matrixFamily = MatrixFamily::CDNA2;
     gfx90a.l2Bytes = 8 << 20;
     gfx90a.directToLdsBytes = 4;
     // MI300X: 304 units at 2.1 GHz, 5.3 TB/s, 4 MiB L2 per die, 256 MiB
     // Infinity Cache. MI300A has 228 units.
     GpuTarget gfx942 = makeCdna("gfx942", 304, 2.1, 5300);
     gfx942.matrixInstructions = kGfx942Matrix;
+    gfx942.matrixFamily = MatrixFamily::CDNA3;
     gfx942.l2Bytes = 4 << 20;
     gfx942.memoryCacheBytes = 256 << 20;
     gfx942.directToLdsBytes = 4;
     // MI355X: 256 units at 2.4 GHz, 8 TB/s, 160 KiB of LDS [CDNA4].
     GpuTarget gfx950 = makeCdna("gfx950", 256, 2.4, 8000);
     gfx950.matrixInstructions = kGfx950Matrix;
+    gfx950.matrixFamily = MatrixFamily::CDNA4;
     gfx950.l2Bytes = 4 << 20;
     gfx950.memoryCacheBytes = 256 << 20;
     gfx950.ldsBytes = gfx950.ldsBytesPerUnit = 160 << 10;
@@ -131,12 +138,14 @@ static const std::vector<GpuTarget> &getTable() {
     // Cache.
     GpuTarget gfx1100 = makeRdna("gfx1100", 96, 2.5, 960);
     gfx1100.matrixInstructions = kGfx1100Matrix;
+    gfx1100.matrixFamily = MatrixFamily::RDNA3;
     gfx1100.l2Bytes = 6 << 20;
     gfx1100.memoryCacheBytes = 96 << 20;
     // RX 9070 XT: 64 units at 2.97 GHz, 640 GB/s, 8 MiB L2, 64 MiB Infinity
     // Cache.
     GpuTarget gfx1201 = makeRdna("gfx1201", 64, 2.97, 640);
     gfx1201.matrixInstructions = kGfx1201Matrix;
+    gfx1201.matrixFamily = MatrixFamily::RDNA4;
     gfx1201.l2Bytes = 8 << 20;
     gfx1201.memoryCacheBytes = 64 << 20;
     return std::vector{gfx90a, gfx942, gfx950, gfx1100, gfx1201};

@@ -12,7 +12,6 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <chrono>
@@ -142,20 +141,9 @@ Status EmulatedDevice::copyOut(std::span<char> to, const GpuMemory &from,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Which instructions the chip has; none for one that the table does not know.
-static MatrixFamily getMatrixFamily(llvm::StringRef chip) {
-  return llvm::StringSwitch<MatrixFamily>(chip)
-      .Case("gfx90a", MatrixFamily::CDNA2)
-      .Case("gfx942", MatrixFamily::CDNA3)
-      .Case("gfx950", MatrixFamily::CDNA4)
-      .Case("gfx1100", MatrixFamily::RDNA3)
-      .Case("gfx1201", MatrixFamily::RDNA4)
-      .Default(MatrixFamily::None);
-}
-
 EmulatorOptions EmulatedDevice::getEmulatorOptions() const {
   EmulatorOptions emulator;
-  emulator.matrixFamilies = static_cast<unsigned>(getMatrixFamily(gpu.chip));
+  emulator.matrixFamilies = static_cast<unsigned>(gpu.matrixFamily);
   emulator.waveSize = static_cast<unsigned>(gpu.waveSize);
   emulator.ldsBytes = gpu.ldsBytes;
   emulator.checkMemory = options.checkMemory;

@@ -187,16 +187,53 @@ Result<std::unique_ptr<SolverRunner>> SolverRunner::create(std::string cpu) {
   return std::unique_ptr<SolverRunner>(new SolverRunner(std::move(*target)));
 }
 
+namespace {
+
+/// Kernels for the emulated device, changed.
+class EditedBackend final : public KernelBackend {
+public:
+  EditedBackend(std::unique_ptr<KernelBackend> inner,
+                std::function<std::string(std::string)> edit)
+      : inner(std::move(inner)), edit(std::move(edit)) {}
+
+  std::string describe() const override { return inner->describe(); }
+  Result<std::vector<char>> compile(const KernelSource &kernel) const override {
+    std::string text = edit(inner->printMlir(kernel));
+    return std::vector<char>(text.begin(), text.end());
+  }
+  Result<LinkedKernels> link(const KernelObjects &objects) const override {
+    return inner->link(objects);
+  }
+  std::string printMlir(const KernelSource &kernel) const override {
+    return edit(inner->printMlir(kernel));
+  }
+  Result<std::string> printAssembly(const KernelSource &kernel) const override {
+    return inner->printAssembly(kernel);
+  }
+
+private:
+  std::unique_ptr<KernelBackend> inner;
+  std::function<std::string(std::string)> edit;
+};
+
+} // namespace
+
 Result<std::unique_ptr<SolverRunner>>
-SolverRunner::createEmulated(const std::string &gpu) {
+SolverRunner::createEmulated(const std::string &gpu,
+                             std::function<std::string(std::string)> edit) {
   Result<GpuTarget> known = parseGpuTarget(gpu);
   if (!known)
     return known.error();
   TargetInfo target = makeGpuTargetInfo(*known);
   target.arch = runtime::kEmulatedArch;
   std::unique_ptr<SolverRunner> runner(new SolverRunner(target));
-  runner->compiler = std::make_unique<KernelCompiler>(
-      target, nullptr, makeGpuBackend(*known, GpuCodeForm::Ir));
+  std::unique_ptr<KernelBackend> backend =
+      makeGpuBackend(*known, GpuCodeForm::Ir);
+  if (edit)
+    backend =
+        std::make_unique<EditedBackend>(std::move(backend), std::move(edit));
+  runner->compiler =
+      std::make_unique<KernelCompiler>(target, nullptr, std::move(backend));
   runner->device = makeEmulatedDevice(*known);
   return runner;
 }

@@ -15,6 +15,7 @@
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,9 +43,11 @@ class SolverRunner {
 public:
   /// `cpu` as for getHostTarget.
   static runtime::Result<std::unique_ptr<SolverRunner>> create(std::string cpu);
-  /// `gpu` as for parseGpuTarget.
+  /// `gpu` as for parseGpuTarget. `edit` may plant a fault into the text of a
+  /// kernel.
   static runtime::Result<std::unique_ptr<SolverRunner>>
-  createEmulated(const std::string &gpu);
+  createEmulated(const std::string &gpu,
+                 std::function<std::string(std::string)> edit = nullptr);
 
   const TargetInfo &getTarget() const { return target; }
 

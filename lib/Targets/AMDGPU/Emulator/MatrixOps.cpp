@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A matrix instruction gathers A, B and C from the lanes, as
-// tarpon/Targets/AMDGPU/MatrixLayout.h says, multiplies, and scatters D. It
+// tarpon/Kernels/MatrixLayout.h says, multiplies, and scatters D. It
 // sums over k in ascending order, rounding each sum to f32 (f32 products are
 // exact before that); hardware sums several products at once, in an order that
 // is not documented. Subnormal f16 are not flushed, as CDNA2 does.

@@ -26,8 +26,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_MATRIXLAYOUT_H
-#define TARPON_TARGETS_AMDGPU_MATRIXLAYOUT_H
+#ifndef TARPON_KERNELS_MATRIXLAYOUT_H
+#define TARPON_KERNELS_MATRIXLAYOUT_H
 
 #include <cstdint>
 #include <iterator>
@@ -198,4 +198,4 @@ findMatrixLayout(bool isWmma, unsigned m, unsigned n, unsigned k,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_MATRIXLAYOUT_H
+#endif // TARPON_KERNELS_MATRIXLAYOUT_H

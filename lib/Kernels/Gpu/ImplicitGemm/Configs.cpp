@@ -1,0 +1,232 @@
+//===- Configs.cpp - Which tiles are worth a try --------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Engine.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::gpuigemm;
+using llvm::divideCeil;
+
+namespace {
+struct BlockShape {
+  int64_t m, n;
+};
+} // namespace
+
+/// What defaults are chosen of: few, so that a network needs few kernels.
+static constexpr BlockShape kDefaultBlocks[] = {
+    {128, 128}, {128, 64}, {64, 64}, {32, 32}};
+
+/// What is worth measuring beside those.
+static constexpr BlockShape kMoreBlocks[] = {
+    {64, 128}, {256, 64}, {64, 256}, {64, 32}, {32, 64}};
+
+/// Bytes of a row of a step: eight chunks, which fill all banks of LDS; half of
+/// that where a step is a thousand instructions of vectors.
+static int64_t getRowBytes(const WaveOp &op) {
+  return op.kind == WaveOp::Kind::Fma ? 64 : 128;
+}
+
+/// A block, cut for waves so that their tiles are as square as it is: four
+/// waves, or eight of half as many lanes for large ones.
+static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
+                                            const BlockShape &block) {
+  bool isLarge = block.m * block.n > 64 * 64;
+  int64_t wavesM = gpu.waveSize == 32 && isLarge ? 4 : 2, wavesN = 2;
+  if (block.m < 64 && wavesM == 4)
+    std::swap(wavesM, wavesN);
+  TileFields fields{block.m,         block.n,
+                    /*blockK=*/0,    block.m / wavesM, block.n / wavesN,
+                    /*inst=*/0,
+                    /*stages=*/1,
+                    /*splitK=*/1,
+                    /*swizzle=*/1,
+                    /*wavesPerEu=*/2};
+  for (int64_t inst : getWaveOpSizes(gpu, dtype)) {
+    WaveOp op = *findWaveOp(gpu, dtype, inst);
+    fields.inst = inst;
+    fields.blockK = getRowBytes(op) / op.elementBytes();
+    if (Tile::make(gpu, dtype, fields))
+      return fields;
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Estimates
+//===----------------------------------------------------------------------===//
+
+/// The part of a step's clocks in which one compute unit multiplies: LDS serves
+/// what its waves read, and what is written for the next step.
+static double estimateIssue(const GpuTarget &gpu, const Tile &tile) {
+  const TileFields &f = tile.getFields();
+  double ops = static_cast<double>(tile.tilesM() * tile.tilesN() *
+                                   tile.rowBytes() / tile.getOp().depthBytes() *
+                                   tile.getOp().opsPerUnit());
+  double product = ops * static_cast<double>(tile.getOp().cycles) *
+                   static_cast<double>(tile.waves()) /
+                   static_cast<double>(gpu.simdsPerUnit);
+  double bytes = static_cast<double>(
+      (tile.waves() * (f.waveM + f.waveN) + f.blockM + f.blockN) *
+      tile.rowBytes());
+  double lds = bytes / static_cast<double>(gpu.ldsBytesPerClock);
+  // Barriers and addresses.
+  constexpr double kOverhead = 64;
+  return product / (std::max(product, lds) + kOverhead);
+}
+
+/// Workgroups of the product.
+static int64_t countBlocks(const Product &product, const BlockShape &block) {
+  const Geometry &g = product.geometry;
+  int64_t pixels = g.batched ? g.outPixels() : product.pixels();
+  return divideCeil(g.outChannels, block.m) * divideCeil(pixels, block.n) *
+         (g.batched ? g.batch : g.groups);
+}
+
+/// Of the peak: what is computed and wanted, and how many compute units have
+/// work.
+static double estimate(const GpuTarget &gpu, const Product &product,
+                       const Tile &tile) {
+  const Geometry &g = product.geometry;
+  const TileFields &f = tile.getFields();
+  int64_t blocks = countBlocks(product, {f.blockM, f.blockN}) * f.splitK;
+  double computed = static_cast<double>(blocks * f.blockM * f.blockN) /
+                    static_cast<double>(f.splitK);
+  double wanted =
+      static_cast<double>(product.pixels() * g.groups * g.outChannels);
+  double busy = std::min(1.0, static_cast<double>(blocks) /
+                                  static_cast<double>(gpu.computeUnits));
+  Depth depth(tile, g);
+  double padding = static_cast<double>(g.taps() * g.channels) /
+                   static_cast<double>(depth.steps * f.blockK);
+  return estimateIssue(gpu, tile) * wanted / computed * busy * padding;
+}
+
+/// As many splits as keep all compute units busy, of four steps and more.
+static int64_t chooseSplits(const GpuTarget &gpu, const Product &product,
+                            const Tile &tile) {
+  const TileFields &f = tile.getFields();
+  int64_t blocks = countBlocks(product, {f.blockM, f.blockN});
+  int64_t wanted = gpu.computeUnits / blocks;
+  int64_t most = Depth(tile, product.geometry).steps / 4;
+  return std::clamp<int64_t>(std::min(wanted, most), 1, getMaxSplits(product));
+}
+
+namespace {
+struct Ranked {
+  double fraction;
+  TileFields fields;
+};
+} // namespace
+
+/// Tiles of those blocks, best estimate first. Where even those leave compute
+/// units without work, k is split.
+static std::vector<Ranked> rankTiles(const Problem &problem,
+                                     const TargetInfo &target,
+                                     const Product &product,
+                                     ArrayRef<BlockShape> blocks) {
+  const GpuTarget &gpu = *target.gpu;
+  DType dtype = problem.operands[0].dtype;
+  std::vector<Ranked> ranked;
+  for (const BlockShape &block : blocks) {
+    std::optional<TileFields> fields = makeFields(gpu, dtype, block);
+    if (!fields)
+      continue;
+    fields->splitK =
+        chooseSplits(gpu, product, *Tile::make(gpu, dtype, *fields));
+    std::optional<Tile> tile = Tile::make(gpu, dtype, *fields);
+    double fraction = estimate(gpu, product, *tile);
+    // Sums are stored, read and added once more.
+    if (fields->splitK > 1)
+      fraction *= 0.7;
+    ranked.push_back({fraction, *fields});
+  }
+  llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
+    return a.fraction > b.fraction;
+  });
+  return ranked;
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+PerfConfig gpuigemm::getDefaultConfig(const Problem &problem,
+                                      const TargetInfo &target,
+                                      const Product &product) {
+  return rankTiles(problem, target, product, kDefaultBlocks)
+      .front()
+      .fields.toConfig();
+}
+
+/// What the busier one of compute units and memory takes, over what it takes
+/// with the best tile.
+double gpuigemm::estimateFraction(const Problem &problem,
+                                  const TargetInfo &target,
+                                  const Product &product) {
+  const GpuTarget &gpu = *target.gpu;
+  double fraction =
+      rankTiles(problem, target, product, kDefaultBlocks).front().fraction;
+  double compute = problem.flops() / gpu.peakGflops(problem.operands[0].dtype);
+  double memory = problem.bytes() / gpu.memoryGbps;
+  // Launches, and what the estimate does not know.
+  return 0.8 * std::max(compute, memory) / std::max(compute / fraction, memory);
+}
+
+/// A tile with one field changed, each way that makes sense.
+static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
+                                           const TileFields &fields) {
+  std::vector<TileFields> variants;
+  auto add = [&](auto change) {
+    TileFields variant = fields;
+    change(variant);
+    variants.push_back(variant);
+  };
+  add([](TileFields &f) { f.stages = 2; });
+  add([](TileFields &f) {
+    f.stages = 2;
+    f.blockK /= 2;
+  });
+  add([](TileFields &f) { f.blockK /= 2; });
+  for (int64_t inst : getWaveOpSizes(gpu, dtype))
+    add([=](TileFields &f) { f.inst = inst; });
+  add([](TileFields &f) { f.splitK = f.splitK == 1 ? 2 : f.splitK / 2; });
+  add([](TileFields &f) { f.wavesPerEu = 0; });
+  return variants;
+}
+
+std::vector<PerfConfig> gpuigemm::getConfigs(const Problem &problem,
+                                             const TargetInfo &target,
+                                             const Product &product) {
+  // Each is a kernel to compile.
+  constexpr size_t kMost = 32, kVaried = 4;
+  std::vector<Ranked> ranked =
+      rankTiles(problem, target, product, kDefaultBlocks);
+  std::vector<PerfConfig> configs;
+  auto add = [&](const TileFields &fields) {
+    PerfConfig config = fields.toConfig();
+    if (configs.size() < kMost && !llvm::is_contained(configs, config) &&
+        getTile(problem, target, product, config))
+      configs.push_back(config);
+  };
+  for (const Ranked &tile : ranked)
+    add(tile.fields);
+  for (const Ranked &tile : rankTiles(problem, target, product, kMoreBlocks))
+    add(tile.fields);
+  ranked.resize(std::min(ranked.size(), kVaried));
+  for (const Ranked &tile : ranked)
+    for (const TileFields &variant :
+         getVariants(*target.gpu, problem.operands[0].dtype, tile.fields))
+      add(variant);
+  return configs;
+}

@@ -1,0 +1,99 @@
+//===- Engine.h - Tiled products on GPUs ---------------------- -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the solvers for convolutions and matrix products share: everything but
+// how a problem maps to a geometry.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_ENGINE_H
+#define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_ENGINE_H
+
+#include "Packing.h"
+
+namespace tarpon::gpuigemm {
+
+/// A problem as a product.
+struct Product {
+  Geometry geometry;
+  FilterStack filters;
+  /// Of a batch.
+  std::optional<igemm::Batch> batch;
+
+  /// Whether the kernel reads the input where it lies; if not, how it lies, as
+  /// `images` times `packed`.
+  bool readsInput;
+  InputStrides inputStrides;
+  Geometry packed;
+  int64_t images;
+
+  /// Rows of D in all blocks: what there is to compute of.
+  int64_t pixels() const { return geometry.batch * geometry.outPixels(); }
+};
+
+/// Whether the engine computes this.
+Applicability isSupported(const Problem &problem, const TargetInfo &target,
+                          const Product &product);
+
+/// The tile that a config describes, if it is one for this product.
+std::optional<Tile> getTile(const Problem &problem, const TargetInfo &target,
+                            const Product &product, const PerfConfig &config);
+
+/// Configs.cpp
+std::vector<PerfConfig> getConfigs(const Problem &problem,
+                                   const TargetInfo &target,
+                                   const Product &product);
+PerfConfig getDefaultConfig(const Problem &problem, const TargetInfo &target,
+                            const Product &product);
+/// Of the peak, by the estimate that ranks the tiles.
+double estimateFraction(const Problem &problem, const TargetInfo &target,
+                        const Product &product);
+
+/// Splits of k whose sums fit the workspace.
+int64_t getMaxSplits(const Product &product);
+int64_t getWorkspaceSize(const Problem &problem, const Product &product);
+SolutionPlan planProduct(const Problem &problem, const Product &product,
+                         const Tile &tile);
+
+class EngineSolver : public Solver {
+public:
+  bool knowsSlices() const final { return true; }
+
+  int64_t workspaceSize(const Problem &problem,
+                        const TargetInfo &) const final {
+    return getWorkspaceSize(problem, getProduct(problem));
+  }
+  PerfConfig defaultConfig(const Problem &problem,
+                           const TargetInfo &target) const final {
+    return getDefaultConfig(problem, target, getProduct(problem));
+  }
+  std::vector<PerfConfig> configs(const Problem &problem,
+                                  const TargetInfo &target) const final {
+    return getConfigs(problem, target, getProduct(problem));
+  }
+  bool isValidConfig(const Problem &problem, const TargetInfo &target,
+                     const PerfConfig &config) const final {
+    return getTile(problem, target, getProduct(problem), config).has_value();
+  }
+  double expectedFraction(const Problem &problem,
+                          const TargetInfo &target) const final {
+    return estimateFraction(problem, target, getProduct(problem));
+  }
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const final {
+    Product product = getProduct(problem);
+    return planProduct(problem, product,
+                       *getTile(problem, target, product, config));
+  }
+
+protected:
+  virtual Product getProduct(const Problem &problem) const = 0;
+};
+
+} // namespace tarpon::gpuigemm
+
+#endif // TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_ENGINE_H

@@ -1,0 +1,69 @@
+//===- Packing.h - Operands as the product reads them --------- -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Filters that are constants are packed at compile time, others by a launch of
+// the same solution; inputs that the product cannot read where they lie are
+// rewritten by one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PACKING_H
+#define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PACKING_H
+
+#include "ProductKernel.h"
+
+namespace tarpon::gpuigemm {
+
+using igemm::FilterStrides;
+
+/// A stack of filters: one for each group, or of a batch.
+struct FilterStack {
+  int64_t count;
+  int64_t elements; ///< from one to the next
+  FilterStrides strides;
+};
+
+/// Bytes of all packed filters.
+int64_t getPackedBytes(const Tile &tile, const Geometry &geometry,
+                       int64_t filters);
+
+/// The packed filters; see ProductKernel.h.
+std::vector<char> packFilters(const Tile &tile, const Geometry &geometry,
+                              const FilterStack &stack,
+                              llvm::ArrayRef<char> bytes);
+
+/// Appends the launch that packs operand 1 to byte `packed` of the workspace.
+void planFilterPack(SolutionPlan &plan, const Tile &tile,
+                    const Geometry &geometry, const FilterStack &stack,
+                    DType dtype, int64_t packed);
+
+/// How an operand lies in memory, in elements.
+struct InputStrides {
+  int64_t image, pixel, channel;
+};
+
+/// Appends the launch that rewrites operand 0 as [image][pixel][group][channel]
+/// at byte `packed` of the workspace, with channels padded by zeros to whole
+/// chunks.
+void planInputPack(SolutionPlan &plan, const Geometry &geometry, DType dtype,
+                   const InputStrides &strides, int64_t images, int64_t packed);
+int64_t getInputPackBytes(const Geometry &geometry, DType dtype,
+                          int64_t images);
+
+/// Appends the launch that adds up the sums of several splits, which lie in the
+/// workspace at `sums`, and stores results. See getSumChannels.
+void planSums(SolutionPlan &plan, const Problem &problem,
+              const ResultSpec &spec, const Geometry &geometry,
+              const Tile &tile, const ChannelTables &tables,
+              BufferSlot batchTable, BufferSlot sums, int64_t splits);
+
+/// Per channel tables are padded to that many channels per group.
+int64_t getPaddedChannels(const Tile &tile, const Geometry &geometry);
+
+} // namespace tarpon::gpuigemm
+
+#endif // TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PACKING_H

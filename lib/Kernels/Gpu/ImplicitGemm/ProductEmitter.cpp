@@ -1,0 +1,419 @@
+//===- ProductEmitter.cpp - Emits the kernel that multiplies --------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductEmitter.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
+#include <limits>
+#include <tuple>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::gpuigemm;
+
+/// Beyond every buffer, with the uniform offset added or not.
+static constexpr int64_t kNowhere = std::numeric_limits<int32_t>::min();
+
+ProductEmitter::ProductEmitter(GpuKernelBuilder &b, const ProductKernel &kernel,
+                               const ResultAccess *result)
+    : b(b), ints(b), kernel(kernel), spec(kernel.spec), tile(spec.tile),
+      result(result), wave(b, tile), perTap(kernel.perTap.bind(b)) {}
+
+void ProductEmitter::emit() {
+  if (int64_t waves = tile.getFields().wavesPerEu)
+    b.setWavesPerEu(waves);
+  thread = ints.from(b.getLane());
+  zero = ints.cst(0);
+  decodeBlock();
+  prepareFilter();
+  preparePixels();
+  wave.prepare(thread);
+  finish(runSteps());
+}
+
+//===----------------------------------------------------------------------===//
+// Which block
+//===----------------------------------------------------------------------===//
+
+void ProductEmitter::decodeBlock() {
+  Value rest = ints.from(b.getBegin());
+  std::tie(rest, block.channelBlock) =
+      kernel.channelBlocks.bind(b).divRem(b, rest);
+  std::tie(rest, block.pixelBlock) = kernel.pixelBlocks.bind(b).divRem(b, rest);
+  block.split = zero;
+  if (spec.split)
+    std::tie(rest, block.split) = kernel.splits.bind(b).divRem(b, rest);
+  block.group = spec.batched ? zero : rest;
+  block.image = spec.batched ? rest : zero;
+  block.firstStep = zero;
+  block.endStep = ints.param(kernel.steps);
+  if (!spec.split)
+    return;
+  Value count = ints.param(kernel.stepsPerSplit);
+  block.firstStep = b.mul(block.split, count);
+  block.endStep = b.minS(b.add(block.firstStep, count), block.endStep);
+}
+
+/// An entry of the row of this image.
+static Value loadFromTable(KernelBuilder &b, Ints &ints, Value table,
+                           Value image, int64_t columns, int64_t column) {
+  Value at = ints.add(ints.mul(image, columns), column);
+  return b.load(b.offset(table, ints.widen(ints.mul(at, 4))), b.getI32Type());
+}
+
+Value ProductEmitter::makeResource(Value buffer, Value bytes) {
+  Value flags = b.cstLike(
+      b.getI32Type(),
+      static_cast<double>(static_cast<int32_t>(b.getGpu().bufferFlags)));
+  Value stride = b.cstLike(b.getI16Type(), 0);
+  auto resource = LLVM::LLVMPointerType::get(b.getContext(), 8);
+  return ROCDL::MakeBufferRsrcOp::create(b, resource, buffer, stride,
+                                         ints.widen(bytes), flags);
+}
+
+void ProductEmitter::prepareFilter() {
+  filter = makeResource(b.getBuffer(kernel.filterBuffer),
+                        ints.param(kernel.filterBytes));
+  Value index = block.group;
+  if (spec.batched)
+    index = loadFromTable(b, ints, b.getBuffer(kernel.tableBuffer), block.image,
+                          kernel.tableColumns, 1);
+  Value blocks = ints.from(kernel.channelBlocks.bind(b).getDivisor());
+  Value at = b.add(b.mul(index, blocks), block.channelBlock);
+  filterStart = ints.mul(b.mul(at, ints.param(kernel.steps)), tile.bytesOfA());
+  filterOffset = ints.mul(thread, kChunkBytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Which pixels
+//===----------------------------------------------------------------------===//
+
+void ProductEmitter::preparePixels() {
+  input = makeResource(b.getBuffer(kernel.inputBuffer),
+                       ints.param(kernel.inputBytes));
+  for (const ProductKernel::Dimension &dimension : kernel.dimensions) {
+    sizes.push_back(ints.param(dimension.size));
+    dilations.push_back(ints.param(dimension.dilation));
+    tapBytes.push_back(ints.param(dimension.tapBytes));
+    tapDivisors.push_back(dimension.tap.bind(b));
+  }
+  channelBytes = ints.param(kernel.channelBytes);
+  fill = b.broadcast(ints.param(kernel.fill), kChunkBytes / 4);
+
+  chunk = ints.rem(thread, tile.rowChunks());
+  chunkOffset = ints.mul(chunk, kChunkBytes);
+  Value row = ints.div(thread, tile.rowChunks());
+  Value first = b.add(ints.mul(block.pixelBlock, tile.getFields().blockN), row);
+  for (int64_t i = 0; i < tile.loadsOfB(); ++i)
+    pixels.push_back(makePixel(ints.add(first, i * tile.rowsPerLoad())));
+
+  Value swizzle =
+      ints.rem(ints.div(row, tile.rowsPerLine()), tile.swizzledChunks());
+  Value place = ints.mul(ints.exclusiveOr(chunk, swizzle), kChunkBytes);
+  writeA = b.add(ints.mul(row, tile.rowBytes()), place);
+}
+
+ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
+  WindowPixel pixel;
+  pixel.offset = b.mul(block.group, ints.param(kernel.groupBytes));
+  if (spec.batched)
+    pixel.offset = loadFromTable(b, ints, b.getBuffer(kernel.tableBuffer),
+                                 block.image, kernel.tableColumns, 0);
+  // With several taps to a step, the tap tells the channel.
+  if (!spec.merged)
+    pixel.offset = b.add(pixel.offset, chunkOffset);
+  Value rest = index;
+  for (const ProductKernel::Dimension &dimension : kernel.dimensions) {
+    Value place;
+    std::tie(rest, place) = dimension.pixel.bind(b).divRem(b, rest);
+    Value start = b.sub(b.mul(place, ints.param(dimension.stride)),
+                        ints.param(dimension.pad));
+    pixel.starts.push_back(start);
+    pixel.offset =
+        b.add(pixel.offset, b.mul(start, ints.param(dimension.bytes)));
+  }
+  pixel.offset =
+      b.add(pixel.offset, b.mul(rest, ints.param(kernel.imageBytes)));
+  // A pixel that does not exist lies outside of the input with every tap.
+  Value exists = b.slt(index, ints.param(kernel.pixels));
+  pixel.starts[0] = b.select(exists, pixel.starts[0], ints.cst(1 << 30));
+  return pixel;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+ProductEmitter::Tap ProductEmitter::getTap(Value step) {
+  Tap tap;
+  Value index = step, inTap;
+  if (spec.merged)
+    index = b.add(ints.mul(step, tile.rowChunks()), chunk);
+  std::tie(index, inTap) = perTap.divRem(b, index);
+  int64_t stride = spec.merged ? kChunkBytes : tile.rowBytes();
+  tap.channel = ints.mul(inTap, stride);
+  tap.bytes = zero;
+  for (size_t i = 0; i < tapDivisors.size(); ++i) {
+    Value place = index;
+    if (i + 1 < tapDivisors.size())
+      std::tie(index, place) = tapDivisors[i].divRem(b, index);
+    tap.starts.push_back(b.mul(place, dilations[i]));
+    tap.bytes = b.add(tap.bytes, b.mul(place, tapBytes[i]));
+    // Behind the last tap there is nothing; alone in merged steps that matters.
+    if (spec.merged && i + 1 == tapDivisors.size())
+      tap.isValid = b.slt(place, ints.from(tapDivisors[i].getDivisor()));
+  }
+  if (spec.merged)
+    tap.bytes = b.add(tap.bytes, tap.channel);
+  else
+    tap.isValid = b.slt(b.add(tap.channel, chunkOffset), channelBytes);
+  return tap;
+}
+
+Value ProductEmitter::getOffset(const WindowPixel &pixel, const Tap &tap) {
+  Value isInside = tap.isValid;
+  for (size_t i = 0; i < pixel.starts.size(); ++i) {
+    Value place = b.add(pixel.starts[i], tap.starts[i]);
+    isInside = b.andI(isInside, b.ult(place, sizes[i]));
+  }
+  return b.select(isInside, b.add(pixel.offset, tap.bytes), ints.cst(kNowhere));
+}
+
+Value ProductEmitter::loadChunk(Value resource, Value offset,
+                                Value uniformOffset) {
+  VectorType type = b.vec(b.getI32Type(), kChunkBytes / 4);
+  return ROCDL::RawPtrBufferLoadOp::create(b, type, resource, offset,
+                                           uniformOffset, zero, ArrayAttr(),
+                                           ArrayAttr(), ArrayAttr());
+}
+
+Value ProductEmitter::clampStep(Value step) {
+  return b.minS(step, ints.sub(block.endStep, ints.cst(1)));
+}
+
+ProductEmitter::Values ProductEmitter::getOffsets(Value step) {
+  Tap tap = getTap(clampStep(step));
+  Values offsets;
+  for (const WindowPixel &pixel : pixels)
+    offsets.push_back(getOffset(pixel, tap));
+  return offsets;
+}
+
+ProductEmitter::Staged ProductEmitter::load(Value step, const Values &offsets) {
+  step = clampStep(step);
+  Staged staged;
+  Value start = b.add(filterStart, ints.mul(step, tile.bytesOfA()));
+  for (int64_t i = 0; i < tile.loadsOfA(); ++i)
+    staged.a.push_back(
+        loadChunk(filter, filterOffset,
+                  ints.add(start, i * tile.threads() * kChunkBytes)));
+  // What all lanes share is computed here, again: carried from step to step, it
+  // would end up in a vector register.
+  Value channel = spec.merged ? zero : getTap(step).channel;
+  for (Value offset : offsets)
+    staged.b.push_back(loadChunk(input, offset, channel));
+  if (tile.getOp().isInteger())
+    staged.offsets = offsets;
+  return staged;
+}
+
+//===----------------------------------------------------------------------===//
+// LDS
+//===----------------------------------------------------------------------===//
+
+Value ProductEmitter::convert(Value loaded, Value offset) {
+  if (spec.isUnsigned())
+    loaded = ints.exclusiveOr(
+        loaded,
+        b.cstLike(loaded.getType(), static_cast<double>(int32_t(0x80808080))));
+  Value isInside = b.cmp(KernelBuilder::Pred::sge, offset, zero);
+  return b.select(isInside, loaded, fill);
+}
+
+void ProductEmitter::storeChunk(Value loaded, Value address, int64_t offset) {
+  Value pointer = b.offset(b.offset(b.getLds(), address), offset);
+  LLVM::StoreOp::create(b, loaded, pointer, kChunkBytes);
+}
+
+void ProductEmitter::storeToLds(const Staged &staged, Value stage) {
+  Value address = stage ? b.add(writeA, stage) : writeA;
+  int64_t step = tile.rowsPerLoad() * tile.rowBytes();
+  for (auto [i, loaded] : llvm::enumerate(staged.a))
+    storeChunk(loaded, address, static_cast<int64_t>(i) * step);
+  for (auto [i, loaded] : llvm::enumerate(staged.b)) {
+    Value value = loaded;
+    if (tile.getOp().isInteger())
+      value = convert(value, staged.offsets[i]);
+    storeChunk(value, address,
+               tile.bytesOfA() + static_cast<int64_t>(i) * step);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+ProductEmitter::Values ProductEmitter::flatten(const Carried &carried) const {
+  Values all(carried.sums);
+  const Staged &staged = carried.staged;
+  for (const Values *part :
+       {&staged.a, &staged.b, &staged.offsets, &carried.offsets})
+    all.append(part->begin(), part->end());
+  if (carried.stage)
+    all.push_back(carried.stage);
+  return all;
+}
+
+ProductEmitter::Carried ProductEmitter::unflatten(ValueRange values,
+                                                  const Carried &like) const {
+  Carried carried = like;
+  Staged &staged = carried.staged;
+  for (Values *part : {&carried.sums, &staged.a, &staged.b, &staged.offsets,
+                       &carried.offsets}) {
+    llvm::copy(values.take_front(part->size()), part->begin());
+    values = values.drop_front(part->size());
+  }
+  if (carried.stage)
+    carried.stage = values.front();
+  return carried;
+}
+
+ProductEmitter::Values ProductEmitter::runSteps() {
+  bool hasStages = tile.getFields().stages == 2;
+  Carried carried;
+  carried.sums = wave.makeSums();
+  Value step = block.firstStep, second = ints.add(step, 1);
+  carried.staged = load(step, getOffsets(step));
+  carried.offsets = getOffsets(second);
+  if (hasStages) {
+    carried.stage = zero;
+    storeToLds(carried.staged, /*stage=*/nullptr);
+    carried.staged = load(second, carried.offsets);
+    carried.offsets = getOffsets(ints.add(step, 2));
+    b.barrier();
+  }
+  Values results =
+      b.forLoop(block.firstStep, block.endStep, ints.cst(1), flatten(carried),
+                [&](Value step, ValueRange values) {
+                  Carried before = unflatten(values, carried);
+                  return flatten(hasStages ? runTwoStages(step, before)
+                                           : runOneStage(step, before));
+                });
+  return unflatten(results, carried).sums;
+}
+
+/// What was loaded during the step before goes to LDS when all waves are done
+/// with that step.
+ProductEmitter::Carried ProductEmitter::runOneStage(Value step,
+                                                    const Carried &carried) {
+  b.barrier();
+  storeToLds(carried.staged, /*stage=*/nullptr);
+  b.barrier();
+  Carried after = carried;
+  after.staged = load(ints.add(step, 1), carried.offsets);
+  fenceSchedule();
+  after.offsets = getOffsets(ints.add(step, 2));
+  after.sums = wave.multiply(/*stage=*/nullptr, carried.sums);
+  return after;
+}
+
+/// While one stage is multiplied, the other one is filled with what was loaded
+/// during the step before, and the step behind that is loaded.
+ProductEmitter::Carried ProductEmitter::runTwoStages(Value step,
+                                                     const Carried &carried) {
+  Carried after = carried;
+  after.stage = b.sub(ints.cst(tile.stageBytes()), carried.stage);
+  storeToLds(carried.staged, after.stage);
+  after.staged = load(ints.add(step, 2), carried.offsets);
+  fenceSchedule();
+  after.offsets = getOffsets(ints.add(step, 3));
+  after.sums = wave.multiply(carried.stage, carried.sums);
+  b.barrier();
+  return after;
+}
+
+/// LLVM would issue loads late, to save registers, and then wait for them.
+void ProductEmitter::fenceSchedule() {
+  amdgpu::SchedBarrierOp::create(
+      b, amdgpu::sched_barrier_opt_enumAttr::get(
+             b.getContext(), amdgpu::sched_barrier_opt_enum::none));
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void ProductEmitter::finish(const Values &sums) {
+  Value channel = ints.mul(block.channelBlock, tile.getFields().blockM);
+  Value first = ints.mul(block.pixelBlock, tile.getFields().blockN);
+  Values columns;
+  for (int64_t i = 0; i < tile.tilesN(); ++i)
+    columns.push_back(b.add(first, wave.getPixel(i)));
+  if (spec.split)
+    storeSums(sums, channel, columns);
+  else
+    storeResults(sums, channel, columns);
+}
+
+void ProductEmitter::forRuns(
+    const Values &sums, Value channel, Values columns,
+    function_ref<void(Value)> prepare,
+    function_ref<void(int64_t, Value, Value, Value)> store) {
+  Value channels = ints.param(kernel.channels);
+  Value count = ints.param(kernel.pixels);
+  int64_t runs = tile.sumsPerColumn() / tile.run();
+  for (int64_t run = 0; run < runs; ++run) {
+    Value first = b.add(channel, wave.getRunChannel(run));
+    b.ifThen(b.slt(first, channels), [&] {
+      prepare(first);
+      for (auto [i, pixel] : llvm::enumerate(columns))
+        b.ifThen(b.slt(pixel, count), [&] {
+          int64_t column = static_cast<int64_t>(i);
+          store(column, pixel, first, wave.getRun(sums, column, run));
+        });
+    });
+  }
+}
+
+void ProductEmitter::storeResults(const Values &sums, Value channel,
+                                  Values columns) {
+  ResultAccess::Bound bound = result->bind(b);
+  SmallVector<ResultAccess::Bound::Pixel> places;
+  Value firstPixel = b.mul(block.image, ints.param(kernel.pixels));
+  for (Value column : columns)
+    places.push_back(bound.getPixel(b.add(firstPixel, column), block.group,
+                                    block.image, column));
+  ResultAccess::Bound::Channels shared;
+  forRuns(
+      sums, channel, columns,
+      [&](Value first) {
+        shared = bound.getChannels(block.group, first, block.image);
+      },
+      [&](int64_t column, Value, Value, Value run) {
+        bound.store(places[column], shared, run);
+      });
+}
+
+void ProductEmitter::storeSums(const Values &sums, Value channel,
+                               Values columns) {
+  Value buffer = b.getBuffer(kernel.sumsBuffer);
+  Value pitch = ints.param(kernel.sumsPitch);
+  Value start = b.mul(block.split, ints.param(kernel.allPixels));
+  start = b.add(start, b.mul(block.image, ints.param(kernel.pixels)));
+  Value groupStart = b.mul(block.group, ints.param(kernel.sumsOfGroup));
+  forRuns(
+      sums, channel, columns, [](Value) {},
+      [&](int64_t, Value pixel, Value first, Value run) {
+        Value element =
+            b.add(b.mul(b.add(start, pixel), pitch), b.add(groupStart, first));
+        // Runs are padded there, and so is the store.
+        b.store(run, b.offset(buffer, ints.widen(ints.mul(element, 4))));
+      });
+}

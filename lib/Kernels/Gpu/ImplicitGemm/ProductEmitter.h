@@ -1,0 +1,123 @@
+//===- ProductEmitter.h - Emits the kernel that multiplies ---- -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTEMITTER_H
+#define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTEMITTER_H
+
+#include "ProductKernel.h"
+#include "WaveProduct.h"
+
+namespace tarpon::gpuigemm {
+
+class ProductEmitter {
+public:
+  using Value = mlir::Value;
+  using Values = mlir::SmallVector<Value>;
+
+  /// `result` is null if the sums are stored as they are.
+  ProductEmitter(GpuKernelBuilder &b, const ProductKernel &kernel,
+                 const ResultAccess *result);
+  void emit();
+
+private:
+  /// Which block of D this workgroup computes, and with which steps of k.
+  struct Block {
+    Value group, image; ///< the second of a batch, else 0
+    Value channelBlock, pixelBlock, split;
+    Value firstStep, endStep;
+  };
+  /// A pixel whose chunks this lane loads: where its window starts.
+  struct WindowPixel {
+    Values starts; ///< by dimension
+    Value offset;  ///< bytes
+  };
+  /// What a lane has loaded for one step.
+  struct Staged {
+    Values a, b;
+    Values offsets; ///< of b, where padding must be told from data
+  };
+  struct Tap {
+    Values starts; ///< by dimension, in pixels
+    Value bytes, channel;
+    Value isValid; ///< or null
+  };
+
+  // Preparing.
+  void decodeBlock();
+  void prepareFilter();
+  void preparePixels();
+  WindowPixel makePixel(Value index);
+  Value makeResource(Value buffer, Value bytes);
+
+  // One step.
+  /// Where this lane's chunks of the input are, in bytes.
+  Values getOffsets(Value step);
+  /// `offsets` are those of the step.
+  Staged load(Value step, const Values &offsets);
+  /// No step behind the last one: what is loaded ahead of it is not used, but
+  /// must be there.
+  Value clampStep(Value step);
+  Tap getTap(Value step);
+  Value getOffset(const WindowPixel &pixel, const Tap &tap);
+  Value loadChunk(Value resource, Value offset, Value uniformOffset);
+  /// Chunks of B as the matrix instruction takes them.
+  Value convert(Value chunk, Value offset);
+  void storeToLds(const Staged &staged, Value stage);
+  void storeChunk(Value chunk, Value address, int64_t offset);
+
+  // All steps.
+  /// What goes from one step to the next.
+  struct Carried {
+    Values sums;
+    Staged staged;
+    /// Of the step that is loaded next: computed while the one before it is
+    /// multiplied, so that loads can be issued at once.
+    Values offsets;
+    Value stage; ///< of LDS that is multiplied; null if there is one only
+  };
+  Values runSteps();
+  Carried runOneStage(Value step, const Carried &carried);
+  Carried runTwoStages(Value step, const Carried &carried);
+  void fenceSchedule();
+
+  Values flatten(const Carried &carried) const;
+  /// The inverse; `like` has as many values.
+  Carried unflatten(mlir::ValueRange values, const Carried &like) const;
+
+  // The end.
+  void finish(const Values &sums);
+  void storeResults(const Values &sums, Value channel, Values pixels);
+  void storeSums(const Values &sums, Value channel, Values pixels);
+  void forRuns(const Values &sums, Value channel, Values pixels,
+               llvm::function_ref<void(Value first)> prepare,
+               llvm::function_ref<void(int64_t column, Value pixel, Value first,
+                                       Value run)>
+                   store);
+
+  GpuKernelBuilder &b;
+  Ints ints;
+  const ProductKernel &kernel;
+  const ProductSpec &spec;
+  const Tile &tile;
+  const ResultAccess *result;
+  WaveProduct wave;
+
+  Value thread, zero;
+  Block block;
+  Value filter, filterOffset, filterStart;
+  Value input, chunkOffset, chunk;
+  mlir::SmallVector<WindowPixel> pixels;
+  Value writeA;
+  MagicDivisor::Bound perTap;
+  mlir::SmallVector<MagicDivisor::Bound> tapDivisors;
+  Values sizes, dilations, tapBytes;
+  Value channelBytes, fill;
+};
+
+} // namespace tarpon::gpuigemm
+
+#endif // TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTEMITTER_H

@@ -1,0 +1,111 @@
+//===- ProductKernel.h - The kernel that multiplies ----------- -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A workgroup computes a block of D[channels, pixels] = A[channels, k] *
+// B[k, pixels] of one group, where k runs over the taps and within a tap over
+// the channels of the input. A is the packed filter:
+//
+//   [filter][block of channels][step of k][row of the block][blockK]
+//
+// and B is gathered from an nhwc input whose pixels and groups start at
+// multiples of 4 bytes and whose channels come in whole chunks of 16. Both go
+// from memory to registers while the step before is multiplied, and from there
+// through LDS. What lies outside of the input, or behind the last channel, gets
+// an offset beyond the buffer, and reads as zero.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTKERNEL_H
+#define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTKERNEL_H
+
+#include "ResultAccess.h"
+#include "Tile.h"
+
+namespace tarpon::gpuigemm {
+
+/// How k runs over taps and channels.
+struct Depth {
+  Depth(const Tile &tile, const Geometry &geometry);
+
+  /// A step of k has several taps: for few channels, which would fill a step
+  /// badly. Otherwise each tap takes whole steps.
+  bool merged;
+  int64_t perTap; ///< elements of k
+  int64_t steps;
+};
+
+/// What the input's bytes are, as the kernel reads them.
+struct InputShape {
+  BufferSlot slot;
+  int64_t bytes;        ///< of the whole buffer
+  int64_t pixelBytes;   ///< from one pixel to the next
+  int64_t groupBytes;   ///< from the channels of one group to the next
+  int64_t channelBytes; ///< of one group, in whole chunks
+  /// Of i8: what padding holds.
+  int64_t zeroPoint;
+};
+
+/// What the code depends on beside ResultSpec.
+struct ProductSpec {
+  Tile tile;
+  DType inputDtype;
+  bool hasDepth; ///< three spatial dimensions
+  bool merged;   ///< see Depth
+  bool batched;
+  /// Sums are stored as they are, for a launch that adds those of several
+  /// workgroups up.
+  bool split;
+
+  bool isUnsigned() const { return inputDtype == DType::U8; }
+};
+
+/// Channels of a group in sums that are stored as they are, which lie
+/// [split][image][pixel][group][channel].
+int64_t getSumChannels(const Tile &tile, const Geometry &geometry);
+
+/// Buffers and parameters of the launch. Captured by value in
+/// KernelSource::emit.
+class ProductKernel {
+public:
+  /// One dimension of the window, in the order of the pixels.
+  struct Dimension {
+    /// Parameters: sizes in pixels, and bytes from one tap and from one pixel
+    /// to the next.
+    int64_t size, stride, pad, tapBytes, bytes, dilation;
+    /// Of a pixel by the output's extent, of a tap by the kernel's.
+    MagicDivisor pixel, tap;
+  };
+
+  ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
+                const Geometry &geometry, const InputShape &input,
+                BufferSlot filter, int64_t filterBytes, BufferSlot table,
+                int64_t tableColumns, BufferSlot partialSums, int64_t splits);
+
+  void emit(KernelBuilder &b, const ResultAccess *result) const;
+
+  std::string symbol() const;
+  int64_t tasks() const { return numTasks; }
+
+private:
+  friend class ProductEmitter;
+
+  ProductSpec spec;
+  int64_t inputBuffer, filterBuffer, tableBuffer = 0, sumsBuffer = 0;
+  int64_t tableColumns;
+  int64_t inputBytes, filterBytes, groupBytes, imageBytes, channelBytes;
+  int64_t pixels, channels, allPixels, sumsPitch, sumsOfGroup, fill;
+  int64_t steps, stepsPerSplit;
+  MagicDivisor channelBlocks, pixelBlocks, splits;
+  /// Chunks (merged) or steps of one tap.
+  MagicDivisor perTap;
+  std::vector<Dimension> dimensions; ///< innermost first
+  int64_t numTasks;
+};
+
+} // namespace tarpon::gpuigemm
+
+#endif // TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTKERNEL_H

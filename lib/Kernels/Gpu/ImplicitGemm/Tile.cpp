@@ -1,0 +1,185 @@
+//===- Tile.cpp - How a product is cut over a GPU -------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tile.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace tarpon;
+using namespace tarpon::gpuigemm;
+
+//===----------------------------------------------------------------------===//
+// The perf config
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Field {
+  const char *name;
+  int64_t TileFields::*member;
+};
+} // namespace
+
+static constexpr Field kFields[] = {
+    {"block_m", &TileFields::blockM},
+    {"block_n", &TileFields::blockN},
+    {"block_k", &TileFields::blockK},
+    {"wave_m", &TileFields::waveM},
+    {"wave_n", &TileFields::waveN},
+    {"inst", &TileFields::inst},
+    {"stages", &TileFields::stages},
+    {"split_k", &TileFields::splitK},
+    {"swizzle", &TileFields::swizzle},
+    {"waves_per_eu", &TileFields::wavesPerEu},
+};
+
+PerfConfig TileFields::toConfig() const {
+  PerfConfig config;
+  for (const Field &field : kFields)
+    config.set(field.name, this->*field.member);
+  return config;
+}
+
+std::optional<TileFields> TileFields::fromConfig(const PerfConfig &config) {
+  TileFields fields{};
+  if (config.getFields().size() != std::size(kFields))
+    return std::nullopt;
+  for (const Field &field : kFields) {
+    if (!config.has(field.name))
+      return std::nullopt;
+    fields.*field.member = config.get(field.name);
+  }
+  return fields;
+}
+
+//===----------------------------------------------------------------------===//
+// Which tiles there are
+//===----------------------------------------------------------------------===//
+
+/// "" if the sides of the tile fit each other.
+static std::string checkShape(const WaveOp &op, const TileFields &f) {
+  auto isMultiple = [](int64_t a, int64_t b) { return a >= b && a % b == 0; };
+  if (f.blockM > 1024 || f.blockN > 1024 || f.blockK > 1024)
+    return "a block of at most 1024 a side is needed";
+  if (!isMultiple(f.waveM, op.m) || !isMultiple(f.waveN, op.n))
+    return "a wave's tile must be made of whole instructions";
+  if (!llvm::isPowerOf2_64(f.waveM))
+    return "a wave's tile must have a power of two of channels";
+  if (f.waveM < 2 * op.rowGroups())
+    return "a lane must hold at least two channels of a pixel";
+  if (!isMultiple(f.blockM, f.waveM) || !isMultiple(f.blockN, f.waveN))
+    return "a block must be made of whole wave tiles";
+  if (f.stages < 1 || f.stages > 2)
+    return "LDS has one or two stages";
+  if (f.swizzle < 0 || f.swizzle > 1)
+    return "swizzle is 0 or 1";
+  if (f.splitK < 1 || f.splitK > 64)
+    return "split_k is from 1 to 64";
+  int64_t rowBytes = f.blockK * op.elementBytes();
+  if (f.blockK < 1 || !llvm::isPowerOf2_64(rowBytes) ||
+      !isMultiple(rowBytes, op.depthBytes()))
+    return "block_k must be a power of two of whole instructions";
+  return "";
+}
+
+/// "" if the lanes can share the loads of a step.
+static std::string checkLoads(const Tile &tile) {
+  int64_t rows = tile.rowsPerLoad();
+  const TileFields &f = tile.getFields();
+  // Swizzles repeat after eight rows, so that a lane needs one address.
+  if (rows < 8 || rows % 8 != 0)
+    return "the lanes must load whole groups of eight rows";
+  if (f.blockM % rows != 0 || f.blockN % rows != 0)
+    return "the lanes must load whole blocks";
+  return "";
+}
+
+static std::string checkLimits(const GpuTarget &gpu, const Tile &tile) {
+  if (tile.threads() > gpu.maxWorkgroup)
+    return "has more lanes than a workgroup may have";
+  if (tile.ldsBytes() > gpu.ldsBytes)
+    return "needs more LDS than there is";
+  int64_t most = gpu.maxVectorRegisters;
+  int64_t waves = tile.getFields().wavesPerEu;
+  if (waves < 0 || waves > gpu.maxWaves)
+    return "asks for more waves than a SIMD has";
+  if (waves > 0)
+    most = std::min(most, gpu.vectorRegisters / waves / gpu.vectorGranule *
+                              gpu.vectorGranule);
+  if (tile.estimateRegisters() > most)
+    return "needs more registers than there are";
+  return "";
+}
+
+std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
+                               const TileFields &fields, std::string *reason) {
+  auto fail = [&](const std::string &why) -> std::optional<Tile> {
+    if (reason)
+      *reason = why;
+    return std::nullopt;
+  };
+  std::optional<WaveOp> op = findWaveOp(gpu, dtype, fields.inst);
+  if (!op)
+    return fail("the target has no such instruction");
+  if (std::string why = checkShape(*op, fields); !why.empty())
+    return fail(why);
+  Tile tile(*op, fields);
+  if (std::string why = checkLimits(gpu, tile); !why.empty())
+    return fail(why);
+  if (std::string why = checkLoads(tile); !why.empty())
+    return fail(why);
+  return tile;
+}
+
+int64_t Tile::estimateRegisters() const {
+  int64_t lanes = op.waveSize;
+  int64_t sums = fields.waveM * fields.waveN / lanes;
+  int64_t staged = (loadsOfA() + loadsOfB()) * kChunkBytes / 4;
+  int64_t operands = (tilesM() + tilesN()) * op.unitBytes() / 4;
+  // Of a pixel: its place, its offset, and that of the tap.
+  int64_t addresses = 4 * loadsOfB() + 24;
+  return sums + staged + operands + addresses;
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t kLineChunks = 8; ///< 128 bytes: all banks
+
+int64_t Tile::rowsPerLine() const {
+  return std::max<int64_t>(1, kLineChunks / rowChunks());
+}
+
+int64_t Tile::swizzledChunks() const {
+  return fields.swizzle ? std::min(rowChunks(), kLineChunks) : 1;
+}
+
+int64_t Tile::getSwizzle(int64_t row) const {
+  return row / rowsPerLine() % swizzledChunks();
+}
+
+int64_t Tile::getChannel(int64_t group, int64_t index) const {
+  return index / run() * run() * op.rowGroups() + group * run() + index % run();
+}
+
+std::vector<int64_t> Tile::getRowChannels() const {
+  std::vector<int64_t> channels(fields.waveM);
+  for (int64_t tile = 0; tile < tilesM(); ++tile)
+    for (int64_t group = 0; group < op.rowGroups(); ++group)
+      for (int64_t e = 0; e < op.outputElements; ++e)
+        channels[tile * op.m + op.getOutputRow(group, e)] =
+            getChannel(group, tile * op.outputElements + e);
+  return channels;
+}
+
+std::string Tile::name() const {
+  auto number = [](int64_t value) { return std::to_string(value); };
+  return "m" + number(fields.blockM) + "n" + number(fields.blockN) + "k" +
+         number(fields.blockK) + "_w" + number(fields.waveM) + "x" +
+         number(fields.waveN) + "_" + op.name() + "_s" + number(fields.stages) +
+         "z" + number(fields.swizzle) + "e" + number(fields.wavesPerEu);
+}

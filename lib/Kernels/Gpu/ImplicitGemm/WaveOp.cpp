@@ -1,0 +1,128 @@
+//===- WaveOp.cpp - How one wave multiplies -------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "WaveOp.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace tarpon;
+using namespace tarpon::gpuigemm;
+
+int64_t WaveOp::unitBytes() const {
+  return std::max(kChunkBytes, inputElements * elementBytes());
+}
+
+int64_t WaveOp::opsPerUnit() const {
+  return unitBytes() / (inputElements * elementBytes());
+}
+
+int64_t WaveOp::getOutputRow(int64_t group, int64_t element) const {
+  if (!layout)
+    return group;
+  return layout->getOutputRow(static_cast<unsigned>(group * n),
+                              static_cast<unsigned>(element));
+}
+
+std::string WaveOp::name() const {
+  const char *prefix = kind == Kind::Mfma   ? "mfma"
+                       : kind == Kind::Wmma ? "wmma"
+                                            : "fma";
+  return prefix + std::to_string(m) + "x" + std::to_string(n) + "x" +
+         std::to_string(k);
+}
+
+static DType getMatrixDType(DType dtype) {
+  return dtype == DType::U8 ? DType::I8 : dtype;
+}
+
+static MatrixElement getElement(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return MatrixElement::F16;
+  case DType::BF16:
+    return MatrixElement::BF16;
+  case DType::F32:
+    return MatrixElement::F32;
+  default:
+    return MatrixElement::I8;
+  }
+}
+
+/// How the target's instruction of that shape lies in the lanes.
+static const MatrixLayout *findLayout(const GpuTarget &gpu,
+                                      const MatrixInstruction &instruction) {
+  bool isWmma = gpu.matrixUnit == MatrixUnit::Wmma;
+  MatrixElement input = getElement(instruction.dtype);
+  MatrixElement output =
+      input == MatrixElement::I8 ? MatrixElement::I32 : MatrixElement::F32;
+  for (const MatrixLayout &layout : kMatrixLayouts)
+    if (layout.isWmma == isWmma && layout.m == instruction.m &&
+        layout.n == instruction.n && layout.k == instruction.k &&
+        layout.input == input && layout.output == output &&
+        layout.waveSize == gpu.waveSize &&
+        isIn(gpu.matrixFamily, layout.families))
+      return &layout;
+  return nullptr;
+}
+
+/// Lanes in rows of eight: a wave tile of 32 x 64 then has 64 sums in a lane of
+/// 32, and each value that is loaded is used eight times.
+static constexpr int64_t kFmaColumns = 8;
+
+static std::optional<WaveOp> makeFmaOp(const GpuTarget &gpu, DType dtype) {
+  if (dtype != DType::F32)
+    return std::nullopt;
+  int64_t rows = gpu.waveSize / kFmaColumns;
+  // A SIMD starts one instruction of a wave per clock, or in four.
+  int64_t perClock = gpu.vectorFmasPerClock / gpu.simdsPerUnit;
+  return WaveOp{WaveOp::Kind::Fma,
+                dtype,
+                gpu.waveSize,
+                rows,
+                kFmaColumns,
+                /*k=*/1,
+                /*inputElements=*/1,
+                /*kGroups=*/1,
+                /*outputElements=*/1,
+                std::max<int64_t>(1, gpu.waveSize / perClock),
+                /*layout=*/nullptr};
+}
+
+std::optional<WaveOp> gpuigemm::findWaveOp(const GpuTarget &gpu, DType dtype,
+                                           int64_t m) {
+  dtype = getMatrixDType(dtype);
+  std::vector<MatrixInstruction> known = gpu.getMatrixInstructions(dtype);
+  for (const MatrixInstruction &instruction : known) {
+    const MatrixLayout *layout = findLayout(gpu, instruction);
+    if (instruction.m != m || !layout)
+      continue;
+    return WaveOp{layout->isWmma ? WaveOp::Kind::Wmma : WaveOp::Kind::Mfma,
+                  dtype,
+                  gpu.waveSize,
+                  instruction.m,
+                  instruction.n,
+                  instruction.k,
+                  layout->inputElements,
+                  layout->kGroups,
+                  layout->outputElements,
+                  instruction.cycles,
+                  layout};
+  }
+  std::optional<WaveOp> fma = makeFmaOp(gpu, dtype);
+  return known.empty() && fma && fma->m == m ? fma : std::nullopt;
+}
+
+std::vector<int64_t> gpuigemm::getWaveOpSizes(const GpuTarget &gpu,
+                                              DType dtype) {
+  std::vector<int64_t> sizes;
+  for (int64_t m : {32, 16, 8, 4})
+    if (findWaveOp(gpu, dtype, m))
+      sizes.push_back(m);
+  return sizes;
+}

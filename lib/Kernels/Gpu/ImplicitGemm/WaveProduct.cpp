@@ -1,0 +1,225 @@
+//===- WaveProduct.cpp - What a wave multiplies in one step ---------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "WaveProduct.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::gpuigemm;
+
+WaveProduct::WaveProduct(GpuKernelBuilder &b, const Tile &tile)
+    : b(b), ints(b), tile(tile), op(tile.getOp()) {}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+void WaveProduct::prepare(Value thread) {
+  const TileFields &f = tile.getFields();
+  lane = ints.rem(thread, op.waveSize);
+  Value wave = ints.div(thread, op.waveSize);
+  int64_t wavesM = f.blockM / f.waveM;
+  waveChannel = ints.mul(ints.rem(wave, wavesM), f.waveM);
+  wavePixel = ints.mul(ints.div(wave, wavesM), f.waveN);
+  rowGroup = ints.div(lane, op.n);
+  bool isFma = op.kind == Op::Kind::Fma;
+  Value lineA = isFma ? rowGroup : ints.rem(lane, op.m);
+  Value lineB = ints.rem(lane, op.n);
+  Value kGroup = ints.cst(0);
+  if (op.kGroups > 1)
+    kGroup = ints.rem(ints.div(lane, op.m), op.kGroups);
+  addressesA = makeAddresses(b.add(waveChannel, lineA), kGroup, 0, op.m);
+  addressesB =
+      makeAddresses(b.add(wavePixel, lineB), kGroup, tile.bytesOfA(), op.n);
+}
+
+/// How many tiles of so many rows there are until swizzles repeat.
+static int64_t countAddressSets(int64_t rows) {
+  return std::max<int64_t>(1, 8 / rows);
+}
+
+WaveProduct::Values WaveProduct::makeAddresses(Value firstRow, Value kGroup,
+                                               int64_t start,
+                                               int64_t rowsPerTile) {
+  Values addresses;
+  for (int64_t set = 0; set < countAddressSets(rowsPerTile); ++set) {
+    Value row = ints.add(firstRow, set * rowsPerTile);
+    Value swizzle =
+        ints.rem(ints.div(row, tile.rowsPerLine()), tile.swizzledChunks());
+    Value first = ints.exclusiveOr(ints.mul(kGroup, op.unitChunks()), swizzle);
+    Value rowStart = ints.add(ints.mul(row, tile.rowBytes()), start);
+    for (int64_t unit = 0; unit < tile.unitsPerStep(); ++unit)
+      for (int64_t chunk = 0; chunk < op.unitChunks(); ++chunk) {
+        // The number has other bits than the lane's groups, so that adding it
+        // is the same as exchanging it.
+        int64_t number = unit * op.kGroups * op.unitChunks() + chunk;
+        Value place = ints.exclusiveOr(first, number);
+        addresses.push_back(b.add(rowStart, ints.mul(place, kChunkBytes)));
+      }
+  }
+  return addresses;
+}
+
+Value WaveProduct::getRunChannel(int64_t index) {
+  Value inGroup = ints.mul(rowGroup, tile.run());
+  return ints.add(b.add(waveChannel, inGroup),
+                  tile.getChannel(0, index * tile.run()));
+}
+
+Value WaveProduct::getPixel(int64_t column) {
+  return ints.add(b.add(wavePixel, ints.rem(lane, op.n)), column * op.n);
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+Type WaveProduct::getSumType() {
+  if (op.kind == Op::Kind::Fma)
+    return b.vec(b.f32(), tile.tilesN());
+  Type element = op.isInteger() ? Type(b.getI32Type()) : b.f32();
+  return b.vec(element, op.outputElements);
+}
+
+WaveProduct::Values WaveProduct::makeSums() {
+  int64_t count = tile.tilesM();
+  if (op.kind != Op::Kind::Fma)
+    count *= tile.tilesN();
+  return Values(count, b.cstLike(getSumType(), 0));
+}
+
+Value WaveProduct::getSum(const Values &sums, int64_t row, int64_t column,
+                          int64_t element) {
+  if (op.kind == Op::Kind::Fma)
+    return vector::ExtractOp::create(b, sums[row], column);
+  return vector::ExtractOp::create(b, sums[row * tile.tilesN() + column],
+                                   element);
+}
+
+Value WaveProduct::getRun(const Values &sums, int64_t column, int64_t index) {
+  Values elements;
+  for (int64_t i = 0; i < tile.run(); ++i) {
+    int64_t sum = index * tile.run() + i;
+    elements.push_back(
+        getSum(sums, sum / op.outputElements, column, sum % op.outputElements));
+  }
+  VectorType type = b.vec(elements[0].getType(), tile.run());
+  return vector::FromElementsOp::create(b, type, elements);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Value WaveProduct::loadChunk(Value address, Value stage, int64_t offset) {
+  if (stage)
+    address = b.add(address, stage);
+  // Rows of other tiles are a constant away, which the instruction adds.
+  Value pointer = b.offset(b.offset(b.getLds(), address), offset);
+  VectorType type = b.vec(b.getI32Type(), kChunkBytes / 4);
+  return LLVM::LoadOp::create(b, type, pointer, kChunkBytes);
+}
+
+WaveProduct::Values WaveProduct::loadUnits(const Values &addresses, Value stage,
+                                           int64_t unit, int64_t tiles,
+                                           int64_t rowsPerTile) {
+  int64_t sets = countAddressSets(rowsPerTile), chunks = op.unitChunks();
+  Values units;
+  for (int64_t i = 0; i < tiles; ++i) {
+    int64_t set = i % sets;
+    int64_t offset = (i - set) * rowsPerTile * tile.rowBytes();
+    Value loaded;
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      int64_t index = (set * tile.unitsPerStep() + unit) * chunks + chunk;
+      Value part = loadChunk(addresses[index], stage, offset);
+      loaded = loaded ? Value(b.shuffle(loaded, part, {0, 1, 2, 3, 4, 5, 6, 7}))
+                      : part;
+    }
+    units.push_back(loaded);
+  }
+  return units;
+}
+
+Type WaveProduct::getInputType() {
+  Type element = b.f32();
+  if (op.dtype == DType::F16)
+    element = b.getF16Type();
+  else if (op.dtype == DType::BF16)
+    element = b.getBF16Type();
+  else if (op.dtype == DType::I8)
+    element = b.getI8Type();
+  return b.vec(element, op.inputElements);
+}
+
+Value WaveProduct::getOperand(Value unit, int64_t index) {
+  int64_t dwords = op.inputElements * op.elementBytes() / 4;
+  int64_t all = cast<VectorType>(unit.getType()).getNumElements();
+  if (dwords < all) {
+    SmallVector<int64_t> part;
+    for (int64_t i = 0; i < dwords; ++i)
+      part.push_back(index * dwords + i);
+    unit = b.shuffle(unit, unit, part);
+  }
+  Value operand = b.bitcast(unit, getInputType());
+  return op.inputElements == 1
+             ? Value(vector::ExtractOp::create(b, operand, int64_t(0)))
+             : operand;
+}
+
+void WaveProduct::multiplyMatrices(const Values &a, const Values &bs,
+                                   Values &sums) {
+  for (int64_t index = 0; index < op.opsPerUnit(); ++index)
+    for (int64_t column = 0; column < tile.tilesN(); ++column) {
+      Value right = getOperand(bs[column], index);
+      for (int64_t row = 0; row < tile.tilesM(); ++row) {
+        Value left = getOperand(a[row], index);
+        Value &sum = sums[row * tile.tilesN() + column];
+        if (op.kind == Op::Kind::Mfma)
+          sum = amdgpu::MFMAOp::create(b, sum.getType(), op.m, op.n, op.k,
+                                       /*blocks=*/1, left, right, sum);
+        else
+          sum = amdgpu::WMMAOp::create(b, sum.getType(), op.m, op.n, op.k, left,
+                                       right, sum);
+      }
+    }
+}
+
+void WaveProduct::multiplyVectors(const Values &a, const Values &bs,
+                                  Values &sums) {
+  for (int64_t index = 0; index < op.opsPerUnit(); ++index) {
+    Values columns;
+    for (Value unit : bs)
+      columns.push_back(getOperand(unit, index));
+    VectorType type = b.vec(b.f32(), tile.tilesN());
+    Value right = vector::FromElementsOp::create(b, type, columns);
+    for (int64_t row = 0; row < tile.tilesM(); ++row) {
+      Value left =
+          vector::BroadcastOp::create(b, type, getOperand(a[row], index));
+      sums[row] = b.fma(left, right, sums[row]);
+    }
+  }
+}
+
+WaveProduct::Values WaveProduct::multiply(Value stage, const Values &before) {
+  bool isFma = op.kind == Op::Kind::Fma;
+  Values sums = before;
+  for (int64_t unit = 0; unit < tile.unitsPerStep(); ++unit) {
+    Values a = loadUnits(addressesA, stage, unit, tile.tilesM(), op.m);
+    Values bs = loadUnits(addressesB, stage, unit, tile.tilesN(), op.n);
+    if (isFma)
+      multiplyVectors(a, bs, sums);
+    else
+      multiplyMatrices(a, bs, sums);
+  }
+  return sums;
+}

@@ -1,0 +1,390 @@
+//===- GpuImplicitGemmTest.cpp - The tiled engine, emulated ---------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Convolutions and matrix products of all shapes that the engine treats
+// differently, on the emulated device, which also looks for races and for
+// accesses outside of buffers. Random problems are GpuSolverPropertyTest.cpp's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SolverTest.h"
+
+#include "tarpon/Kernels/GpuTarget.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "gtest/gtest.h"
+
+#include <array>
+#include <map>
+
+using namespace tarpon;
+using namespace tarpon::test;
+
+namespace {
+
+/// Two-dimensional; the layout is that of input, result and residual.
+struct Conv {
+  int64_t batch, channels, height, width, outChannels, kernelH, kernelW;
+  int64_t stride = 1, dilation = 1, group = 1;
+  std::array<int64_t, 4> pads = {0, 0, 0, 0};
+  const char *epilogue = "add(2) | add(3) | relu";
+};
+
+class Runners {
+public:
+  SolverRunner &get(const std::string &name) {
+    auto &runner = runners[name];
+    if (!runner) {
+      auto made = name == "native" ? SolverRunner::create(name)
+                                   : SolverRunner::createEmulated(name);
+      EXPECT_TRUE(made) << made.message();
+      runner = std::move(*made);
+    }
+    return *runner;
+  }
+
+private:
+  std::map<std::string, std::unique_ptr<SolverRunner>> runners;
+};
+
+} // namespace
+
+static std::string getKey(const Conv &c, const std::string &dtype,
+                          const std::string &layout) {
+  int64_t outHeight =
+      (c.height + c.pads[0] + c.pads[2] - c.dilation * (c.kernelH - 1) - 1) /
+          c.stride +
+      1;
+  int64_t outWidth =
+      (c.width + c.pads[1] + c.pads[3] - c.dilation * (c.kernelW - 1) - 1) /
+          c.stride +
+      1;
+  std::string epilogue = c.epilogue;
+  std::string filter = dtype == "u8q" ? "i8q" : dtype;
+  std::string plain = filter == "i8q" ? "f32" : dtype;
+  std::string result =
+      llvm::formatv("{0}x{1}x{2}x{3}x{4}{5}", c.batch, c.outChannels, outHeight,
+                    outWidth, dtype, layout);
+  std::string operands;
+  if (epilogue.find("add(2)") != std::string::npos)
+    operands = llvm::formatv("; 1x{0}x1x1x{1}:const", c.outChannels, plain);
+  if (epilogue.find("add(3)") != std::string::npos)
+    operands += ", " + result;
+  std::string key = llvm::formatv(
+      "conv({0}x{1}x{2}x{3}x{4}{5}, {6}x{7}x{8}x{9}x{10}:const{11})->{12} ",
+      c.batch, c.channels, c.height, c.width, dtype, layout, c.outChannels,
+      c.channels / c.group, c.kernelH, c.kernelW, filter, operands, result);
+  key += llvm::formatv("{{dilations={0},{0} group={1} pads={2},{3},{4},{5} "
+                       "strides={6},{6}}",
+                       c.dilation, c.group, c.pads[0], c.pads[1], c.pads[2],
+                       c.pads[3], c.stride);
+  return epilogue.empty() ? key : key + " | " + epilogue;
+}
+
+/// Scales and zero points, which a key does not tell.
+static void quantize(Problem &problem) {
+  for (TensorDesc &desc : problem.operands)
+    if (desc.quantized)
+      desc.scales = {0.02f};
+  problem.operands[0].zeroPoint =
+      problem.operands[0].dtype == DType::U8 ? 131 : -3;
+  if (problem.operands[1].quantized && problem.op == "conv") {
+    problem.operands[1].quantAxis = 0;
+    problem.operands[1].scales.clear();
+    for (int64_t c = 0; c < problem.operands[1].shape[0]; ++c)
+      problem.operands[1].scales.push_back(0.01f + 0.001f * (c % 5));
+  }
+  if (problem.result.quantized)
+    problem.result.scales = {0.05f};
+}
+
+static Problem makeProblem(const std::string &key) {
+  std::string fault;
+  auto problem = parseProblem(key, &fault);
+  EXPECT_TRUE(mlir::succeeded(problem)) << key << ": " << fault;
+  if (problem->operands[0].quantized)
+    quantize(*problem);
+  return *problem;
+}
+
+/// The engine's result against the reference's. `change` edits the default
+/// config.
+static void check(Runners &runners, const std::string &gpu,
+                  const std::string &key,
+                  std::vector<std::pair<const char *, int64_t>> change = {}) {
+  SCOPED_TRACE(gpu + " " + key);
+  Problem problem = makeProblem(key);
+  const Solver &solver =
+      *findSolver(problem.op == "conv" ? "gpu-igemm-v1" : "gpu-gemm-v1");
+  SolverRunner &runner = runners.get(gpu);
+  const TargetInfo &target = runner.getTarget();
+  Applicability answer = checkApplicable(solver, problem, target);
+  ASSERT_TRUE(answer) << answer.getReason().str();
+  PerfConfig config = solver.defaultConfig(problem, target);
+  for (auto [field, value] : change)
+    config.set(field, value);
+  SCOPED_TRACE(config.str());
+  ASSERT_TRUE(solver.isValidConfig(problem, target, config));
+  auto expected =
+      runners.get("native").run(problem, getReferenceSolver(), {}, {}, 3);
+  ASSERT_TRUE(expected) << expected.message();
+  auto actual = runner.run(problem, solver, config, {}, 3);
+  ASSERT_TRUE(actual) << actual.message();
+  EXPECT_EQ(compare(problem, *actual, *expected), "");
+}
+
+static constexpr const char *kGpus[] = {"gfx90a", "gfx942", "gfx950", "gfx1100",
+                                        "gfx1201"};
+
+TEST(GpuImplicitGemm, convolves) {
+  Runners runners;
+  Conv conv{2, 64, 14, 14, 64, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
+  check(runners, "gfx942", getKey(conv, "f16", ":nhwc"));
+}
+
+TEST(GpuImplicitGemm, everyDtypeAndLayout) {
+  Runners runners;
+  Conv conv{2, 32, 7, 6, 40, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
+  for (const char *gpu : kGpus)
+    for (const char *dtype : {"f16", "bf16", "f32", "i8q", "u8q"})
+      for (const char *layout : {":nhwc", ""})
+        check(runners, gpu, getKey(conv, dtype, layout));
+}
+
+TEST(GpuImplicitGemm, edgeCases) {
+  Runners runners;
+  const Conv convs[] = {
+      // One pixel; a stride beyond the kernel; a window larger than the image.
+      {1, 16, 1, 1, 24, 1, 1},
+      {2, 24, 9, 7, 33, 2, 2, 3},
+      {1, 8, 3, 3, 8, 5, 5, 1, 1, 1, {2, 2, 2, 2}},
+      // Padding on one side, dilation, and no epilogue.
+      {1, 40, 6, 8, 20, 3, 2, 2, 2, 1, {0, 3, 4, 1}, ""},
+      // Groups: of several channels, of one each; a stem of three channels.
+      {2, 48, 5, 5, 24, 3, 3, 1, 1, 3, {1, 1, 1, 1}},
+      {1, 20, 6, 6, 20, 3, 3, 1, 1, 20, {1, 1, 1, 1}},
+      {1, 3, 17, 17, 16, 7, 7, 2, 1, 1, {3, 3, 3, 3}, "add(2) | relu"},
+      // More pixels and channels than a block.
+      {1, 72, 12, 13, 136, 1, 1, 1, 1, 1, {0, 0, 0, 0}, "relu"},
+  };
+  for (const char *gpu : {"gfx942", "gfx1100"})
+    for (const char *dtype : {"f16", "i8q"})
+      for (const char *layout : {":nhwc", ""})
+        for (const Conv &conv : convs)
+          check(runners, gpu, getKey(conv, dtype, layout));
+}
+
+TEST(GpuImplicitGemm, otherDimensions) {
+  Runners runners;
+  for (const char *gpu : {"gfx942", "gfx1201"})
+    for (const char *layout : {":nhwc", ""}) {
+      std::string l = layout;
+      check(runners, gpu,
+            "conv(2x16x19xf16" + l + ", 24x16x3xf16:const)->2x24x10xf16" + l +
+                " {dilations=1 group=1 pads=1,1 strides=2}");
+      check(runners, gpu,
+            "conv(1x8x4x5x6xf16" + l +
+                ", 16x8x3x2x3xf16:const)->1x16x4x4x3xf16" + l +
+                " {dilations=1,1,1 group=1 pads=1,0,1,1,0,1 "
+                "strides=1,1,2} | relu");
+    }
+}
+
+TEST(GpuImplicitGemm, slices) {
+  Runners runners;
+  check(runners, "gfx942",
+        "conv(1x16x5x5xf16:nhwc/40, 24x16x3x3xf16:const)->1x24x5x5xf16:nhwc/56 "
+        "{dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | relu");
+}
+
+TEST(GpuImplicitGemm, filtersAtRunTime) {
+  Runners runners;
+  for (const char *gpu : {"gfx942", "gfx1100"})
+    for (const char *dtype : {"f16", "f32"}) {
+      std::string t = dtype;
+      check(
+          runners, gpu,
+          "conv(1x20x6x6x" + t + ":nhwc, 24x10x3x3x" + t + ")->1x24x6x6x" + t +
+              ":nhwc {dilations=1,1 group=2 pads=1,1,1,1 strides=1,1} | relu");
+    }
+}
+
+/// Stacks, broadcasting, transposed sides, operands of every kind.
+TEST(GpuImplicitGemm, multiplies) {
+  Runners runners;
+  const char *keys[] = {
+      "matmul(5x40x{0}, 40x50x{0}:const; 50x{0})->5x50x{0} "
+      "{{transpose_lhs=0 transpose_rhs=0} | add(2) | relu",
+      "matmul(40x33x{0}, 50x40x{0})->33x50x{0} "
+      "{{transpose_lhs=1 transpose_rhs=1}",
+      "matmul(2x3x17x24x{0}, 2x3x24x20x{0})->2x3x17x20x{0} "
+      "{{transpose_lhs=0 transpose_rhs=0}",
+      "matmul(3x17x9x{0}, 2x1x9x12x{0}:const; 2x1x1x12x{0}, 3x17x1x{0})"
+      "->2x3x17x12x{0} {{transpose_lhs=0 transpose_rhs=0} | add(2) | mul(3)",
+      "matmul(2x24x17x{0}, 20x24x{0}:const)->2x17x20x{0} "
+      "{{transpose_lhs=1 transpose_rhs=1}",
+  };
+  for (const char *gpu : {"gfx942", "gfx1100", "gfx1201"})
+    for (const char *dtype : {"f16", "f32"})
+      for (const char *key : keys)
+        check(runners, gpu, llvm::formatv(key, dtype));
+}
+
+/// Each filter of a stack has sums of its own, which a zero point multiplies.
+TEST(GpuImplicitGemm, multipliesStacksOfBytes) {
+  Runners runners;
+  for (const char *gpu : {"gfx942", "gfx1100"})
+    check(runners, gpu,
+          "matmul(2x3x10x15xu8q, 2x3x15x11xi8q:const)->2x3x10x11xu8q "
+          "{transpose_lhs=0 transpose_rhs=0}");
+}
+
+/// Each field of the config at each of its values.
+TEST(GpuImplicitGemm, everyConfigField) {
+  Runners runners;
+  Conv conv{1, 80, 9, 9, 72, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
+  using Change = std::vector<std::pair<const char *, int64_t>>;
+  const Change changes[] = {
+      {{"block_m", 128}, {"block_n", 128}, {"wave_m", 64}, {"wave_n", 64}},
+      {{"block_m", 64}, {"block_n", 128}, {"wave_m", 32}, {"wave_n", 64}},
+      {{"block_m", 64},
+       {"block_n", 64},
+       {"wave_m", 32},
+       {"wave_n", 32},
+       {"block_k", 32}},
+      {{"stages", 2}},
+      {{"block_m", 64},
+       {"block_n", 64},
+       {"wave_m", 32},
+       {"wave_n", 32},
+       {"block_k", 32},
+       {"stages", 2}},
+      {{"block_k", 128}},
+      {{"split_k", 1}},
+      {{"split_k", 3}},
+      {{"split_k", 5}, {"stages", 2}},
+      {{"swizzle", 0}},
+      {{"waves_per_eu", 0}},
+      {{"waves_per_eu", 1}},
+      {{"block_m", 64},
+       {"block_n", 64},
+       {"wave_m", 32},
+       {"wave_n", 32},
+       {"inst", 16}},
+      {{"block_m", 64},
+       {"block_n", 64},
+       {"wave_m", 32},
+       {"wave_n", 32},
+       {"inst", 32}},
+  };
+  for (const Change &change : changes)
+    for (const char *layout : {":nhwc", ""})
+      check(runners, "gfx942", getKey(conv, "f16", layout), change);
+  check(runners, "gfx942", getKey(conv, "u8q", ":nhwc"), {{"split_k", 3}});
+  check(runners, "gfx1100", getKey(conv, "f32", ":nhwc"),
+        {{"split_k", 3}, {"stages", 2}});
+}
+
+TEST(GpuImplicitGemm, refusesBadConfigs) {
+  Problem problem =
+      makeProblem(getKey({1, 64, 8, 8, 64, 3, 3}, "f16", ":nhwc"));
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  for (const char *gpu : kGpus) {
+    TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(gpu));
+    PerfConfig good = solver.defaultConfig(problem, target);
+    EXPECT_TRUE(solver.isValidConfig(problem, target, good)) << gpu;
+    std::vector<PerfConfig> configs = solver.configs(problem, target);
+    EXPECT_LE(configs.size(), 40u);
+    EXPECT_EQ(configs.front(), good);
+    for (const PerfConfig &config : configs)
+      EXPECT_TRUE(solver.isValidConfig(problem, target, config))
+          << gpu << " " << config.str();
+    const std::pair<const char *, int64_t> faults[] = {
+        {"block_m", 96},  {"block_n", 17},      {"block_k", 24},
+        {"wave_m", 48},   {"inst", 8},          {"stages", 3},
+        {"split_k", 0},   {"split_k", 100},     {"swizzle", 2},
+        {"block_n", 512}, {"waves_per_eu", 99}, {"more", 1}};
+    for (auto [field, value] : faults) {
+      PerfConfig bad = good;
+      bad.set(field, value);
+      EXPECT_FALSE(solver.isValidConfig(problem, target, bad))
+          << gpu << " " << bad.str();
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Planted faults
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a changed kernel gives: the emulator's complaint, or the first wrong
+/// result, or "".
+std::string runEdited(std::function<std::string(std::string)> edit) {
+  Conv conv{1, 64, 9, 9, 40, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
+  Problem problem = makeProblem(getKey(conv, "f16", ":nhwc"));
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  auto host = SolverRunner::create("native");
+  auto gpu = SolverRunner::createEmulated("gfx942", std::move(edit));
+  EXPECT_TRUE(host && gpu);
+  const TargetInfo &target = (*gpu)->getTarget();
+  PerfConfig config = solver.defaultConfig(problem, target);
+  config.set("split_k", 1);
+  auto expected = (*host)->run(problem, getReferenceSolver(), {}, {}, 3);
+  EXPECT_TRUE(expected) << expected.message();
+  auto actual = (*gpu)->run(problem, solver, config, {}, 3);
+  return actual ? compare(problem, *actual, *expected) : actual.message();
+}
+
+/// Puts `to` in place of occurrence `index` of `from`.
+std::string replaceNth(std::string text, const std::string &from,
+                       const std::string &to, int index = 0) {
+  size_t at = text.find(from);
+  while (index-- > 0 && at != std::string::npos)
+    at = text.find(from, at + 1);
+  EXPECT_NE(at, std::string::npos) << "no '" << from << "' in\n" << text;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+} // namespace
+
+TEST(GpuImplicitGemm, plantedFaults) {
+  EXPECT_EQ(runEdited([](std::string text) { return text; }), "");
+  // Either barrier: what LDS holds is read too early, or written over.
+  for (int index : {0, 1}) {
+    std::string fault = runEdited([=](std::string text) {
+      return replaceNth(text, "amdgpu.lds_barrier", "", index);
+    });
+    EXPECT_TRUE(fault.find("LDS") != std::string::npos) << fault;
+  }
+  // A pixel behind the edge of the input counts as inside.
+  std::string edge = runEdited([](std::string text) {
+    for (size_t at = text.find("cmpi ult"); at != std::string::npos;
+         at = text.find("cmpi ult", at))
+      text.replace(at, 8, "cmpi ule");
+    return text;
+  });
+  EXPECT_NE(edge, "");
+  // One pixel or channel too many is stored.
+  std::string behind = runEdited([](std::string text) {
+    size_t loop = text.find("scf.for");
+    size_t at = text.find("arith.cmpi slt", text.find("scf.if", loop));
+    EXPECT_NE(at, std::string::npos);
+    return text.replace(at, 14, "arith.cmpi sle");
+  });
+  EXPECT_NE(behind, "");
+  // A lane multiplies what another one should.
+  std::string lane = runEdited([](std::string text) {
+    size_t at = text.find("amdgpu.mfma"), star = text.find(" * ", at);
+    size_t left = text.find('%', at), plus = text.find(" + ", star);
+    std::string a = text.substr(left, star - left);
+    std::string b = text.substr(star + 3, plus - star - 3);
+    return text.replace(left, plus - left, b + " * " + a);
+  });
+  EXPECT_NE(lane, "");
+}

@@ -1,0 +1,207 @@
+//===- GpuInnerLoopTest.cpp - Machine code of the tiled engine ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What decides about the speed of a product is its inner loop: only loads of
+// 128 bits, which are issued ahead of the matrix instructions, nothing spilled,
+// and few enough registers and instructions that the matrix unit stays busy.
+// The model is a bound: the busiest of the units of one compute unit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/GpuCompiler.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+using namespace tarpon;
+
+namespace {
+
+/// Instructions of one iteration of the loop that multiplies.
+class InnerLoop {
+public:
+  explicit InnerLoop(llvm::StringRef assembly) {
+    llvm::SmallVector<llvm::StringRef> lines;
+    assembly.split(lines, '\n');
+    std::vector<llvm::StringRef> code;
+    std::map<std::string, size_t> labels;
+    for (llvm::StringRef line : lines) {
+      line = line.split(';').first.trim();
+      if (line.starts_with(".LBB"))
+        labels[line.drop_back().str()] = code.size();
+      else if (!line.empty())
+        code.push_back(line);
+      // From a label to a branch back to it.
+      auto label = labels.find(line.split(' ').second.trim().str());
+      if (!line.starts_with("s_") || label == labels.end())
+        continue;
+      llvm::ArrayRef<llvm::StringRef> body(code);
+      body = body.drop_front(label->second);
+      if (count(body, "v_mfma") + count(body, "v_wmma") > 0 &&
+          (instructions.empty() || body.size() < instructions.size()))
+        instructions.assign(body.begin(), body.end());
+    }
+  }
+
+  int64_t count(llvm::StringRef prefix) const {
+    return count(instructions, prefix);
+  }
+  size_t find(llvm::StringRef prefix) const {
+    return std::find_if(
+               instructions.begin(), instructions.end(),
+               [&](llvm::StringRef line) { return line.starts_with(prefix); }) -
+           instructions.begin();
+  }
+  size_t findLast(llvm::StringRef prefix) const {
+    for (size_t i = instructions.size(); i > 0; --i)
+      if (instructions[i - 1].starts_with(prefix))
+        return i - 1;
+    return 0;
+  }
+  int64_t size() const { return static_cast<int64_t>(instructions.size()); }
+  std::string print() const { return llvm::join(instructions, "\n"); }
+
+private:
+  static int64_t count(llvm::ArrayRef<llvm::StringRef> lines,
+                       llvm::StringRef prefix) {
+    return llvm::count_if(
+        lines, [&](llvm::StringRef line) { return line.starts_with(prefix); });
+  }
+  std::vector<llvm::StringRef> instructions;
+};
+
+struct Compiled {
+  KernelSource source;
+  std::string assembly;
+  KernelResources resources;
+};
+
+Compiled compileMainKernel(const std::string &key, const GpuTarget &gpu) {
+  auto problem = parseProblem(key);
+  EXPECT_TRUE(mlir::succeeded(problem)) << key;
+  TargetInfo target = makeGpuTargetInfo(gpu);
+  const Solver *solver = getApplicableSolvers(*problem, target).front();
+  EXPECT_EQ(solver->id(), "gpu-igemm-v1");
+  PerfConfig config = solver->defaultConfig(*problem, target);
+  SolutionPlan plan = solver->plan(*problem, target, config);
+  EXPECT_EQ(plan.launches.size(), 1u) << config.str();
+  const LaunchPlan &launch = plan.launches.back();
+  Compiled compiled{launch.kernel, "", {}};
+  compiled.source.numBuffers = static_cast<int64_t>(launch.buffers.size());
+  compiled.source.numParams = static_cast<int64_t>(launch.params.size());
+  auto assembly = makeGpuBackend(gpu)->printAssembly(compiled.source);
+  EXPECT_TRUE(assembly) << assembly.message();
+  compiled.assembly = *assembly;
+  auto object = compileGpuKernel(compiled.source, gpu);
+  EXPECT_TRUE(object) << object.message();
+  compiled.resources = object->kernels.front();
+  return compiled;
+}
+
+} // namespace
+
+/// Clocks in which the matrix unit works over those of the busiest unit, for
+/// the waves of one workgroup.
+static double getUtilisation(const InnerLoop &loop, const Compiled &kernel,
+                             const GpuTarget &gpu) {
+  double waves = static_cast<double>(kernel.resources.workgroup / gpu.waveSize);
+  double perSimd = waves / static_cast<double>(gpu.simdsPerUnit);
+  double matrices = static_cast<double>(loop.count("v_mfma"));
+  double cycles = loop.count("v_mfma_f32_32x32") > 0 ? 32 : 16;
+  double matrix = matrices * cycles * perSimd;
+  // A wave starts an instruction in four clocks.
+  double issue = (static_cast<double>(loop.size()) - matrices) * 4 * perSimd;
+  double lds = static_cast<double>(loop.count("ds_")) * 16 *
+               static_cast<double>(gpu.waveSize) * waves /
+               static_cast<double>(gpu.ldsBytesPerClock);
+  double global = static_cast<double>(loop.count("buffer_load")) * 16 *
+                  static_cast<double>(gpu.waveSize) * waves / 64;
+  printf("matrix %.0f, issue %.0f, LDS %.0f, global %.0f clocks\n", matrix,
+         issue, lds, global);
+  return matrix / std::max({matrix, issue, lds, global});
+}
+
+static void checkLoop(const std::string &key, double atLeast) {
+  GpuTarget gpu = *parseGpuTarget("gfx942");
+  Compiled kernel = compileMainKernel(key, gpu);
+  InnerLoop loop(kernel.assembly);
+  SCOPED_TRACE(kernel.source.symbol + "\n" + loop.print());
+  EXPECT_EQ(kernel.resources.vectorSpills + kernel.resources.scalarSpills, 0);
+  ASSERT_GT(loop.count("v_mfma"), 0);
+  EXPECT_EQ(loop.count("scratch_"), 0);
+  EXPECT_EQ(loop.count("v_accvgpr"), 0);
+  // One block: no loop over lanes whose values differ, no branch.
+  EXPECT_EQ(loop.count("s_cbranch"), 1);
+  // Everything is loaded by 128 bits, and ahead of what needs it a step later.
+  EXPECT_GT(loop.count("buffer_load_dwordx4"), 0);
+  EXPECT_EQ(loop.count("buffer_load_dwordx4"), loop.count("buffer_load"));
+  EXPECT_EQ(loop.count("global_") + loop.count("flat_"), 0);
+  EXPECT_EQ(loop.count("ds_read_b128"), loop.count("ds_read"));
+  EXPECT_EQ(loop.count("ds_write_b128"), loop.count("ds_write"));
+  EXPECT_LT(loop.findLast("buffer_load"), loop.find("v_mfma"));
+  int64_t waves =
+      gpu.getOccupancy(kernel.resources.vectorRegisters,
+                       kernel.resources.ldsBytes, kernel.resources.workgroup);
+  EXPECT_GE(waves, 2);
+  if (std::getenv("TARPON_TEST_PRINT_ASSEMBLY"))
+    printf("%s\n", kernel.assembly.c_str());
+  double utilisation = getUtilisation(loop, kernel, gpu);
+  EXPECT_GE(utilisation, atLeast);
+  printf("%s: %d registers, %d bytes of LDS, %d waves per SIMD, %.0f %%\n",
+         kernel.source.symbol.c_str(),
+         static_cast<int>(kernel.resources.vectorRegisters),
+         static_cast<int>(kernel.resources.ldsBytes), static_cast<int>(waves),
+         100 * utilisation);
+}
+
+TEST(GpuInnerLoop, threeByThree) {
+  checkLoop("conv(64x256x14x14xf16:nhwc, 256x256x3x3xf16:const; "
+            "1x256x1x1xf16:const)->64x256x14x14xf16:nhwc {dilations=1,1 "
+            "group=1 pads=1,1,1,1 strides=1,1} | add(2) | relu",
+            0.75);
+}
+
+TEST(GpuInnerLoop, pointwise) {
+  checkLoop("conv(64x1024x14x14xf16:nhwc, 256x1024x1x1xf16:const; "
+            "1x256x1x1xf16:const)->64x256x14x14xf16:nhwc {dilations=1,1 "
+            "group=1 pads=0,0,0,0 strides=1,1} | add(2) | relu",
+            0.65);
+}
+
+/// On every GPU and for every dtype with matrix instructions: one block without
+/// branches, loads and stores of 128 bits, nothing spilled.
+TEST(GpuInnerLoop, everyTarget) {
+  for (const std::string &chip : getGpuChips())
+    for (const char *dtype : {"f16", "bf16", "f32"}) {
+      GpuTarget gpu = *parseGpuTarget(chip);
+      if (gpu.getMatrixInstructions(*runtime::parseDType(dtype)).empty())
+        continue;
+      std::string t = dtype;
+      Compiled kernel = compileMainKernel(
+          "conv(64x256x14x14x" + t + ":nhwc, 256x256x3x3x" + t +
+              ":const)->64x256x14x14x" + t +
+              ":nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | relu",
+          gpu);
+      InnerLoop loop(kernel.assembly);
+      SCOPED_TRACE(chip + " " + kernel.source.symbol + "\n" + loop.print());
+      EXPECT_GT(loop.count("v_mfma") + loop.count("v_wmma"), 0);
+      EXPECT_EQ(loop.count("s_cbranch"), 1);
+      EXPECT_EQ(loop.count("scratch_"), 0);
+      EXPECT_EQ(loop.count("buffer_load_dwordx4") +
+                    loop.count("buffer_load_b128"),
+                loop.count("buffer_load"));
+      EXPECT_EQ(loop.count("ds_read_b128") + loop.count("ds_load_b128") +
+                    loop.count("ds_write_b128") + loop.count("ds_store_b128"),
+                loop.count("ds_"));
+    }
+}
