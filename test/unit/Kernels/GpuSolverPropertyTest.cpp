@@ -73,6 +73,10 @@ const std::map<std::string, std::vector<std::string>> &getClaims() {
   static const std::map<std::string, std::vector<std::string>> claims = {
       {"gpu-naive-v1", combine({"f32", "f16", "bf16", "u8q", "i8q"},
                                {"flat", "nchw", "nhwc", "blocked"})},
+      {"gpu-igemm-v1",
+       combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"nchw", "nhwc"})},
+      {"gpu-gemm-v1",
+       combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"flat", "nchw"})},
       {"gpu-depthwise-v1",
        combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"nchw", "nhwc"})},
       {"gpu-igemm-v1",
