@@ -179,8 +179,11 @@ double gpuigemm::estimateFraction(const Problem &problem,
       rankTiles(problem, target, product, kDefaultBlocks).front().fraction;
   double compute = problem.flops() / gpu.peakGflops(problem.operands[0].dtype);
   double memory = problem.bytes() / gpu.memoryGbps;
-  // Launches, and what the estimate does not know.
-  return 0.8 * std::max(compute, memory) / std::max(compute / fraction, memory);
+  // Launches, and what the estimate does not know. A problem that is too small
+  // for the GPU is so for every solver, and those without tiles are no better.
+  constexpr double kLeast = 0.02;
+  return std::max(kLeast, 0.8 * std::max(compute, memory) /
+                              std::max(compute / fraction, memory));
 }
 
 /// A tile with one field changed, each way that makes sense.
