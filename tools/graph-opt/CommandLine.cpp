@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All of CLI11 is in this file and the header that it alone includes: it is the
-// only one that is compiled with exceptions.
+// All of CLI11 is in this file and SharedOptions.cpp, which alone are compiled
+// with exceptions.
 // The commands run when CLI11 is done, so that none of them can pass through
 // code that was compiled without.
 //
@@ -17,21 +17,15 @@
 #include "CommandLineValues.h"
 #include "Commands.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
-#include "tarpon/Autotune/FindPolicy.h"
-#include "tarpon/Autotune/SearchOptions.h"
 #include "tarpon/Driver/DriverLine.h"
-#include "tarpon/Kernels/GpuTarget.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <limits>
-#include <map>
-#include <sstream>
-#include <type_traits>
 
 namespace tarpon {
 
@@ -100,141 +94,6 @@ private:
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Options that several commands share
-//===----------------------------------------------------------------------===//
-
-static void addModel(CLI::App *app, std::string &model,
-                     const std::string &what) {
-  app->add_option("MODEL", model, what)->required()->type_name("");
-}
-
-static void addBatch(CLI::App *app, std::optional<int64_t> &batch) {
-  app->add_option("--batch", batch, "Size of the symbolic batch dimension")
-      ->check(isBetween(int64_t(1), int64_t(1) << 20))
-      ->type_name("N");
-}
-
-static void addThreads(CLI::App *app, int64_t &threads) {
-  app->add_option("--threads", threads, "Threads (default: one per core)")
-      ->check(isBetween(int64_t(1), int64_t(4096)))
-      ->type_name("N");
-}
-
-static void addCpu(CLI::App *app, std::string &cpu) {
-  app->add_option("--cpu", cpu,
-                  "Use only what this CPU of LLVM's list has (default: this "
-                  "machine's)")
-      ->type_name("NAME");
-}
-
-static void addSeed(CLI::App *app, uint64_t &seed) {
-  app->add_option("--seed", seed, "Seed of generated inputs (default: 0)")
-      ->check(isBetween(uint64_t(0), std::numeric_limits<uint64_t>::max()))
-      ->type_name("N");
-}
-
-static void addMaxError(CLI::App *app, std::optional<double> &maxError,
-                        const std::string &what) {
-  app->add_option("--max-error", maxError, what)
-      ->check(isBetween(0.0, 1e9))
-      ->type_name("E");
-}
-
-/// "host", or the name of a GPU.
-static runtime::Result<GpuTarget> parseTarget(llvm::StringRef text) {
-  if (text == "host")
-    return GpuTarget();
-  if (!text.starts_with("gfx"))
-    return runtime::Error{"unknown target '" + text.str() +
-                          "', expected host, " +
-                          join(getGpuChips(), ", ", " or ")};
-  return parseGpuTarget(text);
-}
-
-static void addTarget(CLI::App *app, std::string &target,
-                      const std::string &purpose) {
-  app->add_option("--target", target,
-                  purpose + ": host or an AMD GPU, such as gfx942 or "
-                            "gfx942:cu=228")
-      ->check(isParsedBy(parseTarget))
-      ->type_name("host|GPU[:cu=N]");
-}
-
-static void addFindPolicy(CLI::App *app, std::string &mode,
-                          std::string &tuning) {
-  app->add_option("--find-mode", mode,
-                  "When to measure (default: $TARPON_FIND_MODE)")
-      ->check(isParsedBy(parseFindMode))
-      ->type_name("normal|fast|hybrid|dynamic-hybrid|trust-verify");
-  app->add_option("--tuning-policy", tuning,
-                  "How thoroughly to search, and what to overwrite (default: "
-                  "$TARPON_FIND_ENFORCE)")
-      ->check(isParsedBy(parseTuningPolicy))
-      ->type_name("none|db-update|search|search-db-update|db-clean");
-}
-
-/// For every command that tunes.
-static void addSearch(CLI::App *app, SearchArguments &search) {
-  app->add_option("--search-method", search.method,
-                  "In which order configs are measured, and when it is enough "
-                  "(default: $TARPON_SEARCH_METHOD, else guided)")
-      ->check(isParsedBy(parseSearchMethod))
-      ->type_name(join(getSearchMethodNames(), "|", "|"));
-  app->add_option("--search-iterations", search.iterations,
-                  "Measurements per problem (default: "
-                  "$TARPON_TUNING_ITERATIONS_MAX, else no limit)")
-      ->check(isBetween(int64_t(1), int64_t(1) << 40))
-      ->type_name("N");
-  app->add_option("--search-patience", search.patience,
-                  "Measurements of a problem in a row without a better one "
-                  "(default: $TARPON_TUNING_PATIENCE, else no limit)")
-      ->check(isBetween(int64_t(1), int64_t(1) << 40))
-      ->type_name("N");
-  app->add_option("--search-seed", search.seed,
-                  "Seed of random choices (default: $TARPON_SEARCH_SEED, else "
-                  "0)")
-      ->check(isBetween(uint64_t(0), std::numeric_limits<uint64_t>::max()))
-      ->type_name("N");
-}
-
-static void addTuningTime(CLI::App *app, std::optional<double> &seconds) {
-  app->add_option("--tuning-time", seconds,
-                  "Time for the whole tuning run, in seconds")
-      ->check(isBetween(0.0, 1e9))
-      ->type_name("S");
-}
-
-static void addFinder(CLI::App *app, FinderArguments &finder) {
-  addFindPolicy(app, finder.findMode, finder.tuningPolicy);
-  addSearch(app, finder.search);
-  addThreads(app, finder.threads);
-  addCpu(app, finder.cpu);
-  app->add_flag("--quiet", finder.quiet, "Show no progress");
-}
-
-static void addLogDriver(CLI::App *app, std::string &path) {
-  app->add_option("--log-driver", path,
-                  "Append the problems as command lines of 'graph-opt driver', "
-                  "for 'graph-opt tune'")
-      ->type_name("FILE");
-}
-
-static void addChoice(CLI::App *app, ModelArguments &model) {
-  app->add_option("--dtype", model.dtype, "Datatype (default: fp32)")
-      ->type_name(getTypeName(kDtype))
-      ->check(isOneOf(kDtype));
-  app->add_option("--layout", model.layout, "Memory layout (default: nchw)")
-      ->type_name(getTypeName(kLayout))
-      ->check(isOneOf(kLayout));
-  app->add_option("--fusion", model.fusion, "Fusion (default: on)")
-      ->type_name(getTypeName(kFusion))
-      ->check(isOneOf(kFusion));
-  addBatch(app, model.batch);
-  addThreads(app, model.threads);
-  addCpu(app, model.cpu);
-}
 
 //===----------------------------------------------------------------------===//
 // Commands

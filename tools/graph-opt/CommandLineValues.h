@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Validators for CLI11. For CommandLine.cpp alone, which is compiled with
-// exceptions.
+// Validators for CLI11. For CommandLine.cpp and SharedOptions.cpp, which are
+// compiled with exceptions.
 //
 //===----------------------------------------------------------------------===//
 
