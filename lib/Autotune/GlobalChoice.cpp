@@ -278,7 +278,6 @@ static void addSamples(PipelineMeasurement &measurement,
   measurement.mad = summary.madMs;
 }
 
-/// Accuracy on every sample, the worst of which counts; time on the first.
 /// A time without samples, and the error on the host.
 Status GlobalTuner::modelPipeline(Trial &trial) {
   progress.setPhase(trial.record.choice.name() + ": accuracy on the host");
@@ -290,12 +289,20 @@ Status GlobalTuner::modelPipeline(Trial &trial) {
   } else {
     measurement.detail = "on the host: " + error.message();
   }
-  for (const LayerRecord &layer : trial.record.layers)
-    measurement.median += layer.timing ? layer.timing->median : 0;
+  for (const LayerRecord &layer : trial.record.layers) {
+    if (layer.timing) {
+      measurement.median += layer.timing->median;
+      continue;
+    }
+    // A choice is not faster for what nobody knows.
+    measurement.status = MeasurementStatus::Failed;
+    measurement.detail = "the model gave layer '" + layer.name + "' no time";
+  }
   conclude(trial, measurement);
   return journal.recordPipeline(measurement);
 }
 
+/// Accuracy on every sample, the worst of which counts; time on the first.
 Status GlobalTuner::measurePipeline(Trial &trial) {
   if (auto known = journal.getPipeline(trial.key)) {
     conclude(trial, *known);

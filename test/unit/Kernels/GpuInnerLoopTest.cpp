@@ -178,8 +178,8 @@ TEST(GpuInnerLoop, pointwise) {
             0.65);
 }
 
-/// On every GPU and for every dtype with matrix instructions: one block without
-/// branches, loads and stores of 128 bits, nothing spilled.
+/// On every GPU and for every float dtype with matrix instructions: one block
+/// without branches, loads and stores of 128 bits, nothing spilled.
 TEST(GpuInnerLoop, everyTarget) {
   for (const std::string &chip : getGpuChips())
     for (const char *dtype : {"f16", "bf16", "f32"}) {
@@ -194,6 +194,8 @@ TEST(GpuInnerLoop, everyTarget) {
           gpu);
       InnerLoop loop(kernel.assembly);
       SCOPED_TRACE(chip + " " + kernel.source.symbol + "\n" + loop.print());
+      EXPECT_EQ(kernel.resources.vectorSpills + kernel.resources.scalarSpills,
+                0);
       EXPECT_GT(loop.count("v_mfma") + loop.count("v_wmma"), 0);
       EXPECT_EQ(loop.count("s_cbranch"), 1);
       EXPECT_EQ(loop.count("scratch_"), 0);

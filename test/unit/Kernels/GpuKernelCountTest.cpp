@@ -13,7 +13,6 @@
 
 #include "gtest/gtest.h"
 
-#include <chrono>
 #include <map>
 
 using namespace tarpon;
@@ -52,15 +51,14 @@ TEST(GpuKernelCount, resNet50) {
       }
 }
 
-/// All of them compile, in little time, and none spills.
+/// All of them compile, and none spills.
 TEST(GpuKernelCount, resNet50Compiles) {
   GpuTarget gpu = *parseGpuTarget("gfx942");
   auto kernels = getKernels(makeGpuTargetInfo(gpu), 64, ":nhwc");
-  auto start = std::chrono::steady_clock::now();
   for (const auto &[symbol, kernel] : kernels) {
     auto object = compileGpuKernel(kernel, gpu);
     ASSERT_TRUE(object) << object.message();
+    const KernelResources &resources = object->kernels.front();
+    EXPECT_EQ(resources.vectorSpills + resources.scalarSpills, 0) << symbol;
   }
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  printf("%zu kernels in %.1f s\n", kernels.size(), time.count());
 }

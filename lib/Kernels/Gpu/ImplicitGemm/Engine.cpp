@@ -89,7 +89,12 @@ std::optional<Tile> gpuigemm::getTile(const Problem &problem,
   if (!fields || fields->blockM > kMostChannels ||
       fields->blockK > kMostDepth || fields->splitK > getMaxSplits(product))
     return std::nullopt;
-  return Tile::make(*target.gpu, problem.operands[0].dtype, *fields);
+  std::optional<Tile> tile =
+      Tile::make(*target.gpu, problem.operands[0].dtype, *fields);
+  // More splits than steps would be another name for fewer.
+  if (tile && fields->splitK > Depth(*tile, product.geometry).steps)
+    return std::nullopt;
+  return tile;
 }
 
 //===----------------------------------------------------------------------===//

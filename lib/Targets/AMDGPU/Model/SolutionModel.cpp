@@ -118,7 +118,8 @@ tarpon::estimateGpuSolution(const CompiledSolution &solution,
     work.results = static_cast<double>(problem.result.numElements());
     work.bytes = getBytes(solution, launch);
     work.dtype = getDtype(problem);
-    work.expectedFraction = solution.expectedFraction;
+    // What packs or sums up is not what the solver's expectation is about.
+    work.expectedFraction = index == main ? solution.expectedFraction : 1;
     if (solution.config.has("split_k"))
       work.splitK = solution.config.get("split_k");
     LaunchEstimate estimate = estimateLaunch(profiles[index], work, gpu);
