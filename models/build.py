@@ -40,7 +40,9 @@ def up_to_date(path: Path) -> bool:
     return all(source.stat().st_mtime < written for source in HERE.glob("*.py"))
 
 
-def build(name: str, folder: Path, batch: int | None, image: int) -> Path:
+def build(
+    name: str, folder: Path, batch: int | None, image: int = IMAGE
+) -> Path:
     """Builds one network unless it is there already; returns its path."""
     suffix = "" if batch is None else f"_b{batch}"
     suffix += "" if image == IMAGE else f"_i{image}"
