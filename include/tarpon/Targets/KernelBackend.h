@@ -30,7 +30,6 @@ struct LinkedKernels {
   std::vector<runtime::CodeObjectRange> codeObjects;
 };
 
-/// Stateless and thread-safe.
 /// A solution whose kernels are compiled.
 struct CompiledSolution {
   const Problem &problem;
@@ -49,6 +48,7 @@ struct SolutionEstimate {
   std::string report;
 };
 
+/// Stateless and thread-safe.
 class KernelBackend {
 public:
   virtual ~KernelBackend() = default;

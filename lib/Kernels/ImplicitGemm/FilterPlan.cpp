@@ -159,10 +159,8 @@ stackConstants(int64_t count, int64_t filterBytes,
   }};
 }
 
-/// Of operand `operand`, the element at which each image of the result starts,
-/// and those from one row of the image to the next.
-static std::pair<std::vector<int64_t>, int64_t>
-getImageStarts(const TensorDesc &operand, const TensorDesc &result) {
+std::pair<std::vector<int64_t>, int64_t>
+igemm::getImageStarts(const TensorDesc &operand, const TensorDesc &result) {
   int64_t missing = result.rank() - operand.rank(), next = 1;
   std::vector<int64_t> strides(result.rank(), 0);
   for (int64_t dim = operand.rank() - 1; dim >= 0; --dim) {

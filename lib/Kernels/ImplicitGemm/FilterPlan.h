@@ -35,6 +35,12 @@ PackedFilter addConstantFilter(SolutionPlan &plan, const Problem &problem,
 std::vector<char> makeScales(const KernelSpec &spec, const Geometry &g,
                              const TensorDesc &input, const TensorDesc &filter);
 
+/// Of an operand that is broadcast to the result's shape, as NumPy does: the
+/// element at which each image of the result starts, and those from one row of
+/// the image to the next.
+std::pair<std::vector<int64_t>, int64_t>
+getImageStarts(const TensorDesc &operand, const TensorDesc &result);
+
 /// See KernelSpec::tableColumns.
 ConstantPlan makeTable(const Problem &problem, const KernelSpec &spec,
                        const Geometry &g, const Batch &batch);

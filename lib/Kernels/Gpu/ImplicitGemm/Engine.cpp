@@ -7,6 +7,7 @@
 
 #include "Engine.h"
 
+#include "../../ImplicitGemm/FilterPlan.h"
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -279,27 +280,6 @@ private:
 
 } // namespace
 
-/// First elements of the images of an operand, and the elements from one pixel
-/// to the next: as in NumPy's broadcasting to the result's shape.
-static std::pair<std::vector<int64_t>, int64_t>
-getImageStarts(const TensorDesc &operand, const TensorDesc &result) {
-  int64_t missing = result.rank() - operand.rank(), next = 1;
-  std::vector<int64_t> strides(result.rank(), 0);
-  for (int64_t dim = operand.rank() - 1; dim >= 0; --dim) {
-    strides[missing + dim] = operand.shape[dim] == 1 ? 0 : next;
-    next *= operand.shape[dim];
-  }
-  std::vector<int64_t> starts = {0};
-  for (int64_t dim = 0; dim + 2 < result.rank(); ++dim) {
-    std::vector<int64_t> inner;
-    for (int64_t start : starts)
-      for (int64_t i = 0; i < result.shape[dim]; ++i)
-        inner.push_back(start + i * strides[dim]);
-    starts = std::move(inner);
-  }
-  return {starts, strides[result.rank() - 2]};
-}
-
 /// See countTableColumns.
 BufferSlot ProductPlanner::addTable(int64_t imageBytes) {
   int64_t columns = countTableColumns(result.operands), column = 2;
@@ -312,8 +292,8 @@ BufferSlot ProductPlanner::addTable(int64_t imageBytes) {
   for (const OperandAccess &operand : result.operands) {
     if (!igemm::isInTable(operand.kind))
       continue;
-    auto [starts, stride] =
-        getImageStarts(problem.operands[operand.operand], problem.result);
+    auto [starts, stride] = igemm::getImageStarts(
+        problem.operands[operand.operand], problem.result);
     for (int64_t image = 0; image < g.batch; ++image) {
       rows[image * columns + column] = static_cast<int32_t>(starts[image]);
       rows[image * columns + column + 1] = static_cast<int32_t>(stride);
