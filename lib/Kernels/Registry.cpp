@@ -1,4 +1,4 @@
-//===- Registry.cpp - The solvers of the targets --------------------------===//
+//===- Registry.cpp - The solvers of the host ----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -73,17 +73,6 @@ static std::vector<const Solver *> &solverList() {
 static size_t extraSolvers = 0;
 
 ArrayRef<const Solver *> tarpon::getHostSolvers() { return solverList(); }
-
-ArrayRef<const Solver *> tarpon::getGpuSolvers() {
-  static const Solver *const solvers[] = {
-      &getGpuDepthwise(), &getGpuConvImplicitGemm(),
-      &getGpuGemm(),      &getGpuElementwise(),
-      &getGpuPool(),      &getGpuSoftmax(),
-      &getGpuLayerNorm(), &getGpuReduce(),
-      &getGpuNaive(),
-  };
-  return solvers;
-}
 
 const Solver *tarpon::findSolver(StringRef id) {
   for (ArrayRef<const Solver *> list : {getHostSolvers(), getGpuSolvers()})

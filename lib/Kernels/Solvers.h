@@ -61,17 +61,6 @@ const Solver &getConvert();
 const Solver &getRecurrent();
 const Solver &getReference();
 
-/// Of GPUs.
-const Solver &getGpuConvImplicitGemm();
-const Solver &getGpuDepthwise();
-const Solver &getGpuElementwise();
-const Solver &getGpuGemm();
-const Solver &getGpuLayerNorm();
-const Solver &getGpuNaive();
-const Solver &getGpuPool();
-const Solver &getGpuReduce();
-const Solver &getGpuSoftmax();
-
 } // namespace tarpon
 
 #endif // TARPON_LIB_KERNELS_SOLVERS_H

@@ -15,7 +15,7 @@
 
 #include "Depthwise/Depthwise.h"
 #include "Gpu/ImageWork.h"
-#include "Solvers.h"
+#include "GpuSolvers.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

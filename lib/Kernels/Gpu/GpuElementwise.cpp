@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gpu/ElementWork.h"
-#include "Solvers.h"
+#include "GpuSolvers.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gpu/RowWork.h"
+#include "GpuSolvers.h"
 #include "Norm/RowNorm.h"
-#include "Solvers.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Solvers.h"
+#include "GpuSolvers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -28,7 +28,8 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override {
-    if (Applicability known = getReference().isApplicable(problem, target);
+    if (Applicability known =
+            getReferenceSolver().isApplicable(problem, target);
         !known)
       return known;
     for (const TensorDesc &operand : problem.operands)
@@ -37,7 +38,7 @@ public:
     for (int64_t i = 0; i < problem.numResults(); ++i)
       if (!isIndexable(problem.getResult(i)))
         return Applicability::no("needs indices of more than 31 bits");
-    SolutionPlan plan = getReference().plan(problem, target, {});
+    SolutionPlan plan = getReferenceSolver().plan(problem, target, {});
     for (const LaunchPlan &launch : plan.launches) {
       // A workgroup's tasks have no memory of their own but LDS.
       if (launch.scratchBytes > 0)
@@ -57,7 +58,7 @@ public:
 
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig & /*config*/) const override {
-    SolutionPlan plan = getReference().plan(problem, target, {});
+    SolutionPlan plan = getReferenceSolver().plan(problem, target, {});
     for (LaunchPlan &launch : plan.launches) {
       launch.kernel.symbol = "gpu_" + launch.kernel.symbol;
       launch.kernel.workgroup = kWorkgroup;

@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gpu/ImageWork.h"
+#include "GpuSolvers.h"
 #include "Pool/Pool.h"
-#include "Solvers.h"
 
 #include <limits>
 

@@ -12,9 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gpu/RowWork.h"
+#include "GpuSolvers.h"
 #include "Reduce/ReduceKind.h"
 #include "Reduce/ReduceView.h"
-#include "Solvers.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

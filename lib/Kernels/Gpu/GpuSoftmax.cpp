@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gpu/RowWork.h"
+#include "GpuSolvers.h"
 #include "MathFunctions.h"
-#include "Solvers.h"
 #include "TensorAccess.h"
 
 #include "llvm/ADT/STLExtras.h"

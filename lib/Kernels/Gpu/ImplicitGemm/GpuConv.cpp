@@ -15,7 +15,7 @@
 #include "Engine.h"
 
 #include "../../Conv/ConvGeometry.h"
-#include "../../Solvers.h"
+#include "../GpuSolvers.h"
 
 using namespace mlir;
 using namespace tarpon;

@@ -14,7 +14,7 @@
 #include "Engine.h"
 
 #include "../../Gemm/Batches.h"
-#include "../../Solvers.h"
+#include "../GpuSolvers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
