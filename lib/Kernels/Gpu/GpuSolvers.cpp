@@ -13,10 +13,9 @@ using namespace tarpon;
 /// In order of preference; the naive one comes last.
 ArrayRef<const Solver *> tarpon::getGpuSolvers() {
   static const Solver *const solvers[] = {
-      &getGpuDepthwise(), &getGpuConvImplicitGemm(),
-      &getGpuGemm(),      &getGpuElementwise(),
-      &getGpuPool(),      &getGpuSoftmax(),
-      &getGpuLayerNorm(), &getGpuReduce(),
+      &getGpuDepthwise(), &getGpuConvImplicitGemm(), &getGpuWinogradF2x3(),
+      &getGpuGemm(),      &getGpuElementwise(),      &getGpuPool(),
+      &getGpuSoftmax(),   &getGpuLayerNorm(),        &getGpuReduce(),
       &getGpuNaive(),
   };
   return solvers;

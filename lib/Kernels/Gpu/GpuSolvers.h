@@ -21,6 +21,7 @@ const Solver &getGpuNaive();
 const Solver &getGpuPool();
 const Solver &getGpuReduce();
 const Solver &getGpuSoftmax();
+const Solver &getGpuWinogradF2x3();
 
 } // namespace tarpon
 

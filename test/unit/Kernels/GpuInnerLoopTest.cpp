@@ -86,16 +86,18 @@ struct Compiled {
   KernelResources resources;
 };
 
-Compiled compileMainKernel(const std::string &key, const GpuTarget &gpu) {
+/// The kernel that multiplies, in the solver's default config.
+Compiled compileMainKernel(const std::string &key, const GpuTarget &gpu,
+                           const char *id = "gpu-igemm-v1") {
   auto problem = parseProblem(key);
   EXPECT_TRUE(mlir::succeeded(problem)) << key;
   TargetInfo target = makeGpuTargetInfo(gpu);
-  const Solver *solver = getApplicableSolvers(*problem, target).front();
-  EXPECT_EQ(solver->id(), "gpu-igemm-v1");
+  const Solver *solver = findSolver(id);
   PerfConfig config = solver->defaultConfig(*problem, target);
   SolutionPlan plan = solver->plan(*problem, target, config);
-  EXPECT_EQ(plan.launches.size(), 1u) << config.str();
-  const LaunchPlan &launch = plan.launches.back();
+  size_t transforms = plan.launches.size() == 3 ? 1 : 0;
+  EXPECT_EQ(plan.launches.size(), 1 + 2 * transforms) << config.str();
+  const LaunchPlan &launch = plan.launches[transforms];
   Compiled compiled{launch.kernel, "", {}};
   compiled.source.numBuffers = static_cast<int64_t>(launch.buffers.size());
   compiled.source.numParams = static_cast<int64_t>(launch.params.size());
@@ -133,6 +135,10 @@ static double getUtilisation(const InnerLoop &loop, const Compiled &kernel,
 
 static void checkLoop(const std::string &key, double atLeast) {
   GpuTarget gpu = *parseGpuTarget("gfx942");
+  EXPECT_EQ(getApplicableSolvers(*parseProblem(key), makeGpuTargetInfo(gpu))
+                .front()
+                ->id(),
+            "gpu-igemm-v1");
   Compiled kernel = compileMainKernel(key, gpu);
   InnerLoop loop(kernel.assembly);
   SCOPED_TRACE(kernel.source.symbol + "\n" + loop.print());
@@ -178,11 +184,10 @@ TEST(GpuInnerLoop, pointwise) {
             0.65);
 }
 
-/// On every GPU and for every float dtype with matrix instructions: one block
-/// without branches, loads and stores of 128 bits, nothing spilled.
-TEST(GpuInnerLoop, everyTarget) {
+/// One block without branches, loads and stores of 128 bits, nothing spilled.
+static void checkTargets(const char *id, std::vector<const char *> dtypes) {
   for (const std::string &chip : getGpuChips())
-    for (const char *dtype : {"f16", "bf16", "f32"}) {
+    for (const char *dtype : dtypes) {
       GpuTarget gpu = *parseGpuTarget(chip);
       if (gpu.getMatrixInstructions(*runtime::parseDType(dtype)).empty())
         continue;
@@ -191,7 +196,7 @@ TEST(GpuInnerLoop, everyTarget) {
           "conv(64x256x14x14x" + t + ":nhwc, 256x256x3x3x" + t +
               ":const)->64x256x14x14x" + t +
               ":nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | relu",
-          gpu);
+          gpu, id);
       InnerLoop loop(kernel.assembly);
       SCOPED_TRACE(chip + " " + kernel.source.symbol + "\n" + loop.print());
       EXPECT_EQ(kernel.resources.vectorSpills + kernel.resources.scalarSpills,
@@ -206,4 +211,14 @@ TEST(GpuInnerLoop, everyTarget) {
                     loop.count("ds_write_b128") + loop.count("ds_store_b128"),
                 loop.count("ds_"));
     }
+}
+
+/// Every float dtype with matrix instructions.
+TEST(GpuInnerLoop, everyTarget) {
+  checkTargets("gpu-igemm-v1", {"f16", "bf16", "f32"});
+}
+
+/// The products of transformed tiles.
+TEST(GpuInnerLoop, everyTargetOfWinograd) {
+  checkTargets("gpu-winograd-f2x3-v1", {"f16", "f32"});
 }

@@ -346,7 +346,8 @@ static double largestMagnitude(const std::vector<double> &elements) {
 }
 
 double test::getTolerance(const Problem &problem,
-                          const std::vector<double> &expected, int64_t index) {
+                          const std::vector<double> &expected, int64_t index,
+                          double storageUlps) {
   const TensorDesc &result = problem.getResult(index);
   if (result.quantized)
     return 1.001 * *llvm::max_element(result.scales);
@@ -375,9 +376,9 @@ double test::getTolerance(const Problem &problem,
   double computed = 2e-6 * (1 + std::sqrt(reduction));
   switch (result.dtype) {
   case DType::F16:
-    return largest * (0x1p-10 + computed) + 1e-6;
+    return largest * (storageUlps * 0x1p-10 + computed) + 1e-6;
   case DType::BF16:
-    return largest * (0x1p-7 + computed) + 1e-6;
+    return largest * (storageUlps * 0x1p-7 + computed) + 1e-6;
   case DType::F32:
   case DType::F64:
     return largest * computed + 1e-6;
@@ -413,10 +414,11 @@ static std::string compareOne(const std::vector<double> &actual,
 
 std::string test::compare(const Problem &problem,
                           const std::vector<std::vector<double>> &actual,
-                          const std::vector<std::vector<double>> &expected) {
+                          const std::vector<std::vector<double>> &expected,
+                          double storageUlps) {
   for (size_t i = 0; i < expected.size(); ++i) {
-    double tolerance =
-        getTolerance(problem, expected[i], static_cast<int64_t>(i));
+    double tolerance = getTolerance(problem, expected[i],
+                                    static_cast<int64_t>(i), storageUlps);
     std::string text = compareOne(actual[i], expected[i], tolerance);
     if (!text.empty())
       return llvm::formatv("result {0}: {1}", i, text);

@@ -75,15 +75,17 @@ private:
 
 /// How far result `index` of correct solvers may lie from the reference: in
 /// units of the largest element for floats, one step of the scale for quantised
-/// results.
+/// results. `storageUlps`: how often they round to the dtype of results, over
+/// all.
 double getTolerance(const Problem &problem, const std::vector<double> &expected,
-                    int64_t index = 0);
+                    int64_t index = 0, double storageUlps = 1);
 
 /// "" if all elements of all results agree, else a sentence about the worst one
 /// of the first result where one is wrong.
 std::string compare(const Problem &problem,
                     const std::vector<std::vector<double>> &actual,
-                    const std::vector<std::vector<double>> &expected);
+                    const std::vector<std::vector<double>> &expected,
+                    double storageUlps = 1);
 
 } // namespace tarpon::test
 

@@ -8,6 +8,7 @@
 #include "tarpon/Targets/AMDGPU/SolutionModel.h"
 
 #include "GpuModelDigest.h"
+#include "tarpon/Kernels/GpuProductWork.h"
 #include "tarpon/Targets/AMDGPU/StaticModel.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -34,20 +35,13 @@ static double getWorkspaceBytes(const SolutionPlan &plan, int64_t begin) {
   return static_cast<double>(std::max<int64_t>(0, end - begin));
 }
 
-/// What constants are made of is as large as they are, nearly.
-static double getConstantBytes(const Problem &problem,
-                               const SolutionPlan &plan) {
-  double bytes = 0;
-  for (const TensorDesc &operand : problem.operands)
-    if (operand.constant)
-      bytes += static_cast<double>(operand.numBytes());
-  return bytes /
-         static_cast<double>(std::max<size_t>(1, plan.constants.size()));
-}
-
-/// Of the launch's buffers, each once.
+/// Of the launch's buffers, each once. What constants are made of is as large
+/// as they are, nearly.
 static double getBytes(const CompiledSolution &solution,
-                       const LaunchPlan &launch) {
+                       const LaunchPlan &launch,
+                       const GpuProductWork &product) {
+  double constants =
+      static_cast<double>(std::max<size_t>(1, solution.plan.constants.size()));
   std::set<std::pair<int, int64_t>> seen;
   double bytes = 0;
   for (const BufferSlot &slot : launch.buffers) {
@@ -66,7 +60,7 @@ static double getBytes(const CompiledSolution &solution,
       bytes += getWorkspaceBytes(solution.plan, slot.index);
       break;
     case BufferSlot::Constant:
-      bytes += getConstantBytes(solution.problem, solution.plan);
+      bytes += product.constantBytes / constants;
       break;
     }
   }
@@ -109,14 +103,15 @@ tarpon::estimateGpuSolution(const CompiledSolution &solution,
     profiles.push_back(std::move(*profile));
   }
   const Problem &problem = solution.problem;
+  GpuProductWork product = getGpuProductWork(problem, solution.config);
   size_t main = findMainLaunch(solution, profiles);
   SolutionEstimate total;
   for (auto [index, launch] : llvm::enumerate(solution.plan.launches)) {
     LaunchWork work;
     work.workgroups = std::max<int64_t>(1, launch.tasks);
-    work.flops = index == main ? problem.flops() : 0;
-    work.results = static_cast<double>(problem.result.numElements());
-    work.bytes = getBytes(solution, launch);
+    work.flops = index == main ? product.flops : 0;
+    work.results = product.results;
+    work.bytes = getBytes(solution, launch, product);
     work.dtype = getDtype(problem);
     // What packs or sums up is not what the solver's expectation is about.
     work.expectedFraction = index == main ? solution.expectedFraction : 1;
