@@ -12,6 +12,7 @@
 #include "Replay.h"
 #include "tarpon/Autotune/GlobalChoice.h"
 #include "tarpon/Autotune/LearnedRanker.h"
+#include "tarpon/Autotune/PackageTuning.h"
 #include "tarpon/Autotune/SystemStore.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
@@ -73,6 +74,8 @@ private:
   Status tune();
   Status compileQuickly();
   Status compileReference();
+  CandidateSource makeCandidateSource();
+  Status includeCandidates();
   Status checkSources();
   Status checkReferenceLayers();
   void describe();
@@ -150,6 +153,14 @@ Status Compilation::makeKernelCompiler() {
   return runtime::success();
 }
 
+/// How many candidates of a problem are compiled, if that many are wanted.
+static int64_t countModelled(size_t included) {
+  int64_t wanted = 0;
+  if (included < policy::kMaxConfigs)
+    wanted = static_cast<int64_t>(included) * policy::kModelledPerIncluded;
+  return std::max(policy::kModelledCandidates, wanted);
+}
+
 Status Compilation::setUp() {
   context.loadDialect<TarponDialect, mlir::func::FuncDialect,
                       mlir::quant::QuantDialect>();
@@ -167,7 +178,7 @@ Status Compilation::setUp() {
   // Compiling a candidate takes longer than running it.
   outcome.isModelled = !kernels->describeModel().empty();
   if (outcome.isModelled && !search->iterations && !options.tuningTime)
-    search->iterations = policy::kModelledCandidates;
+    search->iterations = countModelled(options.candidates);
   for (auto open : {&Compilation::openJournal, &Compilation::openSystem})
     if (Status status = (this->*open)(); !status)
       return status;
@@ -195,7 +206,7 @@ Status Compilation::openJournal() {
   std::string folder = llvm::sys::path::parent_path(path).str();
   bool exists = fs::exists(path);
   // Without one, there is nothing to look up.
-  if (!exists && !wantsTuning() &&
+  if (!exists && !wantsTuning() && options.candidates == 0 &&
       !getFindRule(findPolicy).mayMeasureOrStore()) {
     journal = Journal::openInMemory(journalContext);
     return runtime::success();
@@ -388,7 +399,8 @@ Status Compilation::compileQuickly() {
                          options.layout.values.front(),
                          options.fusion.values.front()};
   auto solve = [this](const Problem &problem, const std::string &) {
-    return tuner->find(problem);
+    // What is to be measured elsewhere is asked for here.
+    return options.candidates > 0 ? tuner->tune(problem) : tuner->find(problem);
   };
   CandidateRecord record;
   record.choice = choice;
@@ -433,6 +445,36 @@ Status Compilation::compileReference() {
   return runtime::success();
 }
 
+CandidateSource Compilation::makeCandidateSource() {
+  const GpuTarget *gpu = kernels->getTarget().gpu;
+  if (options.candidates == 0 || !gpu)
+    return {};
+  return makeModelledSource(*tuner, *journal, options.candidates,
+                            getKernelVersion(*gpu, options.isEmulated));
+}
+
+/// Which choice wins is known only when all are made: it is made once more,
+/// with candidates.
+Status Compilation::includeCandidates() {
+  if (options.candidates == 0 || outcome.mode == CompileOutcome::Replayed)
+    return runtime::success();
+  progress.setPhase("candidates");
+  describe();
+  ReplayOptions again;
+  again.path = "the package with candidates";
+  // Layers with one key may differ in scales, which a record does not say.
+  again.anyway = true;
+  again.otherwise = [this](const Problem &problem, const std::string &) {
+    return tuner->tune(problem);
+  };
+  again.candidates = makeCandidateSource();
+  Result<ReplayedModel> made = replayTuningFile(outcome.record, *model, again);
+  if (!made)
+    return made.error();
+  outcome.package = std::move(made->model.package);
+  return runtime::success();
+}
+
 Status Compilation::replay() {
   outcome.mode = CompileOutcome::Replayed;
   Result<TuningFile> file = readTuningFile(options.replay);
@@ -454,6 +496,7 @@ Status Compilation::replay() {
                                    const std::string &) {
     return tuner->lookUp(problem);
   };
+  replayOptions.candidates = makeCandidateSource();
   Result<ReplayedModel> replayed =
       replayTuningFile(*file, *model, replayOptions);
   if (!replayed)
@@ -507,6 +550,8 @@ Result<CompileOutcome> Compilation::run() {
   Status status = !options.replay.empty() ? replay()
                   : wantsTuning()         ? tune()
                                           : compileQuickly();
+  if (status)
+    status = includeCandidates();
   progress.finish();
   if (status && outcome.mode != CompileOutcome::Replayed)
     status = checkReferenceLayers();

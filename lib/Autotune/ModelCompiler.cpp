@@ -155,8 +155,8 @@ static LayerRecord makeRecord(const runtime::Layer &layer,
 }
 
 Result<CompiledModel>
-ModelCompiler::lowerFunction(func::FuncOp function,
-                             const SolutionSource &solve) {
+ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
+                             const CandidateSource &candidates) {
   std::map<std::string, Solution> solutions;
   std::string problemError;
   LoweringOptions options;
@@ -185,6 +185,10 @@ ModelCompiler::lowerFunction(func::FuncOp function,
   Result<runtime::Package> package = buildPackage(function, compiler);
   if (!package)
     return package.error();
+  if (candidates)
+    if (Status status = addCandidates(function, compiler, candidates, *package);
+        !status)
+      return status.error();
   CompiledModel model;
   // Copies to the outputs, which buildPackage adds, had no solution to choose.
   for (const runtime::Layer &layer : package->layers)
@@ -197,8 +201,9 @@ ModelCompiler::lowerFunction(func::FuncOp function,
 }
 
 Result<CompiledModel> ModelCompiler::lower(PreparedModel model,
-                                           const SolutionSource &solve) {
-  return lowerFunction(*model.function, solve);
+                                           const SolutionSource &solve,
+                                           const CandidateSource &candidates) {
+  return lowerFunction(*model.function, solve, candidates);
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_MODELCOMPILER_H
 #define TARPON_LIB_AUTOTUNE_MODELCOMPILER_H
 
+#include "PackageCandidates.h"
 #include "tarpon/Autotune/Calibration.h"
 #include "tarpon/Autotune/Search.h"
 #include "tarpon/Autotune/TuningFile.h"
@@ -54,8 +55,10 @@ public:
   /// fusion have to be known.
   runtime::Result<PreparedModel> prepare(const GlobalChoice &choice);
 
+  /// With `candidates`, the package can be tuned.
   runtime::Result<CompiledModel> lower(PreparedModel model,
-                                       const SolutionSource &solve);
+                                       const SolutionSource &solve,
+                                       const CandidateSource &candidates = {});
 
   /// Measures the ranges for int8 unless they are known.
   runtime::Status calibrate(const std::string &fusion,
@@ -75,8 +78,9 @@ public:
 
 private:
   mlir::func::FuncOp getMain();
-  runtime::Result<CompiledModel> lowerFunction(mlir::func::FuncOp function,
-                                               const SolutionSource &solve);
+  runtime::Result<CompiledModel>
+  lowerFunction(mlir::func::FuncOp function, const SolutionSource &solve,
+                const CandidateSource &candidates = {});
 
   mlir::ModuleOp module;
   KernelCompiler &compiler;

@@ -123,11 +123,12 @@ Result<ReplayedModel> Replayer::run() {
   Result<PreparedModel> prepared = model.prepare(winner.choice);
   if (!prepared)
     return Error{options.path + ": " + prepared.message()};
-  Result<CompiledModel> compiled =
-      model.lower(std::move(*prepared),
-                  [this](const Problem &problem, const std::string &layer) {
-                    return solve(problem, layer);
-                  });
+  Result<CompiledModel> compiled = model.lower(
+      std::move(*prepared),
+      [this](const Problem &problem, const std::string &layer) {
+        return solve(problem, layer);
+      },
+      options.candidates);
   if (!compiled)
     return compiled.error();
   // The measurements are those of the file.

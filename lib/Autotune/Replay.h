@@ -23,6 +23,8 @@ struct ReplayOptions {
   bool anyway = false;
   /// What a layer gets whose record does not fit.
   SolutionSource otherwise;
+  /// What the package holds beside the file's solutions.
+  CandidateSource candidates = {};
 };
 
 struct ReplayedModel {

@@ -20,8 +20,6 @@ static constexpr size_t kMaxInstances = 4096;
 
 /// More samples than that say nothing new, and all of them are kept.
 static constexpr int kMaxSamples = 200;
-/// A sample of less time than that would mostly measure the clock.
-static constexpr double kMinSampleMs = 0.02;
 /// A first run, which finds nothing in any cache or TLB, is not slower than
 /// later ones by more than this.
 static constexpr double kColdFactor = 4;
@@ -151,21 +149,20 @@ namespace {
 /// The samples of one candidate and the time that its runs took so far.
 class Sampler {
 public:
-  Sampler(std::span<Instance> instances, const MeasureOptions &options)
-      : instances(instances), options(options) {}
+  Sampler(const TimedRuns &timed, const MeasureOptions &options)
+      : timed(timed), options(options) {}
 
   void warmUp() {
-    size_t runs =
-        std::max<size_t>(instances.size(), std::max(options.warmupRuns, 0));
+    int runs = std::max(timed.instances, std::max(options.warmupRuns, 0));
     // Who is slow even by the margin of a single sample, when cold, needs no
     // more warm-up.
-    auto isSlow = [&](size_t done) {
+    auto isSlow = [&](int done) {
       return (done > 1 || (done == 1 && fastestMs > kTimeSliceMs)) &&
              isHopeless(fastestMs / kColdFactor, 1, options.cutoffMs);
     };
-    for (size_t i = 0; i < runs && spentMs < options.maxTimeMs && !isSlow(i);
+    for (int i = 0; i < runs && spentMs < options.maxTimeMs && !isSlow(i);
          ++i) {
-      double runMs = timeRuns(1);
+      double runMs = timed.time(1);
       fastestMs = std::min(fastestMs, runMs);
       spentMs += runMs;
     }
@@ -173,7 +170,7 @@ public:
   }
 
   void sample() {
-    double batchMs = timeRuns(batch);
+    double batchMs = timed.time(batch);
     samples.push_back(batchMs / batch);
     fastestMs = std::min(fastestMs, samples.back());
     sampledMs += batchMs;
@@ -209,16 +206,44 @@ public:
   }
 
 private:
-  double timeRuns(int count) {
-    if (options.coldConstants)
-      return timeColdRuns(count);
+  /// How many runs make a sample, such that it is long enough for the clock and
+  /// the minimum of time does not take more samples than are wanted.
+  void chooseBatch(double runMs) {
+    // The clock may not see the run at all.
+    runMs = std::max(runMs, 1e-6);
+    double sampleMs =
+        std::min(std::max(options.minSampleMs, options.minTimeMs / kMaxSamples),
+                 options.maxTimeMs);
+    batch = std::max(1, static_cast<int>(std::ceil(sampleMs / runMs)));
+  }
+
+  const TimedRuns &timed;
+  MeasureOptions options;
+  int batch = 1;
+  std::vector<double> samples;
+  /// Of all runs, those of the warm-up too.
+  double fastestMs = std::numeric_limits<double>::infinity();
+  double sampledMs = 0;
+  double spentMs = 0;
+};
+
+/// Runs of instances in turn.
+class InstanceTimer {
+public:
+  InstanceTimer(std::span<Instance> instances, bool coldConstants)
+      : instances(instances), coldConstants(coldConstants) {}
+
+  double time(int count) {
+    if (coldConstants)
+      return timeCold(count);
     Clock::time_point start = Clock::now();
     for (int i = 0; i < count; ++i)
       takeNext().run();
     return millisecondsSince(start);
   }
 
-  double timeColdRuns(int count) {
+private:
+  double timeCold(int count) {
     double sum = 0;
     for (int i = 0; i < count; ++i) {
       Instance &instance = takeNext();
@@ -236,36 +261,19 @@ private:
     return instance;
   }
 
-  /// How many runs make a sample, such that it is long enough for the clock and
-  /// the minimum of time does not take more samples than are wanted.
-  void chooseBatch(double runMs) {
-    // The clock may not see the run at all.
-    runMs = std::max(runMs, 1e-6);
-    double sampleMs =
-        std::min(std::max(kMinSampleMs, options.minTimeMs / kMaxSamples),
-                 options.maxTimeMs);
-    batch = std::max(1, static_cast<int>(std::ceil(sampleMs / runMs)));
-  }
-
   std::span<Instance> instances;
-  MeasureOptions options;
+  bool coldConstants;
   size_t next = 0;
-  int batch = 1;
-  std::vector<double> samples;
-  /// Of all runs, those of the warm-up too.
-  double fastestMs = std::numeric_limits<double>::infinity();
-  double sampledMs = 0;
-  double spentMs = 0;
 };
 
 } // namespace
 
 std::vector<Measurement>
-measureInterleaved(std::span<const std::span<Instance>> candidates,
+measureInterleaved(std::span<const TimedRuns> candidates,
                    const MeasureOptions &options) {
   std::vector<Sampler> samplers;
-  for (std::span<Instance> instances : candidates)
-    samplers.emplace_back(instances, options).warmUp();
+  for (const TimedRuns &candidate : candidates)
+    samplers.emplace_back(candidate, options).warmUp();
   auto anyLeft = [&] {
     return std::any_of(
         samplers.begin(), samplers.end(),
@@ -279,6 +287,20 @@ measureInterleaved(std::span<const std::span<Instance>> candidates,
   for (Sampler &sampler : samplers)
     results.push_back(sampler.finish());
   return results;
+}
+
+std::vector<Measurement>
+measureInterleaved(std::span<const std::span<Instance>> candidates,
+                   const MeasureOptions &options) {
+  std::vector<InstanceTimer> timers;
+  for (std::span<Instance> instances : candidates)
+    timers.emplace_back(instances, options.coldConstants);
+  std::vector<TimedRuns> timed;
+  for (size_t i = 0; i < timers.size(); ++i)
+    timed.push_back(
+        {[&timer = timers[i]](int runs) { return timer.time(runs); },
+         static_cast<int>(candidates[i].size())});
+  return measureInterleaved(timed, options);
 }
 
 Measurement measure(std::span<Instance> instances,

@@ -36,13 +36,21 @@ static json toJson(const TensorInfo &tensor) {
   return result;
 }
 
+static json toJson(const BufferRef &buffer) {
+  return {{"space", kSpaceNames[size_t(buffer.space)]},
+          {"offset", buffer.offset}};
+}
+
+static json toJson(const std::vector<BufferRef> &buffers) {
+  json result = json::array();
+  for (const BufferRef &buffer : buffers)
+    result.push_back(toJson(buffer));
+  return result;
+}
+
 static json toJson(const Launch &launch) {
-  json buffers = json::array();
-  for (const BufferRef &buffer : launch.buffers)
-    buffers.push_back({{"space", kSpaceNames[size_t(buffer.space)]},
-                       {"offset", buffer.offset}});
   return {{"symbol", launch.symbol},
-          {"buffers", std::move(buffers)},
+          {"buffers", toJson(launch.buffers)},
           {"params", launch.params},
           {"tasks", launch.tasks},
           {"scratch_bytes", launch.scratchBytes}};
@@ -63,11 +71,27 @@ static json toJson(const std::vector<T> &items) {
   return result;
 }
 
+static json toJson(const Candidate &candidate) {
+  return {{"solver", candidate.solver},
+          {"config", candidate.config},
+          {"model_ms", candidate.modelMs},
+          {"workspace_offset", candidate.workspaceOffset},
+          {"workspace_bytes", candidate.workspaceBytes},
+          {"launches", toJson(candidate.launches)}};
+}
+
 static json toJson(const Layer &layer) {
-  return {{"name", layer.name},     {"problem", layer.problem},
-          {"solver", layer.solver}, {"config", layer.config},
-          {"source", layer.source}, {"flops", layer.flops},
-          {"bytes", layer.bytes},   {"launches", toJson(layer.launches)}};
+  json result = {
+      {"name", layer.name},     {"problem", layer.problem},
+      {"solver", layer.solver}, {"config", layer.config},
+      {"source", layer.source}, {"flops", layer.flops},
+      {"bytes", layer.bytes},   {"launches", toJson(layer.launches)}};
+  if (layer.candidates.empty())
+    return result;
+  result["candidates"] = toJson(layer.candidates);
+  result["operands"] = toJson(layer.operands);
+  result["results"] = toJson(layer.results);
+  return result;
 }
 
 std::string packageMetadataToJson(const Package &package) {
@@ -85,6 +109,8 @@ std::string packageMetadataToJson(const Package &package) {
   if (package.isForGpu())
     document["gpu"] = {{"target", package.gpuTarget},
                        {"code_objects", toJson(package.codeObjects)}};
+  if (package.isForGpu() && !package.kernelVersion.empty())
+    document["gpu"]["kernel_version"] = package.kernelVersion;
   // Names come from the user's model and need not be UTF-8.
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -130,15 +156,39 @@ static BufferRef readBuffer(const JsonReader &reader) {
   return buffer;
 }
 
+static std::vector<BufferRef> readBuffers(const JsonReader &reader) {
+  std::vector<BufferRef> buffers;
+  for (const JsonReader &buffer : reader.elements())
+    buffers.push_back(readBuffer(buffer));
+  return buffers;
+}
+
 static Launch readLaunch(const JsonReader &reader) {
   Launch launch;
   launch.symbol = reader.field("symbol").string();
-  for (const JsonReader &buffer : reader.field("buffers").elements())
-    launch.buffers.push_back(readBuffer(buffer));
+  launch.buffers = readBuffers(reader.field("buffers"));
   launch.params = reader.field("params").integers();
   launch.tasks = reader.field("tasks").integer();
   launch.scratchBytes = reader.field("scratch_bytes").integer();
   return launch;
+}
+
+static std::vector<Launch> readLaunches(const JsonReader &reader) {
+  std::vector<Launch> launches;
+  for (const JsonReader &launch : reader.elements())
+    launches.push_back(readLaunch(launch));
+  return launches;
+}
+
+static Candidate readCandidate(const JsonReader &reader) {
+  Candidate candidate;
+  candidate.solver = reader.field("solver").string();
+  candidate.config = reader.field("config").string();
+  candidate.modelMs = reader.field("model_ms").number();
+  candidate.workspaceOffset = reader.field("workspace_offset").integer();
+  candidate.workspaceBytes = reader.field("workspace_bytes").integer();
+  candidate.launches = readLaunches(reader.field("launches"));
+  return candidate;
 }
 
 static Layer readLayer(const JsonReader &reader) {
@@ -150,8 +200,13 @@ static Layer readLayer(const JsonReader &reader) {
   layer.source = reader.field("source").string();
   layer.flops = reader.field("flops").number();
   layer.bytes = reader.field("bytes").number();
-  for (const JsonReader &launch : reader.field("launches").elements())
-    layer.launches.push_back(readLaunch(launch));
+  layer.launches = readLaunches(reader.field("launches"));
+  if (!reader.has("candidates"))
+    return layer;
+  for (const JsonReader &candidate : reader.field("candidates").elements())
+    layer.candidates.push_back(readCandidate(candidate));
+  layer.operands = readBuffers(reader.field("operands"));
+  layer.results = readBuffers(reader.field("results"));
   return layer;
 }
 
@@ -168,6 +223,9 @@ static void readGpu(const JsonReader &reader, Package &package) {
   package.gpuTarget = reader.field("target").string();
   for (const JsonReader &object : reader.field("code_objects").elements())
     package.codeObjects.push_back(readCodeObject(object));
+  // Only what can be tuned has one.
+  if (reader.has("kernel_version"))
+    package.kernelVersion = reader.field("kernel_version").string();
 }
 
 Result<Package> packageMetadataFromJson(std::string_view text) {

@@ -93,25 +93,44 @@ static Status validateIndex(const BufferRef &buffer, size_t count,
                std::to_string(buffer.offset) + " of " + std::to_string(count)};
 }
 
-static Status validateBuffer(const Package &package, const BufferRef &buffer,
+namespace {
+
+/// What the buffers of launches may refer to.
+struct Spaces {
+  int64_t constantBytes, arenaBytes;
+  size_t inputs, outputs;
+
+  explicit Spaces(const Package &package)
+      : constantBytes(static_cast<int64_t>(package.constants.size())),
+        arenaBytes(package.arenaBytes), inputs(package.inputs.size()),
+        outputs(package.outputs.size()) {}
+  /// Of a candidate's launches.
+  Spaces(const Package &package, const Layer &layer, const Candidate &candidate)
+      : constantBytes(static_cast<int64_t>(package.constants.size())),
+        arenaBytes(candidate.workspaceBytes), inputs(layer.operands.size()),
+        outputs(layer.results.size()) {}
+};
+
+} // namespace
+
+static Status validateBuffer(const Spaces &spaces, const BufferRef &buffer,
                              const std::string &who) {
   switch (buffer.space) {
   case BufferSpace::Constant:
-    return validateOffset(buffer,
-                          static_cast<int64_t>(package.constants.size()), who,
-                          "constant", kBufferAlignment);
+    return validateOffset(buffer, spaces.constantBytes, who, "constant",
+                          kBufferAlignment);
   case BufferSpace::Arena:
     // A slice of a tensor may start anywhere.
-    return validateOffset(buffer, package.arenaBytes, who, "arena", 1);
+    return validateOffset(buffer, spaces.arenaBytes, who, "arena", 1);
   case BufferSpace::Input:
-    return validateIndex(buffer, package.inputs.size(), who, "input");
+    return validateIndex(buffer, spaces.inputs, who, "input");
   case BufferSpace::Output:
-    return validateIndex(buffer, package.outputs.size(), who, "output");
+    return validateIndex(buffer, spaces.outputs, who, "output");
   }
   return Error{who + " has a buffer in an unknown space"};
 }
 
-static Status validateLaunch(const Package &package, const Launch &launch,
+static Status validateLaunch(const Spaces &spaces, const Launch &launch,
                              const std::string &who) {
   if (launch.symbol.empty() || launch.symbol.find('\0') != std::string::npos)
     return Error{who + " has a launch without a kernel symbol"};
@@ -122,7 +141,39 @@ static Status validateLaunch(const Package &package, const Launch &launch,
     return Error{who + " has a launch with " +
                  std::to_string(launch.scratchBytes) + " bytes of scratch"};
   for (const BufferRef &buffer : launch.buffers)
-    if (Status status = validateBuffer(package, buffer, who); !status)
+    if (Status status = validateBuffer(spaces, buffer, who); !status)
+      return status;
+  return success();
+}
+
+static Status validateCandidate(const Package &package, const Layer &layer,
+                                const Candidate &candidate) {
+  std::string who =
+      "candidate '" + candidate.solver + "' of layer " + quoted(layer.name);
+  if (candidate.workspaceBytes < 0 || candidate.workspaceBytes > kMaxBytes ||
+      candidate.workspaceOffset < 0 || candidate.workspaceOffset > kMaxBytes ||
+      candidate.workspaceOffset % kBufferAlignment != 0)
+    return Error{who + " has a workspace of " +
+                 std::to_string(candidate.workspaceBytes) + " bytes at " +
+                 std::to_string(candidate.workspaceOffset)};
+  Spaces spaces(package, layer, candidate);
+  for (const Launch &launch : candidate.launches)
+    if (Status status = validateLaunch(spaces, launch, who); !status)
+      return status;
+  return success();
+}
+
+static Status validateCandidates(const Package &package, const Layer &layer) {
+  std::string who = "layer " + quoted(layer.name);
+  if (!layer.candidates.empty() && !package.isForGpu())
+    return Error{who + " has candidates, but the package is for no GPU"};
+  Spaces spaces(package);
+  for (const std::vector<BufferRef> *list : {&layer.operands, &layer.results})
+    for (const BufferRef &buffer : *list)
+      if (Status status = validateBuffer(spaces, buffer, who); !status)
+        return status;
+  for (const Candidate &candidate : layer.candidates)
+    if (Status status = validateCandidate(package, layer, candidate); !status)
       return status;
   return success();
 }
@@ -133,10 +184,11 @@ static Status validateLayer(const Package &package, const Layer &layer) {
   std::string who = "layer " + quoted(layer.name);
   if (!isCost(layer.flops) || !isCost(layer.bytes))
     return Error{who + " has a negative or infinite count of flops or bytes"};
+  Spaces spaces(package);
   for (const Launch &launch : layer.launches)
-    if (Status status = validateLaunch(package, launch, who); !status)
+    if (Status status = validateLaunch(spaces, launch, who); !status)
       return status;
-  return success();
+  return validateCandidates(package, layer);
 }
 
 /// ELF, 64 bit, little endian. The loader checks the rest.
@@ -185,15 +237,30 @@ static Status validateGpuLaunch(const Package &package, const Launch &launch,
   return success();
 }
 
+static Status validateGpuLaunches(const Package &package,
+                                  const std::vector<Launch> &launches,
+                                  const std::string &layer) {
+  for (const Launch &launch : launches)
+    if (Status status = validateGpuLaunch(package, launch, layer); !status)
+      return status;
+  return success();
+}
+
 static Status validateGpuKernels(const Package &package) {
   for (const CodeObjectRange &object : package.codeObjects)
     if (Status status = validateCodeObject(package, object); !status)
       return status;
-  for (const Layer &layer : package.layers)
-    for (const Launch &launch : layer.launches)
-      if (Status status = validateGpuLaunch(package, launch, layer.name);
+  for (const Layer &layer : package.layers) {
+    if (Status status =
+            validateGpuLaunches(package, layer.launches, layer.name);
+        !status)
+      return status;
+    for (const Candidate &candidate : layer.candidates)
+      if (Status status =
+              validateGpuLaunches(package, candidate.launches, layer.name);
           !status)
         return status;
+  }
   return success();
 }
 

@@ -162,6 +162,11 @@ void CommandLine::addCompile() {
   sub->add_flag("--kernel-report", compile.kernelReport,
                 "Say what each kernel of a GPU's package takes of the GPU, and "
                 "how many launches it serves");
+  sub->add_flag("--include-candidates{8}", compile.candidates,
+                "Put so many solutions of each layer into a GPU's package "
+                "(default: 8; or all that were compiled), for 'graph-opt "
+                "tune' where the GPU is")
+      ->check(isCandidateCount());
   sub->add_option("-o,--output", compile.output, "Write the package here")
       ->type_name("OUT.tpn");
   addCpu(sub, compile.cpu);
@@ -447,17 +452,26 @@ void CommandLine::addFind() {
 
 void CommandLine::addTune() {
   CLI::App *sub =
-      add("tune", "Tune a list of problems",
+      add("tune", "Tune a list of problems, or a package where its GPU is",
           "graph-opt run resnet50.onnx --log-driver resnet50.txt\n  graph-opt "
-          "tune resnet50.txt",
+          "tune resnet50.txt\n  graph-opt tune r50.tpn -o r50-tuned.tpn",
           [this] { return runTune(tune); });
   sub->add_option("FILE", tune.workload,
                   "Problem keys and driver lines, one per line; logs of "
-                  "MIOpen, too")
+                  "MIOpen, too; or a package with candidates (.tpn)")
       ->required()
       ->type_name("");
   addFinder(sub, tune.finder);
   addTuningTime(sub, tune.tuningTime);
+  sub->add_option("-o,--output", tune.output,
+                  "Write the tuned package here (default: in its place)")
+      ->type_name("OUT.tpn");
+  sub->add_option("--tuning-file", tune.tuningFile,
+                  "The record that the package was compiled with: what is "
+                  "measured is written into it")
+      ->type_name("FILE.json");
+  sub->add_flag("--drop-candidates", tune.dropCandidates,
+                "Leave what is not chosen out of the tuned package");
 }
 
 void CommandLine::addTrain() {

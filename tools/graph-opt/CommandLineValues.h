@@ -122,6 +122,18 @@ inline CLI::Validator isBetween(T low, T high) {
       "");
 }
 
+/// How many candidates: two at least, or all.
+inline CLI::Validator isCandidateCount() {
+  return CLI::Validator(
+      [](const std::string &text) -> std::string {
+        int64_t value = 0;
+        if (text == "all" || (parseNumber(text, value) && value >= 2))
+          return "";
+        return "expected a number from 2 on or all, got '" + text + "'";
+      },
+      "");
+}
+
 /// What a parser of the library says of a value.
 template <typename T>
 inline CLI::Validator

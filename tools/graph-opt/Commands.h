@@ -59,6 +59,9 @@ struct CompileArguments {
   bool replayAnyway = false, strict = false, quiet = false;
   /// Of a GPU's package: what its kernels take.
   bool kernelReport = false;
+  /// How many solutions of each layer a GPU's package holds: a number, "all",
+  /// or "" for the chosen one alone.
+  std::string candidates;
   std::string output;
   /// Where to append the problems of the package as driver lines.
   std::string logDriver;
@@ -216,10 +219,14 @@ struct FindArguments {
 };
 
 struct TuneArguments {
-  /// A file of problem keys and driver lines.
+  /// A file of problem keys and driver lines, or a package.
   std::string workload;
   FinderArguments finder;
   std::optional<double> tuningTime;
+  /// Of a package: where to write the tuned one ("": in its place), which
+  /// tuning file to update, and whether to write what was not chosen.
+  std::string output, tuningFile;
+  bool dropCandidates = false;
 };
 
 struct TrainArguments {
@@ -244,6 +251,7 @@ int runSolvers(const SolversArguments &arguments);
 int runDriver(const DriverArguments &arguments);
 int runFind(const FindArguments &arguments);
 int runTune(const TuneArguments &arguments);
+int runTunePackage(const TuneArguments &arguments);
 int runTrain(const TrainArguments &arguments);
 
 } // namespace tarpon

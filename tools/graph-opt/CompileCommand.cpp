@@ -13,9 +13,13 @@
 
 #include "tarpon/Autotune/Compile.h"
 #include "tarpon/Driver/ProblemLog.h"
+#include "tarpon/Runtime/Candidates.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+#include <limits>
 
 using llvm::formatv;
 
@@ -41,6 +45,12 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   options.batch = arguments.batch;
   options.target = arguments.target;
   options.isEmulated = arguments.device == "emulated";
+  // The command line has checked it.
+  if (arguments.candidates == "all")
+    options.candidates = std::numeric_limits<size_t>::max();
+  else if (!arguments.candidates.empty())
+    options.candidates =
+        std::strtoull(arguments.candidates.c_str(), nullptr, 10);
   options.threads = arguments.threads;
   options.cpu = arguments.cpu;
   options.calibration = arguments.calibration;
@@ -62,6 +72,21 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   return options;
 }
 
+/// What a package takes for being tuned elsewhere.
+static std::string describeCandidates(const runtime::Package &package) {
+  size_t count = 0;
+  for (const runtime::Layer &layer : package.layers)
+    count += layer.candidates.size();
+  runtime::Package alone = runtime::dropCandidates(package);
+  auto getMiB = [](const runtime::Package &p) {
+    return static_cast<double>(p.constants.size() + p.kernels.size()) / 1048576;
+  };
+  return formatv("candidates: {0} with {1} kernels, which make {2:F1} MiB of "
+                 "constants and kernels {3:F1}\n",
+                 count, package.codeObjects.size(), getMiB(alone),
+                 getMiB(package));
+}
+
 /// "resnet50: fp32/nhwc tuned: 21 problems, ...": what the run has done.
 static void printSummary(const CompileOutcome &outcome) {
   static constexpr const char *kModes[] = {"compiled", "tuned", "replayed"};
@@ -75,12 +100,17 @@ static void printSummary(const CompileOutcome &outcome) {
                 "early\n",
                 search.measured, outcome.isModelled ? "modelled" : "measured",
                 search.reused, search.rejected, search.dropped);
+  if (runtime::hasCandidates(package))
+    os << describeCandidates(package);
   os << formatv("kernels: {0} compiled, {1} from the cache\n",
                 outcome.kernels.compiled, outcome.kernels.fromCache);
   os << formatv("elapsed: {0:F2} s\n", outcome.seconds);
 }
 
 int runCompile(const CompileArguments &arguments) {
+  if (!arguments.candidates.empty() && arguments.target == "host")
+    return failUsage("--include-candidates is for packages that are tuned "
+                     "elsewhere, expected a GPU as --target");
   CompileOptions options = makeOptions(arguments);
   if (runtime::Status status = setKnobs(options, arguments); !status)
     return failUsage(status.message());

@@ -22,8 +22,7 @@ static llvm::StringRef getChip(llvm::StringRef target) {
   return target.split(':').first;
 }
 
-/// The device that a package is for.
-static Result<std::unique_ptr<GpuDevice>> openDevice(const Package &package) {
+Result<std::unique_ptr<GpuDevice>> openPackageDevice(const Package &package) {
   if (package.arch == kEmulatedArch) {
     Result<GpuTarget> gpu = parseGpuTarget(package.gpuTarget);
     if (!gpu)
@@ -43,7 +42,7 @@ static Result<std::unique_ptr<GpuDevice>> openDevice(const Package &package) {
 Result<TimedGpuRun> runAndTimeOnGpu(Package package,
                                     const std::vector<HostTensor> &inputs,
                                     int64_t timedRuns) {
-  Result<std::unique_ptr<GpuDevice>> device = openDevice(package);
+  Result<std::unique_ptr<GpuDevice>> device = openPackageDevice(package);
   if (!device)
     return device.error();
   TimedGpuRun timed;

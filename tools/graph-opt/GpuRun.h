@@ -11,10 +11,17 @@
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Targets/AMDGPU/GpuDevice.h"
 
+#include <memory>
 #include <vector>
 
 namespace tarpon {
+
+/// The first GPU of the kind that a package is for, or the emulated device if
+/// it is for that. An error says what this machine lacks.
+runtime::Result<std::unique_ptr<GpuDevice>>
+openPackageDevice(const runtime::Package &package);
 
 /// Runs a package for a GPU on the first one of that kind, or on the emulated
 /// device if it is for that. The outputs.

@@ -8,6 +8,7 @@
 #include "Commands.h"
 #include "FinderArguments.h"
 #include "Messages.h"
+#include "ModelLoader.h"
 
 #include "tarpon/Autotune/Find.h"
 #include "tarpon/Driver/Workload.h"
@@ -126,6 +127,13 @@ static void reportFaults(const Workload &workload, const std::string &path) {
 }
 
 int runTune(const TuneArguments &arguments) {
+  if (isPackagePath(arguments.workload))
+    return runTunePackage(arguments);
+  if (!arguments.output.empty() || !arguments.tuningFile.empty() ||
+      arguments.dropCandidates)
+    return failUsage("-o, --tuning-file and --drop-candidates are for "
+                     "packages, and '" +
+                     arguments.workload + "' is none (.tpn)");
   Result<Workload> workload = readWorkload(arguments.workload);
   if (!workload)
     return fail(workload.message());

@@ -56,6 +56,9 @@ struct CompileOptions {
   std::string target = "host";
   /// Of a GPU: whether the package is for the emulated device.
   bool isEmulated = false;
+  /// Of a GPU: how many solutions of each layer the package holds, to be chosen
+  /// from where the GPU is (PackageTuning.h). 0: only the chosen one.
+  size_t candidates = 0;
   /// Of the host. 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";

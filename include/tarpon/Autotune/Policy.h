@@ -83,6 +83,15 @@ inline constexpr int64_t kLongestMeasurementHours = 1;
 /// where a record is wrong, another solver wins by more than this.
 inline constexpr double kVerifyRatio = 1.25;
 
+/// On a GPU, a sample is as long as this, so that queueing its first launch
+/// does not count; a problem's candidates follow on so much work, after which
+/// clocks are up (in no more runs than that, should times be none); and there
+/// are no more instances of a candidate than this, whatever the caches.
+inline constexpr double kDeviceSampleMs = 0.5;
+inline constexpr double kDeviceWarmupMs = 20;
+inline constexpr int kMaxDeviceWarmups = 1000;
+inline constexpr int64_t kMaxDeviceInstances = 64;
+
 /// What an evaluation may take before it counts as hanging: the reference
 /// computes at this rate at least, and the rest is quick.
 inline constexpr double kReferenceFlopsPerSecond = 1e8;
@@ -159,9 +168,16 @@ inline constexpr size_t kMaxPipelineFinalists = 3;
 inline constexpr int kPipelineRounds = 2;
 inline constexpr double kPipelineTimeLimitSeconds = 120;
 
+/// How far the results of a package may move, relative L2, when it is tuned:
+/// each layer was verified, so that this is about layers that were mixed up.
+inline constexpr double kTunedMaxError = 0.1;
+
 /// Where candidates are modelled, how many of a problem are compiled unless the
 /// user says how many, or for how long.
 inline constexpr int64_t kModelledCandidates = 8;
+/// And for each candidate that a package is to hold: the model's order is no
+/// more than a guess, so that half of them are worth a measurement.
+inline constexpr int64_t kModelledPerIncluded = 2;
 
 /// How much of --tuning-time may go into problems; the rest is for measuring
 /// whole models.

@@ -13,6 +13,7 @@
 #include "tarpon/Runtime/Tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -61,6 +62,8 @@ struct MeasureOptions {
   /// two hundred samples, the time does not matter any more.
   int minSamples = 10;
   double minTimeMs = 100;
+  /// A sample is the mean over as many runs as take this long.
+  double minSampleMs = 0.02;
   /// Covers the warm-up too. At least one sample is taken in any case.
   double maxTimeMs = 5000;
   /// Whether each run finds its constants in memory and in no cache. What takes
@@ -110,6 +113,18 @@ double median(std::vector<double> values);
 
 /// A measurement with its statistics from these samples.
 Measurement summarize(std::vector<double> samplesMs);
+
+/// What can be timed, whatever it runs on.
+struct TimedRuns {
+  /// The milliseconds of so many runs in a row, on the next instance in turn.
+  std::function<double(int runs)> time;
+  int instances = 1;
+};
+
+/// The same of each in turn, see below.
+std::vector<Measurement>
+measureInterleaved(std::span<const TimedRuns> candidates,
+                   const MeasureOptions &options);
 
 /// Times single runs, each on the next instance in turn. A sample of a model
 /// that takes microseconds is the mean over several of them.

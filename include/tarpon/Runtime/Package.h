@@ -65,6 +65,20 @@ struct Launch {
   int64_t scratchBytes = 0;
 };
 
+/// A way to compute a layer, which a package for GPUs may hold beside the one
+/// that is chosen. Its launches speak of the layer's problem: an input is an
+/// operand, an output a result, and the arena the solution's workspace.
+struct Candidate {
+  std::string solver;
+  /// As in Layer.
+  std::string config;
+  /// What a model of the target expects it to take; 0 if nobody has asked.
+  double modelMs = 0;
+  /// Where in the model's arena the workspace is, if it is chosen.
+  int64_t workspaceOffset = 0, workspaceBytes = 0;
+  std::vector<Launch> launches;
+};
+
 /// One operation of the model with the launches that compute it, in order.
 struct Layer {
   std::string name;
@@ -78,6 +92,11 @@ struct Layer {
   double flops = 0;
   double bytes = 0;
   std::vector<Launch> launches;
+  /// What may be chosen instead, the chosen one among it; see Candidates.h.
+  std::vector<Candidate> candidates = {};
+  /// Where the problem's operands and results are, if there are candidates;
+  /// for operands that are constants of every candidate any constant.
+  std::vector<BufferRef> operands = {}, results = {};
 };
 
 /// A code object of a package for GPUs: a range of Package::kernels.
@@ -100,6 +119,9 @@ struct Package {
   std::string arch;
   /// Of a package for GPUs: "gfx942:cu=304".
   std::string gpuTarget;
+  /// Of a package with candidates: the version of the code that has made its
+  /// kernels, for which what is measured of them counts.
+  std::string kernelVersion;
   /// CPU features that the kernels need, as in LLVM's names ("avx512f"); the
   /// executor refuses to run on a CPU without them.
   std::vector<std::string> cpuFeatures;

@@ -27,6 +27,7 @@ namespace tarpon {
 class GpuExecutor {
 public:
   /// `device` must outlive the executor. Refuses a package for another chip.
+  /// Candidates of the package do not come to the GPU.
   static runtime::Result<std::unique_ptr<GpuExecutor>>
   create(runtime::Package package, GpuDevice &device);
   ~GpuExecutor();
@@ -38,6 +39,9 @@ public:
   /// and output, to usedBytes() bytes of host memory each.
   runtime::Status run(std::span<const void *const> inputs,
                       std::span<void *const> outputs);
+
+  /// Queues a run on the inputs of the last one, and waits for nothing.
+  runtime::Status enqueue();
 
   /// Milliseconds that the GPU takes for a run on the inputs of the last one,
   /// the copies not counted.

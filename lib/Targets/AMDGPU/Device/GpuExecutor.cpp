@@ -7,6 +7,7 @@
 
 #include "tarpon/Targets/AMDGPU/GpuExecutor.h"
 
+#include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
 
 #include <cstring>
@@ -175,7 +176,9 @@ Result<std::unique_ptr<GpuExecutor>> GpuExecutor::create(Package package,
   std::unique_ptr<GpuExecutor> executor(new GpuExecutor());
   State &state = *executor->state;
   state.device = &device;
-  state.package = std::move(package);
+  state.package = runtime::hasCandidates(package)
+                      ? runtime::dropCandidates(package)
+                      : std::move(package);
   for (auto step :
        {&State::allocate, &State::loadKernels, &State::prepareLaunches})
     if (Status status = (state.*step)(); !status)
@@ -238,9 +241,10 @@ Status GpuExecutor::run(std::span<const void *const> inputs,
   return s.device->synchronize();
 }
 
+Status GpuExecutor::enqueue() { return state->device->launch(*state->graph); }
+
 Result<double> GpuExecutor::timeRun() {
-  return state->device->time(
-      [this] { return state->device->launch(*state->graph); });
+  return state->device->time([this] { return enqueue(); });
 }
 
 Result<std::vector<double>> GpuExecutor::timeLayers() {

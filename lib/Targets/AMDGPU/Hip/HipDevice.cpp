@@ -9,6 +9,7 @@
 
 #include "HipLibrary.h"
 #include "Topology.h"
+#include "tarpon/Runtime/Sha256.h"
 
 #include <map>
 #include <vector>
@@ -105,8 +106,8 @@ private:
   std::string targetName, productName;
   Stream stream = nullptr;
   Event begin = nullptr, end = nullptr;
-  /// By their bytes' address and size, which the caller keeps.
-  std::map<std::pair<const char *, size_t>, Module> modules;
+  /// By the digest of their bytes.
+  std::map<std::string, Module> modules;
 };
 
 } // namespace
@@ -157,7 +158,7 @@ Status HipDevice::open(const std::string &topology) {
 
 HipDevice::~HipDevice() {
   (void)select(*library, index);
-  for (auto &[bytes, module] : modules)
+  for (auto &[digest, module] : modules)
     (void)api().moduleUnload(module);
   for (Event event : {begin, end})
     if (event)
@@ -249,8 +250,10 @@ Status HipDevice::copyOut(std::span<char> to, const GpuMemory &from,
 //===----------------------------------------------------------------------===//
 
 Result<Module> HipDevice::loadModule(std::span<const char> codeObject) {
-  auto [entry, isNew] =
-      modules.try_emplace({codeObject.data(), codeObject.size()}, nullptr);
+  std::string digest = runtime::Sha256()
+                           .update({codeObject.data(), codeObject.size()})
+                           .finishHex();
+  auto [entry, isNew] = modules.try_emplace(digest, nullptr);
   if (!isNew)
     return entry->second;
   if (Status status =

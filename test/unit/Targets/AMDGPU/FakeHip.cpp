@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Has the functions that Tarpon calls, with the signatures of HIP. GPU memory
-// is host memory; a launch runs nothing. Each call is a line of the file
-// $FAKE_HIP_LOG. $FAKE_HIP_GPUS says how many GPUs there are, $FAKE_HIP_FAIL
-// which function fails, with error 2.
+// is host memory, zeros at first; a launch runs nothing. Each call is a line of
+// the file $FAKE_HIP_LOG. $FAKE_HIP_GPUS says how many GPUs there are,
+// $FAKE_HIP_FAIL which function fails, with error 2. $FAKE_HIP_TIMES says how
+// long kernels take: "conv=2,pool=0.5" are the milliseconds of those whose
+// names hold that text, the first that fits; without it, everything takes 1.5.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +19,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <sstream>
 #include <string>
+#include <vector>
 
 static int record(const std::string &function, const std::string &text = "") {
   if (const char *path = std::getenv("FAKE_HIP_LOG"))
@@ -37,6 +42,37 @@ static int getCount() {
 
 static void *makeHandle(uintptr_t value) {
   return reinterpret_cast<void *>(value);
+}
+
+/// A kernel, by its name.
+using Function = std::string;
+using Graph = std::vector<const Function *>;
+
+/// Handles are the addresses of these.
+static std::deque<Function> functions;
+static std::deque<Graph> graphs;
+static std::deque<double> events;
+
+static Graph *captured = nullptr;
+/// The stream's time, as far as kernels take some.
+static double now = 0;
+
+static double getMilliseconds(const Function &function) {
+  const char *times = std::getenv("FAKE_HIP_TIMES");
+  std::istringstream stream(times ? times : "");
+  for (std::string entry; std::getline(stream, entry, ',');) {
+    size_t equals = entry.find('=');
+    if (function.find(entry.substr(0, equals)) != std::string::npos)
+      return std::atof(entry.c_str() + equals + 1);
+  }
+  return 0;
+}
+
+static void execute(const Function *function) {
+  if (captured)
+    captured->push_back(function);
+  else
+    now += getMilliseconds(*function);
 }
 
 extern "C" {
@@ -66,7 +102,7 @@ int hipDeviceGetName(char *name, int size, int) {
   return record("hipDeviceGetName");
 }
 int hipMalloc(void **pointer, size_t bytes) {
-  *pointer = std::malloc(bytes);
+  *pointer = std::calloc(bytes, 1);
   return record("hipMalloc", std::to_string(bytes));
 }
 int hipFree(void *pointer) {
@@ -89,14 +125,20 @@ int hipStreamCreate(void **stream) {
 int hipStreamDestroy(void *) { return record("hipStreamDestroy"); }
 int hipStreamSynchronize(void *) { return record("hipStreamSynchronize"); }
 int hipEventCreate(void **event) {
-  *event = makeHandle(2);
+  *event = &events.emplace_back(0);
   return record("hipEventCreate");
 }
 int hipEventDestroy(void *) { return record("hipEventDestroy"); }
-int hipEventRecord(void *, void *) { return record("hipEventRecord"); }
+int hipEventRecord(void *event, void *) {
+  *static_cast<double *>(event) = now;
+  return record("hipEventRecord");
+}
 int hipEventSynchronize(void *) { return record("hipEventSynchronize"); }
-int hipEventElapsedTime(float *milliseconds, void *, void *) {
+int hipEventElapsedTime(float *milliseconds, void *start, void *stop) {
   *milliseconds = 1.5F;
+  if (std::getenv("FAKE_HIP_TIMES"))
+    *milliseconds = static_cast<float>(*static_cast<double *>(stop) -
+                                       *static_cast<double *>(start));
   return record("hipEventElapsedTime");
 }
 int hipModuleLoadData(void **module, const void *) {
@@ -105,10 +147,10 @@ int hipModuleLoadData(void **module, const void *) {
 }
 int hipModuleUnload(void *) { return record("hipModuleUnload"); }
 int hipModuleGetFunction(void **function, void *, const char *name) {
-  *function = makeHandle(4);
+  *function = &functions.emplace_back(name);
   return record("hipModuleGetFunction", name);
 }
-int hipModuleLaunchKernel(void *, unsigned x, unsigned y, unsigned z,
+int hipModuleLaunchKernel(void *function, unsigned x, unsigned y, unsigned z,
                           unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void *, void **params,
                           void **extra) {
@@ -120,20 +162,27 @@ int hipModuleLaunchKernel(void *, unsigned x, unsigned y, unsigned z,
       extra[4] != makeHandle(3))
     return 1;
   text += std::to_string(*static_cast<size_t *>(extra[3])) + " bytes";
+  execute(static_cast<const Function *>(function));
   return record("hipModuleLaunchKernel", text);
 }
 int hipStreamBeginCapture(void *, int mode) {
+  captured = &graphs.emplace_back();
   return record("hipStreamBeginCapture", std::to_string(mode));
 }
 int hipStreamEndCapture(void *, void **graph) {
-  *graph = makeHandle(5);
+  *graph = captured;
+  captured = nullptr;
   return record("hipStreamEndCapture");
 }
-int hipGraphInstantiate(void **exec, void *, void **, char *, size_t) {
-  *exec = makeHandle(6);
+int hipGraphInstantiate(void **exec, void *graph, void **, char *, size_t) {
+  *exec = graph;
   return record("hipGraphInstantiate");
 }
-int hipGraphLaunch(void *, void *) { return record("hipGraphLaunch"); }
+int hipGraphLaunch(void *exec, void *) {
+  for (const Function *function : *static_cast<const Graph *>(exec))
+    execute(function);
+  return record("hipGraphLaunch");
+}
 int hipGraphDestroy(void *) { return record("hipGraphDestroy"); }
 int hipGraphExecDestroy(void *) { return record("hipGraphExecDestroy"); }
 const char *hipGetErrorString(int code) {

@@ -7,6 +7,7 @@
 
 #include "tarpon/Targets/AMDGPU/GpuExecutor.h"
 
+#include "ToyDevice.h"
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "gmock/gmock.h"
@@ -17,106 +18,11 @@
 
 using namespace tarpon;
 using namespace tarpon::runtime;
+using namespace tarpon::test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
-
-/// A GPU whose memory is the host's and whose kernels are functions on the
-/// argument segment and the workgroup's number.
-class ToyDevice : public GpuDevice {
-public:
-  using Body = void (*)(const char *arguments, uint32_t task);
-
-  struct ToyMemory : GpuMemory {
-    explicit ToyMemory(int64_t bytes) : bytes(bytes) {}
-    void *address() const override { return const_cast<char *>(bytes.data()); }
-    int64_t size() const override { return static_cast<int64_t>(bytes.size()); }
-    std::vector<char> bytes;
-  };
-  struct ToyKernel : GpuKernel {
-    const std::string &symbol() const override { return name; }
-    std::string name;
-    Body body = nullptr;
-  };
-  struct ToyGraph : GpuGraph {
-    std::vector<std::function<void()>> launches;
-  };
-
-  std::map<std::string, Body> bodies;
-  std::vector<std::string> log;
-
-  const std::string &target() const override { return chip; }
-  const std::string &name() const override { return chip; }
-  Result<std::unique_ptr<GpuMemory>> allocate(int64_t bytes) override {
-    return std::unique_ptr<GpuMemory>(new ToyMemory(bytes));
-  }
-  Status copyIn(const GpuMemory &to, int64_t offset,
-                std::span<const char> source) override {
-    if (!source.empty())
-      std::memcpy(static_cast<char *>(to.address()) + offset, source.data(),
-                  source.size());
-    return success();
-  }
-  Status copyOut(std::span<char> to, const GpuMemory &from,
-                 int64_t offset) override {
-    std::memcpy(to.data(), static_cast<char *>(from.address()) + offset,
-                to.size());
-    return success();
-  }
-  Result<std::unique_ptr<GpuKernel>>
-  loadKernel(std::span<const char> code, const std::string &symbol) override {
-    log.push_back("load " + symbol + " " + std::to_string(code.size()));
-    if (!bodies.count(symbol))
-      return Error{"no kernel " + symbol};
-    auto kernel = std::make_unique<ToyKernel>();
-    kernel->name = symbol;
-    kernel->body = bodies[symbol];
-    return std::unique_ptr<GpuKernel>(std::move(kernel));
-  }
-  Status launch(const GpuKernel &kernel, const GpuLaunch &launch) override {
-    std::vector<char> arguments(launch.arguments.begin(),
-                                launch.arguments.end());
-    Body body = static_cast<const ToyKernel &>(kernel).body;
-    auto run = [=, grid = launch.grid[0]] {
-      for (uint32_t task = 0; task < grid; ++task)
-        body(arguments.data(), task);
-    };
-    log.push_back("launch " + kernel.symbol() + " " +
-                  std::to_string(launch.grid[0]) + "x" +
-                  std::to_string(launch.workgroup));
-    if (captured)
-      captured->launches.push_back(run);
-    else
-      run();
-    return success();
-  }
-  Status synchronize() override { return success(); }
-  Result<std::unique_ptr<GpuGraph>>
-  capture(const std::function<Status()> &work) override {
-    auto graph = std::make_unique<ToyGraph>();
-    captured = graph.get();
-    Status status = work();
-    captured = nullptr;
-    if (!status)
-      return status.error();
-    return std::unique_ptr<GpuGraph>(std::move(graph));
-  }
-  Status launch(const GpuGraph &graph) override {
-    for (const auto &launch : static_cast<const ToyGraph &>(graph).launches)
-      launch();
-    return success();
-  }
-  Result<double> time(const std::function<Status()> &work) override {
-    if (Status status = work(); !status)
-      return status.error();
-    return 1.0;
-  }
-
-private:
-  std::string chip = "gfx942:cu=228";
-  ToyGraph *captured = nullptr;
-};
 
 struct ScaleArguments {
   const float *in;
@@ -210,6 +116,7 @@ TEST_F(GpuExecutorTest, SurvivesItsFile) {
   EXPECT_EQ(package->gpuTarget, "gfx942:cu=304");
   ASSERT_EQ(package->codeObjects.size(), 1u);
   EXPECT_EQ(package->codeObjects[0].workgroup, 256);
+  EXPECT_EQ(package->kernelVersion, "");
   EXPECT_TRUE(GpuExecutor::create(std::move(*package), device));
 }
 
