@@ -57,6 +57,7 @@ private:
   Status checkOutputs() const;
   Status setUp();
   Status openJournal();
+  Status openMeasured();
   Status openSystem();
   Status openHeuristic();
   Status reportIgnored(const Journal &store);
@@ -86,7 +87,8 @@ private:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::unique_ptr<KernelCompiler> kernels;
-  std::unique_ptr<Journal> journal, system;
+  /// `measured` is what a GPU has left where it was.
+  std::unique_ptr<Journal> journal, measured, system;
   FindPolicy findPolicy;
   std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
@@ -153,14 +155,6 @@ Status Compilation::makeKernelCompiler() {
   return runtime::success();
 }
 
-/// How many candidates of a problem are compiled, if that many are wanted.
-static int64_t countModelled(size_t included) {
-  int64_t wanted = 0;
-  if (included < policy::kMaxConfigs)
-    wanted = static_cast<int64_t>(included) * policy::kModelledPerIncluded;
-  return std::max(policy::kModelledCandidates, wanted);
-}
-
 Status Compilation::setUp() {
   context.loadDialect<TarponDialect, mlir::func::FuncDialect,
                       mlir::quant::QuantDialect>();
@@ -179,7 +173,8 @@ Status Compilation::setUp() {
   outcome.isModelled = !kernels->describeModel().empty();
   if (outcome.isModelled && !search->iterations && !options.tuningTime)
     search->iterations = countModelled(options.candidates);
-  for (auto open : {&Compilation::openJournal, &Compilation::openSystem})
+  for (auto open : {&Compilation::openJournal, &Compilation::openMeasured,
+                    &Compilation::openSystem})
     if (Status status = (this->*open)(); !status)
       return status;
   tuner = std::make_unique<Tuner>(*kernels, *journal, progress,
@@ -224,6 +219,19 @@ Status Compilation::openJournal() {
     return opened.error();
   journal = std::move(*opened);
   return reportIgnored(*journal);
+}
+
+/// What was measured of packages serves where one choice is compiled: it does
+/// not compare with what the model says of others.
+Status Compilation::openMeasured() {
+  if (!outcome.isModelled || options.isEmulated)
+    return runtime::success();
+  Result<std::unique_ptr<Journal>> opened =
+      openMeasuredJournal(*kernels->getTarget().gpu);
+  if (!opened)
+    return opened.error();
+  measured = std::move(*opened);
+  return runtime::success();
 }
 
 /// What nobody can write to can only be left out. What was measured elsewhere
@@ -398,7 +406,11 @@ Status Compilation::compileQuickly() {
   GlobalChoice choice = {options.dtype.values.front(),
                          options.layout.values.front(),
                          options.fusion.values.front()};
-  auto solve = [this](const Problem &problem, const std::string &) {
+  auto solve = [this](const Problem &problem,
+                      const std::string &) -> Result<Solution> {
+    if (measured)
+      if (auto known = findMeasured(*measured, problem, kernels->getTarget()))
+        return std::move(*known);
     // What is to be measured elsewhere is asked for here.
     return options.candidates > 0 ? tuner->tune(problem) : tuner->find(problem);
   };

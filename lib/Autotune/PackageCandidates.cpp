@@ -7,6 +7,7 @@
 
 #include "PackageCandidates.h"
 
+#include "tarpon/Autotune/Policy.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Runtime/Candidates.h"
@@ -270,6 +271,13 @@ Status CandidateAdder::run() {
 //===----------------------------------------------------------------------===//
 // The public interface
 //===----------------------------------------------------------------------===//
+
+int64_t tarpon::countModelled(size_t included) {
+  int64_t wanted = 0;
+  if (included < policy::kMaxConfigs)
+    wanted = static_cast<int64_t>(included) * policy::kModelledPerIncluded;
+  return std::max(policy::kModelledCandidates, wanted);
+}
 
 /// What the model of the target said of candidates, the fastest first.
 static std::vector<Solution> listModelled(const Journal &journal,

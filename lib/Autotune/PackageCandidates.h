@@ -38,6 +38,9 @@ struct CandidateSource {
   explicit operator bool() const { return limit > 0; }
 };
 
+/// How many candidates of a problem are compiled where so many are wanted.
+int64_t countModelled(size_t included);
+
 /// What a modelling tuner finds, whose journal that is. Both must outlive the
 /// source.
 CandidateSource makeModelledSource(Tuner &tuner, const Journal &journal,

@@ -9,6 +9,7 @@
 
 #include "DeviceRace.h"
 #include "Digest.h"
+#include "KnownRecords.h"
 #include "tarpon/Autotune/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
@@ -16,6 +17,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <cmath>
 #include <cstdio>
@@ -41,6 +43,26 @@ JournalContext tarpon::getMeasuredContext(const GpuTarget &gpu,
   JournalContext context = JournalContext::forTarget(makeGpuTargetInfo(gpu));
   context.tarpon = kernelVersion;
   return context;
+}
+
+Result<std::unique_ptr<Journal>>
+tarpon::openMeasuredJournal(const GpuTarget &gpu) {
+  std::string path = Journal::getDefaultPath(makeGpuTargetInfo(gpu));
+  if (!llvm::sys::fs::exists(path) || !llvm::sys::fs::can_write(path))
+    return std::unique_ptr<Journal>();
+  return Journal::open(path,
+                       getMeasuredContext(gpu, getKernelVersion(gpu, false)));
+}
+
+std::optional<Solution> tarpon::findMeasured(const Journal &journal,
+                                             const Problem &problem,
+                                             const TargetInfo &target) {
+  std::vector<Solution> right =
+      KnownRecords(problem.key(), journal, /*system=*/nullptr)
+          .getRight(problem, target, {});
+  if (right.empty())
+    return std::nullopt;
+  return std::move(right.front());
 }
 
 int64_t PackageTuning::countLeft() const {

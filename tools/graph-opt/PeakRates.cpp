@@ -37,6 +37,8 @@ StringRef getArithmeticName(Arithmetic arithmetic) {
   switch (arithmetic) {
   case Arithmetic::F32:
     return "fp32";
+  case Arithmetic::F16:
+    return "fp16";
   case Arithmetic::BF16:
     return "bf16";
   case Arithmetic::I8:
@@ -86,6 +88,7 @@ static Value multiplyAdd(KernelBuilder &b, Arithmetic arithmetic, Value x,
 static std::pair<Type, Type> getTypes(KernelBuilder &b, Arithmetic arithmetic) {
   int64_t lanes = b.lanes();
   switch (arithmetic) {
+  case Arithmetic::F16: // computed in fp32
   case Arithmetic::F32:
     return {b.vec(b.f32(), lanes), b.vec(b.f32(), lanes)};
   case Arithmetic::BF16:

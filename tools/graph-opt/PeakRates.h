@@ -21,11 +21,12 @@ namespace tarpon {
 /// The instructions that multiply and add.
 enum class Arithmetic : uint8_t {
   F32,  ///< fused multiply-add
+  F16,  ///< of GPUs
   BF16, ///< vdpbf16ps
   I8,   ///< vpdpbusd
 };
 
-/// "fp32", "bf16", "int8".
+/// "fp32", "fp16", "bf16", "int8".
 llvm::StringRef getArithmeticName(Arithmetic arithmetic);
 
 /// What the best solver of a problem could compute with on this target. Where

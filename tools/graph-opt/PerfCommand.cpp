@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "GpuPerf.h"
 #include "Messages.h"
 #include "ModelLoader.h"
 #include "OutputFiles.h"
@@ -39,15 +40,13 @@ static MeasureOptions getMeasureOptions(std::optional<int64_t> iterations) {
   return options;
 }
 
-static Result<Instance> makeInstance(const PerfArguments &arguments) {
-  Result<Package> package = loadPackage(arguments.model);
-  if (!package)
-    return package.error();
-  Result<std::vector<HostTensor>> inputs = makeRandomInputs(*package, 0);
+static Result<Instance> makeInstance(const PerfArguments &arguments,
+                                     Package package) {
+  Result<std::vector<HostTensor>> inputs = makeRandomInputs(package, 0);
   if (!inputs)
     return inputs.error();
   Result<std::unique_ptr<Executor>> executor =
-      makeExecutor(std::move(*package), arguments.model.threads);
+      makeExecutor(std::move(package), arguments.model.threads);
   if (!executor)
     return executor.error();
   return Instance::create(std::move(*executor), std::move(*inputs));
@@ -126,25 +125,57 @@ static Result<PerfReport> measureModel(const PerfArguments &arguments,
   return report;
 }
 
-int runPerf(const PerfArguments &arguments) {
-  if (Status status = checkOutputs({{"the model", arguments.model.model}},
-                                   {{"--json", arguments.json}});
-      !status)
+static int printReport(const PerfArguments &arguments,
+                       const PerfReport &report) {
+  report.printTable(llvm::outs());
+  llvm::outs().flush();
+  if (arguments.json.empty())
+    return kSuccess;
+  std::string json = report.toJson();
+  if (Status status = writeFileAtomically(arguments.json, {json}); !status)
     return fail(status.message());
-  Result<Instance> instance = makeInstance(arguments);
+  return kSuccess;
+}
+
+static int runOnHost(const PerfArguments &arguments, Package package) {
+  Result<Instance> instance = makeInstance(arguments, std::move(package));
   if (!instance)
     return fail(instance.message());
   Result<PerfReport> report = measureModel(arguments, *instance);
   if (!report)
     return fail(report.message());
-  report->printTable(llvm::outs());
-  llvm::outs().flush();
-  if (arguments.json.empty())
-    return kSuccess;
-  std::string json = report->toJson();
-  if (Status status = writeFileAtomically(arguments.json, {json}); !status)
+  return printReport(arguments, *report);
+}
+
+static int runOnDevice(const PerfArguments &arguments, Package package) {
+  if (arguments.compileReport)
+    return fail("--compile-report is of the host's kernels; 'graph-opt compile "
+                "--kernel-report' tells of a GPU's");
+  Result<GpuPerf> perf = GpuPerf::create(std::move(package));
+  if (!perf)
+    return fail(perf.message());
+  Result<PerfReport> report =
+      perf->measure(getMeasureOptions(arguments.iterations), kMaxLayerRuns);
+  if (!report)
+    return fail(report.message());
+  report->model = arguments.model.model;
+  int status = printReport(arguments, *report);
+  if (perf->isEmulated())
+    remark("the emulated device has no times: those above say nothing of a "
+           "GPU");
+  return status;
+}
+
+int runPerf(const PerfArguments &arguments) {
+  if (Status status = checkOutputs({{"the model", arguments.model.model}},
+                                   {{"--json", arguments.json}});
+      !status)
     return fail(status.message());
-  return kSuccess;
+  Result<Package> package = loadPackage(arguments.model);
+  if (!package)
+    return fail(package.message());
+  return package->isForGpu() ? runOnDevice(arguments, std::move(*package))
+                             : runOnHost(arguments, std::move(*package));
 }
 
 } // namespace tarpon

@@ -66,9 +66,13 @@ void PerfReport::printTable(llvm::raw_ostream &os) const {
   os << formatv("{0,10:F4}  {1,6:P1}  {2,9:F1}  {3,7:F1}  {4} layers\n", total,
                 layers.empty() ? 0.0 : 1.0, rate(flops, total),
                 rate(bytes, total), layers.size());
-  os << formatv("\n{0}: {1}/{2}, fusion {3}, {4} {5}\n", model, package->dtype,
-                package->layout, package->fusion, threads,
-                threads == 1 ? "thread" : "threads");
+  std::string where =
+      device.empty()
+          ? formatv("{0} {1}", threads, threads == 1 ? "thread" : "threads")
+                .str()
+          : device;
+  os << formatv("\n{0}: {1}/{2}, fusion {3}, {4}\n", model, package->dtype,
+                package->layout, package->fusion, where);
   os << formatv("whole run: median {0:F4} ms +- {1:F4} over {2} runs, {3:F1} "
                 "GFLOP/s\n",
                 whole.medianMs, whole.madMs, whole.samplesMs.size(),
@@ -128,6 +132,10 @@ std::string PerfReport::toJson() const {
       {"peak_gbps", peaks.gbps},
       {"layers", std::move(layerList)},
   };
+  if (!device.empty()) {
+    json.erase("threads");
+    json["device"] = device;
+  }
   if (compiling)
     json["compile_report"] = compiling->toJson();
   // File names need not be UTF-8.

@@ -40,6 +40,8 @@ struct LayerReport {
 struct PerfReport {
   std::string model;
   const runtime::Package *package = nullptr;
+  /// The GPU that it ran on; "" for the host, and the threads there.
+  std::string device;
   int64_t threads = 1;
   /// Of whole runs, without timers between the layers.
   runtime::Measurement whole;

@@ -23,6 +23,7 @@
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Targets/AMDGPU/GpuDevice.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,16 @@ std::string getKernelVersion(const GpuTarget &gpu, bool isEmulated);
 /// What is measured on a GPU is valid for it and for one version of kernels.
 JournalContext getMeasuredContext(const GpuTarget &gpu,
                                   const std::string &kernelVersion);
+
+/// The journal of a GPU for what this build's packages have left there when
+/// they were tuned; null if there is none, or none that can be used.
+runtime::Result<std::unique_ptr<Journal>>
+openMeasuredJournal(const GpuTarget &gpu);
+
+/// What it knows to be the best, if anything.
+std::optional<Solution> findMeasured(const Journal &journal,
+                                     const Problem &problem,
+                                     const TargetInfo &target);
 
 struct PackageTuningOptions {
   /// Problems whose turn comes later keep the solution that they have.

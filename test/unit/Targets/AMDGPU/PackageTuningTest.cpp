@@ -385,6 +385,20 @@ protected:
     fs::remove_all(directory);
   }
 
+  /// A model with three candidates per layer; stores are the test's own.
+  CompileOptions makeOptions() const {
+    setenv("TARPON_USER_DB_PATH", directory.c_str(), 1);
+    setenv("TARPON_CACHE_DIR", (directory / "cache").c_str(), 1);
+    CompileOptions options;
+    options.model = TARPON_SOURCE_DIR "/models/tiny/tiny_split.onnx";
+    options.layout = {"nhwc", {"nhwc"}};
+    options.dtype = {"fp16", {"fp16"}};
+    options.target = "gfx942";
+    options.candidates = 3;
+    options.quiet = true;
+    return options;
+  }
+
   fs::path directory;
   std::unique_ptr<GpuDevice> hip;
 };
@@ -444,16 +458,7 @@ static std::string findOwnSymbol(const Layer &layer, size_t index) {
 
 /// From the model to the tuned package, code objects and all.
 TEST_F(HipTuningTest, WhateverTheModelExpected) {
-  setenv("TARPON_USER_DB_PATH", directory.c_str(), 1);
-  setenv("TARPON_CACHE_DIR", (directory / "cache").c_str(), 1);
-  CompileOptions options;
-  options.model = TARPON_SOURCE_DIR "/models/tiny/tiny_split.onnx";
-  options.layout = {"nhwc", {"nhwc"}};
-  options.dtype = {"fp16", {"fp16"}};
-  options.target = "gfx942";
-  options.candidates = 3;
-  options.quiet = true;
-  auto compiled = compileModel(options);
+  auto compiled = compileModel(makeOptions());
   ASSERT_TRUE(compiled) << compiled.message();
   const Package &package = compiled->package;
   int tried = 0;
@@ -477,6 +482,49 @@ TEST_F(HipTuningTest, WhateverTheModelExpected) {
     EXPECT_TRUE(runtime::validatePackage(tuning->package));
   }
   EXPECT_GE(tried, 2);
+}
+
+/// What was measured where the GPU is serves the next compilation there.
+TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
+  CompileOptions options = makeOptions();
+  auto compiled = compileModel(options);
+  ASSERT_TRUE(compiled) << compiled.message();
+  const Package &package = compiled->package;
+  GpuTarget target = *parseGpuTarget(hip->target());
+  EXPECT_EQ(package.kernelVersion, getKernelVersion(target, false));
+  setenv("FAKE_HIP_TIMES", "gpu_=1", 1);
+  for (const Layer &layer : package.layers)
+    if (layer.candidates.size() > 1) {
+      std::string symbol = findOwnSymbol(layer, layer.candidates.size() - 1);
+      if (!symbol.empty()) {
+        setenv("FAKE_HIP_TIMES", (symbol + "=0.001,gpu_=1").c_str(), 1);
+        break;
+      }
+    }
+  auto journal =
+      Journal::open(Journal::getDefaultPath(makeGpuTargetInfo(target)),
+                    getMeasuredContext(target, package.kernelVersion));
+  ASSERT_TRUE(journal) << journal.message();
+  PackageTuningOptions tuningOptions;
+  tuningOptions.journal = journal->get();
+  auto tuning = tunePackage(package, *hip, progress, tuningOptions);
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_GT(tuning->changed, 0);
+  journal->reset();
+
+  options.candidates = 0;
+  auto again = compileModel(options);
+  ASSERT_TRUE(again) << again.message();
+  const std::vector<Layer> &layers = again->package.layers;
+  ASSERT_EQ(layers.size(), package.layers.size());
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Layer &tuned = tuning->package.layers[i];
+    if (tuned.source != "measured")
+      continue;
+    EXPECT_EQ(layers[i].solver, tuned.solver);
+    EXPECT_EQ(layers[i].config, tuned.config);
+    EXPECT_EQ(layers[i].source, "user-db");
+  }
 }
 
 TEST_F(HipTuningTest, CallsThatFailAreNamed) {
