@@ -18,6 +18,9 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+#include <set>
+
 using namespace mlir;
 using namespace tarpon;
 using runtime::BufferRef;
@@ -279,7 +282,18 @@ int64_t tarpon::countModelled(size_t included) {
   return std::max(policy::kModelledCandidates, wanted);
 }
 
-/// What the model of the target said of candidates, the fastest first.
+/// Moves the first of each solver to the front.
+static void preferOthersBest(std::vector<Solution> &solutions, double limitMs) {
+  std::set<const Solver *> seen;
+  std::stable_partition(solutions.begin(), solutions.end(),
+                        [&](const Solution &solution) {
+                          return seen.insert(solution.solver).second &&
+                                 solution.measurement->median <= limitMs;
+                        });
+}
+
+/// What the model of the target said of candidates, the fastest first, but for
+/// the best of each solver.
 static std::vector<Solution> listModelled(const Journal &journal,
                                           const std::string &problem) {
   std::vector<Measurement> known = journal.getMeasurements(problem);
@@ -299,6 +313,9 @@ static std::vector<Solution> listModelled(const Journal &journal,
     solution.measurement = std::move(row);
     solutions.push_back(std::move(solution));
   }
+  if (!solutions.empty())
+    preferOthersBest(solutions, policy::kIncludedSolverRatio *
+                                    solutions.front().measurement->median);
   return solutions;
 }
 

@@ -178,6 +178,10 @@ inline constexpr int64_t kModelledCandidates = 8;
 /// And for each candidate that a package is to hold: the model's order is no
 /// more than a guess, so that half of them are worth a measurement.
 inline constexpr int64_t kModelledPerIncluded = 2;
+/// The best of each solver goes before all others that are included, unless the
+/// model expects it to take so many times what the best takes: it is surer of
+/// two configs of a solver than of two solvers.
+inline constexpr double kIncludedSolverRatio = 4;
 
 /// How much of --tuning-time may go into problems; the rest is for measuring
 /// whole models.

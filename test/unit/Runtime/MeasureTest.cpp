@@ -142,6 +142,38 @@ TEST(MeasureTest, ColdConstantsAreTheSame) {
               expectedOutput(floatsOf(instance.inputs()[0])[i]));
 }
 
+TEST(MeasureTest, TimesWhateverItIsGiven) {
+  std::vector<std::pair<char, int>> calls;
+  auto takes = [&](char name, double milliseconds) {
+    return TimedRuns{[&calls, name, milliseconds](int runs) {
+                       calls.emplace_back(name, runs);
+                       return runs * milliseconds;
+                     },
+                     /*instances=*/3};
+  };
+  std::vector<TimedRuns> timed = {takes('a', 0.25), takes('b', 3)};
+  MeasureOptions options;
+  options.minSamples = 2;
+  options.minTimeMs = 0;
+  options.minSampleMs = 1;
+  std::vector<Measurement> results = measureInterleaved(timed, options);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].samplesMs, (std::vector<double>{0.25, 0.25}));
+  EXPECT_EQ(results[1].medianMs, 3);
+  // A warm-up of every instance, then samples that are long enough, in turn.
+  using Calls = std::vector<std::pair<char, int>>;
+  EXPECT_EQ(calls, (Calls{{'a', 1},
+                          {'a', 1},
+                          {'a', 1},
+                          {'b', 1},
+                          {'b', 1},
+                          {'b', 1},
+                          {'a', 4},
+                          {'b', 1},
+                          {'a', 4},
+                          {'b', 1}}));
+}
+
 TEST(MeasureTest, RefusesInputsThatDoNotMatch) {
   auto refuse = [](std::vector<HostTensor> inputs) {
     auto executor = Executor::create(makeTestPackage(10), {});

@@ -25,8 +25,9 @@ struct HipOptions {
   /// that the loader finds.
   std::string library;
   /// The kernel driver's list of GPUs, from which their architecture is read:
-  /// HIP gives it in a struct only, whose layout depends on ROCm's version.
-  std::string topology = "/sys/class/kfd/kfd/topology/nodes";
+  /// HIP gives it in a struct only, whose layout depends on ROCm's version. ""
+  /// for $TARPON_HIP_TOPOLOGY, else where the driver has it.
+  std::string topology;
 };
 
 /// The GPUs that HIP has. One sentence tells a missing library from a missing

@@ -11,6 +11,7 @@
 #include "Topology.h"
 #include "tarpon/Runtime/Sha256.h"
 
+#include <cstdlib>
 #include <map>
 #include <vector>
 
@@ -167,6 +168,13 @@ HipDevice::~HipDevice() {
     (void)api().streamDestroy(stream);
 }
 
+static std::string getTopology(const HipOptions &options) {
+  if (!options.topology.empty())
+    return options.topology;
+  const char *named = std::getenv("TARPON_HIP_TOPOLOGY");
+  return named && *named ? named : "/sys/class/kfd/kfd/topology/nodes";
+}
+
 Result<std::vector<std::unique_ptr<GpuDevice>>>
 tarpon::openHipDevices(const HipOptions &options) {
   Result<LibraryPtr> library = Library::load(options.library);
@@ -186,7 +194,7 @@ tarpon::openHipDevices(const HipOptions &options) {
   std::vector<std::unique_ptr<GpuDevice>> devices;
   for (int index = 0; index < count; ++index) {
     auto device = std::make_unique<HipDevice>(*library, index);
-    if (Status status = device->open(options.topology); !status)
+    if (Status status = device->open(getTopology(options)); !status)
       return Error{"GPU " + std::to_string(index) + ": " + status.message()};
     devices.push_back(std::move(device));
   }

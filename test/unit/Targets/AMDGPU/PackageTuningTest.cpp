@@ -23,6 +23,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -442,18 +443,21 @@ TEST_F(HipTuningTest, TheEventsSayWhoWins) {
   EXPECT_FLOAT_EQ(best->median, 0.5);
 }
 
-/// A symbol that only this candidate of the layer uses, or "".
-static std::string findOwnSymbol(const Layer &layer, size_t index) {
+/// Times by which this candidate of a layer takes less than any other, or "" if
+/// it has no kernel of its own.
+static std::string makeWinner(const Layer &layer, size_t index) {
+  std::string times;
+  bool hasOwn = false;
   for (const Launch &launch : layer.candidates[index].launches) {
     bool isOwn = true;
     for (size_t other = 0; other < layer.candidates.size(); ++other)
       for (const Launch &theirs : layer.candidates[other].launches)
         isOwn &= other == index ||
                  theirs.symbol.find(launch.symbol) == std::string::npos;
-    if (isOwn)
-      return launch.symbol;
+    hasOwn |= isOwn;
+    times += launch.symbol + "=0.001,";
   }
-  return "";
+  return hasOwn ? times + "gpu_=1" : "";
 }
 
 /// From the model to the tuned package, code objects and all.
@@ -465,11 +469,10 @@ TEST_F(HipTuningTest, WhateverTheModelExpected) {
   for (const Layer &layer : package.layers) {
     size_t last = layer.candidates.size() - 1;
     if (layer.candidates.empty() || runtime::findChosen(layer) == last ||
-        findOwnSymbol(layer, last).empty() || ++tried > 3)
+        makeWinner(layer, last).empty() || ++tried > 3)
       continue;
     SCOPED_TRACE(layer.problem);
-    std::string times = findOwnSymbol(layer, last) + "=0.001,gpu_=1";
-    setenv("FAKE_HIP_TIMES", times.c_str(), 1);
+    setenv("FAKE_HIP_TIMES", makeWinner(layer, last).c_str(), 1);
     auto tuning = tunePackage(package, *hip, progress, {});
     ASSERT_TRUE(tuning) << tuning.message();
     for (const Layer &tuned : tuning->package.layers)
@@ -492,15 +495,14 @@ TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
   const Package &package = compiled->package;
   GpuTarget target = *parseGpuTarget(hip->target());
   EXPECT_EQ(package.kernelVersion, getKernelVersion(target, false));
-  setenv("FAKE_HIP_TIMES", "gpu_=1", 1);
-  for (const Layer &layer : package.layers)
-    if (layer.candidates.size() > 1) {
-      std::string symbol = findOwnSymbol(layer, layer.candidates.size() - 1);
-      if (!symbol.empty()) {
-        setenv("FAKE_HIP_TIMES", (symbol + "=0.001,gpu_=1").c_str(), 1);
-        break;
-      }
-    }
+  auto varied = std::find_if(
+      package.layers.begin(), package.layers.end(), [](const Layer &layer) {
+        return !layer.candidates.empty() &&
+               !makeWinner(layer, layer.candidates.size() - 1).empty();
+      });
+  ASSERT_NE(varied, package.layers.end());
+  std::string times = makeWinner(*varied, varied->candidates.size() - 1);
+  setenv("FAKE_HIP_TIMES", times.c_str(), 1);
   auto journal =
       Journal::open(Journal::getDefaultPath(makeGpuTargetInfo(target)),
                     getMeasuredContext(target, package.kernelVersion));
