@@ -10,6 +10,7 @@
 #include "ModelLoader.h"
 
 #include "tarpon/Autotune/Policy.h"
+#include "tarpon/Kernels/GpuConfigs.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/Host/PackageBuilder.h"
 
@@ -21,6 +22,17 @@ namespace tarpon {
 
 using namespace runtime;
 using llvm::formatv;
+
+std::string describeBadConfig(const Solver &solver, const Problem &problem,
+                              const TargetInfo &target, llvm::StringRef text) {
+  std::string sentence = formatv("'{0}' is no config of the solver {1} for {2}",
+                                 text, solver.id(), problem.key());
+  mlir::FailureOr<PerfConfig> config = PerfConfig::parse(text);
+  std::string reason = mlir::succeeded(config)
+                           ? explainGpuConfig(solver, problem, target, *config)
+                           : "";
+  return reason.empty() ? sentence : sentence + ": " + reason;
+}
 
 Result<DriverSolution> findNamedSolution(const Problem &problem,
                                          const TargetInfo &target,
@@ -42,8 +54,7 @@ Result<DriverSolution> findNamedSolution(const Problem &problem,
     return DriverSolution{solver, solver->defaultConfig(problem, target)};
   mlir::FailureOr<PerfConfig> config = PerfConfig::parse(text);
   if (mlir::failed(config) || !solver->isValidConfig(problem, target, *config))
-    return Error{formatv("'{0}' is no config of the solver {1} for {2}", text,
-                         id, problem.key())};
+    return Error{describeBadConfig(*solver, problem, target, text)};
   return DriverSolution{solver, *config};
 }
 

@@ -28,6 +28,11 @@ struct DriverSolution {
   PerfConfig config;
 };
 
+/// A sentence about a text that is no config of the solver, with the reason
+/// where the solver tells one.
+std::string describeBadConfig(const Solver &solver, const Problem &problem,
+                              const TargetInfo &target, llvm::StringRef text);
+
 /// The solver that -S names, with its default config or the one behind a colon.
 runtime::Result<DriverSolution> findNamedSolution(const Problem &problem,
                                                   const TargetInfo &target,

@@ -13,7 +13,7 @@
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <nlohmann/json.hpp>
@@ -87,14 +87,28 @@ static RegionKey getKey(const BufferRef &buffer) {
   return {buffer.space, buffer.offset};
 }
 
-/// The name by which the other emulator knows the chip's instructions; "" if
+/// The name by which the other emulator knows the GPU's instructions; "" if
 /// it does not.
-static llvm::StringRef getEmulatedArch(llvm::StringRef chip) {
-  return llvm::StringSwitch<llvm::StringRef>(chip)
-      .Case("gfx942", "cdna")
-      .Case("gfx1100", "rdna3")
-      .Case("gfx1201", "rdna4")
-      .Default("");
+static llvm::StringRef getEmulatedArch(const GpuTarget &gpu) {
+  switch (gpu.matrixFamily) {
+  case MatrixFamily::CDNA3:
+    return "cdna";
+  case MatrixFamily::RDNA3:
+    return "rdna3";
+  case MatrixFamily::RDNA4:
+    return "rdna4";
+  default:
+    return "";
+  }
+}
+
+/// Those that it knows.
+static std::string listEmulatedChips() {
+  std::vector<std::string> chips = getGpuChips();
+  llvm::erase_if(chips, [](const std::string &chip) {
+    return getEmulatedArch(*parseGpuTarget(chip)).empty();
+  });
+  return llvm::join(chips, ", ");
 }
 
 static const CodeObjectRange &findCode(const Package &package,
@@ -294,19 +308,18 @@ Status CaseWriter::writeCase(const Launch &launch, const std::string &folder,
   for (const RegionKey &key : written)
     outputs.push_back(describeOutput(key, isLastWriter(key, number)));
   const Layer &layer = solution.code.layers.front();
-  ordered_json description = {
-      {"problem", layer.problem},
-      {"solver", layer.solver},
-      {"config", layer.config},
-      {"target", solution.code.gpuTarget},
-      {"arch", getEmulatedArch(solution.gpu.chip).str()},
-      {"kernel", launch.symbol},
-      {"grid", {launch.tasks, 1, 1}},
-      {"block", {code.workgroup, 1, 1}},
-      {"code_object", "kernel.hsaco"},
-      {"args", "ARGS.json"},
-      {"regions", regionNames},
-      {"outputs", outputs}};
+  ordered_json description = {{"problem", layer.problem},
+                              {"solver", layer.solver},
+                              {"config", layer.config},
+                              {"target", solution.code.gpuTarget},
+                              {"arch", getEmulatedArch(solution.gpu).str()},
+                              {"kernel", launch.symbol},
+                              {"grid", {launch.tasks, 1, 1}},
+                              {"block", {code.workgroup, 1, 1}},
+                              {"code_object", "kernel.hsaco"},
+                              {"args", "ARGS.json"},
+                              {"regions", regionNames},
+                              {"outputs", outputs}};
   if (Status status = writeText(folder + "/ARGS.json",
                                 describeArguments(launch, written).dump(1));
       !status)
@@ -371,9 +384,9 @@ Status CaseWriter::prepareDirectory() const {
 }
 
 Result<int> CaseWriter::write() {
-  if (getEmulatedArch(solution.gpu.chip).empty())
+  if (getEmulatedArch(solution.gpu).empty())
     return Error{"no instruction emulator knows " + solution.gpu.chip +
-                 ", expected gfx942, gfx1100 or gfx1201"};
+                 ", expected one of " + listEmulatedChips()};
   if (Status status = prepareDirectory(); !status)
     return status.error();
   makeRegions();

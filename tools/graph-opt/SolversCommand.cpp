@@ -1,4 +1,5 @@
 #include "Commands.h"
+#include "DriverSolution.h"
 #include "Messages.h"
 
 #include "tarpon/Kernels/GpuTarget.h"
@@ -71,8 +72,7 @@ static int estimateNamed(KernelCompiler &compiler, const Problem &problem,
     mlir::FailureOr<PerfConfig> parsed = PerfConfig::parse(text);
     if (mlir::failed(parsed) ||
         !solver->isValidConfig(problem, target, *parsed))
-      return fail("'" + text.str() + "' is no config of the solver " +
-                  id.str() + " for " + problem.key());
+      return fail(describeBadConfig(*solver, problem, target, text));
     config = *parsed;
   }
   printEstimate(compiler, problem, *solver, config);

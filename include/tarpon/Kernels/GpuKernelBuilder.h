@@ -53,8 +53,13 @@ public:
   Value getBuffer(int64_t index) override;
   Value getParam(int64_t index) override;
   Value getFloatParam(int64_t index) override;
-  int64_t getLaneCount() const override { return shape.workgroup; }
+  int64_t getLaneCount() const override {
+    return shape.workgroup * groupsPerTask;
+  }
   Value getLane() override;
+  /// From here on so many neighbouring workgroups do a task together, which are
+  /// launched: the lanes of all of them share it. They have no LDS in common.
+  void shareTasks(int64_t groups);
 
   /// The workgroup's LDS.
   Value getLds();
@@ -68,6 +73,7 @@ public:
 private:
   const GpuTarget &gpu;
   GpuKernelShape shape;
+  int64_t groupsPerTask = 1;
   /// What host emission asks of its target: vectors of one lane.
   TargetInfo scalarTarget;
   mlir::gpu::GPUFuncOp function;

@@ -90,6 +90,15 @@ Value GpuKernelBuilder::getFloatParam(int64_t index) {
 
 Value GpuKernelBuilder::getLane() { return lane; }
 
+void GpuKernelBuilder::shareTasks(int64_t groups) {
+  assert(groupsPerTask == 1 && "tasks are shared already");
+  groupsPerTask = groups;
+  Value group = rem(begin, groups);
+  begin = div(begin, groups);
+  end = add(begin, 1);
+  lane = add(mul(group, shape.workgroup), lane);
+}
+
 Value GpuKernelBuilder::getLds() {
   return LLVM::AddressOfOp::create(
       *this, getPointer(getContext(), GpuSpace::Lds), kLdsName);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuSolvers.h"
+#include "tarpon/Kernels/GpuKernelBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -60,17 +61,23 @@ public:
                     const PerfConfig & /*config*/) const override {
     SolutionPlan plan = getReferenceSolver().plan(problem, target, {});
     for (LaunchPlan &launch : plan.launches) {
-      launch.kernel.symbol = "gpu_" + launch.kernel.symbol;
-      launch.kernel.workgroup = kWorkgroup;
+      KernelSource &kernel = launch.kernel;
+      kernel.symbol = "gpu_" + kernel.symbol;
+      kernel.workgroup = kWorkgroup;
+      kernel.emit = [emit = std::move(kernel.emit)](KernelBuilder &b) {
+        static_cast<GpuKernelBuilder &>(b).shareTasks(kGroupsPerTask);
+        emit(b);
+      };
+      launch.tasks *= kGroupsPerTask;
     }
     return plan;
   }
 
 private:
-  /// A lane looks at most one workgroup's elements behind the last one.
+  /// A lane looks at most one task's lanes behind the last element.
   static bool isIndexable(const TensorDesc &desc) {
     return desc.numElements() <
-           std::numeric_limits<int32_t>::max() - kWorkgroup;
+           std::numeric_limits<int32_t>::max() - kWorkgroup * kGroupsPerTask;
   }
 
   /// An i32, or the bits of an f32.
@@ -80,6 +87,10 @@ private:
   }
 
   static constexpr int64_t kWorkgroup = 256;
+  /// The reference's loops make at most 256 tasks, as many as a host can use.
+  /// The largest GPU holds 304 x 8 workgroups of 256 lanes at a time: 4096 keep
+  /// it busy, and 16 cost nothing where there is one task.
+  static constexpr int64_t kGroupsPerTask = 16;
 };
 
 } // namespace

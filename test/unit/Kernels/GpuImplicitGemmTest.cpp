@@ -13,6 +13,7 @@
 
 #include "SolverTest.h"
 
+#include "tarpon/Kernels/GpuConfigs.h"
 #include "tarpon/Kernels/GpuTarget.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -20,6 +21,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -303,18 +305,100 @@ TEST(GpuImplicitGemm, refusesBadConfigs) {
     for (const PerfConfig &config : configs)
       EXPECT_TRUE(solver.isValidConfig(problem, target, config))
           << gpu << " " << config.str();
-    const std::pair<const char *, int64_t> faults[] = {
-        {"block_m", 96},  {"block_n", 17},      {"block_k", 24},
-        {"wave_m", 48},   {"inst", 8},          {"stages", 3},
-        {"split_k", 0},   {"split_k", 100},     {"swizzle", 2},
-        {"block_n", 512}, {"waves_per_eu", 99}, {"more", 1}};
-    for (auto [field, value] : faults) {
+    struct Fault {
+      const char *field;
+      int64_t value;
+      const char *reason;
+    };
+    const Fault faults[] = {{"block_m", 96, "whole blocks"},
+                            {"block_n", 17, "whole wave tiles"},
+                            {"block_k", 24, "power of two"},
+                            {"wave_m", 48, ""},
+                            {"inst", 8, "no such instruction"},
+                            {"stages", 3, "one or two stages"},
+                            {"split_k", 0, "from 1 to 64"},
+                            {"split_k", 100, "from 1 to 64"},
+                            {"split_k", 60, "split_k is at most"},
+                            {"swizzle", 2, "0 or 1"},
+                            {"block_n", 512, "more"},
+                            {"waves_per_eu", 99, "more waves"},
+                            {"more", 1, "the fields are block_m, block_n"}};
+    for (const Fault &fault : faults) {
       PerfConfig bad = good;
-      bad.set(field, value);
-      EXPECT_FALSE(solver.isValidConfig(problem, target, bad))
-          << gpu << " " << bad.str();
+      bad.set(fault.field, fault.value);
+      SCOPED_TRACE(gpu + (" " + bad.str()));
+      EXPECT_FALSE(solver.isValidConfig(problem, target, bad));
+      std::string reason = explainGpuConfig(solver, problem, target, bad);
+      EXPECT_NE(reason, "");
+      EXPECT_NE(reason.find(fault.reason), std::string::npos) << reason;
     }
+    EXPECT_EQ(explainGpuConfig(solver, problem, target, good), "");
   }
+}
+
+/// Other wave tiles than the block's shape says, and LDS without swizzles.
+TEST(GpuImplicitGemm, proposesEveryField) {
+  Problem problem = makeProblem(getKey(
+      {64, 256, 14, 14, 256, 3, 3, 1, 1, 1, {1, 1, 1, 1}}, "f16", ":nhwc"));
+  for (const char *gpu : kGpus) {
+    TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(gpu));
+    std::map<std::string, std::set<int64_t>> values;
+    std::set<std::array<int64_t, 4>> shapes;
+    for (const PerfConfig &config :
+         findSolver("gpu-igemm-v1")->configs(problem, target)) {
+      for (const auto &[field, value] : config.getFields())
+        values[field].insert(value);
+      shapes.insert({config.get("block_m"), config.get("block_n"),
+                     config.get("wave_m"), config.get("wave_n")});
+    }
+    // Sums are too many for splits, and some GPUs have one instruction.
+    for (const auto &[field, all] : values)
+      if (field != "split_k" && field != "inst") {
+        EXPECT_GT(all.size(), 1u) << gpu << " " << field;
+      }
+    // Nine blocks, one of them with more wave tiles.
+    EXPECT_GT(shapes.size(), 10u) << gpu;
+  }
+}
+
+/// Filters of one channel are padded to those of a matrix instruction, but not
+/// to those of the largest tile.
+TEST(GpuImplicitGemm, takesManySmallFiltersAtRunTime) {
+  Runners runners;
+  Problem problem =
+      makeProblem("conv(8x960x14x14xf16:nhwc, "
+                  "960x1x5x5xf16)->8x960x14x14xf16:nhwc {dilations=1,1 "
+                  "group=960 pads=2,2,2,2 strides=1,1}");
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  for (const char *gpu : kGpus) {
+    TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(gpu));
+    Applicability answer = checkApplicable(solver, problem, target);
+    ASSERT_TRUE(answer) << answer.getReason().str();
+    int64_t workspace = solver.workspaceSize(problem, target);
+    EXPECT_LT(workspace, 200 << 20);
+    for (const PerfConfig &config : solver.configs(problem, target))
+      EXPECT_LE(solver.plan(problem, target, config).workspaceBytes, workspace)
+          << gpu << " " << config.str();
+    PerfConfig padded = solver.defaultConfig(problem, target);
+    padded.set("block_m", 512);
+    EXPECT_FALSE(solver.isValidConfig(problem, target, padded));
+  }
+  check(runners, "gfx942",
+        "conv(1x12x6x7xf16:nhwc, 12x1x5x5xf16)->1x12x6x7xf16:nhwc "
+        "{dilations=1,1 group=12 pads=2,2,2,2 strides=1,1} | relu");
+  Problem huge =
+      makeProblem("matmul(4x70000xf16, 70000x70000xf16)->4x70000xf16 "
+                  "{transpose_lhs=0 transpose_rhs=0}");
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("gfx942"));
+  EXPECT_EQ(findSolver("gpu-gemm-v1")->isApplicable(huge, target).getReason(),
+            "needs tensors below 2 GiB");
+  // Groups of one channel take a whole instruction each.
+  Problem groups = makeProblem("conv(1x200000x3x3xf16:nhwc, "
+                               "200000x1x5x5xf16)->1x200000x3x3xf16:nhwc "
+                               "{dilations=1,1 group=200000 pads=2,2,2,2 "
+                               "strides=1,1}");
+  EXPECT_EQ(solver.isApplicable(groups, target).getReason(),
+            "needs a filter below 2 GiB when it is packed");
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,6 +55,21 @@ TEST(GpuNaiveTest, PackagesEveryProblem) {
   EXPECT_GT(symbols.size(), 30u);
 }
 
+/// More workgroups than the reference has tasks, so that the largest GPU has
+/// enough of them, and all of them at work.
+TEST(GpuNaiveTest, FillsLargeGpus) {
+  auto problem =
+      parseProblem("conv(1x8x96x96xf32, 8x8x3x3xf32)->1x8x96x96xf32 "
+                   "{dilations=1,1 group=1 pads=1,1,1,1 strides=1,1}");
+  TargetInfo target = getTarget("gfx942");
+  SolutionPlan plan =
+      findSolver("gpu-naive-v1")->plan(*problem, target, PerfConfig());
+  SolutionPlan reference = getReferenceSolver().plan(*problem, target, {});
+  ASSERT_EQ(plan.launches.size(), 1u);
+  EXPECT_GE(plan.launches.front().tasks, 8 * target.gpu->computeUnits);
+  EXPECT_EQ(plan.launches.front().tasks, 16 * reference.launches.front().tasks);
+}
+
 TEST(GpuNaiveTest, HostSolversAreNotOffered) {
   auto problem = parseProblem("relu(1x8x4x4xf32)->1x8x4x4xf32");
   TargetInfo target = getTarget("gfx942:cu=228");

@@ -12,6 +12,7 @@
 
 #include "SolverTest.h"
 
+#include "tarpon/Kernels/GpuConfigs.h"
 #include "tarpon/Kernels/GpuProductWork.h"
 #include "tarpon/Kernels/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
@@ -288,6 +289,7 @@ TEST(GpuWinogradSolver, hasConfigs) {
       PerfConfig bad = good;
       bad.set(field, value);
       EXPECT_FALSE(getSolver().isValidConfig(problem, target, bad)) << field;
+      EXPECT_NE(explainGpuConfig(getSolver(), problem, target, bad), "");
     }
     PerfConfig ofEngine =
         findSolver("gpu-igemm-v1")->defaultConfig(problem, target);

@@ -208,28 +208,58 @@ static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
   return variants;
 }
 
+/// The tile cut for fewer or more waves, or for waves of another shape; and
+/// without swizzles, which banks may not need.
+static std::vector<TileFields> getWaveVariants(const TileFields &fields) {
+  std::vector<TileFields> variants;
+  auto add = [&](int64_t waveM, int64_t waveN, int64_t swizzle) {
+    TileFields variant = fields;
+    variant.waveM = waveM;
+    variant.waveN = waveN;
+    variant.swizzle = swizzle;
+    variants.push_back(variant);
+  };
+  int64_t m = fields.waveM, n = fields.waveN;
+  add(m, n, 0);
+  add(2 * m, n / 2, 1);
+  add(m / 2, 2 * n, 1);
+  add(m, n / 2, 1);
+  add(m / 2, n, 1);
+  add(2 * m, n, 1);
+  add(m, 2 * n, 1);
+  return variants;
+}
+
+std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
+                                               const TargetInfo &target,
+                                               const Product &product) {
+  constexpr size_t kVaried = 4;
+  std::vector<Ranked> ranked =
+      rankTiles(problem, target, product, kDefaultBlocks);
+  std::vector<TileFields> tiles;
+  for (const Ranked &tile : ranked)
+    tiles.push_back(tile.fields);
+  for (const Ranked &tile : rankTiles(problem, target, product, kMoreBlocks))
+    tiles.push_back(tile.fields);
+  for (const Ranked &tile : ArrayRef(ranked).take_front(kVaried))
+    llvm::append_range(
+        tiles,
+        getVariants(*target.gpu, problem.operands[0].dtype, tile.fields));
+  llvm::append_range(tiles, getWaveVariants(ranked.front().fields));
+  return tiles;
+}
+
 std::vector<PerfConfig> gpuigemm::getConfigs(const Problem &problem,
                                              const TargetInfo &target,
                                              const Product &product) {
   // Each is a kernel to compile.
-  constexpr size_t kMost = 32, kVaried = 4;
-  std::vector<Ranked> ranked =
-      rankTiles(problem, target, product, kDefaultBlocks);
+  constexpr size_t kMost = 40;
   std::vector<PerfConfig> configs;
-  auto add = [&](const TileFields &fields) {
+  for (const TileFields &fields : proposeTiles(problem, target, product)) {
     PerfConfig config = fields.toConfig();
     if (configs.size() < kMost && !llvm::is_contained(configs, config) &&
         getTile(problem, target, product, config))
       configs.push_back(config);
-  };
-  for (const Ranked &tile : ranked)
-    add(tile.fields);
-  for (const Ranked &tile : rankTiles(problem, target, product, kMoreBlocks))
-    add(tile.fields);
-  ranked.resize(std::min(ranked.size(), kVaried));
-  for (const Ranked &tile : ranked)
-    for (const TileFields &variant :
-         getVariants(*target.gpu, problem.operands[0].dtype, tile.fields))
-      add(variant);
+  }
   return configs;
 }

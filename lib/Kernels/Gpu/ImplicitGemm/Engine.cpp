@@ -23,29 +23,47 @@ using llvm::divideCeil;
 // What can be computed
 //===----------------------------------------------------------------------===//
 
-/// The most that a tile pads channels and a step of k to.
-static constexpr int64_t kMostChannels = 256, kMostDepth = 256;
+/// Everything is counted in bytes, in 31 bits.
+static constexpr int64_t kByteLimit = int64_t(1) << 31;
 
-static int64_t getMostPackedBytes(const Problem &problem,
-                                  const Product &product) {
-  const Geometry &g = product.geometry;
-  int64_t depth = llvm::alignTo(
-      g.taps() * llvm::alignTo(g.channels, kMostDepth), kMostDepth);
-  return product.filters.count *
-         static_cast<int64_t>(llvm::alignTo(g.outChannels, kMostChannels)) *
-         depth * runtime::dtypeBytes(problem.operands[1].dtype);
+static bool areTensorsSmall(const Problem &problem, const Product &product) {
+  for (const TensorDesc &operand : problem.operands)
+    if (operand.numBytes() >= kByteLimit)
+      return false;
+  return problem.result.numBytes() < kByteLimit &&
+         getInputPackBytes(product.packed, problem.operands[0].dtype,
+                           product.images) < kByteLimit;
 }
 
-/// Everything is counted in bytes, in 31 bits.
-static bool isSmall(const Problem &problem, const Product &product) {
-  constexpr int64_t kLimit = int64_t(1) << 31;
-  for (const TensorDesc &operand : problem.operands)
-    if (operand.numBytes() >= kLimit)
-      return false;
-  DType dtype = problem.operands[0].dtype;
-  return problem.result.numBytes() < kLimit &&
-         getMostPackedBytes(problem, product) < kLimit &&
-         getInputPackBytes(product.packed, dtype, product.images) < kLimit;
+/// Of the packed filters.
+static int64_t countPackedBytes(const Product &product, const Tile &tile) {
+  return getPackedBytes(tile, product.geometry, product.filters.count);
+}
+
+static Tile getDefaultTile(const Problem &problem, const TargetInfo &target,
+                           const Product &product) {
+  TileFields fields =
+      *TileFields::fromConfig(getDefaultConfig(problem, target, product));
+  return *Tile::make(*target.gpu, problem.operands[0].dtype, fields);
+}
+
+/// What a workspace holds of filters that are packed at run time: those of the
+/// tiles that are proposed, but none that pads them to more than twice of what
+/// the default one does. Small filters of many groups would need gigabytes.
+static int64_t getMostPackedBytes(const Problem &problem,
+                                  const TargetInfo &target,
+                                  const Product &product) {
+  int64_t usual =
+      countPackedBytes(product, getDefaultTile(problem, target, product));
+  int64_t most = usual;
+  for (const TileFields &fields : proposeTiles(problem, target, product)) {
+    std::optional<Tile> tile =
+        Tile::make(*target.gpu, problem.operands[0].dtype, fields);
+    int64_t bytes = tile ? countPackedBytes(product, *tile) : 0;
+    if (bytes <= 2 * usual)
+      most = std::max(most, bytes);
+  }
+  return most;
 }
 
 /// One pixel lies alike in nchw and nhwc: the operands of the epilogue take the
@@ -77,25 +95,49 @@ Applicability gpuigemm::isSupported(const Problem &original,
     return Applicability::no("needs a constant filter of bytes");
   if (getWaveOpSizes(*target.gpu, problem.operands[0].dtype).empty())
     return Applicability::no("the target cannot multiply this dtype");
-  if (!isSmall(problem, product))
-    return Applicability::no("needs tensors and filters below 2 GiB");
+  if (!areTensorsSmall(problem, product))
+    return Applicability::no("needs tensors below 2 GiB");
+  if (countPackedBytes(product, getDefaultTile(problem, target, product)) >=
+      kByteLimit)
+    return Applicability::no("needs a filter below 2 GiB when it is packed");
   return Applicability::yes();
+}
+
+/// "" if the product has that tile.
+static std::string checkTile(const Problem &problem, const TargetInfo &target,
+                             const Product &product, const Tile &tile) {
+  int64_t splits = tile.getFields().splitK;
+  if (splits > getMaxSplits(product))
+    return "split_k is at most " + std::to_string(getMaxSplits(product)) +
+           " for so many results";
+  // More splits than steps would be another name for fewer.
+  int64_t steps = Depth(tile, product.geometry).steps;
+  if (splits > steps)
+    return "split_k is at most " + std::to_string(steps) +
+           ", which is how many steps there are";
+  int64_t bytes = countPackedBytes(product, tile);
+  if (bytes >= kByteLimit)
+    return "the filter must stay below 2 GiB when it is packed";
+  if (!problem.operands[1].constant &&
+      bytes > getMostPackedBytes(problem, target, product))
+    return "the block pads the filter beyond its workspace";
+  return "";
 }
 
 std::optional<Tile> gpuigemm::getTile(const Problem &problem,
                                       const TargetInfo &target,
                                       const Product &product,
-                                      const PerfConfig &config) {
-  std::optional<TileFields> fields = TileFields::fromConfig(config);
-  if (!fields || fields->blockM > kMostChannels ||
-      fields->blockK > kMostDepth || fields->splitK > getMaxSplits(product))
-    return std::nullopt;
-  std::optional<Tile> tile =
-      Tile::make(*target.gpu, problem.operands[0].dtype, *fields);
-  // More splits than steps would be another name for fewer.
-  if (tile && fields->splitK > Depth(*tile, product.geometry).steps)
-    return std::nullopt;
-  return tile;
+                                      const PerfConfig &config,
+                                      std::string *reason) {
+  std::string why;
+  std::optional<Tile> tile;
+  if (std::optional<TileFields> fields = TileFields::fromConfig(config, &why))
+    tile = Tile::make(*target.gpu, problem.operands[0].dtype, *fields, &why);
+  if (tile)
+    why = checkTile(problem, target, product, *tile);
+  if (reason)
+    *reason = why;
+  return why.empty() ? tile : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,13 +167,14 @@ static int64_t reserve(int64_t &workspace, int64_t bytes) {
 }
 
 int64_t gpuigemm::getWorkspaceSize(const Problem &problem,
+                                   const TargetInfo &target,
                                    const Product &product) {
   int64_t bytes = 0;
   if (!product.readsInput)
     reserve(bytes, getInputPackBytes(product.packed, problem.operands[0].dtype,
                                      product.images));
   if (!problem.operands[1].constant)
-    reserve(bytes, getMostPackedBytes(problem, product));
+    reserve(bytes, getMostPackedBytes(problem, target, product));
   if (int64_t splits = getMaxSplits(product); splits > 1)
     reserve(bytes, splits * getSumBytes(product));
   return bytes;

@@ -39,9 +39,11 @@ struct Product {
 Applicability isSupported(const Problem &problem, const TargetInfo &target,
                           const Product &product);
 
-/// The tile that a config describes, if it is one for this product.
+/// The tile that a config describes, if it is one for this product; the reason
+/// if not.
 std::optional<Tile> getTile(const Problem &problem, const TargetInfo &target,
-                            const Product &product, const PerfConfig &config);
+                            const Product &product, const PerfConfig &config,
+                            std::string *reason = nullptr);
 
 /// Configs.cpp
 std::vector<PerfConfig> getConfigs(const Problem &problem,
@@ -49,13 +51,18 @@ std::vector<PerfConfig> getConfigs(const Problem &problem,
                                    const Product &product);
 PerfConfig getDefaultConfig(const Problem &problem, const TargetInfo &target,
                             const Product &product);
+/// What getConfigs chooses of, best guess first; not all of them are tiles.
+std::vector<TileFields> proposeTiles(const Problem &problem,
+                                     const TargetInfo &target,
+                                     const Product &product);
 /// Of the peak, by the estimate that ranks the tiles.
 double estimateFraction(const Problem &problem, const TargetInfo &target,
                         const Product &product);
 
 /// Splits of k whose sums fit the workspace.
 int64_t getMaxSplits(const Product &product);
-int64_t getWorkspaceSize(const Problem &problem, const Product &product);
+int64_t getWorkspaceSize(const Problem &problem, const TargetInfo &target,
+                         const Product &product);
 SolutionPlan planProduct(const Problem &problem, const Product &product,
                          const Tile &tile);
 
@@ -64,8 +71,8 @@ public:
   bool knowsSlices() const final { return true; }
 
   int64_t workspaceSize(const Problem &problem,
-                        const TargetInfo &) const final {
-    return getWorkspaceSize(problem, getProduct(problem));
+                        const TargetInfo &target) const final {
+    return getWorkspaceSize(problem, target, getProduct(problem));
   }
   PerfConfig defaultConfig(const Problem &problem,
                            const TargetInfo &target) const final {
@@ -78,6 +85,13 @@ public:
   bool isValidConfig(const Problem &problem, const TargetInfo &target,
                      const PerfConfig &config) const final {
     return getTile(problem, target, getProduct(problem), config).has_value();
+  }
+  /// Why it is not valid; "" if it is.
+  std::string explainConfig(const Problem &problem, const TargetInfo &target,
+                            const PerfConfig &config) const {
+    std::string reason;
+    getTile(problem, target, getProduct(problem), config, &reason);
+    return reason;
   }
   double expectedFraction(const Problem &problem,
                           const TargetInfo &target) const final {

@@ -43,16 +43,21 @@ PerfConfig TileFields::toConfig() const {
   return config;
 }
 
-std::optional<TileFields> TileFields::fromConfig(const PerfConfig &config) {
+std::optional<TileFields> TileFields::fromConfig(const PerfConfig &config,
+                                                 std::string *reason) {
   TileFields fields{};
-  if (config.getFields().size() != std::size(kFields))
-    return std::nullopt;
-  for (const Field &field : kFields) {
-    if (!config.has(field.name))
-      return std::nullopt;
-    fields.*field.member = config.get(field.name);
+  bool isComplete = config.getFields().size() == std::size(kFields);
+  for (const Field &field : kFields)
+    if (isComplete &= config.has(field.name); isComplete)
+      fields.*field.member = config.get(field.name);
+  if (isComplete)
+    return fields;
+  if (reason) {
+    *reason = "the fields are";
+    for (const Field &field : kFields)
+      *reason += std::string(&field == kFields ? " " : ", ") + field.name;
   }
-  return fields;
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

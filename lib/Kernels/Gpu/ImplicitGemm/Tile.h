@@ -29,8 +29,9 @@ struct TileFields {
   int64_t wavesPerEu; ///< at least that many fit a SIMD; 0: as it comes
 
   PerfConfig toConfig() const;
-  /// None if a field is missing or there are others.
-  static std::optional<TileFields> fromConfig(const PerfConfig &config);
+  /// None, with the reason, if a field is missing or there are others.
+  static std::optional<TileFields> fromConfig(const PerfConfig &config,
+                                              std::string *reason = nullptr);
 };
 
 /// A tile with what follows from it.

@@ -25,6 +25,7 @@
 #include "../ElementWork.h"
 #include "../GpuSolvers.h"
 #include "Winograd.h"
+#include "tarpon/Kernels/GpuConfigs.h"
 #include "tarpon/Kernels/GpuProductWork.h"
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -233,6 +234,15 @@ bool GpuWinogradF2x3::isValidConfig(const Problem &problem,
   return hasTile(config) &&
          getGpuGemm().isValidConfig(getProducts(problem, getTransform()),
                                     target, dropTile(config));
+}
+
+std::string gpuwinograd::explainConfig(const Problem &problem,
+                                       const TargetInfo &target,
+                                       const PerfConfig &config) {
+  if (!hasTile(config))
+    return "out_tile must be 2";
+  return explainGpuConfig(getGpuGemm(), getProducts(problem, getTransform()),
+                          target, dropTile(config));
 }
 
 GpuProductWork tarpon::getGpuProductWork(const Problem &problem,
