@@ -57,6 +57,7 @@ private:
   void reportRejected() const;
 
   runtime::Result<Rotation> makeRotation(size_t index, Tensors &outputs);
+  runtime::Status run(GpuExecutor &executor, Tensors &outputs);
   runtime::Result<Tensors> makeOutputTensors() const;
   double getCutoff() const;
 

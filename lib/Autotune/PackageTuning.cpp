@@ -183,7 +183,10 @@ Result<WholeModel> WholeModel::create(const Package &package,
   WholeModel model;
   model.executor = std::move(*executor);
   model.outputs = std::move(*outputs);
-  if (Status status = model.executor->run(in, out); !status)
+  Status status = model.executor->poison();
+  if (status)
+    status = model.executor->run(in, out);
+  if (!status)
     return status.error();
   return model;
 }

@@ -40,6 +40,10 @@ public:
   runtime::Status run(std::span<const void *const> inputs,
                       std::span<void *const> outputs);
 
+  /// Fills outputs and arena with 0xff bytes, NaN in every float format: GPUs
+  /// give out memory as it was left, perhaps with the right results.
+  runtime::Status poison();
+
   /// Queues a run on the inputs of the last one, and waits for nothing.
   runtime::Status enqueue();
 

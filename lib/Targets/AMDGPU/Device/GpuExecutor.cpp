@@ -241,6 +241,21 @@ Status GpuExecutor::run(std::span<const void *const> inputs,
   return s.device->synchronize();
 }
 
+Status GpuExecutor::poison() {
+  std::vector<const GpuMemory *> memories = {state->arena.get()};
+  for (const std::unique_ptr<GpuMemory> &output : state->outputs)
+    memories.push_back(output.get());
+  for (const GpuMemory *memory : memories) {
+    std::vector<char> bytes(static_cast<size_t>(memory->size()), '\xff');
+    if (Status status = state->device->copyIn(*memory, 0, bytes); !status)
+      return status;
+    // The bytes go.
+    if (Status status = state->device->synchronize(); !status)
+      return status;
+  }
+  return runtime::success();
+}
+
 Status GpuExecutor::enqueue() { return state->device->launch(*state->graph); }
 
 Result<double> GpuExecutor::timeRun() {

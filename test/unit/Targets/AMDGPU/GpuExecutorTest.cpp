@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 
@@ -104,6 +105,21 @@ TEST_F(GpuExecutorTest, RunsAndTimes) {
   }
   EXPECT_EQ(*(*executor)->timeRun(), 1.0);
   EXPECT_THAT(*(*executor)->timeLayers(), ElementsAre(1.0, 1.0));
+}
+
+TEST_F(GpuExecutorTest, WhatNobodyWritesIsSeen) {
+  Package package = makePackage();
+  // Four of the five elements.
+  package.layers[1].launches[0].tasks = 2;
+  auto executor = GpuExecutor::create(package, device);
+  ASSERT_TRUE(executor) << executor.message();
+  std::vector<float> in = {0, 1, 2, 3, 4}, out(5);
+  const void *inputs[] = {in.data()};
+  void *outputs[] = {out.data()};
+  ASSERT_TRUE((*executor)->poison());
+  ASSERT_TRUE((*executor)->run(inputs, outputs));
+  EXPECT_EQ(out[3], 15);
+  EXPECT_TRUE(std::isnan(out[4]));
 }
 
 TEST_F(GpuExecutorTest, SurvivesItsFile) {

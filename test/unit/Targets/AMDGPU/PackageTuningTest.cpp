@@ -69,6 +69,15 @@ void negate(const char *bytes, uint32_t) {
     a.out[i] = -a.in[i];
 }
 
+/// Writes nothing.
+void idle(const char *, uint32_t) {}
+
+/// Right at first.
+int flakyRuns = 0;
+void flaky(const char *bytes, uint32_t task) {
+  (flakyRuns++ < 100 ? relu : negate)(bytes, task);
+}
+
 constexpr const char *kProblem = "relu(1x4x2x2xf32)->1x4x2x2xf32";
 const BufferRef kIn{BufferSpace::Input, 0}, kOut{BufferSpace::Output, 0};
 const BufferRef kArena{BufferSpace::Arena, 0};
@@ -141,6 +150,9 @@ protected:
     for (const char *symbol : {"slow", "fast", "near"})
       device.bodies[symbol] = relu;
     device.bodies["wrong"] = negate;
+    device.bodies["idle"] = idle;
+    device.bodies["flaky"] = flaky;
+    flakyRuns = 0;
     device.milliseconds = {
         {"slow", 2}, {"fast", 1}, {"near", 1.05}, {"wrong", 0.1}};
   }
@@ -218,6 +230,18 @@ TEST_F(PackageTuningTest, TheFastestRightOneWins) {
   EXPECT_EQ(tuning->search.rejected, 2);
   EXPECT_THAT(remarks, HasSubstr("wrong-v1 {} is not used for relu"));
   EXPECT_THAT(remarks, HasSubstr("failed: no kernel broken"));
+}
+
+TEST_F(PackageTuningTest, WrongInTheEndIsWrong) {
+  device.milliseconds["idle"] = 0.1;
+  device.milliseconds["flaky"] = 0.1;
+  auto tuning = tune(makePackage({"slow", "idle", "flaky", "fast"}));
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_GT(flakyRuns, 100);
+  EXPECT_THAT(getStatuses(tuning->problems[0].results),
+              ElementsAre(MeasurementStatus::Ok, MeasurementStatus::Wrong,
+                          MeasurementStatus::Wrong, MeasurementStatus::Ok));
+  EXPECT_THAT(getSolvers(tuning->package), ElementsAre("fast-v1", "fast-v1"));
 }
 
 TEST_F(PackageTuningTest, TunedPackagesCanBeTunedAgain) {
