@@ -193,6 +193,15 @@ LogicalResult LaunchOp::verify() {
   if (static_cast<int64_t>(getWorkspaceBytes()) < 0)
     return emitOpError("expects workspace_bytes not to be negative, got ")
            << static_cast<int64_t>(getWorkspaceBytes());
+  // C4
+  if (getMayOverwrite() && getNumResults() != 1)
+    return emitOpError("expects one result if it may overwrite inputs, got ")
+           << getNumResults();
+  for (int64_t input : getMayOverwrite().value_or(ArrayRef<int64_t>()))
+    if (input < 0 || input >= static_cast<int64_t>(getInputs().size()))
+      return emitOpError(
+                 "expects may_overwrite to have indices of inputs, got ")
+             << input;
   return success();
 }
 

@@ -280,10 +280,14 @@ void VectorOutput::Bound::store(KernelBuilder &b, const VectorPlace &place,
 
 /// Few CPUs without AVX-512 have masks for all element sizes: there the last
 /// vector overlaps the one before it instead, where there is one.
+static bool overlapsTails(const TargetInfo &target) {
+  return target.vectorBits < 512;
+}
+
 static void emitTail(KernelBuilder &b, Value begin, Value tail, Value end,
                      int64_t lanes, function_ref<void(Value, Value)> body) {
   auto masked = [&] { body(tail, b.firstLanes(b.sub(end, tail), lanes)); };
-  if (b.getTarget().vectorBits >= 512)
+  if (!overlapsTails(b.getTarget()))
     return masked();
   Value overlapping = b.sub(end, lanes);
   b.ifThenElse(b.slt(overlapping, begin), masked,
@@ -303,27 +307,52 @@ void tarpon::forVectors(KernelBuilder &b, Value begin, Value end, int64_t lanes,
 /// Elements that one task handles: some 64 KiB of f32.
 static constexpr int64_t kElementsPerTask = 16384;
 
+VectorLoop::Order VectorLoop::chooseOrder(const TensorDesc &desc,
+                                          bool needsChannels) {
+  if (!needsChannels)
+    return Order::Flat;
+  if (desc.layout.kind == Layout::Blocked)
+    return Order::Blocked;
+  return desc.layout.kind == Layout::NHWC || desc.spatialSize() == 1
+             ? Order::Pixels
+             : Order::Planes;
+}
+
+static int64_t getChannels(const TensorDesc &desc) {
+  return desc.rank() >= 2 ? desc.shape[1] : 1;
+}
+
+static int64_t getStoredElements(const TensorDesc &desc) {
+  return desc.numBytes() / runtime::dtypeBytes(desc.dtype);
+}
+
+bool VectorLoop::coversOnce(const TensorDesc &desc, bool needsChannels,
+                            const TargetInfo &target) {
+  Order order = chooseOrder(desc, needsChannels);
+  if (order == Order::Blocked || !overlapsTails(target))
+    return true;
+  // Tasks of a flat loop start at whole vectors.
+  int64_t row = order == Order::Flat     ? getStoredElements(desc)
+                : order == Order::Pixels ? getChannels(desc)
+                                         : desc.spatialSize();
+  return row % target.lanes() == 0;
+}
+
 VectorLoop::VectorLoop(LaunchBuilder &launch, const TensorDesc &desc,
-                       bool needsChannels) {
-  int64_t elements = desc.numBytes() / runtime::dtypeBytes(desc.dtype);
-  int64_t spatial = desc.spatialSize();
-  int64_t c = desc.rank() >= 2 ? desc.shape[1] : 1;
+                       bool needsChannels)
+    : order(chooseOrder(desc, needsChannels)) {
+  int64_t spatial = desc.spatialSize(), c = getChannels(desc);
   int64_t n = desc.rank() >= 1 ? desc.shape[0] : 1;
-  int64_t rowElements = 1, numRows = elements, channelRows = c;
-  order = Order::Flat;
-  if (needsChannels && desc.layout.kind == Layout::Blocked) {
-    order = Order::Blocked;
+  int64_t rowElements = 1, numRows = getStoredElements(desc), channelRows = c;
+  if (order == Order::Blocked) {
     block = desc.layout.block;
     channelRows = llvm::divideCeil(c, block);
     rowElements = spatial;
     numRows = n * channelRows;
-  } else if (needsChannels &&
-             (desc.layout.kind == Layout::NHWC || spatial == 1)) {
-    order = Order::Pixels;
+  } else if (order == Order::Pixels) {
     rowElements = c;
     numRows = n * spatial;
-  } else if (needsChannels) {
-    order = Order::Planes;
+  } else if (order == Order::Planes) {
     rowElements = spatial;
     numRows = n * c;
   }

@@ -173,6 +173,11 @@ public:
   /// slices.
   VectorLoop(LaunchBuilder &launch, const TensorDesc &desc, bool needsChannels);
 
+  /// Whether no element is covered twice, so that the result may lie where an
+  /// operand does that follows its elements.
+  static bool coversOnce(const TensorDesc &desc, bool needsChannels,
+                         const TargetInfo &target);
+
   int64_t tasks() const { return numTasks; }
   /// "flat", "planes", ...
   std::string symbolPart() const;
@@ -194,6 +199,7 @@ private:
       llvm::function_ref<void(const VectorPlace &, mlir::Value)> body) const;
 
   enum class Order : uint8_t { Flat, Planes, Pixels, Blocked } order;
+  static Order chooseOrder(const TensorDesc &desc, bool needsChannels);
   int64_t block = 1;
   int64_t rows, inner, rowsPerTask; ///< parameters
   int64_t channels;                 ///< parameter: C, or blocks of channels

@@ -104,6 +104,18 @@ private:
     return solver;
   }
 
+  /// The operands that the result may overwrite, or null if there are none.
+  DenseI64ArrayAttr getOverwritable(const Solver &solver,
+                                    const Problem &problem) {
+    SmallVector<int64_t> operands;
+    for (size_t i = 0; i < problem.operands.size(); ++i)
+      if (problem.numResults() == 1 && !problem.operands[i].constant &&
+          solver.mayOverwrite(problem, target, i))
+        operands.push_back(i);
+    return operands.empty() ? nullptr
+                            : DenseI64ArrayAttr::get(&getContext(), operands);
+  }
+
   LogicalResult lower(IRRewriter &rewriter, FusedOp op, LaunchNames &names) {
     Problem problem = getProblem(op);
     FailureOr<const Solver *> solver = getSolver(op, problem);
@@ -114,7 +126,8 @@ private:
         op, op.getResultTypes(), op.getInputs(), names.makeName(op.getRoot()),
         problem.key(), op.getSolutionAttr(),
         (*solver)->workspaceSize(problem, target), /*offset=*/nullptr,
-        /*workspace_offset=*/nullptr, /*more_offsets=*/nullptr);
+        /*workspace_offset=*/nullptr, /*more_offsets=*/nullptr,
+        getOverwritable(**solver, problem));
     return success();
   }
 

@@ -1,5 +1,4 @@
-//===- PlanMemory.cpp - Place results and workspaces in an arena -*- C++
-//-*-===//
+//===- PlanMemory.cpp - Place results and workspaces in an arena ----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,8 +29,7 @@ namespace {
 
 /// Memory that is in use from the op number `first` to the op number `last`.
 struct Buffer {
-  /// The storage of results, or else the launch whose workspace it is.
-  Value storage;
+  /// Whose workspace it is, or null for results.
   LaunchOp launch;
   int64_t size;
   unsigned first, last;
@@ -85,41 +83,76 @@ static int64_t getBytes(Value value) {
   return getTensorDesc(type, /*constant=*/false).numBytes();
 }
 
-/// The buffers of all launches; results with memory of their own are marked and
-/// left out.
-static SmallVector<Buffer> collectBuffers(func::FuncOp function) {
+namespace {
+
+/// All that has a place in the arena. Results with memory of their own have
+/// none.
+class Buffers {
+public:
+  explicit Buffers(func::FuncOp function);
+
+  std::vector<Buffer> list;
+  /// Which of them storage lies in.
+  llvm::DenseMap<Value, size_t> ofStorage;
+
+private:
+  void addResult(OpResult result);
+  std::optional<size_t> findOverwritable(LaunchOp launch, unsigned time) const;
+
   llvm::DenseMap<Operation *, unsigned> times;
+};
+
+} // namespace
+
+Buffers::Buffers(func::FuncOp function) {
   for (auto [time, op] : llvm::enumerate(function.getBody().front()))
     times[&op] = time;
-  SmallVector<Buffer> buffers;
-  llvm::DenseMap<Value, size_t> bufferOf;
-  auto addResult = [&](OpResult result, unsigned time) {
-    ValueUses uses = getUses(result, times);
-    Value storage = getView(result).storage;
-    if (storage == result && uses.numReturns == 1 && !uses.returnsView) {
-      cast<LaunchOp>(result.getOwner())
-          .setResultOffset(result.getResultNumber(), -1);
-    } else if (auto [known, isNew] =
-                   bufferOf.try_emplace(storage, buffers.size());
-               isNew) {
-      buffers.push_back({storage, nullptr, getBufferSize(getBytes(storage)),
-                         time, uses.last});
-    } else {
-      Buffer &buffer = buffers[known->second];
-      buffer.last = std::max(buffer.last, uses.last);
-    }
-  };
   for (auto launch : function.getBody().front().getOps<LaunchOp>()) {
-    unsigned time = times[launch];
     // One that nothing reads is written all the same.
     for (OpResult result : launch->getResults())
-      addResult(result, time);
+      addResult(result);
     if (launch.getWorkspaceBytes() != 0)
-      buffers.push_back({Value(), launch,
-                         getBufferSize(launch.getWorkspaceBytes()), time,
-                         time});
+      list.push_back({launch, getBufferSize(launch.getWorkspaceBytes()),
+                      times[launch], times[launch]});
   }
-  return buffers;
+}
+
+void Buffers::addResult(OpResult result) {
+  auto launch = cast<LaunchOp>(result.getOwner());
+  unsigned time = times[launch];
+  ValueUses uses = getUses(result, times);
+  Value storage = getView(result).storage;
+  if (storage == result && uses.numReturns == 1 && !uses.returnsView)
+    return launch.setResultOffset(result.getResultNumber(), -1);
+  auto [known, isNew] = ofStorage.try_emplace(storage, list.size());
+  if (isNew && storage == result)
+    if (std::optional<size_t> buffer = findOverwritable(launch, time))
+      known->second = *buffer;
+  if (known->second == list.size())
+    list.push_back(
+        {nullptr, getBufferSize(getBytes(storage)), time, uses.last});
+  Buffer &buffer = list[known->second];
+  buffer.last = std::max(buffer.last, uses.last);
+}
+
+/// The buffer of an operand in whose place the result of the launch may lie:
+/// one that is as large and that nothing else reads, then or afterwards.
+std::optional<size_t> Buffers::findOverwritable(LaunchOp launch,
+                                                unsigned time) const {
+  for (int64_t input : launch.getMayOverwrite().value_or(ArrayRef<int64_t>())) {
+    View view = getView(launch.getInputs()[input]);
+    auto buffer = ofStorage.find(view.storage);
+    if (buffer == ofStorage.end() || list[buffer->second].last != time ||
+        getBytes(view.storage) != getBytes(launch.getResult()))
+      continue;
+    auto sharesBuffer = [&](Value other) {
+      auto known = ofStorage.find(getView(other).storage);
+      return known != ofStorage.end() && known->second == buffer->second;
+    };
+    if (llvm::count_if(launch.getInputs(), sharesBuffer) == 1)
+      return buffer->second;
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,28 +200,24 @@ static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
 }
 
 /// Writes down where results and workspaces lie.
-static void setOffsets(func::FuncOp function, ArrayRef<Buffer> buffers) {
+static void setOffsets(func::FuncOp function, const Buffers &buffers) {
   Builder builder(function.getContext());
-  llvm::DenseMap<Value, int64_t> offsets;
-  for (const Buffer &buffer : buffers) {
-    if (buffer.storage)
-      offsets[buffer.storage] = buffer.offset;
-    else
+  for (const Buffer &buffer : buffers.list)
+    if (buffer.launch)
       LaunchOp(buffer.launch)
           .setWorkspaceOffsetAttr(builder.getI64IntegerAttr(buffer.offset));
-  }
   for (auto launch : function.getBody().front().getOps<LaunchOp>())
     for (OpResult result : launch->getResults()) {
       View view = getView(result);
-      auto storage = offsets.find(view.storage);
-      if (storage == offsets.end())
+      auto buffer = buffers.ofStorage.find(view.storage);
+      if (buffer == buffers.ofStorage.end())
         continue;
       auto type = cast<RankedTensorType>(result.getType());
       int64_t elementBytes =
           runtime::dtypeBytes(getTensorDesc(type, /*constant=*/false).dtype);
-      LaunchOp(launch).setResultOffset(result.getResultNumber(),
-                                       storage->second +
-                                           view.offset * elementBytes);
+      launch.setResultOffset(result.getResultNumber(),
+                             buffers.list[buffer->second].offset +
+                                 view.offset * elementBytes);
     }
 }
 
@@ -204,11 +233,11 @@ struct PlanMemoryPass : tarpon::impl::PlanMemoryPassBase<PlanMemoryPass> {
         op.emitOpError("has no place in memory: it is not a launch");
         return signalPassFailure();
       }
-    SmallVector<Buffer> buffers = collectBuffers(function);
-    int64_t bytes = placeBuffers(buffers);
+    Buffers buffers(function);
+    int64_t bytes = placeBuffers(buffers.list);
     Builder builder(&getContext());
     setOffsets(function, buffers);
-    for (const Buffer &buffer : buffers)
+    for (const Buffer &buffer : buffers.list)
       bufferBytes += buffer.size;
     arenaBytes += bytes;
     function->setAttr(kArenaBytesAttrName, builder.getI64IntegerAttr(bytes));

@@ -78,7 +78,8 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
   let summary = "A problem with the solution that computes it, placed in memory";
   let description = [{
     What tarpon-lower-to-launches makes of a fused region. `problem` is the
-    canonical problem key. tarpon-plan-memory sets `offset` (of the result, in
+    canonical problem key, `may_overwrite` the inputs that the result may lie in
+    the place of, if nothing reads them afterwards. tarpon-plan-memory sets `offset` (of the result, in
     the arena; -1 for a result of the model, which has memory of its own),
     `more_offsets` (the same of the results behind the first, if there are any)
     and `workspace_offset`.
@@ -86,14 +87,16 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
     Constraints: (C1) `offset` and `more_offsets` are not negative, or -1;
     `workspace_offset` is a multiple of 64, or -1. (C2) workspace_bytes is not
     negative. (C3) there is a result, and `more_offsets` has one entry for each
-    behind the first.
+    behind the first. (C4) `may_overwrite` has indices of inputs, and there is
+    one result if it is there.
   }];
   let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, StrAttr:$name, StrAttr:$problem,
                        Tarpon_SolutionAttr:$solution,
                        DefaultValuedAttr<I64Attr, "0">:$workspace_bytes,
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$workspace_offset,
-                       OptionalAttr<DenseI64ArrayAttr>:$more_offsets);
+                       OptionalAttr<DenseI64ArrayAttr>:$more_offsets,
+                       OptionalAttr<DenseI64ArrayAttr>:$may_overwrite);
   let results = (outs Variadic<Tarpon_Tensor>:$results);
   let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` functional-type($inputs, results)";
   let hasVerifier = 1;

@@ -150,6 +150,16 @@ public:
     return 0;
   }
 
+  /// Whether the result may lie where that operand does: of the same bytes,
+  /// no element of which is read after an element in its place was written, by
+  /// whatever task. Asked for problems with one result, of operands that no
+  /// other operand shares memory with.
+  virtual bool mayOverwrite(const Problem & /*problem*/,
+                            const TargetInfo & /*target*/,
+                            size_t /*operand*/) const {
+    return false;
+  }
+
   /// A valid config in constant time.
   virtual PerfConfig defaultConfig(const Problem & /*problem*/,
                                    const TargetInfo & /*target*/) const {

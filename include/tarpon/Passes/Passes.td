@@ -278,8 +278,10 @@ def PlanMemoryPass : Tarpon_FuncPass<"tarpon-plan-memory"> {
     Buffers that are not in use at the same time share memory. A result is in use
     from its launch to the last launch that reads it, also through reshapes; a
     workspace during its launch. What is joined lies in one buffer, which is in
-    use from the first launch that writes to it. The largest buffers are placed first, each in
-    the smallest gap that holds it. Offsets are aligned, and behind each buffer
+    use from the first launch that writes to it. A result takes the place of an
+    input that its launch may overwrite, if nothing else reads that input then or
+    later. The largest buffers are placed first, each in the smallest gap that
+    holds it. Offsets are aligned, and behind each buffer
     is room for reads of a whole vector.
 
     A result that the function returns has memory of its own (offset -1), unless

@@ -24,6 +24,8 @@ public:
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
   bool knowsSlices() const override { return true; }
+  bool mayOverwrite(const Problem &problem, const TargetInfo &target,
+                    size_t operand) const override;
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.7;
@@ -74,6 +76,24 @@ Applicability Elementwise::isApplicable(const Problem &problem,
   return VectorOutput::checkAnyKind(problem);
 }
 
+/// Whether the loop has to know channels.
+static bool needsChannels(const Problem &problem) {
+  return problem.hasSlices() ||
+         llvm::any_of(problem.operands, [&](const TensorDesc &operand) {
+           return classifyOperand(operand, problem.result) == Follows::Channels;
+         });
+}
+
+bool Elementwise::mayOverwrite(const Problem &problem, const TargetInfo &target,
+                               size_t operand) const {
+  const TensorDesc &desc = problem.operands[operand];
+  return !problem.hasSlices() && desc.numBytes() == problem.result.numBytes() &&
+         runtime::dtypeBytes(desc.dtype) ==
+             runtime::dtypeBytes(problem.result.dtype) &&
+         classifyOperand(desc, problem.result) == Follows::Elements &&
+         VectorLoop::coversOnce(problem.result, needsChannels(problem), target);
+}
+
 SolutionPlan Elementwise::plan(const Problem &problem,
                                const TargetInfo & /*target*/,
                                const PerfConfig & /*config*/) const {
@@ -81,19 +101,16 @@ SolutionPlan Elementwise::plan(const Problem &problem,
   LaunchBuilder launch(plan);
   EpilogueEmitter root = launch.addElementwiseRoot(problem);
   std::vector<PlacedOperand> operands;
-  bool needsChannels =
-      VectorOutput::followsChannels(problem) || problem.hasSlices();
   std::string symbol = joinSymbol({"elementwise", root.symbolPart()});
   for (int64_t i = 0; i < problem.rootOperands; ++i) {
     Follows follows = *classifyOperand(problem.operands[i], problem.result);
-    needsChannels |= follows == Follows::Channels;
     operands.emplace_back(launch, BufferSlot{BufferSlot::Operand, i},
                           problem.operands[i], follows, computeKindOf(problem));
     symbol = joinSymbol({symbol, operands.back().symbolPart()});
   }
-  ElementwiseKernel kernel{root, std::move(operands),
-                           VectorOutput(launch, problem),
-                           VectorLoop(launch, problem.result, needsChannels)};
+  ElementwiseKernel kernel{
+      root, std::move(operands), VectorOutput(launch, problem),
+      VectorLoop(launch, problem.result, needsChannels(problem))};
   symbol = joinSymbol(
       {symbol, kernel.output.symbolPart(), kernel.loop.symbolPart()});
   int64_t tasks = kernel.loop.tasks();

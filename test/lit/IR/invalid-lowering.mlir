@@ -288,3 +288,21 @@ func.func @launch_c2(%x: tensor<4xf32>) {
   %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_bytes = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// launch C4: indices
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{'tarpon.launch' op expects may_overwrite to have indices of inputs, got 1}}
+  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, may_overwrite = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// launch C4: one result
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{'tarpon.launch' op expects one result if it may overwrite inputs, got 2}}
+  %0:2 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, may_overwrite = array<i64: 0>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0 : tensor<4xf32>
+}

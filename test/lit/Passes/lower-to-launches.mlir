@@ -46,3 +46,16 @@ func.func @several_results(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1x
   }
   return %0#0, %0#2 : tensor<2x8xf32>, tensor<2x1xf32>
 }
+
+// The result may take the place of an operand with an element for each of its
+// own, not of one that is broadcast.
+
+// CHECK-LABEL: func @overwrites(
+// CHECK:         tarpon.launch "add_0"{{.*}} {may_overwrite = array<i64: 0>, problem = "add(
+func.func @overwrites(%x: tensor<1x64x4x4xf32>, %y: tensor<64x1x1xf32>) -> tensor<1x64x4x4xf32> {
+  %0 = tarpon.fused(%a = %x, %b = %y) : (tensor<1x64x4x4xf32>, tensor<64x1x1xf32>) -> tensor<1x64x4x4xf32> attributes {solution = #tarpon.solution<"elementwise-v1", {}, "default">} {
+    %1 = tarpon.add %a, %b : (tensor<1x64x4x4xf32>, tensor<64x1x1xf32>) -> tensor<1x64x4x4xf32>
+    tarpon.yield %1 : tensor<1x64x4x4xf32>
+  }
+  return %0 : tensor<1x64x4x4xf32>
+}

@@ -175,3 +175,41 @@ func.func @another_result_lives(%x: tensor<256xf32>) -> tensor<256xf32> {
   %d = tarpon.launch "d"(%c, %a#1) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<64xf32>) -> tensor<256xf32>
   return %d : tensor<256xf32>
 }
+
+// -----
+
+// A result takes the place of an input that it may overwrite: b that of a, and
+// d that of c, its second input, since b is read later.
+
+// CHECK-LABEL: func @overwrites(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 2176 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}offset = [[A:[0-9]+]] : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = [[A]] : i64
+// CHECK:         tarpon.launch "c"{{.*}}offset = [[C:[0-9]+]] : i64
+// CHECK:         tarpon.launch "d"{{.*}}offset = [[C]] : i64
+func.func @overwrites(%x: tensor<256xf32>) -> tensor<256xf32> {
+  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %b = tarpon.launch "b"(%a) {may_overwrite = array<i64: 0>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%b, %c) {may_overwrite = array<i64: 0, 1>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %e = tarpon.launch "e"(%b, %d) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  return %e : tensor<256xf32>
+}
+
+// -----
+
+// Nor the model's input, nor what is read twice, nor what has another size.
+
+// CHECK-LABEL: func @negative_overwrites(
+// CHECK:         tarpon.launch "a"{{.*}}offset = [[A:[0-9]+]] : i64
+// CHECK-NOT:     tarpon.launch "b"{{.*}}offset = [[A]] : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = [[B:[0-9]+]] : i64
+// CHECK-NOT:     tarpon.launch "c"{{.*}}offset = [[B]] : i64
+// CHECK:         tarpon.launch "c"
+func.func @negative_overwrites(%x: tensor<256xf32>) -> tensor<64xf32> {
+  %a = tarpon.launch "a"(%x) {may_overwrite = array<i64: 0>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %b = tarpon.launch "b"(%a, %a) {may_overwrite = array<i64: 0, 1>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {may_overwrite = array<i64: 0>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<64xf32>
+  %d = tarpon.launch "d"(%c) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<64xf32>) -> tensor<64xf32>
+  return %d : tensor<64xf32>
+}

@@ -71,6 +71,11 @@ namespace {
 class SolverProperty : public testing::TestWithParam<const char *> {
 protected:
   void check(const Problem &problem, uint64_t seed);
+  /// The result lies where each operand does that the solver may overwrite.
+  void checkInPlace(const Problem &problem, const Solver &solver,
+                    const PerfConfig &config,
+                    const std::vector<std::vector<double>> &expected,
+                    uint64_t seed);
 
   /// The place of the CPU in the list of all.
   static uint64_t getLevel() {
@@ -105,7 +110,23 @@ void SolverProperty::check(const Problem &problem, uint64_t seed) {
       ASSERT_TRUE(actual) << actual.message();
       EXPECT_EQ(compare(problem, *actual, *expected), "");
       ++solved[solver->id().str()];
+      checkInPlace(problem, *solver, config, *expected, seed);
     }
+  }
+}
+
+void SolverProperty::checkInPlace(
+    const Problem &problem, const Solver &solver, const PerfConfig &config,
+    const std::vector<std::vector<double>> &expected, uint64_t seed) {
+  for (size_t i = 0; i < problem.operands.size(); ++i) {
+    if (problem.numResults() != 1 || problem.operands[i].constant ||
+        !solver.mayOverwrite(problem, runner->getTarget(), i))
+      continue;
+    SCOPED_TRACE("in place of operand " + std::to_string(i));
+    auto actual = runner->run(problem, solver, config, {}, seed, i);
+    ASSERT_TRUE(actual) << actual.message();
+    EXPECT_EQ(compare(problem, *actual, expected), "");
+    ++solved["in place"];
   }
 }
 

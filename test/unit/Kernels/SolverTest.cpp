@@ -298,13 +298,18 @@ readResults(const Problem &problem, const std::vector<AlignedBuffer> &buffers) {
   return results;
 }
 
-Result<std::vector<std::vector<double>>> SolverRunner::run(
-    const Problem &problem, const Solver &solver, const PerfConfig &config,
-    const std::vector<std::vector<double>> &operands, uint64_t seed) {
+Result<std::vector<std::vector<double>>>
+SolverRunner::run(const Problem &problem, const Solver &solver,
+                  const PerfConfig &config,
+                  const std::vector<std::vector<double>> &operands,
+                  uint64_t seed, std::optional<size_t> overwritten) {
   Result<runtime::Package> package =
       buildProblemPackage(problem, solver, config, *compiler, seed);
   if (!package)
     return package.error();
+  Result<std::vector<AlignedBuffer>> results = makeResults(problem);
+  if (!results)
+    return results.error();
   std::vector<AlignedBuffer> buffers;
   std::vector<const void *> inputs;
   for (auto [index, desc] : llvm::enumerate(problem.operands)) {
@@ -318,12 +323,12 @@ Result<std::vector<std::vector<double>>> SolverRunner::run(
                   operands.empty() ? makeOperand(problem, index, seed)
                                    : operands[index],
                   buffer->data());
+    if (overwritten == index)
+      std::memcpy(results->front().data(), buffer->data(), desc.numBytes());
+    inputs.push_back(overwritten == index ? results->front().data()
+                                          : buffer->data());
     buffers.push_back(std::move(*buffer));
-    inputs.push_back(buffers.back().data());
   }
-  Result<std::vector<AlignedBuffer>> results = makeResults(problem);
-  if (!results)
-    return results.error();
   std::vector<void *> outputs;
   for (AlignedBuffer &buffer : *results)
     outputs.push_back(buffer.data());

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,10 +54,12 @@ public:
 
   /// The logical elements of every result. `operands` holds those of operands
   /// that are not constant (entries of constants are ignored). Without
-  /// operands, seeded ones are made.
+  /// operands, seeded ones are made. The result lies where the operand
+  /// `overwritten` does, if that is told (on CPUs only).
   runtime::Result<std::vector<std::vector<double>>>
   run(const Problem &problem, const Solver &solver, const PerfConfig &config,
-      const std::vector<std::vector<double>> &operands = {}, uint64_t seed = 1);
+      const std::vector<std::vector<double>> &operands = {}, uint64_t seed = 1,
+      std::optional<size_t> overwritten = std::nullopt);
 
 private:
   explicit SolverRunner(const TargetInfo &target)
