@@ -215,6 +215,58 @@ INSTANTIATE_TEST_SUITE_P(Gpus, GpuWinograd,
                          });
 
 //===----------------------------------------------------------------------===//
+// Planted faults
+//===----------------------------------------------------------------------===//
+
+/// What comes of a kernel whose symbol holds `kernel`, with all `from` replaced
+/// by `to`: the emulator's complaint, or the first wrong result, or "".
+static std::string runEdited(const std::string &kernel, const std::string &from,
+                             const std::string &to) {
+  Problem problem = makeProblem(16, 24, 9, "f16", ":nhwc", 2);
+  bool isEdited = false;
+  auto host = SolverRunner::create("native");
+  auto gpu = SolverRunner::createEmulated("gfx942", [&](std::string text) {
+    if (text.find(kernel) == std::string::npos)
+      return text;
+    for (size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size())) {
+      text.replace(at, from.size(), to);
+      isEdited = true;
+    }
+    return text;
+  });
+  EXPECT_TRUE(host && gpu);
+  const TargetInfo &target = (*gpu)->getTarget();
+  auto expected = (*host)->run(problem, getReferenceSolver(), {}, {}, 3);
+  auto actual = (*gpu)->run(problem, getSolver(),
+                            getSolver().defaultConfig(problem, target), {}, 3);
+  EXPECT_TRUE(isEdited);
+  EXPECT_TRUE(expected) << expected.message();
+  return actual ? compare(problem, *actual, *expected, kStorageUlps)
+                : actual.message();
+}
+
+/// Whether it is about what the kernel does, not about its text.
+static bool isCaught(const std::string &fault) {
+  return fault.starts_with("result ") ||
+         fault.find(" bytes at ") != std::string::npos ||
+         fault.find("race") != std::string::npos;
+}
+
+TEST(GpuWinogradSolver, plantedFaults) {
+  EXPECT_EQ(runEdited("winograd_f2_input", "cmpi ult", "cmpi ult"), "");
+  // Pixels behind the edge count as inside, and are stored.
+  std::string input = runEdited("winograd_f2_input", "cmpi ult", "cmpi ule");
+  EXPECT_TRUE(isCaught(input)) << input;
+  std::string output = runEdited("winograd_f2_output", "cmpi slt", "cmpi sle");
+  EXPECT_TRUE(isCaught(output)) << output;
+  // A sum where there should be a difference.
+  std::string sign =
+      runEdited("winograd_f2_output", "arith.subf", "arith.addf");
+  EXPECT_TRUE(isCaught(sign)) << sign;
+}
+
+//===----------------------------------------------------------------------===//
 // What is taken
 //===----------------------------------------------------------------------===//
 
