@@ -48,7 +48,9 @@ NETWORKS = (
     "googlenet",
     "shufflenet",
 )
-DTYPES = ("fp32", "int8", "bf16", "fp16")
+DTYPES = ("fp32", "int8", "bf16", "fp16", "direct")
+# "direct" is fp32 whose convolutions multiply all that they are defined by.
+TRANSFORMS = ("conv-winograd-f2x3-v1", "conv-winograd-f4x3-v1", "conv-fft-v1")
 WARM_UP = 3
 # Every dtype takes part in every network, whatever the budget of a user may be:
 # the errors of all contestants stand in the table.
@@ -60,6 +62,7 @@ RATIOS = (
     ("tarpon int8", "ort int8"),
     ("tarpon fp32", "tarpon int8"),
     ("tarpon fp32", "tarpon bf16"),
+    ("tarpon bf16", "tarpon direct"),
     ("tarpon fp32", "tarpon fp16"),
     ("ort fp32", "ort int8"),
 )
@@ -174,12 +177,37 @@ def compile_package(model: Path, dtype: str, threads: int, batch: int) -> Path:
         return package
     WORK.mkdir(parents=True, exist_ok=True)
     print(f"compiling {model.stem} in {dtype}", flush=True)
+    shape = ("--threads", str(threads), "--batch", str(batch))
+    record = package.with_suffix(".json")
     graph_opt(
-        "compile", model, "--dtype", dtype, "--layout", "pick_global",
-        "--threads", str(threads), "--batch", str(batch),
-        "--max-error", MAX_ERROR, "-o", package,
+        "compile", model, "--dtype", "fp32" if dtype == "direct" else dtype,
+        "--layout", "pick_global", *shape, "--max-error", MAX_ERROR,
+        "--tuning-file", record, "-o", package,
     )
+    if dtype == "direct":
+        avoid_transforms(record, threads)
+        graph_opt("compile", model, *shape, "--replay", record, "-o", package)
     return package
+
+
+def avoid_transforms(record: Path, threads: int) -> None:
+    """Gives convolutions by transforms the best solution without them."""
+    tuned = json.loads(record.read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        for layer in tuned["candidates"][tuned["winner"]]["layers"]:
+            if layer["solver"] not in TRANSFORMS:
+                continue
+            found = Path(folder) / "found.json"
+            disabled = [word for solver in TRANSFORMS for word in ("--disable-solver", solver)]
+            graph_opt(
+                "find", "--tune", *disabled, "--threads", str(threads), "--quiet",
+                "--save", found, layer["problem"],
+            )
+            solution = json.loads(found.read_text())
+            layer["solver"] = solution["solver"]
+            fields = (item.split("=") for item in solution["config"].split(",") if item)
+            layer["config"] = {name: int(value) for name, value in fields}
+    record.write_text(json.dumps(tuned, indent=1) + "\n")
 
 
 def build_network(name: str) -> Path:

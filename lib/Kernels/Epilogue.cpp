@@ -243,7 +243,11 @@ std::string EpilogueEmitter::symbolPart() const {
   std::string part;
   int expected = rootOperands;
   for (const EpilogueStep &step : steps) {
-    part += (isSwapped(step) ? "_r" : "_") + step.op;
+    // What separates steps is not part of their names: gelu_tanh is not gelu
+    // and tanh.
+    std::string name = step.op;
+    llvm::erase(name, '_');
+    part += (isSwapped(step) ? "_r" : "_") + name;
     if (step.operand < rootOperands)
       continue;
     if (step.operand != expected)

@@ -65,6 +65,9 @@ static std::vector<const Solver *> chooseSolvers(const Problem &problem,
   return solvers;
 }
 
+/// Counted beside the solvers.
+static constexpr const char *kInPlace = "in place";
+
 static constexpr const char *kCpus[] = {"native", "x86-64-v3", "x86-64-v2"};
 
 namespace {
@@ -126,7 +129,7 @@ void SolverProperty::checkInPlace(
     auto actual = runner->run(problem, solver, config, {}, seed, i);
     ASSERT_TRUE(actual) << actual.message();
     EXPECT_EQ(compare(problem, *actual, expected), "");
-    ++solved["in place"];
+    ++solved[kInPlace];
   }
 }
 
@@ -144,6 +147,10 @@ TEST_P(SolverProperty, agreesWithReference) {
   }
   for (const auto &[solver, problems] : solved)
     RecordProperty(solver, problems);
+  constexpr uint64_t kEnoughForSome = 67;
+  if (count >= kEnoughForSome && !std::getenv("TARPON_TEST_SOLVER")) {
+    EXPECT_GT(solved[kInPlace], 0);
+  }
   constexpr uint64_t kEnoughForAll = 2000;
   if (count < kEnoughForAll || getLevel() != 0)
     return;
@@ -196,6 +203,20 @@ TEST(KernelSymbols, nameTheirCode) {
       }
     }
   }
+}
+
+/// One step that is named as two others are.
+TEST(KernelSymbols, tellStepsApart) {
+  auto target = getHostTarget(/*threads=*/1, "x86-64-v3");
+  ASSERT_TRUE(target) << target.message();
+  auto getSymbol = [&](const std::string &epilogue) {
+    auto problem =
+        parseProblem("relu(1x16x4x4xf32)->1x16x4x4xf32 {} | " + epilogue);
+    EXPECT_TRUE(mlir::succeeded(problem));
+    const Solver *solver = findSolver("elementwise-v1");
+    return solver->plan(*problem, *target, {}).launches.front().kernel.symbol;
+  };
+  EXPECT_NE(getSymbol("gelu_tanh"), getSymbol("gelu | tanh"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpus, SolverProperty, testing::ValuesIn(kCpus),

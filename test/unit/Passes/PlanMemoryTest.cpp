@@ -22,7 +22,7 @@ namespace {
 struct Span {
   int64_t begin, end;
   int64_t first, last;
-  /// Made by a launch that may overwrite an input.
+  /// Made by a launch that may overwrite an input, and reads none twice.
   bool mayOverwrite = false;
 
   /// This result takes the place of an input that nothing reads later.
@@ -84,7 +84,9 @@ static std::vector<Span> getSpans(func::FuncOp function) {
       spans.push_back(
           {offset,
            offset + type.getNumElements() * 4 + runtime::kBufferTailPadding,
-           first, last, launch.getMayOverwrite().has_value()});
+           first, last,
+           launch.getMayOverwrite() &&
+               launch.getInputs()[0] != launch.getInputs()[1]});
     int64_t workspace = launch.getWorkspaceBytes();
     if (workspace > 0)
       spans.push_back({static_cast<int64_t>(*launch.getWorkspaceOffset()),
