@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/StoreAdmin.h"
 
+#include "BuildContext.h"
 #include "ImportedSchema.h"
 #include "RowChecksum.h"
 #include "Sqlite.h"
@@ -44,11 +45,6 @@ StoreAdmin::openForWriting(const std::string &path) {
   if (!store)
     return store.error();
   return std::unique_ptr<StoreAdmin>(new StoreAdmin(std::move(*store)));
-}
-
-/// This build's versions; its target says nothing here.
-static JournalContext getBuild() {
-  return JournalContext::forTarget(TargetInfo());
 }
 
 static bool hasImported(sqlite3 *database, const char *schema) {
@@ -89,7 +85,6 @@ static bool readCounts(sqlite3 *database, const char *sql,
 
 Result<StoreStats> StoreAdmin::getStats() const {
   StoreStats stats;
-  JournalContext build = getBuild();
   std::map<JournalContext, ContextCount, ContextOrder> contexts;
   SqlStatement rows(store->database(),
                     "SELECT target, threads, tarpon, llvm, count(*), "
@@ -123,8 +118,7 @@ Result<StoreStats> StoreAdmin::getStats() const {
     return store->makeError();
   for (auto &[context, count] : contexts) {
     count.context = context;
-    count.isStale =
-        context.tarpon != build.tarpon || context.llvm != build.llvm;
+    count.isStale = isStale(context);
     stats.measurements += count.measurements;
     stats.pipelines += count.pipelines;
     if (count.isStale)
@@ -196,15 +190,17 @@ Status StoreAdmin::checkTables() const {
 
 /// The keys of other versions may be of another form.
 Status StoreAdmin::checkProblems() const {
-  JournalContext build = getBuild();
   SqlStatement rows(store->database(),
-                    "SELECT DISTINCT problem FROM measurement WHERE tarpon = ? "
-                    "AND llvm = ?");
-  rows.bind(build.tarpon).bind(build.llvm);
-  while (rows.next())
-    if (std::string fault; mlir::failed(parseProblem(rows.text(0), &fault)))
-      return makeInconsistencyError("'" + rows.text(0) +
+                    "SELECT target, threads, tarpon, llvm, problem FROM "
+                    "measurement GROUP BY target, threads, tarpon, llvm, "
+                    "problem");
+  while (rows.next()) {
+    std::string problem = rows.text(4), fault;
+    if (!isStale(readContext(rows, 0)) &&
+        mlir::failed(parseProblem(problem, &fault)))
+      return makeInconsistencyError("'" + problem +
                                     "' is no problem: " + fault);
+  }
   if (rows.failed())
     return store->makeError();
   return runtime::success();
@@ -226,24 +222,41 @@ Status StoreAdmin::check() const {
 // Pruning
 //===----------------------------------------------------------------------===//
 
+/// Whether it went well. `count` grows by the rows.
+static bool removeStale(const StoreFile &store, const std::string &table,
+                        int64_t &count) {
+  std::vector<JournalContext> stale;
+  std::string contexts =
+      "SELECT DISTINCT target, threads, tarpon, llvm FROM " + table;
+  SqlStatement rows(store.database(), contexts.c_str());
+  while (rows.next())
+    if (JournalContext context = readContext(rows, 0); isStale(context))
+      stale.push_back(std::move(context));
+  if (rows.failed())
+    return false;
+  std::string deletion =
+      "DELETE FROM " + table +
+      " WHERE target = ? AND threads = ? AND tarpon = ? AND llvm = ?";
+  for (const JournalContext &context : stale) {
+    SqlStatement statement(store.database(), deletion.c_str());
+    statement.bind(context.target).bind(context.threads);
+    statement.bind(context.tarpon).bind(context.llvm);
+    if (!statement.run())
+      return false;
+    count += store.countChanges();
+  }
+  return true;
+}
+
 Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
-  JournalContext build = getBuild();
   StoreTransaction transaction(*store);
   if (!transaction.begun())
     return transaction.begun().error();
   PruneSummary summary;
   int64_t findings = 0;
-  auto remove = [&](const char *sql, int64_t &count) {
-    SqlStatement statement(store->database(), sql);
-    bool isDone = statement.bind(build.tarpon).bind(build.llvm).run();
-    count = store->countChanges();
-    return isDone;
-  };
-  if (!remove("DELETE FROM measurement WHERE tarpon <> ? OR llvm <> ?",
-              summary.measurements) ||
-      !remove("DELETE FROM pipeline WHERE tarpon <> ? OR llvm <> ?",
-              summary.pipelines) ||
-      !remove("DELETE FROM finding WHERE tarpon <> ? OR llvm <> ?", findings))
+  if (!removeStale(*store, "measurement", summary.measurements) ||
+      !removeStale(*store, "pipeline", summary.pipelines) ||
+      !removeStale(*store, "finding", findings))
     return store->makeError();
   // What is not what was written is ignored, too.
   for (auto [table, count] :

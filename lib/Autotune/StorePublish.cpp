@@ -7,6 +7,8 @@
 
 #include "tarpon/Autotune/StoreAdmin.h"
 
+#include "BuildContext.h"
+
 #include "llvm/Support/FileSystem.h"
 
 #include <map>
@@ -73,8 +75,7 @@ Result<PublishSummary> tarpon::publishStore(const std::string &path,
           solution.measurement.key.problem);
   PublishSummary summary;
   for (const auto &[where, keys] : problems) {
-    JournalContext context = JournalContext::forTarget(TargetInfo());
-    std::tie(context.target, context.threads) = where;
+    JournalContext context = getBuildContext(where.first, where.second);
     Result<std::unique_ptr<Journal>> from =
         Journal::openReadOnly(path, context);
     if (!from)

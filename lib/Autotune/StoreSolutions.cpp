@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BuildContext.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
 
@@ -98,15 +99,13 @@ Result<std::vector<BestSolution>> StoreAdmin::getBestSolutions() const {
   }
   if (rows.failed())
     return store->makeError();
-  JournalContext build = JournalContext::forTarget(TargetInfo());
   std::vector<BestSolution> solutions;
   for (const auto &[key, candidates] : problems) {
     std::optional<BestSolution> best = findBest(candidates);
     if (!best)
       continue;
     best->context = key.context;
-    best->isStale =
-        key.context.tarpon != build.tarpon || key.context.llvm != build.llvm;
+    best->isStale = isStale(key.context);
     solutions.push_back(std::move(*best));
   }
   return solutions;

@@ -14,10 +14,12 @@
 
 #include "ToyDevice.h"
 #include "tarpon/Autotune/Compile.h"
+#include "tarpon/Autotune/StoreAdmin.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/AMDGPU/GpuExecutor.h"
 #include "tarpon/Targets/AMDGPU/HipDevice.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include "gmock/gmock.h"
@@ -41,6 +43,7 @@ using runtime::Result;
 using testing::ElementsAre;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 
 namespace {
 
@@ -551,6 +554,58 @@ TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
     EXPECT_EQ(layers[i].config, tuned.config);
     EXPECT_EQ(layers[i].source, "user-db");
   }
+}
+
+/// Measured rows have the version of the GPU's kernels, not the host's.
+TEST_F(HipTuningTest, StoresKeepWhatWasMeasured) {
+  GpuTarget target = *parseGpuTarget(hip->target());
+  std::string path = directory / "gpu.journal";
+  Package package = makePackage({"slow", "fast"});
+  package.kernelVersion = getKernelVersion(target, /*isEmulated=*/false);
+  for (const std::string &version : {package.kernelVersion, "0.0.1+old"s}) {
+    auto journal = Journal::open(path, getMeasuredContext(target, version));
+    ASSERT_TRUE(journal) << journal.message();
+    PackageTuningOptions options;
+    options.journal = journal->get();
+    auto tuning = tunePackage(package, *hip, progress, options);
+    ASSERT_TRUE(tuning) << tuning.message();
+  }
+  auto store = StoreAdmin::openForWriting(path);
+  ASSERT_TRUE(store) << store.message();
+  auto stats = (*store)->getStats();
+  ASSERT_TRUE(stats) << stats.message();
+  ASSERT_EQ(stats->contexts.size(), 2u);
+  for (const ContextCount &count : stats->contexts)
+    EXPECT_EQ(count.isStale, count.context.tarpon == "0.0.1+old");
+  auto best = (*store)->getBestSolutions();
+  ASSERT_TRUE(best) << best.message();
+  EXPECT_EQ(llvm::count_if(
+                *best, [](const BestSolution &one) { return !one.isStale; }),
+            1);
+  auto pruned = (*store)->prune(/*isDryRun=*/false);
+  ASSERT_TRUE(pruned) << pruned.message();
+  EXPECT_EQ(pruned->measurements, stats->measurements / 2);
+  pruned = (*store)->prune(/*isDryRun=*/false);
+  ASSERT_TRUE(pruned) << pruned.message();
+  EXPECT_EQ(pruned->measurements, 0);
+  // What is there is looked through, and can be published.
+  EXPECT_TRUE((*store)->check());
+  auto published = publishStore(path, directory / "published");
+  ASSERT_TRUE(published) << published.message();
+  EXPECT_EQ(published->measurements, 2);
+  auto shipped =
+      Journal::openReadOnly(directory / "published",
+                            getMeasuredContext(target, package.kernelVersion));
+  ASSERT_TRUE(shipped) << shipped.message();
+  EXPECT_TRUE((*shipped)->getBest(kProblem));
+  auto journal =
+      Journal::open(path, getMeasuredContext(target, package.kernelVersion));
+  ASSERT_TRUE(journal) << journal.message();
+  Measurement bad;
+  bad.key.problem = "nonsense";
+  ASSERT_TRUE((*journal)->record(bad));
+  EXPECT_THAT((*store)->check().message(),
+              HasSubstr("'nonsense' is no problem"));
 }
 
 TEST_F(HipTuningTest, CallsThatFailAreNamed) {
