@@ -105,7 +105,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Tuning takes minutes: what cannot be written is better known before.
-static Status checkWritable(const std::string &path) {
+Status tarpon::checkWritable(const std::string &path) {
   if (path.empty())
     return runtime::success();
   if (fs::is_directory(path))
@@ -229,9 +229,9 @@ Status Compilation::openMeasured() {
   Result<std::unique_ptr<Journal>> opened =
       openMeasuredJournal(*kernels->getTarget().gpu);
   if (!opened)
-    return opened.error();
+    return fallBack(opened.message());
   measured = std::move(*opened);
-  return runtime::success();
+  return measured ? reportIgnored(*measured) : runtime::success();
 }
 
 /// What nobody can write to can only be left out. What was measured elsewhere

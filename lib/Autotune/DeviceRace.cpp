@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Candidates run in this process: what brings the GPU down ends the run. The
-// next one goes on behind it, and leaves it out when that happens again.
+// Candidates run in this process: what brings the GPU down ends the run, and is
+// recorded as crashed. What brings the process down is left out by those that
+// follow when that has happened twice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -146,12 +147,16 @@ DeviceRace::DeviceRace(Context context, const runtime::Layer &layer)
       isEmulated(context.package.arch == runtime::kEmulatedArch),
       chosen(runtime::findChosen(layer).value_or(0)),
       results(layer.candidates.size()), isKnown(layer.candidates.size()),
-      isNew(layer.candidates.size()) {}
+      isNew(layer.candidates.size()) {
+  for (size_t i = 0; i < layer.candidates.size(); ++i)
+    if (layer.candidates[i].solver == policy::kArbiter)
+      arbiter = i;
+}
 
 DeviceRace::~DeviceRace() = default;
 
 /// As it lies in memory; of a slice, the rows of the tensor that it is one of.
-static TensorInfo describe(const TensorDesc &desc, std::string name) {
+static TensorInfo describeTensor(const TensorDesc &desc, std::string name) {
   TensorInfo info;
   info.name = std::move(name);
   info.dtype = desc.dtype;
@@ -175,7 +180,7 @@ Status DeviceRace::prepare() {
     return Error{"layer '" + layer.name +
                  "' has other operands than its problem"};
   for (auto [index, desc] : llvm::enumerate(problem.operands)) {
-    TensorInfo info = describe(desc, "operand" + std::to_string(index));
+    TensorInfo info = describeTensor(desc, "operand" + std::to_string(index));
     if (layer.operands[index].space == runtime::BufferSpace::Constant) {
       info.shape = {0};
       info.usedPerRow = 0;
@@ -184,7 +189,7 @@ Status DeviceRace::prepare() {
   }
   for (int64_t i = 0; i < problem.numResults(); ++i)
     outputInfos.push_back(
-        describe(problem.getResult(i), "result" + std::to_string(i)));
+        describeTensor(problem.getResult(i), "result" + std::to_string(i)));
   for (auto [index, candidate] : llvm::enumerate(layer.candidates)) {
     Result<PerfConfig> config = parseLayerConfig(candidate.config);
     if (!config)
@@ -237,12 +242,48 @@ Status DeviceRace::runChosen() {
     return Error{"layer '" + layer.name + "': " + rotation.message()};
   for (auto [tensor, info] : llvm::zip_equal(expected, outputInfos))
     clearGaps(tensor, info);
+  referee = layer.solver;
   double spentMs = 0;
   for (int run = 0; !isEmulated && spentMs < policy::kDeviceWarmupMs &&
                     run < policy::kMaxDeviceWarmups;
        ++run)
     spentMs += rotation->time(1);
   return rotation->failure;
+}
+
+Status DeviceRace::adoptArbiter(Tensors outputs) {
+  expected = std::move(outputs);
+  for (auto [tensor, info] : llvm::zip_equal(expected, outputInfos))
+    clearGaps(tensor, info);
+  referee = policy::kArbiter;
+  return runtime::success();
+}
+
+/// What the package was compiled with is no more than a model's choice. Where
+/// the arbiter is not to be had, the others are compared with it all the same.
+Status DeviceRace::consultArbiter() {
+  if (!arbiter || *arbiter == chosen)
+    return runtime::success();
+  size_t index = *arbiter;
+  if (!isKnown[index]) {
+    if (Status status = race(index); !status)
+      return status;
+  } else if (results[index].status == MeasurementStatus::Ok) {
+    Result<Tensors> outputs = makeOutputTensors();
+    if (!outputs)
+      return outputs.error();
+    Result<Rotation> rotation = makeRotation(index, *outputs);
+    if (!rotation)
+      return Error{"layer '" + layer.name + "': " + rotation.message()};
+    return adoptArbiter(std::move(*outputs));
+  }
+  if (results[index].status == MeasurementStatus::Ok)
+    return runtime::success();
+  arbiter.reset();
+  context.progress.remark(
+      describe(index) +
+      " gives no results to compare others with: " + results[index].detail);
+  return runChosen();
 }
 
 //===----------------------------------------------------------------------===//
@@ -282,7 +323,7 @@ void DeviceRace::verify(Tensors &outputs, Measurement &result) const {
       continue;
     result.status = MeasurementStatus::Wrong;
     result.detail = "differs by " + printNumber(comparison->maxAbsError) +
-                    " from " + layer.solver + " where " + printNumber(allowed) +
+                    " from " + referee + " where " + printNumber(allowed) +
                     " is allowed and results go up to " +
                     printNumber(comparison->referenceScale);
     return;
@@ -314,8 +355,19 @@ Status DeviceRace::measure(size_t index, Measurement &result) {
   Result<Rotation> rotation = makeRotation(index, *outputs);
   if (!rotation)
     return rotation.error();
-  verify(*outputs, result);
-  if (result.status != MeasurementStatus::Ok)
+  if (arbiter == index && referee != policy::kArbiter) {
+    if (Status status = adoptArbiter(std::move(*outputs)); !status)
+      return status;
+    outputs = makeOutputTensors();
+    if (!outputs)
+      return outputs.error();
+    result.status = MeasurementStatus::Ok;
+  } else {
+    verify(*outputs, result);
+  }
+  isDisputed |= result.status != MeasurementStatus::Ok && !arbiter;
+  // The emulator's times say nothing.
+  if (result.status != MeasurementStatus::Ok || isEmulated)
     return runtime::success();
   runtime::MeasureOptions options;
   options.minSamples = policy::kRaceSamples;
@@ -326,7 +378,7 @@ Status DeviceRace::measure(size_t index, Measurement &result) {
   runtime::TimedRuns timed = rotation->getTimed();
   takeSamples(runtime::measureInterleaved({&timed, 1}, options).front(),
               result);
-  if (!rotation->failure || isEmulated)
+  if (!rotation->failure)
     return rotation->failure;
   // Again after many runs: a race between waves, or memory that holds what an
   // earlier run left, does not show in the first one.
@@ -341,8 +393,28 @@ Status DeviceRace::record(size_t index, Measurement result) {
   context.search.dropped += result.isDropped;
   results[index] = std::move(result);
   isKnown[index] = isNew[index] = true;
-  return context.journal ? context.journal->record(results[index])
-                         : runtime::success();
+  bool isVerdict = results[index].status == MeasurementStatus::Ok ||
+                   results[index].status == MeasurementStatus::Wrong;
+  return context.journal && !(isDisputed && isVerdict)
+             ? context.journal->record(results[index])
+             : runtime::success();
+}
+
+std::string DeviceRace::describe(size_t index) const {
+  const CandidateKey &key = results[index].key;
+  return key.solver + " {" + key.config + "} for " + key.problem;
+}
+
+/// Faults of a GPU stay: whatever runs behind one fails, too.
+Status DeviceRace::checkDevice(size_t index, const std::string &failure) {
+  Result<Tensors> outputs = makeOutputTensors();
+  if (!outputs)
+    return outputs.error();
+  Result<Rotation> rotation = makeRotation(chosen, *outputs);
+  if (rotation)
+    return runtime::success();
+  return Error{"the GPU runs nothing any more since " + describe(index) +
+               " has failed (" + failure + "): " + rotation.message()};
 }
 
 Status DeviceRace::race(size_t index) {
@@ -352,6 +424,9 @@ Status DeviceRace::race(size_t index) {
     int64_t interrupted =
         context.journal->countInterrupted(result.key, result.stage);
     if (interrupted >= policy::kMaxInterrupted) {
+      // No process of its own was at risk: it is not tried again unless all
+      // is.
+      result.status = MeasurementStatus::Crashed;
       result.detail =
           std::to_string(interrupted) + " runs ended while it was measured";
       return record(index, std::move(result));
@@ -361,11 +436,17 @@ Status DeviceRace::race(size_t index) {
         !status)
       return status;
   }
+  Status device = runtime::success();
   if (Status status = measure(index, result); !status) {
     result.status = MeasurementStatus::Failed;
     result.detail = status.message();
+    device = checkDevice(index, status.message());
+    if (!device)
+      result.status = MeasurementStatus::Crashed;
   }
-  return record(index, std::move(result));
+  if (Status status = record(index, std::move(result)); !status)
+    return status;
+  return device;
 }
 
 //===----------------------------------------------------------------------===//
@@ -406,6 +487,8 @@ std::vector<size_t> DeviceRace::getFinalists() const {
 }
 
 Status DeviceRace::runFinal() {
+  if (isEmulated || context.deadline.isOver())
+    return runtime::success();
   std::vector<size_t> finalists = getFinalists();
   std::vector<Rotation> rotations;
   for (size_t index : finalists) {
@@ -414,8 +497,11 @@ Status DeviceRace::runFinal() {
       return outputs.error();
     Result<Rotation> rotation = makeRotation(index, *outputs);
     // All at once may be more than the GPU's memory holds: the race decides.
-    if (!rotation)
+    if (!rotation) {
+      context.progress.remark("the fastest for " + layer.problem +
+                              " are not timed in turn: " + rotation.message());
       return runtime::success();
+    }
     rotations.push_back(std::move(*rotation));
   }
   std::vector<runtime::TimedRuns> timed;
@@ -428,6 +514,10 @@ Status DeviceRace::runFinal() {
   options.minSampleMs = policy::kDeviceSampleMs;
   std::vector<runtime::Measurement> measured =
       runtime::measureInterleaved(timed, options);
+  for (size_t i = 0; i < finalists.size(); ++i)
+    if (const Status &failure = rotations[i].failure; !failure)
+      if (Status status = checkDevice(finalists[i], failure.message()); !status)
+        return status;
   for (size_t i = 0; i < finalists.size(); ++i) {
     Measurement result = results[finalists[i]];
     result.stage = MeasurementStage::Final;
@@ -441,40 +531,4 @@ Status DeviceRace::runFinal() {
       return status;
   }
   return runtime::success();
-}
-
-void DeviceRace::reportRejected() const {
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!isNew[i] || results[i].status == MeasurementStatus::Ok)
-      continue;
-    ++context.search.rejected;
-    context.progress.remark(
-        results[i].key.solver + " {" + results[i].key.config +
-        "} is not used for " + layer.problem + ": " +
-        getStatusName(results[i].status).str() + ": " + results[i].detail);
-  }
-}
-
-Result<std::vector<Measurement>> DeviceRace::run() {
-  if (Status status = prepare(); !status)
-    return status.error();
-  recall();
-  bool isAllKnown = llvm::all_of(isKnown, [](bool is) { return is; });
-  if (!isAllKnown)
-    if (Status status = runChosen(); !status)
-      return status.error();
-  std::vector<size_t> order = {chosen};
-  for (size_t i = 0; i < results.size(); ++i)
-    if (i != chosen)
-      order.push_back(i);
-  for (size_t index : order) {
-    if (!isKnown[index])
-      if (Status status = race(index); !status)
-        return status.error();
-    context.progress.advance(1);
-  }
-  if (Status status = runFinal(); !status)
-    return status.error();
-  reportRejected();
-  return std::move(results);
 }

@@ -13,6 +13,8 @@
 #include "tarpon/Targets/AMDGPU/GpuExecutor.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tarpon {
@@ -30,6 +32,7 @@ public:
     Journal *journal;
     /// Whether to measure what the journal knows.
     bool again;
+    Deadline deadline;
     SearchStatistics &search;
   };
 
@@ -47,14 +50,20 @@ private:
   runtime::Status prepare();
   runtime::Status makeInputs();
   runtime::Status runChosen();
+  runtime::Status consultArbiter();
+  runtime::Status adoptArbiter(Tensors outputs);
   void recall();
+  runtime::Status raceAll();
   runtime::Status race(size_t index);
+  runtime::Status checkDevice(size_t index, const std::string &failure);
   runtime::Status measure(size_t index, Measurement &result);
   void verify(Tensors &outputs, Measurement &result) const;
   runtime::Status runFinal();
   std::vector<size_t> getFinalists() const;
   runtime::Status record(size_t index, Measurement result);
+  runtime::Status forgetDisputed();
   void reportRejected() const;
+  std::string describe(size_t index) const;
 
   runtime::Result<Rotation> makeRotation(size_t index, Tensors &outputs);
   runtime::Status run(GpuExecutor &executor, Tensors &outputs);
@@ -67,8 +76,14 @@ private:
   /// More memory than the GPU's second-level cache holds.
   int64_t rotateBytes = 0;
   size_t chosen = 0;
+  /// The candidate whose results are right by definition, if there is one.
+  std::optional<size_t> arbiter;
+  /// Whether candidates disagree, and nobody can say which of them is right.
+  bool isDisputed = false;
   Problem problem;
   std::vector<runtime::TensorInfo> inputInfos, outputInfos;
+  /// What is expected is what this solver has given.
+  std::string referee;
   Tensors inputs, expected;
   std::vector<Measurement> results;
   /// Whether there is a result yet, and whether it is of this run.

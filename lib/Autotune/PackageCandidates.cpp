@@ -60,6 +60,7 @@ private:
   Status collectLaunches();
   Result<LaunchToVary> describe(LaunchOp op, size_t layer);
   Status addSolutions(LaunchToVary &launch);
+  void addArbiter(LaunchToVary &launch) const;
   bool fits(const Problem &problem, const Solution &solution) const;
   void select(LaunchToVary &launch, size_t index);
   Status addRound(size_t round, const Package &built);
@@ -106,7 +107,25 @@ Status CandidateAdder::addSolutions(LaunchToVary &launch) {
              fits(launch.problem, solution))
       launch.solutions.push_back(std::move(solution));
   }
+  addArbiter(launch);
   return runtime::success();
+}
+
+/// Where there is something to choose from, who says what is right is there,
+/// too, whatever the model thinks of its time.
+void CandidateAdder::addArbiter(LaunchToVary &launch) const {
+  Solution arbiter;
+  arbiter.solver = findSolver(policy::kArbiter);
+  if (launch.solutions.size() < 2 || !arbiter.solver ||
+      llvm::any_of(launch.solutions, [&](const Solution &solution) {
+        return solution.solver == arbiter.solver;
+      }))
+    return;
+  arbiter.config =
+      arbiter.solver->defaultConfig(launch.problem, compiler.getTarget());
+  arbiter.source = "model";
+  if (fits(launch.problem, arbiter))
+    launch.solutions.push_back(std::move(arbiter));
 }
 
 static Problem readProblem(LaunchOp op) {

@@ -30,7 +30,8 @@ namespace tarpon {
 /// Solutions of a problem, the most promising first.
 struct CandidateSource {
   std::function<runtime::Result<std::vector<Solution>>(const Problem &)> list;
-  /// How many a layer gets, the chosen one among them.
+  /// How many a layer gets, the chosen one among them; policy::kArbiter comes
+  /// in addition.
   size_t limit = 0;
   /// See getKernelVersion.
   std::string kernelVersion;

@@ -21,6 +21,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 using namespace tarpon;
 using runtime::Error;
@@ -48,10 +49,13 @@ JournalContext tarpon::getMeasuredContext(const GpuTarget &gpu,
 Result<std::unique_ptr<Journal>>
 tarpon::openMeasuredJournal(const GpuTarget &gpu) {
   std::string path = Journal::getDefaultPath(makeGpuTargetInfo(gpu));
-  if (!llvm::sys::fs::exists(path) || !llvm::sys::fs::can_write(path))
+  if (!llvm::sys::fs::exists(path))
     return std::unique_ptr<Journal>();
-  return Journal::open(path,
-                       getMeasuredContext(gpu, getKernelVersion(gpu, false)));
+  JournalContext context =
+      getMeasuredContext(gpu, getKernelVersion(gpu, false));
+  // Who only compiles needs no more than to read it.
+  return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
+                                        : Journal::openReadOnly(path, context);
 }
 
 std::optional<Solution> tarpon::findMeasured(const Journal &journal,
@@ -129,10 +133,47 @@ static std::optional<size_t> findCandidate(const Layer &layer,
   return std::nullopt;
 }
 
+/// The result of a layer's candidate, if there is one.
+static const Measurement *findResult(const std::vector<Measurement> &results,
+                                     const Layer &layer, size_t candidate) {
+  for (const Measurement &result : results)
+    if (findCandidate(layer, result.key) == candidate)
+      return &result;
+  return nullptr;
+}
+
+/// The emulator's times say nothing: the model's order stays, without those
+/// that are not right. Of what has no time in it nothing is expected.
+static bool chooseModelled(Package &package, size_t index,
+                           const std::vector<Measurement> &results) {
+  Layer &layer = package.layers[index];
+  std::optional<size_t> before = runtime::findChosen(layer), best;
+  auto getTime = [&](size_t i) {
+    double time = layer.candidates[i].modelMs;
+    return time > 0 ? time : std::numeric_limits<double>::infinity();
+  };
+  for (size_t i = 0; i < layer.candidates.size(); ++i) {
+    const Measurement *result = findResult(results, layer, i);
+    if (!result || result->status != MeasurementStatus::Ok)
+      continue;
+    if (i == before)
+      return false;
+    if (!best || getTime(i) < getTime(*best))
+      best = i;
+  }
+  if (!best)
+    return false;
+  runtime::chooseCandidate(package, index, *best);
+  layer.source = "model";
+  return true;
+}
+
 /// Layers of one problem may differ in scales, and so in candidates: each gets
 /// the best of its own. Whether it is another one than before.
 static bool chooseBest(Package &package, size_t index,
                        const std::vector<Measurement> &results) {
+  if (package.arch == runtime::kEmulatedArch)
+    return chooseModelled(package, index, results);
   const Layer &layer = package.layers[index];
   std::optional<size_t> before = runtime::findChosen(layer);
   for (const Measurement *result : rankResults(results))
@@ -205,15 +246,19 @@ double WholeModel::time(int runs) {
 
 /// A NaN that was there before says nothing.
 static Status compareOutputs(const Package &package, const WholeModel &before,
-                             const WholeModel &after) {
+                             const WholeModel &after, Progress &progress) {
   for (size_t i = 0; i < package.outputs.size(); ++i) {
     const HostTensor &right = before.outputs[i];
     Result<runtime::TensorComparison> self =
         runtime::compareTensors(right, right);
     Result<runtime::TensorComparison> distance =
         runtime::compareTensors(after.outputs[i], right);
-    if (!self || !distance || !std::isfinite(self->relativeL2) ||
-        distance->relativeL2 <= policy::kTunedMaxError)
+    if (!self || !distance || !std::isfinite(self->relativeL2)) {
+      progress.remark("output '" + package.outputs[i].name +
+                      "' was not finite before, and is not compared");
+      continue;
+    }
+    if (distance->relativeL2 <= policy::kTunedMaxError)
       continue;
     char text[32];
     std::snprintf(text, sizeof text, "%.3g", distance->relativeL2);
@@ -224,16 +269,38 @@ static Status compareOutputs(const Package &package, const WholeModel &before,
   return runtime::success();
 }
 
-/// Compares the model before and after, and times both in turn.
+/// A layer that was computed wrongly before, if there is one.
+static const Layer *findWrong(const Package &before,
+                              const std::vector<TunedProblem> &problems) {
+  for (const TunedProblem &problem : problems)
+    for (size_t index : problem.layers) {
+      const Layer &layer = before.layers[index];
+      std::optional<size_t> chosen = runtime::findChosen(layer);
+      const Measurement *result =
+          chosen ? findResult(problem.results, layer, *chosen) : nullptr;
+      if (result && result->status == MeasurementStatus::Wrong)
+        return &layer;
+    }
+  return nullptr;
+}
+
+/// Compares the model before and after, and times both in turn. `wrong` is a
+/// layer that was computed wrongly before, or null.
 static Status measureWhole(const Package &before, PackageTuning &tuning,
-                           GpuDevice &device) {
+                           GpuDevice &device, const Layer *wrong,
+                           Progress &progress) {
   Result<WholeModel> old = WholeModel::create(before, device);
   if (!old)
     return old.error();
   Result<WholeModel> tuned = WholeModel::create(tuning.package, device);
   if (!tuned)
     return tuned.error();
-  if (Status status = compareOutputs(before, *old, *tuned); !status)
+  if (wrong)
+    progress.remark("layer '" + wrong->name + "' was computed wrongly by " +
+                    wrong->solver + ": the model's results are not compared " +
+                    "with what they were");
+  else if (Status status = compareOutputs(before, *old, *tuned, progress);
+           !status)
     return status;
   // The time of the emulation says nothing.
   if (before.arch == runtime::kEmulatedArch)
@@ -276,7 +343,7 @@ static Status measureProblems(PackageTuning &tuning, GpuDevice &device,
                       std::to_string(tuning.problems.size()) + ")");
     ++tuning.search.problems;
     DeviceRace race({package, device, progress, options.journal, options.again,
-                     tuning.search},
+                     options.deadline, tuning.search},
                     layer);
     Result<std::vector<Measurement>> results = race.run();
     if (!results)
@@ -298,10 +365,15 @@ Result<PackageTuning> tarpon::tunePackage(Package package, GpuDevice &device,
     return status.error();
   progress.setPhase("the whole model");
   Package before = runtime::dropCandidates(tuning.package);
+  std::optional<Layer> wrong;
+  if (const Layer *layer = findWrong(tuning.package, tuning.problems))
+    wrong = *layer;
   for (const TunedProblem &problem : tuning.problems)
     for (size_t layer : problem.layers)
       tuning.changed += chooseBest(tuning.package, layer, problem.results);
-  if (Status status = measureWhole(before, tuning, device); !status)
+  if (Status status = measureWhole(before, tuning, device,
+                                   wrong ? &*wrong : nullptr, progress);
+      !status)
     return status.error();
   progress.finish();
   return tuning;
@@ -322,7 +394,8 @@ static void updateLayer(LayerRecord &record, const Layer &layer,
   record.workspaceBytes = layer.candidates[*chosen].workspaceBytes;
   record.source = layer.source;
   for (const Measurement &result : results)
-    if (result.key.solver == layer.solver && result.key.config == config->str())
+    if (result.key.solver == layer.solver &&
+        result.key.config == config->str() && !result.samples.empty())
       record.timing = {result.median, result.mad,
                        static_cast<int64_t>(result.samples.size()),
                        result.maxError};

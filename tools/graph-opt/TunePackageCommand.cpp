@@ -10,6 +10,7 @@
 #include "Messages.h"
 #include "OutputFiles.h"
 
+#include "tarpon/Autotune/Compile.h"
 #include "tarpon/Autotune/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
 
@@ -38,9 +39,21 @@ static std::unique_ptr<Journal> openJournal(const Package &package,
   return nullptr;
 }
 
+/// The command line's, or the environment's; what is not known is measured in
+/// any case.
+static Result<TuningPolicy> getPolicy(const TuneArguments &arguments) {
+  std::optional<TuningPolicy> named;
+  if (!arguments.finder.tuningPolicy.empty())
+    named = *parseTuningPolicy(arguments.finder.tuningPolicy);
+  Result<FindPolicy> resolved = resolveFindPolicy(std::nullopt, named);
+  if (!resolved)
+    return resolved.error();
+  return withTuning(*resolved).tuning;
+}
+
 static Result<PackageTuning> tune(const TuneArguments &arguments,
-                                  Package package, GpuDevice &device,
-                                  const GpuTarget &gpu) {
+                                  TuningPolicy policy, Package package,
+                                  GpuDevice &device, const GpuTarget &gpu) {
   Progress progress(llvm::errs(),
                     Progress::detectStyle(arguments.finder.quiet));
   std::unique_ptr<Journal> journal = openJournal(package, gpu);
@@ -48,13 +61,7 @@ static Result<PackageTuning> tune(const TuneArguments &arguments,
   options.journal = journal.get();
   if (arguments.tuningTime)
     options.deadline = Deadline::after(*arguments.tuningTime);
-  std::optional<TuningPolicy> policy;
-  if (!arguments.finder.tuningPolicy.empty())
-    policy = *parseTuningPolicy(arguments.finder.tuningPolicy);
-  Result<FindPolicy> resolved = resolveFindPolicy(std::nullopt, policy);
-  if (!resolved)
-    return resolved.error();
-  options.again = withTuning(*resolved).tuning == TuningPolicy::SearchDbUpdate;
+  options.again = policy == TuningPolicy::SearchDbUpdate;
   return tunePackage(std::move(package), device, progress, options);
 }
 
@@ -75,7 +82,8 @@ static void printProblem(const PackageTuning &tuning,
                              });
   llvm::outs() << formatv(
       "{0,6} {1,6} {2,9:F4}  {3} {{{4}} for {5}\n", problem.layers.size(),
-      formatv("{0}/{1}", right, problem.results.size()), best.median,
+      formatv("{0}/{1}", right, problem.results.size()),
+      best.samples.empty() ? layer.candidates[chosen].modelMs : best.median,
       best.key.solver, best.key.config, problem.problem);
 }
 
@@ -95,8 +103,7 @@ static void printReport(const PackageTuning &tuning) {
                 search.measured, search.reused, search.rejected,
                 search.dropped);
   if (tuning.after.samplesMs.empty())
-    os << "the emulated device has no times: those above say nothing of a "
-          "GPU\n";
+    os << "the emulated device has no times: those above are the model's\n";
   else
     os << formatv("the whole model: {0:F4} ms before, {1:F4} ms after\n",
                   tuning.before.medianMs, tuning.after.medianMs);
@@ -106,34 +113,71 @@ static void printReport(const PackageTuning &tuning) {
 // The command
 //===----------------------------------------------------------------------===//
 
+/// The package is what takes minutes to make again: it goes first.
 static Status writeResults(const TuneArguments &arguments,
                            const PackageTuning &tuning, const GpuTarget &gpu) {
   const std::string &output =
       arguments.output.empty() ? arguments.workload : arguments.output;
+  std::optional<TuningFile> record;
   if (!arguments.tuningFile.empty()) {
-    Result<TuningFile> record = readTuningFile(arguments.tuningFile);
-    if (!record)
-      return record.error();
-    if (Status status =
-            updateRecord(*record, tuning, gpu, arguments.tuningFile);
+    Result<TuningFile> read = readTuningFile(arguments.tuningFile);
+    if (!read)
+      return read.error();
+    if (Status status = updateRecord(*read, tuning, gpu, arguments.tuningFile);
         !status)
       return status;
-    if (Status status = writeTuningFile(*record, arguments.tuningFile); !status)
-      return status;
-    llvm::outs() << "tuning file: " << arguments.tuningFile << "\n";
+    record = std::move(*read);
   }
   Status written = arguments.dropCandidates
                        ? writePackage(dropCandidates(tuning.package), output)
                        : writePackage(tuning.package, output);
+  if (!written)
+    return written;
+  llvm::outs() << "package: " << output << "\n";
+  if (!record)
+    return success();
+  written = writeTuningFile(*record, arguments.tuningFile);
   if (written)
-    llvm::outs() << "package: " << output << "\n";
+    llvm::outs() << "tuning file: " << arguments.tuningFile << "\n";
   return written;
 }
 
+/// What says nothing about packages, if the command line has it.
+static const char *findForeignOption(const FinderArguments &finder) {
+  const FinderArguments none;
+  if (finder.threads != none.threads)
+    return "--threads";
+  if (finder.cpu != none.cpu)
+    return "--cpu";
+  if (!finder.findMode.empty())
+    return "--find-mode";
+  const SearchArguments &search = finder.search;
+  if (!search.method.empty())
+    return "--search-method";
+  if (search.iterations)
+    return "--search-iterations";
+  if (search.patience)
+    return "--search-patience";
+  return search.seed ? "--search-seed" : nullptr;
+}
+
 int runTunePackage(const TuneArguments &arguments) {
-  if (Status status = checkOutputs({{"the package", arguments.workload}},
-                                   {{"--tuning-file", arguments.tuningFile}});
+  if (const char *option = findForeignOption(arguments.finder))
+    return failUsage(std::string(option) + " is for lists of problems, and '" +
+                     arguments.workload + "' is a package");
+  Result<TuningPolicy> policy = getPolicy(arguments);
+  if (!policy)
+    return failUsage(policy.message());
+  if (*policy == TuningPolicy::DbClean)
+    return failUsage("the tuning policy db-clean is for lists of problems, and "
+                     "'" +
+                     arguments.workload + "' is a package");
+  if (Status status = checkOutputs(
+          {{"the package", arguments.workload}, {"-o", arguments.output}},
+          {{"--tuning-file", arguments.tuningFile}});
       !status)
+    return fail(status.message());
+  if (Status status = checkWritable(arguments.output); !status)
     return fail(status.message());
   Result<Package> package = readPackage(arguments.workload);
   if (!package)
@@ -153,7 +197,7 @@ int runTunePackage(const TuneArguments &arguments) {
   if (!gpu)
     return fail(gpu.message());
   Result<PackageTuning> tuning =
-      tune(arguments, std::move(*package), **device, *gpu);
+      tune(arguments, *policy, std::move(*package), **device, *gpu);
   if (!tuning)
     return fail(arguments.workload + ": " + tuning.message());
   printReport(*tuning);

@@ -121,6 +121,10 @@ runtime::Result<runtime::Package> compileForRun(CompileOptions options);
 /// A table of the choices that were tried: accuracy, time, and which one won.
 std::string formatCandidates(const TuningFile &record);
 
+/// An error where a file cannot be made, or would take the place of a folder.
+/// "" is none.
+runtime::Status checkWritable(const std::string &path);
+
 } // namespace tarpon
 
 #endif // TARPON_AUTOTUNE_COMPILE_H

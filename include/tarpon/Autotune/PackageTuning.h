@@ -37,7 +37,8 @@ JournalContext getMeasuredContext(const GpuTarget &gpu,
                                   const std::string &kernelVersion);
 
 /// The journal of a GPU for what this build's packages have left there when
-/// they were tuned; null if there is none, or none that can be used.
+/// they were tuned; null if there is none. Read-only where it cannot be
+/// written.
 runtime::Result<std::unique_ptr<Journal>>
 openMeasuredJournal(const GpuTarget &gpu);
 

@@ -72,6 +72,10 @@ inline constexpr double kNotableReferenceFlops = 1e6;
 /// As many candidates are tried for that, each of which may hang.
 inline constexpr size_t kMaxVerifications = 2;
 
+/// What candidates of a package are compared with where there is a GPU. It is
+/// packaged with every layer that has any, and that it applies to.
+inline constexpr const char *kArbiter = "gpu-naive-v1";
+
 /// A candidate during which this many runs ended is left out of the next one.
 inline constexpr int64_t kMaxInterrupted = 2;
 /// Nothing is known of processes in other containers and on other machines but

@@ -14,6 +14,7 @@
 
 #include "ToyDevice.h"
 #include "tarpon/Autotune/Compile.h"
+#include "tarpon/Autotune/Policy.h"
 #include "tarpon/Autotune/StoreAdmin.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/AMDGPU/GpuExecutor.h"
@@ -26,10 +27,18 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -80,6 +89,27 @@ int flakyRuns = 0;
 void flaky(const char *bytes, uint32_t task) {
   (flakyRuns++ < 100 ? relu : negate)(bytes, task);
 }
+
+/// Longer than the time that there is.
+bool isTardy = false;
+void tardy(const char *bytes, uint32_t task) {
+  if (std::exchange(isTardy, false))
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  relu(bytes, task);
+}
+
+bool isFaulty = false;
+void fault(const char *, uint32_t) { isFaulty = true; }
+
+/// Gives nothing any more once a kernel has touched what is not its own.
+class FaultyDevice : public ToyDevice {
+public:
+  runtime::Status copyOut(std::span<char> to, const GpuMemory &from,
+                          int64_t offset) override {
+    return isFaulty ? runtime::Error{"a fault"}
+                    : ToyDevice::copyOut(to, from, offset);
+  }
+};
 
 constexpr const char *kProblem = "relu(1x4x2x2xf32)->1x4x2x2xf32";
 const BufferRef kIn{BufferSpace::Input, 0}, kOut{BufferSpace::Output, 0};
@@ -150,14 +180,20 @@ Package makePackage(const std::vector<std::string> &symbols) {
 class PackageTuningTest : public testing::Test {
 protected:
   PackageTuningTest() {
-    for (const char *symbol : {"slow", "fast", "near"})
+    for (const char *symbol : {"slow", "fast", "near", "gpu-naive"})
       device.bodies[symbol] = relu;
     device.bodies["wrong"] = negate;
     device.bodies["idle"] = idle;
     device.bodies["flaky"] = flaky;
+    device.bodies["tardy"] = tardy;
+    device.bodies["fault"] = fault;
     flakyRuns = 0;
-    device.milliseconds = {
-        {"slow", 2}, {"fast", 1}, {"near", 1.05}, {"wrong", 0.1}};
+    isTardy = isFaulty = false;
+    device.milliseconds = {{"slow", 2},
+                           {"fast", 1},
+                           {"near", 1.05},
+                           {"wrong", 0.1},
+                           {"gpu-naive", 3}};
   }
 
   Result<PackageTuning> tune(Package package,
@@ -302,10 +338,10 @@ TEST_F(PackageTuningTest, TheJournalKeepsWhatWasMeasured) {
   auto journal = Journal::openInMemory(context);
   PackageTuningOptions options;
   options.journal = journal.get();
-  Package package = makePackage({"slow", "wrong", "fast"});
+  Package package = makePackage({"slow", "wrong", "fast", "gpu-naive"});
   auto tuning = tune(package, options);
   ASSERT_TRUE(tuning) << tuning.message();
-  EXPECT_EQ(tuning->search.measured, 3);
+  EXPECT_EQ(tuning->search.measured, 4);
   std::optional<Measurement> best = journal->getBest(kProblem);
   ASSERT_TRUE(best);
   EXPECT_EQ(best->key.solver, "fast-v1");
@@ -317,13 +353,172 @@ TEST_F(PackageTuningTest, TheJournalKeepsWhatWasMeasured) {
   auto reused = tune(package, options);
   ASSERT_TRUE(reused) << reused.message();
   EXPECT_EQ(reused->search.measured, 0);
-  EXPECT_EQ(reused->search.reused, 3);
+  EXPECT_EQ(reused->search.reused, 4);
   EXPECT_THAT(getSolvers(reused->package), ElementsAre("fast-v1", "fast-v1"));
   options.again = true;
   auto again = tune(package, options);
   ASSERT_TRUE(again) << again.message();
-  EXPECT_EQ(again->search.measured, 3);
+  EXPECT_EQ(again->search.measured, 4);
   EXPECT_THAT(getSolvers(again->package), ElementsAre("slow-v1", "slow-v1"));
+}
+
+/// Nobody has verified what the package was compiled with.
+TEST_F(PackageTuningTest, TheArbiterDecides) {
+  auto journal = Journal::openInMemory(context);
+  PackageTuningOptions options;
+  options.journal = journal.get();
+  Package package = makePackage({"wrong", "slow", "gpu-naive", "fast"});
+  auto tuning = tune(package, options);
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_THAT(getStatuses(tuning->problems[0].results),
+              ElementsAre(MeasurementStatus::Wrong, MeasurementStatus::Ok,
+                          MeasurementStatus::Ok, MeasurementStatus::Ok));
+  EXPECT_THAT(getSolvers(tuning->package), ElementsAre("fast-v1", "fast-v1"));
+  EXPECT_THAT(remarks, HasSubstr("from gpu-naive-v1 where"));
+  EXPECT_THAT(remarks, HasSubstr("layer 'relu0' was computed wrongly by "
+                                 "wrong-v1: the model's results are not "
+                                 "compared with what they were"));
+  EXPECT_EQ(journal->getBest(kProblem)->key.solver, "fast-v1");
+  // What is new is compared with it, too.
+  device.bodies["late"] = relu;
+  auto more = tune(makePackage({"wrong", "gpu-naive", "fast", "late", "idle"}),
+                   options);
+  ASSERT_TRUE(more) << more.message();
+  EXPECT_EQ(more->search.reused, 3);
+  EXPECT_THAT(getStatuses(more->problems[0].results),
+              ElementsAre(MeasurementStatus::Wrong, MeasurementStatus::Ok,
+                          MeasurementStatus::Ok, MeasurementStatus::Ok,
+                          MeasurementStatus::Wrong));
+}
+
+TEST_F(PackageTuningTest, WithoutAnArbiterDisagreementIsNotRecorded) {
+  auto journal = Journal::openInMemory(context);
+  PackageTuningOptions options;
+  options.journal = journal.get();
+  auto tuning = tune(makePackage({"wrong", "idle", "fast"}), options);
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_THAT(getSolvers(tuning->package), ElementsAre("wrong-v1", "wrong-v1"));
+  EXPECT_TRUE(journal->getMeasurements(kProblem).empty());
+  EXPECT_THAT(remarks, HasSubstr("disagree, and without gpu-naive-v1 nobody "
+                                 "can say which are right: nothing is recorded "
+                                 "of them, and wrong-v1"));
+  // One that does not run is none.
+  device.bodies.erase("gpu-naive");
+  tuning = tune(makePackage({"slow", "gpu-naive", "idle", "fast"}), options);
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_THAT(getSolvers(tuning->package), ElementsAre("fast-v1", "fast-v1"));
+  EXPECT_THAT(remarks, HasSubstr("gpu-naive-v1 {} for relu(1x4x2x2xf32)->"
+                                 "1x4x2x2xf32 gives no results to compare "
+                                 "others with: no kernel gpu-naive"));
+}
+
+TEST_F(PackageTuningTest, WhatKillsRunsIsLeftOutForGood) {
+  std::string path = testing::TempDir() + "/tarpon-killed-" +
+                     std::to_string(getpid()) + ".journal";
+  for (int i = 0; i < policy::kMaxInterrupted; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      auto journal = Journal::open(path, context);
+      (void)(*journal)->recordStarted({kProblem, "fast-v1", ""},
+                                      MeasurementStage::Race);
+      raise(SIGKILL);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  auto journal = Journal::open(path, context);
+  ASSERT_TRUE(journal) << journal.message();
+  PackageTuningOptions options;
+  options.journal = journal->get();
+  Package package = makePackage({"slow", "fast"});
+  for (int64_t reused : {0, 2}) {
+    auto tuning = tune(package, options);
+    ASSERT_TRUE(tuning) << tuning.message();
+    EXPECT_EQ(tuning->search.reused, reused);
+    const Measurement &killer = tuning->problems[0].results[1];
+    EXPECT_EQ(killer.status, MeasurementStatus::Crashed);
+    EXPECT_EQ(killer.detail, "2 runs ended while it was measured");
+    EXPECT_THAT(getSolvers(tuning->package), ElementsAre("slow-v1", "slow-v1"));
+  }
+  fs::remove(path);
+}
+
+TEST_F(PackageTuningTest, FaultsEndTheRun) {
+  FaultyDevice faulty;
+  faulty.bodies = device.bodies;
+  faulty.milliseconds = device.milliseconds;
+  auto journal = Journal::openInMemory(context);
+  PackageTuningOptions options;
+  options.journal = journal.get();
+  Package package = makePackage({"slow", "fault", "fast"});
+  auto tuning = tunePackage(package, faulty, progress, options);
+  ASSERT_FALSE(tuning);
+  EXPECT_EQ(tuning.message(),
+            "the GPU runs nothing any more since fault-v1 {} for "
+            "relu(1x4x2x2xf32)->1x4x2x2xf32 has failed (a fault): a fault");
+  // The next process.
+  isFaulty = false;
+  tuning = tunePackage(package, faulty, progress, options);
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_THAT(getStatuses(tuning->problems[0].results),
+              ElementsAre(MeasurementStatus::Ok, MeasurementStatus::Crashed,
+                          MeasurementStatus::Ok));
+  EXPECT_THAT(getSolvers(tuning->package), ElementsAre("fast-v1", "fast-v1"));
+}
+
+TEST_F(PackageTuningTest, CandidatesAreLeftWhenTheTimeIsOver) {
+  isTardy = true;
+  PackageTuningOptions options;
+  options.deadline = Deadline::after(0.3);
+  auto tuning = tune(makePackage({"tardy", "fast", "near"}), options);
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_EQ(tuning->search.measured, 1);
+  EXPECT_THAT(remarks, HasSubstr("2 candidates for relu(1x4x2x2xf32)->"
+                                 "1x4x2x2xf32 were left when the time was "
+                                 "over"));
+  EXPECT_THAT(getSolvers(tuning->package), ElementsAre("tardy-v1", "tardy-v1"));
+}
+
+/// Its times are the emulator's.
+TEST_F(PackageTuningTest, TheEmulatedDeviceKeepsTheModelsOrder) {
+  Package package = makePackage({"slow", "fast", "gpu-naive"});
+  package.arch = runtime::kEmulatedArch;
+  auto tuning = tune(package);
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_EQ(tuning->changed, 0);
+  for (const Measurement &result : tuning->problems[0].results) {
+    EXPECT_EQ(result.status, MeasurementStatus::Ok);
+    EXPECT_TRUE(result.samples.empty());
+  }
+  package = makePackage({"wrong", "slow", "fast", "gpu-naive"});
+  package.arch = runtime::kEmulatedArch;
+  for (Layer &layer : package.layers) {
+    layer.candidates[2].modelMs = 0.5;
+    layer.candidates[3].modelMs = 0;
+  }
+  tuning = tune(package);
+  ASSERT_TRUE(tuning) << tuning.message();
+  EXPECT_EQ(tuning->changed, 2);
+  EXPECT_THAT(getSolvers(tuning->package), ElementsAre("fast-v1", "fast-v1"));
+  EXPECT_EQ(tuning->package.layers[0].source, "model");
+}
+
+TEST_F(PackageTuningTest, LayersThatAreNotTheirProblems) {
+  auto getError = [&](const Package &package) {
+    auto tuning = tune(package);
+    return tuning ? std::string() : tuning.message();
+  };
+  Package package = makePackage({"slow", "fast"});
+  package.layers[0].candidates[1].config = "[1]";
+  EXPECT_EQ(getError(package), "layer 'relu0': '[1]' is no perf config");
+  package = makePackage({"slow", "fast"});
+  package.layers[0].operands.push_back(kIn);
+  EXPECT_EQ(getError(package),
+            "layer 'relu0' has other operands than its problem");
+  package = makePackage({"slow", "fast"});
+  package.layers[0].problem = "nonsense";
+  EXPECT_THAT(getError(package),
+              HasSubstr("layer 'relu0' poses 'nonsense', which this build "
+                        "cannot read: "));
 }
 
 TEST_F(PackageTuningTest, WhatThePackageWasCompiledWithHasToRun) {
@@ -462,6 +657,9 @@ TEST_F(HipTuningTest, TheEventsSayWhoWins) {
     EXPECT_FLOAT_EQ(tuning->before.medianMs, 1);
     EXPECT_FLOAT_EQ(tuning->after.medianMs, 2 * one.milliseconds);
   }
+  // Kernels that write nothing leave what is no number.
+  EXPECT_THAT(remarks, HasSubstr("output 'x' was not finite before, and is not "
+                                 "compared"));
   // The last measurement of each counts.
   std::optional<Measurement> best = (*journal)->getBest(kProblem);
   ASSERT_TRUE(best);
@@ -514,6 +712,24 @@ TEST_F(HipTuningTest, WhateverTheModelExpected) {
   EXPECT_GE(tried, 2);
 }
 
+/// The last one that is there to win.
+static size_t getLast(const Layer &layer) {
+  size_t count = layer.candidates.size();
+  return layer.candidates.back().solver == policy::kArbiter ? count - 2
+                                                            : count - 1;
+}
+
+/// Times by which it is none that does, nor as fast as others.
+static std::string slowArbiter(const Package &package) {
+  std::string times;
+  for (const Layer &layer : package.layers)
+    for (const Candidate &candidate : layer.candidates)
+      if (candidate.solver == policy::kArbiter)
+        for (const Launch &launch : candidate.launches)
+          times += launch.symbol + "=2,";
+  return times;
+}
+
 /// What was measured where the GPU is serves the next compilation there.
 TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
   CompileOptions options = makeOptions();
@@ -525,10 +741,11 @@ TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
   auto varied = std::find_if(
       package.layers.begin(), package.layers.end(), [](const Layer &layer) {
         return !layer.candidates.empty() &&
-               !makeWinner(layer, layer.candidates.size() - 1).empty();
+               !makeWinner(layer, getLast(layer)).empty();
       });
   ASSERT_NE(varied, package.layers.end());
-  std::string times = makeWinner(*varied, varied->candidates.size() - 1);
+  std::string times =
+      slowArbiter(package) + makeWinner(*varied, getLast(*varied));
   setenv("FAKE_HIP_TIMES", times.c_str(), 1);
   auto journal =
       Journal::open(Journal::getDefaultPath(makeGpuTargetInfo(target)),
@@ -540,9 +757,21 @@ TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
   ASSERT_TRUE(tuning) << tuning.message();
   EXPECT_GT(tuning->changed, 0);
   journal->reset();
+  {
+    auto old = Journal::open(Journal::getDefaultPath(makeGpuTargetInfo(target)),
+                             getMeasuredContext(target, "0.0.1+old"));
+    ASSERT_TRUE(old) << old.message();
+    Measurement stale;
+    stale.key = {kProblem, "slow-v1", ""};
+    ASSERT_TRUE((*old)->record(stale));
+  }
 
   options.candidates = 0;
+  testing::internal::CaptureStderr();
   auto again = compileModel(options);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("1 records of other tarpon or LLVM versions are "
+                        "ignored"));
   ASSERT_TRUE(again) << again.message();
   const std::vector<Layer> &layers = again->package.layers;
   ASSERT_EQ(layers.size(), package.layers.size());
@@ -584,7 +813,10 @@ TEST_F(HipTuningTest, StoresKeepWhatWasMeasured) {
             1);
   auto pruned = (*store)->prune(/*isDryRun=*/false);
   ASSERT_TRUE(pruned) << pruned.message();
-  EXPECT_EQ(pruned->measurements, stats->measurements / 2);
+  auto left = (*store)->getStats();
+  ASSERT_TRUE(left) << left.message();
+  EXPECT_EQ(left->measurements, stats->measurements / 2);
+  EXPECT_EQ(left->stale, 0);
   pruned = (*store)->prune(/*isDryRun=*/false);
   ASSERT_TRUE(pruned) << pruned.message();
   EXPECT_EQ(pruned->measurements, 0);
