@@ -13,6 +13,7 @@
 #include "tarpon/Autotune/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/TimedModel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -188,71 +189,15 @@ static bool chooseBest(Package &package, size_t index,
 // The whole model
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// A package on the device, run once.
-struct WholeModel {
-  std::unique_ptr<GpuExecutor> executor;
-  std::vector<HostTensor> outputs;
-  Status failure = runtime::success();
-
-  static Result<WholeModel> create(const Package &package, GpuDevice &device);
-  double time(int runs);
-};
-
-} // namespace
-
-Result<WholeModel> WholeModel::create(const Package &package,
-                                      GpuDevice &device) {
-  Result<std::vector<HostTensor>> inputs =
-      runtime::makeRandomInputs(package, /*seed=*/0);
-  Result<std::vector<HostTensor>> outputs = runtime::makeOutputs(package);
-  Result<std::unique_ptr<GpuExecutor>> executor =
-      GpuExecutor::create(package, device);
-  if (!inputs)
-    return inputs.error();
-  if (!outputs)
-    return outputs.error();
-  if (!executor)
-    return executor.error();
-  std::vector<const void *> in;
-  std::vector<void *> out;
-  for (HostTensor &tensor : *inputs)
-    in.push_back(tensor.data.data());
-  for (HostTensor &tensor : *outputs)
-    out.push_back(tensor.data.data());
-  WholeModel model;
-  model.executor = std::move(*executor);
-  model.outputs = std::move(*outputs);
-  Status status = model.executor->poison();
-  if (status)
-    status = model.executor->run(in, out);
-  if (!status)
-    return status.error();
-  return model;
-}
-
-double WholeModel::time(int runs) {
-  double sum = 0;
-  for (int i = 0; i < runs && failure; ++i) {
-    Result<double> milliseconds = executor->timeRun();
-    if (milliseconds)
-      sum += *milliseconds;
-    else
-      failure = milliseconds.error();
-  }
-  return failure ? sum : std::numeric_limits<double>::infinity();
-}
-
 /// A NaN that was there before says nothing.
-static Status compareOutputs(const Package &package, const WholeModel &before,
-                             const WholeModel &after, Progress &progress) {
+static Status compareOutputs(const Package &package, const TimedModel &before,
+                             const TimedModel &after, Progress &progress) {
   for (size_t i = 0; i < package.outputs.size(); ++i) {
-    const HostTensor &right = before.outputs[i];
+    const HostTensor &right = before.getOutputs()[i];
     Result<runtime::TensorComparison> self =
         runtime::compareTensors(right, right);
     Result<runtime::TensorComparison> distance =
-        runtime::compareTensors(after.outputs[i], right);
+        runtime::compareTensors(after.getOutputs()[i], right);
     if (!self || !distance || !std::isfinite(self->relativeL2)) {
       progress.remark("output '" + package.outputs[i].name +
                       "' was not finite before, and is not compared");
@@ -289,10 +234,10 @@ static const Layer *findWrong(const Package &before,
 static Status measureWhole(const Package &before, PackageTuning &tuning,
                            GpuDevice &device, const Layer *wrong,
                            Progress &progress) {
-  Result<WholeModel> old = WholeModel::create(before, device);
+  Result<TimedModel> old = TimedModel::create(before, device);
   if (!old)
     return old.error();
-  Result<WholeModel> tuned = WholeModel::create(tuning.package, device);
+  Result<TimedModel> tuned = TimedModel::create(tuning.package, device);
   if (!tuned)
     return tuned.error();
   if (wrong)
@@ -309,14 +254,12 @@ static Status measureWhole(const Package &before, PackageTuning &tuning,
   options.minSamples = policy::kPipelineSamples;
   options.minTimeMs = policy::kPipelineMinMs;
   options.maxTimeMs = policy::kPipelineMaxMs;
-  std::vector<runtime::TimedRuns> timed = {
-      {[&](int runs) { return old->time(runs); }},
-      {[&](int runs) { return tuned->time(runs); }}};
+  std::vector<runtime::TimedRuns> timed = {old->getTimed(), tuned->getTimed()};
   std::vector<runtime::Measurement> measured =
       runtime::measureInterleaved(timed, options);
-  for (const WholeModel *model : {&*old, &*tuned})
-    if (!model->failure)
-      return model->failure;
+  for (const TimedModel *model : {&*old, &*tuned})
+    if (!model->getFailure())
+      return model->getFailure();
   tuning.before = std::move(measured[0]);
   tuning.after = std::move(measured[1]);
   return runtime::success();

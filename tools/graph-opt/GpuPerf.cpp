@@ -10,10 +10,8 @@
 #include "GpuRun.h"
 
 #include "tarpon/Kernels/GpuTarget.h"
-#include "tarpon/Runtime/Tensor.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace tarpon {
 
@@ -47,49 +45,25 @@ static PeakRates getPeaks(const GpuTarget &gpu) {
   return peaks;
 }
 
-/// One run on generated inputs, which the timed ones work on, too.
-static Status runOnce(GpuExecutor &executor) {
-  const Package &package = executor.package();
-  Result<std::vector<HostTensor>> inputs = makeRandomInputs(package, 0);
-  if (!inputs)
-    return inputs.error();
-  Result<std::vector<HostTensor>> outputs = makeOutputs(package);
-  if (!outputs)
-    return outputs.error();
-  std::vector<const void *> in;
-  std::vector<void *> out;
-  for (HostTensor &tensor : *inputs)
-    in.push_back(tensor.data.data());
-  for (HostTensor &tensor : *outputs)
-    out.push_back(tensor.data.data());
-  return executor.run(in, out);
-}
-
 Result<GpuPerf> GpuPerf::create(Package package) {
-  GpuPerf perf;
   Result<std::unique_ptr<GpuDevice>> device = openPackageDevice(package);
   if (!device)
     return device.error();
-  perf.device = std::move(*device);
-  Result<std::unique_ptr<GpuExecutor>> executor =
-      GpuExecutor::create(std::move(package), *perf.device);
-  if (!executor)
-    return executor.error();
-  perf.executor = std::move(*executor);
-  if (Status status = runOnce(*perf.executor); !status)
-    return status.error();
-  return perf;
+  Result<TimedModel> model = TimedModel::create(std::move(package), **device);
+  if (!model)
+    return model.error();
+  return GpuPerf(std::move(*device), std::move(*model));
 }
 
 bool GpuPerf::isEmulated() const {
-  return executor->package().arch == kEmulatedArch;
+  return model.getExecutor().package().arch == kEmulatedArch;
 }
 
 Status GpuPerf::measureLayers(PerfReport &report, int64_t runs) {
-  const Package &package = executor->package();
+  const Package &package = model.getExecutor().package();
   std::vector<std::vector<double>> samples(package.layers.size());
   for (int64_t run = 0; run < runs; ++run) {
-    Result<std::vector<double>> times = executor->timeLayers();
+    Result<std::vector<double>> times = model.getExecutor().timeLayers();
     if (!times)
       return times.error();
     for (size_t i = 0; i < samples.size(); ++i)
@@ -110,24 +84,13 @@ Result<PerfReport> GpuPerf::measure(const MeasureOptions &options,
   if (!gpu)
     return gpu.error();
   PerfReport report;
-  report.package = &executor->package();
+  report.package = &model.getExecutor().package();
   report.device = device->target() + " (" + device->name() + ")";
   report.peaks = getPeaks(*gpu);
-  Status failure = success();
-  TimedRuns timed{[&](int runs) {
-    double sum = 0;
-    for (int i = 0; i < runs && failure; ++i) {
-      Result<double> time = executor->timeRun();
-      if (time)
-        sum += *time;
-      else
-        failure = time.error();
-    }
-    return failure ? sum : std::numeric_limits<double>::infinity();
-  }};
+  TimedRuns timed = model.getTimed();
   report.whole = std::move(measureInterleaved({&timed, 1}, options).front());
-  if (!failure)
-    return failure.error();
+  if (!model.getFailure())
+    return model.getFailure().error();
   auto runs = static_cast<int64_t>(report.whole.samplesMs.size());
   if (Status status = measureLayers(report, std::min(runs, maxLayerRuns));
       !status)
