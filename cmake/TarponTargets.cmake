@@ -3,8 +3,10 @@
 add_library(tarpon_options INTERFACE)
 target_compile_options(tarpon_options INTERFACE -Wall -Wextra -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns falsely of overlapping memcpy in std::string's operator+ (GCC bug 105651).
-  target_compile_options(tarpon_options INTERFACE -Wno-restrict)
+  # GCC 12 warns falsely of the memcpy in std::string's operator+: of overlaps (GCC bug
+  # 105651) and, once its header is precompiled and so no system header, of bounds.
+  target_compile_options(tarpon_options INTERFACE
+    -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 target_include_directories(tarpon_options INTERFACE ${CMAKE_SOURCE_DIR}/include)
 # What TableGen writes is not ours to keep warning-free.
@@ -18,9 +20,38 @@ target_compile_definitions(tarpon_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_compile_options(tarpon_mlir INTERFACE -fno-exceptions)
 target_link_libraries(tarpon_mlir INTERFACE MLIR LLVM)
 
+# tarpon_precompile_mlir(TARGET OWNER [HEADER...])
+# Parses our ops and the dialects that kernels are made of once, for OWNER, after
+# the HEADERs; the other targets, which must be compiled with the same options,
+# take its result. Takes a third off the time of a build.
+# ccache does not cache files that use precompiled headers, and saves more than
+# they do: it has precedence.
+function(tarpon_precompile_mlir target owner)
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    return()
+  endif()
+  if(NOT target STREQUAL owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE
+    ${ARGN}
+    "${PROJECT_SOURCE_DIR}/include/tarpon/IR/TarponOps.h"
+    <mlir/Dialect/Arith/IR/Arith.h>
+    <mlir/Dialect/Func/IR/FuncOps.h>
+    <mlir/Dialect/LLVMIR/LLVMDialect.h>
+    <mlir/Dialect/Math/IR/Math.h>
+    <mlir/Dialect/MemRef/IR/MemRef.h>
+    <mlir/Dialect/SCF/IR/SCF.h>
+    <mlir/Dialect/Vector/IR/VectorOps.h>
+    <mlir/IR/Builders.h>
+    <mlir/IR/ImplicitLocOpBuilder.h>
+    <mlir/IR/OpImplementation.h>)
+endfunction()
+
 # tarpon_add_library(NAME SOURCE... [DEPENDS TARGET...] [LINK LIB...])
-# A static library. It sees MLIR only if it links tarpon_mlir, itself or
-# through another library.
+# A static library. It sees MLIR only if it links tarpon_mlir, itself or through
+# another library; what links it itself has its headers precompiled.
 function(tarpon_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
@@ -28,38 +59,24 @@ function(tarpon_add_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+  if("tarpon_mlir" IN_LIST ARG_LINK)
+    tarpon_precompile_mlir(${name} TarponIR)
+  endif()
   install(TARGETS ${name} ARCHIVE DESTINATION lib)
 endfunction()
 
-# tarpon_precompile_mlir(LIBRARY)
-# Parses the MLIR headers that every op needs once, for TarponIR, and reuses the
-# result in other libraries that link tarpon_mlir and set no options of their own.
-# Takes a quarter off the time to compile them. ccache does not cache files
-# that use precompiled headers, and saves more than they do: it has precedence.
-function(tarpon_precompile_mlir library)
-  if(CMAKE_CXX_COMPILER_LAUNCHER)
-    return()
-  endif()
-  if(NOT library STREQUAL "TarponIR")
-    target_precompile_headers(${library} REUSE_FROM TarponIR)
-    return()
-  endif()
-  target_precompile_headers(TarponIR PRIVATE
-    <mlir/Bytecode/BytecodeOpInterface.h>
-    <mlir/Dialect/Quant/IR/QuantTypes.h>
-    <mlir/IR/Builders.h>
-    <mlir/IR/Dialect.h>
-    <mlir/IR/OpDefinition.h>
-    <mlir/IR/OpImplementation.h>
-    <mlir/Interfaces/InferTypeOpInterface.h>
-    <mlir/Interfaces/SideEffectInterfaces.h>)
-endfunction()
-
-# tarpon_add_unit_test(NAME SOURCE... [LINK LIB...])
-# One GoogleTest executable, run by ctest as a whole.
+# tarpon_add_unit_test(NAME SOURCE... [COST SECONDS] [LINK LIB...])
+# One GoogleTest executable, run by ctest as a whole, those that take long first.
+# What links tarpon_mlir itself has its headers precompiled.
 function(tarpon_add_unit_test name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "COST" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE tarpon_options ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  if("tarpon_mlir" IN_LIST ARG_LINK)
+    tarpon_precompile_mlir(${name} TarponIRTests <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
+  if(ARG_COST)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
+  endif()
 endfunction()
