@@ -13,9 +13,11 @@ using namespace tarpon;
 /// In order of preference; the naive one comes last.
 ArrayRef<const Solver *> tarpon::getGpuSolvers() {
   static const Solver *const solvers[] = {
-      &getGpuDepthwise(), &getGpuConvImplicitGemm(), &getGpuWinogradF2x3(),
-      &getGpuGemm(),      &getGpuElementwise(),      &getGpuPool(),
-      &getGpuSoftmax(),   &getGpuLayerNorm(),        &getGpuReduce(),
+      &getGpuDepthwise(),    &getGpuConvImplicitGemm(),
+      &getGpuWinogradF2x3(), &getGpuGemm(),
+      &getGpuElementwise(),  &getGpuConvertLayout(),
+      &getGpuPool(),         &getGpuSoftmax(),
+      &getGpuLayerNorm(),    &getGpuReduce(),
       &getGpuNaive(),
   };
   return solvers;

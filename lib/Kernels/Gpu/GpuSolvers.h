@@ -13,6 +13,7 @@
 namespace tarpon {
 
 const Solver &getGpuConvImplicitGemm();
+const Solver &getGpuConvertLayout();
 const Solver &getGpuDepthwise();
 const Solver &getGpuElementwise();
 const Solver &getGpuGemm();

@@ -61,6 +61,10 @@ constexpr Case kCases[] = {
     {"bias", "gpu-elementwise-v1",
      "add(1x64x14x14xf16:nhwc, 1x64x1x1xf32)->1x64x14x14xf16:nhwc"},
     {"convert", "gpu-elementwise-v1", "convert(4x1000xf32)->4x1000xf16"},
+    {"to_nhwc", "gpu-convert-layout-v1",
+     "convert(1x64x56x56xf32)->1x64x56x56xf16:nhwc"},
+    {"to_nchw", "gpu-convert-layout-v1",
+     "convert(1x64x56x56xf16:nhwc)->1x64x56x56xf16"},
     {"pool", "gpu-pool-v1",
      "max_pool(1x64x14x14xf16:nhwc)->1x64x7x7xf16:nhwc {ceil_mode=0 "
      "dilations=1,1 kernel=3,3 pads=1,1,0,0 strides=2,2}"},
