@@ -3,10 +3,8 @@
 add_library(tarpon_options INTERFACE)
 target_compile_options(tarpon_options INTERFACE -Wall -Wextra -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns falsely of the memcpy in std::string's operator+: of overlaps (GCC bug
-  # 105651) and, once its header is precompiled and so no system header, of bounds.
-  target_compile_options(tarpon_options INTERFACE
-    -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+  # It warns falsely of an overlap in std::string's operator+ (GCC bug 105651).
+  target_compile_options(tarpon_options INTERFACE -Wno-restrict)
 endif()
 target_include_directories(tarpon_options INTERFACE ${CMAKE_SOURCE_DIR}/include)
 # What TableGen writes is not ours to keep warning-free.
@@ -29,6 +27,12 @@ target_link_libraries(tarpon_mlir INTERFACE MLIR LLVM)
 function(tarpon_precompile_mlir target owner)
   if(CMAKE_CXX_COMPILER_LAUNCHER)
     return()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # What is precompiled is no system header any longer, and the memcpy in std::string's
+    # operator+ makes it warn falsely of bounds.
+    target_compile_options(${target} PRIVATE
+      -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
   if(NOT target STREQUAL owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})

@@ -166,10 +166,12 @@ def check_kernels(graph_opt: GraphOpt, path: Path, dtype: str, layout: str) -> s
 
 def verifications(graph_opt: GraphOpt, path: Path) -> list[tuple[str, Test]]:
     """The tests that verify one model in every dtype and layout."""
+    # Of the tests that run side by side, not all should have all cores.
+    threads = {"nchw": ("--threads", "1"), "nhwc": ()}
 
     def verify(dtype: str, layout: str) -> Test:
         return lambda: graph_opt.accepts(
-            "verify", path, "--dtype", dtype, "--layout", layout
+            "verify", path, "--dtype", dtype, "--layout", layout, *threads[layout]
         )
 
     return [

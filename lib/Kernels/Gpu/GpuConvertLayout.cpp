@@ -7,10 +7,11 @@
 //
 // Each image is a matrix of channels and pixels that is transposed. A workgroup
 // reads a tile of it in the order of the source into LDS, as f32, and writes it
-// in the order of the target, so that both accesses are wide and neighbouring
-// lanes are neighbours in memory. The rows of the tile are one element longer
-// in LDS, so that the lanes that read a column find its elements in different
-// banks.
+// in the order of the target, so that neighbouring lanes are neighbours in
+// memory, and accesses wide where lines are whole vectors: three channels are
+// accessed one by one. The rows of the tile are one element longer in LDS:
+// lanes that read single elements of a column find them in different banks,
+// those that read vectors of them in a few.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
 
 using namespace mlir;
 using namespace tarpon;
@@ -42,10 +46,8 @@ public:
                                   const TargetInfo &target) const override;
   bool isValidConfig(const Problem &problem, const TargetInfo &target,
                      const PerfConfig &config) const override;
-  double expectedFraction(const Problem & /*problem*/,
-                          const TargetInfo & /*target*/) const override {
-    return 0.6;
-  }
+  double expectedFraction(const Problem &problem,
+                          const TargetInfo &target) const override;
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const override;
 };
@@ -71,10 +73,15 @@ struct Tile {
   /// Elements from one row to the next, in LDS.
   int64_t getPitch() const { return getColumns() + 1; }
   int64_t getLdsBytes() const { return rows * getPitch() * 4; }
-  /// Elements of the tiles that cover the matrix.
-  int64_t getCovered(const Matrix &matrix) const {
-    return divideCeil(matrix.rows, rows) *
-           divideCeil(matrix.columns, getColumns()) * kElements;
+  int64_t getRowTiles(const Matrix &matrix) const {
+    return divideCeil(matrix.rows, rows);
+  }
+  int64_t getColumnTiles(const Matrix &matrix) const {
+    return divideCeil(matrix.columns, getColumns());
+  }
+  /// How many tiles cover the matrix.
+  int64_t getCount(const Matrix &matrix) const {
+    return getRowTiles(matrix) * getColumnTiles(matrix);
   }
 };
 
@@ -151,28 +158,40 @@ static void emitLoads(GpuKernelBuilder &b, const TransposeKernel &kernel,
   }
 }
 
-/// Writes the tile, column by column.
+/// The vector of a column of the tile that begins in this row.
+static Value loadColumn(GpuKernelBuilder &b, const TransposeKernel &kernel,
+                        Value row, Value column) {
+  Value pointer = getLdsPointer(b, kernel.tile, row, column);
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < kernel.storeVector; ++lane)
+    elements.push_back(b.load(
+        b.offset(pointer, lane * kernel.tile.getPitch() * 4), b.getF32Type()));
+  if (elements.size() == 1)
+    return elements.front();
+  Type type = b.vec(b.getF32Type(), kernel.storeVector);
+  return vector::FromElementsOp::create(b, type, elements);
+}
+
+/// Writes the tile, column by column. All of it is in LDS, whether the matrix
+/// has it or not, so that what is read there needs no condition.
 static void emitStores(GpuKernelBuilder &b, const TransposeKernel &kernel,
                        const TilePlace &place) {
   BoundFlatTensor to = kernel.target.bind(b);
   int64_t vector = kernel.storeVector;
+  auto getPlace = [&](int64_t i) {
+    return getVectorPlace(b, i, kernel.tile.rows, vector);
+  };
+  SmallVector<Value> loaded;
   for (int64_t i : getVectors(vector)) {
-    auto [inColumn, inRow] = getVectorPlace(b, i, kernel.tile.rows, vector);
+    auto [inColumn, inRow] = getPlace(i);
+    loaded.push_back(loadColumn(b, kernel, inRow, inColumn));
+  }
+  for (int64_t i : getVectors(vector)) {
+    auto [inColumn, inRow] = getPlace(i);
     Value row = b.add(place.row, inRow), column = b.add(place.column, inColumn);
     Value exists = b.andI(b.slt(row, place.rows), b.slt(column, place.columns));
-    b.ifThen(exists, [&, inRow = inRow, inColumn = inColumn] {
-      Value pointer = getLdsPointer(b, kernel.tile, inRow, inColumn);
-      SmallVector<Value> elements;
-      for (int64_t lane = 0; lane < vector; ++lane)
-        elements.push_back(
-            b.load(b.offset(pointer, lane * kernel.tile.getPitch() * 4),
-                   b.getF32Type()));
-      Value value = vector == 1
-                        ? elements.front()
-                        : vector::FromElementsOp::create(
-                              b, b.vec(b.getF32Type(), vector), elements)
-                              .getResult();
-      Value offset = b.add(b.mul(column, place.rows), row);
+    Value offset = b.add(b.mul(column, place.rows), row);
+    b.ifThen(exists, [&, value = loaded[i]] {
       to.store(b, value, b.add(place.image, offset));
     });
   }
@@ -195,6 +214,26 @@ void TransposeKernel::emit(KernelBuilder &builder) const {
 // The solver
 //===----------------------------------------------------------------------===//
 
+/// From flat tiles to tall ones; one of the two suits few channels. The square
+/// is the first.
+static constexpr int64_t kTileRows[] = {64, 4, 16, 256, 1024};
+
+/// The tiles that leave the least of themselves empty.
+static Tile chooseTile(const Matrix &matrix) {
+  return {*llvm::min_element(kTileRows, [&](int64_t a, int64_t b) {
+    return Tile{a}.getCount(matrix) < Tile{b}.getCount(matrix);
+  })};
+}
+
+/// With the tile that needs the most.
+static int64_t getMostLanes(const Problem &problem) {
+  Matrix matrix = Matrix::of(problem);
+  int64_t tiles = 0;
+  for (int64_t rows : kTileRows)
+    tiles = std::max(tiles, Tile{rows}.getCount(matrix));
+  return problem.result.shape[0] * tiles * Tile::kWorkgroup;
+}
+
 Applicability
 GpuConvertLayout::isApplicable(const Problem &problem,
                                const TargetInfo & /*target*/) const {
@@ -209,28 +248,31 @@ GpuConvertLayout::isApplicable(const Problem &problem,
     return Applicability::no("is not between nchw and nhwc");
   if (from.shape != to.shape || to.rank() < 3)
     return Applicability::no("operand and result need one shape, with pixels");
-  if (!problem.epilogue.empty() || problem.hasSlices())
-    return Applicability::no("has an epilogue or slices");
+  if (!problem.epilogue.empty())
+    return Applicability::no("has an epilogue");
   if (!isVectorizable(from))
     return Applicability::no("the operand is stored in another type than f32, "
                              "f16, bf16 or a per-tensor quantised one");
   if (Applicability answer = checkIndexable(problem); !answer)
     return answer;
+  if (getMostLanes(problem) > std::numeric_limits<uint32_t>::max())
+    return Applicability::no("has too many small images for one launch");
   return VectorOutput::check(problem);
 }
 
-/// From flat tiles, for few channels, to tall ones. The square is the first.
-static constexpr int64_t kTileRows[] = {64, 4, 16, 256, 1024};
+/// As much of the bandwidth as is left when tiles are partly empty.
+double GpuConvertLayout::expectedFraction(const Problem &problem,
+                                          const TargetInfo & /*target*/) const {
+  Matrix matrix = Matrix::of(problem);
+  int64_t covered = chooseTile(matrix).getCount(matrix) * Tile::kElements;
+  return 0.6 * static_cast<double>(matrix.rows * matrix.columns) /
+         static_cast<double>(covered);
+}
 
-/// The tile that leaves the least of itself empty.
 PerfConfig
 GpuConvertLayout::defaultConfig(const Problem &problem,
                                 const TargetInfo & /*target*/) const {
-  Matrix matrix = Matrix::of(problem);
-  int64_t best = *llvm::min_element(kTileRows, [&](int64_t a, int64_t b) {
-    return Tile{a}.getCovered(matrix) < Tile{b}.getCovered(matrix);
-  });
-  return {{"tile_rows", best}};
+  return {{"tile_rows", chooseTile(Matrix::of(problem)).rows}};
 }
 
 std::vector<PerfConfig>
@@ -269,8 +311,6 @@ SolutionPlan GpuConvertLayout::plan(const Problem &problem,
   const TensorDesc &from = problem.operands[0], &to = problem.result;
   Matrix matrix = Matrix::of(problem);
   Tile tile{config.get("tile_rows")};
-  int64_t rowTiles = divideCeil(matrix.rows, tile.rows);
-  int64_t columnTiles = divideCeil(matrix.columns, tile.getColumns());
   TransposeKernel kernel{
       .tile = tile,
       .loadVector = chooseVector(from, matrix.columns, tile.getColumns()),
@@ -279,8 +319,8 @@ SolutionPlan GpuConvertLayout::plan(const Problem &problem,
       .target = FlatTensor(launch, {BufferSlot::Result, 0}, to),
       .rows = launch.addParam(matrix.rows),
       .columns = launch.addParam(matrix.columns),
-      .rowTiles = MagicDivisor(launch, rowTiles),
-      .columnTiles = MagicDivisor(launch, columnTiles)};
+      .rowTiles = MagicDivisor(launch, tile.getRowTiles(matrix)),
+      .columnTiles = MagicDivisor(launch, tile.getColumnTiles(matrix))};
   std::string symbol = joinSymbol(
       {("convert_layout" + Twine(tile.rows) + "_" + Twine(kernel.loadVector) +
         "x" + Twine(kernel.storeVector))
@@ -288,7 +328,7 @@ SolutionPlan GpuConvertLayout::plan(const Problem &problem,
        kernel.source.symbolPart(), "to", kernel.target.symbolPart()});
   finishGpuLaunch(
       plan, launch, symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },
-      to.shape[0] * rowTiles * columnTiles, Tile::kWorkgroup,
+      to.shape[0] * tile.getCount(matrix), Tile::kWorkgroup,
       tile.getLdsBytes());
   return plan;
 }

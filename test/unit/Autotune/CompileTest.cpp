@@ -115,20 +115,6 @@ TEST_F(CompileTest, WithoutASearchNothingIsMeasured) {
   EXPECT_EQ(findJournal(), "");
 }
 
-TEST_F(CompileTest, EveryTinyModelCompilesInEveryDtype) {
-  for (const char *model :
-       {"tiny_resnet", "tiny_inception", "tiny_mobilenet", "tiny_operators",
-        "tiny_opset7", "tiny_qdq", "tiny_external", "tiny_symbolic"})
-    for (const char *dtype : {"fp32", "fp16", "bf16", "int8"})
-      for (const char *layout : {"nchw", "nhwc"}) {
-        CompileOptions options = getOptions(model);
-        options.dtype = *parseDtypeKnob(dtype);
-        options.layout = *parseLayoutKnob(layout);
-        EXPECT_EQ(getError(options), "")
-            << model << " " << dtype << " " << layout;
-      }
-}
-
 TEST_F(CompileTest, PickGlobalIsReplayedBitByBit) {
   CompileOptions options = getGlobalOptions("tiny_resnet");
   options.dtype = *parseDtypeKnob("fp32,int8");

@@ -87,6 +87,53 @@ TEST_P(GpuInstructions, areWide) {
   }
 }
 
+/// The side that is accessed across the lines of the source, too.
+TEST(GpuConvertLayout, StoresAreWide) {
+  for (const Case &test : kCases) {
+    if (llvm::StringRef(test.solver) != "gpu-convert-layout-v1")
+      continue;
+    EXPECT_THAT(getAssembly(test, "gfx942"), HasSubstr("global_store_dwordx4"))
+        << test.name;
+    EXPECT_THAT(getAssembly(test, "gfx1100"), HasSubstr("global_store_b128"))
+        << test.name;
+  }
+}
+
+/// Why the solver does not take the problem; empty if it does.
+std::string getLayoutRefusal(const char *key) {
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("gfx942"));
+  auto problem = parseProblem(key);
+  EXPECT_TRUE(mlir::succeeded(problem)) << key;
+  const Solver &solver = *findSolver("gpu-convert-layout-v1");
+  return checkApplicable(solver, *problem, target).getReason().str();
+}
+
+TEST(GpuConvertLayout, SaysWhatItDoesNotTake) {
+  EXPECT_EQ(getLayoutRefusal("convert(1x8x4x4xf16)->1x8x4x4xf16:nhwc"), "");
+  EXPECT_EQ(getLayoutRefusal("convert(1x8x4x4xf16)->1x8x4x4xf16:nhwc | relu"),
+            "has an epilogue");
+  EXPECT_EQ(getLayoutRefusal("convert(1x8x4x4xf16)->1x8x4x4xf32"),
+            "is not between nchw and nhwc");
+  EXPECT_EQ(getLayoutRefusal("convert(1x8x4x4xf16)->1x8x4x4xf16:nchw8c"),
+            "is not between nchw and nhwc");
+  EXPECT_EQ(
+      getLayoutRefusal("convert(16777216x2x2x1xf16)->16777216x2x2x1xf16:nhwc"),
+      "has too many small images for one launch");
+}
+
+/// A tile that an image fills by half has half of the bandwidth.
+TEST(GpuConvertLayout, CountsWhatTilesLeaveEmpty) {
+  GpuTarget gpu = *parseGpuTarget("gfx942");
+  TargetInfo target = makeGpuTargetInfo(gpu);
+  const Solver &solver = *findSolver("gpu-convert-layout-v1");
+  auto getFraction = [&](const char *key) {
+    return solver.expectedFraction(*parseProblem(key), target);
+  };
+  double full = getFraction("convert(1x64x8x8xf16)->1x64x8x8xf16:nhwc");
+  EXPECT_DOUBLE_EQ(getFraction("convert(1x32x8x8xf16)->1x32x8x8xf16:nhwc"),
+                   full / 2);
+}
+
 /// What HIP is told, and what decides how many registers a lane may have.
 TEST(GpuWorkgroup, IsInTheCodeObject) {
   for (const char *name : {"gfx942", "gfx1100"})

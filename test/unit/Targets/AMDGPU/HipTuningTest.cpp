@@ -178,7 +178,7 @@ static size_t getLast(const Layer &layer) {
                                                             : count - 1;
 }
 
-/// Times by which it is none that does, nor as fast as the launches of others.
+/// Times by which it never wins: more than the launches of any other take.
 static std::string slowArbiter(const Package &package) {
   std::string times;
   for (const Layer &layer : package.layers)
