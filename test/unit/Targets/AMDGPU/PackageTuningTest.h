@@ -202,6 +202,7 @@ protected:
 
 inline std::vector<std::string> getSolvers(const runtime::Package &package) {
   std::vector<std::string> solvers;
+  solvers.reserve(package.layers.size());
   for (const runtime::Layer &layer : package.layers)
     solvers.push_back(layer.solver);
   return solvers;
@@ -210,6 +211,7 @@ inline std::vector<std::string> getSolvers(const runtime::Package &package) {
 inline std::vector<MeasurementStatus>
 getStatuses(const std::vector<Measurement> &results) {
   std::vector<MeasurementStatus> statuses;
+  statuses.reserve(results.size());
   for (const Measurement &result : results)
     statuses.push_back(result.status);
   return statuses;
