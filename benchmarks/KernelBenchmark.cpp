@@ -22,7 +22,7 @@
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include <benchmark/benchmark.h>
 

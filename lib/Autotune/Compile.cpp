@@ -66,6 +66,7 @@ private:
   Status fallBack(const std::string &what);
 
   bool wantsTuning() const;
+  bool namesModel() const;
   Status makeKernelCompiler();
   JournalContext getJournalContext() const;
   Result<CalibrationInputs> getCalibration();
@@ -265,6 +266,11 @@ Status Compilation::reportIgnored(const Journal &store) {
   return runtime::success();
 }
 
+/// Whether the model's digest is read or written.
+bool Compilation::namesModel() const {
+  return wantsTuning() || !options.replay.empty() || !options.output.empty();
+}
+
 Status Compilation::importModel() {
   std::vector<std::string> remarks;
   ErrorCapture errors(
@@ -272,6 +278,8 @@ Status Compilation::importModel() {
   ImportOptions importOptions;
   importOptions.batch = options.batch;
   importOptions.assumedInputs = options.assumedInputs;
+  importOptions.digest = namesModel();
+  importOptions.threads = static_cast<int>(options.threads);
   module = importOnnx(context, options.model, importOptions);
   if (!module)
     return errors.getError("cannot import " + options.model);

@@ -10,7 +10,7 @@
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Passes/Pipelines.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "mlir/Pass/PassManager.h"
 

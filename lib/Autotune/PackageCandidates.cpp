@@ -12,7 +12,7 @@
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

@@ -11,7 +11,7 @@
 #include "tarpon/Autotune/Policy.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/ThreadPool.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -7,7 +7,7 @@
 
 #include "Replay.h"
 
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include <map>
 

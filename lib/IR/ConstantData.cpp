@@ -105,10 +105,10 @@ static bool isSplatData(ArrayRef<char> bytes, size_t elementBytes) {
 }
 
 /// Moves the bytes into a blob that the context owns.
-static ElementsAttr makeResourceAttr(RankedTensorType type,
-                                     std::vector<char> bytes) {
-  auto owner = std::make_unique<std::vector<char>>(std::move(bytes));
-  ArrayRef<char> data(*owner);
+template <typename Bytes>
+static ElementsAttr makeResourceAttr(RankedTensorType type, Bytes bytes) {
+  auto owner = std::make_unique<Bytes>(std::move(bytes));
+  ArrayRef<char> data(owner->data(), owner->size());
   AsmResourceBlob blob(
       data, /*dataAlignment=*/alignof(std::max_align_t),
       [owner = std::move(owner)](void *, size_t, size_t) {},
@@ -116,18 +116,29 @@ static ElementsAttr makeResourceAttr(RankedTensorType type,
   return DenseResourceElementsAttr::get(type, "tarpon", std::move(blob));
 }
 
-ElementsAttr tarpon::makeConstantAttr(RankedTensorType type,
-                                      std::vector<char> bytes) {
+template <typename Bytes>
+static ElementsAttr makeAttr(RankedTensorType type, Bytes bytes) {
   Type storage = getStorageType(type.getElementType());
   auto storedType = RankedTensorType::get(type.getShape(), storage);
   size_t elementBytes = getElementBytes(storage);
   assert(bytes.size() == storedType.getNumElements() * elementBytes &&
          "wrong number of bytes");
-  if (isSplatData(bytes, elementBytes))
-    return makeSplatAttr(storedType, ArrayRef(bytes).take_front(elementBytes));
+  ArrayRef<char> data(bytes.data(), bytes.size());
+  if (isSplatData(data, elementBytes))
+    return makeSplatAttr(storedType, data.take_front(elementBytes));
   if (storedType.getNumElements() <= maxInlineElements)
-    return makeDenseAttr(storedType, bytes);
+    return makeDenseAttr(storedType, data);
   return makeResourceAttr(storedType, std::move(bytes));
+}
+
+ElementsAttr tarpon::makeConstantAttr(RankedTensorType type,
+                                      std::vector<char> bytes) {
+  return makeAttr(type, std::move(bytes));
+}
+
+ElementsAttr tarpon::makeConstantAttr(RankedTensorType type,
+                                      std::string bytes) {
+  return makeAttr(type, std::move(bytes));
 }
 
 Value tarpon::createConstant(OpBuilder &builder, Location location,
@@ -170,6 +181,13 @@ std::vector<char> tarpon::getConstantBytes(ElementsAttr attr) {
   for (size_t at = 0; at < bytes.size(); at += elementBytes)
     std::memcpy(bytes.data() + at, stored.data(), elementBytes);
   return bytes;
+}
+
+ArrayRef<char> tarpon::getStoredBytes(ElementsAttr attr) {
+  std::optional<ConstantView> view = ConstantView::get(attr);
+  if (!view || view->isSplat() || view->isUnpacked())
+    return {};
+  return view->getStored();
 }
 
 std::vector<float> tarpon::getConstantFloats(ElementsAttr attr) {

@@ -27,6 +27,8 @@ public:
   mlir::RankedTensorType getType() const { return type; }
   const ScalarAccess &getAccess() const { return *access; }
   bool isSplat() const { return splat; }
+  /// Whether the stored elements are this view's own.
+  bool isUnpacked() const { return unpacked.has_value(); }
   int64_t getNumElements() const { return type.getNumElements(); }
   int64_t getNumStored() const { return splat ? 1 : getNumElements(); }
   /// The stored elements; i1 takes one byte each.

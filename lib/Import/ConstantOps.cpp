@@ -34,7 +34,7 @@ void importCast(OnnxNode &node) {
 
 static void importTensor(OnnxNode &node) {
   if (std::optional<OnnxTensor> tensor = node.getTensor("value"))
-    node.setOutput(0, node.createConstant(*tensor));
+    node.setOutput(0, node.createConstant(std::move(*tensor)));
 }
 
 static void importFloats(OnnxNode &node, ArrayRef<float> values, bool scalar) {
@@ -80,7 +80,7 @@ void importConstantOfShape(OnnxNode &node) {
       return;
     }
     tensor->shape.clear();
-    value = node.createConstant(*tensor);
+    value = node.createConstant(std::move(*tensor));
   }
   node.setOutput(0, node.splat(value, *shape));
 }

@@ -9,6 +9,7 @@
 
 #include "ModelInputs.h"
 #include "tarpon/IR/ConstantData.h"
+#include "tarpon/IR/ParallelFor.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -42,24 +43,28 @@ void GraphBuilder::countUses() {
 }
 
 LogicalResult GraphBuilder::readInitializers() {
+  std::vector<OnnxTensor> tensors;
   for (onnx::TensorProto &proto : *model.getGraph().mutable_initializer()) {
     runtime::Result<OnnxTensor> tensor =
-        readTensor(proto, &model.getExternalData());
+        takeTensor(proto, &model.getExternalData());
     if (!tensor)
       return model.emitError()
              << "initialiser '" << proto.name() << "': " << tensor.message();
-    Finiteness finiteness = checkFinite(tensor->dtype, tensor->bytes);
-    if (finiteness == Finiteness::HasNaN)
+    tensors.push_back(std::move(*tensor));
+  }
+  std::vector<Finiteness> finiteness(tensors.size());
+  parallelFor(tensors.size(), model.getThreads(), [&](size_t i) {
+    finiteness[i] = checkFinite(tensors[i].dtype, tensors[i].bytes);
+  });
+  for (auto [tensor, worst] : llvm::zip_equal(tensors, finiteness)) {
+    if (worst == Finiteness::HasNaN)
       return model.emitError()
-             << "initialiser '" << proto.name() << "' contains NaN";
-    graph.hasInf |= finiteness == Finiteness::HasInf;
-    // The weights of a large model should not be in memory twice.
-    proto.clear_raw_data();
-    Type elementType =
-        getElementType(graph.builder.getContext(), tensor->dtype);
-    graph.initializers[proto.name()] =
-        makeConstantAttr(RankedTensorType::get(tensor->shape, elementType),
-                         std::move(tensor->bytes));
+             << "initialiser '" << tensor.name << "' contains NaN";
+    graph.hasInf |= worst == Finiteness::HasInf;
+    Type elementType = getElementType(graph.builder.getContext(), tensor.dtype);
+    graph.initializers[tensor.name] =
+        makeConstantAttr(RankedTensorType::get(tensor.shape, elementType),
+                         std::move(tensor.bytes));
   }
   return success();
 }
@@ -278,8 +283,9 @@ void GraphBuilder::setAttributes() {
     outputs.push_back(output.name());
   function->setAttr("tarpon.model_name",
                     builder.getStringAttr(model.getName()));
-  function->setAttr("tarpon.model_sha256",
-                    builder.getStringAttr(model.getSha256()));
+  if (model.hasDigest())
+    function->setAttr("tarpon.model_sha256",
+                      builder.getStringAttr(model.getSha256()));
   function->setAttr("tarpon.input_names", builder.getStrArrayAttr(inputs));
   function->setAttr("tarpon.output_names", builder.getStrArrayAttr(outputs));
   SmallVector<StringRef> assumed;

@@ -9,10 +9,13 @@
 
 #include "GraphChecks.h"
 #include "tarpon/Runtime/Sha256.h"
+#include "tarpon/Runtime/ThreadPool.h"
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <algorithm>
 
 using namespace mlir;
 
@@ -22,24 +25,27 @@ static std::string computeSha256(StringRef bytes) {
   return runtime::Sha256().update(bytes).finishHex();
 }
 
-ModelReader::ModelReader(Location loc, StringRef path)
-    : loc(loc), path(path), external(path) {}
+ModelReader::ModelReader(Location loc, StringRef path, int threads)
+    : loc(loc), path(path),
+      threads(threads > 0 ? threads : runtime::availableCores()),
+      external(path) {}
 
 InFlightDiagnostic ModelReader::emitError() const {
   return mlir::emitError(loc) << path << ": ";
 }
 
 std::unique_ptr<ModelReader> ModelReader::create(MLIRContext *context,
-                                                 StringRef path) {
+                                                 StringRef path, int threads,
+                                                 bool digest) {
   Location loc = FileLineColLoc::get(context, path, 0, 0);
-  std::unique_ptr<ModelReader> model(new ModelReader(loc, path));
-  if (failed(model->parse()) || failed(model->readOpset()) ||
+  std::unique_ptr<ModelReader> model(new ModelReader(loc, path, threads));
+  if (failed(model->parse(digest)) || failed(model->readOpset()) ||
       failed(model->checkGraph()))
     return nullptr;
   return model;
 }
 
-LogicalResult ModelReader::parse() {
+LogicalResult ModelReader::parse(bool wantsDigest) {
   if (llvm::sys::fs::is_directory(path))
     return emitError() << "is a folder, not a model file";
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
@@ -48,13 +54,18 @@ LogicalResult ModelReader::parse() {
     return emitError() << "cannot read the file: "
                        << buffer.getError().message();
   file = std::move(*buffer);
-  std::string reason = parseProto(file->getBuffer(), proto);
+  // Hashing reads all of the file, so it runs beside the rest.
+  if (wantsDigest)
+    digest = std::async(std::launch::async, computeSha256, file->getBuffer());
+  // Starting a thread takes as long as parsing some of it.
+  constexpr size_t kBytesPerThread = 1 << 20;
+  threads = static_cast<int>(
+      std::min<size_t>(threads, 1 + file->getBufferSize() / kBytesPerThread));
+  std::string reason = parseModel(file->getBuffer(), threads, proto);
   if (!reason.empty())
     return emitError() << "not an ONNX model: " << reason;
   if (!proto.has_graph())
     return emitError() << "not an ONNX model: it has no graph";
-  // Hashing reads all of the file, so it runs beside the rest.
-  digest = std::async(std::launch::async, computeSha256, file->getBuffer());
   return success();
 }
 

@@ -30,9 +30,11 @@ constexpr int64_t maxOpset = 21;
 /// operators.
 class ModelReader {
 public:
-  /// Reads the model at `path`; null, and a diagnostic, on failure.
+  /// Reads the model at `path`, on `threads` threads at most (0: one per core),
+  /// and computes its digest on request; null, and a diagnostic, on failure.
   static std::unique_ptr<ModelReader> create(mlir::MLIRContext *context,
-                                             llvm::StringRef path);
+                                             llvm::StringRef path, int threads,
+                                             bool digest);
 
   /// The graph is mutable so that data can be dropped once it was copied.
   onnx::GraphProto &getGraph() { return *proto.mutable_graph(); }
@@ -44,8 +46,11 @@ public:
   /// The graph's name, or else the file's.
   std::string getName() const;
 
+  /// On how many threads it is worth while to work on the weights.
+  int getThreads() const { return threads; }
+  bool hasDigest() const { return digest.valid(); }
   /// See ModelInfo::sha256. Waits for the digest, which is being computed since
-  /// the file was read.
+  /// the file was opened.
   std::string getSha256();
 
   /// "<OpType> node '<name>' in <file>": how messages speak of a node.
@@ -57,8 +62,8 @@ public:
   mlir::InFlightDiagnostic emitError() const;
 
 private:
-  ModelReader(mlir::Location loc, llvm::StringRef path);
-  mlir::LogicalResult parse();
+  ModelReader(mlir::Location loc, llvm::StringRef path, int threads);
+  mlir::LogicalResult parse(bool wantsDigest);
   mlir::LogicalResult readOpset();
   mlir::LogicalResult checkGraph();
 
@@ -67,6 +72,7 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> file;
   onnx::ModelProto proto;
   int64_t opset = 0;
+  int threads;
   ExternalData external;
   /// Declared last: it reads the file until it is done.
   std::future<std::string> digest;

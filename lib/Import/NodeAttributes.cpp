@@ -111,8 +111,9 @@ std::optional<OnnxTensor> OnnxNode::getTensor(StringRef name) {
       emitError() << "attribute '" << name << "' is missing";
     return std::nullopt;
   }
+  onnx::TensorProto proto = attribute->t();
   runtime::Result<OnnxTensor> tensor =
-      readTensor(attribute->t(), &graph.model.getExternalData());
+      takeTensor(proto, &graph.model.getExternalData());
   if (!tensor) {
     emitError() << "attribute '" << name << "': " << tensor.message();
     return std::nullopt;

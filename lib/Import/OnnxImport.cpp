@@ -18,7 +18,8 @@ namespace tarpon {
 OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, StringRef path,
                                  const ImportOptions &options) {
   context.loadDialect<TarponDialect, func::FuncDialect, quant::QuantDialect>();
-  std::unique_ptr<ModelReader> model = ModelReader::create(&context, path);
+  std::unique_ptr<ModelReader> model =
+      ModelReader::create(&context, path, options.threads, options.digest);
   if (!model)
     return nullptr;
   return GraphBuilder(*model, options, &context).build();

@@ -15,7 +15,8 @@ namespace tarpon {
 
 mlir::FailureOr<std::vector<std::string>>
 readOnnxInputNames(mlir::MLIRContext &context, llvm::StringRef path) {
-  std::unique_ptr<ModelReader> model = ModelReader::create(&context, path);
+  std::unique_ptr<ModelReader> model =
+      ModelReader::create(&context, path, /*threads=*/0, /*digest=*/false);
   if (!model)
     return mlir::failure();
   const onnx::GraphProto &graph = model->getGraph();

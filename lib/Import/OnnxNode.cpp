@@ -172,10 +172,12 @@ Value OnnxNode::createConstant(RankedTensorType type, std::vector<char> bytes) {
   return tarpon::createConstant(graph.builder, loc, type, std::move(bytes));
 }
 
-Value OnnxNode::createConstant(const OnnxTensor &tensor) {
+Value OnnxNode::createConstant(OnnxTensor tensor) {
   Type elementType = getElementType(graph.builder.getContext(), tensor.dtype);
-  return createConstant(RankedTensorType::get(tensor.shape, elementType),
-                        tensor.bytes);
+  auto type = RankedTensorType::get(tensor.shape, elementType);
+  return ConstantOp::create(graph.builder, loc, type,
+                            makeConstantAttr(type, std::move(tensor.bytes)),
+                            /*quantizedType=*/TypeAttr());
 }
 
 Value OnnxNode::createInts(ArrayRef<int64_t> ints, bool scalar) {

@@ -93,7 +93,7 @@ public:
 
   mlir::Value createConstant(mlir::RankedTensorType type,
                              std::vector<char> bytes);
-  mlir::Value createConstant(const OnnxTensor &tensor);
+  mlir::Value createConstant(OnnxTensor tensor);
   /// A tensor of shape [ints.size()], or a scalar.
   mlir::Value createInts(llvm::ArrayRef<int64_t> ints, bool scalar = false);
   /// A tensor without dimensions of the given float type.

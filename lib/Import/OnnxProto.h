@@ -21,6 +21,10 @@ namespace tarpon {
 std::string parseProto(llvm::StringRef bytes,
                        google::protobuf::MessageLite &message);
 
+/// The same of a model, on so many threads.
+std::string parseModel(llvm::StringRef bytes, int threads,
+                       onnx::ModelProto &model);
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_IMPORT_ONNXPROTO_H

@@ -46,7 +46,7 @@ readOnnxTensorFile(const std::string &path) {
   std::string reason = parseProto((*file)->getBuffer(), proto);
   if (!reason.empty())
     return runtime::Error{"'" + path + "' is not an ONNX tensor: " + reason};
-  runtime::Result<OnnxTensor> tensor = readTensor(proto, nullptr);
+  runtime::Result<OnnxTensor> tensor = takeTensor(proto, nullptr);
   if (!tensor)
     return runtime::Error{"'" + path + "': " + tensor.message()};
   auto result = runtime::HostTensor::create(tensor->dtype, tensor->shape);

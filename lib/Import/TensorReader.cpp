@@ -148,8 +148,8 @@ std::string describeOnnxType(int32_t onnxType) {
 
 /// Copies a repeated field, element by element, into `Stored`s.
 template <typename Stored, typename Field>
-static std::vector<char> narrow(const Field &field) {
-  std::vector<char> bytes(field.size() * sizeof(Stored));
+static std::string narrow(const Field &field) {
+  std::string bytes(field.size() * sizeof(Stored), 0);
   char *out = bytes.data();
   for (auto value : field) {
     Stored stored = static_cast<Stored>(value);
@@ -160,8 +160,8 @@ static std::vector<char> narrow(const Field &field) {
 }
 
 /// The elements from the typed field that ONNX assigns to the dtype.
-static std::vector<char> readTypedField(const onnx::TensorProto &tensor,
-                                        DType dtype) {
+static std::string readTypedField(const onnx::TensorProto &tensor,
+                                  DType dtype) {
   switch (dtype) {
   case DType::F32:
     return narrow<float>(tensor.float_data());
@@ -188,24 +188,22 @@ static std::vector<char> readTypedField(const onnx::TensorProto &tensor,
   llvm_unreachable("unknown dtype");
 }
 
-static Result<std::vector<char>> readBytes(const onnx::TensorProto &tensor,
-                                           DType dtype,
-                                           ExternalData *external) {
+static Result<std::string> takeBytes(onnx::TensorProto &tensor, DType dtype,
+                                     ExternalData *external) {
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
     if (!external)
       return error("external data is not allowed here");
     Result<StringRef> bytes = external->find(tensor);
     if (!bytes)
       return bytes.error();
-    return std::vector<char>(bytes->begin(), bytes->end());
+    return bytes->str();
   }
   if (!tensor.has_raw_data())
     return readTypedField(tensor, dtype);
-  const std::string &raw = tensor.raw_data();
-  return std::vector<char>(raw.begin(), raw.end());
+  return std::move(*tensor.mutable_raw_data());
 }
 
-Result<OnnxTensor> readTensor(const onnx::TensorProto &tensor,
+Result<OnnxTensor> takeTensor(onnx::TensorProto &tensor,
                               ExternalData *external) {
   std::optional<DType> dtype = getDType(tensor.data_type());
   if (!dtype)
@@ -220,7 +218,7 @@ Result<OnnxTensor> readTensor(const onnx::TensorProto &tensor,
   std::optional<int64_t> count = countElements(result.shape);
   if (!count)
     return error("the shape has a negative dimension or is too large");
-  Result<std::vector<char>> bytes = readBytes(tensor, *dtype, external);
+  Result<std::string> bytes = takeBytes(tensor, *dtype, external);
   if (!bytes)
     return bytes.error();
   result.bytes = std::move(*bytes);

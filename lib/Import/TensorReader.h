@@ -25,7 +25,8 @@ struct OnnxTensor {
   std::string name;
   runtime::DType dtype = runtime::DType::F32;
   std::vector<int64_t> shape;
-  std::vector<char> bytes;
+  /// A string, as protobuf keeps them, so that large ones need not be copied.
+  std::string bytes;
 };
 
 /// Tensors above this many elements are refused, which keeps every size and
@@ -50,9 +51,9 @@ std::optional<runtime::DType> getDType(mlir::Type elementType);
 /// For messages: "1 (FLOAT)".
 std::string describeOnnxType(int32_t onnxType);
 
-/// Reads the data of `tensor`, from its fields or through `external`; without
+/// Takes the data out of `tensor`, or reads it through `external`; without
 /// `external`, external data is an error.
-runtime::Result<OnnxTensor> readTensor(const onnx::TensorProto &tensor,
+runtime::Result<OnnxTensor> takeTensor(onnx::TensorProto &tensor,
                                        ExternalData *external);
 
 /// The worst of what the elements of that dtype hold; Finite if they are no

@@ -97,7 +97,7 @@ static std::map<int64_t, int64_t> findConstants(const Package &package) {
 }
 
 /// The bytes up to the zeros that align what follows.
-static std::string_view view(const std::vector<char> &bytes, int64_t offset,
+static std::string_view view(const AlignedBytes &bytes, int64_t offset,
                              int64_t end) {
   std::string_view text(bytes.data() + offset,
                         static_cast<size_t>(end - offset));

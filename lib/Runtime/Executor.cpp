@@ -75,7 +75,8 @@ struct Executor::State {
   Package package;
   ExecutorOptions options;
   std::shared_ptr<Shared> shared;
-  AlignedBuffer constants, arena;
+  AlignedBytes constants;
+  AlignedBuffer arena;
   Border inputs, outputs;
   std::vector<void *> pointers;
   /// Which pointers are so many bytes into the caller's arena.
@@ -84,7 +85,7 @@ struct Executor::State {
   /// One past the last launch of each layer.
   std::vector<size_t> layerEnds;
 
-  Status allocate(std::span<const char> constantBytes);
+  Status allocate();
   Status prepare();
   Status prepareLaunch(const Launch &launch);
   void resolve(const BufferRef &buffer);
@@ -177,13 +178,11 @@ static Status allocateBorder(Border &border,
   return success();
 }
 
-Status Executor::State::allocate(std::span<const char> constantBytes) {
-  if (Status status =
-          allocateInto(constants, static_cast<int64_t>(constantBytes.size()));
-      !status)
-    return status;
-  if (!constantBytes.empty())
-    std::memcpy(constants.data(), constantBytes.data(), constantBytes.size());
+/// All but the constants, which are there.
+Status Executor::State::allocate() {
+  // An empty constant has an address, too.
+  if (constants.empty())
+    constants.reserve(1);
   if (Status status =
           allocateInto(arena, options.callerArena ? 0 : package.arenaBytes);
       !status)
@@ -258,13 +257,13 @@ Result<std::unique_ptr<Executor>> Executor::create(Package package,
 
   std::unique_ptr<Executor> executor(new Executor());
   State &state = *executor->state;
-  std::vector<char> constants = std::move(package.constants);
+  state.constants = std::move(package.constants);
   package.constants = {};
   package.kernels = {};
   state.package = std::move(package);
   state.options = options;
   state.shared = std::move(*shared);
-  if (Status status = state.allocate(constants); !status)
+  if (Status status = state.allocate(); !status)
     return refusal(state.package, status.message());
   if (Status status = state.prepare(); !status)
     return refusal(state.package, status.message());
@@ -277,9 +276,8 @@ Result<std::unique_ptr<Executor>> Executor::replicate() const {
   copy.package = state->package;
   copy.options = state->options;
   copy.shared = state->shared;
-  std::span<const char> constants(state->constants.data(),
-                                  static_cast<size_t>(state->constants.size()));
-  if (Status status = copy.allocate(constants); !status)
+  copy.constants = state->constants;
+  if (Status status = copy.allocate(); !status)
     return refusal(copy.package, status.message());
   if (Status status = copy.prepare(); !status)
     return refusal(copy.package, status.message());
@@ -370,13 +368,11 @@ const Package &Executor::package() const { return state->package; }
 
 int Executor::threads() const { return state->shared->pool->size(); }
 
-void Executor::flushConstants() const {
-  flushFromCaches(
-      {state->constants.data(), static_cast<size_t>(state->constants.size())});
-}
+void Executor::flushConstants() const { flushFromCaches(state->constants); }
 
 int64_t Executor::workingSetBytes() const {
-  int64_t total = state->constants.size() + state->arena.size();
+  int64_t total =
+      static_cast<int64_t>(state->constants.size()) + state->arena.size();
   for (int64_t bytes : state->inputs.bytes)
     total += bytes;
   for (int64_t bytes : state->outputs.bytes)

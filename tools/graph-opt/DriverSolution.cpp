@@ -12,7 +12,7 @@
 #include "tarpon/Autotune/Policy.h"
 #include "tarpon/Kernels/GpuConfigs.h"
 #include "tarpon/Runtime/Measure.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

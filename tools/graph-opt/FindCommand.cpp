@@ -12,7 +12,7 @@
 #include "tarpon/Autotune/Find.h"
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -14,7 +14,7 @@
 
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

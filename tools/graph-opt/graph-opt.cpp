@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "LargeAllocations.h"
 #include "Messages.h"
 #include "Opt.h"
 
@@ -21,6 +22,7 @@ static bool isUnknownCommand(std::string_view argument) {
 }
 
 int main(int argc, char **argv) {
+  tarpon::useHugePages();
   if (argc < 2)
     return tarpon::failUsage("no command (see 'graph-opt --help')");
   std::string_view first = argv[1];

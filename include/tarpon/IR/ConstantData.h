@@ -20,6 +20,7 @@
 #include "mlir/IR/Value.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace tarpon {
@@ -33,6 +34,8 @@ int64_t getElementBytes(mlir::Type elementType);
 /// Splats and small tensors become dense attributes, others resource blobs.
 mlir::ElementsAttr makeConstantAttr(mlir::RankedTensorType type,
                                     std::vector<char> bytes);
+mlir::ElementsAttr makeConstantAttr(mlir::RankedTensorType type,
+                                    std::string bytes);
 
 /// A tarpon.constant of that type, which may be quantised, from its elements in
 /// row-major order; i1 takes one byte each.
@@ -44,6 +47,10 @@ mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
 /// expanded and i1 takes one byte each. Empty for attributes that a verified
 /// tarpon.constant does not hold.
 std::vector<char> getConstantBytes(mlir::ElementsAttr attr);
+
+/// The same bytes where they lie, which is as long as the context lives. Empty
+/// for splats and i1, which are stored in another way.
+llvm::ArrayRef<char> getStoredBytes(mlir::ElementsAttr attr);
 
 /// The elements converted to f32, whatever integers or floats they are. Empty
 /// for attributes that a verified tarpon.constant does not hold.

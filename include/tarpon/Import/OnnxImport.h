@@ -39,13 +39,18 @@ struct ImportOptions {
   /// tensor of another type than the input's is not assumed. The tensors are
   /// read during the import only.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;
+
+  /// Whether to compute ModelInfo::sha256, which reads all of the file.
+  bool digest = true;
+  /// For large weights. 0: one per core.
+  int threads = 0;
 };
 
 /// What @main says of the model it was imported from.
 struct ModelInfo {
   std::string name;
   /// Of the model file; of the list of its and the external data files' digests
-  /// where there are such.
+  /// where there are such. Empty without ImportOptions::digest.
   std::string sha256;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
@@ -55,9 +60,10 @@ struct ModelInfo {
 
 /// Imports the model at `path` as func.func @main, one argument per graph input
 /// that has no initialiser, with the discardable attributes tarpon.model_name,
-/// tarpon.model_sha256, tarpon.input_names, tarpon.output_names and, if there
-/// are such, tarpon.assumed_inputs. The location of every op is a NameLoc of
-/// its node inside the file's. Null, and diagnostics, on failure.
+/// tarpon.model_sha256 (see ImportOptions::digest), tarpon.input_names,
+/// tarpon.output_names and, if there are such, tarpon.assumed_inputs. The
+/// location of every op is a NameLoc of its node inside the file's. Null, and
+/// diagnostics, on failure.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context,
                                              llvm::StringRef path,
                                              const ImportOptions &options = {});

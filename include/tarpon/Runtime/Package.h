@@ -15,6 +15,7 @@
 #ifndef TARPON_RUNTIME_PACKAGE_H
 #define TARPON_RUNTIME_PACKAGE_H
 
+#include "tarpon/Runtime/AlignedBytes.h"
 #include "tarpon/Runtime/DType.h"
 #include "tarpon/Runtime/Result.h"
 
@@ -134,7 +135,7 @@ struct Package {
   int64_t arenaBytes = 0;
 
   /// Packed weights and other constants.
-  std::vector<char> constants;
+  AlignedBytes constants;
   /// An ELF shared object that exports every symbol of `layers`; for GPUs a
   /// code object per symbol, at offsets that are multiples of kBufferAlignment.
   /// Empty when no layer has a launch.

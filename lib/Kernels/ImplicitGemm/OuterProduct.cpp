@@ -130,7 +130,8 @@ Value OuterProduct::loadWeights(Value weights, int64_t vector) {
 
 /// Whether LLVM's scheduler is to be held back: it would run out of registers
 /// by loading what comes next. AVX-512 broadcasts as it multiplies, so that
-/// only weights which are converted take some early.
+/// only weights which are converted take some early. With five free registers,
+/// a tile was seen to spill in some orders of its code and not in others.
 bool OuterProduct::isTight(int64_t sums) const {
   const TargetInfo &target = b.getTarget();
   int64_t perProduct = registersPerProduct(target, arith);
@@ -138,7 +139,8 @@ bool OuterProduct::isTight(int64_t sums) const {
       target.vectorRegisters - sums - vectors * partsPerFactor(target, arith);
   bool loadsEarly =
       !broadcasts() || (arith == Arith::F32 && filterDtype != DType::F32);
-  return loadsEarly && free <= 2 * perProduct;
+  constexpr int64_t kNeverSpills = 6;
+  return loadsEarly && (free <= 2 * perProduct || free < kNeverSpills);
 }
 
 bool OuterProduct::broadcasts() const {

@@ -110,10 +110,16 @@ tarpon::linkSharedObject(ArrayRef<ArrayRef<char>> objects,
 
   std::string library = folder.getFile("kernels.so");
   // One thread, as kernels are small; and nothing in the output that names the
-  // temporary folder.
-  std::vector<std::string> arguments = {
-      "ld.lld",          "-shared", "--threads=1", "--hash-style=gnu",
-      "--build-id=none", "-o",      library};
+  // temporary folder. A mapped output would be remembered as a file to remove
+  // if a signal comes, in a list that LLVM walks for each further one.
+  std::vector<std::string> arguments = {"ld.lld",
+                                        "-shared",
+                                        "--threads=1",
+                                        "--hash-style=gnu",
+                                        "--build-id=none",
+                                        "--no-mmap-output-file",
+                                        "-o",
+                                        library};
   llvm::append_range(arguments, options);
   for (const auto &[index, object] : enumerate(objects)) {
     std::string file = folder.getFile(std::to_string(index) + ".o");

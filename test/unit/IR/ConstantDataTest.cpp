@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace tarpon;
@@ -120,7 +121,7 @@ TEST_F(ConstantDataTest, SingleElementsAndEmptyTensors) {
   for (Type elementType :
        {Type(builder.getF32Type()), Type(builder.getI1Type())}) {
     auto empty = RankedTensorType::get({2, 0}, elementType);
-    ElementsAttr nothing = makeConstantAttr(empty, {});
+    ElementsAttr nothing = makeConstantAttr(empty, std::vector<char>());
     ASSERT_TRUE(nothing);
     EXPECT_EQ(nothing.getShapedType(), empty);
     EXPECT_TRUE(getConstantBytes(nothing).empty());
@@ -142,6 +143,32 @@ TEST_F(ConstantDataTest, BigConstantsKeepTheirBytesWhereTheyWere) {
   EXPECT_EQ(getConstantBytes(attr), expected);
 }
 
+TEST_F(ConstantDataTest, StringsAreKept) {
+  std::string bytes(4096, 'x');
+  bytes.back() = 'y';
+  std::vector<char> expected(bytes.begin(), bytes.end());
+  ElementsAttr attr = makeConstantAttr(
+      getVectorType(1024, builder.getI32Type()), std::move(bytes));
+  EXPECT_EQ(getConstantBytes(attr), expected);
+}
+
+TEST_F(ConstantDataTest, StoredBytesAreThoseThatLieAsTheyAre) {
+  std::vector<float> ramp(1000);
+  std::iota(ramp.begin(), ramp.end(), 0.0f);
+  for (size_t count : {2, 1000}) {
+    std::vector<float> values(ramp.begin(), ramp.begin() + count);
+    ElementsAttr attr = makeConstantAttr(
+        getVectorType(count, builder.getF32Type()), toBytes(values));
+    EXPECT_EQ(getStoredBytes(attr).vec(), toBytes(values));
+  }
+  ElementsAttr splat = makeConstantAttr(getVectorType(3, builder.getI8Type()),
+                                        std::vector<char>{7, 7, 7});
+  EXPECT_TRUE(getStoredBytes(splat).empty());
+  ElementsAttr bools = makeConstantAttr(getVectorType(3, builder.getI1Type()),
+                                        std::vector<char>{1, 0, 1});
+  EXPECT_TRUE(getStoredBytes(bools).empty());
+}
+
 TEST_F(ConstantDataTest, QuantizedTypesAreStoredAsIntegers) {
   auto type = getVectorType(3, getQuantizedType());
   EXPECT_EQ(getElementBytes(type.getElementType()), 1);
@@ -158,7 +185,7 @@ TEST_F(ConstantDataTest, QuantizedTypesAreStoredAsIntegers) {
 TEST_F(ConstantDataTest, LayoutsAreDropped) {
   auto type = RankedTensorType::get({1, 2, 1}, builder.getI8Type(),
                                     LayoutAttr::parseName(&context, "nhwc"));
-  ElementsAttr attr = makeConstantAttr(type, {1, 2});
+  ElementsAttr attr = makeConstantAttr(type, std::vector<char>{1, 2});
   EXPECT_FALSE(cast<RankedTensorType>(attr.getShapedType()).getEncoding());
 }
 

@@ -65,6 +65,73 @@ TEST(ModelFile, EveryTruncationIsAnError) {
   }
 }
 
+/// As protobuf has it: fields in any order, and what stands twice is merged.
+TEST(ModelFile, GraphsInPiecesAreMerged) {
+  TestModel whole;
+  relu(whole.input("x", {1, 2}).floats("a", {2}, {1, 2}))
+      .floats("b", {2}, {3, 4});
+  whole.node("Add", "a b", "c").output("c");
+
+  onnx::ModelProto first = whole.getProto(), second;
+  onnx::GraphProto &nodes = *first.mutable_graph();
+  onnx::GraphProto &weights = *second.mutable_graph();
+  weights.mutable_initializer()->Swap(nodes.mutable_initializer());
+  for (auto [one, other] : {std::pair{first, second}, {second, first}}) {
+    whole.getFolder().write("p.onnx", one.SerializeAsString() +
+                                          other.SerializeAsString());
+    Imported pieces = importFile(whole.getFolder().getPath("p.onnx"));
+    EXPECT_EQ(pieces.diagnostics, "");
+    EXPECT_THAT(pieces.ir, HasSubstr("dense<[4.000000e+00, 6.000000e+00]>"));
+  }
+}
+
+TEST(ModelFile, BrokenInitialiser) {
+  TestModel model;
+  relu(model.input("x", {1, 2}).floats("a", {2}, {1, 2}));
+  std::string bytes = model.getProto().SerializeAsString();
+  // A length-delimited field of 127 bytes where there are fewer.
+  std::string name = "\x42\x01"
+                     "a";
+  size_t at = bytes.find(name);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 1] = 127;
+  model.getFolder().write("b.onnx", bytes);
+  EXPECT_EQ(importFile(model.getFolder().getPath("b.onnx")).diagnostics,
+            "MODEL: not an ONNX model: it is truncated or not a protobuf\n");
+}
+
+/// Fields of other kinds than they should be, and lengths that are none.
+TEST(ModelFile, BrokenGraphFields) {
+  TemporaryFolder folder;
+  const std::string cases[] = {
+      {"\x38\x05"},    // the graph as a number
+      {"\x3b\x3c", 2}, // as a group
+      {"\x3a\x85\x80\x80\x80\x10"
+       "abcde"},                    // of 2^32 + 5 bytes
+      {"\x3a\xff\xff\xff\xff\x07"}, // longer than the file
+      {"\x02\x00", 2},              // field number 0
+      {"\x3a\x03\x2a\x7f"
+       "a"}, // an initialiser longer than it
+  };
+  for (const std::string &bytes : cases) {
+    folder.write("f.onnx", bytes);
+    EXPECT_THAT(importFile(folder.getPath("f.onnx")).diagnostics,
+                StartsWith("MODEL: not an ONNX model: "))
+        << testing::PrintToString(bytes);
+  }
+}
+
+TEST(ModelFile, DigestsAreComputedOnRequest) {
+  TestModel model;
+  relu(model.input("x", {1, 4}));
+  ImportOptions options;
+  options.digest = false;
+  Imported result = model.import(options);
+  EXPECT_EQ(result.diagnostics, "");
+  EXPECT_EQ(result.info.name, "g");
+  EXPECT_EQ(result.info.sha256, "");
+}
+
 TEST(ModelFile, Garbage) {
   TemporaryFolder folder;
   folder.write("g.onnx", "this is not a model at all");

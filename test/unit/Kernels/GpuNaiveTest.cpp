@@ -8,7 +8,7 @@
 #include "ProblemGenerator.h"
 #include "tarpon/Kernels/Solver.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -156,7 +156,7 @@ TEST(CandidatesTest, DroppingLeavesWhatIsUsed) {
   chooseCandidate(package, 0, 1);
   dropped = dropCandidates(package);
   EXPECT_THAT(getSymbols(dropped), ElementsAre("first", "second"));
-  EXPECT_EQ(dropped.constants, std::vector<char>(100, 2));
+  EXPECT_EQ(dropped.constants, AlignedBytes(100, 2));
   EXPECT_EQ(dropped.layers[0].launches[1].buffers[1].offset, 0);
   EXPECT_EQ(dropped.codeObjects[1].offset, 64);
 }

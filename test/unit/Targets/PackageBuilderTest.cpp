@@ -10,7 +10,7 @@
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Parser/Parser.h"
@@ -251,6 +251,38 @@ TEST_F(PackageBuilderTest, ThreadsDoNotChangeThePackage) {
   EXPECT_EQ(first->kernels, second->kernels);
   EXPECT_EQ(first->constants, second->constants);
   EXPECT_EQ(run(*first, {{1, 2, 3, 4}}), run(*second, {{1, 2, 3, 4}}));
+}
+
+/// Constants lie in the order of the layers, whichever is made first.
+TEST_F(PackageBuilderTest, ThreadsDoNotChangeTheOrderOfConstants) {
+  constexpr int kLayers = 40;
+  std::string text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n";
+  std::string value = "%x";
+  for (int i = 0; i < kLayers; ++i) {
+    std::string number = std::to_string(i);
+    text += "%c" + number + " = tarpon.constant {value = dense<[" + number +
+            ".0, 1.0, 2.0, 3.0]> : tensor<4xf32>} : tensor<4xf32>\n%v" +
+            number + " = " +
+            launch("layer" + number, value + ", %c" + number,
+                   "add(4xf32, 4xf32:const)->4xf32", kBinary,
+                   "offset = " + std::to_string(64 * (i % 2)) + " : i64");
+    value = "%v" + number;
+  }
+  text += "return " + value + " : tensor<4xf32> }";
+  TargetInfo many = getTarget("native");
+  many.threads = 4;
+  KernelCompiler parallel(many, nullptr);
+  auto expected = build(text);
+  ASSERT_TRUE(expected) << expected.message();
+  std::vector<float> sums = {kLayers * (kLayers - 1) / 2, kLayers, 2 * kLayers,
+                             3 * kLayers};
+  EXPECT_THAT(run(*expected, {{0, 0, 0, 0}}), ElementsAre(sums));
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    auto package = build(text, parallel);
+    ASSERT_TRUE(package) << package.message();
+    EXPECT_EQ(package->constants, expected->constants);
+    EXPECT_THAT(run(*package, {{0, 0, 0, 0}}), ElementsAre(sums));
+  }
 }
 
 /// The mean of each row goes to the caller; the normalised values are read, and

@@ -18,8 +18,6 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::winograd;
 
-static constexpr int64_t kElementBytes = 4;
-
 InputTransform::InputTransform(KernelBuilder &b, const KernelSpec &spec,
                                const Context &context, const Scratch &scratch)
     : b(b), spec(spec), context(context), scratch(scratch),

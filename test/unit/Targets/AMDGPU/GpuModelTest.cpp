@@ -23,7 +23,7 @@
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuExecutor.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Pass/PassManager.h"

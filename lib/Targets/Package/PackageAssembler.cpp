@@ -9,11 +9,12 @@
 
 #include "ConstantPool.h"
 
+#include "tarpon/IR/ParallelFor.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <atomic>
-#include <thread>
+#include <mutex>
 
 using namespace tarpon;
 using runtime::BufferRef;
@@ -57,6 +58,9 @@ Result<PlannedLayer> tarpon::planLayer(const std::string &name,
   planned.layer.flops = problem.flops();
   planned.layer.bytes = problem.bytes();
   planned.plan = solver.plan(problem, target, config);
+  for (const TensorDesc &operand : problem.operands)
+    if (operand.constant)
+      planned.constantBytes += operand.numBytes();
   return planned;
 }
 
@@ -82,18 +86,8 @@ runtime::TensorInfo tarpon::makeTensorInfo(std::string name,
 static Status runJobs(llvm::ArrayRef<std::function<Status()>> jobs,
                       int64_t threads) {
   std::vector<Status> results(jobs.size(), runtime::success());
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < jobs.size(); i = next++)
-      results[i] = jobs[i]();
-  };
-  std::vector<std::thread> workers;
-  int64_t count = std::min<int64_t>(threads, jobs.size());
-  for (int64_t i = 1; i < count; ++i)
-    workers.emplace_back(work);
-  work();
-  for (std::thread &worker : workers)
-    worker.join();
+  parallelFor(jobs.size(), static_cast<int>(threads),
+              [&](size_t i) { results[i] = jobs[i](); });
   for (Status &result : results)
     if (!result)
       return result;
@@ -105,7 +99,7 @@ namespace {
 /// The constants that a layer's launches read. Empty where none does.
 struct LayerConstants {
   /// By index of the operand, for those bound as they are.
-  std::vector<std::vector<char>> operands;
+  std::vector<ConstantBytes> operands;
   /// By index into SolutionPlan::constants.
   std::vector<std::vector<char>> planned;
 };
@@ -138,7 +132,9 @@ static LayerConstants makeConstants(const PlannedLayer &layer) {
     if (operand.constant && (packs || use.operands[index]))
       constants.operands[index] = operand.constant();
 
-  ConstantOperands views(constants.operands.begin(), constants.operands.end());
+  ConstantOperands views;
+  for (const ConstantBytes &operand : constants.operands)
+    views.push_back(operand.get());
   for (auto [index, constant] : llvm::enumerate(layer.plan.constants))
     if (use.planned[index])
       constants.planned[index] = constant.make(views);
@@ -159,7 +155,7 @@ public:
   Assembler(Package package, std::vector<PlannedLayer> layers,
             KernelCompiler &compiler)
       : package(std::move(package)), layers(std::move(layers)),
-        compiler(compiler), constants(this->layers.size()) {}
+        compiler(compiler) {}
 
   Result<Package> run();
 
@@ -171,18 +167,23 @@ private:
   };
 
   void collectKernels();
+  void reserveConstants();
   Status compileAndPack();
   Status link();
-  void addLayers();
+  void takeConstants(size_t layer, LayerConstants constants);
+  void addLayer(PlannedLayer &layer, const LayerConstants &constants);
   BufferRef bind(const PlannedLayer &layer, const LayerConstants &constants,
                  const BufferSlot &slot);
 
   Package package;
   std::vector<PlannedLayer> layers;
   KernelCompiler &compiler;
-  std::vector<LayerConstants> constants;
   std::map<std::string, Kernel> kernels;
+  /// Guards the layers of the package, and what is below.
+  std::mutex mutex;
   ConstantPool pool;
+  /// By the layers that they are of: those before which others are missing.
+  std::map<size_t, LayerConstants> early;
 };
 
 } // namespace
@@ -205,6 +206,16 @@ void Assembler::collectKernels() {
           Kernel{layer.layer.solver, getSource(launch), nullptr});
 }
 
+/// Packed constants are of the size of their operands, but for Winograd's and
+/// Fourier's, which are some of a model's. What is not used is never touched.
+void Assembler::reserveConstants() {
+  constexpr int64_t kGrowth = 2;
+  int64_t bytes = 0;
+  for (const PlannedLayer &layer : layers)
+    bytes += layer.constantBytes;
+  pool.reserve(kGrowth * bytes);
+}
+
 Status Assembler::compileAndPack() {
   // Kernels first: they take longest.
   std::vector<std::function<Status()>> jobs;
@@ -218,7 +229,7 @@ Status Assembler::compileAndPack() {
     });
   for (size_t i = 0; i < layers.size(); ++i)
     jobs.push_back([this, i]() -> Status {
-      constants[i] = makeConstants(layers[i]);
+      takeConstants(i, makeConstants(layers[i]));
       return runtime::success();
     });
   return runJobs(jobs, compiler.getTarget().threads);
@@ -246,7 +257,8 @@ BufferRef Assembler::bind(const PlannedLayer &layer,
     const OperandBinding &operand = layer.operands[slot.index];
     if (!operand.constant)
       return operand.place;
-    return {BufferSpace::Constant, pool.add(constants.operands[slot.index])};
+    return {BufferSpace::Constant,
+            pool.add(constants.operands[slot.index].get())};
   }
   case BufferSlot::Result:
     return layer.results[slot.index];
@@ -258,31 +270,27 @@ BufferRef Assembler::bind(const PlannedLayer &layer,
   llvm_unreachable("unknown kind of buffer");
 }
 
-void Assembler::addLayers() {
-  size_t count = 0, bytes = 0;
-  for (const LayerConstants &layer : constants)
-    for (const auto *list : {&layer.operands, &layer.planned})
-      for (const std::vector<char> &constant : *list) {
-        count += !constant.empty();
-        bytes += constant.size();
-      }
-  pool.reserve(count, bytes);
+/// Adds the layers in their order, as soon as what they read is there: what was
+/// packed is copied while it is in the caches, and its memory used again.
+void Assembler::takeConstants(size_t layer, LayerConstants constants) {
+  std::lock_guard<std::mutex> lock(mutex);
+  early.emplace(layer, std::move(constants));
+  while (auto next = early.extract(package.layers.size()))
+    addLayer(layers[next.key()], next.mapped());
+}
 
-  for (auto [layer, layerConstants] : llvm::zip_equal(layers, constants)) {
-    for (const LaunchPlan &plan : layer.plan.launches) {
-      runtime::Launch launch;
-      launch.symbol = plan.kernel.symbol;
-      launch.params = plan.params;
-      launch.tasks = plan.tasks;
-      launch.scratchBytes = plan.scratchBytes;
-      for (const BufferSlot &slot : plan.buffers)
-        launch.buffers.push_back(bind(layer, layerConstants, slot));
-      layer.layer.launches.push_back(std::move(launch));
-    }
-    package.layers.push_back(std::move(layer.layer));
-    layerConstants = {};
+void Assembler::addLayer(PlannedLayer &layer, const LayerConstants &constants) {
+  for (const LaunchPlan &plan : layer.plan.launches) {
+    runtime::Launch launch;
+    launch.symbol = plan.kernel.symbol;
+    launch.params = plan.params;
+    launch.tasks = plan.tasks;
+    launch.scratchBytes = plan.scratchBytes;
+    for (const BufferSlot &slot : plan.buffers)
+      launch.buffers.push_back(bind(layer, constants, slot));
+    layer.layer.launches.push_back(std::move(launch));
   }
-  package.constants = pool.take();
+  package.layers.push_back(std::move(layer.layer));
 }
 
 Result<Package> Assembler::run() {
@@ -292,11 +300,12 @@ Result<Package> Assembler::run() {
   if (target.gpu)
     package.gpuTarget = target.name();
   collectKernels();
+  reserveConstants();
   if (Status status = compileAndPack(); !status)
     return status.error();
   if (Status status = link(); !status)
     return status.error();
-  addLayers();
+  package.constants = pool.take();
   if (Status status = runtime::validatePackage(package); !status)
     return Error{"cannot package '" + package.modelName +
                  "': " + status.message()};

@@ -5,25 +5,28 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_LIB_TARGETS_HOST_CONSTANTPOOL_H
-#define TARPON_LIB_TARGETS_HOST_CONSTANTPOOL_H
+#ifndef TARPON_LIB_TARGETS_PACKAGE_CONSTANTPOOL_H
+#define TARPON_LIB_TARGETS_PACKAGE_CONSTANTPOOL_H
+
+#include "tarpon/Runtime/AlignedBytes.h"
+
+#include "llvm/ADT/ArrayRef.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 namespace tarpon {
 
 class ConstantPool {
 public:
-  /// Makes room, so that adding copies each byte once.
-  void reserve(size_t constants, size_t numBytes);
+  /// Makes room for so many bytes, so that adding copies each once.
+  void reserve(int64_t numBytes) { bytes.reserve(numBytes); }
 
   /// The offset of these bytes, aligned for kernels; equal bytes share one.
-  int64_t add(const std::vector<char> &constant);
+  int64_t add(llvm::ArrayRef<char> constant);
 
-  std::vector<char> take() { return std::move(bytes); }
+  runtime::AlignedBytes take() { return std::move(bytes); }
 
 private:
   struct Range {
@@ -31,10 +34,10 @@ private:
     size_t size;
   };
 
-  std::vector<char> bytes;
+  runtime::AlignedBytes bytes;
   std::unordered_multimap<uint64_t, Range> ranges;
 };
 
 } // namespace tarpon
 
-#endif // TARPON_LIB_TARGETS_HOST_CONSTANTPOOL_H
+#endif // TARPON_LIB_TARGETS_PACKAGE_CONSTANTPOOL_H

@@ -13,15 +13,9 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 
-#include <cstring>
-
 using namespace tarpon;
 
-void ConstantPool::reserve(size_t constants, size_t numBytes) {
-  bytes.reserve(numBytes + constants * runtime::kBufferAlignment);
-}
-
-int64_t ConstantPool::add(const std::vector<char> &constant) {
+int64_t ConstantPool::add(llvm::ArrayRef<char> constant) {
   llvm::StringRef text(constant.data(), constant.size());
   uint64_t hash = llvm::xxh3_64bits(text);
   auto [first, last] = ranges.equal_range(hash);

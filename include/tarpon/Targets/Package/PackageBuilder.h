@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_HOST_PACKAGEBUILDER_H
-#define TARPON_TARGETS_HOST_PACKAGEBUILDER_H
+#ifndef TARPON_TARGETS_PACKAGE_PACKAGEBUILDER_H
+#define TARPON_TARGETS_PACKAGE_PACKAGEBUILDER_H
 
 #include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Package.h"
@@ -48,4 +48,4 @@ buildProblemPackage(const Problem &problem, const Solver &solver,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_HOST_PACKAGEBUILDER_H
+#endif // TARPON_TARGETS_PACKAGE_PACKAGEBUILDER_H

@@ -16,7 +16,7 @@
 #include "tarpon/Kernels/ProblemRules.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -218,7 +218,9 @@ static Result<runtime::Package> buildFrom(const Problem &problem,
       Result<std::vector<char>> bytes = getConstant(index);
       if (!bytes)
         return bytes.error();
-      binding.constant = [bytes = std::move(*bytes)] { return bytes; };
+      binding.constant = [bytes = std::move(*bytes)] {
+        return ConstantBytes(llvm::ArrayRef<char>(bytes));
+      };
     } else {
       binding.place = {BufferSpace::Input,
                        static_cast<int64_t>(package.inputs.size())};

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_LIB_TARGETS_HOST_PACKAGEASSEMBLER_H
-#define TARPON_LIB_TARGETS_HOST_PACKAGEASSEMBLER_H
+#ifndef TARPON_LIB_TARGETS_PACKAGE_PACKAGEASSEMBLER_H
+#define TARPON_LIB_TARGETS_PACKAGE_PACKAGEASSEMBLER_H
 
 #include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Package.h"
@@ -19,15 +19,33 @@
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace tarpon {
 
+/// The row-major bytes of a constant: where they lie, or made for the package.
+class ConstantBytes {
+public:
+  ConstantBytes() = default;
+  ConstantBytes(std::vector<char> made) : made(std::move(made)) {}
+  /// Of bytes that outlive the making of the package.
+  explicit ConstantBytes(llvm::ArrayRef<char> kept) : kept(kept) {}
+
+  llvm::ArrayRef<char> get() const {
+    return kept.empty() ? llvm::ArrayRef<char>(made) : kept;
+  }
+
+private:
+  llvm::ArrayRef<char> kept;
+  std::vector<char> made;
+};
+
 /// Where an operand comes from: memory, or a constant.
 struct OperandBinding {
-  /// Gives the row-major bytes of a constant; null for an operand in memory.
-  /// Called from any thread.
-  std::function<std::vector<char>()> constant;
+  /// Gives the bytes of a constant; null for an operand in memory. Called from
+  /// any thread.
+  std::function<ConstantBytes()> constant;
   runtime::BufferRef place;
 };
 
@@ -36,6 +54,8 @@ struct PlannedLayer {
   /// All but the launches.
   runtime::Layer layer;
   SolutionPlan plan;
+  /// Of the problem's constant operands.
+  int64_t constantBytes = 0;
   std::vector<OperandBinding> operands;
   /// By index of the result.
   std::vector<runtime::BufferRef> results;
@@ -60,4 +80,4 @@ assemblePackage(runtime::Package package, std::vector<PlannedLayer> layers,
 
 } // namespace tarpon
 
-#endif // TARPON_LIB_TARGETS_HOST_PACKAGEASSEMBLER_H
+#endif // TARPON_LIB_TARGETS_PACKAGE_PACKAGEASSEMBLER_H

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/Host/PackageBuilder.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "PackageAssembler.h"
 
@@ -116,8 +116,15 @@ static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Constants in other layouts
+// Constants
 //===----------------------------------------------------------------------===//
+
+/// Without a copy where they lie as they are.
+static ConstantBytes readConstant(ElementsAttr constant) {
+  if (ArrayRef<char> stored = getStoredBytes(constant); !stored.empty())
+    return ConstantBytes(stored);
+  return getConstantBytes(constant);
+}
 
 bool tarpon::movesConstant(const Problem &problem) {
   const TensorDesc &from = problem.operands.front(), &to = problem.result;
@@ -128,7 +135,7 @@ bool tarpon::movesConstant(const Problem &problem) {
 
 /// The bytes of a row-major constant as they lie in `to`. Padding channels of
 /// blocks are zero.
-static std::vector<char> moveConstant(const std::vector<char> &bytes,
+static std::vector<char> moveConstant(ArrayRef<char> bytes,
                                       const TensorDesc &to) {
   std::vector<char> moved(to.numBytes(), 0);
   int64_t size = runtime::dtypeBytes(to.dtype), pixels = to.spatialSize();
@@ -191,7 +198,7 @@ private:
   /// Where storage is: arguments, results of launches, joins.
   llvm::DenseMap<Value, BufferRef> places;
   /// What is known of results that are computed here.
-  llvm::DenseMap<Value, std::function<std::vector<char>()>> constants;
+  llvm::DenseMap<Value, std::function<ConstantBytes()>> constants;
   /// Outputs that are computed in place need no copy.
   std::vector<bool> isComputed;
 };
@@ -255,7 +262,7 @@ Result<OperandBinding> PackageBuilder::bindOperand(const std::string &who,
   OperandBinding binding;
   View view = getView(value);
   if (ElementsAttr constant = getConstantValue(view.storage)) {
-    binding.constant = [constant] { return getConstantBytes(constant); };
+    binding.constant = [constant] { return readConstant(constant); };
     return binding;
   }
   if (auto known = constants.find(view.storage); known != constants.end()) {
@@ -332,7 +339,7 @@ bool PackageBuilder::foldLaunch(LaunchOp op, const Problem &problem) {
     return false;
   ElementsAttr value = getConstantValue(getView(op.getInputs()[0]).storage);
   constants[op.getResult()] = [value, to = problem.result] {
-    return moveConstant(getConstantBytes(value), to);
+    return moveConstant(readConstant(value).get(), to);
   };
   return true;
 }

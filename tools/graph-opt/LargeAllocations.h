@@ -1,0 +1,19 @@
+//===- LargeAllocations.h - Weights in huge pages ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPH_OPT_LARGEALLOCATIONS_H
+#define TARPON_TOOLS_GRAPH_OPT_LARGEALLOCATIONS_H
+
+namespace tarpon {
+
+/// Has malloc take huge pages, and keep what is freed. To be called before
+/// other threads run.
+void useHugePages();
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPH_OPT_LARGEALLOCATIONS_H
