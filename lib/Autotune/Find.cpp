@@ -145,6 +145,14 @@ FoundSolution Finder::describe(const Problem &problem,
   return found;
 }
 
+/// Of solutions that are ordered by time.
+static void putInOrder(std::vector<FoundSolution> &list, SolutionOrder order) {
+  if (order == SolutionOrder::ByWorkspace)
+    llvm::stable_sort(list, [](const FoundSolution &a, const FoundSolution &b) {
+      return a.workspaceBytes < b.workspaceBytes;
+    });
+}
+
 /// What a program asks for over and over is logged once.
 Status Finder::log(const Problem &problem) {
   if (!logged.insert(problem.key()).second)
@@ -169,22 +177,20 @@ Finder::findSolutions(const Problem &problem, const FindOptions &request) {
     return found.solution.solver == best->solver;
   });
   list.insert(list.begin(), describe(problem, std::move(*best)));
-  if (request.order == SolutionOrder::ByWorkspace)
-    llvm::stable_sort(list, [](const FoundSolution &a, const FoundSolution &b) {
-      return a.workspaceBytes < b.workspaceBytes;
-    });
+  putInOrder(list, request.order);
   return list;
 }
 
 std::vector<FoundSolution> Finder::listSolutions(const Problem &problem,
                                                  const SolutionLimits &limits,
-                                                 size_t max) const {
+                                                 size_t max,
+                                                 SolutionOrder order) const {
   std::vector<FoundSolution> list;
-  for (Solution &solution : tuner->list(problem, limits)) {
-    if (list.size() == max)
-      break;
+  for (Solution &solution : tuner->list(problem, limits))
     list.push_back(describe(problem, std::move(solution)));
-  }
+  putInOrder(list, order);
+  if (list.size() > max)
+    list.resize(max);
   return list;
 }
 

@@ -18,6 +18,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <limits>
 #include <set>
 
 namespace tarpon {
@@ -98,8 +99,11 @@ static Status findAll(Finder &finder, const std::vector<Problem> &problems,
   for (const Problem &problem : problems) {
     llvm::outs() << "Problem: " << problem.key() << "\n";
     Result<std::vector<FoundSolution>> list =
-        arguments.immediate ? finder.listSolutions(problem, options.limits)
-                            : finder.findSolutions(problem, options);
+        arguments.immediate
+            ? finder.listSolutions(problem, options.limits,
+                                   std::numeric_limits<size_t>::max(),
+                                   options.order)
+            : finder.findSolutions(problem, options);
     if (!list)
       return list.error();
     printSolutions(*list);

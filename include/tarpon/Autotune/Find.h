@@ -99,10 +99,11 @@ public:
   findSolutions(const Problem &problem, const FindOptions &options = {});
 
   /// Immediate mode: what is known, else what a ranker says, else expected
-  /// fractions; Solution::source tells which. At most `max` of them.
+  /// fractions; Solution::source tells which. The first `max` of them.
   std::vector<FoundSolution>
   listSolutions(const Problem &problem, const SolutionLimits &limits = {},
-                size_t max = std::numeric_limits<size_t>::max()) const;
+                size_t max = std::numeric_limits<size_t>::max(),
+                SolutionOrder order = SolutionOrder::ByTime) const;
   size_t countSolutions(const Problem &problem,
                         const SolutionLimits &limits = {}) const;
 

@@ -117,6 +117,14 @@ TEST_F(FinderTest, SolutionsAreMeasuredOnceAndOrdered) {
     ASSERT_TRUE(solution.getMilliseconds());
     EXPECT_GT(*solution.getMilliseconds(), 0);
   }
+  auto immediate = finder->listSolutions(relu, {}, found->size(),
+                                         SolutionOrder::ByWorkspace);
+  ASSERT_EQ(immediate.size(), found->size());
+  EXPECT_EQ(immediate.back().solution.solver, &large);
+  EXPECT_NE(finder->listSolutions(relu, {}, 1, SolutionOrder::ByWorkspace)
+                .front()
+                .solution.solver,
+            &large);
   options.limits.workspaceBytes = (1 << 16) - 1;
   auto limited = finder->findSolutions(relu, options);
   ASSERT_TRUE(limited) << limited.message();

@@ -102,10 +102,11 @@ TEST_F(SearchLimitsTest, PatienceEndsASearchOfEquals) {
   EXPECT_GE(countResults(), 2u);
   EXPECT_LT(countResults(), size_t(kConfigs));
   EXPECT_FALSE(journal->hasFinding(problem.key(), Finding::Searched));
-  // The final may have turned two of them round, which is worth one more.
+  // It ends with the first that is not the best by chance, which one after
+  // three of them is one time in a hundred.
   size_t before = countResults();
   tune(options);
-  EXPECT_LE(countResults(), before + 1);
+  EXPECT_LE(countResults(), before + 3);
 }
 
 TEST_F(SearchLimitsTest, NothingIsReplacedByASearchThatALimitEnds) {
