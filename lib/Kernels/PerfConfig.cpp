@@ -7,19 +7,44 @@
 
 #include "tarpon/Kernels/Solver.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir;
 using namespace tarpon;
 
-int64_t PerfConfig::get(StringRef name) const {
-  auto field = fields.find(name.str());
-  assert(field != fields.end() && "no such field in the config");
-  return field->second;
+PerfConfig::PerfConfig(std::initializer_list<Field> fields) : fields(fields) {
+  llvm::sort(this->fields);
 }
 
-bool PerfConfig::has(StringRef name) const { return fields.count(name.str()); }
+/// Where the field is, or belongs.
+static size_t findPlace(ArrayRef<PerfConfig::Field> fields, StringRef name) {
+  return llvm::find_if(fields,
+                       [&](const auto &field) { return field.first >= name; }) -
+         fields.begin();
+}
+
+static bool isAt(ArrayRef<PerfConfig::Field> fields, size_t place,
+                 StringRef name) {
+  return place < fields.size() && fields[place].first == name;
+}
+
+int64_t PerfConfig::get(StringRef name) const {
+  size_t place = findPlace(fields, name);
+  assert(isAt(fields, place, name) && "no such field in the config");
+  return fields[place].second;
+}
+
+bool PerfConfig::has(StringRef name) const {
+  return isAt(fields, findPlace(fields, name), name);
+}
 
 void PerfConfig::set(StringRef name, int64_t value) {
-  fields[name.str()] = value;
+  size_t place = findPlace(fields, name);
+  if (isAt(fields, place, name))
+    fields[place].second = value;
+  else
+    fields.emplace(fields.begin() + static_cast<ptrdiff_t>(place), name.str(),
+                   value);
 }
 
 std::string PerfConfig::str() const {

@@ -22,10 +22,17 @@
 #include <cassert>
 #include <chrono>
 #include <cstring>
+#include <new>
 
 namespace tarpon::runtime {
 
 namespace {
+
+/// In front of each thread's scratch.
+struct alignas(kBufferAlignment) ScratchHeader {
+  /// The number of the launch that used it last; launches count from 1.
+  uint64_t launch;
+};
 
 /// What an executor has in common with its replicas.
 struct Shared {
@@ -37,6 +44,8 @@ struct Shared {
   AlignedBuffer scratch;
   /// From one thread's scratch to the next one's, in bytes.
   int64_t scratchStride = 0;
+  /// Launches so far.
+  uint64_t launches = 0;
 };
 
 struct PreparedLaunch {
@@ -67,6 +76,7 @@ struct LaunchContext {
   const PreparedLaunch &launch;
   char *scratch;
   int64_t scratchStride;
+  uint64_t number;
 };
 
 } // namespace
@@ -132,9 +142,16 @@ static Status allocateScratch(Shared &shared, const Package &package) {
     for (const Launch &launch : layer.launches)
       largest = std::max(largest, launch.scratchBytes);
   int64_t mask = kBufferAlignment - 1;
-  shared.scratchStride = (largest + kBufferTailPadding + mask) & ~mask;
-  return allocateInto(shared.scratch,
-                      shared.scratchStride * shared.pool->size());
+  shared.scratchStride =
+      static_cast<int64_t>(sizeof(ScratchHeader)) +
+      ((std::max(largest, kScratchNoteBytes) + kBufferTailPadding + mask) &
+       ~mask);
+  int64_t bytes = shared.scratchStride * shared.pool->size();
+  if (Status status = allocateInto(shared.scratch, bytes); !status)
+    return status;
+  for (int64_t at = 0; at < bytes; at += shared.scratchStride)
+    new (shared.scratch.data() + at) ScratchHeader{0};
+  return success();
 }
 
 /// More than any machine has cores: a mistake, not a wish.
@@ -338,14 +355,21 @@ void Executor::State::bindArena(void *memory) {
 
 static void runTasks(void *opaque, int thread, int64_t begin, int64_t end) {
   const auto &context = *static_cast<const LaunchContext *>(opaque);
+  char *own = context.scratch + thread * context.scratchStride;
+  auto *header = std::launder(reinterpret_cast<ScratchHeader *>(own));
+  char *scratch = own + sizeof(ScratchHeader);
+  if (header->launch != context.number) {
+    header->launch = context.number;
+    std::memset(scratch, 0, kScratchNoteBytes);
+  }
   context.launch.kernel(context.launch.buffers, context.launch.params, begin,
-                        end, context.scratch + thread * context.scratchStride);
+                        end, scratch);
 }
 
 void Executor::State::launchAll(size_t begin, size_t end) {
   for (size_t index = begin; index < end; ++index) {
     LaunchContext context{launches[index], shared->scratch.data(),
-                          shared->scratchStride};
+                          shared->scratchStride, ++shared->launches};
     int64_t tasks = launches[index].tasks;
     if (options.reverseTasks)
       for (int64_t task = tasks - 1; task >= 0; --task)

@@ -33,7 +33,8 @@ static_assert(std::endian::native == std::endian::little,
 /// would change.
 static constexpr std::array<char, 8> kMagic = {'\x89', 'T',  'P',    'N',
                                                '\r',   '\n', '\x1a', '\n'};
-static constexpr uint32_t kVersion = 1;
+/// 2: kernels rely on kScratchNoteBytes.
+static constexpr uint32_t kVersion = 2;
 static constexpr uint64_t kSectionAlignment = 64;
 
 namespace {

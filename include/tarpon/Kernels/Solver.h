@@ -21,7 +21,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <functional>
-#include <map>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,16 +34,19 @@ class KernelBuilder;
 /// "tile_m=14,tile_n=32", sorted by name; "" when there are none.
 class PerfConfig {
 public:
-  PerfConfig() = default;
-  PerfConfig(std::initializer_list<std::pair<const std::string, int64_t>> init)
-      : fields(init) {}
+  using Field = std::pair<std::string, int64_t>;
 
+  PerfConfig() = default;
+  /// In any order, each name once.
+  PerfConfig(std::initializer_list<Field> fields);
+
+  /// Of a field that the config has.
   int64_t get(llvm::StringRef name) const;
   bool has(llvm::StringRef name) const;
+  /// Adds the field if the config lacks it.
   void set(llvm::StringRef name, int64_t value);
-  const std::map<std::string, int64_t, std::less<>> &getFields() const {
-    return fields;
-  }
+  /// Sorted by name.
+  llvm::ArrayRef<Field> getFields() const { return fields; }
   std::string str() const;
   static mlir::FailureOr<PerfConfig> parse(llvm::StringRef text);
 
@@ -53,7 +56,9 @@ public:
   }
 
 private:
-  std::map<std::string, int64_t, std::less<>> fields;
+  // Solvers rank dozens of configs of a few fields within microseconds: one
+  // block of memory, not a tree.
+  std::vector<Field> fields;
 };
 
 /// Yes, or no with the reason.

@@ -24,14 +24,21 @@ namespace tarpon::runtime {
 /// each aligned to kBufferAlignment where it is the start of a planned buffer;
 /// `params` holds the launch's parameters; tasks [begin, end) are to be done;
 /// `scratch` is this thread's own memory, kBufferAlignment-aligned and of the
-/// launch's `scratchBytes`, with unspecified contents. Tasks of one launch may
-/// run in any order and at the same time, and must write disjoint bytes.
+/// launch's `scratchBytes`. In a thread's first call of a launch its first
+/// kScratchNoteBytes are zero and the rest is unspecified; every later call
+/// finds what the one before has left, so that it need not be made again. Tasks
+/// of one launch may run in any order and at the same time, and must write
+/// disjoint bytes.
 using KernelFn = void (*)(void *const *buffers, const int64_t *params,
                           int64_t begin, int64_t end, void *scratch);
 
 /// Alignment of planned buffers, constants and scratch, in bytes: one AVX-512
 /// vector and one cache line.
 inline constexpr int64_t kBufferAlignment = 64;
+
+/// Bytes at the start of a scratch that are zero when a thread begins a launch:
+/// a note of what the rest holds.
+inline constexpr int64_t kScratchNoteBytes = 8;
 
 /// Bytes that may be read, never written, behind the end of any buffer, so that
 /// a kernel may load the last full vector without a mask.

@@ -9,6 +9,7 @@
 #include "TestPackages.h"
 #include "tarpon/Runtime/ThreadPool.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 
@@ -95,6 +96,35 @@ TEST(ExecutorTest, KeepsThePackageWithoutItsBytes) {
   EXPECT_TRUE(executor->package().kernels.empty());
   // 64 bytes each of constants and arena, 16 each of input and output.
   EXPECT_EQ(executor->workingSetBytes(), 160);
+}
+
+TEST(ExecutorTest, KeepsScratchDuringALaunch) {
+  constexpr int64_t kElements = 1000;
+  Package package = makeTestPackage(kElements, "countsCalls");
+  HostTensor input = makeTensor(DType::F32, {1, kElements});
+  HostTensor output = makeTensor(DType::F32, {1, kElements});
+  const float *calls = floatsOf(output);
+  ExecutorOptions options;
+  options.poisonMemory = true;
+  for (bool oneByOne : {false, true}) {
+    options.threads = 1;
+    options.reverseTasks = oneByOne;
+    std::unique_ptr<Executor> executor = load(package, options);
+    for (int run = 0; run < 3; ++run) {
+      runOnce(*executor, input.data.data(), output.data.data());
+      for (int64_t i = 0; i < kElements; ++i)
+        ASSERT_EQ(calls[i], oneByOne ? float(kElements - 1 - i) : 0) << i;
+    }
+  }
+  // Whoever comes first begins with 0, and two threads make more calls than
+  // two.
+  options = {.threads = 2};
+  std::unique_ptr<Executor> executor = load(package, options);
+  for (int run = 0; run < 100; ++run) {
+    runOnce(*executor, input.data.data(), output.data.data());
+    EXPECT_EQ(*std::min_element(calls, calls + kElements), 0);
+    EXPECT_GT(*std::max_element(calls, calls + kElements), 0);
+  }
 }
 
 TEST(ExecutorTest, ProfilesEachLayer) {

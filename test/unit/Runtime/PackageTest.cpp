@@ -61,7 +61,7 @@ static std::vector<char> wrapMetadata(const std::string &metadata) {
   std::memcpy(bytes.data(), "\x89TPN\r\n\x1a\n", 8);
   std::vector<char> section(metadata.begin(), metadata.end());
   section.resize((section.size() + 63) / 64 * 64);
-  putInt(bytes, 8, 1, 4);
+  putInt(bytes, 8, 2, 4); // The format version.
   putInt(bytes, 16, metadata.size(), 8);
   putInt(bytes, 40,
          crc32_z(0, reinterpret_cast<const Bytef *>(section.data()),
@@ -231,7 +231,7 @@ TEST_F(PackageTest, RefusesAnotherVersion) {
   writeBytes(path, bytes);
   EXPECT_EQ(refusal(), "package '" + path +
                            "' has format version 7, and this build of Tarpon "
-                           "reads version 1");
+                           "reads version 2");
 }
 
 TEST_F(PackageTest, HugeSizesAreNotAllocated) {

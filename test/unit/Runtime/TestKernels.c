@@ -43,6 +43,17 @@ void slightlyWrong(void *const *buffers, const int64_t *params, int64_t begin,
   ((float *)buffers[2])[end - 1] += 0.5f;
 }
 
+// Stores how many calls this thread had in this launch before.
+void countsCalls(void *const *buffers, const int64_t *params, int64_t begin,
+                 int64_t end, void *scratch) {
+  (void)params;
+  int64_t *calls = scratch;
+  float *out = buffers[2];
+  for (int64_t i = begin; i < end; ++i)
+    out[i] = (float)*calls;
+  ++*calls;
+}
+
 // Leaves its outputs as they were.
 void doesNothing(void *const *buffers, const int64_t *params, int64_t begin,
                  int64_t end, void *scratch) {

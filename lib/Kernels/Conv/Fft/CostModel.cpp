@@ -79,8 +79,8 @@ struct TransformCost {
 /// transformed back.
 static TransformCost estimateTransforms(const TileShape &tile,
                                         const Problem &problem,
+                                        const igemm::Geometry &g,
                                         const TargetInfo &target) {
-  igemm::Geometry g = makeGeometry(problem);
   int64_t outH = tile.height - g.kernelH + 1, outW = tile.width - g.kernelW + 1;
   auto tilesX = static_cast<int64_t>(divideCeil(g.outWidth, outW));
   auto tilesY = static_cast<int64_t>(divideCeil(g.outHeight, outH));
@@ -106,10 +106,11 @@ static TransformCost estimateTransforms(const TileShape &tile,
 
 winograd::TileWork fft::getTileWork(const TileShape &tile,
                                     const Problem &problem,
+                                    const igemm::Geometry &g,
                                     const TargetInfo &target) {
-  TransformCost cost = estimateTransforms(tile, problem, target);
+  TransformCost cost = estimateTransforms(tile, problem, g, target);
   auto points = static_cast<double>(tile.points());
-  auto channels = static_cast<double>(makeGeometry(problem).channels);
+  auto channels = static_cast<double>(g.channels);
   double moved = kPointCycles * points;
   double stored = moved * (1 + kFewChannels / channels);
   return {tile.points(),         cost.tilesX,
@@ -119,9 +120,9 @@ winograd::TileWork fft::getTileWork(const TileShape &tile,
 
 double fft::estimateDepthwiseCycles(const TileShape &tile,
                                     const Problem &problem,
+                                    const igemm::Geometry &g,
                                     const TargetInfo &target) {
-  igemm::Geometry g = makeGeometry(problem);
-  TransformCost cost = estimateTransforms(tile, problem, target);
+  TransformCost cost = estimateTransforms(tile, problem, g, target);
   auto vectors = static_cast<double>(divideCeil(g.channels, target.lanes()));
   auto tiles = static_cast<double>(g.batch * cost.tilesX * cost.tilesY);
   auto pairs = static_cast<double>(tile.pairs());

@@ -91,7 +91,7 @@ enum Param : int64_t {
 /// Emits the kernels; KernelEmitter.cpp and DepthwiseEmitter.cpp.
 void emitKernel(KernelBuilder &b, const KernelSpec &spec);
 void emitDepthwise(KernelBuilder &b, const KernelSpec &spec);
-/// What the steps take of the scratch, in front of panels and products.
+/// What the steps take of the scratch.
 int64_t getScratchBytes(const TileShape &tile);
 
 /// Whether each channel has one filter of its own.
@@ -123,11 +123,14 @@ std::vector<char> packDepthwiseFilter(const TileShape &tile,
                                       int64_t lanes,
                                       llvm::ArrayRef<char> filter);
 
-/// What the transforms of a problem take; CostModel.cpp.
+/// What the transforms of a problem take, which has the geometry of
+/// makeGeometry; CostModel.cpp.
 winograd::TileWork getTileWork(const TileShape &tile, const Problem &problem,
+                               const igemm::Geometry &geometry,
                                const TargetInfo &target);
 /// Cycles of a depthwise problem on one core; CostModel.cpp.
 double estimateDepthwiseCycles(const TileShape &tile, const Problem &problem,
+                               const igemm::Geometry &geometry,
                                const TargetInfo &target);
 
 } // namespace tarpon::fft

@@ -104,25 +104,51 @@ static constexpr int64_t kPoints[] = {8, 16, 32, 64};
 static constexpr int64_t kMaxFilterBytes = 256 << 20;
 static constexpr int64_t kMaxScratchBytes = 64 << 20;
 
-static int64_t getFilterBytes(const TileShape &tile, const Problem &problem) {
-  igemm::Geometry g = makeGeometry(problem);
+using AppendTiles = decltype(&winograd::appendTiles);
+
+namespace {
+/// Knows which tiles fit a problem. The geometry is made once: there are
+/// hundreds of configs to look at.
+class TileChooser {
+public:
+  TileChooser(const Problem &problem, const TargetInfo &target)
+      : problem(problem), target(target), depthwise(isDepthwise(problem)),
+        g(makeGeometry(problem)) {}
+
+  bool isFeasible(const TileShape &tile) const;
+  std::vector<TileShape> getTiles() const;
+  int64_t getScratch(const PerfConfig &config) const;
+  winograd::RankedConfigs rankConfigs(AppendTiles append) const;
+
+private:
+  int64_t getFilterBytes(const TileShape &tile) const;
+  int64_t getScratch(const PerfConfig &config, int64_t tiles) const;
+  void rankTile(const TileShape &tile, AppendTiles append,
+                winograd::RankedConfigs &ranked) const;
+
+  const Problem &problem;
+  const TargetInfo &target;
+  bool depthwise;
+  igemm::Geometry g;
+};
+} // namespace
+
+int64_t TileChooser::getFilterBytes(const TileShape &tile) const {
   int64_t channels = llvm::alignTo(g.channels, winograd::kLineChannels);
-  if (isDepthwise(problem))
+  if (depthwise)
     return tile.pairs() * 8 * channels;
   return tile.points() * 4 * channels * g.groups * g.outChannels;
 }
 
 /// Whether the filter fits into a tile, and its transform into memory.
-static bool isFeasible(const TileShape &tile, const Problem &problem) {
-  igemm::Geometry g = makeGeometry(problem);
+bool TileChooser::isFeasible(const TileShape &tile) const {
   return tile.height >= g.kernelH && tile.width >= g.kernelW &&
          (tile.height == 1) == (g.kernelH == 1) &&
-         getFilterBytes(tile, problem) <= kMaxFilterBytes;
+         getFilterBytes(tile) <= kMaxFilterBytes;
 }
 
 /// The tiles worth a try: they yield two pixels at least.
-static std::vector<TileShape> getTiles(const Problem &problem) {
-  igemm::Geometry g = makeGeometry(problem);
+std::vector<TileShape> TileChooser::getTiles() const {
   std::vector<TileShape> tiles;
   SmallVector<int64_t> heights(std::begin(kPoints), std::end(kPoints));
   if (g.kernelH == 1)
@@ -131,25 +157,56 @@ static std::vector<TileShape> getTiles(const Problem &problem) {
     for (int64_t width : kPoints)
       if (TileShape tile = {height, width};
           (height == 1 || height > g.kernelH) && width > g.kernelW &&
-          isFeasible(tile, problem))
+          isFeasible(tile))
         tiles.push_back(tile);
   return tiles;
 }
 
-static int64_t getScratch(const Problem &problem, const TargetInfo &target,
-                          const PerfConfig &config) {
-  TileShape tile = getTile(config);
-  int64_t bytes = getScratchBytes(tile);
-  if (isDepthwise(problem))
+/// Bytes, if the images are cut into so many tiles.
+int64_t TileChooser::getScratch(const PerfConfig &config, int64_t tiles) const {
+  int64_t bytes = getScratchBytes(getTile(config));
+  if (depthwise)
     return bytes;
   winograd::ProductSpec product = getProduct(problem, config);
-  igemm::Geometry g = makeGeometry(problem);
-  int64_t tiles = getTileWork(tile, problem, target).tiles(g);
   int64_t block = std::min<int64_t>(config.get("block_m"),
                                     divideCeil(tiles, product.tileM)) *
                   product.tileM;
   int64_t lines = divideCeil(g.channels, winograd::kLineChannels);
-  return bytes + product.panelBytes(block, lines) + product.productBytes(block);
+  return winograd::kNoteBytes + bytes + product.panelBytes(block, lines) +
+         product.productBytes(block);
+}
+
+int64_t TileChooser::getScratch(const PerfConfig &config) const {
+  winograd::TileWork work = getTileWork(getTile(config), problem, g, target);
+  return getScratch(config, work.tiles(g));
+}
+
+void TileChooser::rankTile(const TileShape &tile, AppendTiles append,
+                           winograd::RankedConfigs &ranked) const {
+  PerfConfig fields{{"tile_h", tile.height}, {"tile_w", tile.width}};
+  winograd::TileWork work = getTileWork(tile, problem, g, target);
+  size_t first = ranked.size();
+  if (depthwise)
+    ranked.emplace_back(estimateDepthwiseCycles(tile, problem, g, target),
+                        fields);
+  else
+    append(target, g, work, fields, ranked);
+  int64_t tiles = work.tiles(g);
+  auto isTooLarge = [&](const auto &entry) {
+    return getScratch(entry.second, tiles) > kMaxScratchBytes;
+  };
+  ranked.erase(std::remove_if(ranked.begin() + first, ranked.end(), isTooLarge),
+               ranked.end());
+}
+
+/// Ranks configs of all shapes of tiles, with the register tiles that `append`
+/// tells.
+winograd::RankedConfigs TileChooser::rankConfigs(AppendTiles append) const {
+  winograd::RankedConfigs ranked;
+  for (const TileShape &tile : getTiles())
+    rankTile(tile, append, ranked);
+  winograd::sortByCycles(ranked);
+  return ranked;
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +217,8 @@ static bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
   return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
 }
 
-static Applicability checkFilter(const Problem &problem) {
+static Applicability checkFilter(const Problem &problem,
+                                 const TileChooser &chooser) {
   constexpr int64_t kMinTaps = 5;
   const TensorDesc &filter = problem.operands[1];
   ArrayRef<int64_t> taps = filter.spatial();
@@ -168,16 +226,11 @@ static Applicability checkFilter(const Problem &problem) {
     return Applicability::no("needs a filter of 5 taps in a row or column");
   if (*llvm::max_element(taps) >= kPoints[std::size(kPoints) - 1])
     return Applicability::no("needs a filter of less than 64 rows and columns");
-  if (getTiles(problem).empty())
+  if (chooser.getTiles().empty())
     return Applicability::no("the transformed filter would take more than 256 "
                              "MiB");
   return Applicability::yes();
 }
-
-using AppendTiles = decltype(&winograd::appendTiles);
-static winograd::RankedConfigs rankConfigs(const Problem &problem,
-                                           const TargetInfo &target,
-                                           AppendTiles append);
 
 Applicability ConvFft::isApplicable(const Problem &problem,
                                     const TargetInfo &target) const {
@@ -193,13 +246,14 @@ Applicability ConvFft::isApplicable(const Problem &problem,
     return Applicability::no("needs an f32 input");
   if (!winograd::hasWholeVectors(input.layout, target))
     return Applicability::no("needs channel blocks of whole vectors");
-  if (Applicability filter = checkFilter(problem); !filter)
+  TileChooser chooser(problem, target);
+  if (Applicability filter = checkFilter(problem, chooser); !filter)
     return filter;
   if (Applicability known =
           igemm::isSupported(problem, target, makeGeometry(problem));
       !known)
     return known;
-  if (rankConfigs(problem, target, winograd::appendDefaultTiles).empty())
+  if (chooser.rankConfigs(winograd::appendDefaultTiles).empty())
     return Applicability::no("a tile's products would take more than 64 MiB of "
                              "scratch");
   return Applicability::yes();
@@ -217,39 +271,19 @@ bool ConvFft::isValidConfig(const Problem &problem, const TargetInfo &target,
       (!depthwise && !winograd::isValidBlock(target, config)))
     return false;
   TileShape tile = getTile(config);
+  TileChooser chooser(problem, target);
   auto isSize = [](int64_t points) {
     return llvm::is_contained(kPoints, points);
   };
   return (tile.height == 1 || isSize(tile.height)) && isSize(tile.width) &&
-         isFeasible(tile, problem) &&
-         getScratch(problem, target, config) <= kMaxScratchBytes;
-}
-
-/// Ranks configs of all shapes of tiles, with the register tiles that `append`
-/// tells.
-static winograd::RankedConfigs rankConfigs(const Problem &problem,
-                                           const TargetInfo &target,
-                                           AppendTiles append) {
-  winograd::RankedConfigs ranked;
-  for (const TileShape &tile : getTiles(problem)) {
-    PerfConfig fields{{"tile_h", tile.height}, {"tile_w", tile.width}};
-    if (isDepthwise(problem))
-      ranked.emplace_back(estimateDepthwiseCycles(tile, problem, target),
-                          fields);
-    else
-      append(target, makeGeometry(problem), getTileWork(tile, problem, target),
-             fields, ranked);
-  }
-  llvm::erase_if(ranked, [&](const auto &entry) {
-    return getScratch(problem, target, entry.second) > kMaxScratchBytes;
-  });
-  winograd::sortByCycles(ranked);
-  return ranked;
+         chooser.isFeasible(tile) &&
+         chooser.getScratch(config) <= kMaxScratchBytes;
 }
 
 PerfConfig ConvFft::defaultConfig(const Problem &problem,
                                   const TargetInfo &target) const {
-  return rankConfigs(problem, target, winograd::appendDefaultTiles)
+  return TileChooser(problem, target)
+      .rankConfigs(winograd::appendDefaultTiles)
       .front()
       .second;
 }
@@ -257,14 +291,16 @@ PerfConfig ConvFft::defaultConfig(const Problem &problem,
 std::vector<PerfConfig> ConvFft::configs(const Problem &problem,
                                          const TargetInfo &target) const {
   return winograd::chooseConfigs(
-      rankConfigs(problem, target, winograd::appendTiles),
+      TileChooser(problem, target).rankConfigs(winograd::appendTiles),
       defaultConfig(problem, target));
 }
 
 double ConvFft::expectedFraction(const Problem &problem,
                                  const TargetInfo &target) const {
-  double cycles =
-      rankConfigs(problem, target, winograd::appendDefaultTiles).front().first;
+  double cycles = TileChooser(problem, target)
+                      .rankConfigs(winograd::appendDefaultTiles)
+                      .front()
+                      .first;
   return winograd::getFraction(problem, target, cycles);
 }
 
@@ -299,7 +335,7 @@ SolutionPlan ConvFft::plan(const Problem &problem, const TargetInfo &target,
                      else
                        emitKernel(b, spec);
                    }};
-  winograd::TileWork work = getTileWork(spec.tile, problem, target);
+  winograd::TileWork work = getTileWork(spec.tile, problem, g, target);
   std::vector<int64_t> params =
       winograd::makeTileParams(spec.inputLayout, g, work);
   if (spec.depthwise)
@@ -311,7 +347,7 @@ SolutionPlan ConvFft::plan(const Problem &problem, const TargetInfo &target,
   params.push_back(spec.tile.width - g.kernelW + 1);
   launch.params = winograd::makeResultParams(problem, spec.output, g);
   llvm::append_range(launch.params, params);
-  launch.scratchBytes = getScratch(problem, target, config);
+  launch.scratchBytes = TileChooser(problem, target).getScratch(config);
   winograd::bindBuffers(launch, spec.output);
   SolutionPlan plan;
   plan.launches.push_back(std::move(launch));

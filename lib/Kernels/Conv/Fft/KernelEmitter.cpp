@@ -210,7 +210,7 @@ int64_t fft::getScratchBytes(const TileShape &tile) {
 
 void fft::emitKernel(KernelBuilder &b, const KernelSpec &spec) {
   winograd::Context context(b, spec.output);
-  Value zeros = b.getScratch();
+  Value zeros = b.offset(b.getScratch(), winograd::kNoteBytes);
   b.store(b.cstLike(b.vec(b.f32(), winograd::kLineChannels), 0), zeros);
   FftSteps steps(b, spec, context, zeros, b.offset(zeros, kLineBytes));
   winograd::emitTasks(b, spec.product, context,

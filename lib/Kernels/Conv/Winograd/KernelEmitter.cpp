@@ -82,26 +82,25 @@ KernelEmitter::KernelEmitter(KernelBuilder &b, const ProductSpec &spec,
 }
 
 void KernelEmitter::emit() {
-  Value one = b.cst(1);
-  b.forLoop(b.getBegin(), b.getEnd(), one, b.cst(-1),
-            [&](Value task, ValueRange carried) -> SmallVector<Value> {
-              Value channelBlock = b.rem(task, context[ChannelBlocks]);
-              Value tiles = b.div(task, context[ChannelBlocks]);
-              Value group = b.div(tiles, context[TileBlocks]);
-              Value first =
-                  b.mul(b.rem(tiles, context[TileBlocks]), context[BlockTiles]);
-              Value last =
-                  b.minS(b.add(first, context[BlockTiles]), context[Tiles]);
-              // The panels of the task before may be those of this one.
-              b.ifThen(b.cmp(KernelBuilder::Pred::ne, tiles, carried[0]), [&] {
-                steps.emitInput(
-                    b.offset(input, b.mul(group, context[InputGroupBytes])),
-                    first, last, panels);
-                emitMissingTiles(b.sub(last, first));
-              });
-              emitTask(first, last, group, channelBlock);
-              return {tiles};
-            });
+  Value note = b.getScratch();
+  b.forTasks([&](Value task) {
+    Value channelBlock = b.rem(task, context[ChannelBlocks]);
+    Value tiles = b.div(task, context[ChannelBlocks]);
+    Value group = b.div(tiles, context[TileBlocks]);
+    Value first = b.mul(b.rem(tiles, context[TileBlocks]), context[BlockTiles]);
+    Value last = b.minS(b.add(first, context[BlockTiles]), context[Tiles]);
+    // The panels of the task before may be those of this one. Blocks count from
+    // 1 in the note, which is 0 when a launch begins.
+    Value number = b.add(tiles, 1);
+    Value kept = b.load(note, b.i64());
+    b.ifThen(b.cmp(KernelBuilder::Pred::ne, number, kept), [&] {
+      steps.emitInput(b.offset(input, b.mul(group, context[InputGroupBytes])),
+                      first, last, panels);
+      emitMissingTiles(b.sub(last, first));
+      b.store(number, note);
+    });
+    emitTask(first, last, group, channelBlock);
+  });
 }
 
 /// Zeros where the last panel has more rows than there are tiles: what is there
@@ -230,7 +229,7 @@ void winograd::emitKernel(KernelBuilder &b, const KernelSpec &spec) {
   Context context(b, spec.output);
   ScratchLayout layout(spec.transform);
   Scratch scratch;
-  scratch.zeros = b.getScratch();
+  scratch.zeros = b.offset(b.getScratch(), kNoteBytes);
   scratch.between = b.offset(scratch.zeros, kLineBytes);
   scratch.staging = b.offset(scratch.between, layout.betweenBytes);
   b.store(b.cstLike(b.vec(b.f32(), kLineChannels), 0), scratch.zeros);

@@ -129,7 +129,7 @@ SolutionPlan WinogradSolver::plan(const Problem &problem,
   launch.params = makeResultParams(problem, spec.output, g);
   llvm::append_range(launch.params, params);
   int64_t blockTiles = params[BlockTiles];
-  launch.scratchBytes = ScratchLayout(transform).bytes() +
+  launch.scratchBytes = kNoteBytes + ScratchLayout(transform).bytes() +
                         spec.product.panelBytes(blockTiles, params[Lines]) +
                         spec.product.productBytes(blockTiles);
   bindBuffers(launch, spec.output);

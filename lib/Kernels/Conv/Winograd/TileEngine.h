@@ -21,7 +21,8 @@
 // The filter is read once per block, in order; it is larger than before, 36 / 9
 // times for F(4x4,3x3), and where it does not fit into the caches its stream is
 // what limits the speed. Tasks that follow each other on a thread have the same
-// tiles if they can, and then share the first step.
+// tiles if they can, and then share the first step: a note at the start of the
+// thread's scratch says whose panels it holds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,12 +31,17 @@
 
 #include "../../ImplicitGemm/ImplicitGemm.h"
 #include "tarpon/Kernels/Solver.h"
+#include "tarpon/Runtime/KernelABI.h"
 
 namespace tarpon::winograd {
 
 /// Channels in one line of an input panel, which is 64 bytes.
 inline constexpr int64_t kLineChannels = 16;
 inline constexpr int64_t kLineBytes = 64;
+/// The note and what fills its line, ahead of what the steps keep in the
+/// scratch, which panels and products follow.
+inline constexpr int64_t kNoteBytes = kLineBytes;
+static_assert(kNoteBytes >= runtime::kScratchNoteBytes);
 /// Pixels of a row that are transposed together where channels are not
 /// innermost.
 inline constexpr int64_t kRowPixels = 16;

@@ -90,7 +90,8 @@ static void appendBlocks(const TargetInfo &target, const igemm::Geometry &g,
     config.set("tile_m", m);
     config.set("tile_n", n);
     config.set("block_m", block);
-    list.emplace_back(estimateCycles(target, work, g, config), config);
+    double cycles = estimateCycles(target, work, g, config);
+    list.emplace_back(cycles, std::move(config));
   }
 }
 

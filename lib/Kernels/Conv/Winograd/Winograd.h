@@ -38,7 +38,7 @@ struct KernelSpec {
   bool isResultNchw() const { return output.resultLayout.kind == Layout::NCHW; }
 };
 
-/// What a thread's scratch holds in front of the engine's: a line of zeros,
+/// What a thread's scratch holds behind the engine's note: a line of zeros,
 /// what the transforms leave between their dimensions, and rows of pixels that
 /// are being transposed.
 struct ScratchLayout {
