@@ -50,12 +50,10 @@ TEST(PerfConfig, textReadsBack) {
 }
 
 TEST(PerfConfig, areOrderedByNamesThenValues) {
-  std::set<PerfConfig> configs = {PerfConfig{{"b", 1}},
-                                  PerfConfig{{"a", 9}},
-                                  PerfConfig{{"a", 2}, {"b", 0}},
-                                  PerfConfig{}};
-  std::vector<std::string> texts;
+  std::set<PerfConfig> configs = {PerfConfig{{"b", 1}}, PerfConfig{{"a", 9}},
+                                  PerfConfig{{"a", 2}, {"b", 0}}, PerfConfig{}};
+  std::string texts;
   for (const PerfConfig &config : configs)
-    texts.push_back(config.str());
-  EXPECT_EQ(texts, (std::vector<std::string>{"", "a=2,b=0", "a=9", "b=1"}));
+    texts += config.str() + ";";
+  EXPECT_EQ(texts, ";a=2,b=0;a=9;b=1;");
 }

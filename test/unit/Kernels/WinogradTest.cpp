@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SolverTest.h"
+#include "tarpon/Targets/Host/HostTarget.h"
 
 #include <gtest/gtest.h>
 
@@ -124,4 +125,28 @@ TEST(Winograd, checksConfigs) {
   EXPECT_FALSE(isValid("block_m=0,tile_m=6,tile_n=8"));
   EXPECT_FALSE(isValid("tile_m=6,tile_n=8"));
   EXPECT_FALSE(isValid("block_m=2,tile_m=6,tile_n=6"));
+}
+
+/// Threads that share a block of tiles transform its input each for themselves.
+TEST(Winograd, offersABlockPerThread) {
+  Problem problem = makeProblem(512, 28);
+  const Solver &solver = *findSolver("conv-winograd-f4x3-v1");
+  constexpr int64_t kTiles = 7 * 7;
+  auto countBlocks = [&](const TargetInfo &target) {
+    int64_t most = 0;
+    for (const PerfConfig &config : solver.configs(problem, target)) {
+      int64_t block = config.get("tile_m") * config.get("block_m");
+      most = std::max(most, (kTiles + block - 1) / block);
+    }
+    return most;
+  };
+  for (int threads : {2, 4}) {
+    auto target = getHostTarget(threads, "x86-64-v3");
+    ASSERT_TRUE(target) << target.message();
+    // One thread may hold a block that fills a large cache.
+    target->l2Bytes = 64 << 20;
+    EXPECT_GE(countBlocks(*target), threads);
+    target->threads = 1;
+    EXPECT_EQ(countBlocks(*target), 1);
+  }
 }

@@ -58,9 +58,9 @@ static double realInstructions(int64_t n) {
 static double columnInstructions(const TileShape &tile) {
   if (tile.height == 1)
     return 0;
+  int64_t complexColumns = tile.width / 2 - 1;
   return 2 * realInstructions(tile.height) +
-         static_cast<double>(tile.width / 2 - 1) *
-             complexInstructions(tile.height);
+         static_cast<double>(complexColumns) * complexInstructions(tile.height);
 }
 
 static bool isNchw(const TensorDesc &desc) {
@@ -128,6 +128,8 @@ double fft::estimateDepthwiseCycles(const TileShape &tile,
   auto pairs = static_cast<double>(tile.pairs());
   double multiply = 6 * pairs / kNearRate;
   double filter = pairs * 2 * 4 * static_cast<double>(target.lanes());
-  return vectors * (tiles * (cost.forward + cost.inverse + multiply) +
-                    filter / kMemoryRate);
+  return vectors *
+         (tiles * (cost.forward + cost.inverse + multiply) +
+          filter / kMemoryRate) /
+         static_cast<double>(target.threads);
 }

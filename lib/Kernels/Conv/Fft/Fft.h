@@ -128,7 +128,7 @@ std::vector<char> packDepthwiseFilter(const TileShape &tile,
 winograd::TileWork getTileWork(const TileShape &tile, const Problem &problem,
                                const igemm::Geometry &geometry,
                                const TargetInfo &target);
-/// Cycles of a depthwise problem on one core; CostModel.cpp.
+/// Cycles of a depthwise problem on the target's threads; CostModel.cpp.
 double estimateDepthwiseCycles(const TileShape &tile, const Problem &problem,
                                const igemm::Geometry &geometry,
                                const TargetInfo &target);

@@ -59,10 +59,8 @@ static TileShape getTile(const PerfConfig &config) {
   return {config.get("tile_h"), config.get("tile_w")};
 }
 
-static winograd::ProductSpec getProduct(const Problem &problem,
-                                        const PerfConfig &config) {
-  if (isDepthwise(problem))
-    return {0, 0, 0};
+/// Of a problem that is not depthwise.
+static winograd::ProductSpec getProduct(const PerfConfig &config) {
   return {getTile(config).points(), config.get("tile_m"), config.get("tile_n")};
 }
 
@@ -76,7 +74,7 @@ static int64_t getStoredPixels(const Problem &problem) {
 KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
                        const PerfConfig &config)
     : tile(getTile(config)), depthwise(isDepthwise(problem)),
-      product(getProduct(problem, config)),
+      product(depthwise ? winograd::ProductSpec{0, 0, 0} : getProduct(config)),
       inputLayout(problem.operands[0].layout),
       output(winograd::makeOutputSpec(problem, target, makeGeometry(problem),
                                       getStoredPixels(problem))) {
@@ -167,7 +165,7 @@ int64_t TileChooser::getScratch(const PerfConfig &config, int64_t tiles) const {
   int64_t bytes = getScratchBytes(getTile(config));
   if (depthwise)
     return bytes;
-  winograd::ProductSpec product = getProduct(problem, config);
+  winograd::ProductSpec product = getProduct(config);
   int64_t block = std::min<int64_t>(config.get("block_m"),
                                     divideCeil(tiles, product.tileM)) *
                   product.tileM;

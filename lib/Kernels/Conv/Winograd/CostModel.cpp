@@ -66,57 +66,100 @@ TileWork winograd::getTileWork(const Transform &transform,
           cycles * (toNchw ? kTransposeFactor : 1)};
 }
 
+namespace {
+/// How a launch is cut into tasks; see winograd::setTaskParams.
+struct Cut {
+  int64_t panels, block; ///< panels of all tiles, and of one block
+  int64_t channelTiles;
+
+  int64_t blocks() const { return divideCeil(panels, block); }
+};
+
+/// The parts of all tasks and of all blocks' input that the thread with the
+/// most has to do with.
+struct Shares {
+  double tasks, input;
+};
+} // namespace
+
+/// All blocks count as whole ones, even the last.
+static Shares countShares(const TargetInfo &target, const Cut &cut,
+                          int64_t groups) {
+  int64_t blocks = cut.blocks() * groups;
+  int64_t parts = divideCeil(
+      cut.channelTiles, chooseChannelBlock(target, blocks, cut.channelTiles));
+  double block =
+      static_cast<double>(cut.block) / static_cast<double>(cut.panels * groups);
+  auto share = [&](int64_t pieces) {
+    auto most =
+        static_cast<double>(divideCeil(blocks * pieces, target.threads));
+    return std::min(1.0, most * block / static_cast<double>(pieces));
+  };
+  return {share(parts), share(1)};
+}
+
+/// Of reading what the caches do not hold. The filters of a model do not stay
+/// in the last-level cache from one run to the next, unless they are small.
+static double estimateStream(const TargetInfo &target, const Cut &cut,
+                             double filterBytes, double panelBytes) {
+  auto l2 = static_cast<double>(target.l2Bytes);
+  auto l3 = static_cast<double>(target.l3Bytes);
+  auto blocks = static_cast<double>(cut.blocks());
+  double cycles = 0;
+  if (filterBytes + panelBytes > 0.9 * l2)
+    cycles += blocks * filterBytes /
+              (filterBytes > 0.25 * l3 ? kMemoryRate : kCacheRate);
+  if (panelBytes > 0.75 * l2)
+    cycles += blocks * static_cast<double>(cut.channelTiles) * panelBytes /
+              kPanelRate;
+  return cycles;
+}
+
 double winograd::estimateCycles(const TargetInfo &target, const TileWork &work,
                                 const igemm::Geometry &g,
                                 const PerfConfig &config) {
   int64_t m = config.get("tile_m"), n = config.get("tile_n");
-  int64_t tiles = work.tiles(g);
-  int64_t blockTiles =
-      std::min<int64_t>(m * config.get("block_m"), llvm::alignTo(tiles, m));
+  auto panels = static_cast<int64_t>(divideCeil(work.tiles(g), m));
+  Cut cut = {panels, std::min(config.get("block_m"), panels),
+             static_cast<int64_t>(divideCeil(g.outChannels, n))};
   auto lanes = static_cast<double>(target.lanes());
   auto points = static_cast<double>(work.points);
   double channels = static_cast<double>(llvm::alignTo(g.channels, 16));
-  auto panels = static_cast<double>(divideCeil(tiles, m));
-  auto channelTiles = static_cast<double>(divideCeil(g.outChannels, n));
+  auto channelTiles = static_cast<double>(cut.channelTiles);
   double vectors = static_cast<double>(n) / lanes;
 
   bool fitsL1 = channels * static_cast<double>(4 * n) <
                 0.5 * static_cast<double>(target.l1Bytes);
   double loop =
       channels * stepCycles(static_cast<double>(m), vectors, 4 * lanes, fitsL1);
-  double products = panels * channelTiles * points * (loop + kLoopCycles);
+  double products = static_cast<double>(panels) * channelTiles * points *
+                    (loop + kLoopCycles);
 
+  auto tiles = static_cast<double>(work.tiles(g));
   double inputVectors = channels / lanes;
   auto outputVectors =
       static_cast<double>(divideCeil(g.outChannels, target.lanes()));
+  int64_t blockTiles = m * cut.block;
   ProductSpec spec = {work.points, m, n};
   double held = static_cast<double>(
       spec.panelBytes(blockTiles, divideCeil(g.channels, kLineChannels)) +
       spec.productBytes(blockTiles));
   double far =
       std::clamp(held / static_cast<double>(4 * target.l2Bytes) - 1, 0.0, 1.0);
-  double transforms =
-      static_cast<double>(tiles) *
-      (work.inputCycles * inputVectors + work.outputCycles * outputVectors +
-       far * work.farCycles * (inputVectors + outputVectors));
+  double input =
+      tiles * inputVectors * (work.inputCycles + far * work.farCycles);
+  double output =
+      tiles * outputVectors * (work.outputCycles + far * work.farCycles);
 
-  // Streams that the caches do not hold run next to the products. The filters
-  // of a model do not stay in the last-level cache from one run to the next,
-  // unless they are small.
+  // Streams run next to the products.
   double filterBytes =
       4 * points * channels * static_cast<double>(n) * channelTiles;
   double panelBytes = 4 * points * channels * static_cast<double>(blockTiles);
-  auto l2 = static_cast<double>(target.l2Bytes);
-  auto l3 = static_cast<double>(target.l3Bytes);
-  auto blocks = static_cast<double>(divideCeil(tiles, blockTiles));
-  double stream = 0;
-  if (filterBytes + panelBytes > 0.9 * l2)
-    stream += blocks * filterBytes /
-              (filterBytes > 0.25 * l3 ? kMemoryRate : kCacheRate);
-  if (panelBytes > 0.75 * l2)
-    stream += blocks * channelTiles * panelBytes / kPanelRate;
-  double groups = static_cast<double>(g.groups);
-  double overlapped = std::min(products, stream);
-  return groups *
-         (std::max(products, stream) + kNotHidden * overlapped + transforms);
+  double stream = estimateStream(target, cut, filterBytes, panelBytes);
+  double longer = std::max(products, stream),
+         shorter = std::min(products, stream);
+  Shares shares = countShares(target, cut, g.groups);
+  return static_cast<double>(g.groups) *
+         (shares.tasks * (longer + kNotHidden * shorter + output) +
+          shares.input * input);
 }

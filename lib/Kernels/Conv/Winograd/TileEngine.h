@@ -142,11 +142,17 @@ void sortByCycles(RankedConfigs &list);
 std::vector<PerfConfig> chooseConfigs(const RankedConfigs &sorted,
                                       const PerfConfig &standard);
 
-/// A guess at how long a config takes, in cycles of one core; CostModel.cpp.
+/// Tiles of output channels that make a task with one of so many blocks of
+/// tiles, of all groups: channels are cut where there are too few blocks to
+/// keep the threads busy.
+int64_t chooseChannelBlock(const TargetInfo &target, int64_t tileBlocks,
+                           int64_t channelTiles);
+/// A guess at how long a config takes on the target's threads, in cycles;
+/// CostModel.cpp.
 double estimateCycles(const TargetInfo &target, const TileWork &work,
                       const igemm::Geometry &geometry,
                       const PerfConfig &config);
-/// The part of the peak that so many cycles are.
+/// The part of the threads' peak that so many cycles are.
 double getFraction(const Problem &problem, const TargetInfo &target,
                    double cycles);
 

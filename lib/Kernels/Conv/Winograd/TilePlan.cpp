@@ -10,6 +10,7 @@
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -60,15 +61,12 @@ bool winograd::isValidBlock(const TargetInfo &target,
          block >= 1 && block <= kMaxBlock && fitsRegisters(target, m, n);
 }
 
-/// Blocks of tiles of the same size, the largest of which fill about a share of
-/// the L2 cache.
-static int64_t chooseBlock(const TargetInfo &target, const TileWork &work,
-                           const igemm::Geometry &g, int64_t m, int64_t n,
-                           double share) {
-  int64_t bytes = work.points * 4 * (llvm::alignTo(g.channels, 16) + n);
+/// Blocks of so many panels of the same size, the largest of which fill about a
+/// share of the L2 cache.
+static int64_t chooseBlock(const TargetInfo &target, int64_t panels,
+                           int64_t panelBytes, double share) {
   auto room = static_cast<int64_t>(share * static_cast<double>(target.l2Bytes));
-  int64_t largest = std::clamp<int64_t>(room / (bytes * m), 1, kMaxBlock);
-  int64_t panels = divideCeil(work.tiles(g), m);
+  int64_t largest = std::clamp<int64_t>(room / panelBytes, 1, kMaxBlock);
   int64_t blocks = divideCeil(panels, largest);
   // Threads that have one block more than others are waited for.
   if (blocks > 1 && target.threads > 1)
@@ -76,16 +74,27 @@ static int64_t chooseBlock(const TargetInfo &target, const TileWork &work,
   return std::max<int64_t>(1, divideCeil(panels, blocks));
 }
 
+/// The sizes of blocks worth a try, in panels. A block per thread is among
+/// them: threads that share one transform its input each for themselves.
+static SmallVector<int64_t> listBlocks(const TargetInfo &target,
+                                       const TileWork &work,
+                                       const igemm::Geometry &g, int64_t m,
+                                       int64_t n) {
+  int64_t panels = divideCeil(work.tiles(g), m);
+  int64_t bytes = work.points * 4 * (llvm::alignTo(g.channels, 16) + n) * m;
+  llvm::SmallSetVector<int64_t, 4> blocks;
+  for (double share : {0.4, 1.0, 4.0})
+    blocks.insert(chooseBlock(target, panels, bytes, share));
+  blocks.insert(
+      std::min<int64_t>(divideCeil(panels, target.threads), blocks.back()));
+  return blocks.takeVector();
+}
+
 /// All blocks of one tile with their estimated cycles.
 static void appendBlocks(const TargetInfo &target, const igemm::Geometry &g,
                          const TileWork &work, const PerfConfig &fields,
                          int64_t m, int64_t n, RankedConfigs &list) {
-  SmallVector<int64_t> blocks;
-  for (double share : {0.4, 1.0, 4.0}) {
-    int64_t block = chooseBlock(target, work, g, m, n, share);
-    if (llvm::is_contained(blocks, block))
-      continue;
-    blocks.push_back(block);
+  for (int64_t block : listBlocks(target, work, g, m, n)) {
     PerfConfig config = fields;
     config.set("tile_m", m);
     config.set("tile_n", n);
@@ -140,10 +149,19 @@ std::vector<PerfConfig> winograd::chooseConfigs(const RankedConfigs &sorted,
   return chosen;
 }
 
+int64_t winograd::chooseChannelBlock(const TargetInfo &target,
+                                     int64_t tileBlocks, int64_t channelTiles) {
+  // A thread that gets several parts of a block transforms its input once.
+  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
+  int64_t parts =
+      std::clamp<int64_t>(divideCeil(wanted, tileBlocks), 1, channelTiles);
+  return divideCeil(channelTiles, parts);
+}
+
 double winograd::getFraction(const Problem &problem, const TargetInfo &target,
                              double cycles) {
-  // Two multiply-adds of a vector per cycle.
-  auto perCycle = static_cast<double>(4 * target.lanes());
+  // Two multiply-adds of a vector per cycle and core.
+  auto perCycle = static_cast<double>(4 * target.lanes() * target.threads);
   return problem.flops() / perCycle / std::max(cycles, 1.0);
 }
 
@@ -233,13 +251,9 @@ int64_t winograd::setTaskParams(std::vector<int64_t> &params,
   block = std::min(block, panels);
   int64_t tileBlocks = divideCeil(panels, block);
   int64_t channelTiles = divideCeil(g.outChannels, spec.tileN);
-  // Channels are cut where there are too few tiles to keep the threads busy; a
-  // thread that gets both halves of a block transforms its input once.
-  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
-  int64_t channelBlocks = std::clamp<int64_t>(
-      divideCeil(wanted, tileBlocks * g.groups), 1, channelTiles);
-  int64_t blockN = divideCeil(channelTiles, channelBlocks);
-  channelBlocks = divideCeil(channelTiles, blockN);
+  int64_t blockN =
+      chooseChannelBlock(target, tileBlocks * g.groups, channelTiles);
+  int64_t channelBlocks = divideCeil(channelTiles, blockN);
   params[BlockTiles] = block * spec.tileM;
   params[TileBlocks] = tileBlocks;
   params[ChannelTiles] = channelTiles;
