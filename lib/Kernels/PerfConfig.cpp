@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace tarpon;
 
-PerfConfig::PerfConfig(std::initializer_list<Field> fields) : fields(fields) {
-  llvm::sort(this->fields);
+PerfConfig::PerfConfig(std::initializer_list<Field> init) : fields(init) {
+  llvm::sort(fields);
 }
 
 /// Where the field is, or belongs.

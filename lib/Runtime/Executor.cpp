@@ -22,7 +22,6 @@
 #include <cassert>
 #include <chrono>
 #include <cstring>
-#include <new>
 
 namespace tarpon::runtime {
 
@@ -30,7 +29,8 @@ namespace {
 
 /// In front of each thread's scratch.
 struct alignas(kBufferAlignment) ScratchHeader {
-  /// The number of the launch that used it last; launches count from 1.
+  /// The number of the launch that used it last. Launches count from 1, and
+  /// fresh memory holds 0.
   uint64_t launch;
 };
 
@@ -146,12 +146,8 @@ static Status allocateScratch(Shared &shared, const Package &package) {
       static_cast<int64_t>(sizeof(ScratchHeader)) +
       ((std::max(largest, kScratchNoteBytes) + kBufferTailPadding + mask) &
        ~mask);
-  int64_t bytes = shared.scratchStride * shared.pool->size();
-  if (Status status = allocateInto(shared.scratch, bytes); !status)
-    return status;
-  for (int64_t at = 0; at < bytes; at += shared.scratchStride)
-    new (shared.scratch.data() + at) ScratchHeader{0};
-  return success();
+  return allocateInto(shared.scratch,
+                      shared.scratchStride * shared.pool->size());
 }
 
 /// More than any machine has cores: a mistake, not a wish.
@@ -356,7 +352,7 @@ void Executor::State::bindArena(void *memory) {
 static void runTasks(void *opaque, int thread, int64_t begin, int64_t end) {
   const auto &context = *static_cast<const LaunchContext *>(opaque);
   char *own = context.scratch + thread * context.scratchStride;
-  auto *header = std::launder(reinterpret_cast<ScratchHeader *>(own));
+  auto *header = reinterpret_cast<ScratchHeader *>(own);
   char *scratch = own + sizeof(ScratchHeader);
   if (header->launch != context.number) {
     header->launch = context.number;

@@ -38,7 +38,7 @@ public:
 
   PerfConfig() = default;
   /// In any order, each name once.
-  PerfConfig(std::initializer_list<Field> fields);
+  PerfConfig(std::initializer_list<Field> init);
 
   /// Of a field that the config has.
   int64_t get(llvm::StringRef name) const;
@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  // Solvers rank dozens of configs of a few fields within microseconds: one
+  // Solvers rank hundreds of configs of a few fields within microseconds: one
   // block of memory, not a tree.
   std::vector<Field> fields;
 };

@@ -127,6 +127,21 @@ TEST(ExecutorTest, KeepsScratchDuringALaunch) {
   }
 }
 
+TEST(ExecutorTest, ReplicasKeepNoScratchOfEachOther) {
+  Package package = makeTestPackage(10, "countsCalls");
+  package.layers.erase(package.layers.begin());
+  std::unique_ptr<Executor> original = load(package, {.threads = 1});
+  Result<std::unique_ptr<Executor>> replica = original->replicate();
+  ASSERT_TRUE(replica) << replica.message();
+  HostTensor input = makeTensor(DType::F32, {1, 10});
+  HostTensor output = makeTensor(DType::F32, {1, 10});
+  for (int run = 0; run < 3; ++run)
+    for (Executor *executor : {original.get(), replica->get()}) {
+      runOnce(*executor, input.data.data(), output.data.data());
+      EXPECT_EQ(floatsOf(output)[0], 0);
+    }
+}
+
 TEST(ExecutorTest, ProfilesEachLayer) {
   std::unique_ptr<Executor> executor = load(makeTestPackage(100000));
   HostTensor input = makeTensor(DType::F32, {1, 100000});

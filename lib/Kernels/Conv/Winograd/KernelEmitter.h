@@ -59,7 +59,8 @@ struct PanelStrides {
 };
 
 /// Runs the steps and multiplies, with panels and products from `memory` on:
-/// the tasks of the launch; KernelEmitter.cpp.
+/// the tasks of the launch. The first kNoteBytes of the scratch belong to it
+/// too; KernelEmitter.cpp.
 void emitTasks(KernelBuilder &b, const ProductSpec &spec,
                const Context &context, Value memory, TileSteps &steps);
 

@@ -41,7 +41,8 @@ inline constexpr int64_t kLineBytes = 64;
 /// The note and what fills its line, ahead of what the steps keep in the
 /// scratch, which panels and products follow.
 inline constexpr int64_t kNoteBytes = kLineBytes;
-static_assert(kNoteBytes >= runtime::kScratchNoteBytes);
+static_assert(runtime::kScratchNoteBytes >= sizeof(int64_t),
+              "a note is the number of a block");
 /// Pixels of a row that are transposed together where channels are not
 /// innermost.
 inline constexpr int64_t kRowPixels = 16;

@@ -74,8 +74,9 @@ static int64_t chooseBlock(const TargetInfo &target, int64_t panels,
   return std::max<int64_t>(1, divideCeil(panels, blocks));
 }
 
-/// The sizes of blocks worth a try, in panels. A block per thread is among
-/// them: threads that share one transform its input each for themselves.
+/// The sizes of blocks worth a try, in panels, those of about a block per
+/// thread among them: threads that share one transform its input each for
+/// themselves.
 static SmallVector<int64_t> listBlocks(const TargetInfo &target,
                                        const TileWork &work,
                                        const igemm::Geometry &g, int64_t m,
