@@ -82,16 +82,17 @@ Launched::Launched(const Engine &engine) {
   config.set("tile_m", 4);
   config.set("tile_n", target.lanes());
   config.set("block_m", 64);
-  package = std::move(*buildProblemPackage(
-      problem, *findSolver(engine.solver), config, compiler));
+  package = std::move(*buildProblemPackage(problem, *findSolver(engine.solver),
+                                           config, compiler));
   input = std::move(*AlignedBuffer::allocate(problem.operands[0].numBytes()));
   output = std::move(*AlignedBuffer::allocate(problem.result.numBytes()));
   output.fill(0xff);
   scratch = std::move(*AlignedBuffer::allocate(launch().scratchBytes));
   for (const BufferRef &buffer : launch().buffers) {
-    char *base = buffer.space == BufferSpace::Input      ? input.data()
-                 : buffer.space == BufferSpace::Constant ? package.constants.data()
-                                                         : output.data();
+    char *base = buffer.space == BufferSpace::Input ? input.data()
+                 : buffer.space == BufferSpace::Constant
+                     ? package.constants.data()
+                     : output.data();
     pointers.push_back(base + buffer.offset);
   }
   load();
@@ -106,8 +107,7 @@ void Launched::load() {
              static_cast<std::streamsize>(package.kernels.size()));
   library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_TRUE(library) << dlerror();
-  kernel =
-      reinterpret_cast<KernelFn>(dlsym(library, launch().symbol.c_str()));
+  kernel = reinterpret_cast<KernelFn>(dlsym(library, launch().symbol.c_str()));
   ASSERT_TRUE(kernel);
 }
 
@@ -140,7 +140,8 @@ TEST_P(TileEngine, transformsABlockOncePerLaunch) {
 }
 
 /// The part of the peak that two threads are expected to reach is that of one
-/// where there is enough to share, and less where they repeat each other's work.
+/// where there is enough to share, and less where they repeat each other's
+/// work.
 TEST_P(TileEngine, knowsWhatThreadsShare) {
   const Solver &solver = *findSolver(GetParam().solver);
   auto compare = [&](int64_t size) {
