@@ -66,7 +66,6 @@ private:
   Status fallBack(const std::string &what);
 
   bool wantsTuning() const;
-  bool namesModel() const;
   Status makeKernelCompiler();
   JournalContext getJournalContext() const;
   Result<CalibrationInputs> getCalibration();
@@ -266,11 +265,6 @@ Status Compilation::reportIgnored(const Journal &store) {
   return runtime::success();
 }
 
-/// Whether the model's digest is read or written.
-bool Compilation::namesModel() const {
-  return wantsTuning() || !options.replay.empty() || !options.output.empty();
-}
-
 Status Compilation::importModel() {
   std::vector<std::string> remarks;
   ErrorCapture errors(
@@ -278,7 +272,9 @@ Status Compilation::importModel() {
   ImportOptions importOptions;
   importOptions.batch = options.batch;
   importOptions.assumedInputs = options.assumedInputs;
-  importOptions.digest = namesModel();
+  // Where nothing names the model, hashing it would be for nobody.
+  importOptions.digest =
+      wantsTuning() || !options.replay.empty() || !options.output.empty();
   importOptions.threads = static_cast<int>(options.threads);
   module = importOnnx(context, options.model, importOptions);
   if (!module)

@@ -27,12 +27,14 @@ namespace tarpon::runtime {
 
 namespace {
 
-/// In front of each thread's scratch.
+/// In front of each thread's scratch, whose note has room in its padding even
+/// where a launch wants no scratch.
 struct alignas(kBufferAlignment) ScratchHeader {
   /// The number of the launch that used it last. Launches count from 1, and
   /// fresh memory holds 0.
   uint64_t launch;
 };
+static_assert(kScratchNoteBytes <= kBufferTailPadding);
 
 /// What an executor has in common with its replicas.
 struct Shared {
@@ -142,10 +144,8 @@ static Status allocateScratch(Shared &shared, const Package &package) {
     for (const Launch &launch : layer.launches)
       largest = std::max(largest, launch.scratchBytes);
   int64_t mask = kBufferAlignment - 1;
-  shared.scratchStride =
-      static_cast<int64_t>(sizeof(ScratchHeader)) +
-      ((std::max(largest, kScratchNoteBytes) + kBufferTailPadding + mask) &
-       ~mask);
+  shared.scratchStride = static_cast<int64_t>(sizeof(ScratchHeader)) +
+                         ((largest + kBufferTailPadding + mask) & ~mask);
   return allocateInto(shared.scratch,
                       shared.scratchStride * shared.pool->size());
 }
