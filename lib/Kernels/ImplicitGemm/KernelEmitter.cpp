@@ -71,6 +71,7 @@ private:
   Value emitTask(Value task, Value packed);
   void emitPack(Value source, Value firstTile, Value lastTile);
   void emitChannelTile(const Block &block, Value channelTile);
+  void emitRows(Value pixels, llvm::function_ref<void(int64_t)> body);
   Value getFilterAhead(const Block &block, Value channelTile, Value filterTile);
   Value getInputAhead(const Block &block, Value channelTile);
   void emitPixelTile(const Block &block, const Operands &operands,
@@ -215,13 +216,22 @@ void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
                     {block.image, pixel, b.minS(pixels, b.cst(rows)), channel,
                      channels, rows});
     };
-    int64_t tail = tailM(spec.tileM);
-    if (tail == 0)
-      return emitTile(spec.tileM);
-    b.ifThenElse(
-        b.slt(b.cst(tail), pixels), [&] { emitTile(spec.tileM); },
-        [&] { emitTile(tail); });
+    emitRows(pixels, emitTile);
   });
+}
+
+/// Calls `body` for as many rows as `pixels` need: a tile's, those of a tail,
+/// or one, as a matrix product of one row has, which waits for nothing but
+/// memory if it multiplies nothing else.
+void KernelEmitter::emitRows(Value pixels,
+                             llvm::function_ref<void(int64_t)> body) {
+  int64_t tail = tailM(spec.tileM);
+  if (tail == 0)
+    return body(spec.tileM);
+  auto emitTail = [&] {
+    b.ifThenElse(b.eq(pixels, b.cst(1)), [&] { body(1); }, [&] { body(tail); });
+  };
+  b.ifThenElse(b.slt(b.cst(tail), pixels), [&] { body(spec.tileM); }, emitTail);
 }
 
 /// What the kernel asks for ahead where the filter stays in the cache and the
