@@ -269,7 +269,7 @@ int64_t filterWorkspace(const Problem &problem, const TargetInfo &target,
                         int64_t filters = 1);
 
 /// The last tile of a row of pixels is cut down to this many if they are
-/// enough.
+/// enough; implicit GEMM cuts it down to a single one, too.
 inline int64_t tailM(int64_t tileM) { return tileM >= 4 ? tileM / 2 : 0; }
 
 /// The tiles (pixels, channels) worth a try, best estimate first.

@@ -220,18 +220,22 @@ void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
   });
 }
 
-/// Calls `body` for as many rows as `pixels` need: a tile's, those of a tail,
-/// or one, as a matrix product of one row has, which waits for nothing but
-/// memory if it multiplies nothing else.
+/// Calls `body` for as many rows as `pixels` need: those of a tile or of its
+/// tail, or one: a matrix product of one row reads its filter from memory, and
+/// rows that nobody needs would keep it from asking for more.
 void KernelEmitter::emitRows(Value pixels,
                              llvm::function_ref<void(int64_t)> body) {
-  int64_t tail = tailM(spec.tileM);
-  if (tail == 0)
-    return body(spec.tileM);
-  auto emitTail = [&] {
-    b.ifThenElse(b.eq(pixels, b.cst(1)), [&] { body(1); }, [&] { body(tail); });
+  if (spec.tileM == 1)
+    return body(1);
+  auto emitMany = [&] {
+    int64_t tail = tailM(spec.tileM);
+    if (tail == 0)
+      return body(spec.tileM);
+    b.ifThenElse(
+        b.slt(b.cst(tail), pixels), [&] { body(spec.tileM); },
+        [&] { body(tail); });
   };
-  b.ifThenElse(b.slt(b.cst(tail), pixels), [&] { body(spec.tileM); }, emitTail);
+  b.ifThenElse(b.eq(pixels, b.cst(1)), [&] { body(1); }, emitMany);
 }
 
 /// What the kernel asks for ahead where the filter stays in the cache and the

@@ -86,7 +86,8 @@ bool igemm::isValidConfig(const Problem &problem, const TargetInfo &target,
                      config.get("tile_n"));
 }
 
-/// Pixels that tiles of m compute for a row of them.
+/// Pixels that tiles of m compute for a row of them. A lone one counts as a
+/// tail: its product waits for the filter, not for arithmetic.
 static int64_t computedPixels(int64_t pixels, int64_t m) {
   int64_t rest = pixels % m;
   int64_t last = rest == 0 ? 0 : rest <= tailM(m) ? tailM(m) : m;

@@ -173,6 +173,35 @@ TEST_P(SolverProperty, agreesOnWhatOnceFailed) {
   }
 }
 
+/// Alone, behind whole tiles, of a batch, of one image each, and with sums that
+/// are kept between blocks of a long K.
+TEST_P(SolverProperty, multipliesLoneRows) {
+  static const char *const kKeys[] = {
+      "matmul(1x3000xf32, 70x3000xf32:const; 70xf32:const)->1x70xf32 "
+      "{transpose_lhs=0 transpose_rhs=1} | add(2) | relu",
+      "matmul(57x9000xf32, 9000x70xf32:const)->57x70xf32 "
+      "{transpose_lhs=0 transpose_rhs=0}",
+      "matmul(1x300xi8q, 70x300xi8q:const)->1x70xi8q "
+      "{transpose_lhs=0 transpose_rhs=1}",
+      "matmul(3x1x40xf32, 3x40x50xf32)->3x1x50xf32 "
+      "{transpose_lhs=0 transpose_rhs=0}",
+      "conv(2x32x1x1xf32, 48x32x1x1xf32:const)->2x48x1x1xf32 "
+      "{dilations=1,1 group=1 pads=0,0,0,0 strides=1,1}",
+      "conv(1x32x7x7xbf16:nhwc, 48x32x1x1xbf16:const)->1x48x7x7xbf16:nhwc "
+      "{dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | relu",
+  };
+  auto created = SolverRunner::create(GetParam());
+  ASSERT_TRUE(created) << created.message();
+  runner = std::move(*created);
+  for (const char *key : kKeys) {
+    SCOPED_TRACE(key);
+    auto problem = parseProblem(key);
+    ASSERT_TRUE(mlir::succeeded(problem));
+    for (uint64_t seed : {1, 2, 3})
+      ASSERT_NO_FATAL_FAILURE(check(*problem, seed));
+  }
+}
+
 /// Whole vectors, which may lie in place on every CPU.
 TEST_P(SolverProperty, worksInPlace) {
   static const char *const kKeys[] = {

@@ -150,20 +150,3 @@ TEST(Winograd, offersABlockPerThread) {
     EXPECT_EQ(countBlocks(*target), 1);
   }
 }
-
-/// Each thread waits for the one with the most blocks.
-TEST(Winograd, sharesBlocksEvenly) {
-  const Solver &solver = *findSolver("conv-winograd-f4x3-v1");
-  auto target = getHostTarget(2, "x86-64-v4");
-  ASSERT_TRUE(target) << target.message();
-  target->l2Bytes = 1 << 20;
-  Problem problem = *parseProblem(
-      "conv(1x128x112x112xf32:nhwc, 128x128x3x3xf32:const)->"
-      "1x128x112x112xf32:nhwc {dilations=1,1 group=1 pads=1,1,1,1 "
-      "strides=1,1}");
-  PerfConfig config = solver.defaultConfig(problem, *target);
-  int64_t block = config.get("tile_m") * config.get("block_m");
-  constexpr int64_t kTiles = 28 * 28;
-  int64_t blocks = (kTiles + block - 1) / block;
-  EXPECT_EQ((blocks + 1) / 2 * block, kTiles / 2);
-}

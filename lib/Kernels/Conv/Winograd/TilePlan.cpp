@@ -61,26 +61,17 @@ bool winograd::isValidBlock(const TargetInfo &target,
          block >= 1 && block <= kMaxBlock && fitsRegisters(target, m, n);
 }
 
-/// Panels that the thread with the most of them has.
-static int64_t countMost(int64_t threads, int64_t panels, int64_t block) {
-  int64_t blocks = divideCeil(panels, block);
-  return std::min<int64_t>(panels, divideCeil(blocks, threads) * block);
-}
-
-/// Panels of a block: about as many as fill a share of the L2 cache, or down to
-/// half of that if threads then have more nearly the same to do.
+/// Blocks of so many panels of the same size, the largest of which fill about a
+/// share of the L2 cache.
 static int64_t chooseBlock(const TargetInfo &target, int64_t panels,
                            int64_t panelBytes, double share) {
   auto room = static_cast<int64_t>(share * static_cast<double>(target.l2Bytes));
   int64_t largest = std::clamp<int64_t>(room / panelBytes, 1, kMaxBlock);
-  if (largest >= panels)
-    return panels;
-  int64_t chosen = largest;
-  for (int64_t block = largest; 2 * block > largest; --block)
-    if (countMost(target.threads, panels, block) <
-        countMost(target.threads, panels, chosen))
-      chosen = block;
-  return divideCeil(panels, divideCeil(panels, chosen));
+  int64_t blocks = divideCeil(panels, largest);
+  // Threads that have one block more than others are waited for.
+  if (blocks > 1 && target.threads > 1)
+    blocks = llvm::alignTo(blocks, target.threads);
+  return std::max<int64_t>(1, divideCeil(panels, blocks));
 }
 
 /// The sizes of blocks worth a try, in panels, those of about a block per
