@@ -73,7 +73,9 @@ static constexpr const char *kCpus[] = {"native", "x86-64-v3", "x86-64-v2"};
 namespace {
 class SolverProperty : public testing::TestWithParam<const char *> {
 protected:
+  void SetUp() override;
   void check(const Problem &problem, uint64_t seed);
+  void checkKey(const char *key, uint64_t seed);
   /// The result lies where each operand does that the solver may overwrite.
   void checkInPlace(const Problem &problem, const Solver &solver,
                     const PerfConfig &config,
@@ -89,6 +91,19 @@ protected:
   std::map<std::string, int> solved;
 };
 } // namespace
+
+void SolverProperty::SetUp() {
+  auto created = SolverRunner::create(GetParam());
+  ASSERT_TRUE(created) << created.message();
+  runner = std::move(*created);
+}
+
+void SolverProperty::checkKey(const char *key, uint64_t seed) {
+  SCOPED_TRACE(key);
+  auto problem = parseProblem(key);
+  ASSERT_TRUE(mlir::succeeded(problem));
+  check(*problem, seed);
+}
 
 void SolverProperty::check(const Problem &problem, uint64_t seed) {
   const TargetInfo &target = runner->getTarget();
@@ -134,9 +149,6 @@ void SolverProperty::checkInPlace(
 }
 
 TEST_P(SolverProperty, agreesWithReference) {
-  auto created = SolverRunner::create(GetParam());
-  ASSERT_TRUE(created) << created.message();
-  runner = std::move(*created);
   // Each level has problems of its own.
   uint64_t count = getNumber("TARPON_TEST_PROBLEMS", 67);
   uint64_t first = getNumber("TARPON_TEST_SEED", 1) + getLevel() * count;
@@ -162,15 +174,8 @@ TEST_P(SolverProperty, agreesOnWhatOnceFailed) {
       "exclude_outside=0 extrapolation=0.5 mode=0 roi= rounding=2 "
       "scales=1,1,2.25 sizes=3,33,6}",
   };
-  auto created = SolverRunner::create(GetParam());
-  ASSERT_TRUE(created) << created.message();
-  runner = std::move(*created);
-  for (const char *key : kKeys) {
-    SCOPED_TRACE(key);
-    auto problem = parseProblem(key);
-    ASSERT_TRUE(mlir::succeeded(problem));
-    ASSERT_NO_FATAL_FAILURE(check(*problem, /*seed=*/1));
-  }
+  for (const char *key : kKeys)
+    ASSERT_NO_FATAL_FAILURE(checkKey(key, /*seed=*/1));
 }
 
 /// Alone, behind whole tiles, of a batch, of one image each, and with sums that
@@ -190,16 +195,9 @@ TEST_P(SolverProperty, multipliesLoneRows) {
       "conv(1x32x7x7xbf16:nhwc, 48x32x1x1xbf16:const)->1x48x7x7xbf16:nhwc "
       "{dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | relu",
   };
-  auto created = SolverRunner::create(GetParam());
-  ASSERT_TRUE(created) << created.message();
-  runner = std::move(*created);
-  for (const char *key : kKeys) {
-    SCOPED_TRACE(key);
-    auto problem = parseProblem(key);
-    ASSERT_TRUE(mlir::succeeded(problem));
+  for (const char *key : kKeys)
     for (uint64_t seed : {1, 2, 3})
-      ASSERT_NO_FATAL_FAILURE(check(*problem, seed));
-  }
+      ASSERT_NO_FATAL_FAILURE(checkKey(key, seed));
 }
 
 /// Whole vectors, which may lie in place on every CPU.
@@ -210,15 +208,9 @@ TEST_P(SolverProperty, worksInPlace) {
       "mul(2x3x8x8xf16, 3x1x1xf16; 2x3x8x8xf16)->2x3x8x8xf16 {} | add(2)",
       "sigmoid(40000xf32)->40000xf32 {}",
   };
-  auto created = SolverRunner::create(GetParam());
-  ASSERT_TRUE(created) << created.message();
-  runner = std::move(*created);
   for (const char *key : kKeys) {
-    SCOPED_TRACE(key);
-    auto problem = parseProblem(key);
-    ASSERT_TRUE(mlir::succeeded(problem));
     int before = solved[kInPlace];
-    ASSERT_NO_FATAL_FAILURE(check(*problem, /*seed=*/1));
+    ASSERT_NO_FATAL_FAILURE(checkKey(key, /*seed=*/1));
     EXPECT_GT(solved[kInPlace], before);
   }
 }
