@@ -120,7 +120,7 @@ inline constexpr size_t kMinSampleBudget = 16;
 inline constexpr double kLevelVariance = 25;
 inline constexpr double kSolverVariance = 0.09;
 inline constexpr double kConfigVariance = 0.03;
-inline constexpr double kRoughnessVariance = 0.0009;
+inline constexpr double kRoughnessVariance = 0.003;
 inline constexpr double kNoiseVariance = 0.002;
 inline constexpr double kScaleWeight = 16;
 inline constexpr double kConfigLength = 1.5;
@@ -129,7 +129,7 @@ inline constexpr double kProblemLength = 3;
 /// It ends when no candidate is expected to improve the best time by more than
 /// this part of it per measurement that it costs, but not before so many right
 /// results: the first few say too little of how wrong the expectations are.
-inline constexpr double kMinExpectedImprovement = 0.0005;
+inline constexpr double kMinExpectedImprovement = 0.0001;
 /// What it costs to compile a kernel, in measurements: 0.2 s against 10 ms
 /// (tuning ResNet-50 over all choices), on two cores.
 inline constexpr double kCompileCost = 20;
