@@ -23,14 +23,13 @@ target_compile_definitions(tarpon_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_compile_options(tarpon_mlir INTERFACE -fno-exceptions)
 target_link_libraries(tarpon_mlir INTERFACE MLIR LLVM)
 
-# tarpon_precompile_mlir(TARGET OWNER [HEADER...])
-# Parses our ops and the dialects that kernels are made of once, for OWNER, after
-# the HEADERs; the other targets, which must be compiled with the same options,
-# take its result. Takes a third off the time of a build with GCC, and more with
-# Clang, which keeps the templates that were instantiated.
+# tarpon_precompile(TARGET OWNER HEADER...)
+# Parses the HEADERs once, for OWNER; the other targets, which must be compiled with
+# the same options, take its result. Takes a third off the time of a build with GCC,
+# and more with Clang, which keeps the templates that were instantiated.
 # ccache does not cache files that use precompiled headers, and saves more than
 # they do: it has precedence.
-function(tarpon_precompile_mlir target owner)
+function(tarpon_precompile target owner)
   if(CMAKE_CXX_COMPILER_LAUNCHER)
     return()
   endif()
@@ -40,11 +39,17 @@ function(tarpon_precompile_mlir target owner)
     target_compile_options(${target} PRIVATE
       -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
-  if(NOT target STREQUAL owner)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
-    return()
   endif()
-  target_precompile_headers(${target} PRIVATE
+endfunction()
+
+# tarpon_precompile_mlir(TARGET OWNER [HEADER...])
+# Precompiles our ops and the dialects that kernels are made of, after the HEADERs.
+function(tarpon_precompile_mlir target owner)
+  tarpon_precompile(${target} ${owner}
     ${ARGN}
     "${PROJECT_SOURCE_DIR}/include/tarpon/IR/TarponOps.h"
     <mlir/Dialect/Arith/IR/Arith.h>
@@ -59,17 +64,21 @@ function(tarpon_precompile_mlir target owner)
     <mlir/IR/OpImplementation.h>)
 endfunction()
 
-# tarpon_add_library(NAME SOURCE... [DEPENDS TARGET...] [LINK LIB...])
+# tarpon_add_library(NAME SOURCE... [DEPENDS TARGET...] [LINK LIB...]
+#                    [PRECOMPILE HEADER...])
 # A static library. It sees MLIR only if it links tarpon_mlir, itself or through
-# another library; what links it itself has its headers precompiled.
+# another library; what links it itself has its headers precompiled: with the others,
+# or, where its options differ, those of PRECOMPILE by itself.
 function(tarpon_add_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;PRECOMPILE" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC tarpon_options ${ARG_LINK})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  if("tarpon_mlir" IN_LIST ARG_LINK)
+  if(ARG_PRECOMPILE)
+    tarpon_precompile(${name} ${name} ${ARG_PRECOMPILE})
+  elseif("tarpon_mlir" IN_LIST ARG_LINK)
     tarpon_precompile_mlir(${name} TarponIR)
   endif()
   install(TARGETS ${name} ARCHIVE DESTINATION lib)

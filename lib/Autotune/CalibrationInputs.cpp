@@ -201,3 +201,10 @@ tarpon::readCalibration(const std::string &directory,
   result.digest = computeDigest(result);
   return result;
 }
+
+Result<CalibrationInputs>
+tarpon::getCalibration(const std::string &directory,
+                       const std::vector<TensorInfo> &inputs) {
+  return directory.empty() ? generateCalibration(inputs)
+                           : readCalibration(directory, inputs);
+}

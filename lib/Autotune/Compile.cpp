@@ -66,9 +66,9 @@ private:
   Status fallBack(const std::string &what);
 
   bool wantsTuning() const;
+  bool mayMeasure() const;
   Status makeKernelCompiler();
   JournalContext getJournalContext() const;
-  Result<CalibrationInputs> getCalibration();
   Status makeStandIn();
   Status calibrate(const std::string &fusion, const CalibrationInputs &inputs);
   Status replay();
@@ -201,8 +201,7 @@ Status Compilation::openJournal() {
   std::string folder = llvm::sys::path::parent_path(path).str();
   bool exists = fs::exists(path);
   // Without one, there is nothing to look up.
-  if (!exists && !wantsTuning() && options.candidates == 0 &&
-      !getFindRule(findPolicy).mayMeasureOrStore()) {
+  if (!exists && !mayMeasure()) {
     journal = Journal::openInMemory(journalContext);
     return runtime::success();
   }
@@ -298,11 +297,11 @@ bool Compilation::wantsTuning() const {
          options.tuningTime.has_value();
 }
 
-Result<CalibrationInputs> Compilation::getCalibration() {
-  std::vector<runtime::TensorInfo> inputs = model->getInputs();
-  if (options.calibration.empty())
-    return generateCalibration(inputs);
-  return readCalibration(options.calibration, inputs);
+/// Kernels that calibrate int8 are verified, which is worth keeping.
+bool Compilation::mayMeasure() const {
+  return wantsTuning() || options.candidates > 0 ||
+         getFindRule(findPolicy).mayMeasureOrStore() ||
+         llvm::is_contained(options.dtype.values, "int8");
 }
 
 Status Compilation::makeStandIn() {
@@ -342,7 +341,8 @@ Status Compilation::tune() {
   Deadline deadline = options.tuningTime ? Deadline::after(*options.tuningTime)
                                          : Deadline::never();
   progress.setDeadline(deadline);
-  Result<CalibrationInputs> inputs = getCalibration();
+  Result<CalibrationInputs> inputs =
+      getCalibration(options.calibration, model->getInputs());
   if (!inputs)
     return inputs.error();
   GlobalTuner global(*model, *tuner, *journal, progress, *inputs,
@@ -421,7 +421,8 @@ Status Compilation::compileQuickly() {
   CandidateRecord record;
   record.choice = choice;
   if (choice.dtype == "int8") {
-    Result<CalibrationInputs> inputs = getCalibration();
+    Result<CalibrationInputs> inputs =
+        getCalibration(options.calibration, model->getInputs());
     if (!inputs)
       return inputs.error();
     if (Status status = calibrate(choice.fusion, *inputs); !status)

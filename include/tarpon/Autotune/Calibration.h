@@ -49,6 +49,11 @@ runtime::Result<CalibrationInputs>
 readCalibration(const std::string &directory,
                 const std::vector<runtime::TensorInfo> &inputs);
 
+/// The samples of a folder, or generated ones where `directory` is empty.
+runtime::Result<CalibrationInputs>
+getCalibration(const std::string &directory,
+               const std::vector<runtime::TensorInfo> &inputs);
+
 /// Compiles a function of the tarpon dialect that is fused and in fp32.
 using CalibrationCompiler =
     std::function<runtime::Result<runtime::Package>(mlir::func::FuncOp)>;

@@ -63,7 +63,7 @@ struct CompileOptions {
   int64_t threads = 0;
   std::string cpu = "native";
 
-  /// A folder, see readCalibration; empty for generated inputs.
+  /// See getCalibration.
   std::string calibration;
   /// Relative L2 against fp32.
   double maxError = policy::kDefaultMaxError;

@@ -185,6 +185,15 @@ TEST_F(CompileTest, QuickCompileUsesTheJournal) {
   EXPECT_GT(known, 0);
 }
 
+TEST_F(CompileTest, KernelsThatCalibrateAreVerifiedOnce) {
+  CompileOptions options = getOptions("tiny_symbolic");
+  options.dtype = *parseDtypeKnob("int8");
+  // So large that the reference would take longer than verifying.
+  options.batch = 1024;
+  EXPECT_GT(compile(options).search.measured, 0);
+  EXPECT_EQ(compile(options).search.measured, 0);
+}
+
 TEST_F(CompileTest, NoTimeStillGivesAPackage) {
   CompileOptions options = getGlobalOptions("tiny_resnet");
   options.tuningTime = 0;
