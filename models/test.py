@@ -167,18 +167,16 @@ def check_kernels(graph_opt: GraphOpt, path: Path, dtype: str, layout: str) -> s
 def verifications(graph_opt: GraphOpt, path: Path) -> list[tuple[str, Test]]:
     """The tests that verify one model in every dtype and layout."""
     # Of the tests that run side by side, not all should have all cores.
-    threads = {"fp16": ("--threads", "1"), "int8": ("--threads", "1")}
+    threads = {"nchw": ("--threads", "1"), "nhwc": ()}
 
     def verify(dtype: str, layout: str) -> Test:
         return lambda: graph_opt.accepts(
-            "verify", path, "--dtype", dtype, "--layout", layout, *threads.get(dtype, ()),
+            "verify", path, "--dtype", dtype, "--layout", layout, *threads[layout]
         )
 
-    # int8's calibration verifies kernels, for both layouts, and keeps them in the
-    # store: not side by side.
     return [
         (f"verify {path.name} {dtype} {layout}", verify(dtype, layout))
-        for layout, dtype in itertools.product(LAYOUTS, DTYPES)
+        for dtype, layout in itertools.product(DTYPES, LAYOUTS)
     ]
 
 
