@@ -11,8 +11,10 @@
 using namespace mlir;
 using namespace tarpon;
 
-using reference::emitMultiplyAdd;
+using reference::emitProducts;
 using reference::emitScaled;
+using reference::emitSums;
+using reference::PartialSums;
 
 Value reference::emitMultiplyAdd(KernelBuilder &b, bool quantized,
                                  const BoundTensor &lhs, Value lhsOffset,
@@ -60,22 +62,19 @@ Value ConvKernel::emitSum(KernelBuilder &b, const BoundTensor &in,
   for (int64_t dim = 0; dim < window.rank(); ++dim)
     ranges.push_back(window.at(b, dim, place[2 + dim]));
 
-  Value zero = quantized ? b.cst(0) : b.cstLike(computeTypeOf(b, kind), 0);
   auto cell = [&](ArrayRef<Value> k, ArrayRef<Value> i, ValueRange sums) {
     SmallVector<Value> inPlace{place[0], Value()}, fPlace{place[1], Value()};
     inPlace.append(i.begin(), i.end());
     fPlace.append(k.begin(), k.end());
-    Value inBase = in.offsetOf(b, inPlace), fBase = f.offsetOf(b, fPlace);
-    return b.forLoop(
-        b.cst(0), channels, b.cst(1), sums, [&](Value c, ValueRange sum) {
-          Value inOffset =
-              b.add(inBase, in.dimOffset(b, 1, b.add(firstChannel, c)));
-          Value fOffset = b.add(fBase, f.dimOffset(b, 1, c));
-          return SmallVector<Value>{emitMultiplyAdd(b, quantized, in, inOffset,
-                                                    f, fOffset, sum.front())};
-        });
+    Value inOffset = in.offsetOf(b, inPlace), fOffset = f.offsetOf(b, fPlace);
+    return emitSums(b, channels, sums, [&](Value c, ValueRange before) {
+      return emitProducts(b, quantized,
+                          {in, inOffset, 1, b.add(firstChannel, c)},
+                          {f, fOffset, 1, c}, before);
+    });
   };
-  return forWindow(b, ranges, zero, cell).front();
+  PartialSums start = reference::startSums(b, quantized, kind);
+  return reference::addUp(b, quantized, forWindow(b, ranges, start, cell));
 }
 
 void ConvKernel::emit(KernelBuilder &b) const {
@@ -139,9 +138,9 @@ void MatMulKernel::emit(KernelBuilder &b) const {
   Value depth = b.getParam(depthParam);
   loop.emit(b, [&](ArrayRef<Value> place) {
     // The contracted dimension is left out of the places, and added per step.
-    size_t rank = place.size();
-    size_t leftK = transposeLhs ? rank - 2 : rank - 1;
-    size_t rightK = transposeRhs ? rank - 1 : rank - 2;
+    auto rank = static_cast<int64_t>(place.size());
+    int64_t leftK = transposeLhs ? rank - 2 : rank - 1;
+    int64_t rightK = transposeRhs ? rank - 1 : rank - 2;
     SmallVector<Value> leftPlace(place), rightPlace(place);
     leftPlace[transposeLhs ? rank - 1 : rank - 2] = place[rank - 2];
     leftPlace[leftK] = Value();
@@ -149,16 +148,13 @@ void MatMulKernel::emit(KernelBuilder &b) const {
     rightPlace[rightK] = Value();
     Value leftBase = left.offsetOf(b, leftPlace);
     Value rightBase = right.offsetOf(b, rightPlace);
-    Value zero = quantized ? b.cst(0) : b.cstLike(computeTypeOf(b, kind), 0);
-    Value sum =
-        b.forLoop(b.cst(0), depth, b.cst(1), zero,
-                  [&](Value k, ValueRange carried) {
-                    Value l = b.add(leftBase, left.dimOffset(b, leftK, k));
-                    Value r = b.add(rightBase, right.dimOffset(b, rightK, k));
-                    return SmallVector<Value>{emitMultiplyAdd(
-                        b, quantized, left, l, right, r, carried.front())};
-                  })
-            .front();
+    PartialSums sums = emitSums(
+        b, depth, reference::startSums(b, quantized, kind),
+        [&](Value first, ValueRange before) {
+          return emitProducts(b, quantized, {left, leftBase, leftK, first},
+                              {right, rightBase, rightK, first}, before);
+        });
+    Value sum = reference::addUp(b, quantized, sums);
     if (quantized)
       sum =
           emitScaled(b, sum, left.scaleAt(b, {}), right.scaleAt(b, rightPlace));

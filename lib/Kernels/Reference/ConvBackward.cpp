@@ -19,9 +19,7 @@
 using namespace mlir;
 using namespace tarpon;
 
-static Value zeroSum(KernelBuilder &b, bool quantized, ComputeKind kind) {
-  return quantized ? b.cst(0) : b.cstLike(computeTypeOf(b, kind), 0);
-}
+using reference::PartialSums;
 
 //===----------------------------------------------------------------------===//
 // Transposed convolution
@@ -45,33 +43,11 @@ struct TransposeKernel {
   void emit(KernelBuilder &b) const;
   Value emitSum(KernelBuilder &b, const BoundTensor &in, const BoundTensor &f,
                 ArrayRef<Value> place, Value group, Value channel) const;
-  SmallVector<Value> emitTap(KernelBuilder &b, const BoundTensor &in,
-                             const BoundTensor &f, ArrayRef<Value> inPlace,
-                             ArrayRef<Value> fPlace, Value firstChannel,
-                             ValueRange sum) const;
   Value field(KernelBuilder &b, int64_t dim, int64_t which) const {
     return b.getParam(firstField + dim * Field::Count + which);
   }
 };
 } // namespace
-
-/// Adds the products of all channels of one tap.
-SmallVector<Value>
-TransposeKernel::emitTap(KernelBuilder &b, const BoundTensor &in,
-                         const BoundTensor &f, ArrayRef<Value> inPlace,
-                         ArrayRef<Value> fPlace, Value firstChannel,
-                         ValueRange sum) const {
-  Value inBase = in.offsetOf(b, inPlace), fBase = f.offsetOf(b, fPlace);
-  return b.forLoop(b.cst(0), b.getParam(inputChannelsParam), b.cst(1), sum,
-                   [&](Value k, ValueRange sums) {
-                     Value channel = b.add(firstChannel, k);
-                     Value inOffset =
-                         b.add(inBase, in.dimOffset(b, 1, channel));
-                     Value fOffset = b.add(fBase, f.dimOffset(b, 0, channel));
-                     return SmallVector<Value>{reference::emitMultiplyAdd(
-                         b, quantized, in, inOffset, f, fOffset, sums.front())};
-                   });
-}
 
 Value TransposeKernel::emitSum(KernelBuilder &b, const BoundTensor &in,
                                const BoundTensor &f, ArrayRef<Value> place,
@@ -98,17 +74,25 @@ Value TransposeKernel::emitSum(KernelBuilder &b, const BoundTensor &in,
       inPlace.push_back(index);
       fPlace.push_back(t[dim]);
     }
-    Value before = sums.front();
     return b.ifThenElse(
-        reads, before.getType(),
+        reads, sums.getTypes(),
         [&] {
-          return emitTap(b, in, f, inPlace, fPlace, firstChannel, before);
+          Value inOffset = in.offsetOf(b, inPlace);
+          Value fOffset = f.offsetOf(b, fPlace);
+          return reference::emitSums(b, b.getParam(inputChannelsParam), sums,
+                                     [&](Value c, ValueRange before) {
+                                       Value k = b.add(firstChannel, c);
+                                       return reference::emitProducts(
+                                           b, quantized, {in, inOffset, 1, k},
+                                           {f, fOffset, 0, k}, before);
+                                     });
         },
-        [&] { return SmallVector<Value>{before}; });
+        [&] { return PartialSums(sums); });
   };
   SmallVector<Value> anyTap(kernel.size());
-  Value start = zeroSum(b, quantized, kind);
-  return reference::emitNest(b, kernel, anyTap, start, tap).front();
+  PartialSums start = reference::startSums(b, quantized, kind);
+  return reference::addUp(b, quantized,
+                          reference::emitNest(b, kernel, anyTap, start, tap));
 }
 
 void TransposeKernel::emit(KernelBuilder &b) const {
@@ -210,7 +194,7 @@ Value WeightsKernel::emitSum(KernelBuilder &b, const BoundTensor &x,
         [&] { return SmallVector<Value>{before}; });
   };
   SmallVector<Value> anyPlace(bounds.size());
-  Value start = zeroSum(b, /*quantized=*/false, kind);
+  Value start = b.cstLike(computeTypeOf(b, kind), 0);
   return reference::emitNest(b, bounds, anyPlace, start, step).front();
 }
 

@@ -68,6 +68,42 @@ mlir::Value emitMultiplyAdd(KernelBuilder &b, bool quantized,
                             const BoundTensor &rhs, mlir::Value rhsOffset,
                             mlir::Value sum);
 
+/// Elements of a tensor along dimension `dim`, from index `first` on; `offset`
+/// is that of the other indices.
+struct Run {
+  const BoundTensor &tensor;
+  mlir::Value offset;
+  int64_t dim;
+  mlir::Value first;
+
+  mlir::Value offsetOf(KernelBuilder &b, int64_t index) const;
+};
+
+/// How many sums the reference of a convolution or a matrix product carries
+/// side by side: an addition waits three to four cycles for the one before it.
+inline constexpr int64_t kNumPartialSums = 8;
+
+using PartialSums = llvm::SmallVector<mlir::Value>;
+
+/// Partial sums of nothing yet.
+PartialSums startSums(KernelBuilder &b, bool quantized, ComputeKind kind);
+
+/// Adds to sum i what belongs to first + i.
+using AddTerms =
+    llvm::function_ref<PartialSums(mlir::Value first, mlir::ValueRange sums)>;
+
+/// Adds what belongs to 0, ..., count - 1 to `sums`: to all of them at once,
+/// and what is left at the end one by one to the first.
+PartialSums emitSums(KernelBuilder &b, mlir::Value count, mlir::ValueRange sums,
+                     AddTerms add);
+
+/// Adds to sum i the product of the elements i of two runs.
+PartialSums emitProducts(KernelBuilder &b, bool quantized, const Run &lhs,
+                         const Run &rhs, mlir::ValueRange sums);
+
+/// All of them, added up.
+mlir::Value addUp(KernelBuilder &b, bool quantized, mlir::ValueRange sums);
+
 /// The exact integer sum as a real number.
 mlir::Value emitScaled(KernelBuilder &b, mlir::Value sum, mlir::Value lhsScale,
                        mlir::Value rhsScale);
