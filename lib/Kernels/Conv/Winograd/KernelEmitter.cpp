@@ -45,19 +45,23 @@ public:
   void emit();
 
 private:
+  /// What the products of a panel ask for of the filter's next point: so many
+  /// bytes per kUnroll channels, from `first` on.
+  struct Ahead {
+    Value first, stepBytes;
+  };
+
   int64_t vectors() const { return spec.tileN / b.lanes(); }
   void emitTask(Value firstTile, Value lastTile, Value group,
                 Value channelBlock);
   void emitMissingTiles(Value tiles);
-  void emitProducts(Value panel, Value filterPanel, Value destination);
-  SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators);
+  void emitProducts(Value panel, Value filterPanel, const Ahead &ahead,
+                    Value destination);
+  SmallVector<Value> emitSteps(Value a, Value w, Value ahead,
+                               ValueRange accumulators);
 
   /// Steps of the channels between two tests of the loop.
   static constexpr int64_t kUnroll = 4;
-  /// How far ahead of the products the filter is asked for, in bytes: a point's
-  /// or two. It is read in order, from memory or the last-level cache.
-  static constexpr int64_t kAheadBytes = 16 << 10;
-
   KernelBuilder &b;
   const ProductSpec &spec;
   const Context &context;
@@ -130,6 +134,13 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
   Value firstChannels = b.mul(channelBlock, context[BlockN]);
   Value lastChannels =
       b.minS(b.add(firstChannels, context[BlockN]), context[ChannelTiles]);
+  // One point's filter is read once for all panels, and asked for in as many
+  // parts while those of the point before are multiplied: asked for at once, it
+  // would be waited for, which threads that share a memory feel most.
+  Value stepAhead =
+      b.ceilDiv(b.cst(kUnroll * spec.tileN * kElementBytes), tilePanels);
+  Value partBytes =
+      b.mul(b.mul(context[Lines], kLineChannels / kUnroll), stepAhead);
   b.forLoop(firstChannels, lastChannels, b.cst(1), [&](Value channelTile) {
     Value index = b.add(b.mul(group, context[ChannelTiles]), channelTile);
     Value filterTile =
@@ -141,9 +152,11 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
           b.offset(products, b.mul(point, spec.tileN * kElementBytes));
       b.forLoop(tilePanels, [&](Value tilePanel) {
         Value row = b.mul(tilePanel, spec.tileM);
+        Value next = b.add(filterPanelBytes, b.mul(tilePanel, partBytes));
         emitProducts(
             b.offset(inputPanels, b.mul(tilePanel, strides.panelBytes)),
-            filterPanel, b.offset(destination, b.mul(row, spec.tileBytes())));
+            filterPanel, {b.offset(filterPanel, next), stepAhead},
+            b.offset(destination, b.mul(row, spec.tileBytes())));
       });
     });
     steps.emitOutput(products, firstTile, lastTile, group,
@@ -153,7 +166,7 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
 
 /// One register tile: tileM tiles by tileN channels at one point.
 void KernelEmitter::emitProducts(Value panel, Value filterPanel,
-                                 Value destination) {
+                                 const Ahead &ahead, Value destination) {
   int64_t stepBytes = spec.tileN * kElementBytes;
   Value zero = b.cst(0), one = b.cst(1);
   SmallVector<Value> start(spec.tileM * vectors(),
@@ -162,12 +175,16 @@ void KernelEmitter::emitProducts(Value panel, Value filterPanel,
       zero, context[Lines], one, start, [&](Value line, ValueRange lineSums) {
         Value a = b.offset(panel, b.mul(line, spec.tileM * kLineBytes));
         Value w = b.offset(filterPanel, b.mul(line, kLineChannels * stepBytes));
-        return b.forLoop(zero, b.cst(kLineChannels), b.cst(kUnroll), lineSums,
-                         [&](Value channel, ValueRange inner) {
-                           return emitSteps(
-                               b.offset(a, b.mul(channel, kElementBytes)),
-                               b.offset(w, b.mul(channel, stepBytes)), inner);
-                         });
+        Value steps = b.mul(line, kLineChannels / kUnroll);
+        Value next = b.offset(ahead.first, b.mul(steps, ahead.stepBytes));
+        return b.forLoop(
+            zero, b.cst(kLineChannels / kUnroll), one, lineSums,
+            [&](Value step, ValueRange inner) {
+              return emitSteps(
+                  b.offset(a, b.mul(step, kUnroll * kElementBytes)),
+                  b.offset(w, b.mul(step, kUnroll * stepBytes)),
+                  b.offset(next, b.mul(step, ahead.stepBytes)), inner);
+            });
       });
   int64_t rowBytes = spec.tileBytes();
   for (int64_t p = 0; p < spec.tileM; ++p)
@@ -178,13 +195,13 @@ void KernelEmitter::emitProducts(Value panel, Value filterPanel,
 }
 
 /// kUnroll channels; `a` and `w` point to the first one in the panels.
-SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w,
+SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w, Value ahead,
                                             ValueRange accumulators) {
   SmallVector<Value> sums(accumulators);
-  int64_t lineFloats = kLineBytes / kElementBytes;
-  for (int64_t at = 0; at < kUnroll * spec.tileN; at += lineFloats)
-    LLVM::Prefetch::create(b, b.offset(w, at * kElementBytes + kAheadBytes),
-                           /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  for (int64_t at = 0; at < kUnroll * spec.tileN * kElementBytes;
+       at += kLineBytes)
+    LLVM::Prefetch::create(b, b.offset(ahead, at), /*rw=*/0, /*hint=*/2,
+                           /*cache=*/1);
   igemm::OuterProduct product(b, igemm::Arith::F32, runtime::DType::F32,
                               vectors());
   for (int64_t step = 0; step < kUnroll; ++step) {

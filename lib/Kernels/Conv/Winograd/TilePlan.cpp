@@ -74,6 +74,25 @@ static int64_t chooseBlock(const TargetInfo &target, int64_t panels,
   return std::max<int64_t>(1, divideCeil(panels, blocks));
 }
 
+/// The panels of the thread that has the most.
+static int64_t countMost(const TargetInfo &target, int64_t panels,
+                         int64_t block) {
+  int64_t blocks = divideCeil(panels, block);
+  int64_t most = divideCeil(blocks, target.threads);
+  return std::min(panels, most * block);
+}
+
+/// The largest block from `block` down to half of it that threads share most
+/// evenly.
+static int64_t shareEvenly(const TargetInfo &target, int64_t panels,
+                           int64_t block) {
+  int64_t best = block;
+  for (int64_t smaller = block - 1; 2 * smaller >= block; --smaller)
+    if (countMost(target, panels, smaller) < countMost(target, panels, best))
+      best = smaller;
+  return best;
+}
+
 /// The sizes of blocks worth a try, in panels, those of about a block per
 /// thread among them: threads that share one transform its input each for
 /// themselves.
@@ -83,11 +102,15 @@ static SmallVector<int64_t> listBlocks(const TargetInfo &target,
                                        int64_t n) {
   int64_t panels = divideCeil(work.tiles(g), m);
   int64_t bytes = work.points * 4 * (llvm::alignTo(g.channels, 16) + n) * m;
-  llvm::SmallSetVector<int64_t, 4> blocks;
-  for (double share : {0.4, 1.0, 4.0})
-    blocks.insert(chooseBlock(target, panels, bytes, share));
-  blocks.insert(
-      std::min<int64_t>(divideCeil(panels, target.threads), blocks.back()));
+  llvm::SmallSetVector<int64_t, 8> blocks;
+  for (double share : {0.4, 1.0, 4.0}) {
+    int64_t block = chooseBlock(target, panels, bytes, share);
+    blocks.insert(block);
+    if (panels > block)
+      blocks.insert(shareEvenly(target, panels, block));
+  }
+  blocks.insert(std::min<int64_t>(divideCeil(panels, target.threads),
+                                  *llvm::max_element(blocks)));
   return blocks.takeVector();
 }
 
