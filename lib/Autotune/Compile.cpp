@@ -297,11 +297,12 @@ bool Compilation::wantsTuning() const {
          options.tuningTime.has_value();
 }
 
-/// Kernels that calibrate int8 are verified, which is worth keeping.
+/// Kernels that calibrate int8 are verified, which is worth keeping; those for
+/// a GPU take their ranges from the host's.
 bool Compilation::mayMeasure() const {
   return wantsTuning() || options.candidates > 0 ||
          getFindRule(findPolicy).mayMeasureOrStore() ||
-         llvm::is_contained(options.dtype.values, "int8");
+         (!outcome.isModelled && options.dtype.values.front() == "int8");
 }
 
 Status Compilation::makeStandIn() {
