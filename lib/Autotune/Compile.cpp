@@ -302,7 +302,8 @@ bool Compilation::wantsTuning() const {
 bool Compilation::mayMeasure() const {
   return wantsTuning() || options.candidates > 0 ||
          getFindRule(findPolicy).mayMeasureOrStore() ||
-         (!outcome.isModelled && options.dtype.values.front() == "int8");
+         (options.replay.empty() && !outcome.isModelled &&
+          options.dtype.values.front() == "int8");
 }
 
 Status Compilation::makeStandIn() {

@@ -7,6 +7,8 @@
 
 #include "Reference.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -38,13 +40,16 @@ PartialSums reference::emitProducts(KernelBuilder &b, bool quantized,
   PartialSums next;
   for (auto [index, sum] : llvm::enumerate(sums)) {
     auto i = static_cast<int64_t>(index);
-    next.push_back(emitMultiplyAdd(b, quantized, lhs.tensor, lhs.offsetOf(b, i),
-                                   rhs.tensor, rhs.offsetOf(b, i), sum));
+    Value l = lhs.offsetOf(b, i);
+    Value r = rhs.offsetOf(b, i);
+    next.push_back(
+        emitMultiplyAdd(b, quantized, lhs.tensor, l, rhs.tensor, r, sum));
   }
   return next;
 }
 
 Value reference::addUp(KernelBuilder &b, bool quantized, ValueRange sums) {
+  static_assert(llvm::isPowerOf2_64(kNumPartialSums), "they are paired");
   PartialSums left(sums);
   while (left.size() > 1) {
     PartialSums pairs;

@@ -80,7 +80,8 @@ struct Run {
 };
 
 /// How many sums the reference of a convolution or a matrix product carries
-/// side by side: an addition waits three to four cycles for the one before it.
+/// side by side: an addition of floats waits for the one before it, two to four
+/// cycles. A power of two.
 inline constexpr int64_t kNumPartialSums = 8;
 
 using PartialSums = llvm::SmallVector<mlir::Value>;

@@ -111,6 +111,41 @@ TEST_F(Reference, convolvesWithPaddingStrideDilationAndGroups) {
   }
 }
 
+/// Sums of more terms than are added up side by side, and of a few more.
+TEST_F(Reference, addsManyTerms) {
+  constexpr int64_t kGroups = 2, kDepth = 19;
+  const std::string attrs = " {dilations=1,1 group=2 pads=0,0,0,0 strides=1,1}";
+  Elements x, w, expected(kGroups, 0.0);
+  for (int64_t i = 0; i < kGroups * kDepth; ++i) {
+    x.push_back((i * 7 % 11) - 5.0);
+    w.push_back((i * 5 % 7) - 3.0);
+    expected[i / kDepth] += x.back() * w.back();
+  }
+  // The second group begins within a block of channels.
+  for (const char *dtype : {"f32", "f32:nhwc", "f32:nchw4c", "bf16", "f64"}) {
+    std::string element = llvm::StringRef(dtype).split(':').first.str();
+    std::string conv = std::string("conv(1x38x1x1x") + dtype + ", 2x19x1x1x" +
+                       element + ")->1x2x1x1x" + dtype + attrs;
+    EXPECT_THAT(solve(conv, {x, w}), ElementsAreArray(expected)) << conv;
+    std::string transpose = std::string("conv_transpose(1x38x1x1x") + dtype +
+                            ", 38x1x1x1x" + element + ")->1x2x1x1x" + dtype +
+                            " {dilations=1,1 group=2 output_padding=0,0 "
+                            "pads=0,0,0,0 strides=1,1}";
+    EXPECT_THAT(solve(transpose, {x, w}), ElementsAreArray(expected))
+        << transpose;
+  }
+  EXPECT_THAT(solve("matmul(2x1x19xf32, 2x19x1xf32)->2x1x1xf32 "
+                    "{transpose_lhs=0 transpose_rhs=0}",
+                    {x, w}),
+              ElementsAreArray(expected));
+  auto quantized =
+      parseProblem("conv(1x38x1x1xi8q, 2x19x1x1xi8q)->1x2x1x1xf32" + attrs);
+  ASSERT_TRUE(mlir::succeeded(quantized));
+  quantized->operands[0].scales = quantized->operands[1].scales = {1.0f};
+  quantized->operands[0].zeroPoint = 3;
+  EXPECT_THAT(solve(*quantized, {x, w}), ElementsAreArray(expected));
+}
+
 namespace {
 /// One convolution in plain loops, for whatever is done with its products.
 struct PlainConv {

@@ -127,6 +127,26 @@ TEST(Winograd, checksConfigs) {
   EXPECT_FALSE(isValid("block_m=2,tile_m=6,tile_n=6"));
 }
 
+/// 28 rows of 28 tiles are 56 panels of 14. Of blocks of as many panels as the
+/// L2 cache holds, ten, two threads get 30 and 26; of blocks of seven, 28 each.
+TEST(Winograd, offersBlocksThatThreadsShareEvenly) {
+  Problem problem = *parseProblem(
+      "conv(1x128x112x112xf32:nhwc, 128x128x3x3xf32:const)->1x128x112x112xf32:"
+      "nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1}");
+  const Solver &solver = *findSolver("conv-winograd-f4x3-v1");
+  auto target = getHostTarget(/*threads=*/2, "x86-64-v4");
+  ASSERT_TRUE(target) << target.message();
+  target->l2Bytes = 1 << 20;
+  auto offers = [&](const char *text) {
+    return llvm::is_contained(solver.configs(problem, *target),
+                              *PerfConfig::parse(text));
+  };
+  EXPECT_TRUE(offers("block_m=10,tile_m=14,tile_n=32"));
+  EXPECT_TRUE(offers("block_m=7,tile_m=14,tile_n=32"));
+  target->threads = 1;
+  EXPECT_FALSE(offers("block_m=7,tile_m=14,tile_n=32"));
+}
+
 /// Threads that share a block of tiles transform its input each for themselves.
 TEST(Winograd, offersABlockPerThread) {
   Problem problem = makeProblem(512, 28);

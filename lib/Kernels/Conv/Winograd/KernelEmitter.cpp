@@ -45,10 +45,10 @@ public:
   void emit();
 
 private:
-  /// What the products of a panel ask for of the filter's next point: so many
-  /// bytes per kUnroll channels, from `first` on.
+  /// What the products of a panel ask for of the filter's next point: the part
+  /// from `first` on, by `advance` bytes per kUnroll channels.
   struct Ahead {
-    Value first, stepBytes;
+    Value first, advance;
   };
 
   int64_t vectors() const { return spec.tileN / b.lanes(); }
@@ -134,13 +134,15 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
   Value firstChannels = b.mul(channelBlock, context[BlockN]);
   Value lastChannels =
       b.minS(b.add(firstChannels, context[BlockN]), context[ChannelTiles]);
-  // One point's filter is read once for all panels, and asked for in as many
-  // parts while those of the point before are multiplied: asked for at once, it
-  // would be waited for, which threads that share a memory feel most.
-  Value stepAhead =
+  // One point's filter comes from memory, or the last-level cache, once for all
+  // panels. Each panel of the point before asks for a part of it: if the first
+  // one asked for all, it would wait, most of all where threads share a memory.
+  // Behind the last point is the next tile of channels; behind the last tile,
+  // nothing of use.
+  Value advance =
       b.ceilDiv(b.cst(kUnroll * spec.tileN * kElementBytes), tilePanels);
   Value partBytes =
-      b.mul(b.mul(context[Lines], kLineChannels / kUnroll), stepAhead);
+      b.mul(b.mul(context[Lines], kLineChannels / kUnroll), advance);
   b.forLoop(firstChannels, lastChannels, b.cst(1), [&](Value channelTile) {
     Value index = b.add(b.mul(group, context[ChannelTiles]), channelTile);
     Value filterTile =
@@ -152,10 +154,10 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
           b.offset(products, b.mul(point, spec.tileN * kElementBytes));
       b.forLoop(tilePanels, [&](Value tilePanel) {
         Value row = b.mul(tilePanel, spec.tileM);
-        Value next = b.add(filterPanelBytes, b.mul(tilePanel, partBytes));
+        Value part = b.add(filterPanelBytes, b.mul(tilePanel, partBytes));
         emitProducts(
             b.offset(inputPanels, b.mul(tilePanel, strides.panelBytes)),
-            filterPanel, {b.offset(filterPanel, next), stepAhead},
+            filterPanel, {b.offset(filterPanel, part), advance},
             b.offset(destination, b.mul(row, spec.tileBytes())));
       });
     });
@@ -175,15 +177,15 @@ void KernelEmitter::emitProducts(Value panel, Value filterPanel,
       zero, context[Lines], one, start, [&](Value line, ValueRange lineSums) {
         Value a = b.offset(panel, b.mul(line, spec.tileM * kLineBytes));
         Value w = b.offset(filterPanel, b.mul(line, kLineChannels * stepBytes));
-        Value steps = b.mul(line, kLineChannels / kUnroll);
-        Value next = b.offset(ahead.first, b.mul(steps, ahead.stepBytes));
+        Value stepsBefore = b.mul(line, kLineChannels / kUnroll);
+        Value next = b.offset(ahead.first, b.mul(stepsBefore, ahead.advance));
         return b.forLoop(
             zero, b.cst(kLineChannels / kUnroll), one, lineSums,
             [&](Value step, ValueRange inner) {
               return emitSteps(
                   b.offset(a, b.mul(step, kUnroll * kElementBytes)),
                   b.offset(w, b.mul(step, kUnroll * stepBytes)),
-                  b.offset(next, b.mul(step, ahead.stepBytes)), inner);
+                  b.offset(next, b.mul(step, ahead.advance)), inner);
             });
       });
   int64_t rowBytes = spec.tileBytes();
@@ -198,6 +200,9 @@ void KernelEmitter::emitProducts(Value panel, Value filterPanel,
 SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w, Value ahead,
                                             ValueRange accumulators) {
   SmallVector<Value> sums(accumulators);
+  // With several panels, steps ask for less each than is asked for here: what
+  // comes twice is in the cache, and a loop of so many as are needed took
+  // longer.
   for (int64_t at = 0; at < kUnroll * spec.tileN * kElementBytes;
        at += kLineBytes)
     LLVM::Prefetch::create(b, b.offset(ahead, at), /*rw=*/0, /*hint=*/2,
