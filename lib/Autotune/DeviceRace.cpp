@@ -56,7 +56,7 @@ Result<PerfConfig> tarpon::parseLayerConfig(const std::string &text) {
 /// A candidate as often as the caches call for, run in turn.
 struct DeviceRace::Rotation {
   std::vector<std::unique_ptr<GpuExecutor>> executors;
-  GpuDevice *device = nullptr;
+  runtime::Device *device = nullptr;
   size_t next = 0;
   Status failure = runtime::success();
 

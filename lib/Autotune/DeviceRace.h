@@ -10,7 +10,7 @@
 
 #include "tarpon/Autotune/PackageTuning.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
+#include "tarpon/Targets/GPU/GpuExecutor.h"
 
 #include <memory>
 #include <optional>
@@ -27,7 +27,7 @@ public:
   /// What all problems of a package have in common. `journal` may be null.
   struct Context {
     const runtime::Package &package;
-    GpuDevice &device;
+    runtime::Device &device;
     Progress &progress;
     Journal *journal;
     /// Whether to measure what the journal knows.

@@ -13,7 +13,7 @@
 #include "tarpon/Autotune/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/AMDGPU/TimedModel.h"
+#include "tarpon/Targets/GPU/TimedModel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -232,7 +232,7 @@ static const Layer *findWrong(const Package &before,
 /// Compares the model before and after, and times both in turn. `wrong` is a
 /// layer that was computed wrongly before, or null.
 static Status measureWhole(const Package &before, PackageTuning &tuning,
-                           GpuDevice &device, const Layer *wrong,
+                           runtime::Device &device, const Layer *wrong,
                            Progress &progress) {
   Result<TimedModel> old = TimedModel::create(before, device);
   if (!old)
@@ -269,7 +269,7 @@ static Status measureWhole(const Package &before, PackageTuning &tuning,
 // The run
 //===----------------------------------------------------------------------===//
 
-static Status measureProblems(PackageTuning &tuning, GpuDevice &device,
+static Status measureProblems(PackageTuning &tuning, runtime::Device &device,
                               Progress &progress,
                               const PackageTuningOptions &options) {
   const Package &package = tuning.package;
@@ -296,7 +296,8 @@ static Status measureProblems(PackageTuning &tuning, GpuDevice &device,
   return runtime::success();
 }
 
-Result<PackageTuning> tarpon::tunePackage(Package package, GpuDevice &device,
+Result<PackageTuning> tarpon::tunePackage(Package package,
+                                          runtime::Device &device,
                                           Progress &progress,
                                           const PackageTuningOptions &options) {
   PackageTuning tuning;

@@ -70,7 +70,7 @@ private:
 
   std::string directory;
   const GpuCase &solution;
-  std::unique_ptr<GpuDevice> device;
+  std::unique_ptr<Device> device;
   std::vector<const Launch *> launches;
   std::map<RegionKey, Region> regions;
 };
@@ -184,12 +184,12 @@ Status CaseWriter::emulate(const Launch &launch,
                            std::map<RegionKey, std::vector<char>> &after) {
   const Package &package = solution.ir;
   const CodeObjectRange &code = findCode(package, launch.symbol);
-  Result<std::unique_ptr<GpuKernel>> kernel = device->loadKernel(
+  Result<std::unique_ptr<DeviceKernel>> kernel = device->loadKernel(
       std::span(package.kernels).subspan(code.offset, code.bytes),
       launch.symbol);
   if (!kernel)
     return kernel.error();
-  std::map<RegionKey, std::unique_ptr<GpuMemory>> memories;
+  std::map<RegionKey, std::unique_ptr<DeviceMemory>> memories;
   std::vector<char> arguments;
   auto append = [&](const auto &value) {
     const char *bytes = reinterpret_cast<const char *>(&value);
@@ -197,7 +197,7 @@ Status CaseWriter::emulate(const Launch &launch,
   };
   for (const BufferRef &buffer : launch.buffers) {
     const std::vector<char> &bytes = regions[getKey(buffer)].bytes;
-    std::unique_ptr<GpuMemory> &memory = memories[getKey(buffer)];
+    std::unique_ptr<DeviceMemory> &memory = memories[getKey(buffer)];
     if (!memory) {
       auto allocated = device->allocate(static_cast<int64_t>(bytes.size()) +
                                         kBufferTailPadding);

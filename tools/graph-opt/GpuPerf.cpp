@@ -46,7 +46,7 @@ static PeakRates getPeaks(const GpuTarget &gpu) {
 }
 
 Result<GpuPerf> GpuPerf::create(Package package) {
-  Result<std::unique_ptr<GpuDevice>> device = openPackageDevice(package);
+  Result<std::unique_ptr<Device>> device = openPackageDevice(package);
   if (!device)
     return device.error();
   Result<TimedModel> model = TimedModel::create(std::move(package), **device);

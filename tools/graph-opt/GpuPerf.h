@@ -10,7 +10,7 @@
 
 #include "PerfReport.h"
 
-#include "tarpon/Targets/AMDGPU/TimedModel.h"
+#include "tarpon/Targets/GPU/TimedModel.h"
 
 #include <memory>
 
@@ -31,11 +31,11 @@ public:
   bool isEmulated() const;
 
 private:
-  GpuPerf(std::unique_ptr<GpuDevice> device, TimedModel model)
+  GpuPerf(std::unique_ptr<runtime::Device> device, TimedModel model)
       : device(std::move(device)), model(std::move(model)) {}
   runtime::Status measureLayers(PerfReport &report, int64_t runs);
 
-  std::unique_ptr<GpuDevice> device;
+  std::unique_ptr<runtime::Device> device;
   TimedModel model;
 };
 

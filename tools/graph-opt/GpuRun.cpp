@@ -9,8 +9,8 @@
 
 #include "tarpon/Kernels/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
-#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
 #include "tarpon/Targets/AMDGPU/HipDevice.h"
+#include "tarpon/Targets/GPU/GpuExecutor.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -22,17 +22,17 @@ static llvm::StringRef getChip(llvm::StringRef target) {
   return target.split(':').first;
 }
 
-Result<std::unique_ptr<GpuDevice>> openPackageDevice(const Package &package) {
+Result<std::unique_ptr<Device>> openPackageDevice(const Package &package) {
   if (package.arch == kEmulatedArch) {
     Result<GpuTarget> gpu = parseGpuTarget(package.gpuTarget);
     if (!gpu)
       return gpu.error();
     return makeEmulatedDevice(*gpu);
   }
-  Result<std::vector<std::unique_ptr<GpuDevice>>> devices = openHipDevices();
+  Result<std::vector<std::unique_ptr<Device>>> devices = openHipDevices();
   if (!devices)
     return devices.error();
-  for (std::unique_ptr<GpuDevice> &device : *devices)
+  for (std::unique_ptr<Device> &device : *devices)
     if (getChip(device->target()) == getChip(package.gpuTarget))
       return std::move(device);
   return Error{"the package is for " + package.gpuTarget +
@@ -42,7 +42,7 @@ Result<std::unique_ptr<GpuDevice>> openPackageDevice(const Package &package) {
 Result<TimedGpuRun> runAndTimeOnGpu(Package package,
                                     const std::vector<HostTensor> &inputs,
                                     int64_t timedRuns) {
-  Result<std::unique_ptr<GpuDevice>> device = openPackageDevice(package);
+  Result<std::unique_ptr<Device>> device = openPackageDevice(package);
   if (!device)
     return device.error();
   TimedGpuRun timed;

@@ -8,10 +8,10 @@
 #ifndef TARPON_TOOLS_GRAPHOPT_GPURUN_H
 #define TARPON_TOOLS_GRAPHOPT_GPURUN_H
 
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/AMDGPU/GpuDevice.h"
 
 #include <memory>
 #include <vector>
@@ -20,7 +20,7 @@ namespace tarpon {
 
 /// The first GPU of the kind that a package is for, or the emulated device if
 /// it is for that. An error says what this machine lacks.
-runtime::Result<std::unique_ptr<GpuDevice>>
+runtime::Result<std::unique_ptr<runtime::Device>>
 openPackageDevice(const runtime::Package &package);
 
 /// Runs a package for a GPU on the first one of that kind, or on the emulated

@@ -53,7 +53,7 @@ static Result<TuningPolicy> getPolicy(const TuneArguments &arguments) {
 
 static Result<PackageTuning> tune(const TuneArguments &arguments,
                                   TuningPolicy policy, Package package,
-                                  GpuDevice &device, const GpuTarget &gpu) {
+                                  Device &device, const GpuTarget &gpu) {
   Progress progress(llvm::errs(),
                     Progress::detectStyle(arguments.finder.quiet));
   std::unique_ptr<Journal> journal = openJournal(package, gpu);
@@ -190,7 +190,7 @@ int runTunePackage(const TuneArguments &arguments) {
     if (Result<TuningFile> record = readTuningFile(arguments.tuningFile);
         !record)
       return fail(record.message());
-  Result<std::unique_ptr<GpuDevice>> device = openPackageDevice(*package);
+  Result<std::unique_ptr<Device>> device = openPackageDevice(*package);
   if (!device)
     return fail(device.message());
   Result<GpuTarget> gpu = parseGpuTarget((*device)->target());

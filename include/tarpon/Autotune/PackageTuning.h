@@ -19,9 +19,9 @@
 #include "tarpon/Autotune/Search.h"
 #include "tarpon/Autotune/TuningFile.h"
 #include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Package.h"
-#include "tarpon/Targets/AMDGPU/GpuDevice.h"
 
 #include <optional>
 #include <string>
@@ -84,8 +84,8 @@ struct PackageTuning {
 /// An error if a solution that the package was compiled with does not run, or
 /// if the tuned model gives other results than before.
 runtime::Result<PackageTuning>
-tunePackage(runtime::Package package, GpuDevice &device, Progress &progress,
-            const PackageTuningOptions &options = {});
+tunePackage(runtime::Package package, runtime::Device &device,
+            Progress &progress, const PackageTuningOptions &options = {});
 
 /// Writes what was measured into the record that the package was compiled with:
 /// replaying it makes the tuned package. `path` is for messages.

@@ -19,6 +19,11 @@
 #include <map>
 
 using namespace tarpon;
+using runtime::Device;
+using runtime::DeviceGraph;
+using runtime::DeviceKernel;
+using runtime::DeviceLaunch;
+using runtime::DeviceMemory;
 using runtime::Error;
 using runtime::Result;
 using runtime::Status;
@@ -28,7 +33,7 @@ namespace {
 /// The allocations of a device, by their first address.
 using Allocations = std::map<char *, int64_t>;
 
-class Memory : public GpuMemory {
+class Memory : public DeviceMemory {
 public:
   Memory(std::shared_ptr<Allocations> all, int64_t bytes)
       : all(std::move(all)), bytes(bytes) {
@@ -56,7 +61,7 @@ private:
 
 enum class ArgumentKind : uint8_t { Pointer, I32 };
 
-class Kernel : public GpuKernel {
+class Kernel : public DeviceKernel {
 public:
   Kernel(std::string name, EmulatedKernel kernel,
          std::vector<ArgumentKind> arguments)
@@ -72,11 +77,11 @@ private:
   std::vector<ArgumentKind> arguments;
 };
 
-struct Graph : GpuGraph {
+struct Graph : DeviceGraph {
   std::vector<std::function<Status()>> launches;
 };
 
-class EmulatedDevice : public GpuDevice {
+class EmulatedDevice : public Device {
 public:
   EmulatedDevice(const GpuTarget &gpu, const EmulatedDeviceOptions &options)
       : gpu(gpu), options(options), targetName(gpu.name()),
@@ -84,20 +89,21 @@ public:
 
   const std::string &target() const override { return targetName; }
   const std::string &name() const override { return productName; }
-  Result<std::unique_ptr<GpuMemory>> allocate(int64_t bytes) override {
-    return std::unique_ptr<GpuMemory>(new Memory(allocations, bytes));
+  Result<std::unique_ptr<DeviceMemory>> allocate(int64_t bytes) override {
+    return std::unique_ptr<DeviceMemory>(new Memory(allocations, bytes));
   }
-  Status copyIn(const GpuMemory &to, int64_t offset,
+  Status copyIn(const DeviceMemory &to, int64_t offset,
                 std::span<const char> source) override;
-  Status copyOut(std::span<char> to, const GpuMemory &from,
+  Status copyOut(std::span<char> to, const DeviceMemory &from,
                  int64_t offset) override;
-  Result<std::unique_ptr<GpuKernel>>
+  Result<std::unique_ptr<DeviceKernel>>
   loadKernel(std::span<const char> code, const std::string &symbol) override;
-  Status launch(const GpuKernel &kernel, const GpuLaunch &launch) override;
+  Status launch(const DeviceKernel &kernel,
+                const DeviceLaunch &launch) override;
   Status synchronize() override { return runtime::success(); }
-  Result<std::unique_ptr<GpuGraph>>
+  Result<std::unique_ptr<DeviceGraph>>
   capture(const std::function<Status()> &work) override;
-  Status launch(const GpuGraph &graph) override;
+  Status launch(const DeviceGraph &graph) override;
   Result<double> time(const std::function<Status()> &work) override;
 
 private:
@@ -105,7 +111,7 @@ private:
   Result<EmulatedArgument> findBuffer(uint64_t address,
                                       const std::string &kernel) const;
   Result<EmulatedLaunch> decode(const Kernel &kernel,
-                                const GpuLaunch &launch) const;
+                                const DeviceLaunch &launch) const;
   Status run(const Kernel &kernel, const EmulatedLaunch &launch) const;
 
   GpuTarget gpu;
@@ -121,7 +127,7 @@ private:
 // Memory
 //===----------------------------------------------------------------------===//
 
-Status EmulatedDevice::copyIn(const GpuMemory &to, int64_t offset,
+Status EmulatedDevice::copyIn(const DeviceMemory &to, int64_t offset,
                               std::span<const char> source) {
   if (!source.empty())
     std::memcpy(static_cast<char *>(to.address()) + offset, source.data(),
@@ -129,7 +135,7 @@ Status EmulatedDevice::copyIn(const GpuMemory &to, int64_t offset,
   return runtime::success();
 }
 
-Status EmulatedDevice::copyOut(std::span<char> to, const GpuMemory &from,
+Status EmulatedDevice::copyOut(std::span<char> to, const DeviceMemory &from,
                                int64_t offset) {
   if (!to.empty())
     std::memcpy(to.data(), static_cast<char *>(from.address()) + offset,
@@ -151,7 +157,7 @@ EmulatorOptions EmulatedDevice::getEmulatorOptions() const {
   return emulator;
 }
 
-Result<std::unique_ptr<GpuKernel>>
+Result<std::unique_ptr<DeviceKernel>>
 EmulatedDevice::loadKernel(std::span<const char> code,
                            const std::string &symbol) {
   Result<EmittedGpuKernel> parsed =
@@ -167,7 +173,7 @@ EmulatedDevice::loadKernel(std::span<const char> code,
       EmulatedKernel::translate(parsed->getFunction(), getEmulatorOptions());
   if (!kernel)
     return kernel.error();
-  return std::unique_ptr<GpuKernel>(
+  return std::unique_ptr<DeviceKernel>(
       new Kernel(symbol, std::move(*kernel), std::move(arguments)));
 }
 
@@ -187,8 +193,8 @@ EmulatedDevice::findBuffer(uint64_t address, const std::string &kernel) const {
 }
 
 /// The argument segment, as GpuExecutor.h describes it.
-Result<EmulatedLaunch> EmulatedDevice::decode(const Kernel &kernel,
-                                              const GpuLaunch &launch) const {
+Result<EmulatedLaunch>
+EmulatedDevice::decode(const Kernel &kernel, const DeviceLaunch &launch) const {
   EmulatedLaunch decoded;
   for (int i = 0; i < 3; ++i)
     decoded.grid[i] = launch.grid[i];
@@ -226,8 +232,8 @@ Status EmulatedDevice::run(const Kernel &kernel,
   return report ? runtime::success() : Status(report.error());
 }
 
-Status EmulatedDevice::launch(const GpuKernel &kernel,
-                              const GpuLaunch &launch) {
+Status EmulatedDevice::launch(const DeviceKernel &kernel,
+                              const DeviceLaunch &launch) {
   const auto &known = static_cast<const Kernel &>(kernel);
   Result<EmulatedLaunch> decoded = decode(known, launch);
   if (!decoded)
@@ -244,7 +250,7 @@ Status EmulatedDevice::launch(const GpuKernel &kernel,
 // Graphs and times
 //===----------------------------------------------------------------------===//
 
-Result<std::unique_ptr<GpuGraph>>
+Result<std::unique_ptr<DeviceGraph>>
 EmulatedDevice::capture(const std::function<Status()> &work) {
   auto graph = std::make_unique<Graph>();
   captured = graph.get();
@@ -252,10 +258,10 @@ EmulatedDevice::capture(const std::function<Status()> &work) {
   captured = nullptr;
   if (!status)
     return status.error();
-  return std::unique_ptr<GpuGraph>(std::move(graph));
+  return std::unique_ptr<DeviceGraph>(std::move(graph));
 }
 
-Status EmulatedDevice::launch(const GpuGraph &graph) {
+Status EmulatedDevice::launch(const DeviceGraph &graph) {
   for (const auto &launch : static_cast<const Graph &>(graph).launches)
     if (Status status = launch(); !status)
       return status;
@@ -271,7 +277,7 @@ Result<double> EmulatedDevice::time(const std::function<Status()> &work) {
       .count();
 }
 
-std::unique_ptr<GpuDevice>
+std::unique_ptr<Device>
 tarpon::makeEmulatedDevice(const GpuTarget &gpu,
                            const EmulatedDeviceOptions &options) {
   return std::make_unique<EmulatedDevice>(gpu, options);

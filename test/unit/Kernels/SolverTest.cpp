@@ -12,7 +12,7 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
+#include "tarpon/Targets/GPU/GpuExecutor.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 

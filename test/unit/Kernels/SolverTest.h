@@ -10,8 +10,8 @@
 
 #include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/AlignedBuffer.h"
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Targets/AMDGPU/GpuDevice.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <cstdint>
@@ -73,7 +73,7 @@ private:
   TargetInfo target;
   std::unique_ptr<KernelCompiler> compiler;
   /// Null for a CPU.
-  std::unique_ptr<GpuDevice> device;
+  std::unique_ptr<runtime::Device> device;
 };
 
 /// How far result `index` of correct solvers may lie from the reference: in

@@ -9,7 +9,7 @@
 #define TARPON_TARGETS_AMDGPU_EMULATEDDEVICE_H
 
 #include "tarpon/Kernels/GpuTarget.h"
-#include "tarpon/Targets/AMDGPU/GpuDevice.h"
+#include "tarpon/Runtime/Device.h"
 
 namespace tarpon {
 
@@ -22,7 +22,7 @@ struct EmulatedDeviceOptions {
 
 /// Runs packages of GpuCodeForm::Ir. New memory counts as never written, and is
 /// filled with 0xff bytes. Times are those of the emulation.
-std::unique_ptr<GpuDevice>
+std::unique_ptr<runtime::Device>
 makeEmulatedDevice(const GpuTarget &gpu,
                    const EmulatedDeviceOptions &options = {});
 

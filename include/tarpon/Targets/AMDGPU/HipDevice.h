@@ -13,7 +13,7 @@
 #ifndef TARPON_TARGETS_AMDGPU_HIPDEVICE_H
 #define TARPON_TARGETS_AMDGPU_HIPDEVICE_H
 
-#include "tarpon/Targets/AMDGPU/GpuDevice.h"
+#include "tarpon/Runtime/Device.h"
 
 #include <vector>
 
@@ -32,7 +32,7 @@ struct HipOptions {
 
 /// The GPUs that HIP has. One sentence tells a missing library from a missing
 /// GPU, and says what can be done without.
-runtime::Result<std::vector<std::unique_ptr<GpuDevice>>>
+runtime::Result<std::vector<std::unique_ptr<runtime::Device>>>
 openHipDevices(const HipOptions &options = {});
 
 } // namespace tarpon

@@ -17,6 +17,11 @@
 
 using namespace tarpon;
 using namespace tarpon::hip;
+using runtime::Device;
+using runtime::DeviceGraph;
+using runtime::DeviceKernel;
+using runtime::DeviceLaunch;
+using runtime::DeviceMemory;
 using runtime::Error;
 using runtime::Result;
 using runtime::Status;
@@ -31,7 +36,7 @@ Status select(const Library &library, int index) {
                        "hipSetDevice of GPU " + std::to_string(index));
 }
 
-class Memory : public GpuMemory {
+class Memory : public DeviceMemory {
 public:
   Memory(LibraryPtr library, void *pointer, int64_t bytes)
       : library(std::move(library)), pointer(pointer), bytes(bytes) {}
@@ -45,7 +50,7 @@ private:
   int64_t bytes;
 };
 
-class Kernel : public GpuKernel {
+class Kernel : public DeviceKernel {
 public:
   Kernel(Function function, std::string name)
       : function(function), name(std::move(name)) {}
@@ -57,7 +62,7 @@ private:
   std::string name;
 };
 
-class CapturedGraph : public GpuGraph {
+class CapturedGraph : public DeviceGraph {
 public:
   CapturedGraph(LibraryPtr library, GraphExec exec)
       : library(std::move(library)), exec(exec) {}
@@ -69,7 +74,7 @@ private:
   GraphExec exec;
 };
 
-class HipDevice : public GpuDevice {
+class HipDevice : public Device {
 public:
   HipDevice(LibraryPtr library, int index)
       : library(std::move(library)), index(index) {}
@@ -79,19 +84,20 @@ public:
 
   const std::string &target() const override { return targetName; }
   const std::string &name() const override { return productName; }
-  Result<std::unique_ptr<GpuMemory>> allocate(int64_t bytes) override;
-  Status copyIn(const GpuMemory &to, int64_t offset,
+  Result<std::unique_ptr<DeviceMemory>> allocate(int64_t bytes) override;
+  Status copyIn(const DeviceMemory &to, int64_t offset,
                 std::span<const char> source) override;
-  Status copyOut(std::span<char> to, const GpuMemory &from,
+  Status copyOut(std::span<char> to, const DeviceMemory &from,
                  int64_t offset) override;
-  Result<std::unique_ptr<GpuKernel>>
+  Result<std::unique_ptr<DeviceKernel>>
   loadKernel(std::span<const char> codeObject,
              const std::string &symbol) override;
-  Status launch(const GpuKernel &kernel, const GpuLaunch &launch) override;
+  Status launch(const DeviceKernel &kernel,
+                const DeviceLaunch &launch) override;
   Status synchronize() override;
-  Result<std::unique_ptr<GpuGraph>>
+  Result<std::unique_ptr<DeviceGraph>>
   capture(const std::function<Status()> &work) override;
-  Status launch(const GpuGraph &graph) override;
+  Status launch(const DeviceGraph &graph) override;
   Result<double> time(const std::function<Status()> &work) override;
 
 private:
@@ -175,7 +181,7 @@ static std::string getTopology(const HipOptions &options) {
   return named && *named ? named : "/sys/class/kfd/kfd/topology/nodes";
 }
 
-Result<std::vector<std::unique_ptr<GpuDevice>>>
+Result<std::vector<std::unique_ptr<Device>>>
 tarpon::openHipDevices(const HipOptions &options) {
   Result<LibraryPtr> library = Library::load(options.library);
   if (!library)
@@ -191,7 +197,7 @@ tarpon::openHipDevices(const HipOptions &options) {
                  "AMD GPUs, but not run on one"};
   if (Status status = (*library)->check(code, "hipGetDeviceCount"); !status)
     return status.error();
-  std::vector<std::unique_ptr<GpuDevice>> devices;
+  std::vector<std::unique_ptr<Device>> devices;
   for (int index = 0; index < count; ++index) {
     auto device = std::make_unique<HipDevice>(*library, index);
     if (Status status = device->open(getTopology(options)); !status)
@@ -205,7 +211,7 @@ tarpon::openHipDevices(const HipOptions &options) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-Result<std::unique_ptr<GpuMemory>> HipDevice::allocate(int64_t bytes) {
+Result<std::unique_ptr<DeviceMemory>> HipDevice::allocate(int64_t bytes) {
   if (Status status = select(*library, index); !status)
     return status.error();
   void *pointer = nullptr;
@@ -213,12 +219,12 @@ Result<std::unique_ptr<GpuMemory>> HipDevice::allocate(int64_t bytes) {
                             "hipMalloc of " + std::to_string(bytes) + " bytes");
       !status)
     return status.error();
-  return std::unique_ptr<GpuMemory>(new Memory(library, pointer, bytes));
+  return std::unique_ptr<DeviceMemory>(new Memory(library, pointer, bytes));
 }
 
 /// Whether the range lies in the memory.
-static Status checkRange(const GpuMemory &memory, int64_t offset, size_t bytes,
-                         const char *what) {
+static Status checkRange(const DeviceMemory &memory, int64_t offset,
+                         size_t bytes, const char *what) {
   if (offset >= 0 && offset <= memory.size() &&
       bytes <= static_cast<size_t>(memory.size() - offset))
     return runtime::success();
@@ -227,7 +233,7 @@ static Status checkRange(const GpuMemory &memory, int64_t offset, size_t bytes,
                " of a buffer of " + std::to_string(memory.size())};
 }
 
-Status HipDevice::copyIn(const GpuMemory &to, int64_t offset,
+Status HipDevice::copyIn(const DeviceMemory &to, int64_t offset,
                          std::span<const char> source) {
   if (Status status = checkRange(to, offset, source.size(), "to"); !status)
     return status;
@@ -238,7 +244,7 @@ Status HipDevice::copyIn(const GpuMemory &to, int64_t offset,
                    " bytes to the GPU");
 }
 
-Status HipDevice::copyOut(std::span<char> to, const GpuMemory &from,
+Status HipDevice::copyOut(std::span<char> to, const DeviceMemory &from,
                           int64_t offset) {
   if (Status status = checkRange(from, offset, to.size(), "from"); !status)
     return status;
@@ -275,7 +281,7 @@ Result<Module> HipDevice::loadModule(std::span<const char> codeObject) {
   return entry->second;
 }
 
-Result<std::unique_ptr<GpuKernel>>
+Result<std::unique_ptr<DeviceKernel>>
 HipDevice::loadKernel(std::span<const char> codeObject,
                       const std::string &symbol) {
   if (Status status = select(*library, index); !status)
@@ -289,10 +295,11 @@ HipDevice::loadKernel(std::span<const char> codeObject,
                 "hipModuleGetFunction of '" + symbol + "'");
       !status)
     return status.error();
-  return std::unique_ptr<GpuKernel>(new Kernel(function, symbol));
+  return std::unique_ptr<DeviceKernel>(new Kernel(function, symbol));
 }
 
-Status HipDevice::launch(const GpuKernel &kernel, const GpuLaunch &launch) {
+Status HipDevice::launch(const DeviceKernel &kernel,
+                         const DeviceLaunch &launch) {
   // hip_runtime_api.h: HIP_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END.
   size_t bytes = launch.arguments.size();
   void *buffer = const_cast<char *>(launch.arguments.data());
@@ -320,7 +327,7 @@ Status HipDevice::synchronize() {
 // Graphs and times
 //===----------------------------------------------------------------------===//
 
-Result<std::unique_ptr<GpuGraph>>
+Result<std::unique_ptr<DeviceGraph>>
 HipDevice::capture(const std::function<Status()> &work) {
   if (Status status =
           check(api().streamBeginCapture(stream, kCaptureThreadLocal),
@@ -344,10 +351,10 @@ HipDevice::capture(const std::function<Status()> &work) {
   (void)api().graphDestroy(graph);
   if (!made)
     return made.error();
-  return std::unique_ptr<GpuGraph>(new CapturedGraph(library, exec));
+  return std::unique_ptr<DeviceGraph>(new CapturedGraph(library, exec));
 }
 
-Status HipDevice::launch(const GpuGraph &graph) {
+Status HipDevice::launch(const DeviceGraph &graph) {
   return check(api().graphLaunch(
                    static_cast<const CapturedGraph &>(graph).get(), stream),
                "hipGraphLaunch");

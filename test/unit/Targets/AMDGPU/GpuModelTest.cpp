@@ -21,7 +21,7 @@
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
+#include "tarpon/Targets/GPU/GpuExecutor.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 

@@ -51,7 +51,7 @@ protected:
         << version << "\nlocation_id " << location << "\ndomain 0\n";
   }
 
-  std::unique_ptr<GpuDevice> open() {
+  std::unique_ptr<runtime::Device> open() {
     auto devices = openHipDevices(options);
     EXPECT_TRUE(devices) << devices.message();
     return devices ? std::move(devices->front()) : nullptr;
@@ -109,7 +109,7 @@ TEST_F(HipDeviceTest, LaunchesAndTimes) {
   auto again = device->loadKernel(code, "pool");
   ASSERT_TRUE(kernel && again);
   char arguments[20] = {};
-  GpuLaunch launch{{7, 2, 1}, 256, arguments};
+  runtime::DeviceLaunch launch{{7, 2, 1}, 256, arguments};
   auto time = device->time([&] { return device->launch(**kernel, launch); });
   ASSERT_TRUE(time) << time.message();
   EXPECT_EQ(*time, 1.5);
@@ -130,8 +130,8 @@ TEST_F(HipDeviceTest, CapturesAGraph) {
   ASSERT_TRUE(kernel);
   takeLog();
   {
-    auto graph =
-        device->capture([&] { return device->launch(**kernel, GpuLaunch()); });
+    auto graph = device->capture(
+        [&] { return device->launch(**kernel, runtime::DeviceLaunch()); });
     ASSERT_TRUE(graph) << graph.message();
     ASSERT_TRUE(device->launch(**graph));
   }
@@ -160,7 +160,7 @@ TEST_F(HipDeviceTest, ErrorsNameTheCall) {
   EXPECT_EQ(device->allocate(64).message(),
             "hipMalloc of 64 bytes has failed: out of memory (2)");
   setenv("FAKE_HIP_FAIL", "hipModuleLaunchKernel", 1);
-  GpuLaunch launch;
+  runtime::DeviceLaunch launch;
   launch.grid = {3, 1, 1};
   EXPECT_EQ(device->launch(**kernel, launch).message(),
             "hipModuleLaunchKernel of 'conv' (3x1x1 workgroups of 64, 0 bytes "

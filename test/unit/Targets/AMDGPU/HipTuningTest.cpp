@@ -82,7 +82,7 @@ protected:
   }
 
   fs::path directory;
-  std::unique_ptr<GpuDevice> hip;
+  std::unique_ptr<runtime::Device> hip;
 };
 
 } // namespace

@@ -15,7 +15,7 @@
 #include "ToyDevice.h"
 #include "tarpon/Autotune/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
-#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
+#include "tarpon/Targets/GPU/GpuExecutor.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -79,7 +79,7 @@ inline void fault(const char *, uint32_t) { isFaulty = true; }
 /// Gives nothing any more once a kernel has touched what is not its own.
 class FaultyDevice : public ToyDevice {
 public:
-  runtime::Status copyOut(std::span<char> to, const GpuMemory &from,
+  runtime::Status copyOut(std::span<char> to, const runtime::DeviceMemory &from,
                           int64_t offset) override {
     return isFaulty ? runtime::Error{"a fault"}
                     : ToyDevice::copyOut(to, from, offset);

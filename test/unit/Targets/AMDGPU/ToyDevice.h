@@ -8,7 +8,7 @@
 #ifndef TARPON_TEST_UNIT_TARGETS_AMDGPU_TOYDEVICE_H
 #define TARPON_TEST_UNIT_TARGETS_AMDGPU_TOYDEVICE_H
 
-#include "tarpon/Targets/AMDGPU/GpuDevice.h"
+#include "tarpon/Runtime/Device.h"
 
 #include <cstring>
 #include <map>
@@ -18,22 +18,22 @@ namespace tarpon::test {
 
 /// A GPU whose memory is the host's and whose kernels are functions on the
 /// argument segment and the workgroup's number.
-class ToyDevice : public GpuDevice {
+class ToyDevice : public runtime::Device {
 public:
   using Body = void (*)(const char *arguments, uint32_t task);
 
-  struct ToyMemory : GpuMemory {
+  struct ToyMemory : runtime::DeviceMemory {
     explicit ToyMemory(int64_t bytes) : bytes(bytes) {}
     void *address() const override { return const_cast<char *>(bytes.data()); }
     int64_t size() const override { return static_cast<int64_t>(bytes.size()); }
     std::vector<char> bytes;
   };
-  struct ToyKernel : GpuKernel {
+  struct ToyKernel : runtime::DeviceKernel {
     const std::string &symbol() const override { return name; }
     std::string name;
     Body body = nullptr;
   };
-  struct ToyGraph : GpuGraph {
+  struct ToyGraph : runtime::DeviceGraph {
     std::vector<std::function<void()>> launches;
   };
 
@@ -44,23 +44,24 @@ public:
 
   const std::string &target() const override { return chip; }
   const std::string &name() const override { return chip; }
-  runtime::Result<std::unique_ptr<GpuMemory>> allocate(int64_t bytes) override {
-    return std::unique_ptr<GpuMemory>(new ToyMemory(bytes));
+  runtime::Result<std::unique_ptr<runtime::DeviceMemory>>
+  allocate(int64_t bytes) override {
+    return std::unique_ptr<runtime::DeviceMemory>(new ToyMemory(bytes));
   }
-  runtime::Status copyIn(const GpuMemory &to, int64_t offset,
+  runtime::Status copyIn(const runtime::DeviceMemory &to, int64_t offset,
                          std::span<const char> source) override {
     if (!source.empty())
       std::memcpy(static_cast<char *>(to.address()) + offset, source.data(),
                   source.size());
     return runtime::success();
   }
-  runtime::Status copyOut(std::span<char> to, const GpuMemory &from,
+  runtime::Status copyOut(std::span<char> to, const runtime::DeviceMemory &from,
                           int64_t offset) override {
     std::memcpy(to.data(), static_cast<char *>(from.address()) + offset,
                 to.size());
     return runtime::success();
   }
-  runtime::Result<std::unique_ptr<GpuKernel>>
+  runtime::Result<std::unique_ptr<runtime::DeviceKernel>>
   loadKernel(std::span<const char> code, const std::string &symbol) override {
     log.push_back("load " + symbol + " " + std::to_string(code.size()));
     if (!bodies.count(symbol))
@@ -68,10 +69,10 @@ public:
     auto kernel = std::make_unique<ToyKernel>();
     kernel->name = symbol;
     kernel->body = bodies[symbol];
-    return std::unique_ptr<GpuKernel>(std::move(kernel));
+    return std::unique_ptr<runtime::DeviceKernel>(std::move(kernel));
   }
-  runtime::Status launch(const GpuKernel &kernel,
-                         const GpuLaunch &launch) override {
+  runtime::Status launch(const runtime::DeviceKernel &kernel,
+                         const runtime::DeviceLaunch &launch) override {
     std::vector<char> arguments(launch.arguments.begin(),
                                 launch.arguments.end());
     Body body = static_cast<const ToyKernel &>(kernel).body;
@@ -91,7 +92,7 @@ public:
     return runtime::success();
   }
   runtime::Status synchronize() override { return runtime::success(); }
-  runtime::Result<std::unique_ptr<GpuGraph>>
+  runtime::Result<std::unique_ptr<runtime::DeviceGraph>>
   capture(const std::function<runtime::Status()> &work) override {
     auto graph = std::make_unique<ToyGraph>();
     captured = graph.get();
@@ -99,9 +100,9 @@ public:
     captured = nullptr;
     if (!status)
       return status.error();
-    return std::unique_ptr<GpuGraph>(std::move(graph));
+    return std::unique_ptr<runtime::DeviceGraph>(std::move(graph));
   }
-  runtime::Status launch(const GpuGraph &graph) override {
+  runtime::Status launch(const runtime::DeviceGraph &graph) override {
     for (const auto &launch : static_cast<const ToyGraph &>(graph).launches)
       launch();
     return runtime::success();

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
+#include "tarpon/Targets/GPU/GpuExecutor.h"
 
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
@@ -16,6 +16,10 @@
 using namespace tarpon;
 using runtime::BufferRef;
 using runtime::BufferSpace;
+using runtime::Device;
+using runtime::DeviceGraph;
+using runtime::DeviceKernel;
+using runtime::DeviceMemory;
 using runtime::Error;
 using runtime::Launch;
 using runtime::Layer;
@@ -28,24 +32,24 @@ namespace {
 
 /// A launch with all that the device needs.
 struct PreparedLaunch {
-  const GpuKernel *kernel = nullptr;
+  const DeviceKernel *kernel = nullptr;
   uint32_t tasks = 0, workgroup = 0;
   std::vector<char> arguments;
 };
 
-using Memories = std::vector<std::unique_ptr<GpuMemory>>;
+using Memories = std::vector<std::unique_ptr<DeviceMemory>>;
 
 } // namespace
 
 struct GpuExecutor::State {
-  GpuDevice *device = nullptr;
+  Device *device = nullptr;
   Package package;
-  std::unique_ptr<GpuMemory> constants, arena;
+  std::unique_ptr<DeviceMemory> constants, arena;
   Memories inputs, outputs;
-  std::map<std::string, std::unique_ptr<GpuKernel>> kernels;
+  std::map<std::string, std::unique_ptr<DeviceKernel>> kernels;
   /// By layer.
   std::vector<std::vector<PreparedLaunch>> layers;
-  std::unique_ptr<GpuGraph> graph;
+  std::unique_ptr<DeviceGraph> graph;
 
   Status allocate();
   Status loadKernels();
@@ -61,12 +65,12 @@ struct GpuExecutor::State {
 //===----------------------------------------------------------------------===//
 
 /// Kernels may read a little behind the end of any buffer, as on the host.
-static Result<std::unique_ptr<GpuMemory>> allocatePadded(GpuDevice &device,
-                                                         int64_t bytes) {
+static Result<std::unique_ptr<DeviceMemory>> allocatePadded(Device &device,
+                                                            int64_t bytes) {
   return device.allocate(bytes + runtime::kBufferTailPadding);
 }
 
-static Status allocateTensors(GpuDevice &device,
+static Status allocateTensors(Device &device,
                               const std::vector<TensorInfo> &tensors,
                               Memories &memories) {
   for (const TensorInfo &tensor : tensors) {
@@ -108,7 +112,7 @@ Status GpuExecutor::State::loadKernels() {
 }
 
 char *GpuExecutor::State::getAddress(const BufferRef &buffer) const {
-  auto at = [](const GpuMemory &memory, int64_t offset) {
+  auto at = [](const DeviceMemory &memory, int64_t offset) {
     return static_cast<char *>(memory.address()) + offset;
   };
   switch (buffer.space) {
@@ -165,7 +169,7 @@ GpuExecutor::GpuExecutor() : state(std::make_unique<State>()) {}
 GpuExecutor::~GpuExecutor() = default;
 
 Result<std::unique_ptr<GpuExecutor>> GpuExecutor::create(Package package,
-                                                         GpuDevice &device) {
+                                                         Device &device) {
   if (!package.isForGpu())
     return Error{"it was compiled for " + package.arch + ", not for a GPU"};
   if (getChip(package.gpuTarget) != getChip(device.target()))
@@ -242,10 +246,10 @@ Status GpuExecutor::run(std::span<const void *const> inputs,
 }
 
 Status GpuExecutor::poison() {
-  std::vector<const GpuMemory *> memories = {state->arena.get()};
-  for (const std::unique_ptr<GpuMemory> &output : state->outputs)
+  std::vector<const DeviceMemory *> memories = {state->arena.get()};
+  for (const std::unique_ptr<DeviceMemory> &output : state->outputs)
     memories.push_back(output.get());
-  for (const GpuMemory *memory : memories) {
+  for (const DeviceMemory *memory : memories) {
     std::vector<char> bytes(static_cast<size_t>(memory->size()), '\xff');
     if (Status status = state->device->copyIn(*memory, 0, bytes); !status)
       return status;

@@ -11,11 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_GPUEXECUTOR_H
-#define TARPON_TARGETS_AMDGPU_GPUEXECUTOR_H
+#ifndef TARPON_TARGETS_GPU_GPUEXECUTOR_H
+#define TARPON_TARGETS_GPU_GPUEXECUTOR_H
 
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Package.h"
-#include "tarpon/Targets/AMDGPU/GpuDevice.h"
 
 #include <memory>
 #include <span>
@@ -29,7 +29,7 @@ public:
   /// `device` must outlive the executor. Refuses a package for another chip.
   /// Candidates of the package do not come to the GPU.
   static runtime::Result<std::unique_ptr<GpuExecutor>>
-  create(runtime::Package package, GpuDevice &device);
+  create(runtime::Package package, runtime::Device &device);
   ~GpuExecutor();
 
   /// Without its constants and kernels.
@@ -61,4 +61,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_GPUEXECUTOR_H
+#endif // TARPON_TARGETS_GPU_GPUEXECUTOR_H

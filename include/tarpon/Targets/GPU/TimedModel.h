@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_TIMEDMODEL_H
-#define TARPON_TARGETS_AMDGPU_TIMEDMODEL_H
+#ifndef TARPON_TARGETS_GPU_TIMEDMODEL_H
+#define TARPON_TARGETS_GPU_TIMEDMODEL_H
 
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/AMDGPU/GpuExecutor.h"
+#include "tarpon/Targets/GPU/GpuExecutor.h"
 
 namespace tarpon {
 
@@ -20,7 +20,7 @@ class TimedModel {
 public:
   /// `device` must outlive the object.
   static runtime::Result<TimedModel> create(runtime::Package package,
-                                            GpuDevice &device);
+                                            runtime::Device &device);
 
   GpuExecutor &getExecutor() const { return *executor; }
   /// Of the first run.
@@ -43,4 +43,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_TIMEDMODEL_H
+#endif // TARPON_TARGETS_GPU_TIMEDMODEL_H

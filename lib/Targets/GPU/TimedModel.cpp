@@ -5,17 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/TimedModel.h"
+#include "tarpon/Targets/GPU/TimedModel.h"
 
 #include <limits>
 
 using namespace tarpon;
+using runtime::Device;
 using runtime::HostTensor;
 using runtime::Result;
 using runtime::Status;
 
 Result<TimedModel> TimedModel::create(runtime::Package package,
-                                      GpuDevice &device) {
+                                      Device &device) {
   Result<std::vector<HostTensor>> inputs =
       runtime::makeRandomInputs(package, /*seed=*/0);
   if (!inputs)
