@@ -25,11 +25,20 @@ def cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def commit() -> str:
-    """The commit that is measured."""
-    command = ["git", "-C", ROOT, "describe", "--always", "--dirty"]
-    process = subprocess.run(command, capture_output=True, text=True)
-    return process.stdout.strip() or "unknown"
+def git(root: Path, *arguments: str) -> str:
+    """The output of a git command, or nothing if it fails."""
+    command = ["git", "-C", root, *arguments]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
+def commit(root: Path = ROOT) -> str:
+    """The commit that is measured, with "-dirty" if tracked files differ from
+    it. Results files do not count: a run that writes several would find itself
+    dirty from the second on."""
+    name = git(root, "describe", "--always")
+    others = (".", ":(exclude)benchmarks/results")
+    changes = git(root, "status", "--porcelain", "-uno", "--", *others)
+    return (name or "unknown") + ("-dirty" if changes else "")
 
 
 def describe_machine() -> dict[str, Any]:
