@@ -1,7 +1,19 @@
 # How Tarpon's own targets are compiled.
 
+# Where the headers are: what a target of Tarpon gives to those that link it. What
+# TableGen writes is not ours to keep warning-free.
+add_library(tarpon_headers INTERFACE)
+target_include_directories(tarpon_headers INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(tarpon_headers SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
+
+# The warnings that our own sources keep. Targets link it privately: an embedding
+# project chooses its own.
 add_library(tarpon_options INTERFACE)
-target_compile_options(tarpon_options INTERFACE -Wall -Wextra -Werror)
+target_link_libraries(tarpon_options INTERFACE tarpon_headers)
+target_compile_options(tarpon_options INTERFACE -Wall -Wextra)
+if(TARPON_WERROR)
+  target_compile_options(tarpon_options INTERFACE -Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # It warns falsely of an overlap in std::string's operator+ (GCC bug 105651).
   target_compile_options(tarpon_options INTERFACE -Wno-restrict)
@@ -11,9 +23,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # GCC tells.
   target_compile_options(tarpon_options INTERFACE -Wno-deprecated-declarations)
 endif()
-target_include_directories(tarpon_options INTERFACE ${CMAKE_SOURCE_DIR}/include)
-# What TableGen writes is not ours to keep warning-free.
-target_include_directories(tarpon_options SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/include)
 
 # LLVM and MLIR as Debian ships them: shared, without exceptions. Their headers
 # count as system headers, so that -Werror speaks of our code alone.
@@ -72,7 +81,8 @@ endfunction()
 function(tarpon_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;PRECOMPILE" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PUBLIC tarpon_options ${ARG_LINK})
+  target_link_libraries(${name} PRIVATE tarpon_options INTERFACE tarpon_headers
+    PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -81,7 +91,6 @@ function(tarpon_add_library name)
   elseif("tarpon_mlir" IN_LIST ARG_LINK)
     tarpon_precompile_mlir(${name} TarponIR)
   endif()
-  install(TARGETS ${name} ARCHIVE DESTINATION lib)
 endfunction()
 
 # tarpon_add_unit_test(NAME SOURCE... [COST SECONDS] [LINK LIB...])
