@@ -93,6 +93,24 @@ function(tarpon_add_library name)
   endif()
 endfunction()
 
+# tarpon_export_library(TARGET NAME Runtime|Compiler VERSION_SCRIPT FILE)
+# Makes a shared library one that programs link as Tarpon::NAME: it is called
+# libtarpon-<name>.so, exports nothing but what the version script says, and gives
+# the public headers to those who link it.
+function(tarpon_export_library target)
+  cmake_parse_arguments(ARG "" "NAME;VERSION_SCRIPT" "" ${ARGN})
+  string(TOLOWER tarpon-${ARG_NAME} file)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${file} EXPORT_NAME ${ARG_NAME}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    LINK_DEPENDS ${ARG_VERSION_SCRIPT})
+  target_link_options(${target} PRIVATE "-Wl,--version-script=${ARG_VERSION_SCRIPT}"
+    -Wl,--gc-sections -Wl,--as-needed -Wl,--no-undefined)
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+endfunction()
+
 # tarpon_add_unit_test(NAME SOURCE... [COST SECONDS] [LINK LIB...])
 # One GoogleTest executable, run by ctest as a whole, those that take long first.
 # What links tarpon_mlir itself has its headers precompiled.

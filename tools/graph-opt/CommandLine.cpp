@@ -18,6 +18,7 @@
 #include "Commands.h"
 #include "Messages.h"
 #include "SharedOptions.h"
+#include "UsageError.h"
 
 #include "tarpon/Driver/DriverLine.h"
 
@@ -517,18 +518,6 @@ CommandLine::CommandLine() {
   addFind();
   addTune();
   addTrain();
-}
-
-/// CLI11's message, as one sentence in our style.
-static std::string describe(const CLI::App &app, const CLI::ParseError &error) {
-  std::string message = error.what();
-  std::string help = "graph-opt";
-  for (const CLI::App *sub : app.get_subcommands()) {
-    help += " " + sub->get_name();
-    for (const CLI::App *nested : sub->get_subcommands())
-      help += " " + nested->get_name();
-  }
-  return message + " (see '" + help + " --help')";
 }
 
 std::optional<int> CommandLine::parse(int argc, char **argv) {

@@ -13,6 +13,8 @@
 #ifndef TARPON_TOOLS_GRAPHOPT_COMMANDLINEVALUES_H
 #define TARPON_TOOLS_GRAPHOPT_COMMANDLINEVALUES_H
 
+#include "NumberRange.h"
+
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -20,10 +22,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace tarpon::options {
@@ -93,33 +93,6 @@ inline std::string getTypeName(const OptionValues &knob) {
 
 inline std::string getListTypeName(const OptionValues &knob) {
   return join(knob.values, ",", ",") + "|pick_global";
-}
-
-template <typename T>
-inline bool parseNumber(const std::string &text, T &value) {
-  if constexpr (std::is_integral_v<T>) {
-    // CLI11 reads what is negative or too large for an uint64_t as another one.
-    const char *end = text.data() + text.size();
-    auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc() && stop == end;
-  }
-  return CLI::detail::lexical_cast(text, value);
-}
-
-/// A number within bounds that are known to be sensible.
-template <typename T>
-inline CLI::Validator isBetween(T low, T high) {
-  return CLI::Validator(
-      [low, high](const std::string &text) -> std::string {
-        T value;
-        if (parseNumber(text, value) && value >= low && value <= high)
-          return "";
-        std::ostringstream os;
-        os << "expected a number from " << low << " to " << high << ", got '"
-           << text << "'";
-        return os.str();
-      },
-      "");
 }
 
 /// How many candidates: two at least, or all.

@@ -8,8 +8,8 @@
 #include "Commands.h"
 #include "Diagnostics.h"
 #include "Messages.h"
+#include "ModelInputs.h"
 #include "ModelLoader.h"
-#include "TensorFiles.h"
 #include "TestData.h"
 #include "Tolerance.h"
 

@@ -10,11 +10,8 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
-
-struct evp_md_ctx_st;
 
 namespace tarpon::runtime {
 
@@ -32,10 +29,8 @@ public:
   std::string finishHex();
 
 private:
-  struct Deleter {
-    void operator()(evp_md_ctx_st *context) const;
-  };
-  std::unique_ptr<evp_md_ctx_st, Deleter> context;
+  /// OpenSSL's SHA256_CTX, whose header programs do not need.
+  alignas(8) std::array<char, 112> context;
 };
 
 } // namespace tarpon::runtime

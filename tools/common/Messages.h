@@ -1,12 +1,12 @@
-//===- Messages.h - What graph-opt tells its user ---------------*- C++ -*-===//
+//===- Messages.h - What a program tells its user ---------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TOOLS_GRAPHOPT_MESSAGES_H
-#define TARPON_TOOLS_GRAPHOPT_MESSAGES_H
+#ifndef TARPON_TOOLS_COMMON_MESSAGES_H
+#define TARPON_TOOLS_COMMON_MESSAGES_H
 
 #include <string>
 
@@ -14,6 +14,10 @@ namespace tarpon {
 
 /// The exit statuses of docs/design.md, section 9.
 enum ExitStatus : int { kSuccess = 0, kUserError = 1, kUsageError = 2 };
+
+/// Sets what every message begins with; "graph-opt" until then. `name` must
+/// outlive the program's last message.
+void setProgramName(const char *name);
 
 /// Prints "graph-opt: error: <message>" on one line of stderr and returns
 /// kUserError.
@@ -27,4 +31,4 @@ void remark(const std::string &message);
 
 } // namespace tarpon
 
-#endif // TARPON_TOOLS_GRAPHOPT_MESSAGES_H
+#endif // TARPON_TOOLS_COMMON_MESSAGES_H

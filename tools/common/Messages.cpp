@@ -1,4 +1,5 @@
-//===- Messages.cpp - What graph-opt tells its user -------------*- C++ -*-===//
+//===- Messages.cpp - What a program tells its user --------------*- C++
+//-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +13,10 @@
 
 namespace tarpon {
 
+static const char *programName = "graph-opt";
+
+void setProgramName(const char *name) { programName = name; }
+
 /// File names may hold line breaks; a message never does.
 static void printLine(const char *severity, std::string message) {
   std::replace_if(
@@ -21,7 +26,7 @@ static void printLine(const char *severity, std::string message) {
     message.pop_back();
   // What was printed before comes first in a log of both streams.
   std::fflush(stdout);
-  std::fprintf(stderr, "graph-opt: %s: %s\n", severity, message.c_str());
+  std::fprintf(stderr, "%s: %s: %s\n", programName, severity, message.c_str());
 }
 
 int fail(const std::string &message) {

@@ -1,0 +1,138 @@
+//===- Runtime.h - The runtime for C programs ---------------------*- C -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs models that graph-opt has compiled (.tpn files). Link libtarpon-runtime,
+// which needs neither LLVM nor the compiler:
+//
+//   tarpon_model *model = NULL;
+//   if (tarpon_model_load("resnet50.tpn", 0, &model) != TARPON_OK)
+//     return fail(tarpon_error_message());
+//   tarpon_input input = {pixels, sizeof(pixels)};
+//   tarpon_output output = {scores, sizeof(scores)};
+//   if (tarpon_model_run(model, &input, 1, &output, 1) != TARPON_OK)
+//     return fail(tarpon_error_message());
+//   tarpon_model_free(model);
+//
+// Threads: any function may be called from any thread at any time, but nothing
+// may use a model while or after tarpon_model_free frees it. Runs of one model
+// wait for each other; those of different models do not.
+//
+// Errors: a function that can fail returns a tarpon_status; what went wrong is
+// told by tarpon_error_message(). Results are only written on success. No C++
+// exception leaves a function.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_C_RUNTIME_H
+#define TARPON_C_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The version of this header. The library's SONAME has the major version:
+/// functions are only ever added to it, and structs do not change.
+#define TARPON_C_API_VERSION 0
+
+typedef enum tarpon_status {
+  TARPON_OK = 0,
+  /// A null pointer, an index, a number or a size that does not fit.
+  TARPON_INVALID_ARGUMENT = 1,
+  /// The package cannot be read, is damaged, or is not for this machine.
+  TARPON_CANNOT_LOAD = 2,
+  TARPON_OUT_OF_MEMORY = 3
+} tarpon_status;
+
+typedef enum tarpon_dtype {
+  TARPON_F32 = 0,
+  TARPON_F16 = 1,
+  TARPON_BF16 = 2,
+  TARPON_F64 = 3,
+  TARPON_I8 = 4,
+  TARPON_U8 = 5,
+  TARPON_I16 = 6,
+  TARPON_U16 = 7,
+  TARPON_I32 = 8,
+  TARPON_U32 = 9,
+  TARPON_I64 = 10,
+  TARPON_U64 = 11,
+  TARPON_BOOL = 12 ///< one byte, 0 or 1
+} tarpon_dtype;
+
+/// A compiled model that is loaded and ready to run.
+typedef struct tarpon_model tarpon_model;
+
+/// An input or output of a model: dense and row-major. `name` and `shape` live
+/// as long as the model.
+typedef struct tarpon_tensor_info {
+  const char *name;
+  tarpon_dtype dtype;
+  size_t rank;
+  const int64_t *shape;
+  size_t bytes;
+} tarpon_tensor_info;
+
+/// The elements of an input, which a run reads.
+typedef struct tarpon_input {
+  const void *data;
+  size_t bytes;
+} tarpon_input;
+
+/// The memory of an output, which a run writes.
+typedef struct tarpon_output {
+  void *data;
+  size_t bytes;
+} tarpon_output;
+
+/// The version of the library: "0.1.0".
+const char *tarpon_version(void);
+
+/// Why the last function of this thread that failed did: one sentence that
+/// names the thing, "" if none has. Valid until the next failure of this
+/// thread.
+const char *tarpon_error_message(void);
+
+/// Loads the package at `path`, to run on so many threads (the caller of
+/// tarpon_model_run among them), or on one per core if that is 0.
+tarpon_status tarpon_model_load(const char *path, int threads,
+                                tarpon_model **model);
+
+/// Frees a model. NULL is allowed.
+void tarpon_model_free(tarpon_model *model);
+
+/// The model's name, as in its ONNX file. Lives as long as the model.
+const char *tarpon_model_name(const tarpon_model *model);
+
+/// The threads that it runs on: fewer than asked for if the system refuses to
+/// start more.
+int tarpon_model_threads(const tarpon_model *model);
+
+size_t tarpon_model_num_inputs(const tarpon_model *model);
+size_t tarpon_model_num_outputs(const tarpon_model *model);
+
+/// Describe an input or output, in the order of the ONNX file.
+tarpon_status tarpon_model_input(const tarpon_model *model, size_t index,
+                                 tarpon_tensor_info *info);
+tarpon_status tarpon_model_output(const tarpon_model *model, size_t index,
+                                  tarpon_tensor_info *info);
+
+/// Runs the model: one buffer per input and output, in their order, each of as
+/// many bytes as its tensor has. Nothing is copied where data is aligned to 64
+/// bytes and 64 bytes behind it are in the same page (4 KiB). Outputs must
+/// overlap neither each other nor inputs.
+tarpon_status tarpon_model_run(tarpon_model *model, const tarpon_input *inputs,
+                               size_t num_inputs, const tarpon_output *outputs,
+                               size_t num_outputs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // TARPON_C_RUNTIME_H

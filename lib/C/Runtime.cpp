@@ -1,0 +1,233 @@
+//===- Runtime.cpp - The runtime for C programs -----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The runtime is compiled without exceptions; what its containers throw where
+// there is no memory left is caught here, at the border.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/C/Runtime.h"
+
+#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/Package.h"
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+using namespace tarpon::runtime;
+
+static_assert(int(DType::F32) == TARPON_F32 && int(DType::F16) == TARPON_F16 &&
+              int(DType::BF16) == TARPON_BF16 &&
+              int(DType::F64) == TARPON_F64 && int(DType::I8) == TARPON_I8 &&
+              int(DType::U8) == TARPON_U8 && int(DType::I16) == TARPON_I16 &&
+              int(DType::U16) == TARPON_U16 && int(DType::I32) == TARPON_I32 &&
+              int(DType::U32) == TARPON_U32 && int(DType::I64) == TARPON_I64 &&
+              int(DType::U64) == TARPON_U64 && int(DType::Bool) == TARPON_BOOL);
+
+struct tarpon_model {
+  std::unique_ptr<Executor> executor;
+  /// Point into the executor's package.
+  std::vector<tarpon_tensor_info> inputs, outputs;
+  /// Held during a run, with what is handed to the executor.
+  std::mutex running;
+  std::vector<const void *> inputPointers;
+  std::vector<void *> outputPointers;
+};
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What tarpon_error_message answers; `message` is `text`'s or a constant.
+struct LastError {
+  std::string text;
+  const char *message = "";
+};
+
+} // namespace
+
+static thread_local LastError lastError;
+
+static tarpon_status fail(tarpon_status status, std::string message) {
+  lastError.text = std::move(message);
+  lastError.message = lastError.text.c_str();
+  return status;
+}
+
+/// Runs the body of a function of the interface. Nothing but memory can fail by
+/// an exception.
+template <typename Body>
+static tarpon_status guard(Body body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    lastError.message = "there is not enough memory";
+    return TARPON_OUT_OF_MEMORY;
+  }
+}
+
+static tarpon_status failNull(const char *argument) {
+  return fail(TARPON_INVALID_ARGUMENT,
+              std::string("'") + argument + "' is a null pointer");
+}
+
+const char *tarpon_error_message(void) { return lastError.message; }
+
+const char *tarpon_version(void) { return TARPON_VERSION; }
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+static std::vector<tarpon_tensor_info>
+describe(const std::vector<TensorInfo> &tensors) {
+  std::vector<tarpon_tensor_info> infos;
+  for (const TensorInfo &tensor : tensors)
+    infos.push_back({tensor.name.c_str(),
+                     static_cast<tarpon_dtype>(tensor.dtype),
+                     tensor.shape.size(), tensor.shape.data(),
+                     static_cast<size_t>(tensor.numBytes())});
+  return infos;
+}
+
+static tarpon_status load(const char *path, int threads, tarpon_model **model) {
+  if (!path)
+    return failNull("path");
+  if (!model)
+    return failNull("model");
+  if (threads < 0)
+    return fail(TARPON_INVALID_ARGUMENT, "a model cannot run on " +
+                                             std::to_string(threads) +
+                                             " threads");
+  Result<Package> package = readPackage(path);
+  if (!package)
+    return fail(TARPON_CANNOT_LOAD, package.message());
+  ExecutorOptions options;
+  options.threads = threads;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(*package), options);
+  if (!executor)
+    return fail(TARPON_CANNOT_LOAD, executor.message());
+  auto loaded = std::make_unique<tarpon_model>();
+  loaded->executor = std::move(*executor);
+  loaded->inputs = describe(loaded->executor->package().inputs);
+  loaded->outputs = describe(loaded->executor->package().outputs);
+  loaded->inputPointers.resize(loaded->inputs.size());
+  loaded->outputPointers.resize(loaded->outputs.size());
+  *model = loaded.release();
+  return TARPON_OK;
+}
+
+tarpon_status tarpon_model_load(const char *path, int threads,
+                                tarpon_model **model) {
+  return guard([&] { return load(path, threads, model); });
+}
+
+void tarpon_model_free(tarpon_model *model) { delete model; }
+
+const char *tarpon_model_name(const tarpon_model *model) {
+  return model->executor->package().modelName.c_str();
+}
+
+int tarpon_model_threads(const tarpon_model *model) {
+  return model->executor->threads();
+}
+
+size_t tarpon_model_num_inputs(const tarpon_model *model) {
+  return model->inputs.size();
+}
+
+size_t tarpon_model_num_outputs(const tarpon_model *model) {
+  return model->outputs.size();
+}
+
+/// `role` is "input" or "output".
+static tarpon_status
+getTensorInfo(const std::vector<tarpon_tensor_info> &tensors, size_t index,
+              const char *role, tarpon_tensor_info *info) {
+  if (!info)
+    return failNull("info");
+  if (index >= tensors.size())
+    return fail(TARPON_INVALID_ARGUMENT, std::string("there is no ") + role +
+                                             " " + std::to_string(index) +
+                                             ", the model has " +
+                                             std::to_string(tensors.size()));
+  *info = tensors[index];
+  return TARPON_OK;
+}
+
+tarpon_status tarpon_model_input(const tarpon_model *model, size_t index,
+                                 tarpon_tensor_info *info) {
+  return guard([&] {
+    return model ? getTensorInfo(model->inputs, index, "input", info)
+                 : failNull("model");
+  });
+}
+
+tarpon_status tarpon_model_output(const tarpon_model *model, size_t index,
+                                  tarpon_tensor_info *info) {
+  return guard([&] {
+    return model ? getTensorInfo(model->outputs, index, "output", info)
+                 : failNull("model");
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Checks the caller's buffers and writes their addresses to `pointers`.
+template <typename Buffer, typename Pointer>
+static tarpon_status takeBuffers(const std::vector<tarpon_tensor_info> &tensors,
+                                 const char *role, const Buffer *buffers,
+                                 size_t count, std::vector<Pointer> &pointers) {
+  if (count != tensors.size())
+    return fail(TARPON_INVALID_ARGUMENT, "there are " + std::to_string(count) +
+                                             " " + role + "s, expected " +
+                                             std::to_string(tensors.size()));
+  if (!buffers && count > 0)
+    return failNull(role == std::string("input") ? "inputs" : "outputs");
+  for (size_t i = 0; i < count; ++i) {
+    std::string name = std::string(role) + " '" + tensors[i].name + "'";
+    if (buffers[i].bytes != tensors[i].bytes)
+      return fail(TARPON_INVALID_ARGUMENT,
+                  name + " has " + std::to_string(buffers[i].bytes) +
+                      " bytes, expected " + std::to_string(tensors[i].bytes));
+    if (!buffers[i].data && buffers[i].bytes > 0)
+      return fail(TARPON_INVALID_ARGUMENT, name + " is a null pointer");
+    pointers[i] = buffers[i].data;
+  }
+  return TARPON_OK;
+}
+
+static tarpon_status run(tarpon_model &model, const tarpon_input *inputs,
+                         size_t numInputs, const tarpon_output *outputs,
+                         size_t numOutputs) {
+  std::lock_guard lock(model.running);
+  if (tarpon_status status = takeBuffers(model.inputs, "input", inputs,
+                                         numInputs, model.inputPointers))
+    return status;
+  if (tarpon_status status = takeBuffers(model.outputs, "output", outputs,
+                                         numOutputs, model.outputPointers))
+    return status;
+  model.executor->run(model.inputPointers, model.outputPointers);
+  return TARPON_OK;
+}
+
+tarpon_status tarpon_model_run(tarpon_model *model, const tarpon_input *inputs,
+                               size_t num_inputs, const tarpon_output *outputs,
+                               size_t num_outputs) {
+  return guard([&] {
+    return model ? run(*model, inputs, num_inputs, outputs, num_outputs)
+                 : failNull("model");
+  });
+}

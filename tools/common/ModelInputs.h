@@ -1,0 +1,49 @@
+//===- ModelInputs.h - Inputs and outputs of models in files ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_COMMON_MODELINPUTS_H
+#define TARPON_TOOLS_COMMON_MODELINPUTS_H
+
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// Reads a tensor from a file. An error names the file.
+using TensorReader =
+    runtime::Result<runtime::HostTensor> (*)(const std::string &path);
+
+/// Whether `tensor` may be fed to `info`. `what` names the tensor in the error:
+/// "input 'data' from 'x.npy'". An f32 tensor for a bf16 input, which NumPy
+/// does not have, is converted.
+runtime::Status fitTensor(const runtime::TensorInfo &info,
+                          runtime::HostTensor &tensor, const std::string &what);
+
+/// The model's inputs in their order from arguments NAME=FILE, each of which
+/// has to be given once. Without arguments, they are generated from `seed`,
+/// which a line on stdout says.
+runtime::Result<std::vector<runtime::HostTensor>>
+makeInputs(const runtime::Package &package,
+           const std::vector<std::string> &arguments, TensorReader readTensor,
+           uint64_t seed);
+
+/// Writes DIR/0.npy, DIR/1.npy, ...; makes the folder if there is none.
+runtime::Status writeOutputs(const std::vector<runtime::HostTensor> &outputs,
+                             const std::string &directory);
+
+/// Prints a line on each output: its type and its smallest, largest and mean
+/// element.
+void printOutputs(const std::vector<runtime::TensorInfo> &infos,
+                  const std::vector<runtime::HostTensor> &outputs);
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_COMMON_MODELINPUTS_H

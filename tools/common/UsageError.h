@@ -1,0 +1,32 @@
+//===- UsageError.h - A command line's error in one sentence ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_COMMON_USAGEERROR_H
+#define TARPON_TOOLS_COMMON_USAGEERROR_H
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace tarpon::options {
+
+/// CLI11's message, as one sentence in our style, with the command whose
+/// --help tells more.
+inline std::string describe(const CLI::App &app, const CLI::ParseError &error) {
+  std::string message = error.what();
+  std::string help = app.get_name();
+  for (const CLI::App *sub : app.get_subcommands()) {
+    help += " " + sub->get_name();
+    for (const CLI::App *nested : sub->get_subcommands())
+      help += " " + nested->get_name();
+  }
+  return message + " (see '" + help + " --help')";
+}
+
+} // namespace tarpon::options
+
+#endif // TARPON_TOOLS_COMMON_USAGEERROR_H

@@ -1,0 +1,45 @@
+//===- CommandLine.h - The command line of tarpon-run -----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_TARPONRUN_COMMANDLINE_H
+#define TARPON_TOOLS_TARPONRUN_COMMANDLINE_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace tarpon::run {
+
+/// The arguments of tarpon-run.
+struct Arguments {
+  std::string package;
+  /// Each NAME=FILE.npy; none to generate all inputs from the seed.
+  std::vector<std::string> inputs;
+  std::string outputDir;
+  uint64_t seed = 0;
+  /// 0: one per core.
+  int64_t threads = 0;
+  /// How many runs are timed; without it, what fits into a tenth of a second.
+  std::optional<int64_t> iterations;
+};
+
+/// Adds the options to `app`, which writes what it parses into `arguments`.
+void addOptions(CLI::App &app, Arguments &arguments);
+
+/// Parses the command line into `arguments`, or returns the exit status with
+/// nothing left to do.
+std::optional<int> parseCommandLine(int argc, char **argv,
+                                    Arguments &arguments);
+
+} // namespace tarpon::run
+
+#endif // TARPON_TOOLS_TARPONRUN_COMMANDLINE_H

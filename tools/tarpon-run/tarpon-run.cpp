@@ -1,0 +1,80 @@
+//===- tarpon-run.cpp - Runs compiled models --------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+#include "Messages.h"
+#include "ModelInputs.h"
+
+#include "tarpon/Runtime/Measure.h"
+#include "tarpon/Runtime/Npy.h"
+
+#include <cstdio>
+#include <limits>
+
+using namespace tarpon;
+using namespace tarpon::runtime;
+
+static Result<HostTensor> readTensor(const std::string &path) {
+  if (!path.ends_with(".npy"))
+    return Error{"'" + path + "' is not a .npy file"};
+  return readNpy(path);
+}
+
+static Result<Instance> makeInstance(const run::Arguments &arguments) {
+  Result<Package> package = readPackage(arguments.package);
+  if (!package)
+    return package.error();
+  ExecutorOptions options;
+  options.threads = static_cast<int>(arguments.threads);
+  options.paddedBuffers = true;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(*package), options);
+  if (!executor)
+    return executor.error();
+  Result<std::vector<HostTensor>> inputs = makeInputs(
+      (*executor)->package(), arguments.inputs, readTensor, arguments.seed);
+  if (!inputs)
+    return inputs.error();
+  return Instance::create(std::move(*executor), std::move(*inputs));
+}
+
+/// Prints one line, as graph-opt perf does on a whole run.
+static void printTime(Instance &instance, std::optional<int64_t> iterations) {
+  MeasureOptions options;
+  if (iterations) {
+    options.minSamples = static_cast<int>(*iterations);
+    options.minTimeMs = 0;
+    options.maxTimeMs = std::numeric_limits<double>::infinity();
+  }
+  Measurement time = measure({&instance, 1}, options);
+  int threads = instance.executor().threads();
+  std::printf("time: median %.4f ms +- %.4f over %zu runs, %d %s\n",
+              time.medianMs, time.madMs, time.samplesMs.size(), threads,
+              threads == 1 ? "thread" : "threads");
+}
+
+static int runModel(const run::Arguments &arguments) {
+  Result<Instance> instance = makeInstance(arguments);
+  if (!instance)
+    return fail(instance.message());
+  instance->run();
+  if (!arguments.outputDir.empty())
+    if (Status status = writeOutputs(instance->outputs(), arguments.outputDir);
+        !status)
+      return fail(status.message());
+  printOutputs(instance->executor().package().outputs, instance->outputs());
+  printTime(*instance, arguments.iterations);
+  return kSuccess;
+}
+
+int main(int argc, char **argv) {
+  setProgramName("tarpon-run");
+  run::Arguments arguments;
+  if (std::optional<int> status = run::parseCommandLine(argc, argv, arguments))
+    return *status;
+  return runModel(arguments);
+}
