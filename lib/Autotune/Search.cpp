@@ -10,6 +10,7 @@
 #include "KnownRecords.h"
 #include "ProblemSearch.h"
 #include "tarpon/Autotune/Policy.h"
+#include "tarpon/Runtime/ModuleFolder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -26,10 +27,15 @@ std::string tarpon::findEvaluatorProgram() {
   const char *program = std::getenv("TARPON_EVALUATOR");
   if (program && *program)
     return program;
-  static int anchor;
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
-  llvm::SmallString<256> path(llvm::sys::path::parent_path(self));
+  // Beside the program, or in the folder of programs beside that of the
+  // library.
+  llvm::SmallString<256> path(runtime::getModuleFolder());
   llvm::sys::path::append(path, "tarpon-evaluator");
+  if (llvm::sys::fs::exists(path))
+    return path.str().str();
+  llvm::sys::path::remove_filename(path);
+  llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, "bin", "tarpon-evaluator");
   return path.str().str();
 }
 

@@ -12,6 +12,7 @@
 
 #include "tarpon/C/Runtime.h"
 
+#include "tarpon/Runtime/Buffers.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Package.h"
 
@@ -187,38 +188,34 @@ tarpon_status tarpon_model_output(const tarpon_model *model, size_t index,
 
 /// Checks the caller's buffers and writes their addresses to `pointers`.
 template <typename Buffer, typename Pointer>
-static tarpon_status takeBuffers(const std::vector<tarpon_tensor_info> &tensors,
-                                 const char *role, const Buffer *buffers,
-                                 size_t count, std::vector<Pointer> &pointers) {
-  if (count != tensors.size())
-    return fail(TARPON_INVALID_ARGUMENT, "there are " + std::to_string(count) +
-                                             " " + role + "s, expected " +
-                                             std::to_string(tensors.size()));
+static Status takeBuffers(const std::vector<TensorInfo> &tensors,
+                          const char *role, const Buffer *buffers, size_t count,
+                          std::vector<Pointer> &pointers) {
   if (!buffers && count > 0)
-    return failNull(role == std::string("input") ? "inputs" : "outputs");
-  for (size_t i = 0; i < count; ++i) {
-    std::string name = std::string(role) + " '" + tensors[i].name + "'";
-    if (buffers[i].bytes != tensors[i].bytes)
-      return fail(TARPON_INVALID_ARGUMENT,
-                  name + " has " + std::to_string(buffers[i].bytes) +
-                      " bytes, expected " + std::to_string(tensors[i].bytes));
-    if (!buffers[i].data && buffers[i].bytes > 0)
-      return fail(TARPON_INVALID_ARGUMENT, name + " is a null pointer");
+    return Error{std::string("'") + role + "s' is a null pointer"};
+  std::vector<BufferView> views;
+  for (size_t i = 0; i < count; ++i)
+    views.push_back({buffers[i].data, buffers[i].bytes});
+  if (Status status = checkBuffers(tensors, role, views); !status)
+    return status;
+  for (size_t i = 0; i < count; ++i)
     pointers[i] = buffers[i].data;
-  }
-  return TARPON_OK;
+  return success();
 }
 
 static tarpon_status run(tarpon_model &model, const tarpon_input *inputs,
                          size_t numInputs, const tarpon_output *outputs,
                          size_t numOutputs) {
   std::lock_guard lock(model.running);
-  if (tarpon_status status = takeBuffers(model.inputs, "input", inputs,
-                                         numInputs, model.inputPointers))
-    return status;
-  if (tarpon_status status = takeBuffers(model.outputs, "output", outputs,
-                                         numOutputs, model.outputPointers))
-    return status;
+  const Package &package = model.executor->package();
+  if (Status status = takeBuffers(package.inputs, "input", inputs, numInputs,
+                                  model.inputPointers);
+      !status)
+    return fail(TARPON_INVALID_ARGUMENT, status.message());
+  if (Status status = takeBuffers(package.outputs, "output", outputs,
+                                  numOutputs, model.outputPointers);
+      !status)
+    return fail(TARPON_INVALID_ARGUMENT, status.message());
   model.executor->run(model.inputPointers, model.outputPointers);
   return TARPON_OK;
 }

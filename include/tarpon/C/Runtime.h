@@ -23,7 +23,8 @@
 //
 // Errors: a function that can fail returns a tarpon_status; what went wrong is
 // told by tarpon_error_message(). Results are only written on success. No C++
-// exception leaves a function.
+// exception leaves a function. A process that has no memory for the constants
+// of a package is aborted.
 //
 //===----------------------------------------------------------------------===//
 

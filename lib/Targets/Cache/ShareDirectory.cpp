@@ -7,17 +7,17 @@
 
 #include "tarpon/Targets/ShareDirectory.h"
 
+#include "tarpon/Runtime/ModuleFolder.h"
+
 #include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace tarpon;
 namespace path = llvm::sys::path;
 
 std::string tarpon::getShareDirectory() {
-  static int anchor;
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
-  llvm::SmallString<256> folder(path::parent_path(path::parent_path(self)));
+  // The folder of programs, bin, and that of libraries, lib, lie side by side.
+  llvm::SmallString<256> folder(path::parent_path(runtime::getModuleFolder()));
   path::append(folder, "share", "tarpon");
   return folder.str().str();
 }

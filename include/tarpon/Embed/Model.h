@@ -1,0 +1,112 @@
+//===- Model.h - A model, compiled or loaded --------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_EMBED_MODEL_H
+#define TARPON_EMBED_MODEL_H
+
+#include "tarpon/Runtime/Result.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// How a model is compiled: the options of `graph-opt compile`, which are
+/// explained in docs/graph-opt.md. Texts are those of the command line.
+struct ModelOptions {
+  /// "fp32", "fp16", "bf16", "int8", a list with commas, or "pick_global". More
+  /// than one choice has the model tuned.
+  std::string dtype = "fp32";
+  /// "nchw", "nhwc", both, or "pick_global".
+  std::string layout = "nchw";
+  /// "on", "off", both, or "pick_global".
+  std::string fusion = "on";
+  /// "host", or a GPU such as "gfx942".
+  std::string target = "host";
+  /// The size of the symbolic batch dimension.
+  std::optional<int64_t> batch;
+  /// 0: one per core.
+  int64_t threads = 0;
+  /// One of LLVM's CPUs.
+  std::string cpu = "native";
+  /// Seconds for tuning. Has the model tuned.
+  std::optional<double> tuningTime;
+  /// The relative L2 distance from fp32 that a choice may have.
+  std::optional<double> maxError;
+  /// A folder of inputs for calibration and accuracy; "" to generate them.
+  std::string calibration;
+  /// Where to write a tuning file, and which one to replay; "" for none.
+  std::string tuningFile, replay;
+  /// Makes a fallback an error, instead of a remark on stderr.
+  bool strict = false;
+  /// Shows the progress of tuning on stderr.
+  bool progress = false;
+};
+
+/// An input or output of a model: dense and row-major.
+struct TensorSpec {
+  std::string name;
+  /// "f32", "i64", ...
+  std::string dtype;
+  std::vector<int64_t> shape;
+  int64_t bytes = 0;
+};
+
+/// What a layer of a model is computed with.
+struct LayerSolution {
+  std::string layer;
+  /// The key of its problem, as listSolutions reads it.
+  std::string problem;
+  std::string solver;
+  /// The perf config as JSON text.
+  std::string config;
+  /// Where the choice comes from: "measured", "user-db", "heuristic", ...
+  std::string source;
+};
+
+/// A compiled model: constants, kernels and the list of launches. Move-only.
+/// Different models may be used by different threads; a const one by several.
+class Model {
+public:
+  /// Compiles an ONNX file. An error is one sentence that names what is wrong;
+  /// remarks, of fallbacks, go to stderr. Measures where the options ask for
+  /// tuning, in the process tarpon-evaluator that is installed with Tarpon.
+  static runtime::Result<Model> compile(const std::string &onnxFile,
+                                        const ModelOptions &options = {});
+
+  /// Loads a package that `save` or `graph-opt compile` has written.
+  static runtime::Result<Model> load(const std::string &path);
+
+  /// Writes a package (.tpn), which tarpon-run, the C runtime and `load` read.
+  /// A failure leaves what was at `path`.
+  runtime::Status save(const std::string &path) const;
+
+  const std::vector<TensorSpec> &inputs() const;
+  const std::vector<TensorSpec> &outputs() const;
+
+  /// One per layer, in the order in which they run.
+  std::vector<LayerSolution> solutions() const;
+
+  Model(Model &&other) noexcept;
+  Model &operator=(Model &&other) noexcept;
+  ~Model();
+
+private:
+  friend class Session;
+  struct State;
+
+  explicit Model(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_EMBED_MODEL_H

@@ -1,0 +1,57 @@
+//===- Session.h - A model that is ready to run -----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_EMBED_SESSION_H
+#define TARPON_EMBED_SESSION_H
+
+#include "tarpon/Embed/Model.h"
+#include "tarpon/Runtime/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tarpon {
+
+/// A model with its threads and memory. Move-only. One run at a time; several
+/// sessions are independent.
+class Session {
+public:
+  /// Takes the model, to run on so many threads, or on one per core if that is
+  /// 0. An error if this machine cannot run it.
+  static runtime::Result<Session> create(Model model, int64_t threads = 0);
+
+  const std::vector<TensorSpec> &inputs() const;
+  const std::vector<TensorSpec> &outputs() const;
+
+  /// Threads, the caller of `run` included.
+  int64_t threads() const;
+
+  /// Runs the model: one buffer per input and output, in their order, each of
+  /// TensorSpec::bytes bytes; others are an error, and nothing is run. Nothing
+  /// is copied where data is aligned to 64 bytes and 64 bytes behind it are in
+  /// the same page (4 KiB).
+  runtime::Status run(const std::vector<std::span<const std::byte>> &inputs,
+                      const std::vector<std::span<std::byte>> &outputs);
+
+  Session(Session &&other) noexcept;
+  Session &operator=(Session &&other) noexcept;
+  ~Session();
+
+private:
+  struct State;
+
+  explicit Session(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_EMBED_SESSION_H

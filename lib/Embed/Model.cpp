@@ -1,0 +1,104 @@
+//===- Model.cpp - A model, compiled or loaded ------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Embed/Model.h"
+
+#include "ModelState.h"
+
+#include "tarpon/Autotune/Compile.h"
+
+namespace tarpon {
+
+using namespace runtime;
+
+static std::vector<TensorSpec>
+describe(const std::vector<TensorInfo> &tensors) {
+  std::vector<TensorSpec> specs;
+  for (const TensorInfo &info : tensors)
+    specs.push_back({info.name, std::string(dtypeName(info.dtype)), info.shape,
+                     info.numBytes()});
+  return specs;
+}
+
+Model::State::State(Package package)
+    : package(std::move(package)), inputs(describe(this->package.inputs)),
+      outputs(describe(this->package.outputs)) {}
+
+Model::Model(std::unique_ptr<State> state) : state(std::move(state)) {}
+Model::Model(Model &&other) noexcept = default;
+Model &Model::operator=(Model &&other) noexcept = default;
+Model::~Model() = default;
+
+static Status setKnobs(CompileOptions &target, const ModelOptions &options) {
+  Result<Knob> dtype = parseDtypeKnob(options.dtype);
+  Result<Knob> layout = parseLayoutKnob(options.layout);
+  Result<Knob> fusion = parseFusionKnob(options.fusion);
+  for (const Result<Knob> *knob : {&dtype, &layout, &fusion})
+    if (!*knob)
+      return knob->error();
+  target.dtype = std::move(*dtype);
+  target.layout = std::move(*layout);
+  target.fusion = std::move(*fusion);
+  return success();
+}
+
+static Result<CompileOptions> makeOptions(const std::string &onnxFile,
+                                          const ModelOptions &options) {
+  CompileOptions made;
+  if (Status status = setKnobs(made, options); !status)
+    return status.error();
+  made.model = onnxFile;
+  made.target = options.target;
+  made.batch = options.batch;
+  made.threads = options.threads;
+  made.cpu = options.cpu;
+  made.tuningTime = options.tuningTime;
+  if (options.maxError)
+    made.maxError = *options.maxError;
+  made.calibration = options.calibration;
+  made.tuningFile = options.tuningFile;
+  made.replay = options.replay;
+  made.strict = options.strict;
+  made.quiet = !options.progress;
+  return made;
+}
+
+Result<Model> Model::compile(const std::string &onnxFile,
+                             const ModelOptions &options) {
+  Result<CompileOptions> made = makeOptions(onnxFile, options);
+  if (!made)
+    return made.error();
+  Result<CompileOutcome> outcome = compileModel(*made);
+  if (!outcome)
+    return outcome.error();
+  return Model(std::make_unique<State>(std::move(outcome->package)));
+}
+
+Result<Model> Model::load(const std::string &path) {
+  Result<Package> package = readPackage(path);
+  if (!package)
+    return package.error();
+  return Model(std::make_unique<State>(std::move(*package)));
+}
+
+Status Model::save(const std::string &path) const {
+  return writePackage(state->package, path);
+}
+
+const std::vector<TensorSpec> &Model::inputs() const { return state->inputs; }
+
+const std::vector<TensorSpec> &Model::outputs() const { return state->outputs; }
+
+std::vector<LayerSolution> Model::solutions() const {
+  std::vector<LayerSolution> solutions;
+  for (const Layer &layer : state->package.layers)
+    solutions.push_back(
+        {layer.name, layer.problem, layer.solver, layer.config, layer.source});
+  return solutions;
+}
+
+} // namespace tarpon
