@@ -18,7 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ConvRace.h"
-#include "PeakRates.h"
+#include "Reports/PeakRates.h"
 #include "Sampling.h"
 #include "StaticKernels.h"
 

@@ -16,8 +16,8 @@
 #ifndef TARPON_BENCHMARKS_CONVRACE_H
 #define TARPON_BENCHMARKS_CONVRACE_H
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Measure.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <chrono>

@@ -13,9 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/LearnedRanker.h"
-#include "tarpon/Autotune/MeasuredProblems.h"
-#include "tarpon/Autotune/RankerEvaluation.h"
+#include "tarpon/Autotune/Learn/LearnedRanker.h"
+#include "tarpon/Autotune/Learn/MeasuredProblems.h"
+#include "tarpon/Autotune/Learn/RankerEvaluation.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "llvm/ADT/STLExtras.h"

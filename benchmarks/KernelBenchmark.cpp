@@ -16,10 +16,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"

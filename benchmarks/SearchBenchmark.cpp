@@ -28,10 +28,10 @@
 #include "ConvRace.h"
 #include "Sampling.h"
 
-#include "SearchMethods/ConfigSpace.h"
-#include "SearchMethods/RelatedProblems.h"
-#include "tarpon/Autotune/Journal.h"
-#include "tarpon/Autotune/Policy.h"
+#include "Search/Methods/ConfigSpace.h"
+#include "Search/Methods/RelatedProblems.h"
+#include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Runtime/ThreadPool.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompileReport.h"
+#include "Reports/CompileReport.h"
 #include "StaticKernels.h"
 
 #include "tarpon/Runtime/Measure.h"

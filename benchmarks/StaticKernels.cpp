@@ -7,9 +7,9 @@
 
 #include "StaticKernels.h"
 
-#include "CompileReport.h"
+#include "Reports/CompileReport.h"
 
-#include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Sha256.h"
 

@@ -44,7 +44,7 @@ RESULTS = ROOT / "benchmarks/results/search.json"
 WORK = ROOT / "build/benchmarks/search"
 PROGRAMS = ROOT / "build/bin"
 
-# As lib/Autotune/ProblemSearch.cpp goes by (Policy.h).
+# As lib/Autotune/Search/ProblemSearch.cpp goes by (Policy.h).
 FINALIST_RATIO = 1.1
 MAX_FINALISTS = 3
 

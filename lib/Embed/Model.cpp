@@ -9,7 +9,7 @@
 
 #include "ModelState.h"
 
-#include "tarpon/Autotune/Compile.h"
+#include "tarpon/Autotune/Choice/Compile.h"
 
 namespace tarpon {
 

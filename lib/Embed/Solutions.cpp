@@ -7,7 +7,7 @@
 
 #include "tarpon/Embed/Solutions.h"
 
-#include "tarpon/Autotune/Find.h"
+#include "tarpon/Autotune/Search/Find.h"
 #include "tarpon/Driver/Workload.h"
 
 namespace tarpon {

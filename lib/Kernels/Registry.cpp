@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 
-#include "Solvers.h"
+#include "Host/Solvers.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -13,7 +13,7 @@
 #define TARPON_LIB_PASSES_SLICES_H
 
 #include "tarpon/IR/TarponOps.h"
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 
 namespace tarpon::detail {
 

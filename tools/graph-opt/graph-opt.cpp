@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CommandLine.h"
+#include "Commands/CommandLine.h"
 #include "LargeAllocations.h"
 #include "Messages.h"
 #include "Opt.h"

@@ -9,8 +9,8 @@
 #define TARPON_PASSES_PASSES_H
 
 #include "tarpon/IR/TarponOps.h"
-#include "tarpon/Kernels/Problem.h"
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Problem/Problem.h"
+#include "tarpon/Solver/Solver.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"

@@ -83,7 +83,7 @@ struct Candidate {
 /// One operation of the model with the launches that compute it, in order.
 struct Layer {
   std::string name;
-  /// The canonical problem key (lib/Kernels/Problem.cpp).
+  /// The canonical problem key (lib/Problem/Problem.cpp).
   std::string problem;
   std::string solver;
   /// The perf config as JSON text.

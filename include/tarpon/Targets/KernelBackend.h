@@ -8,9 +8,9 @@
 #ifndef TARPON_TARGETS_KERNELBACKEND_H
 #define TARPON_TARGETS_KERNELBACKEND_H
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/Solver.h"
 
 #include <map>
 #include <memory>

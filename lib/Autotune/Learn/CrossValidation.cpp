@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/CrossValidation.h"
+#include "tarpon/Autotune/Learn/CrossValidation.h"
 
-#include "tarpon/Autotune/LearnedRanker.h"
+#include "tarpon/Autotune/Learn/LearnedRanker.h"
 
 using namespace tarpon;
 

@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_LEARN_FEATUREBINS_H
 #define TARPON_LIB_AUTOTUNE_LEARN_FEATUREBINS_H
 
-#include "tarpon/Autotune/ForestTraining.h"
+#include "tarpon/Autotune/Learn/ForestTraining.h"
 
 #include <cstdint>
 #include <vector>

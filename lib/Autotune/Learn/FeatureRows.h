@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_LEARN_FEATUREROWS_H
 #define TARPON_LIB_AUTOTUNE_LEARN_FEATUREROWS_H
 
-#include "tarpon/Autotune/Features.h"
+#include "tarpon/Autotune/Learn/Features.h"
 
 namespace tarpon {
 

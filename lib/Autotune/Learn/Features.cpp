@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Features.h"
+#include "tarpon/Autotune/Learn/Features.h"
 
 #include "ConvSizes.h"
 

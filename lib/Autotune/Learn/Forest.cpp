@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Forest.h"
+#include "tarpon/Autotune/Learn/Forest.h"
 
 #include <cassert>
 #include <cmath>

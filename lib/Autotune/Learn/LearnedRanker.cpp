@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/LearnedRanker.h"
+#include "tarpon/Autotune/Learn/LearnedRanker.h"
 
 #include "FeatureRows.h"
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/MeasuredProblems.h"
+#include "tarpon/Autotune/Learn/MeasuredProblems.h"
 
-#include "tarpon/Autotune/Features.h"
+#include "tarpon/Autotune/Learn/Features.h"
 
 using namespace tarpon;
 

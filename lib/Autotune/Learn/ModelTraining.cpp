@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/ModelTraining.h"
+#include "tarpon/Autotune/Learn/ModelTraining.h"
 
 #include "FeatureRows.h"
 

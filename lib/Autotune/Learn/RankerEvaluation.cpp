@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/RankerEvaluation.h"
+#include "tarpon/Autotune/Learn/RankerEvaluation.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/MIOpenFile.h"
+#include "tarpon/Autotune/MIOpen/MIOpenFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"

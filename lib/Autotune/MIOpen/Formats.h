@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_MIOPEN_FORMATS_H
 #define TARPON_LIB_AUTOTUNE_MIOPEN_FORMATS_H
 
-#include "tarpon/Autotune/MIOpenFile.h"
+#include "tarpon/Autotune/MIOpen/MIOpenFile.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"

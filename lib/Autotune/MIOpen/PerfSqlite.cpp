@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Sqlite.h"
 #include "Formats.h"
+#include "Store/Sqlite.h"
 
 #include "tarpon/Runtime/File.h"
 

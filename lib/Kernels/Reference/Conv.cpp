@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/Window.h"
 #include "Reference.h"
-#include "Window.h"
 
 using namespace mlir;
 using namespace tarpon;

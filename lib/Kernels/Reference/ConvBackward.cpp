@@ -12,9 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/Window.h"
 #include "Nest.h"
 #include "Reference.h"
-#include "Window.h"
 
 using namespace mlir;
 using namespace tarpon;

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Movement/PadPlace.h"
+#include "Host/Movement/PadPlace.h"
 #include "Reference.h"
 #include "tarpon/IR/TarponDialect.h"
 

@@ -8,7 +8,7 @@
 #ifndef TARPON_KERNELS_REFERENCE_NEST_H
 #define TARPON_KERNELS_REFERENCE_NEST_H
 
-#include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Kernels/Common/KernelBuilder.h"
 
 namespace tarpon::reference {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MathFunctions.h"
+#include "Common/MathFunctions.h"
 #include "Reference.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

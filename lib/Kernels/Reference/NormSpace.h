@@ -8,8 +8,8 @@
 #ifndef TARPON_KERNELS_REFERENCE_NORMSPACE_H
 #define TARPON_KERNELS_REFERENCE_NORMSPACE_H
 
-#include "tarpon/Kernels/KernelBuilder.h"
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Problem/Problem.h"
 
 namespace tarpon::reference {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Pool/Pool.h"
+#include "Host/Pool/Pool.h"
 #include "Reference.h"
 
 #include <limits>

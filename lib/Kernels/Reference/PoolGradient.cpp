@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Pool/PoolGradient.h"
+#include "Host/Pool/PoolGradient.h"
 #include "Reference.h"
 
 using namespace mlir;

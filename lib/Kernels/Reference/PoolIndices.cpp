@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Pool/PoolIndices.h"
+#include "Host/Pool/PoolIndices.h"
+#include "Host/Pool/Pool.h"
 #include "Nest.h"
-#include "Pool/Pool.h"
 #include "Reference.h"
 
 #include <limits>

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Recurrent/Activations.h"
+#include "Host/Recurrent/Activations.h"
 #include "Reference.h"
 
 #include <bit>

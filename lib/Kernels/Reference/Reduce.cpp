@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MathFunctions.h"
+#include "Common/MathFunctions.h"
 #include "Nest.h"
 #include "Reference.h"
 

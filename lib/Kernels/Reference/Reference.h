@@ -14,7 +14,7 @@
 #ifndef TARPON_KERNELS_REFERENCE_REFERENCE_H
 #define TARPON_KERNELS_REFERENCE_REFERENCE_H
 
-#include "TensorAccess.h"
+#include "Common/TensorAccess.h"
 
 namespace tarpon::reference {
 

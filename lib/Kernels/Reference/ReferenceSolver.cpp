@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Host/Solvers.h"
 #include "Reference.h"
-#include "Solvers.h"
-#include "tarpon/Kernels/ProblemRules.h"
+#include "tarpon/Problem/ProblemRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Host/Resize/ResizeTaps.h"
 #include "Reference.h"
-#include "Resize/ResizeTaps.h"
 
 #include "mlir/IR/TypeUtilities.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MathFunctions.h"
+#include "Common/MathFunctions.h"
 #include "Reference.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 
 #include "IndexDivision.h"
 
-#include "tarpon/Kernels/GpuKernelBuilder.h"
+#include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_TARGETS_AMDGPU_GPULOWERING_H
 #define TARPON_LIB_TARGETS_AMDGPU_GPULOWERING_H
 
-#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"

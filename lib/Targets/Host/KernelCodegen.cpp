@@ -13,7 +13,7 @@
 
 #include "KernelCodegen.h"
 
-#include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Kernels/Common/KernelBuilder.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"

@@ -13,8 +13,8 @@
 #ifndef TARPON_LIB_TARGETS_HOST_KERNELCODEGEN_H
 #define TARPON_LIB_TARGETS_HOST_KERNELCODEGEN_H
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/Solver.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

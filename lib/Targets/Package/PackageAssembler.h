@@ -13,9 +13,9 @@
 #ifndef TARPON_LIB_TARGETS_PACKAGE_PACKAGEASSEMBLER_H
 #define TARPON_LIB_TARGETS_PACKAGE_PACKAGEASSEMBLER_H
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <functional>

@@ -13,7 +13,7 @@
 #include "PackageAssembler.h"
 
 #include "tarpon/IR/Recurrent.h"
-#include "tarpon/Kernels/ProblemRules.h"
+#include "tarpon/Problem/ProblemRules.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Compile.h"
+#include "tarpon/Autotune/Choice/Compile.h"
 
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
-#include "tarpon/Autotune/Policy.h"
+#include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Npy.h"
 

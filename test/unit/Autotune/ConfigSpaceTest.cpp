@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SearchMethods/ConfigSpace.h"
+#include "Search/Methods/ConfigSpace.h"
 
-#include "tarpon/Autotune/Policy.h"
+#include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "gtest/gtest.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Deadline.h"
+#include "tarpon/Autotune/Search/Deadline.h"
 
 #include "gtest/gtest.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FileSystemKind.h"
+#include "Store/FileSystemKind.h"
 
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Find.h"
+#include "tarpon/Autotune/Search/Find.h"
 #include "tarpon/Driver/Workload.h"
 
 #include "HostileSolvers.h"

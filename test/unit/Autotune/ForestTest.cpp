@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/ForestTraining.h"
+#include "tarpon/Autotune/Learn/ForestTraining.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

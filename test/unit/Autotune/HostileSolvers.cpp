@@ -7,7 +7,7 @@
 
 #include "HostileSolvers.h"
 
-#include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Kernels/Common/KernelBuilder.h"
 
 #include <limits>
 

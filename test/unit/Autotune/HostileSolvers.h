@@ -8,7 +8,7 @@
 #ifndef TARPON_TEST_UNIT_AUTOTUNE_HOSTILESOLVERS_H
 #define TARPON_TEST_UNIT_AUTOTUNE_HOSTILESOLVERS_H
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 
 #include <string>
 

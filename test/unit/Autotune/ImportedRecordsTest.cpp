@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/ImportedRecords.h"
-#include "tarpon/Autotune/Journal.h"
+#include "tarpon/Autotune/Store/ImportedRecords.h"
+#include "tarpon/Autotune/Store/Journal.h"
 
 #include "TestDirectory.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Journal.h"
+#include "tarpon/Autotune/Store/Journal.h"
 
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"

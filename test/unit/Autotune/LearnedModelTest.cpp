@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/LearnedModel.h"
+#include "tarpon/Autotune/Learn/LearnedModel.h"
 
 #include "LearnedModels.h"
 #include "TestDirectory.h"

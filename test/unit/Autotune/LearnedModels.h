@@ -8,7 +8,7 @@
 #ifndef TARPON_TEST_UNIT_AUTOTUNE_LEARNEDMODELS_H
 #define TARPON_TEST_UNIT_AUTOTUNE_LEARNEDMODELS_H
 
-#include "tarpon/Autotune/ModelTraining.h"
+#include "tarpon/Autotune/Learn/ModelTraining.h"
 
 #include <vector>
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/LearnedRanker.h"
+#include "tarpon/Autotune/Learn/LearnedRanker.h"
 
 #include "LearnedModels.h"
-#include "tarpon/Autotune/RankerEvaluation.h"
+#include "tarpon/Autotune/Learn/RankerEvaluation.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -9,11 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Search.h"
+#include "tarpon/Autotune/Search/Search.h"
 
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
-#include "tarpon/Autotune/StoreAdmin.h"
+#include "tarpon/Autotune/Store/StoreAdmin.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "llvm/ADT/STLExtras.h"

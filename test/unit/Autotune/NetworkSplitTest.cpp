@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/NetworkSplit.h"
+#include "tarpon/Autotune/Learn/NetworkSplit.h"
 
 #include "TestDirectory.h"
 

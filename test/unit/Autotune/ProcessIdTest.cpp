@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProcessId.h"
-#include "TempDirectory.h"
+#include "Store/ProcessId.h"
+#include "Search/TempDirectory.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

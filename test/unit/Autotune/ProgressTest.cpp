@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Progress.h"
+#include "tarpon/Autotune/Search/Progress.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -9,11 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Search.h"
+#include "tarpon/Autotune/Search/Search.h"
 
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
-#include "tarpon/Autotune/Policy.h"
+#include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "gtest/gtest.h"

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/SearchMethod.h"
+#include "tarpon/Autotune/Search/SearchMethod.h"
 
-#include "SearchMethods/GaussianProcess.h"
-#include "tarpon/Autotune/Policy.h"
+#include "Search/Methods/GaussianProcess.h"
+#include "tarpon/Autotune/Search/Policy.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

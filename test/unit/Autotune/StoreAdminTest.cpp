@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/StoreAdmin.h"
+#include "tarpon/Autotune/Store/StoreAdmin.h"
 
-#include "tarpon/Autotune/ImportedRecords.h"
+#include "tarpon/Autotune/Store/ImportedRecords.h"
 
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"

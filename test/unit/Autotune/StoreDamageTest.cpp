@@ -14,7 +14,7 @@
 
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
-#include "tarpon/Autotune/StoreAdmin.h"
+#include "tarpon/Autotune/Store/StoreAdmin.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

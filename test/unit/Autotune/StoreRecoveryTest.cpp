@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "JournalSchema.h"
+#include "Store/JournalSchema.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
-#include "tarpon/Autotune/StoreAdmin.h"
+#include "tarpon/Autotune/Store/StoreAdmin.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -7,7 +7,7 @@
 
 #include "StoreTestFiles.h"
 
-#include "RowChecksum.h"
+#include "Store/RowChecksum.h"
 
 #include "gtest/gtest.h"
 

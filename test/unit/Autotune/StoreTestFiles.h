@@ -8,7 +8,7 @@
 #ifndef TARPON_TEST_UNIT_AUTOTUNE_STORETESTFILES_H
 #define TARPON_TEST_UNIT_AUTOTUNE_STORETESTFILES_H
 
-#include "tarpon/Autotune/Journal.h"
+#include "tarpon/Autotune/Store/Journal.h"
 
 #include <functional>
 #include <string>

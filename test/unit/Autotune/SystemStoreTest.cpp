@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/SystemStore.h"
+#include "tarpon/Autotune/Store/SystemStore.h"
 
 #include "TestDirectory.h"
 #include "tarpon/Targets/Host/HostTarget.h"

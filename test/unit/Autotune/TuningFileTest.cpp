@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/TuningFile.h"
+#include "tarpon/Autotune/Choice/TuningFile.h"
 
 #include "TestDirectory.h"
 

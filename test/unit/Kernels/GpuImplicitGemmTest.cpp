@@ -13,8 +13,8 @@
 
 #include "SolverTest.h"
 
-#include "tarpon/Kernels/GpuConfigs.h"
-#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Kernels/GPU/GpuConfigs.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 

@@ -7,7 +7,7 @@
 
 #include "ResNet50.h"
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProblemGenerator.h"
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 

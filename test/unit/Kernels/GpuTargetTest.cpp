@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

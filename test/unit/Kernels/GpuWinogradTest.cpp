@@ -12,9 +12,9 @@
 
 #include "SolverTest.h"
 
-#include "tarpon/Kernels/GpuConfigs.h"
-#include "tarpon/Kernels/GpuProductWork.h"
-#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Kernels/GPU/GpuConfigs.h"
+#include "tarpon/Kernels/GPU/GpuProductWork.h"
+#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 

@@ -20,7 +20,7 @@
 #include "Disassembly.h"
 #include "ProblemGenerator.h"
 
-#include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/ThreadPool.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"

@@ -12,7 +12,7 @@
 
 #include "ResNet50.h"
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "gtest/gtest.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Gpu/MagicDivision.h"
+#include "GPU/MagicDivision.h"
 
 #include "tarpon/Targets/AMDGPU/Emulator.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"

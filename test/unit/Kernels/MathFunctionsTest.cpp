@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Measures the bounds that lib/Kernels/MathFunctions.h states, through the
-// elementwise ops that are nothing but the function, with and without fused
+// Measures the bounds that lib/Kernels/Common/MathFunctions.h states, through
+// the elementwise ops that are nothing but the function, with and without fused
 // multiply-add.
 //
 //===----------------------------------------------------------------------===//

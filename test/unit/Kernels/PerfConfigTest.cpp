@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 
 #include "gtest/gtest.h"
 

@@ -7,7 +7,7 @@
 
 #include "ProblemGenerator.h"
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include <gtest/gtest.h>

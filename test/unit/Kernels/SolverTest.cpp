@@ -8,7 +8,7 @@
 #include "SolverTest.h"
 
 #include "tarpon/IR/Recurrent.h"
-#include "tarpon/Kernels/ProblemRules.h"
+#include "tarpon/Problem/ProblemRules.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"

@@ -8,10 +8,10 @@
 #ifndef TARPON_TEST_UNIT_KERNELS_SOLVERTEST_H
 #define TARPON_TEST_UNIT_KERNELS_SOLVERTEST_H
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <cstdint>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"

@@ -8,9 +8,9 @@
 #ifndef TARPON_TEST_UNIT_TARGETS_TESTKERNEL_H
 #define TARPON_TEST_UNIT_TARGETS_TESTKERNEL_H
 
-#include "tarpon/Kernels/KernelBuilder.h"
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include <functional>

@@ -14,8 +14,8 @@
 #ifndef TARPON_TARGETS_AMDGPU_CODEOBJECT_H
 #define TARPON_TARGETS_AMDGPU_CODEOBJECT_H
 
-#include "tarpon/Kernels/GpuTarget.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 

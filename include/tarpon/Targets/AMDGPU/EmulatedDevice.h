@@ -8,8 +8,8 @@
 #ifndef TARPON_TARGETS_AMDGPU_EMULATEDDEVICE_H
 #define TARPON_TARGETS_AMDGPU_EMULATEDDEVICE_H
 
-#include "tarpon/Kernels/GpuTarget.h"
 #include "tarpon/Runtime/Device.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 namespace tarpon {
 

@@ -35,8 +35,8 @@
 #ifndef TARPON_TARGETS_AMDGPU_EMULATOR_H
 #define TARPON_TARGETS_AMDGPU_EMULATOR_H
 
-#include "tarpon/Kernels/MatrixLayout.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/MatrixLayout.h"
 
 #include <cstdint>
 #include <memory>

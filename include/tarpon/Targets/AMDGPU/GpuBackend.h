@@ -8,7 +8,7 @@
 #ifndef TARPON_TARGETS_AMDGPU_GPUBACKEND_H
 #define TARPON_TARGETS_AMDGPU_GPUBACKEND_H
 
-#include "tarpon/Kernels/GpuTarget.h"
+#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/KernelBackend.h"
 
 namespace tarpon {

@@ -8,7 +8,7 @@
 #ifndef TARPON_TARGETS_AMDGPU_GPUCOMPILER_H
 #define TARPON_TARGETS_AMDGPU_GPUCOMPILER_H
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/AMDGPU/CodeObject.h"
 
 #include "mlir/IR/BuiltinOps.h"

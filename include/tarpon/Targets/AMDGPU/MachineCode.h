@@ -14,8 +14,8 @@
 #ifndef TARPON_TARGETS_AMDGPU_MACHINECODE_H
 #define TARPON_TARGETS_AMDGPU_MACHINECODE_H
 
-#include "tarpon/Kernels/GpuTarget.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

@@ -8,8 +8,8 @@
 #ifndef TARPON_TARGETS_HOST_HOSTTARGET_H
 #define TARPON_TARGETS_HOST_HOSTTARGET_H
 
-#include "tarpon/Kernels/TargetInfo.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/TargetInfo.h"
 
 #include "llvm/ADT/StringRef.h"
 

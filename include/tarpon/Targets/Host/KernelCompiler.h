@@ -8,8 +8,8 @@
 #ifndef TARPON_TARGETS_HOST_KERNELCOMPILER_H
 #define TARPON_TARGETS_HOST_KERNELCOMPILER_H
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/KernelCache.h"
 #include "tarpon/Targets/KernelBackend.h"
 

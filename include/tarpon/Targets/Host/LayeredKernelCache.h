@@ -21,8 +21,8 @@
 #ifndef TARPON_TARGETS_HOST_LAYEREDKERNELCACHE_H
 #define TARPON_TARGETS_HOST_LAYEREDKERNELCACHE_H
 
-#include "tarpon/Kernels/TargetInfo.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/TargetInfo.h"
 #include "tarpon/Targets/Host/KernelCache.h"
 
 #include <cstdint>

@@ -8,9 +8,9 @@
 #ifndef TARPON_TARGETS_PACKAGE_PACKAGEBUILDER_H
 #define TARPON_TARGETS_PACKAGE_PACKAGEBUILDER_H
 
-#include "tarpon/Kernels/Solver.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,7 +8,7 @@
 #include "tarpon/Targets/AMDGPU/SolutionModel.h"
 
 #include "GpuModelDigest.h"
-#include "tarpon/Kernels/GpuProductWork.h"
+#include "tarpon/Kernels/GPU/GpuProductWork.h"
 #include "tarpon/Targets/AMDGPU/StaticModel.h"
 
 #include "llvm/ADT/STLExtras.h"

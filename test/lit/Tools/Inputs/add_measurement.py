@@ -14,7 +14,7 @@ import struct
 import sys
 import zlib
 
-# lib/Autotune/RowChecksum.cpp
+# lib/Autotune/Store/RowChecksum.cpp
 COLUMNS = (
     "problem, solver, config, target, threads, tarpon, llvm, origin, status, samples,"
     " median, mad, max_error, relative_l2, workspace, rounds, detail, run, time"

@@ -13,8 +13,8 @@
 
 #include "TestEmulator.h"
 
-#include "tarpon/Kernels/MatrixLayout.h"
 #include "tarpon/Runtime/DType.h"
+#include "tarpon/Solver/MatrixLayout.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -10,15 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Calibration.h"
+#include "tarpon/Autotune/Choice/Calibration.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
-#include "tarpon/Kernels/GpuTarget.h"
-#include "tarpon/Kernels/Problem.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Passes/Pipelines.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/GPU/GpuExecutor.h"

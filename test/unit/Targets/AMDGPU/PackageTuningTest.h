@@ -13,7 +13,7 @@
 #define TARPON_TEST_UNIT_TARGETS_AMDGPU_PACKAGETUNINGTEST_H
 
 #include "ToyDevice.h"
-#include "tarpon/Autotune/PackageTuning.h"
+#include "tarpon/Autotune/Choice/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/GPU/GpuExecutor.h"
 

@@ -1,0 +1,74 @@
+//===- Calibration.h - Inputs, and the values they lead to ------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Calibration inputs serve twice: int8 takes its ranges from what the model
+// computes on them in fp32, and accuracy is measured on them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_AUTOTUNE_CHOICE_CALIBRATION_H
+#define TARPON_AUTOTUNE_CHOICE_CALIBRATION_H
+
+#include "tarpon/Autotune/Choice/TuningFile.h"
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// Inputs of the model, one tensor per input in each sample.
+struct CalibrationInputs {
+  /// "generated" or "directory".
+  std::string source;
+  std::string digest;
+  std::vector<std::vector<runtime::HostTensor>> samples;
+};
+
+/// Seeded samples: floats are bell-shaped with mean 0 and deviation 1, as
+/// normalised images are.
+runtime::Result<CalibrationInputs>
+generateCalibration(const std::vector<runtime::TensorInfo> &inputs);
+
+/// Samples from a folder. Either each sub-folder is a sample, with one
+/// `input_K.npy` or `input_K.pb` per input K of the model (ONNX's
+/// test_data_set_N); or the folder itself is such a sample; or, for a model of
+/// one input, each .npy file is a sample; or, for a model of more, the files
+/// `NAME_I.npy` are sample I's inputs. Samples are taken in the order of their
+/// names, at most policy::kMaxSamples of them.
+runtime::Result<CalibrationInputs>
+readCalibration(const std::string &directory,
+                const std::vector<runtime::TensorInfo> &inputs);
+
+/// The samples of a folder, or generated ones where `directory` is empty.
+runtime::Result<CalibrationInputs>
+getCalibration(const std::string &directory,
+               const std::vector<runtime::TensorInfo> &inputs);
+
+/// Compiles a function of the tarpon dialect that is fused and in fp32.
+using CalibrationCompiler =
+    std::function<runtime::Result<runtime::Package>(mlir::func::FuncOp)>;
+
+/// Runs the fused fp32 function on all samples and returns the ranges of its
+/// arguments and fused ops, in their order.
+runtime::Result<std::vector<TensorRange>>
+measureRanges(mlir::func::FuncOp function, const CalibrationInputs &inputs,
+              const CalibrationCompiler &compile, int threads);
+
+/// Sets the attributes that tarpon-quantize reads. Fails if the ranges were
+/// made for another function.
+runtime::Status applyRanges(mlir::func::FuncOp function,
+                            const std::vector<TensorRange> &ranges);
+
+} // namespace tarpon
+
+#endif // TARPON_AUTOTUNE_CHOICE_CALIBRATION_H

@@ -1,0 +1,111 @@
+//===- GlobalChoice.h - One dtype, layout and fusion for all ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tries every global choice of a model: tunes its problems (each once, however
+// many choices share it), then measures accuracy and time of the whole model in
+// the evaluator process. The fastest choice within the accuracy budget wins. A
+// choice that fails is recorded with the reason.
+//
+// Where the target cannot be run, the tuner models candidates instead; the time
+// of a choice is then the sum of its layers', and a stand-in runs it to measure
+// its accuracy.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_AUTOTUNE_CHOICE_GLOBALCHOICE_H
+#define TARPON_AUTOTUNE_CHOICE_GLOBALCHOICE_H
+
+#include "tarpon/Autotune/Choice/Calibration.h"
+#include "tarpon/Autotune/Choice/TuningFile.h"
+#include "tarpon/Autotune/Search/Deadline.h"
+#include "tarpon/Autotune/Search/Search.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+class HostStandIn;
+class ModelCompiler;
+class TempDirectory;
+
+/// The product of the lists, fp32 before all others, since they are measured
+/// against it.
+std::vector<GlobalChoice>
+enumerateChoices(const std::vector<std::string> &dtypes,
+                 const std::vector<std::string> &layouts,
+                 const std::vector<std::string> &fusions);
+
+struct GlobalResult {
+  std::vector<CandidateRecord> candidates;
+  size_t winner = 0;
+  runtime::Package package;
+  /// Set if the only choice is over the accuracy budget.
+  std::string warning;
+};
+
+class GlobalTuner {
+public:
+  /// All must outlive the tuner.
+  GlobalTuner(ModelCompiler &model, Tuner &tuner, Journal &journal,
+              Progress &progress, const CalibrationInputs &inputs,
+              std::string evaluatorProgram = findEvaluatorProgram());
+  ~GlobalTuner();
+
+  void setMaxError(double value) { maxError = value; }
+  void setDeadline(Deadline value) { deadline = value; }
+  /// For a tuner that models. Must outlive this one.
+  void setStandIn(HostStandIn *value) { standIn = value; }
+
+  /// An error if no choice can be used, or nothing can be measured at all.
+  runtime::Result<GlobalResult> run(const std::vector<GlobalChoice> &choices);
+
+private:
+  struct Trial;
+
+  runtime::Status tryChoice(Trial &trial);
+  runtime::Status tuneAndMeasure(Trial &trial, Deadline share);
+  void expectWork(size_t choices);
+  void dropLosers(std::vector<Trial> &trials);
+  runtime::Result<GlobalResult> pickWinner(std::vector<Trial> &trials);
+  runtime::Status tuneProblems(Trial &trial, Deadline until);
+  runtime::Status compile(Trial &trial);
+  runtime::Status writeInputs();
+  runtime::Status ensureReference();
+  runtime::Status measurePipeline(Trial &trial);
+  runtime::Status modelPipeline(Trial &trial);
+  runtime::Status calibrate(const std::string &fusion);
+  runtime::Status timeAgain(Trial &trial);
+  runtime::Status runFinal(std::vector<Trial> &trials);
+  runtime::Result<Solution> solve(const Problem &problem);
+  PipelineMeasurement startMeasurement(const Trial &trial) const;
+  void conclude(Trial &trial, const PipelineMeasurement &measurement);
+
+  ModelCompiler &model;
+  Tuner &tuner;
+  Journal &journal;
+  Progress &progress;
+  const CalibrationInputs &inputs;
+  runtime::EvaluatorProcess evaluator;
+  std::unique_ptr<TempDirectory> directory;
+  double maxError;
+  Deadline deadline = Deadline::never();
+  HostStandIn *standIn = nullptr;
+  /// By problem key.
+  std::map<std::string, Solution> solutions;
+  /// Per sample, the file of each input.
+  std::vector<std::vector<std::string>> inputFiles;
+  std::string reference;
+  bool measuredAny = false;
+  /// What the progress bar expects of each choice's problems.
+  double problemSeconds = 0;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_AUTOTUNE_CHOICE_GLOBALCHOICE_H

@@ -1,0 +1,171 @@
+//===- TuningFile.h - The JSON record of a tuned model ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The form of docs/tuning.schema.json in memory: every global choice that was
+// tried, the solution of every layer, and the winner. Replaying a file (see
+// Replay.h) turns the same knobs again and measures nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
+#define TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
+
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Solver/Solver.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// One dtype, one layout and one fusion setting for a whole model, in the
+/// spelling of the command line.
+struct GlobalChoice {
+  std::string dtype = "fp32";
+  std::string layout = "nchw";
+  std::string fusion = "on";
+
+  auto operator<=>(const GlobalChoice &) const = default;
+  /// "int8/nhwc", and "int8/nhwc/unfused" without fusion.
+  std::string name() const;
+};
+
+/// The values that one quantised tensor takes on the calibration inputs.
+struct TensorRange {
+  std::string name;
+  float lo = 0, hi = 0;
+
+  bool operator==(const TensorRange &) const = default;
+};
+
+/// What one fused operation was solved with.
+struct LayerRecord {
+  std::string name;
+  std::string problem;
+  std::string solver;
+  PerfConfig config;
+  int64_t workspaceBytes = 0;
+  /// "measured", "user-db", "model", "default", ...
+  std::string source;
+  /// Set if it was measured or modelled; of a model, only the median.
+  /// Milliseconds.
+  struct Timing {
+    double median = 0, mad = 0;
+    int64_t samples = 0;
+    double maxError = 0;
+
+    bool operator==(const Timing &) const = default;
+  };
+  std::optional<Timing> timing;
+
+  bool operator==(const LayerRecord &) const = default;
+};
+
+struct AccuracyRecord {
+  double value = 0, budget = 0;
+  bool withinBudget = false;
+
+  bool operator==(const AccuracyRecord &) const = default;
+};
+
+struct PipelineRecord {
+  double median = 0, mad = 0;
+  int64_t samples = 0;
+
+  /// Whether it is the sum of what a model says of the layers.
+  bool isModelled() const { return samples == 0; }
+  bool operator==(const PipelineRecord &) const = default;
+};
+
+/// One global choice that was tried.
+struct CandidateRecord {
+  GlobalChoice choice;
+  /// Why it cannot be used; empty if it can.
+  std::string failure;
+  std::optional<AccuracyRecord> accuracy;
+  std::optional<PipelineRecord> pipeline;
+  /// Of the arguments and fused operations in their order; for int8 only.
+  std::vector<TensorRange> ranges;
+  std::vector<LayerRecord> layers;
+
+  bool operator==(const CandidateRecord &) const = default;
+};
+
+struct TuningFile {
+  struct Model {
+    std::string sha256, name;
+    std::map<std::string, std::vector<int64_t>> inputs;
+
+    bool operator==(const Model &) const = default;
+  } model;
+  struct Target {
+    std::string arch, cpu;
+    std::vector<std::string> features;
+    int64_t threads = 1;
+
+    bool operator==(const Target &) const = default;
+  } target;
+  struct Toolchain {
+    std::string tarpon, llvm;
+
+    bool operator==(const Toolchain &) const = default;
+  } toolchain;
+  /// As the user gave them: "pick_global", "fp32,int8".
+  struct Knobs {
+    std::string dtype, layout, fusion;
+
+    bool operator==(const Knobs &) const = default;
+  } knobs;
+  struct Calibration {
+    /// "generated" or "directory".
+    std::string source;
+    int64_t samples = 1;
+    std::string digest;
+
+    bool operator==(const Calibration &) const = default;
+  } calibration;
+  std::vector<CandidateRecord> candidates;
+  int64_t winner = 0;
+
+  const CandidateRecord &getWinner() const { return candidates[winner]; }
+  bool operator==(const TuningFile &) const = default;
+};
+
+/// The text of a tuning file.
+std::string printTuningFile(const TuningFile &file);
+
+/// Checks `text` against the schema. An error starts with `name` and the JSON
+/// path: "tuning.json: winner: expected an integer, got a string".
+runtime::Result<TuningFile> parseTuningFile(const std::string &text,
+                                            const std::string &name);
+
+runtime::Result<TuningFile> readTuningFile(const std::string &path);
+
+/// Through a temporary file and rename.
+runtime::Status writeTuningFile(const TuningFile &file,
+                                const std::string &path);
+
+/// The JSON Schema that files are checked against, as in docs/.
+const char *getTuningSchema();
+
+/// The record of a target in a tuning file.
+TuningFile::Target describeTarget(const TargetInfo &target);
+
+/// Whether a file can be replayed on a model and on a target;
+/// if not, the error says which of them differs, and how.
+runtime::Status checkModel(const TuningFile &file,
+                           const TuningFile::Model &model,
+                           const std::string &path);
+runtime::Status checkTarget(const TuningFile &file, const TargetInfo &target,
+                            const std::string &path);
+
+} // namespace tarpon
+
+#endif // TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H

@@ -1,0 +1,34 @@
+//===- CrossValidation.h - Judges training by its own networks --*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_AUTOTUNE_LEARN_CROSSVALIDATION_H
+#define TARPON_AUTOTUNE_LEARN_CROSSVALIDATION_H
+
+#include "tarpon/Autotune/Learn/ModelTraining.h"
+#include "tarpon/Autotune/Learn/RankerEvaluation.h"
+
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// What came out where one network was left out.
+struct FoldResult {
+  std::string network;
+  std::vector<RankedProblem> ranked;
+};
+
+/// Leaves out one network of the problems after the other, trains on the rest
+/// and ranks the shapes that no other network has. What options are chosen by:
+/// the problems that are held out for good take no part.
+std::vector<FoldResult>
+crossValidate(llvm::ArrayRef<const MeasuredProblem *> problems,
+              const TargetInfo &target, const TrainingOptions &options = {});
+
+} // namespace tarpon
+
+#endif // TARPON_AUTOTUNE_LEARN_CROSSVALIDATION_H

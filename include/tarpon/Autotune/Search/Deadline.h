@@ -1,0 +1,58 @@
+//===- Deadline.h - When a tuning run has to end ----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_AUTOTUNE_SEARCH_DEADLINE_H
+#define TARPON_AUTOTUNE_SEARCH_DEADLINE_H
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+namespace tarpon {
+
+/// A point in time that covers a whole tuning run (--tuning-time), or none.
+class Deadline {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  static Deadline never() { return Deadline(Clock::time_point::max()); }
+
+  /// `seconds` from now; none at all for a time too far away to be counted.
+  static Deadline after(double seconds) {
+    constexpr double kYear = 365.0 * 24 * 3600;
+    if (!(seconds < kYear))
+      return never();
+    auto span = std::chrono::duration<double>(std::max(seconds, 0.0));
+    return Deadline(Clock::now() +
+                    std::chrono::duration_cast<Clock::duration>(span));
+  }
+
+  bool isBounded() const { return end != Clock::time_point::max(); }
+  bool isOver() const { return isBounded() && Clock::now() >= end; }
+
+  /// Never negative; infinite without a bound.
+  double remainingSeconds() const {
+    if (!isBounded())
+      return std::numeric_limits<double>::infinity();
+    return std::max(0.0,
+                    std::chrono::duration<double>(end - Clock::now()).count());
+  }
+
+  /// The deadline for a part of the work: after `fraction` of what is left of
+  /// this one.
+  Deadline part(double fraction) const {
+    return isBounded() ? after(remainingSeconds() * fraction) : never();
+  }
+
+private:
+  explicit Deadline(Clock::time_point end) : end(end) {}
+  Clock::time_point end;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_AUTOTUNE_SEARCH_DEADLINE_H

@@ -1,0 +1,85 @@
+//===- GpuKernelBuilder.h - Emits the body of one GPU kernel ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A GPU kernel is a gpu.func in a gpu.module of its own. Its arguments are a
+// global pointer per buffer and an i32 per parameter (GpuExecutor.h has the
+// layout); a task is a workgroup, whose lanes do it together. What host solvers
+// emit with runs here as it is, as long as it spreads its work over the lanes
+// and needs no scratch. Indices that are divided are below 2^31: such divisions
+// are done in 32 bits (IndexDivision.h). What only GPUs have: LDS, barriers,
+// lanes that talk to each other, and matrix instructions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_KERNELS_GPU_GPUKERNELBUILDER_H
+#define TARPON_KERNELS_GPU_GPUKERNELBUILDER_H
+
+#include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Solver/Solver.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace tarpon {
+
+/// LLVM's numbers of the address spaces.
+enum class GpuSpace : unsigned { Global = 1, Lds = 3 };
+
+/// What a GPU kernel's function looks like.
+struct GpuKernelShape {
+  int64_t buffers = 0, params = 0;
+  /// Lanes of a workgroup, a multiple of the wave size.
+  int64_t workgroup = 256;
+  /// Bytes of LDS per workgroup.
+  int64_t ldsBytes = 0;
+};
+
+class GpuKernelBuilder : public KernelBuilder {
+public:
+  /// Builds the gpu.module `symbol` with the kernel of that name in `module`.
+  GpuKernelBuilder(mlir::ModuleOp module, llvm::StringRef symbol,
+                   const GpuTarget &gpu, const GpuKernelShape &shape);
+  void finish() override;
+
+  /// The dialects that GPU kernels are made of.
+  static void registerDialects(mlir::DialectRegistry &registry);
+
+  const GpuTarget &getGpu() const { return gpu; }
+
+  Value getBuffer(int64_t index) override;
+  Value getParam(int64_t index) override;
+  Value getFloatParam(int64_t index) override;
+  int64_t getLaneCount() const override {
+    return shape.workgroup * groupsPerTask;
+  }
+  Value getLane() override;
+  /// From here on so many neighbouring workgroups do a task together, which are
+  /// launched: the lanes of all of them share it. They have no LDS in common.
+  void shareTasks(int64_t groups);
+
+  /// The workgroup's LDS.
+  Value getLds();
+  /// All lanes of the workgroup have come here, and what they have written to
+  /// LDS can be read.
+  void barrier();
+  /// The compiler takes no more registers than let so many waves run on a SIMD
+  /// at a time.
+  void setWavesPerEu(int64_t waves);
+
+private:
+  const GpuTarget &gpu;
+  GpuKernelShape shape;
+  int64_t groupsPerTask = 1;
+  /// What host emission asks of its target: vectors of one lane.
+  TargetInfo scalarTarget;
+  mlir::gpu::GPUFuncOp function;
+  mlir::Value lane;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_KERNELS_GPU_GPUKERNELBUILDER_H

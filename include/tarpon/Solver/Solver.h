@@ -1,0 +1,231 @@
+//===- Solver.h - A family of kernels for some problems -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The interface follows MIOpen's notion of a solver: pure predicates, a stable
+// id, a perf config space, and no timing anywhere (reference: MIOpen's
+// solver.hpp; design.md, section 5).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_SOLVER_SOLVER_H
+#define TARPON_SOLVER_SOLVER_H
+
+#include "tarpon/Problem/Problem.h"
+#include "tarpon/Solver/TargetInfo.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+class KernelBuilder;
+
+/// The tunable fields of a solver for one problem, by name. Text form:
+/// "tile_m=14,tile_n=32", sorted by name; "" when there are none.
+class PerfConfig {
+public:
+  using Field = std::pair<std::string, int64_t>;
+
+  PerfConfig() = default;
+  /// In any order, each name once.
+  PerfConfig(std::initializer_list<Field> init);
+
+  /// Of a field that the config has.
+  int64_t get(llvm::StringRef name) const;
+  bool has(llvm::StringRef name) const;
+  /// Adds the field if the config lacks it.
+  void set(llvm::StringRef name, int64_t value);
+  /// Sorted by name.
+  llvm::ArrayRef<Field> getFields() const { return fields; }
+  std::string str() const;
+  static mlir::FailureOr<PerfConfig> parse(llvm::StringRef text);
+
+  bool operator==(const PerfConfig &) const = default;
+  bool operator<(const PerfConfig &other) const {
+    return fields < other.fields;
+  }
+
+private:
+  // Solvers rank hundreds of configs of a few fields within microseconds: one
+  // block of memory, not a tree.
+  std::vector<Field> fields;
+};
+
+/// Yes, or no with the reason.
+class Applicability {
+public:
+  static Applicability yes() { return Applicability(""); }
+  /// `reason`: lower case, no full stop: "needs a constant filter".
+  static Applicability no(llvm::StringRef reason) {
+    return Applicability(reason);
+  }
+  explicit operator bool() const { return reason.empty(); }
+  llvm::StringRef getReason() const { return reason; }
+
+private:
+  explicit Applicability(llvm::StringRef reason) : reason(reason) {}
+  std::string reason;
+};
+
+/// A kernel to be compiled. `symbol` names all that it was specialised on, so
+/// that the same symbol from the same solver version is the same code: it is
+/// what the kernel cache is keyed by. A valid C identifier.
+struct KernelSource {
+  std::string symbol;
+  /// With a GpuKernelBuilder if the target is a GPU.
+  std::function<void(KernelBuilder &)> emit;
+  /// Of GPU kernels: lanes of a workgroup, and its bytes of LDS.
+  int64_t workgroup = 0, ldsBytes = 0;
+  /// How many buffers and parameters its launches pass. Whoever compiles it
+  /// takes them from a launch.
+  int64_t numBuffers = 0, numParams = 0;
+};
+
+/// What a buffer of a launch is bound to.
+struct BufferSlot {
+  enum Kind : uint8_t {
+    Operand,   ///< Problem::operands[index]
+    Result,    ///< Problem::getResult(index)
+    Workspace, ///< byte `index` of the solution's workspace (64-aligned)
+    Constant,  ///< SolutionPlan::constants[index]
+  } kind;
+  int64_t index = 0;
+};
+
+/// One launch of one kernel; see tarpon/Runtime/KernelABI.h.
+struct LaunchPlan {
+  KernelSource kernel;
+  std::vector<BufferSlot> buffers;
+  std::vector<int64_t> params;
+  int64_t tasks = 1;
+  int64_t scratchBytes = 0;
+};
+
+/// Row-major bytes of the constant operands of a problem, by operand index;
+/// empty for operands that are not constant.
+using ConstantOperands = std::vector<llvm::ArrayRef<char>>;
+
+/// Bytes made from constant operands at compile time: packed filters, bias.
+struct ConstantPlan {
+  std::function<std::vector<char>(const ConstantOperands &)> make;
+};
+
+/// All that running a solution takes.
+struct SolutionPlan {
+  std::vector<LaunchPlan> launches;
+  std::vector<ConstantPlan> constants;
+  int64_t workspaceBytes = 0;
+};
+
+/// Stateless and thread-safe.
+class Solver {
+public:
+  virtual ~Solver() = default;
+
+  /// Stable and versioned, a database key: "conv-igemm-v1". Never derived from
+  /// a class name; the version is raised when the meaning of configs or the
+  /// code of a symbol changes.
+  virtual llvm::StringRef id() const = 0;
+
+  /// Whether the solver computes this problem correctly on this target. Pure;
+  /// says nothing about speed.
+  virtual Applicability isApplicable(const Problem &problem,
+                                     const TargetInfo &target) const = 0;
+
+  /// Whether isApplicable looks at TensorDesc::pitch. A problem with slices is
+  /// never given to a solver that does not know them; see checkApplicable.
+  virtual bool knowsSlices() const { return false; }
+
+  /// Shapes are run-time arguments: one compiled kernel serves many problems.
+  virtual bool isDynamic() const { return true; }
+
+  /// Bytes of workspace, for every config alike.
+  virtual int64_t workspaceSize(const Problem & /*problem*/,
+                                const TargetInfo & /*target*/) const {
+    return 0;
+  }
+
+  /// Whether the result may lie where that operand does: of the same bytes,
+  /// no element of which is read after an element in its place was written, by
+  /// whatever task. Asked for problems with one result, of operands that no
+  /// other operand shares memory with.
+  virtual bool mayOverwrite(const Problem & /*problem*/,
+                            const TargetInfo & /*target*/,
+                            size_t /*operand*/) const {
+    return false;
+  }
+
+  /// A valid config in constant time.
+  virtual PerfConfig defaultConfig(const Problem & /*problem*/,
+                                   const TargetInfo & /*target*/) const {
+    return {};
+  }
+
+  /// All configs worth measuring, best guess first, the default among them; the
+  /// same list for the same arguments.
+  virtual std::vector<PerfConfig> configs(const Problem &problem,
+                                          const TargetInfo &target) const {
+    return {defaultConfig(problem, target)};
+  }
+
+  /// Also called on every config that was read from a database or a file.
+  virtual bool isValidConfig(const Problem & /*problem*/,
+                             const TargetInfo & /*target*/,
+                             const PerfConfig &config) const {
+    return config == PerfConfig();
+  }
+
+  /// The fraction of the target's peak (compute or bandwidth, whichever binds)
+  /// that the solver is expected to reach, for ranking without measuring.
+  virtual double expectedFraction(const Problem &problem,
+                                  const TargetInfo &target) const = 0;
+
+  /// How to run the solution. The problem is applicable and the config valid.
+  virtual SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                            const PerfConfig &config) const = 0;
+};
+
+/// The solvers of the host target in order of preference; the last one, the
+/// naive reference, takes everything. The list lives forever.
+llvm::ArrayRef<const Solver *> getHostSolvers();
+
+/// Those of AMD GPUs; the last one takes everything that needs no scratch.
+llvm::ArrayRef<const Solver *> getGpuSolvers();
+
+/// The solver of that id, of whatever target, or null.
+const Solver *findSolver(llvm::StringRef id);
+
+/// Whether the solver computes this problem. What everybody but solvers and
+/// their tests asks: isApplicable, with a no for slices that it does not know.
+Applicability checkApplicable(const Solver &solver, const Problem &problem,
+                              const TargetInfo &target);
+
+/// The target's applicable solvers, by descending expectedFraction (stable).
+std::vector<const Solver *> getApplicableSolvers(const Problem &problem,
+                                                 const TargetInfo &target);
+
+/// The host's reference solver, which takes everything.
+const Solver &getReferenceSolver();
+
+/// For tests: solvers that are offered in front of the built-in ones by
+/// getHostSolvers, getApplicableSolvers and findSolver while the object lives.
+/// Not thread-safe.
+class ScopedExtraSolvers {
+public:
+  explicit ScopedExtraSolvers(std::vector<const Solver *> solvers);
+  ~ScopedExtraSolvers();
+};
+
+} // namespace tarpon
+
+#endif // TARPON_SOLVER_SOLVER_H

@@ -1,0 +1,603 @@
+//===- Compile.cpp - From an ONNX file to a package -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Choice/Compile.h"
+
+#include "HostStandIn.h"
+#include "ModelCompiler.h"
+#include "Replay.h"
+#include "tarpon/Autotune/Choice/GlobalChoice.h"
+#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Learn/LearnedRanker.h"
+#include "tarpon/Autotune/Store/SystemStore.h"
+#include "tarpon/IR/TarponDialect.h"
+#include "tarpon/Import/OnnxImport.h"
+#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cassert>
+#include <chrono>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+namespace fs = llvm::sys::fs;
+
+namespace {
+
+/// One run of the chain.
+class Compilation {
+public:
+  explicit Compilation(const CompileOptions &options)
+      : options(options),
+        progress(llvm::errs(), Progress::detectStyle(options.quiet)),
+        context(mlir::MLIRContext::Threading::DISABLED) {}
+
+  Result<CompileOutcome> run();
+
+private:
+  Status checkOutputs() const;
+  Status setUp();
+  Status openJournal();
+  Status openMeasured();
+  Status openSystem();
+  Status openHeuristic();
+  Status reportIgnored(const Journal &store);
+  Status importModel();
+  /// A remark, or with --strict an error.
+  Status fallBack(const std::string &what);
+
+  bool wantsTuning() const;
+  bool mayMeasure() const;
+  Status makeKernelCompiler();
+  JournalContext getJournalContext() const;
+  Status makeStandIn();
+  Status calibrate(const std::string &fusion, const CalibrationInputs &inputs);
+  Status replay();
+  Status tune();
+  Status compileQuickly();
+  Status compileReference();
+  CandidateSource makeCandidateSource();
+  Status includeCandidates();
+  Status checkSources();
+  Status checkReferenceLayers();
+  void describe();
+  Status writeOutputs();
+
+  const CompileOptions &options;
+  Progress progress;
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::unique_ptr<KernelCompiler> kernels;
+  /// `measured` is what a GPU has left where it was.
+  std::unique_ptr<Journal> journal, measured, system;
+  FindPolicy findPolicy;
+  std::unique_ptr<LearnedRanker> learned;
+  std::unique_ptr<Tuner> tuner;
+  std::unique_ptr<ModelCompiler> model;
+  /// For targets whose kernels do not run in this machine's processes.
+  std::unique_ptr<HostStandIn> standIn;
+  CompileOutcome outcome;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Setting up
+//===----------------------------------------------------------------------===//
+
+/// Tuning takes minutes: what cannot be written is better known before.
+Status tarpon::checkWritable(const std::string &path) {
+  if (path.empty())
+    return runtime::success();
+  if (fs::is_directory(path))
+    return Error{"cannot write " + path + ": it is a folder"};
+  llvm::StringRef parent = llvm::sys::path::parent_path(path);
+  std::string folder = parent.empty() ? "." : parent.str();
+  if (!fs::is_directory(folder))
+    return Error{"cannot write " + path + ": there is no folder " + folder};
+  if (!fs::can_write(folder))
+    return Error{"cannot write " + path + ": folder " + folder +
+                 " is not writable"};
+  return runtime::success();
+}
+
+Status Compilation::checkOutputs() const {
+  if (Status status = checkWritable(options.output); !status)
+    return status;
+  return checkWritable(options.tuningFile);
+}
+
+Status Compilation::fallBack(const std::string &what) {
+  if (options.strict)
+    return Error{what};
+  progress.remark(what);
+  return runtime::success();
+}
+
+Status Compilation::makeKernelCompiler() {
+  if (options.target == "host") {
+    Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
+    if (!target)
+      return target.error();
+    kernels =
+        std::make_unique<KernelCompiler>(*target, openKernelCache(*target));
+    return runtime::success();
+  }
+  Result<GpuTarget> gpu = parseGpuTarget(options.target);
+  if (!gpu)
+    return gpu.error();
+  TargetInfo target = makeGpuTargetInfo(*gpu);
+  if (options.isEmulated)
+    target.arch = runtime::kEmulatedArch;
+  kernels = std::make_unique<KernelCompiler>(
+      target, openKernelCache(target),
+      makeGpuBackend(*gpu, options.isEmulated ? GpuCodeForm::Ir
+                                              : GpuCodeForm::CodeObject));
+  return runtime::success();
+}
+
+Status Compilation::setUp() {
+  context.loadDialect<TarponDialect, mlir::func::FuncDialect,
+                      mlir::quant::QuantDialect>();
+  if (Status status = makeKernelCompiler(); !status)
+    return status;
+  Result<FindPolicy> policy =
+      resolveFindPolicy(options.findMode, options.tuningPolicy,
+                        wantsTuning() ? FindMode::Normal : FindMode::Fast);
+  if (!policy)
+    return policy.error();
+  findPolicy = *policy;
+  Result<SearchOptions> search = resolveSearchOptions(options.search);
+  if (!search)
+    return search.error();
+  // Compiling a candidate takes longer than running it.
+  outcome.isModelled = !kernels->describeModel().empty();
+  if (outcome.isModelled && !search->iterations && !options.tuningTime)
+    search->iterations = countModelled(options.candidates);
+  for (auto open : {&Compilation::openJournal, &Compilation::openMeasured,
+                    &Compilation::openSystem})
+    if (Status status = (this->*open)(); !status)
+      return status;
+  tuner = std::make_unique<Tuner>(*kernels, *journal, progress,
+                                  options.evaluatorProgram);
+  tuner->setFindPolicy(findPolicy);
+  tuner->setModelled(outcome.isModelled);
+  tuner->setSystemStore(system.get());
+  tuner->setSearchOptions(*search);
+  return openHeuristic();
+}
+
+JournalContext Compilation::getJournalContext() const {
+  const TargetInfo &target = kernels->getTarget();
+  return outcome.isModelled
+             ? JournalContext::forModel(target, kernels->describeModel())
+             : JournalContext::forTarget(target);
+}
+
+/// A damaged journal is set aside; a place where none can be is a fallback.
+Status Compilation::openJournal() {
+  const TargetInfo &target = kernels->getTarget();
+  JournalContext journalContext = getJournalContext();
+  std::string path = Journal::getDefaultPath(target);
+  std::string folder = llvm::sys::path::parent_path(path).str();
+  bool exists = fs::exists(path);
+  // Without one, there is nothing to look up.
+  if (!exists && !mayMeasure()) {
+    journal = Journal::openInMemory(journalContext);
+    return runtime::success();
+  }
+  bool writable = !fs::create_directories(folder) && fs::can_write(folder) &&
+                  (!exists || fs::can_write(path));
+  if (!writable) {
+    journal = Journal::openInMemory(journalContext);
+    return fallBack("cannot write to journal " + path +
+                    ", so nothing that is measured is kept");
+  }
+  Result<std::unique_ptr<Journal>> opened =
+      Journal::open(path, std::move(journalContext));
+  if (!opened)
+    return opened.error();
+  journal = std::move(*opened);
+  return reportIgnored(*journal);
+}
+
+/// What was measured of packages serves where one choice is compiled: it does
+/// not compare with what the model says of others.
+Status Compilation::openMeasured() {
+  if (!outcome.isModelled || options.isEmulated)
+    return runtime::success();
+  Result<std::unique_ptr<Journal>> opened =
+      openMeasuredJournal(*kernels->getTarget().gpu);
+  if (!opened)
+    return fallBack(opened.message());
+  measured = std::move(*opened);
+  return measured ? reportIgnored(*measured) : runtime::success();
+}
+
+/// What nobody can write to can only be left out. What was measured elsewhere
+/// does not compare with what a model says.
+Status Compilation::openSystem() {
+  if (outcome.isModelled)
+    return runtime::success();
+  Result<std::unique_ptr<Journal>> opened =
+      openSystemStore(kernels->getTarget());
+  if (!opened)
+    return fallBack(opened.message());
+  system = std::move(*opened);
+  return system ? reportIgnored(*system) : runtime::success();
+}
+
+/// Where no store answers, the model of one does.
+Status Compilation::openHeuristic() {
+  std::vector<std::string> remarks;
+  learned = loadLearnedRanker(*journal, system.get(), remarks);
+  tuner->setRanker(learned.get());
+  for (const std::string &text : remarks)
+    if (Status status = fallBack(text); !status)
+      return status;
+  return runtime::success();
+}
+
+Status Compilation::reportIgnored(const Journal &store) {
+  for (const auto &what : {store.describeStale(), store.describeImpossible()})
+    if (what)
+      progress.remark(*what);
+  return runtime::success();
+}
+
+Status Compilation::importModel() {
+  std::vector<std::string> remarks;
+  ErrorCapture errors(
+      &context, [&](std::string text) { remarks.push_back(std::move(text)); });
+  ImportOptions importOptions;
+  importOptions.batch = options.batch;
+  importOptions.assumedInputs = options.assumedInputs;
+  // Where nothing names the model, hashing it would be for nobody.
+  importOptions.digest =
+      wantsTuning() || !options.replay.empty() || !options.output.empty();
+  importOptions.threads = static_cast<int>(options.threads);
+  module = importOnnx(context, options.model, importOptions);
+  if (!module)
+    return errors.getError("cannot import " + options.model);
+  for (const std::string &remark : remarks)
+    if (Status status = fallBack(remark); !status)
+      return status;
+  model = std::make_unique<ModelCompiler>(*module, *kernels);
+  return model->simplify();
+}
+
+//===----------------------------------------------------------------------===//
+// Solutions
+//===----------------------------------------------------------------------===//
+
+bool Compilation::wantsTuning() const {
+  if (!options.replay.empty())
+    return false;
+  return options.dtype.values.size() > 1 || options.layout.values.size() > 1 ||
+         options.fusion.values.size() > 1 || !options.tuningFile.empty() ||
+         options.tuningTime.has_value();
+}
+
+/// Kernels that calibrate int8 are verified, which is worth keeping; those for
+/// a GPU take their ranges from the host's.
+bool Compilation::mayMeasure() const {
+  return wantsTuning() || options.candidates > 0 ||
+         getFindRule(findPolicy).mayMeasureOrStore() ||
+         (options.replay.empty() && !outcome.isModelled &&
+          options.dtype.values.front() == "int8");
+}
+
+Status Compilation::makeStandIn() {
+  Result<std::unique_ptr<HostStandIn>> made = HostStandIn::create(
+      *module, options.cpu, progress, options.evaluatorProgram);
+  if (!made)
+    return made.error();
+  standIn = std::move(*made);
+  return runtime::success();
+}
+
+Status Compilation::calibrate(const std::string &fusion,
+                              const CalibrationInputs &inputs) {
+  if (!outcome.isModelled)
+    return model->calibrate(
+        fusion, inputs, [this](const Problem &problem, const std::string &) {
+          return tuner->getTrusted(problem);
+        });
+  if (Status status = makeStandIn(); !status)
+    return status;
+  Result<std::vector<TensorRange>> ranges =
+      standIn->measureRanges(fusion, inputs);
+  if (!ranges)
+    return ranges.error();
+  model->setRanges(fusion, std::move(*ranges));
+  return runtime::success();
+}
+
+static TuningFile::Calibration
+describeCalibration(const CalibrationInputs &inputs) {
+  return {inputs.source, static_cast<int64_t>(inputs.samples.size()),
+          inputs.digest};
+}
+
+Status Compilation::tune() {
+  outcome.mode = CompileOutcome::Tuned;
+  Deadline deadline = options.tuningTime ? Deadline::after(*options.tuningTime)
+                                         : Deadline::never();
+  progress.setDeadline(deadline);
+  Result<CalibrationInputs> inputs =
+      getCalibration(options.calibration, model->getInputs());
+  if (!inputs)
+    return inputs.error();
+  GlobalTuner global(*model, *tuner, *journal, progress, *inputs,
+                     options.evaluatorProgram);
+  global.setMaxError(options.maxError);
+  global.setDeadline(deadline);
+  if (outcome.isModelled) {
+    if (Status status = makeStandIn(); !status)
+      return status;
+    global.setStandIn(standIn.get());
+  }
+  Result<GlobalResult> result = global.run(enumerateChoices(
+      options.dtype.values, options.layout.values, options.fusion.values));
+  if (!result)
+    return result.error();
+  outcome.record.calibration = describeCalibration(*inputs);
+  outcome.record.candidates = std::move(result->candidates);
+  outcome.record.winner = static_cast<int64_t>(result->winner);
+  outcome.package = std::move(result->package);
+  if (!result->warning.empty())
+    if (Status status = fallBack(result->warning); !status)
+      return status;
+  return checkSources();
+}
+
+/// A layer that nobody could measure in time, or whose candidates were all
+/// wrong, is a fallback.
+Status Compilation::checkSources() {
+  int64_t count = 0;
+  bool isLearned = false;
+  for (const LayerRecord &layer : outcome.record.getWinner().layers) {
+    bool isGuess = layer.source == "default" || layer.source == "heuristic";
+    count += isGuess && layer.solver != getReferenceSolver().id();
+    isLearned |= layer.source == "heuristic";
+  }
+  if (count == 0)
+    return runtime::success();
+  return fallBack(std::to_string(count) +
+                  " layers take the default of their solver" +
+                  (isLearned ? " or what the heuristic expects" : "") +
+                  ", since they were not measured in time");
+}
+
+/// What only the reference can do is slow, which may be the whole model's
+/// speed.
+Status Compilation::checkReferenceLayers() {
+  std::vector<std::string> names;
+  for (const runtime::Layer &layer : outcome.package.layers)
+    if (layer.solver == getReferenceSolver().id() &&
+        layer.flops >= policy::kNotableReferenceFlops)
+      names.push_back("'" + layer.name + "'");
+  if (names.empty())
+    return runtime::success();
+  size_t count = names.size();
+  constexpr size_t kShown = 3;
+  names.resize(std::min(count, kShown));
+  return fallBack(
+      (count == 1 ? "a layer is" : std::to_string(count) + " layers are") +
+      std::string(" computed by the slow reference solver: ") +
+      llvm::join(names, ", ") + (count > kShown ? ", ..." : ""));
+}
+
+Status Compilation::compileQuickly() {
+  outcome.mode = CompileOutcome::Quick;
+  GlobalChoice choice = {options.dtype.values.front(),
+                         options.layout.values.front(),
+                         options.fusion.values.front()};
+  auto solve = [this](const Problem &problem,
+                      const std::string &) -> Result<Solution> {
+    if (measured)
+      if (auto known = findMeasured(*measured, problem, kernels->getTarget()))
+        return std::move(*known);
+    // What is to be measured elsewhere is asked for here.
+    return options.candidates > 0 ? tuner->tune(problem) : tuner->find(problem);
+  };
+  CandidateRecord record;
+  record.choice = choice;
+  if (choice.dtype == "int8") {
+    Result<CalibrationInputs> inputs =
+        getCalibration(options.calibration, model->getInputs());
+    if (!inputs)
+      return inputs.error();
+    if (Status status = calibrate(choice.fusion, *inputs); !status)
+      return status;
+    outcome.record.calibration = describeCalibration(*inputs);
+    record.ranges = model->getRanges(choice.fusion);
+  }
+  Result<PreparedModel> prepared = model->prepare(choice);
+  if (!prepared)
+    return prepared.error();
+  Result<CompiledModel> compiled = model->lower(std::move(*prepared), solve);
+  if (!compiled)
+    return compiled.error();
+  record.layers = std::move(compiled->layers);
+  outcome.package = std::move(compiled->package);
+  outcome.record.candidates = {std::move(record)};
+  return runtime::success();
+}
+
+Status Compilation::compileReference() {
+  Result<PreparedModel> prepared = model->prepare({"fp32", "nchw", "off"});
+  if (!prepared)
+    return prepared.error();
+  auto solve = [this](const Problem &problem,
+                      const std::string &) -> Result<Solution> {
+    const Solver &solver = getReferenceSolver();
+    Solution solution;
+    solution.solver = &solver;
+    solution.config = solver.defaultConfig(problem, kernels->getTarget());
+    solution.source = "default";
+    return solution;
+  };
+  Result<CompiledModel> compiled = model->lower(std::move(*prepared), solve);
+  if (!compiled)
+    return compiled.error();
+  outcome.reference = std::move(compiled->package);
+  return runtime::success();
+}
+
+CandidateSource Compilation::makeCandidateSource() {
+  const GpuTarget *gpu = kernels->getTarget().gpu;
+  if (options.candidates == 0 || !gpu)
+    return {};
+  return makeModelledSource(*tuner, *journal, options.candidates,
+                            getKernelVersion(*gpu, options.isEmulated));
+}
+
+/// Which choice wins is known only when all are made: it is made once more,
+/// with candidates.
+Status Compilation::includeCandidates() {
+  if (options.candidates == 0 || outcome.mode == CompileOutcome::Replayed)
+    return runtime::success();
+  progress.setPhase("candidates");
+  describe();
+  ReplayOptions again;
+  again.path = "the package with candidates";
+  // Layers with one key may differ in scales, which a record does not say.
+  again.anyway = true;
+  again.otherwise = [this](const Problem &problem, const std::string &) {
+    return tuner->tune(problem);
+  };
+  again.candidates = makeCandidateSource();
+  Result<ReplayedModel> made = replayTuningFile(outcome.record, *model, again);
+  if (!made)
+    return made.error();
+  outcome.package = std::move(made->model.package);
+  return runtime::success();
+}
+
+Status Compilation::replay() {
+  outcome.mode = CompileOutcome::Replayed;
+  Result<TuningFile> file = readTuningFile(options.replay);
+  if (!file)
+    return file.error();
+  TuningFile::Toolchain current = {getTarponVersion().str(),
+                                   LLVM_VERSION_STRING};
+  if (file->toolchain != current)
+    if (Status status = fallBack(
+            options.replay + " was made by tarpon " + file->toolchain.tarpon +
+            " with LLVM " + file->toolchain.llvm +
+            ", so kernels may differ from those that were measured");
+        !status)
+      return status;
+  ReplayOptions replayOptions;
+  replayOptions.path = options.replay;
+  replayOptions.anyway = options.replayAnyway;
+  replayOptions.otherwise = [this](const Problem &problem,
+                                   const std::string &) {
+    return tuner->lookUp(problem);
+  };
+  replayOptions.candidates = makeCandidateSource();
+  Result<ReplayedModel> replayed =
+      replayTuningFile(*file, *model, replayOptions);
+  if (!replayed)
+    return replayed.error();
+  for (const std::string &what : replayed->replaced)
+    if (Status status = fallBack(what); !status)
+      return status;
+  outcome.record = std::move(*file);
+  outcome.record.candidates[outcome.record.winner].layers =
+      std::move(replayed->model.layers);
+  outcome.package = std::move(replayed->model.package);
+  outcome.replaced = std::move(replayed->replaced);
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The run
+//===----------------------------------------------------------------------===//
+
+void Compilation::describe() {
+  outcome.search = tuner->getStatistics();
+  outcome.kernels = kernels->getStatistics();
+  outcome.assumedInputs = getModelInfo(*module).assumedInputs;
+  if (outcome.mode == CompileOutcome::Replayed)
+    return;
+  outcome.record.model = model->describeModel();
+  outcome.record.target = describeTarget(kernels->getTarget());
+  outcome.record.toolchain = {getTarponVersion().str(), LLVM_VERSION_STRING};
+  outcome.record.knobs = {options.dtype.text, options.layout.text,
+                          options.fusion.text};
+}
+
+Status Compilation::writeOutputs() {
+  if (!options.output.empty())
+    if (Status status = runtime::writePackage(outcome.package, options.output);
+        !status)
+      return status;
+  if (options.tuningFile.empty())
+    return runtime::success();
+  return writeTuningFile(outcome.record, options.tuningFile);
+}
+
+Result<CompileOutcome> Compilation::run() {
+  auto start = std::chrono::steady_clock::now();
+  auto steps = {&Compilation::setUp, &Compilation::importModel};
+  if (Status status = checkOutputs(); !status)
+    return status.error();
+  for (auto step : steps)
+    if (Status status = (this->*step)(); !status)
+      return status.error();
+  Status status = !options.replay.empty() ? replay()
+                  : wantsTuning()         ? tune()
+                                          : compileQuickly();
+  if (status)
+    status = includeCandidates();
+  progress.finish();
+  if (status && outcome.mode != CompileOutcome::Replayed)
+    status = checkReferenceLayers();
+  if (status && options.withReference)
+    status = compileReference();
+  if (!status)
+    return status.error();
+  describe();
+  if (Status written = writeOutputs(); !written)
+    return written.error();
+  outcome.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return std::move(outcome);
+}
+
+Result<CompileOutcome> tarpon::compileModel(const CompileOptions &options) {
+  return Compilation(options).run();
+}
+
+Result<runtime::Package> tarpon::compileForRun(CompileOptions options) {
+  assert(options.dtype.values.size() == 1 &&
+         options.layout.values.size() == 1 &&
+         options.fusion.values.size() == 1 && "one choice only");
+  options.quiet = true;
+  Result<CompileOutcome> outcome = compileModel(options);
+  if (!outcome)
+    return outcome.error();
+  return std::move(outcome->package);
+}

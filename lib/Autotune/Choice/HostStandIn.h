@@ -1,0 +1,63 @@
+//===- HostStandIn.h - Runs a model where its target cannot be --*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ranges for int8 and the accuracy of a choice depend on what the passes make
+// of the model, and hardly on who computes it: where the target's device is not
+// at hand, the host runs the same choice with its own kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_CHOICE_HOSTSTANDIN_H
+#define TARPON_LIB_AUTOTUNE_CHOICE_HOSTSTANDIN_H
+
+#include "ModelCompiler.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+class HostStandIn {
+public:
+  /// `module` must be simplified, and outlive the object, as must `progress`.
+  static runtime::Result<std::unique_ptr<HostStandIn>>
+  create(mlir::ModuleOp module, const std::string &cpu, Progress &progress,
+         const std::string &evaluatorProgram);
+
+  /// What int8 is quantised with.
+  runtime::Result<std::vector<TensorRange>>
+  measureRanges(const std::string &fusion, const CalibrationInputs &inputs);
+
+  /// The relative L2 distance of the choice's results from fp32's, the greatest
+  /// over inputs and results. The ranges of its fusion have to be measured.
+  runtime::Result<double> measureError(const GlobalChoice &choice,
+                                       const CalibrationInputs &inputs);
+
+private:
+  using Outputs = std::vector<runtime::HostTensor>;
+
+  HostStandIn(const TargetInfo &target, mlir::ModuleOp module,
+              Progress &progress, const std::string &evaluatorProgram);
+
+  /// The results for each sample.
+  runtime::Result<std::vector<Outputs>> run(const GlobalChoice &choice,
+                                            const CalibrationInputs &inputs);
+  SolutionSource makeSource();
+
+  KernelCompiler kernels;
+  /// Kernels that may run in this process are verified, and kept.
+  std::unique_ptr<Journal> journal;
+  std::unique_ptr<Tuner> tuner;
+  ModelCompiler model;
+  std::vector<Outputs> expected;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_CHOICE_HOSTSTANDIN_H

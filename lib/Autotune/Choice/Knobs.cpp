@@ -1,0 +1,50 @@
+//===- Knobs.cpp - The lists of choices of the command line ---------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Choice/Compile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+static constexpr llvm::StringLiteral kPickGlobal = "pick_global";
+
+static Result<Knob> parseKnob(llvm::StringRef text, const std::string &what,
+                              const std::vector<std::string> &known) {
+  Knob knob = {text.str(), {}};
+  if (text == kPickGlobal) {
+    knob.values = known;
+    return knob;
+  }
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, ',');
+  for (llvm::StringRef part : parts) {
+    std::string value = part.trim().str();
+    if (!llvm::is_contained(known, value))
+      return Error{"unknown " + what + " '" + value + "', expected " +
+                   llvm::join(known, ", ") + " or " + kPickGlobal.str()};
+    if (!llvm::is_contained(knob.values, value))
+      knob.values.push_back(value);
+  }
+  return knob;
+}
+
+Result<Knob> tarpon::parseDtypeKnob(llvm::StringRef text) {
+  return parseKnob(text, "dtype", {"fp32", "fp16", "bf16", "int8"});
+}
+
+Result<Knob> tarpon::parseLayoutKnob(llvm::StringRef text) {
+  return parseKnob(text, "layout", {"nchw", "nhwc"});
+}
+
+Result<Knob> tarpon::parseFusionKnob(llvm::StringRef text) {
+  return parseKnob(text, "fusion", {"on", "off"});
+}

@@ -1,0 +1,110 @@
+//===- ModelCompiler.h - From a graph and a choice to a package -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_CHOICE_MODELCOMPILER_H
+#define TARPON_LIB_AUTOTUNE_CHOICE_MODELCOMPILER_H
+
+#include "PackageCandidates.h"
+#include "tarpon/Autotune/Choice/Calibration.h"
+#include "tarpon/Autotune/Choice/TuningFile.h"
+#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// How a problem is to be solved. The layer's name is for messages.
+using SolutionSource = std::function<runtime::Result<Solution>(
+    const Problem &problem, const std::string &layer)>;
+
+/// A model with one global choice made, its problems not yet solved.
+struct PreparedModel {
+  GlobalChoice choice;
+  mlir::OwningOpRef<mlir::func::FuncOp> function;
+  /// Each distinct problem once, in the order of the layers.
+  std::vector<std::pair<std::string, Problem>> problems;
+};
+
+struct CompiledModel {
+  runtime::Package package;
+  std::vector<LayerRecord> layers;
+};
+
+/// Makes packages of one imported model. Diagnostics of passes become errors.
+class ModelCompiler {
+public:
+  ModelCompiler(mlir::ModuleOp module, KernelCompiler &compiler)
+      : module(module), compiler(compiler) {}
+
+  /// Folds what every choice has in common. To be called first, once.
+  runtime::Status simplify();
+
+  /// Clones the model and makes the choice. For int8 the ranges of the choice's
+  /// fusion have to be known.
+  runtime::Result<PreparedModel> prepare(const GlobalChoice &choice);
+
+  /// With `candidates`, the package can be tuned.
+  runtime::Result<CompiledModel> lower(PreparedModel model,
+                                       const SolutionSource &solve,
+                                       const CandidateSource &candidates = {});
+
+  /// Measures the ranges for int8 unless they are known.
+  runtime::Status calibrate(const std::string &fusion,
+                            const CalibrationInputs &inputs,
+                            const SolutionSource &solve);
+  void setRanges(const std::string &fusion, std::vector<TensorRange> ranges) {
+    rangesByFusion[fusion] = std::move(ranges);
+  }
+  const std::vector<TensorRange> &getRanges(const std::string &fusion) {
+    return rangesByFusion[fusion];
+  }
+
+  /// The model's inputs, as a package would have them.
+  std::vector<runtime::TensorInfo> getInputs();
+  TuningFile::Model describeModel();
+  KernelCompiler &getKernelCompiler() { return compiler; }
+
+private:
+  mlir::func::FuncOp getMain();
+  runtime::Result<CompiledModel>
+  lowerFunction(mlir::func::FuncOp function, const SolutionSource &solve,
+                const CandidateSource &candidates = {});
+
+  mlir::ModuleOp module;
+  KernelCompiler &compiler;
+  std::map<std::string, std::vector<TensorRange>> rangesByFusion;
+};
+
+/// The first error that is reported on a context while the object lives; the
+/// warnings and remarks go to `onRemark`.
+class ErrorCapture {
+public:
+  explicit ErrorCapture(mlir::MLIRContext *context,
+                        std::function<void(std::string)> onRemark = {});
+
+  /// The error, or `otherwise` if none was reported.
+  runtime::Error getError(const std::string &otherwise) const;
+
+private:
+  void handle(mlir::Diagnostic &diagnostic);
+
+  std::string error;
+  std::function<void(std::string)> onRemark;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_CHOICE_MODELCOMPILER_H

@@ -1,0 +1,391 @@
+//===- PackageTuning.cpp - Tunes a package where its GPU is ---------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Choice/PackageTuning.h"
+
+#include "Search/DeviceRace.h"
+#include "Store/Digest.h"
+#include "Store/KnownRecords.h"
+#include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/GPU/TimedModel.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::HostTensor;
+using runtime::Layer;
+using runtime::Package;
+using runtime::Result;
+using runtime::Status;
+
+std::string tarpon::getKernelVersion(const GpuTarget &gpu, bool isEmulated) {
+  GpuCodeForm form = isEmulated ? GpuCodeForm::Ir : GpuCodeForm::CodeObject;
+  Digest digest;
+  digest.add(llvm::StringRef(makeGpuBackend(gpu, form)->describe()))
+      .add(llvm::StringRef(LLVM_VERSION_STRING));
+  return getTarponVersion().str() + "+" + digest.hex().substr(0, 12);
+}
+
+JournalContext tarpon::getMeasuredContext(const GpuTarget &gpu,
+                                          const std::string &kernelVersion) {
+  JournalContext context = JournalContext::forTarget(makeGpuTargetInfo(gpu));
+  context.tarpon = kernelVersion;
+  return context;
+}
+
+Result<std::unique_ptr<Journal>>
+tarpon::openMeasuredJournal(const GpuTarget &gpu) {
+  std::string path = Journal::getDefaultPath(makeGpuTargetInfo(gpu));
+  if (!llvm::sys::fs::exists(path))
+    return std::unique_ptr<Journal>();
+  JournalContext context =
+      getMeasuredContext(gpu, getKernelVersion(gpu, false));
+  // Who only compiles needs no more than to read it.
+  return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
+                                        : Journal::openReadOnly(path, context);
+}
+
+std::optional<Solution> tarpon::findMeasured(const Journal &journal,
+                                             const Problem &problem,
+                                             const TargetInfo &target) {
+  std::vector<Solution> right =
+      KnownRecords(problem.key(), journal, /*system=*/nullptr)
+          .getRight(problem, target, {});
+  if (right.empty())
+    return std::nullopt;
+  return std::move(right.front());
+}
+
+int64_t PackageTuning::countLeft() const {
+  return llvm::count_if(problems, [](const TunedProblem &problem) {
+    return problem.results.empty();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+static double getModelMs(const Layer &layer) {
+  std::optional<size_t> chosen = runtime::findChosen(layer);
+  return chosen ? layer.candidates[*chosen].modelMs : 0;
+}
+
+/// Where the time may run out, it goes where there is most to gain.
+static std::vector<TunedProblem> collectProblems(const Package &package) {
+  std::vector<TunedProblem> problems;
+  llvm::StringMap<size_t> known;
+  for (auto [index, layer] : llvm::enumerate(package.layers)) {
+    if (layer.candidates.empty())
+      continue;
+    auto [entry, isNew] = known.try_emplace(layer.problem, problems.size());
+    if (isNew) {
+      TunedProblem problem;
+      problem.problem = layer.problem;
+      problems.push_back(std::move(problem));
+    }
+    TunedProblem &problem = problems[entry->second];
+    problem.layers.push_back(index);
+    problem.modelMs += getModelMs(layer);
+  }
+  llvm::stable_sort(problems, [](const TunedProblem &a, const TunedProblem &b) {
+    return a.modelMs > b.modelMs;
+  });
+  return problems;
+}
+
+/// Right results, the fastest first: finalists go before all others.
+static std::vector<const Measurement *>
+rankResults(const std::vector<Measurement> &results) {
+  std::vector<const Measurement *> ranked;
+  for (const Measurement &result : results)
+    if (result.status == MeasurementStatus::Ok)
+      ranked.push_back(&result);
+  llvm::stable_sort(ranked, [](const Measurement *a, const Measurement *b) {
+    if (a->stage != b->stage)
+      return a->stage > b->stage;
+    return a->median < b->median;
+  });
+  return ranked;
+}
+
+/// The layer's candidate that a result is of, if it has it.
+static std::optional<size_t> findCandidate(const Layer &layer,
+                                           const CandidateKey &key) {
+  for (auto [index, candidate] : llvm::enumerate(layer.candidates)) {
+    Result<PerfConfig> config = parseLayerConfig(candidate.config);
+    if (candidate.solver == key.solver && config && config->str() == key.config)
+      return index;
+  }
+  return std::nullopt;
+}
+
+/// The result of a layer's candidate, if there is one.
+static const Measurement *findResult(const std::vector<Measurement> &results,
+                                     const Layer &layer, size_t candidate) {
+  for (const Measurement &result : results)
+    if (findCandidate(layer, result.key) == candidate)
+      return &result;
+  return nullptr;
+}
+
+/// The emulator's times say nothing: the model's order stays, without those
+/// that are not right. Of what has no time in it nothing is expected.
+static bool chooseModelled(Package &package, size_t index,
+                           const std::vector<Measurement> &results) {
+  Layer &layer = package.layers[index];
+  std::optional<size_t> before = runtime::findChosen(layer), best;
+  auto getTime = [&](size_t i) {
+    double time = layer.candidates[i].modelMs;
+    return time > 0 ? time : std::numeric_limits<double>::infinity();
+  };
+  for (size_t i = 0; i < layer.candidates.size(); ++i) {
+    const Measurement *result = findResult(results, layer, i);
+    if (!result || result->status != MeasurementStatus::Ok)
+      continue;
+    if (i == before)
+      return false;
+    if (!best || getTime(i) < getTime(*best))
+      best = i;
+  }
+  if (!best)
+    return false;
+  runtime::chooseCandidate(package, index, *best);
+  layer.source = "model";
+  return true;
+}
+
+/// Layers of one problem may differ in scales, and so in candidates: each gets
+/// the best of its own. Whether it is another one than before.
+static bool chooseBest(Package &package, size_t index,
+                       const std::vector<Measurement> &results) {
+  if (package.arch == runtime::kEmulatedArch)
+    return chooseModelled(package, index, results);
+  const Layer &layer = package.layers[index];
+  std::optional<size_t> before = runtime::findChosen(layer);
+  for (const Measurement *result : rankResults(results))
+    if (std::optional<size_t> best = findCandidate(layer, result->key)) {
+      runtime::chooseCandidate(package, index, *best);
+      return best != before;
+    }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole model
+//===----------------------------------------------------------------------===//
+
+/// A NaN that was there before says nothing.
+static Status compareOutputs(const Package &package, const TimedModel &before,
+                             const TimedModel &after, Progress &progress) {
+  for (size_t i = 0; i < package.outputs.size(); ++i) {
+    const HostTensor &right = before.getOutputs()[i];
+    Result<runtime::TensorComparison> self =
+        runtime::compareTensors(right, right);
+    Result<runtime::TensorComparison> distance =
+        runtime::compareTensors(after.getOutputs()[i], right);
+    if (!self || !distance || !std::isfinite(self->relativeL2)) {
+      progress.remark("output '" + package.outputs[i].name +
+                      "' was not finite before, and is not compared");
+      continue;
+    }
+    if (distance->relativeL2 <= policy::kTunedMaxError)
+      continue;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g", distance->relativeL2);
+    return Error{"the tuned model's output '" + package.outputs[i].name +
+                 "' is off by " + text +
+                 " (relative L2) from what it was before"};
+  }
+  return runtime::success();
+}
+
+/// A layer that was computed wrongly before, if there is one.
+static const Layer *findWrong(const Package &before,
+                              const std::vector<TunedProblem> &problems) {
+  for (const TunedProblem &problem : problems)
+    for (size_t index : problem.layers) {
+      const Layer &layer = before.layers[index];
+      std::optional<size_t> chosen = runtime::findChosen(layer);
+      const Measurement *result =
+          chosen ? findResult(problem.results, layer, *chosen) : nullptr;
+      if (result && result->status == MeasurementStatus::Wrong)
+        return &layer;
+    }
+  return nullptr;
+}
+
+/// Compares the model before and after, and times both in turn. `wrong` is a
+/// layer that was computed wrongly before, or null.
+static Status measureWhole(const Package &before, PackageTuning &tuning,
+                           runtime::Device &device, const Layer *wrong,
+                           Progress &progress) {
+  Result<TimedModel> old = TimedModel::create(before, device);
+  if (!old)
+    return old.error();
+  Result<TimedModel> tuned = TimedModel::create(tuning.package, device);
+  if (!tuned)
+    return tuned.error();
+  if (wrong)
+    progress.remark("layer '" + wrong->name + "' was computed wrongly by " +
+                    wrong->solver + ": the model's results are not compared " +
+                    "with what they were");
+  else if (Status status = compareOutputs(before, *old, *tuned, progress);
+           !status)
+    return status;
+  // The time of the emulation says nothing.
+  if (before.arch == runtime::kEmulatedArch)
+    return runtime::success();
+  runtime::MeasureOptions options;
+  options.minSamples = policy::kPipelineSamples;
+  options.minTimeMs = policy::kPipelineMinMs;
+  options.maxTimeMs = policy::kPipelineMaxMs;
+  std::vector<runtime::TimedRuns> timed = {old->getTimed(), tuned->getTimed()};
+  std::vector<runtime::Measurement> measured =
+      runtime::measureInterleaved(timed, options);
+  for (const TimedModel *model : {&*old, &*tuned})
+    if (!model->getFailure())
+      return model->getFailure();
+  tuning.before = std::move(measured[0]);
+  tuning.after = std::move(measured[1]);
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The run
+//===----------------------------------------------------------------------===//
+
+static Status measureProblems(PackageTuning &tuning, runtime::Device &device,
+                              Progress &progress,
+                              const PackageTuningOptions &options) {
+  const Package &package = tuning.package;
+  auto countCandidates = [&](const TunedProblem &problem) {
+    return package.layers[problem.layers.front()].candidates.size();
+  };
+  for (const TunedProblem &problem : tuning.problems)
+    progress.expect(static_cast<double>(countCandidates(problem)));
+  for (auto [index, problem] : llvm::enumerate(tuning.problems)) {
+    if (options.deadline.isOver())
+      return runtime::success();
+    const Layer &layer = package.layers[problem.layers.front()];
+    progress.setPhase(layer.name + " (" + std::to_string(index + 1) + "/" +
+                      std::to_string(tuning.problems.size()) + ")");
+    ++tuning.search.problems;
+    DeviceRace race({package, device, progress, options.journal, options.again,
+                     options.deadline, tuning.search},
+                    layer);
+    Result<std::vector<Measurement>> results = race.run();
+    if (!results)
+      return results.error();
+    problem.results = std::move(*results);
+  }
+  return runtime::success();
+}
+
+Result<PackageTuning> tarpon::tunePackage(Package package,
+                                          runtime::Device &device,
+                                          Progress &progress,
+                                          const PackageTuningOptions &options) {
+  PackageTuning tuning;
+  tuning.package = std::move(package);
+  tuning.problems = collectProblems(tuning.package);
+  progress.setDeadline(options.deadline);
+  if (Status status = measureProblems(tuning, device, progress, options);
+      !status)
+    return status.error();
+  progress.setPhase("the whole model");
+  Package before = runtime::dropCandidates(tuning.package);
+  std::optional<Layer> wrong;
+  if (const Layer *layer = findWrong(tuning.package, tuning.problems))
+    wrong = *layer;
+  for (const TunedProblem &problem : tuning.problems)
+    for (size_t layer : problem.layers)
+      tuning.changed += chooseBest(tuning.package, layer, problem.results);
+  if (Status status = measureWhole(before, tuning, device,
+                                   wrong ? &*wrong : nullptr, progress);
+      !status)
+    return status.error();
+  progress.finish();
+  return tuning;
+}
+
+//===----------------------------------------------------------------------===//
+// The record
+//===----------------------------------------------------------------------===//
+
+static void updateLayer(LayerRecord &record, const Layer &layer,
+                        const std::vector<Measurement> &results) {
+  std::optional<size_t> chosen = runtime::findChosen(layer);
+  Result<PerfConfig> config = parseLayerConfig(layer.config);
+  if (!chosen || !config)
+    return;
+  record.solver = layer.solver;
+  record.config = *config;
+  record.workspaceBytes = layer.candidates[*chosen].workspaceBytes;
+  record.source = layer.source;
+  for (const Measurement &result : results)
+    if (result.key.solver == layer.solver &&
+        result.key.config == config->str() && !result.samples.empty())
+      record.timing = {result.median, result.mad,
+                       static_cast<int64_t>(result.samples.size()),
+                       result.maxError};
+}
+
+static CandidateRecord *findChoice(TuningFile &file, const Package &package) {
+  GlobalChoice choice = {package.dtype, package.layout, package.fusion};
+  for (auto [index, candidate] : llvm::enumerate(file.candidates))
+    if (candidate.choice == choice && candidate.failure.empty()) {
+      file.winner = static_cast<int64_t>(index);
+      return &candidate;
+    }
+  return nullptr;
+}
+
+Status tarpon::updateRecord(TuningFile &file, const PackageTuning &tuning,
+                            const GpuTarget &gpu, const std::string &path) {
+  const Package &package = tuning.package;
+  TuningFile::Model model;
+  model.sha256 = package.modelSha256;
+  model.name = package.modelName;
+  for (const runtime::TensorInfo &input : package.inputs)
+    model.inputs[input.name] = input.shape;
+  if (Status status = checkModel(file, model, path); !status)
+    return status;
+  CandidateRecord *candidate = findChoice(file, package);
+  if (!candidate)
+    return Error{
+        path + " has no record of the package's choice, " +
+        GlobalChoice{package.dtype, package.layout, package.fusion}.name()};
+  llvm::StringMap<LayerRecord *> records;
+  for (LayerRecord &record : candidate->layers)
+    records[record.name] = &record;
+  for (const TunedProblem &problem : tuning.problems)
+    for (size_t index : problem.layers) {
+      const Layer &layer = package.layers[index];
+      auto record = records.find(layer.name);
+      if (record != records.end() && record->second->problem == layer.problem)
+        updateLayer(*record->second, layer, problem.results);
+    }
+  TargetInfo target = makeGpuTargetInfo(gpu);
+  target.arch = package.arch;
+  file.target = describeTarget(target);
+  const runtime::Measurement &whole = tuning.after;
+  if (!whole.samplesMs.empty())
+    candidate->pipeline = {whole.medianMs, whole.madMs,
+                           static_cast<int64_t>(whole.samplesMs.size())};
+  return runtime::success();
+}

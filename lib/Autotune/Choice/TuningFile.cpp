@@ -1,0 +1,308 @@
+//===- TuningFile.cpp - The JSON record of a tuned model ------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Choice/TuningFile.h"
+
+#include "JsonSchema.h"
+#include "tarpon/Runtime/File.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cassert>
+
+using namespace tarpon;
+using nlohmann::json;
+// Keeps the fields in the order of the documentation.
+using nlohmann::ordered_json;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+static constexpr const char *kSchemaName = "tarpon.tuning/1";
+
+std::string GlobalChoice::name() const {
+  return dtype + "/" + layout + (fusion == "on" ? "" : "/unfused");
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+static ordered_json printLayer(const LayerRecord &layer) {
+  ordered_json config = ordered_json::object();
+  for (const auto &[name, value] : layer.config.getFields())
+    config[name] = value;
+  ordered_json json = {{"name", layer.name},
+                       {"problem", layer.problem},
+                       {"solver", layer.solver},
+                       {"config", config}};
+  if (layer.timing) {
+    json["median_ms"] = layer.timing->median;
+    // A model's time has no more to it.
+    if (layer.timing->samples > 0) {
+      json["mad_ms"] = layer.timing->mad;
+      json["samples"] = layer.timing->samples;
+      json["max_error"] = layer.timing->maxError;
+    }
+  }
+  json["workspace_bytes"] = layer.workspaceBytes;
+  json["source"] = layer.source;
+  return json;
+}
+
+static ordered_json printCandidate(const CandidateRecord &candidate) {
+  ordered_json json = {{"dtype", candidate.choice.dtype},
+                       {"layout", candidate.choice.layout},
+                       {"fusion", candidate.choice.fusion},
+                       {"status", candidate.failure.empty() ? "ok" : "failed"}};
+  if (!candidate.failure.empty())
+    json["failure"] = candidate.failure;
+  if (candidate.accuracy)
+    json["accuracy"] = {{"metric", "relative_l2"},
+                        {"value", candidate.accuracy->value},
+                        {"budget", candidate.accuracy->budget},
+                        {"within_budget", candidate.accuracy->withinBudget}};
+  if (candidate.pipeline) {
+    json["pipeline"] = {{"median_ms", candidate.pipeline->median},
+                        {"mad_ms", candidate.pipeline->mad},
+                        {"samples", candidate.pipeline->samples}};
+    json["pipeline"]["source"] =
+        candidate.pipeline->isModelled() ? "model" : "measured";
+  }
+  if (!candidate.ranges.empty()) {
+    ordered_json ranges = ordered_json::array();
+    // A float as a double prints and reads back exactly.
+    for (const TensorRange &range : candidate.ranges)
+      ranges.push_back({{"name", range.name},
+                        {"lo", static_cast<double>(range.lo)},
+                        {"hi", static_cast<double>(range.hi)}});
+    json["ranges"] = ranges;
+  }
+  json["layers"] = ordered_json::array();
+  for (const LayerRecord &layer : candidate.layers)
+    json["layers"].push_back(printLayer(layer));
+  return json;
+}
+
+std::string tarpon::printTuningFile(const TuningFile &file) {
+  ordered_json inputs = ordered_json::object();
+  for (const auto &[name, shape] : file.model.inputs)
+    inputs[name] = shape;
+  ordered_json json;
+  json["schema"] = kSchemaName;
+  json["model"] = {{"sha256", file.model.sha256},
+                   {"name", file.model.name},
+                   {"inputs", inputs}};
+  json["target"] = {{"arch", file.target.arch},
+                    {"cpu", file.target.cpu},
+                    {"features", file.target.features},
+                    {"threads", file.target.threads}};
+  json["toolchain"] = {{"tarpon", file.toolchain.tarpon},
+                       {"llvm", file.toolchain.llvm}};
+  json["knobs"] = {{"dtype", file.knobs.dtype},
+                   {"layout", file.knobs.layout},
+                   {"fusion", file.knobs.fusion}};
+  json["calibration"] = {{"source", file.calibration.source},
+                         {"samples", file.calibration.samples},
+                         {"digest", file.calibration.digest}};
+  json["candidates"] = ordered_json::array();
+  for (const CandidateRecord &candidate : file.candidates)
+    json["candidates"].push_back(printCandidate(candidate));
+  json["winner"] = file.winner;
+  return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) +
+         "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing: the document has passed the schema
+//===----------------------------------------------------------------------===//
+
+static LayerRecord parseLayer(const json &json) {
+  LayerRecord layer;
+  layer.name = json["name"].get<std::string>();
+  layer.problem = json["problem"].get<std::string>();
+  layer.solver = json["solver"].get<std::string>();
+  for (const auto &[name, value] : json["config"].items())
+    layer.config.set(name, value.get<int64_t>());
+  layer.workspaceBytes = json["workspace_bytes"].get<int64_t>();
+  layer.source = json["source"].get<std::string>();
+  if (json.contains("median_ms"))
+    layer.timing = {json["median_ms"].get<double>(), json.value("mad_ms", 0.0),
+                    json.value("samples", int64_t(0)),
+                    json.value("max_error", 0.0)};
+  return layer;
+}
+
+static CandidateRecord parseCandidate(const json &json) {
+  CandidateRecord candidate;
+  candidate.choice = {json["dtype"].get<std::string>(),
+                      json["layout"].get<std::string>(),
+                      json["fusion"].get<std::string>()};
+  if (json["status"] == "failed")
+    candidate.failure = json.value("failure", "no reason is given");
+  if (json.contains("accuracy")) {
+    const auto &accuracy = json["accuracy"];
+    candidate.accuracy = {accuracy["value"].get<double>(),
+                          accuracy["budget"].get<double>(),
+                          accuracy["within_budget"].get<bool>()};
+  }
+  if (json.contains("pipeline")) {
+    const auto &pipeline = json["pipeline"];
+    candidate.pipeline = {pipeline["median_ms"].get<double>(),
+                          pipeline["mad_ms"].get<double>(),
+                          pipeline["samples"].get<int64_t>()};
+  }
+  if (json.contains("ranges"))
+    for (const auto &range : json["ranges"])
+      candidate.ranges.push_back({range["name"].get<std::string>(),
+                                  range["lo"].get<float>(),
+                                  range["hi"].get<float>()});
+  for (const auto &layer : json["layers"])
+    candidate.layers.push_back(parseLayer(layer));
+  return candidate;
+}
+
+static TuningFile parseDocument(const json &json) {
+  TuningFile file;
+  const auto &model = json["model"];
+  file.model.sha256 = model["sha256"].get<std::string>();
+  file.model.name = model["name"].get<std::string>();
+  for (const auto &[name, shape] : model["inputs"].items())
+    file.model.inputs[name] = shape.get<std::vector<int64_t>>();
+  const auto &target = json["target"];
+  file.target = {target["arch"].get<std::string>(),
+                 target["cpu"].get<std::string>(),
+                 target["features"].get<std::vector<std::string>>(),
+                 target["threads"].get<int64_t>()};
+  file.toolchain = {json["toolchain"]["tarpon"].get<std::string>(),
+                    json["toolchain"]["llvm"].get<std::string>()};
+  const auto &knobs = json["knobs"];
+  file.knobs = {knobs["dtype"].get<std::string>(),
+                knobs["layout"].get<std::string>(),
+                knobs["fusion"].get<std::string>()};
+  const auto &calibration = json["calibration"];
+  file.calibration = {calibration["source"].get<std::string>(),
+                      calibration["samples"].get<int64_t>(),
+                      calibration["digest"].get<std::string>()};
+  for (const auto &candidate : json["candidates"])
+    file.candidates.push_back(parseCandidate(candidate));
+  file.winner = json["winner"].get<int64_t>();
+  return file;
+}
+
+/// What a schema cannot say.
+static std::string checkMeaning(const TuningFile &file) {
+  int64_t count = static_cast<int64_t>(file.candidates.size());
+  if (file.winner < 0 || file.winner >= count)
+    return "winner: expected an index below " + std::to_string(count) +
+           ", got " + std::to_string(file.winner);
+  if (!file.getWinner().failure.empty())
+    return "winner: candidate " + std::to_string(file.winner) + " has failed";
+  for (auto [i, candidate] : llvm::enumerate(file.candidates))
+    for (auto [j, range] : llvm::enumerate(candidate.ranges))
+      if (!(range.lo <= range.hi))
+        return "candidates[" + std::to_string(i) + "].ranges[" +
+               std::to_string(j) + "]: lo is above hi";
+  return "";
+}
+
+Result<TuningFile> tarpon::parseTuningFile(const std::string &text,
+                                           const std::string &name) {
+  json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded())
+    return Error{name + ": not a JSON document"};
+  // Before the rest, so that a file of a later version says so instead of
+  // naming a field.
+  if (document.is_object() && document.contains("schema") &&
+      document["schema"] != kSchemaName)
+    return Error{name + ": schema: expected \"" + kSchemaName + "\", got " +
+                 document["schema"].dump(-1, ' ', false,
+                                         json::error_handler_t::replace)};
+  static const json schema = json::parse(getTuningSchema(), nullptr, false);
+  assert(!schema.is_discarded() && "docs/tuning.schema.json is not JSON");
+  if (Status status = checkJson(document, schema); !status)
+    return Error{name + ": " + status.message()};
+  TuningFile file = parseDocument(document);
+  if (std::string error = checkMeaning(file); !error.empty())
+    return Error{name + ": " + error};
+  return file;
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+Result<TuningFile> tarpon::readTuningFile(const std::string &path) {
+  Result<runtime::InputFile> file = runtime::InputFile::open(path);
+  if (!file)
+    return file.error();
+  std::string text(file->size(), '\0');
+  if (Status status = file->read(0, text); !status)
+    return status.error();
+  return parseTuningFile(text, path);
+}
+
+Status tarpon::writeTuningFile(const TuningFile &file,
+                               const std::string &path) {
+  std::string text = printTuningFile(file);
+  return runtime::writeFileAtomically(path, {text});
+}
+
+//===----------------------------------------------------------------------===//
+// What a file was made for
+//===----------------------------------------------------------------------===//
+
+TuningFile::Target tarpon::describeTarget(const TargetInfo &target) {
+  return {target.arch, target.gpu ? target.name() : target.cpu, target.features,
+          target.threads};
+}
+
+Status tarpon::checkModel(const TuningFile &file,
+                          const TuningFile::Model &model,
+                          const std::string &path) {
+  if (file.model.sha256 != model.sha256)
+    return Error{path + " was made for another model: " + file.model.name +
+                 " (sha256 " + file.model.sha256.substr(0, 12) + "), not " +
+                 model.name + " (" + model.sha256.substr(0, 12) + ")"};
+  for (const auto &[name, shape] : model.inputs) {
+    auto recorded = file.model.inputs.find(name);
+    if (recorded == file.model.inputs.end())
+      return Error{path + " knows no input '" + name + "' of the model"};
+    if (recorded->second != shape)
+      return Error{path + " was made for another shape of input '" + name +
+                   "': " + runtime::shapeToString(recorded->second) + ", not " +
+                   runtime::shapeToString(shape)};
+  }
+  return runtime::success();
+}
+
+Status tarpon::checkTarget(const TuningFile &file, const TargetInfo &target,
+                           const std::string &path) {
+  TuningFile::Target wanted = describeTarget(target);
+  auto refuse = [&](const std::string &what, const std::string &recorded,
+                    const std::string &actual) {
+    return Error{path + " was made for another target: " + what + " " +
+                 recorded + ", not " + actual};
+  };
+  if (file.target.arch != wanted.arch)
+    return refuse("architecture", file.target.arch, wanted.arch);
+  if (file.target.cpu != wanted.cpu)
+    return refuse(target.gpu ? "GPU" : "CPU", file.target.cpu, wanted.cpu);
+  if (file.target.threads != wanted.threads)
+    return refuse("thread count", std::to_string(file.target.threads),
+                  std::to_string(wanted.threads));
+  for (const std::string &feature : file.target.features)
+    if (!llvm::is_contained(wanted.features, feature))
+      return refuse("CPU", "with feature " + feature, "without it");
+  for (const std::string &feature : wanted.features)
+    if (!llvm::is_contained(file.target.features, feature))
+      return refuse("CPU", "without feature " + feature, "with it");
+  return runtime::success();
+}

@@ -1,0 +1,67 @@
+//===- Policy.cpp - How wrong a result may be -----------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Search/Policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tarpon;
+
+static constexpr double kAccumulationFactor = 8;
+static constexpr double kFunctionUlps = 16;
+static constexpr double kStorageUlps = 2;
+
+/// The distance from 1 to the next number, or 0 for integers.
+static double getEpsilon(DType dtype) {
+  switch (dtype) {
+  case DType::F64:
+    return 0x1p-52;
+  case DType::F32:
+    return 0x1p-23;
+  case DType::F16:
+    return 0x1p-10;
+  case DType::BF16:
+    return 0x1p-7;
+  default:
+    return 0;
+  }
+}
+
+/// Multiply-adds per element of a result.
+static double getReductionLength(const Problem &problem,
+                                 const TensorDesc &result) {
+  double elements = static_cast<double>(result.numElements());
+  return std::max(1.0, problem.flops() / (2 * std::max(elements, 1.0)));
+}
+
+double tarpon::getTolerance(const Problem &problem, double scale,
+                            int64_t index) {
+  const TensorDesc &result = problem.getResult(index);
+  if (result.quantized)
+    return 1;
+  double storage = getEpsilon(result.dtype);
+  if (storage == 0)
+    return 0;
+  double accumulation = result.dtype == DType::F64 ? 0x1p-52 : 0x1p-23;
+  double steps =
+      kFunctionUlps +
+      kAccumulationFactor * std::sqrt(getReductionLength(problem, result));
+  return scale * (accumulation * steps + kStorageUlps * storage);
+}
+
+int64_t tarpon::countConstantBytes(const Problem &problem) {
+  int64_t bytes = 0;
+  for (const TensorDesc &operand : problem.operands)
+    if (operand.constant)
+      bytes += operand.numBytes();
+  return bytes;
+}
+
+bool tarpon::wantsColdConstants(const Problem &problem) {
+  return countConstantBytes(problem) >= policy::kColdConstantBytes;
+}

@@ -1,0 +1,290 @@
+//===- Search.cpp - Finds the fastest solution of a problem ---------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Search/Search.h"
+
+#include "ProblemSearch.h"
+#include "Store/KnownRecords.h"
+#include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Runtime/ModuleFolder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+std::string tarpon::findEvaluatorProgram() {
+  const char *program = std::getenv("TARPON_EVALUATOR");
+  if (program && *program)
+    return program;
+  // Beside the program, or in the folder of programs beside that of the
+  // library.
+  llvm::SmallString<256> path(runtime::getModuleFolder());
+  llvm::sys::path::append(path, "tarpon-evaluator");
+  if (llvm::sys::fs::exists(path))
+    return path.str().str();
+  llvm::sys::path::remove_filename(path);
+  llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, "bin", "tarpon-evaluator");
+  return path.str().str();
+}
+
+//===----------------------------------------------------------------------===//
+// The tuner
+//===----------------------------------------------------------------------===//
+
+Tuner::Tuner(KernelCompiler &compiler, Journal &journal, Progress &progress,
+             std::string evaluatorProgram)
+    : compiler(compiler), journal(journal), progress(progress),
+      evaluator(std::move(evaluatorProgram)),
+      related(std::make_unique<RelatedProblems>()) {}
+
+Tuner::~Tuner() = default;
+
+//===----------------------------------------------------------------------===//
+// Answers without measuring
+//===----------------------------------------------------------------------===//
+
+static Solution makeReferenceSolution(const Problem &problem,
+                                      const TargetInfo &target) {
+  const Solver &reference = getReferenceSolver();
+  Solution solution;
+  solution.solver = &reference;
+  solution.config = reference.defaultConfig(problem, target);
+  solution.source = "default";
+  return solution;
+}
+
+KnownRecords Tuner::getKnown(const Problem &problem) const {
+  return {problem.key(), journal, system};
+}
+
+std::vector<Solution> Tuner::guess(const Problem &problem,
+                                   const SolutionLimits &limits) const {
+  const TargetInfo &target = compiler.getTarget();
+  std::vector<Solution> guesses;
+  if (ranker)
+    guesses = ranker->rank(problem, target);
+  if (guesses.empty())
+    guesses = ExpectedFractionRanker().rank(problem, target);
+  llvm::erase_if(guesses, [&](const Solution &solution) {
+    return !limits.allows(*solution.solver, problem, target);
+  });
+  return guesses;
+}
+
+std::vector<Solution> Tuner::list(const Problem &problem,
+                                  const SolutionLimits &limits) const {
+  const TargetInfo &target = compiler.getTarget();
+  KnownRecords known = getKnown(problem);
+  std::vector<Solution> right = known.getRight(problem, target, limits);
+  auto isListed = [](llvm::ArrayRef<Solution> list, const Solver *solver) {
+    return llvm::any_of(list,
+                        [&](const Solution &s) { return s.solver == solver; });
+  };
+  std::vector<Solution> ahead, behind;
+  bool mayLead = !known.isComplete();
+  for (Solution &solution : guess(problem, limits)) {
+    const Solver *solver = solution.solver;
+    if (isListed(right, solver)) {
+      mayLead &= solver != right.front().solver;
+      continue;
+    }
+    // One that is no candidate where anything else was measured, and one that
+    // was measured and found wrong. What may have been the machine's fault is
+    // the last resort before the reference.
+    bool isLast = solver == &getReferenceSolver() && !right.empty();
+    const Measurement *row = known.find(solver->id(), solution.config);
+    if (isLast || (row && !row->mayPass()))
+      continue;
+    bool leads = mayLead && !known.knowsSolver(solver->id()) &&
+                 solver != &getReferenceSolver();
+    (leads ? ahead : behind).push_back(std::move(solution));
+  }
+  llvm::append_range(ahead, right);
+  llvm::append_range(ahead, behind);
+  if (ahead.empty())
+    ahead.push_back(makeReferenceSolution(problem, target));
+  return ahead;
+}
+
+Solution Tuner::lookUp(const Problem &problem,
+                       const SolutionLimits &limits) const {
+  return list(problem, limits).front();
+}
+
+Solution Tuner::getTrusted(const Problem &problem) {
+  const TargetInfo &target = compiler.getTarget();
+  // What the system store knows to be right may have been another build.
+  auto getRight = [&] {
+    return KnownRecords(problem.key(), journal, nullptr)
+        .getRight(problem, target, {});
+  };
+  std::vector<Solution> right = getRight();
+  // The reference does where the verification cannot be had, only slower.
+  if (right.empty() && problem.flops() >= policy::kSlowReferenceFlops &&
+      openDirectory()) {
+    SearchScope scope;
+    scope.known = getKnown(problem).getRows();
+    ProblemSearch search(makeContext(Deadline::never()), problem,
+                         std::move(scope));
+    if (search.verifyDefault())
+      right = getRight();
+  }
+  return right.empty() ? makeReferenceSolution(problem, target)
+                       : std::move(right.front());
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+Status Tuner::openDirectory() {
+  if (directory)
+    return runtime::success();
+  Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
+  if (!created)
+    return created.error();
+  directory = std::move(*created);
+  return runtime::success();
+}
+
+SearchContext Tuner::makeContext(Deadline until) {
+  return {compiler, journal,    progress,      evaluator, *directory,
+          until,    statistics, searchOptions, *related,  compiled,
+          system,   ranker,     isModelled};
+}
+
+Status Tuner::search(const Problem &problem, SearchScope scope) {
+  if (Status status = openDirectory(); !status)
+    return status;
+  bool allConfigs = scope.allConfigs;
+  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
+  if (Status status = search.run(); !status)
+    return status;
+  if (!search.isFinished())
+    return runtime::success();
+  return journal.recordFinding(problem.key(),
+                               allConfigs ? Finding::Searched : Finding::Found);
+}
+
+/// What was known goes when all is measured, not before: a run that is killed
+/// loses nothing.
+Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
+  if (Status status = openDirectory(); !status)
+    return status;
+  int64_t lastRow = journal.getLastRow();
+  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
+  if (Status status = search.run(); !status)
+    return status;
+  if (search.wasCut())
+    return runtime::success();
+  if (Status status =
+          journal.forgetSolvers(problem.key(), search.getSolvers(), lastRow);
+      !status)
+    return status;
+  if (!search.isFinished())
+    return runtime::success();
+  return journal.recordFinding(problem.key(), Finding::Searched);
+}
+
+/// The best of the system store, as long as it takes what is on record.
+Status Tuner::verify(const Problem &problem, const SolutionLimits &limits) {
+  if (deadline.isOver())
+    return runtime::success();
+  if (Status status = openDirectory(); !status)
+    return status;
+  KnownRecords shipped(problem.key(), *system, nullptr);
+  std::vector<Solution> right =
+      shipped.getRight(problem, compiler.getTarget(), limits);
+  const Measurement &recorded = *right.front().measurement;
+  SearchScope scope;
+  scope.limits = limits;
+  scope.only = recorded.key;
+  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
+  if (Status status = search.verifyDefault(); !status)
+    return status;
+  std::optional<Measurement> measured = search.getFirstResult();
+  if (measured && measured->status == MeasurementStatus::Ok &&
+      measured->median <= recorded.median * policy::kVerifyRatio)
+    return journal.recordFinding(problem.key(), Finding::Verified);
+  SearchScope all;
+  all.limits = limits;
+  all.known = getKnown(problem).getUserRows();
+  return this->search(problem, std::move(all));
+}
+
+KnownRecord Tuner::classify(const Problem &problem,
+                            const FindRequest &request) const {
+  const TargetInfo &target = compiler.getTarget();
+  KnownRecords known = getKnown(problem);
+  std::vector<Solution> right = known.getRight(problem, target, request.limits);
+  if (right.empty())
+    return KnownRecord::None;
+  TuningPolicy tuning =
+      request.tuning ? TuningPolicy::Search : findPolicy.tuning;
+  bool isDone = known.has(Finding::Searched) || known.has(Finding::Verified) ||
+                (known.has(Finding::Found) && tuning != TuningPolicy::Search);
+  if (isDone && !right.front().measurement->isSystem)
+    return KnownRecord::User;
+  bool hasSystem = llvm::any_of(right, [](const Solution &solution) {
+    return solution.measurement->isSystem;
+  });
+  return hasSystem ? KnownRecord::System
+         : isDone  ? KnownRecord::User
+                   : KnownRecord::None;
+}
+
+Status Tuner::act(FindAction action, const Problem &problem,
+                  const SolutionLimits &limits) {
+  SearchScope scope;
+  scope.limits = limits;
+  switch (action) {
+  case FindAction::Answer:
+    return runtime::success();
+  case FindAction::Clean:
+    return journal.forgetProblem(problem.key());
+  case FindAction::Verify:
+    return verify(problem, limits);
+  case FindAction::SearchAgain:
+    return searchAgain(problem, std::move(scope));
+  case FindAction::Find:
+  case FindAction::Search:
+    scope.allConfigs = action == FindAction::Search;
+    scope.known = getKnown(problem).getRows();
+    scope.isSearched = journal.hasFinding(problem.key(), Finding::Searched);
+    return search(problem, std::move(scope));
+  }
+  return runtime::success();
+}
+
+Result<Solution> Tuner::find(const Problem &problem,
+                             const FindRequest &request) {
+  ++statistics.problems;
+  const FindRule &rule =
+      getFindRule(request.tuning ? withTuning(findPolicy) : findPolicy);
+  SolutionLimits limits = request.limits;
+  if (rule.mayMeasureOrStore()) {
+    FindAction action = rule.getAction(classify(problem, request));
+    // What is on record serves, of whatever kind it is.
+    limits.dynamicOnly |= rule.measuresDynamicOnly() && measures(action);
+    if (Status status = act(action, problem, limits); !status)
+      return status.error();
+  }
+  Solution best = lookUp(problem, limits);
+  // The reference that verifies others runs on the host alone.
+  if (isModelled && best.solver == &getReferenceSolver())
+    return Error{"no solver's kernels for " + problem.key() +
+                 " can be compiled for " + compiler.getTarget().name()};
+  return best;
+}

@@ -1,0 +1,45 @@
+//===- SolutionFile.h - A solution as a JSON file ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_SEARCH_SOLUTIONFILE_H
+#define TARPON_LIB_AUTOTUNE_SEARCH_SOLUTIONFILE_H
+
+#include "tarpon/Autotune/Store/Journal.h"
+#include "tarpon/Runtime/Result.h"
+
+#include <optional>
+#include <string>
+
+namespace tarpon {
+
+/// What Finder::saveSolution writes.
+struct SolutionFile {
+  CandidateKey candidate;
+  std::string source;
+  std::optional<double> medianMs;
+  JournalContext madeBy;
+  /// Whether there is a package beside it.
+  bool hasKernels = false;
+};
+
+runtime::Status writeSolutionFile(const SolutionFile &file,
+                                  const std::string &path);
+
+/// An error names the field.
+runtime::Result<SolutionFile> readSolutionFile(const std::string &path);
+
+/// Whether it was made by this Tarpon for this target.
+runtime::Status checkSolutionFile(const SolutionFile &file,
+                                  const JournalContext &here,
+                                  const std::string &path);
+
+/// Where its package is.
+std::string getSolutionPackagePath(const std::string &path);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_SEARCH_SOLUTIONFILE_H

@@ -1,0 +1,25 @@
+//===- BuildContext.h - Which records are this build's ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_STORE_BUILDCONTEXT_H
+#define TARPON_LIB_AUTOTUNE_STORE_BUILDCONTEXT_H
+
+#include "tarpon/Autotune/Store/Journal.h"
+
+namespace tarpon {
+
+/// What this build writes for a target that a journal names. What is measured
+/// on a GPU has the version of the kernels that packages hold, and what else
+/// there is, models' records among it, that of the host's.
+JournalContext getBuildContext(const std::string &target, int64_t threads);
+
+/// Whether records are of another version of Tarpon or LLVM.
+bool isStale(const JournalContext &context);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_STORE_BUILDCONTEXT_H

@@ -1,0 +1,55 @@
+//===- KnownRecords.h - What both stores know of a problem ------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_STORE_KNOWNRECORDS_H
+#define TARPON_LIB_AUTOTUNE_STORE_KNOWNRECORDS_H
+
+#include "tarpon/Autotune/Search/Solution.h"
+
+#include <vector>
+
+namespace tarpon {
+
+/// The user's records of a problem, and the system store's of the solvers of
+/// which the user has none.
+class KnownRecords {
+public:
+  /// `system` may be null.
+  KnownRecords(llvm::StringRef problem, const Journal &user,
+               const Journal *system);
+
+  const std::vector<Measurement> &getRows() const { return rows; }
+  /// The user's alone.
+  std::vector<Measurement> getUserRows() const;
+
+  bool has(Finding finding) const {
+    return findings & (1 << static_cast<int>(finding));
+  }
+  bool knowsSolver(llvm::StringRef id) const;
+  /// The row of a candidate, or null.
+  const Measurement *find(llvm::StringRef id, const PerfConfig &config) const;
+  /// Whether somebody has compared all solvers of the problem.
+  bool isComplete() const;
+
+  /// What is right, applicable, valid and allowed, the best first. Of each
+  /// solver only its best.
+  std::vector<Solution> getRight(const Problem &problem,
+                                 const TargetInfo &target,
+                                 const SolutionLimits &limits) const;
+
+private:
+  bool hides(const Measurement &shipped) const;
+  bool isBetter(const Measurement &a, const Measurement &b) const;
+
+  std::vector<Measurement> rows;
+  bool hasSystemRows = false;
+  int findings = 0;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_STORE_KNOWNRECORDS_H

@@ -1,0 +1,56 @@
+//===- RowChecksum.h - Rows that are what was written ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// SQLite notices damage to its own structures, but not to the contents of a
+// row: one byte that flips in a time or in a config is a record that nobody
+// measured. So each row of the journal's tables has a column `checksum`, the
+// CRC-32 of all others but the id (all bursts of up to 32 bits are found, and
+// of any other damage all but one in four thousand million). Rows are read
+// through the temporary views sound_measurement, sound_pipeline and
+// sound_finding, which leave out those whose checksum is wrong or missing.
+//
+// The column is additive: an older version of Tarpon reads such a file, and its
+// rows have no checksum and are of another version anyway. An older file gets
+// the column, and its rows their checksums, when it is first opened for
+// writing; until then its views leave nothing out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_STORE_ROWCHECKSUM_H
+#define TARPON_LIB_AUTOTUNE_STORE_ROWCHECKSUM_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+struct sqlite3;
+
+namespace tarpon {
+
+/// Defines the function row_checksum(...) of SQL for a connection. All return
+/// SQLite's result codes.
+int defineRowChecksum(sqlite3 *database);
+
+/// Adds the columns that are missing, in one transaction.
+int addChecksumColumns(sqlite3 *database);
+
+/// Makes the views of a connection.
+int createSoundViews(sqlite3 *database);
+
+/// Makes a connection add the checksum of each row that it inserts.
+int createChecksumTriggers(sqlite3 *database);
+
+/// How many rows of the journal's tables are not what was written; none if that
+/// cannot be read. It reads all of them.
+std::optional<int64_t> countUnsoundRows(sqlite3 *database);
+
+/// The statements that delete such rows; "" for a table without checksums.
+std::string getDeletionOfUnsoundRows(sqlite3 *database, const char *table);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_STORE_ROWCHECKSUM_H

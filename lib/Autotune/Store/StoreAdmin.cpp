@@ -1,0 +1,281 @@
+//===- StoreAdmin.cpp - Looking after a store -----------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Store/StoreAdmin.h"
+
+#include "BuildContext.h"
+#include "ImportedSchema.h"
+#include "RowChecksum.h"
+#include "Sqlite.h"
+#include "StoreFile.h"
+
+#include "tarpon/Problem/Problem.h"
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+StoreAdmin::StoreAdmin(std::unique_ptr<StoreFile> store)
+    : store(std::move(store)) {}
+
+StoreAdmin::~StoreAdmin() = default;
+
+Result<std::unique_ptr<StoreAdmin>>
+StoreAdmin::openForReading(const std::string &path) {
+  Result<std::unique_ptr<StoreFile>> store =
+      StoreFile::open(path, StoreFile::Mode::ReadOnly);
+  if (!store)
+    return store.error();
+  return std::unique_ptr<StoreAdmin>(new StoreAdmin(std::move(*store)));
+}
+
+Result<std::unique_ptr<StoreAdmin>>
+StoreAdmin::openForWriting(const std::string &path) {
+  Result<std::unique_ptr<StoreFile>> store =
+      StoreFile::open(path, StoreFile::Mode::ReadWrite);
+  if (!store)
+    return store.error();
+  return std::unique_ptr<StoreAdmin>(new StoreAdmin(std::move(*store)));
+}
+
+static bool hasImported(sqlite3 *database, const char *schema) {
+  std::string sql = std::string("SELECT 1 FROM ") + schema +
+                    ".sqlite_master WHERE name = 'imported_solution'";
+  return SqlStatement(database, sql.c_str()).next();
+}
+
+//===----------------------------------------------------------------------===//
+// Counting
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Orders contexts by all that is in them.
+struct ContextOrder {
+  static auto tie(const JournalContext &c) {
+    return std::tie(c.target, c.threads, c.tarpon, c.llvm);
+  }
+  bool operator()(const JournalContext &a, const JournalContext &b) const {
+    return tie(a) < tie(b);
+  }
+};
+} // namespace
+
+static JournalContext readContext(const SqlStatement &rows, int column) {
+  return {rows.text(column), rows.integer(column + 1), rows.text(column + 2),
+          rows.text(column + 3)};
+}
+
+/// Rows of a text and a number.
+static bool readCounts(sqlite3 *database, const char *sql,
+                       std::map<std::string, int64_t> &counts) {
+  SqlStatement rows(database, sql);
+  while (rows.next())
+    counts[rows.text(0)] = rows.integer(1);
+  return !rows.failed();
+}
+
+Result<StoreStats> StoreAdmin::getStats() const {
+  StoreStats stats;
+  std::map<JournalContext, ContextCount, ContextOrder> contexts;
+  SqlStatement rows(store->database(),
+                    "SELECT target, threads, tarpon, llvm, count(*), "
+                    "count(DISTINCT problem) FROM measurement WHERE status <> "
+                    "'started' GROUP BY target, threads, tarpon, llvm");
+  while (rows.next()) {
+    ContextCount &count = contexts[readContext(rows, 0)];
+    count.measurements = rows.integer(4);
+    count.problems = rows.integer(5);
+  }
+  SqlStatement pipelines(store->database(),
+                         "SELECT target, threads, tarpon, llvm, count(*) FROM "
+                         "pipeline GROUP BY target, threads, tarpon, llvm");
+  while (pipelines.next())
+    contexts[readContext(pipelines, 0)].pipelines = pipelines.integer(4);
+  bool isRead =
+      !rows.failed() && !pipelines.failed() &&
+      readCounts(store->database(),
+                 "SELECT solver, count(*) FROM measurement WHERE status <> "
+                 "'started' GROUP BY solver",
+                 stats.solvers) &&
+      readCounts(store->database(),
+                 "SELECT status, count(*) FROM measurement WHERE status <> "
+                 "'started' GROUP BY status",
+                 stats.statuses) &&
+      readCounts(store->database(),
+                 "SELECT origin, count(*) FROM measurement WHERE status <> "
+                 "'started' GROUP BY origin",
+                 stats.stages);
+  if (!isRead)
+    return store->makeError();
+  for (auto &[context, count] : contexts) {
+    count.context = context;
+    count.isStale = isStale(context);
+    stats.measurements += count.measurements;
+    stats.pipelines += count.pipelines;
+    if (count.isStale)
+      stats.stale += count.measurements + count.pipelines;
+    stats.contexts.push_back(std::move(count));
+  }
+  return stats;
+}
+
+//===----------------------------------------------------------------------===//
+// Checking
+//===----------------------------------------------------------------------===//
+
+Error StoreAdmin::makeInconsistencyError(const std::string &what) const {
+  return {"journal " + store->getPath() + " contradicts itself: " + what};
+}
+
+namespace {
+/// Rows that cannot be, and the query that counts them.
+struct Rule {
+  const char *what, *sql;
+};
+} // namespace
+
+static constexpr Rule kJournalRules[] = {
+    {"measurements have times that cannot be",
+     "SELECT count(*) FROM measurement WHERE status = 'ok' AND (median IS NULL "
+     "OR NOT (median > 0 AND median < 9e999))"},
+    {"measurements have samples that cannot be read",
+     "SELECT count(*) FROM measurement WHERE NOT json_valid(samples)"},
+    {"measurements have a negative workspace",
+     "SELECT count(*) FROM measurement WHERE workspace < 0"},
+    {"pipelines have times that cannot be",
+     "SELECT count(*) FROM pipeline WHERE status = 'ok' AND (median IS NULL OR "
+     "NOT (median > 0 AND median < 9e999))"}};
+
+static constexpr Rule kImportedRules[] = {
+    {"imported problems belong to no file",
+     "SELECT count(*) FROM imported_problem WHERE source NOT IN (SELECT id "
+     "FROM imported_source)"},
+    {"imported problems have no solutions",
+     "SELECT count(*) FROM imported_problem AS p WHERE NOT EXISTS (SELECT 1 "
+     "FROM imported_solution WHERE problem = p.id)"},
+    {"imported solutions belong to no problem",
+     "SELECT count(*) FROM imported_solution WHERE problem NOT IN (SELECT id "
+     "FROM imported_problem)"}};
+
+Status StoreAdmin::checkTables() const {
+  std::optional<int64_t> unsound = countUnsoundRows(store->database());
+  if (!unsound)
+    return store->makeError();
+  if (*unsound != 0)
+    return makeInconsistencyError(std::to_string(*unsound) +
+                                  " rows are not what was written");
+  std::vector<Rule> rules(std::begin(kJournalRules), std::end(kJournalRules));
+  if (hasImported(store->database(), "main"))
+    rules.insert(rules.end(), std::begin(kImportedRules),
+                 std::end(kImportedRules));
+  for (const Rule &rule : rules) {
+    SqlStatement count(store->database(), rule.sql);
+    if (!count.next())
+      return store->makeError();
+    if (count.integer(0) != 0)
+      return makeInconsistencyError(std::to_string(count.integer(0)) + " " +
+                                    rule.what);
+  }
+  return runtime::success();
+}
+
+/// The keys of other versions may be of another form.
+Status StoreAdmin::checkProblems() const {
+  SqlStatement rows(store->database(),
+                    "SELECT target, threads, tarpon, llvm, problem FROM "
+                    "measurement GROUP BY target, threads, tarpon, llvm, "
+                    "problem");
+  while (rows.next()) {
+    std::string problem = rows.text(4), fault;
+    if (!isStale(readContext(rows, 0)) &&
+        mlir::failed(parseProblem(problem, &fault)))
+      return makeInconsistencyError("'" + problem +
+                                    "' is no problem: " + fault);
+  }
+  if (rows.failed())
+    return store->makeError();
+  return runtime::success();
+}
+
+Status StoreAdmin::check() const {
+  SqlStatement rows(store->database(), "PRAGMA integrity_check(1)");
+  if (!rows.next())
+    return store->makeError();
+  if (rows.text(0) != "ok")
+    return Error{"journal " + store->getPath() +
+                 " is damaged: " + getFirstFault(rows.text(0))};
+  if (Status status = checkTables(); !status)
+    return status;
+  return checkProblems();
+}
+
+//===----------------------------------------------------------------------===//
+// Pruning
+//===----------------------------------------------------------------------===//
+
+/// Whether it went well. `count` grows by the rows.
+static bool removeStale(const StoreFile &store, const std::string &table,
+                        int64_t &count) {
+  std::vector<JournalContext> stale;
+  std::string contexts =
+      "SELECT DISTINCT target, threads, tarpon, llvm FROM " + table;
+  SqlStatement rows(store.database(), contexts.c_str());
+  while (rows.next())
+    if (JournalContext context = readContext(rows, 0); isStale(context))
+      stale.push_back(std::move(context));
+  if (rows.failed())
+    return false;
+  std::string deletion =
+      "DELETE FROM " + table +
+      " WHERE target = ? AND threads = ? AND tarpon = ? AND llvm = ?";
+  for (const JournalContext &context : stale) {
+    SqlStatement statement(store.database(), deletion.c_str());
+    statement.bind(context.target).bind(context.threads);
+    statement.bind(context.tarpon).bind(context.llvm);
+    if (!statement.run())
+      return false;
+    count += store.countChanges();
+  }
+  return true;
+}
+
+Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
+  StoreTransaction transaction(*store);
+  if (!transaction.begun())
+    return transaction.begun().error();
+  PruneSummary summary;
+  int64_t findings = 0;
+  if (!removeStale(*store, "measurement", summary.measurements) ||
+      !removeStale(*store, "pipeline", summary.pipelines) ||
+      !removeStale(*store, "finding", findings))
+    return store->makeError();
+  // What is not what was written is ignored, too.
+  for (auto [table, count] :
+       {std::pair("measurement", &summary.measurements),
+        std::pair("pipeline", &summary.pipelines),
+        std::pair("finding", static_cast<int64_t *>(nullptr))}) {
+    std::string sql = getDeletionOfUnsoundRows(store->database(), table);
+    if (Status deleted = store->execute(sql); !deleted)
+      return deleted.error();
+    if (count && !sql.empty())
+      *count += store->countChanges();
+  }
+  // A dry run takes everything back.
+  if (isDryRun)
+    return summary;
+  if (Status committed = transaction.commit(); !committed)
+    return committed.error();
+  // What was freed goes back to the file system, unless another process is in
+  // the way; SQLite uses it for new rows otherwise.
+  SqlStatement(store->database(), "VACUUM").run();
+  return summary;
+}

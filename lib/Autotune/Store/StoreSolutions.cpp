@@ -1,0 +1,159 @@
+//===- StoreSolutions.cpp - The best solutions of a store -----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BuildContext.h"
+#include "Sqlite.h"
+#include "StoreFile.h"
+
+#include "tarpon/Autotune/Store/StoreAdmin.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tarpon;
+using runtime::Result;
+
+//===----------------------------------------------------------------------===//
+// The best of each problem
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A problem as one version saw it on one target.
+struct ProblemInContext {
+  std::string problem;
+  JournalContext context;
+
+  bool operator<(const ProblemInContext &other) const {
+    auto tie = [](const ProblemInContext &p) {
+      const JournalContext &c = p.context;
+      return std::tie(p.problem, c.target, c.threads, c.tarpon, c.llvm);
+    };
+    return tie(*this) < tie(other);
+  }
+};
+
+/// The last result of each solver and config.
+struct Candidates {
+  std::map<std::pair<std::string, std::string>, Measurement> results;
+  int64_t lastRow = 0;
+};
+} // namespace
+
+/// What Journal::getBest answers, for all problems at once.
+static std::optional<BestSolution> findBest(const Candidates &candidates) {
+  std::optional<BestSolution> best;
+  int64_t solutions = 0;
+  for (const auto &[key, m] : candidates.results) {
+    if (m.status != MeasurementStatus::Ok)
+      continue;
+    ++solutions;
+    if (!best || m.stage > best->measurement.stage ||
+        (m.stage == best->measurement.stage &&
+         m.median < best->measurement.median))
+      best = BestSolution{{}, false, m, 0, candidates.lastRow};
+  }
+  if (best)
+    best->solutions = solutions;
+  return best;
+}
+
+static Measurement readMeasurement(const SqlStatement &rows) {
+  Measurement m;
+  m.key = {rows.text(0), rows.text(1), rows.text(2)};
+  if (rows.text(3) == "final")
+    m.stage = MeasurementStage::Final;
+  m.status = parseStatusName(rows.text(4));
+  m.median = rows.real(5);
+  m.mad = rows.real(6);
+  m.maxError = rows.real(7);
+  m.workspaceBytes = rows.integer(8);
+  return m;
+}
+
+Result<std::vector<BestSolution>> StoreAdmin::getBestSolutions() const {
+  std::map<ProblemInContext, Candidates> problems;
+  SqlStatement rows(
+      store->database(),
+      "SELECT problem, solver, config, origin, status, median, mad, max_error, "
+      "workspace, target, threads, tarpon, llvm, id FROM sound_measurement "
+      "WHERE "
+      "status <> 'started' ORDER BY id");
+  while (rows.next()) {
+    Measurement m = readMeasurement(rows);
+    bool isTime = std::isfinite(m.median) && m.median > 0;
+    if (m.status == MeasurementStatus::Ok && !isTime)
+      continue;
+    ProblemInContext key = {
+        m.key.problem,
+        {rows.text(9), rows.integer(10), rows.text(11), rows.text(12)}};
+    Candidates &candidates = problems[std::move(key)];
+    candidates.lastRow = rows.integer(13);
+    auto [known, isNew] = candidates.results.try_emplace(
+        std::pair(m.key.solver, m.key.config), m);
+    if (!isNew && (m.stage >= known->second.stage || !m.mayBeRight()))
+      known->second = std::move(m);
+  }
+  if (rows.failed())
+    return store->makeError();
+  std::vector<BestSolution> solutions;
+  for (const auto &[key, candidates] : problems) {
+    std::optional<BestSolution> best = findBest(candidates);
+    if (!best)
+      continue;
+    best->context = key.context;
+    best->isStale = isStale(key.context);
+    solutions.push_back(std::move(*best));
+  }
+  return solutions;
+}
+
+//===----------------------------------------------------------------------===//
+// Differences
+//===----------------------------------------------------------------------===//
+
+/// Per problem, target and number of threads, what the last version found.
+using SolutionMap =
+    std::map<std::tuple<std::string, std::string, int64_t>, BestSolution>;
+
+static SolutionMap makeMap(const std::vector<BestSolution> &solutions) {
+  SolutionMap map;
+  for (const BestSolution &solution : solutions) {
+    auto [known, isNew] = map.try_emplace(
+        std::tuple(solution.measurement.key.problem, solution.context.target,
+                   solution.context.threads),
+        solution);
+    if (!isNew && solution.lastRow > known->second.lastRow)
+      known->second = solution;
+  }
+  return map;
+}
+
+StoreDiff tarpon::compareSolutions(const std::vector<BestSolution> &here,
+                                   const std::vector<BestSolution> &there,
+                                   double minChange) {
+  SolutionMap ours = makeMap(here), theirs = makeMap(there);
+  StoreDiff diff;
+  for (const auto &[key, solution] : ours) {
+    auto other = theirs.find(key);
+    if (other == theirs.end()) {
+      diff.onlyHere.push_back(solution);
+      continue;
+    }
+    const Measurement &a = solution.measurement, &b = other->second.measurement;
+    double ratio = std::max(a.median / b.median, b.median / a.median);
+    if (a.key != b.key)
+      diff.solutions.push_back({solution, other->second});
+    else if (ratio > 1 + minChange)
+      diff.times.push_back({solution, other->second});
+    else
+      ++diff.same;
+  }
+  for (const auto &[key, solution] : theirs)
+    if (!ours.count(key))
+      diff.onlyThere.push_back(solution);
+  return diff;
+}

@@ -1,0 +1,586 @@
+//===- KernelBuilder.cpp - Emits the body of one host kernel --------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Kernels/Common/KernelBuilder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace tarpon;
+using tarpon::runtime::DType;
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::registerDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+}
+
+KernelBuilder::KernelBuilder(MLIRContext *context, const TargetInfo &target)
+    : ImplicitLocOpBuilder(UnknownLoc::get(context), context), target(target) {}
+
+KernelBuilder::KernelBuilder(ModuleOp module, StringRef symbol,
+                             const TargetInfo &target)
+    : KernelBuilder(module.getContext(), target) {
+  setInsertionPointToEnd(module.getBody());
+  Type pointer = ptr(), index = getI64Type();
+  auto function = func::FuncOp::create(
+      *this, symbol,
+      getFunctionType({pointer, pointer, index, index, pointer}, {}));
+  Block *entry = function.addEntryBlock();
+  buffers = entry->getArgument(0);
+  params = entry->getArgument(1);
+  begin = entry->getArgument(2);
+  end = entry->getArgument(3);
+  scratch = entry->getArgument(4);
+  setInsertionPointToStart(entry);
+}
+
+void KernelBuilder::finish() { func::ReturnOp::create(*this); }
+
+Value KernelBuilder::getBuffer(int64_t index) {
+  return load(offset(buffers, index * 8), ptr());
+}
+
+Value KernelBuilder::getParam(int64_t index) {
+  return load(offset(params, index * 8), getI64Type());
+}
+
+Value KernelBuilder::getFloatParam(int64_t index) {
+  return load(offset(params, index * 8), getF32Type());
+}
+
+void KernelBuilder::forTasks(function_ref<void(Value)> body) {
+  forLoop(begin, end, cst(1), body);
+}
+
+//===----------------------------------------------------------------------===//
+// Types and constants
+//===----------------------------------------------------------------------===//
+
+Type KernelBuilder::ptr() { return LLVM::LLVMPointerType::get(getContext()); }
+
+VectorType KernelBuilder::vec(Type element, int64_t lanes) {
+  return VectorType::get({lanes}, element);
+}
+
+Type KernelBuilder::storageType(DType dtype) {
+  switch (dtype) {
+  case DType::F32:
+    return getF32Type();
+  case DType::F16:
+    return getF16Type();
+  case DType::F64:
+    return getF64Type();
+  default:
+    return getIntegerType(8 * runtime::dtypeBytes(dtype));
+  }
+}
+
+Value KernelBuilder::cst(int64_t value) {
+  return arith::ConstantOp::create(*this, getI64IntegerAttr(value));
+}
+
+Value KernelBuilder::cstF(double value) {
+  return arith::ConstantOp::create(*this, getF32FloatAttr(value));
+}
+
+Value KernelBuilder::cstLike(Type type, double value) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr scalar;
+  if (isa<FloatType>(element))
+    scalar = getFloatAttr(element, value);
+  else
+    scalar = getIntegerAttr(element, static_cast<int64_t>(value));
+  if (auto vector = dyn_cast<VectorType>(type))
+    scalar = DenseElementsAttr::get(vector, scalar);
+  return arith::ConstantOp::create(*this, scalar);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::add(Value a, Value b) {
+  return createOrFold<arith::AddIOp>(a, b);
+}
+Value KernelBuilder::sub(Value a, Value b) {
+  return createOrFold<arith::SubIOp>(a, b);
+}
+Value KernelBuilder::mul(Value a, Value b) {
+  return createOrFold<arith::MulIOp>(a, b);
+}
+Value KernelBuilder::div(Value a, Value b) {
+  return createOrFold<arith::DivUIOp>(a, b);
+}
+Value KernelBuilder::rem(Value a, Value b) {
+  return createOrFold<arith::RemUIOp>(a, b);
+}
+Value KernelBuilder::ceilDiv(Value a, Value b) {
+  return div(add(a, sub(b, cst(1))), b);
+}
+Value KernelBuilder::minS(Value a, Value b) {
+  return createOrFold<arith::MinSIOp>(a, b);
+}
+Value KernelBuilder::maxS(Value a, Value b) {
+  return createOrFold<arith::MaxSIOp>(a, b);
+}
+Value KernelBuilder::cmp(Pred predicate, Value a, Value b) {
+  return createOrFold<arith::CmpIOp>(predicate, a, b);
+}
+Value KernelBuilder::andI(Value a, Value b) {
+  return createOrFold<arith::AndIOp>(a, b);
+}
+Value KernelBuilder::orI(Value a, Value b) {
+  return createOrFold<arith::OrIOp>(a, b);
+}
+Value KernelBuilder::select(Value condition, Value a, Value b) {
+  return createOrFold<arith::SelectOp>(condition, a, b);
+}
+Value KernelBuilder::addF(Value a, Value b) {
+  return arith::AddFOp::create(*this, a, b);
+}
+Value KernelBuilder::subF(Value a, Value b) {
+  return arith::SubFOp::create(*this, a, b);
+}
+Value KernelBuilder::mulF(Value a, Value b) {
+  return arith::MulFOp::create(*this, a, b);
+}
+Value KernelBuilder::divF(Value a, Value b) {
+  return arith::DivFOp::create(*this, a, b);
+}
+
+Value KernelBuilder::fma(Value a, Value b, Value c) {
+  // Without FMA hardware math.fma would become a call into libm.
+  if (!target.hasFma)
+    return addF(mulF(a, b), c);
+  return math::FmaOp::create(*this, a, b, c);
+}
+
+Value KernelBuilder::maxF(Value a, Value b) {
+  Value greater = arith::CmpFOp::create(*this, arith::CmpFPredicate::OGT, a, b);
+  return arith::SelectOp::create(*this, greater, a, b);
+}
+
+Value KernelBuilder::minF(Value a, Value b) {
+  Value less = arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, a, b);
+  return arith::SelectOp::create(*this, less, a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> KernelBuilder::forLoop(
+    Value lower, Value upper, Value step, ValueRange carried,
+    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(
+      *this, lower, upper, step, carried,
+      [&](OpBuilder &nested, Location, Value i, ValueRange values) {
+        InsertionGuard guard(*this);
+        restoreInsertionPoint(nested.saveInsertionPoint());
+        scf::YieldOp::create(*this, body(i, values));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+void KernelBuilder::forLoop(Value lower, Value upper, Value step,
+                            function_ref<void(Value)> body) {
+  forLoop(lower, upper, step, ValueRange(), [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
+}
+
+SmallVector<Value>
+KernelBuilder::ifThenElse(Value condition, TypeRange results,
+                          function_ref<SmallVector<Value>()> thenBody,
+                          function_ref<SmallVector<Value>()> elseBody) {
+  auto branch = scf::IfOp::create(*this, results, condition,
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+  InsertionGuard guard(*this);
+  setInsertionPointToEnd(&branch.getThenRegion().front());
+  scf::YieldOp::create(*this, thenBody());
+  setInsertionPointToEnd(&branch.getElseRegion().front());
+  scf::YieldOp::create(*this, elseBody());
+  return SmallVector<Value>(branch.getResults());
+}
+
+void KernelBuilder::ifThenElse(Value condition, function_ref<void()> thenBody,
+                               function_ref<void()> elseBody) {
+  auto none = [](function_ref<void()> body) {
+    body();
+    return SmallVector<Value>();
+  };
+  ifThenElse(
+      condition, TypeRange(), [&] { return none(thenBody); },
+      [&] { return none(elseBody); });
+}
+
+void KernelBuilder::ifThen(Value condition, function_ref<void()> body) {
+  ifThenElse(condition, body, [] {});
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::offset(Value pointer, Value bytes) {
+  return LLVM::GEPOp::create(*this, pointer.getType(), getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value KernelBuilder::offset(Value pointer, int64_t bytes) {
+  if (bytes == 0)
+    return pointer;
+  return offset(pointer, cst(bytes));
+}
+
+/// No alignment: kernels are also called on sub-tensors.
+static constexpr unsigned kAlignment = 1;
+
+Value KernelBuilder::load(Value pointer, Type type) {
+  return LLVM::LoadOp::create(*this, type, pointer, kAlignment);
+}
+
+void KernelBuilder::store(Value value, Value pointer) {
+  LLVM::StoreOp::create(*this, value, pointer, kAlignment);
+}
+
+Value KernelBuilder::maskedLoad(Value pointer, Value mask, VectorType type) {
+  Value zero = cstLike(type, 0);
+  return LLVM::MaskedLoadOp::create(*this, type, pointer, mask, zero,
+                                    kAlignment);
+}
+
+void KernelBuilder::maskedStore(Value value, Value pointer, Value mask) {
+  LLVM::MaskedStoreOp::create(*this, value, pointer, mask, kAlignment);
+}
+
+Value KernelBuilder::fence(Value vector, ArrayRef<Value> kept) {
+  // An empty piece of assembly that changes the vector, and memory.
+  SmallVector<Value> operands = {vector};
+  std::string constraints = "=v,0,";
+  for (Value other : kept) {
+    operands.push_back(other);
+    constraints += "v,";
+  }
+  return LLVM::InlineAsmOp::create(
+             *this, vector.getType(), operands, /*asm_string=*/"",
+             constraints + "~{memory}", /*has_side_effects=*/true,
+             /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+             /*asm_dialect=*/nullptr,
+             /*operand_attrs=*/nullptr)
+      .getRes();
+}
+
+Value KernelBuilder::firstLanes(Value count, int64_t lanes) {
+  SmallVector<int32_t> numbers;
+  for (int64_t i = 0; i < lanes; ++i)
+    numbers.push_back(static_cast<int32_t>(i));
+  Value lane = arith::ConstantOp::create(
+      *this, DenseElementsAttr::get(vec(getI32Type(), lanes),
+                                    ArrayRef<int32_t>(numbers)));
+  Value bounded = maxS(minS(count, cst(lanes)), cst(0));
+  Value narrowed = createOrFold<arith::TruncIOp>(Type(getI32Type()), bounded);
+  return cmp(Pred::slt, lane, broadcast(narrowed, lanes));
+}
+
+Type KernelBuilder::computeType(DType dtype) {
+  switch (dtype) {
+  case DType::F64:
+    return getF64Type();
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::Bool:
+    return getI64Type();
+  default:
+    return getF32Type();
+  }
+}
+
+static bool isSignedInteger(DType dtype) {
+  return dtype == DType::I8 || dtype == DType::I16 || dtype == DType::I32 ||
+         dtype == DType::I64;
+}
+
+/// `scalar`, or a vector of as many lanes as `like` has.
+static Type withLanesOf(Type like, Type scalar) {
+  if (auto vector = dyn_cast<VectorType>(like))
+    return VectorType::get(vector.getShape(), scalar);
+  return scalar;
+}
+
+/// f16 bits to f32 with integer instructions: without F16C, LLVM would call a
+/// library function for every lane.
+static Value extendF16InSoftware(KernelBuilder &b, Value half, Type type) {
+  Type bits32 = withLanesOf(type, b.getI32Type());
+  Value bits = arith::ExtUIOp::create(b, bits32, half);
+  Value magnitude = b.andI(bits, b.cstLike(bits32, 0x7fff));
+  auto shiftLeft = [&](Value value, int64_t by) -> Value {
+    return arith::ShLIOp::create(b, value, b.cstLike(bits32, by));
+  };
+  // Moving the exponent by a multiplication gets subnormals right too.
+  Value shifted = shiftLeft(magnitude, 13);
+  Value scaled = b.mulF(b.bitcast(shifted, type), b.cstLike(type, 0x1p112));
+  Value isFinite = b.slt(magnitude, b.cstLike(bits32, 0x7c00));
+  Value special = b.orI(shifted, b.cstLike(bits32, 0x7f800000));
+  Value chosen = b.select(isFinite, b.bitcast(scaled, bits32), special);
+  Value sign = shiftLeft(b.sub(bits, magnitude), 16);
+  return b.bitcast(b.orI(chosen, sign), type);
+}
+
+/// f32 to f16 bits, to nearest even, as vcvtps2ph does it.
+static Value truncateToF16InSoftware(KernelBuilder &b, Value value) {
+  Type type = value.getType();
+  Type bits32 = withLanesOf(type, b.getI32Type());
+  auto number = [&](int64_t n) { return b.cstLike(bits32, n); };
+  auto shiftRight = [&](Value shifted, int64_t by) -> Value {
+    return arith::ShRUIOp::create(b, shifted, number(by));
+  };
+  Value all = b.bitcast(value, bits32);
+  Value bits = b.andI(all, number(0x7fffffff));
+  Value sign = shiftRight(b.sub(all, bits), 16);
+
+  // Too small to be normal: an addition rounds at the right bit.
+  Value magic = b.cstLike(type, 0.5);
+  Value small = b.sub(b.bitcast(b.addF(b.bitcast(bits, type), magic), bits32),
+                      number(0x3f000000));
+  // Normal: change the bias and round; may carry into infinity.
+  Value odd = b.andI(shiftRight(bits, 13), number(1));
+  Value rebiased = b.sub(bits, number((112 << 23) - 0xfff));
+  Value normal = shiftRight(b.add(rebiased, odd), 13);
+  // Infinity, and NaN with the upper bits of its payload.
+  Value payload = b.andI(shiftRight(bits, 13), number(0x3ff));
+  Value isNan = b.cmp(KernelBuilder::Pred::sgt, bits, number(0x7f800000));
+  Value large = b.select(isNan, b.orI(payload, number(0x7e00)), number(0x7c00));
+
+  Value result = b.select(b.slt(bits, number(0x38800000)), small, normal);
+  result = b.select(b.slt(bits, number(0x47800000)), result, large);
+  return arith::TruncIOp::create(b, withLanesOf(type, b.getI16Type()),
+                                 b.orI(result, sign));
+}
+
+/// `stored` are f16 or their bits.
+static Value extendF16(KernelBuilder &b, const TargetInfo &target, Value stored,
+                       Type type) {
+  if (!target.hasF16c)
+    return extendF16InSoftware(
+        b, b.bitcast(stored, withLanesOf(type, b.getI16Type())), type);
+  Value half = b.bitcast(stored, withLanesOf(type, b.getF16Type()));
+  return arith::ExtFOp::create(b, type, half);
+}
+
+/// Gives the bits.
+static Value truncateToF16(KernelBuilder &b, const TargetInfo &target,
+                           Value value) {
+  if (!target.hasF16c)
+    return truncateToF16InSoftware(b, value);
+  Type half = withLanesOf(value.getType(), b.getF16Type());
+  return b.bitcast(arith::TruncFOp::create(b, half, value),
+                   withLanesOf(value.getType(), b.getI16Type()));
+}
+
+Value KernelBuilder::widen(DType dtype, Value stored) {
+  Type type = withLanesOf(stored.getType(), computeType(dtype));
+  switch (dtype) {
+  case DType::F32:
+  case DType::F64:
+  case DType::I64:
+  case DType::U64:
+    return stored;
+  case DType::F16:
+    return extendF16(*this, target, stored, type);
+  case DType::BF16: {
+    // The upper half of an f32.
+    Type bits32 = withLanesOf(type, getI32Type());
+    Value bits = arith::ExtUIOp::create(*this, bits32, stored);
+    Value shifted = arith::ShLIOp::create(*this, bits, cstLike(bits32, 16));
+    return bitcast(shifted, type);
+  }
+  case DType::I32:
+    return arith::ExtSIOp::create(*this, type, stored);
+  case DType::U32:
+  case DType::Bool:
+    return arith::ExtUIOp::create(*this, type, stored);
+  default: {
+    // 8- and 16-bit integers, by way of i32, from which vectors convert in one
+    // instruction.
+    Type wide = withLanesOf(type, getI32Type());
+    Value extended = isSignedInteger(dtype)
+                         ? Value(arith::ExtSIOp::create(*this, wide, stored))
+                         : Value(arith::ExtUIOp::create(*this, wide, stored));
+    return arith::SIToFPOp::create(*this, type, extended);
+  }
+  }
+}
+
+/// The bits of f32 rounded to bf16, to nearest even, NaN staying NaN.
+Value KernelBuilder::truncateToBF16(Value value) {
+  Type type = value.getType();
+  Type bits32 = withLanesOf(type, getI32Type());
+  Type bits16 = withLanesOf(type, getI16Type());
+  Value bits = bitcast(value, bits32);
+  Value sixteen = cstLike(bits32, 16);
+  Value upper = arith::ShRUIOp::create(*this, bits, sixteen);
+  Value odd = andI(upper, cstLike(bits32, 1));
+  Value rounded = add(add(bits, cstLike(bits32, 0x7fff)), odd);
+  Value shifted = arith::ShRUIOp::create(*this, rounded, sixteen);
+  Value isNan =
+      arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, value, value);
+  Value quiet = orI(upper, cstLike(bits32, 0x40));
+  Value chosen = select(isNan, quiet, shifted);
+  return arith::TruncIOp::create(*this, bits16, chosen);
+}
+
+Value KernelBuilder::narrow(DType dtype, Value value) {
+  Type storage = withLanesOf(value.getType(), storageType(dtype));
+  switch (dtype) {
+  case DType::F32:
+  case DType::F64:
+  case DType::I64:
+  case DType::U64:
+    return value;
+  case DType::F16:
+    return truncateToF16(*this, target, value);
+  case DType::BF16:
+    return truncateToBF16(value);
+  case DType::I32:
+  case DType::U32:
+  case DType::Bool:
+    return arith::TruncIOp::create(*this, storage, value);
+  default: {
+    unsigned bits = 8 * runtime::dtypeBytes(dtype);
+    bool isSigned = isSignedInteger(dtype);
+    double low = isSigned ? -double(1ll << (bits - 1)) : 0;
+    double high =
+        isSigned ? double((1ll << (bits - 1)) - 1) : double((1ll << bits) - 1);
+    Type type = value.getType();
+    Value clamped = minF(maxF(value, cstLike(type, low)), cstLike(type, high));
+    if (isSigned) {
+      // NaN has become the lower bound, which is 0 only if unsigned.
+      Value isNan =
+          arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, value, value);
+      clamped = select(isNan, cstLike(type, 0), clamped);
+    }
+    // Rounds to nearest even in one instruction (cvtps2dq).
+    Type wide = withLanesOf(type, getI32Type());
+    Value integer = LLVM::LrintOp::create(*this, wide, clamped);
+    return arith::TruncIOp::create(*this, storage, integer);
+  }
+  }
+}
+
+/// The type that is loaded and stored for a dtype: 16-bit floats travel as
+/// integers, as not every CPU has masked moves of them.
+static Type getMemoryType(KernelBuilder &b, DType dtype) {
+  if (dtype == DType::F16 || dtype == DType::BF16)
+    return b.getI16Type();
+  return b.storageType(dtype);
+}
+
+Value KernelBuilder::loadConverted(DType dtype, Value pointer, int64_t lanes,
+                                   Value mask) {
+  assert((lanes > 1 || !mask) && "scalars have no mask");
+  Type storage = getMemoryType(*this, dtype);
+  if (lanes == 1)
+    return widen(dtype, load(pointer, storage));
+  VectorType type = vec(storage, lanes);
+  return widen(dtype,
+               mask ? maskedLoad(pointer, mask, type) : load(pointer, type));
+}
+
+void KernelBuilder::storeConverted(DType dtype, Value value, Value pointer,
+                                   Value mask) {
+  Value stored = narrow(dtype, value);
+  if (mask)
+    maskedStore(stored, pointer, mask);
+  else
+    store(stored, pointer);
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::broadcast(Value scalar, int64_t lanes) {
+  if (lanes == 1)
+    return scalar;
+  return vector::BroadcastOp::create(*this, vec(scalar.getType(), lanes),
+                                     scalar);
+}
+
+Value KernelBuilder::bitcast(Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  if (isa<VectorType>(type) && isa<VectorType>(value.getType()))
+    return vector::BitCastOp::create(*this, cast<VectorType>(type), value);
+  return LLVM::BitcastOp::create(*this, type, value);
+}
+
+Value KernelBuilder::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
+  return vector::ShuffleOp::create(*this, a, b, lanes);
+}
+
+SmallVector<Value> KernelBuilder::transpose(ArrayRef<Value> rows) {
+  // Exchanges blocks of 1, 2, 4, ... lanes between rows that are as far apart.
+  SmallVector<Value> current(rows);
+  int64_t n = static_cast<int64_t>(rows.size());
+  for (int64_t width = 1; width < n; width *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < n; ++lane) {
+      bool fromSecond = lane & width;
+      low.push_back(fromSecond ? n + lane - width : lane);
+      high.push_back(fromSecond ? n + lane : lane + width);
+    }
+    for (int64_t row = 0; row < n; ++row) {
+      if (row & width)
+        continue;
+      Value a = current[row], b = current[row + width];
+      current[row] = shuffle(a, b, low);
+      current[row + width] = shuffle(a, b, high);
+    }
+  }
+  return current;
+}
+
+/// Halves `vector` until one lane is left.
+static Value reduceByHalves(KernelBuilder &b, Value vector,
+                            function_ref<Value(Value, Value)> combine) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  while (lanes > 1) {
+    lanes /= 2;
+    SmallVector<int64_t> low, high;
+    for (int64_t i = 0; i < lanes; ++i) {
+      low.push_back(i);
+      high.push_back(lanes + i);
+    }
+    vector = combine(b.shuffle(vector, vector, low),
+                     b.shuffle(vector, vector, high));
+  }
+  return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
+}
+
+Value KernelBuilder::reduceAdd(Value vector) {
+  return reduceByHalves(*this, vector,
+                        [&](Value x, Value y) { return addF(x, y); });
+}
+
+Value KernelBuilder::reduceMax(Value vector) {
+  return reduceByHalves(*this, vector,
+                        [&](Value x, Value y) { return maxF(x, y); });
+}

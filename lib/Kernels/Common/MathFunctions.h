@@ -1,0 +1,59 @@
+//===- MathFunctions.h - Transcendental functions ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Of scalars and vectors of f32 or f64, without calls into libm. A NaN gives a
+// NaN. The largest errors in f32 that test/unit/Kernels/MathFunctionsTest.cpp
+// allows, in ulp of the result, with fused multiply-add (and without):
+//
+//   exp 1.5 (1.5)     subnormal results within one of their steps
+//   expm1 1.5 (2)     for x < 0
+//   log 1 (1)
+//   log1p 2 (2)       for 0 < x <= 1
+//   tanh 3 (3)
+//   erf 2.5 (2.5)
+//   sin, cos 1.5 (1.5) for |x| < 1e5
+//   pow 1 (1)         computed in f64
+//
+// In f64 errors are a few ulp, of pow some hundred.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_COMMON_MATHFUNCTIONS_H
+#define TARPON_LIB_KERNELS_COMMON_MATHFUNCTIONS_H
+
+#include "Real.h"
+
+namespace tarpon {
+
+Real exp(Real x);
+/// exp(x) - 1, for x < 88.
+Real expm1(Real x);
+/// Minus infinity at 0, NaN below.
+Real log(Real x);
+/// log(1 + x), for x >= 0.
+Real log1p(Real x);
+Real tanh(Real x);
+Real erf(Real x);
+Real sin(Real x);
+Real cos(Real x);
+/// x to the power of y as C's pow has it, but that -0 counts as 0.
+Real pow(Real x, Real y);
+
+inline mlir::Value emitExp(KernelBuilder &b, mlir::Value x) {
+  return exp(Real(b, x));
+}
+inline mlir::Value emitLog(KernelBuilder &b, mlir::Value x) {
+  return log(Real(b, x));
+}
+/// x to the power of y, for positive x, in the precision of exp and log.
+inline mlir::Value emitPow(KernelBuilder &b, mlir::Value x, mlir::Value y) {
+  return exp(Real(b, y) * log(Real(b, x)));
+}
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_KERNELS_COMMON_MATHFUNCTIONS_H

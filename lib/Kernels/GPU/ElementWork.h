@@ -1,0 +1,79 @@
+//===- ElementWork.h - A vector of elements per lane ------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How the elements of a tensor are shared out in memory order: neighbouring
+// lanes take neighbouring vectors, of 16 bytes where the narrowest tensor and
+// the size of a row allow it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_GPU_ELEMENTWORK_H
+#define TARPON_LIB_KERNELS_GPU_ELEMENTWORK_H
+
+#include "Common/VectorAccess.h"
+#include "MagicDivision.h"
+
+namespace tarpon {
+
+/// A no if an operand or result is empty, or so large that its indices, or
+/// those that a few workgroups compute behind its end, take more than 31 bits.
+Applicability checkIndexable(const Problem &problem);
+
+/// The most elements, a power of two, of which whole vectors make up `row`
+/// (any number if it is 0), and none is wider than 16 bytes in the narrowest of
+/// the problem's result and of its operands that have as many elements.
+int64_t chooseGpuVector(const Problem &problem, int64_t row);
+
+/// A row of elements for each of what the channels of a tensor are compared
+/// with: pixels of channels, planes of pixels, or the whole tensor.
+class GpuElementWork {
+public:
+  /// `needsChannels`: the body asks for the channel of a place, or accesses
+  /// slices. Not possible for blocked layouts.
+  GpuElementWork(LaunchBuilder &launch, const Problem &problem,
+                 bool needsChannels, int64_t workgroup);
+
+  int64_t tasks() const { return numTasks; }
+  /// "flat8", "nchw4", "nhwc8": the vector is part of it; not the workgroup.
+  std::string symbolPart() const;
+  /// Runs `body` for the places of this lane, without masks.
+  void emit(KernelBuilder &b,
+            llvm::function_ref<void(const VectorPlace &)> body) const;
+
+private:
+  VectorPlace getPlace(KernelBuilder &b, mlir::Value offset,
+                       int64_t lanes) const;
+
+  enum class Order : uint8_t { Flat, Planes, Pixels };
+  static Order chooseOrder(const TensorDesc &desc, bool needsChannels);
+  static int64_t getRow(const TensorDesc &desc, Order order);
+
+  Order order;
+  int64_t vector, workgroup;
+  int64_t vectors, places; ///< parameters: whole vectors; those and single ones
+  MagicDivisor row, channels;
+  int64_t numTasks;
+};
+
+/// Names the lanes of a workgroup in symbols, where they are not 256: "wg512".
+std::string getWorkgroupPart(int64_t workgroup);
+
+/// Workgroups that are worth measuring for kernels that need no LDS, the
+/// default first.
+llvm::ArrayRef<int64_t> getWorkgroups();
+std::vector<PerfConfig> getWorkgroupConfigs();
+bool isWorkgroupConfig(const PerfConfig &config);
+
+/// Ends a launch for a GPU.
+void finishGpuLaunch(SolutionPlan &plan, LaunchBuilder &launch,
+                     std::string symbol,
+                     std::function<void(KernelBuilder &)> emit, int64_t tasks,
+                     int64_t workgroup, int64_t ldsBytes = 0);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_KERNELS_GPU_ELEMENTWORK_H

@@ -1,0 +1,403 @@
+//===- Engine.cpp - The launches of a product -----------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Engine.h"
+
+#include "Host/ImplicitGemm/FilterPlan.h"
+#include "tarpon/Runtime/KernelABI.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::gpuigemm;
+using llvm::divideCeil;
+
+//===----------------------------------------------------------------------===//
+// What can be computed
+//===----------------------------------------------------------------------===//
+
+/// Everything is counted in bytes, in 31 bits.
+static constexpr int64_t kByteLimit = int64_t(1) << 31;
+
+static bool areTensorsSmall(const Problem &problem, const Product &product) {
+  for (const TensorDesc &operand : problem.operands)
+    if (operand.numBytes() >= kByteLimit)
+      return false;
+  return problem.result.numBytes() < kByteLimit &&
+         getInputPackBytes(product.packed, problem.operands[0].dtype,
+                           product.images) < kByteLimit;
+}
+
+/// Of the packed filters.
+static int64_t countPackedBytes(const Product &product, const Tile &tile) {
+  return getPackedBytes(tile, product.geometry, product.filters.count);
+}
+
+static Tile getDefaultTile(const Problem &problem, const TargetInfo &target,
+                           const Product &product) {
+  TileFields fields =
+      *TileFields::fromConfig(getDefaultConfig(problem, target, product));
+  return *Tile::make(*target.gpu, problem.operands[0].dtype, fields);
+}
+
+/// What a workspace holds of filters that are packed at run time: those of the
+/// tiles that are proposed, but none that pads them to more than twice of what
+/// the default one does. Small filters of many groups would need gigabytes.
+static int64_t getMostPackedBytes(const Problem &problem,
+                                  const TargetInfo &target,
+                                  const Product &product) {
+  int64_t usual =
+      countPackedBytes(product, getDefaultTile(problem, target, product));
+  int64_t most = usual;
+  for (const TileFields &fields : proposeTiles(problem, target, product)) {
+    std::optional<Tile> tile =
+        Tile::make(*target.gpu, problem.operands[0].dtype, fields);
+    int64_t bytes = tile ? countPackedBytes(product, *tile) : 0;
+    if (bytes <= 2 * usual)
+      most = std::max(most, bytes);
+  }
+  return most;
+}
+
+/// One pixel lies alike in nchw and nhwc: the operands of the epilogue take the
+/// result's layout then.
+static Problem unifyLayouts(Problem problem) {
+  if (problem.result.spatialSize() != 1)
+    return problem;
+  for (size_t i = problem.rootOperands; i < problem.operands.size(); ++i)
+    problem.operands[i].layout = problem.result.layout;
+  return problem;
+}
+
+Applicability gpuigemm::isSupported(const Problem &original,
+                                    const TargetInfo &target,
+                                    const Product &product) {
+  for (const TensorDesc &operand : original.operands)
+    if (operand.layout.kind == Layout::Blocked)
+      return Applicability::no("needs nchw or nhwc");
+  Problem problem = unifyLayouts(original);
+  if (!target.gpu)
+    return Applicability::no("needs a GPU");
+  if (problem.result.layout.kind == Layout::Blocked)
+    return Applicability::no("needs nchw or nhwc");
+  if (Applicability host = igemm::isSupported(problem, target, product.geometry,
+                                              /*packsFilters=*/true);
+      !host)
+    return host;
+  if (problem.operands[0].quantized && !problem.operands[1].constant)
+    return Applicability::no("needs a constant filter of bytes");
+  if (getWaveOpSizes(*target.gpu, problem.operands[0].dtype).empty())
+    return Applicability::no("the target cannot multiply this dtype");
+  if (!areTensorsSmall(problem, product))
+    return Applicability::no("needs tensors below 2 GiB");
+  if (countPackedBytes(product, getDefaultTile(problem, target, product)) >=
+      kByteLimit)
+    return Applicability::no("needs a filter below 2 GiB when it is packed");
+  return Applicability::yes();
+}
+
+/// "" if the product has that tile.
+static std::string checkTile(const Problem &problem, const TargetInfo &target,
+                             const Product &product, const Tile &tile) {
+  int64_t splits = tile.getFields().splitK;
+  if (splits > getMaxSplits(product))
+    return "split_k is at most " + std::to_string(getMaxSplits(product)) +
+           " for so many results";
+  // More splits than steps would be another name for fewer.
+  int64_t steps = Depth(tile, product.geometry).steps;
+  if (splits > steps)
+    return "split_k is at most " + std::to_string(steps) +
+           ", which is how many steps there are";
+  int64_t bytes = countPackedBytes(product, tile);
+  if (bytes >= kByteLimit)
+    return "the filter must stay below 2 GiB when it is packed";
+  if (!problem.operands[1].constant &&
+      bytes > getMostPackedBytes(problem, target, product))
+    return "the block pads the filter beyond its workspace";
+  return "";
+}
+
+std::optional<Tile> gpuigemm::getTile(const Problem &problem,
+                                      const TargetInfo &target,
+                                      const Product &product,
+                                      const PerfConfig &config,
+                                      std::string *reason) {
+  std::string why;
+  std::optional<Tile> tile;
+  if (std::optional<TileFields> fields = TileFields::fromConfig(config, &why))
+    tile = Tile::make(*target.gpu, problem.operands[0].dtype, *fields, &why);
+  if (tile)
+    why = checkTile(problem, target, product, *tile);
+  if (reason)
+    *reason = why;
+  return why.empty() ? tile : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Workspace
+//===----------------------------------------------------------------------===//
+
+/// Where more sums than this are stored, there are workgroups enough.
+static constexpr int64_t kMostSumBytes = 16 << 20, kMostSplits = 16;
+
+/// Of one split, for every tile.
+static int64_t getSumBytes(const Product &product) {
+  const Geometry &g = product.geometry;
+  return product.pixels() * g.groups *
+         static_cast<int64_t>(llvm::alignTo(g.outChannels, 8)) * 4;
+}
+
+int64_t gpuigemm::getMaxSplits(const Product &product) {
+  return std::clamp<int64_t>(kMostSumBytes / getSumBytes(product), 1,
+                             kMostSplits);
+}
+
+static int64_t reserve(int64_t &workspace, int64_t bytes) {
+  auto at =
+      static_cast<int64_t>(llvm::alignTo(workspace, runtime::kBufferAlignment));
+  workspace = at + bytes;
+  return at;
+}
+
+int64_t gpuigemm::getWorkspaceSize(const Problem &problem,
+                                   const TargetInfo &target,
+                                   const Product &product) {
+  int64_t bytes = 0;
+  if (!product.readsInput)
+    reserve(bytes, getInputPackBytes(product.packed, problem.operands[0].dtype,
+                                     product.images));
+  if (!problem.operands[1].constant)
+    reserve(bytes, getMostPackedBytes(problem, target, product));
+  if (int64_t splits = getMaxSplits(product); splits > 1)
+    reserve(bytes, splits * getSumBytes(product));
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static std::vector<char> toBytes(const std::vector<T> &values) {
+  std::vector<char> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+static BufferSlot addConstant(SolutionPlan &plan, ConstantPlan constant) {
+  plan.constants.push_back(std::move(constant));
+  return {BufferSlot::Constant,
+          static_cast<int64_t>(plan.constants.size()) - 1};
+}
+
+/// The scale of each channel's i32 sum: input scale times filter scale.
+static std::vector<char> makeScales(const Tile &tile, const Geometry &g,
+                                    const TensorDesc &input,
+                                    const TensorDesc &filter) {
+  int64_t padded = getPaddedChannels(tile, g);
+  std::vector<float> scales(g.groups * padded);
+  for (int64_t c = 0; c < g.groups * g.outChannels; ++c)
+    scales[c / g.outChannels * padded + c % g.outChannels] =
+        input.scales[0] * filter.scales[filter.scales.size() > 1 ? c : 0];
+  return toBytes(scales);
+}
+
+/// What the zero point adds to a sum, for each filter. Bytes are multiplied as
+/// signed ones: those of u8, and their zero point, less 128.
+static std::vector<char> makeStarts(const Tile &tile, const Geometry &g,
+                                    const FilterStack &stack,
+                                    const TensorDesc &input,
+                                    ArrayRef<char> bytes) {
+  int64_t padded = getPaddedChannels(tile, g);
+  int64_t zeroPoint = input.zeroPoint - (input.dtype == DType::U8 ? 128 : 0);
+  const FilterStrides &strides = stack.strides;
+  std::vector<int32_t> starts(stack.count * padded);
+  for (int64_t filter = 0; filter < stack.count; ++filter) {
+    const auto *weights = reinterpret_cast<const int8_t *>(bytes.data()) +
+                          filter * stack.elements;
+    for (int64_t channel = 0; channel < g.outChannels; ++channel) {
+      int64_t sum = 0;
+      for (int64_t tap = 0; tap < g.taps(); ++tap)
+        for (int64_t c = 0; c < g.channels; ++c)
+          sum += weights[channel * strides.outChannel + c * strides.channel +
+                         tap * strides.tap];
+      starts[filter * padded + channel] =
+          static_cast<int32_t>(-zeroPoint * sum);
+    }
+  }
+  return toBytes(starts);
+}
+
+static ChannelTables addTables(SolutionPlan &plan, const Problem &problem,
+                               const Product &product, const Tile &tile) {
+  const Geometry &g = product.geometry;
+  const FilterStack &filters = product.filters;
+  TensorDesc input = problem.operands[0], filter = problem.operands[1];
+  BufferSlot scales = addConstant(plan, {[=](const ConstantOperands &) {
+                                    return makeScales(tile, g, input, filter);
+                                  }});
+  BufferSlot starts =
+      addConstant(plan, {[=](const ConstantOperands &operands) {
+                    return makeStarts(tile, g, filters, input, operands[1]);
+                  }});
+  return {scales, starts};
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+static InputShape planInput(SolutionPlan &plan, const Problem &problem,
+                            const Product &product) {
+  const TensorDesc &desc = problem.operands[0];
+  const Geometry &g = product.geometry;
+  InputShape input;
+  input.slot = {BufferSlot::Operand, 0};
+  input.bytes = desc.numBytes();
+  input.channelBytes = static_cast<int64_t>(
+      llvm::alignTo(g.channels * runtime::dtypeBytes(desc.dtype), kChunkBytes));
+  input.groupBytes = input.channelBytes;
+  input.pixelBytes = g.groups * input.groupBytes;
+  input.zeroPoint = desc.quantized ? desc.zeroPoint : 0;
+  if (product.readsInput)
+    return input;
+  input.bytes = getInputPackBytes(product.packed, desc.dtype, product.images);
+  input.slot = {BufferSlot::Workspace,
+                reserve(plan.workspaceBytes, input.bytes)};
+  planInputPack(plan, product.packed, desc.dtype, product.inputStrides,
+                product.images, input.slot.index);
+  return input;
+}
+
+static BufferSlot planFilter(SolutionPlan &plan, const Problem &problem,
+                             const Product &product, const Tile &tile) {
+  const Geometry &g = product.geometry;
+  const FilterStack &filters = product.filters;
+  if (problem.operands[1].constant)
+    return addConstant(plan, {[=](const ConstantOperands &operands) {
+                         return packFilters(tile, g, filters, operands[1]);
+                       }});
+  int64_t at =
+      reserve(plan.workspaceBytes, getPackedBytes(tile, g, filters.count));
+  planFilterPack(plan, tile, g, filters, problem.operands[1].dtype, at);
+  return {BufferSlot::Workspace, at};
+}
+
+//===----------------------------------------------------------------------===//
+// The launches
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The last launches of a plan: the product, and the sum of its splits.
+class ProductPlanner {
+public:
+  ProductPlanner(SolutionPlan &plan, const Problem &original,
+                 const Product &product, const Tile &tile)
+      : plan(plan), problem(original), product(product), tile(tile),
+        g(product.geometry), result(problem, g, tile.run()) {}
+
+  void run();
+
+private:
+  void planOne(const ProductSpec &spec, const InputShape &input,
+               BufferSlot filter, BufferSlot sums, int64_t splits);
+  BufferSlot addTable(int64_t imageBytes);
+
+  SolutionPlan &plan;
+  Problem problem;
+  const Product &product;
+  const Tile &tile;
+  const Geometry &g;
+  ResultSpec result;
+  ChannelTables tables{};
+  BufferSlot table{};
+};
+
+} // namespace
+
+/// See countTableColumns.
+BufferSlot ProductPlanner::addTable(int64_t imageBytes) {
+  int64_t columns = countTableColumns(result.operands), column = 2;
+  std::vector<int32_t> rows(columns * g.batch);
+  for (int64_t image = 0; image < g.batch; ++image) {
+    int32_t *row = rows.data() + image * columns;
+    row[0] = static_cast<int32_t>(product.batch->inputs[image] * imageBytes);
+    row[1] = static_cast<int32_t>(product.batch->filters[image]);
+  }
+  for (const OperandAccess &operand : result.operands) {
+    if (!igemm::isInTable(operand.kind))
+      continue;
+    auto [starts, stride] = igemm::getImageStarts(
+        problem.operands[operand.operand], problem.result);
+    for (int64_t image = 0; image < g.batch; ++image) {
+      rows[image * columns + column] = static_cast<int32_t>(starts[image]);
+      rows[image * columns + column + 1] = static_cast<int32_t>(stride);
+    }
+    column += 2;
+  }
+  return addConstant(
+      plan, {[rows](const ConstantOperands &) { return toBytes(rows); }});
+}
+
+void ProductPlanner::planOne(const ProductSpec &spec, const InputShape &input,
+                             BufferSlot filter, BufferSlot sums,
+                             int64_t splits) {
+  LaunchBuilder launch(plan);
+  ProductKernel kernel(launch, spec, g, input, filter,
+                       getPackedBytes(tile, g, product.filters.count), table,
+                       countTableColumns(result.operands), sums, splits);
+  std::string symbol = kernel.symbol();
+  std::optional<ResultAccess> access;
+  if (!spec.split) {
+    access.emplace(launch, problem, result, g, tables,
+                   getPaddedChannels(tile, g), table);
+    symbol += "_" + access->symbol();
+  }
+  launch.finish(
+      symbol,
+      [=](KernelBuilder &b) { kernel.emit(b, access ? &*access : nullptr); },
+      kernel.tasks());
+  plan.launches.back().kernel.workgroup = tile.threads();
+  plan.launches.back().kernel.ldsBytes = tile.ldsBytes();
+}
+
+void ProductPlanner::run() {
+  InputShape input = planInput(plan, problem, product);
+  BufferSlot filter = planFilter(plan, problem, product, tile);
+  if (problem.operands[0].quantized)
+    tables = addTables(plan, problem, product, tile);
+  if (g.batched)
+    table = addTable(input.pixelBytes * g.pixels());
+
+  Depth depth(tile, g);
+  // As many splits as have steps.
+  int64_t splits = std::min(tile.getFields().splitK, depth.steps);
+  splits = divideCeil(depth.steps, divideCeil(depth.steps, splits));
+  ProductSpec spec{tile,
+                   problem.operands[0].dtype,
+                   g.hasDepth(),
+                   depth.merged,
+                   g.batched,
+                   /*split=*/splits > 1};
+  BufferSlot sums{BufferSlot::Workspace, 0};
+  if (spec.split)
+    sums.index = reserve(plan.workspaceBytes, splits * getSumBytes(product));
+  planOne(spec, input, filter, sums, splits);
+  if (spec.split)
+    planSums(plan, problem, result, g, tile, tables, table, sums, splits);
+}
+
+SolutionPlan gpuigemm::planProduct(const Problem &problem,
+                                   const Product &product, const Tile &tile) {
+  SolutionPlan plan;
+  ProductPlanner(plan, unifyLayouts(problem), product, tile).run();
+  return plan;
+}

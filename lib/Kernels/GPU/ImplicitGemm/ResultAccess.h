@@ -1,0 +1,148 @@
+//===- ResultAccess.h - What becomes of the sums -------------- -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sums of runs of neighbouring channels become results: dequantisation,
+// epilogue, requantisation, and a store of the whole run where the channels lie
+// side by side.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_RESULTACCESS_H
+#define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_RESULTACCESS_H
+
+#include "Common/LaunchBuilder.h"
+#include "GPU/MagicDivision.h"
+#include "Host/ImplicitGemm/ImplicitGemm.h"
+#include "Ints.h"
+
+namespace tarpon::gpuigemm {
+
+using igemm::AccessKind;
+using igemm::Geometry;
+using igemm::OperandAccess;
+
+/// What the code behind the sums depends on.
+struct ResultSpec {
+  ResultSpec(const Problem &problem, const Geometry &geometry, int64_t run);
+
+  DType dtype;
+  bool quantized;
+  /// Channels are outermost, rather than side by side.
+  bool planes;
+  /// The sums are i32, and have factors and offsets per channel.
+  bool integerSums;
+  /// A run may end in the middle.
+  bool channelTail;
+  /// Images and pixels of some operands come from a table; see igemm::Batch.
+  bool batched;
+  int64_t run;
+  std::vector<OperandAccess> operands;
+
+  std::string symbol(const EpilogueEmitter &epilogue) const;
+};
+
+/// Per channel, padded to whole tiles: the scale of the i32 sum, for each
+/// group; and what is added to it before, for each filter: of a group, or of a
+/// batch.
+struct ChannelTables {
+  BufferSlot scales, starts;
+};
+
+/// The table of a batch: for each image the first byte of the input, the index
+/// of the filter, and for each operand that isInTable its first element and the
+/// elements from one pixel to the next; all i32.
+int64_t countTableColumns(llvm::ArrayRef<OperandAccess> operands);
+
+/// Buffers and parameters of a launch that stores results.
+class ResultAccess {
+public:
+  /// `tables` and `batchTable` are looked at where the spec needs them.
+  /// `paddedChannels`: of the tables, per group.
+  ResultAccess(LaunchBuilder &launch, const Problem &problem,
+               const ResultSpec &spec, const Geometry &geometry,
+               const ChannelTables &tables, int64_t paddedChannels,
+               BufferSlot batchTable);
+
+  std::string symbol() const { return spec.symbol(epilogue); }
+  const ResultSpec &getSpec() const { return spec; }
+
+  class Bound;
+  /// The result refers to this object.
+  Bound bind(KernelBuilder &b) const;
+
+private:
+  ResultSpec spec;
+  int64_t firstOperand;
+  EpilogueEmitter epilogue;
+  int64_t scales = 0, starts = 0, table = 0, firstBuffer = 0, result = 0;
+  int64_t channels, pitch, planeElements, imageElements, paddedChannels;
+  int64_t inverseScale = 0, firstScale = 0;
+  MagicDivisor outPixels;
+};
+
+/// The same inside of an emitted kernel.
+class ResultAccess::Bound {
+public:
+  using Value = mlir::Value;
+
+  /// Where a pixel of a group of channels lies. All i32.
+  struct Pixel {
+    Value element;    ///< of the group's channel 0 in the result
+    Value image, row; ///< of a batch
+  };
+
+  /// `pixel` counts over all images; `row` within `image`.
+  Pixel getPixel(Value pixel, Value group, Value image, Value row);
+
+  /// What all pixels of a run of channels share, for channels of a group that
+  /// exist (the first one of the run does).
+  struct Channels {
+    Value first; ///< of the group, and
+    Value ofAll; ///< of all groups
+    Value factors, starts;
+    mlir::SmallVector<Value> operands;
+  };
+  Channels getChannels(Value group, Value first, Value image);
+
+  /// Stores the results of a run of sums: a vector.
+  void store(const Pixel &pixel, const Channels &channels, Value sums);
+
+  Value getChannelCount() { return channelCount; }
+
+private:
+  friend class ResultAccess;
+  Bound(const ResultAccess &access, KernelBuilder &b);
+
+  bool isPerPixel(size_t operand) const;
+  Value dequantize(size_t operand, Value value);
+  /// A run that starts at an element of a buffer, `stride` elements apart.
+  Value loadRun(DType dtype, Value base, Value element, Value channel,
+                bool strided);
+  void storeRun(Value values, Value element, Value channel);
+  Value loadTable(size_t operand, Value image, int64_t column);
+  Value loadPerPixel(size_t operand, const Pixel &pixel,
+                     const Channels &channels);
+  Value loadAt(DType dtype, Value base, Value element, int64_t lanes = 1);
+  Value getPointer(DType dtype, Value base, Value element);
+  /// f(i) for each channel of the run that exists.
+  void forExisting(Value channel, llvm::function_ref<void(int64_t i)> f);
+  bool mayEndEarly() const { return access.spec.channelTail; }
+
+  const ResultAccess &access;
+  KernelBuilder &b;
+  Ints ints;
+  mlir::SmallVector<Value> epilogueParams, buffers, scalars;
+  mlir::SmallVector<std::pair<Value, Value>> operandScales;
+  Value result, scales, starts, table;
+  Value channelCount, pitch, planeElements, imageElements;
+  Value inverseScale, zeroPoint;
+  MagicDivisor::Bound outPixels;
+};
+
+} // namespace tarpon::gpuigemm
+
+#endif // TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_RESULTACCESS_H

@@ -1,0 +1,79 @@
+//===- WaveOp.h - How one wave multiplies --------------------- -*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One product D (m x n) += A (m x k) * B (k x n) of a wave: a matrix
+// instruction of the target, or fused multiply-adds of its lanes where it has
+// none for the dtype. Kernels see lanes, elements and depths, and no more.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_WAVEOP_H
+#define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_WAVEOP_H
+
+#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Solver/MatrixLayout.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon::gpuigemm {
+
+using runtime::DType;
+
+/// Bytes that one lane loads or stores at a time, in LDS and global memory.
+inline constexpr int64_t kChunkBytes = 16;
+
+struct WaveOp {
+  enum class Kind : uint8_t {
+    Mfma,
+    Wmma,
+    Fma, ///< lane (i, j) of an m x n grid computes D[i, j]; m * n is the wave
+  };
+
+  Kind kind;
+  DType dtype;
+  int64_t waveSize;
+  int64_t m, n, k;
+  /// Elements of A (and of B) in one lane, and groups of lanes that hold
+  /// different k.
+  int64_t inputElements, kGroups;
+  /// Elements of D in one lane.
+  int64_t outputElements;
+  /// For which the unit is busy.
+  int64_t cycles;
+  /// Of a matrix instruction.
+  const MatrixLayout *layout;
+
+  int64_t elementBytes() const { return runtime::dtypeBytes(dtype); }
+  /// Groups of lanes that hold different rows of a column of D.
+  int64_t rowGroups() const { return waveSize / n; }
+  /// A lane loads its elements of k in units of whole chunks, which are the
+  /// operands of `opsPerUnit` products: the order of k is ours to choose, as
+  /// long as A and B agree.
+  int64_t unitBytes() const;
+  int64_t unitChunks() const { return unitBytes() / kChunkBytes; }
+  int64_t opsPerUnit() const;
+  /// Bytes of k that the units of all groups cover.
+  int64_t depthBytes() const { return kGroups * unitBytes(); }
+
+  /// The row of D that element `element` of a lane in row group `group` is in.
+  int64_t getOutputRow(int64_t group, int64_t element) const;
+  bool isInteger() const { return dtype == DType::I8; }
+  std::string name() const;
+};
+
+/// The target's product of that dtype and m, the deepest if there are several;
+/// none if it has none. U8 and I8 are one.
+std::optional<WaveOp> findWaveOp(const GpuTarget &gpu, DType dtype, int64_t m);
+
+/// The m that findWaveOp knows for a dtype, the largest first.
+std::vector<int64_t> getWaveOpSizes(const GpuTarget &gpu, DType dtype);
+
+} // namespace tarpon::gpuigemm
+
+#endif // TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_WAVEOP_H

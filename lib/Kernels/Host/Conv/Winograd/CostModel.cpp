@@ -1,0 +1,165 @@
+//===- CostModel.cpp - How long transformed tiles take --------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The products are most of the work; the rest is counted in cycles per vector.
+// The constants were fitted to measurements on a Zen 5 with vectors of 512
+// bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/Conv/ConvGeometry.h"
+#include "Winograd.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::winograd;
+using llvm::divideCeil;
+
+/// Instructions that the core starts per cycle, of those that the transforms
+/// are made of, their loads and stores waiting for the L2 cache.
+static constexpr double kTransformRate = 1.7;
+/// Transposing a row of nchw costs about half as much as its transform.
+static constexpr double kTransposeFactor = 1.5;
+/// What starting a loop over channels and storing its sums takes.
+static constexpr double kLoopCycles = 30;
+/// Bytes per cycle from the L2 cache, of the filter from the last-level cache
+/// and from memory, and of panels that were just written.
+static constexpr double kL2Rate = 20, kCacheRate = 12, kMemoryRate = 6,
+                        kPanelRate = 32;
+
+/// The part of the shorter one of two that does not hide behind the longer.
+static constexpr double kNotHidden = 0.2;
+
+/// Cycles that one step over a channel takes for one register tile; see
+/// igemm::estimateEfficiency. `fitsL1`: the filter of one point does.
+static double stepCycles(double m, double vectors, double vectorBytes,
+                         bool fitsL1) {
+  double products = m * vectors;
+  double ports = std::min(1.0, products / (m + vectors));
+  double efficiency = std::min(1.0, products / 8) *
+                      (0.9 * ports + 0.1 * std::min(1.0, products / 28));
+  double cycles = products / 2 / efficiency;
+  return fitsL1 ? cycles : std::max(cycles, vectors * vectorBytes / kL2Rate);
+}
+
+TileWork winograd::getTileWork(const Transform &transform,
+                               const Problem &problem) {
+  igemm::Geometry g = getConvGeometry(problem);
+  auto points = static_cast<double>(transform.points());
+  // 2 size (2 size) multiply-adds per vector, and a load and a store a point.
+  double cycles = (4 * points + 2 * points) / kTransformRate;
+  bool fromNchw = problem.operands[0].layout.kind == Layout::NCHW;
+  bool toNchw = problem.result.layout.kind == Layout::NCHW;
+  auto count = [&](int64_t pixels) {
+    return static_cast<int64_t>(divideCeil(pixels, transform.outTile()));
+  };
+  return {transform.points(), count(g.outWidth), count(g.outHeight),
+          cycles * (fromNchw ? kTransposeFactor : 1),
+          cycles * (toNchw ? kTransposeFactor : 1)};
+}
+
+namespace {
+/// How a launch is cut into tasks; see winograd::setTaskParams.
+struct Cut {
+  int64_t panels, block; ///< panels of all tiles, and of one block
+  int64_t channelTiles;
+
+  int64_t blocks() const { return divideCeil(panels, block); }
+};
+
+/// The parts of all tasks and of all blocks' input that the thread with the
+/// most has to do with.
+struct Shares {
+  double tasks, input;
+};
+} // namespace
+
+/// All blocks count as whole ones, even the last.
+static Shares countShares(const TargetInfo &target, const Cut &cut,
+                          int64_t groups) {
+  int64_t blocks = cut.blocks() * groups;
+  int64_t parts = divideCeil(
+      cut.channelTiles, chooseChannelBlock(target, blocks, cut.channelTiles));
+  double block =
+      static_cast<double>(cut.block) / static_cast<double>(cut.panels * groups);
+  auto share = [&](int64_t pieces) {
+    auto most =
+        static_cast<double>(divideCeil(blocks * pieces, target.threads));
+    return std::min(1.0, most * block / static_cast<double>(pieces));
+  };
+  return {share(parts), share(1)};
+}
+
+/// Of reading what the caches do not hold. The filters of a model do not stay
+/// in the last-level cache from one run to the next, unless they are small.
+static double estimateStream(const TargetInfo &target, const Cut &cut,
+                             double filterBytes, double panelBytes) {
+  auto l2 = static_cast<double>(target.l2Bytes);
+  auto l3 = static_cast<double>(target.l3Bytes);
+  auto blocks = static_cast<double>(cut.blocks());
+  double cycles = 0;
+  if (filterBytes + panelBytes > 0.9 * l2)
+    cycles += blocks * filterBytes /
+              (filterBytes > 0.25 * l3 ? kMemoryRate : kCacheRate);
+  if (panelBytes > 0.75 * l2)
+    cycles += blocks * static_cast<double>(cut.channelTiles) * panelBytes /
+              kPanelRate;
+  return cycles;
+}
+
+double winograd::estimateCycles(const TargetInfo &target, const TileWork &work,
+                                const igemm::Geometry &g,
+                                const PerfConfig &config) {
+  int64_t m = config.get("tile_m"), n = config.get("tile_n");
+  auto panels = static_cast<int64_t>(divideCeil(work.tiles(g), m));
+  Cut cut = {panels, std::min(config.get("block_m"), panels),
+             static_cast<int64_t>(divideCeil(g.outChannels, n))};
+  auto lanes = static_cast<double>(target.lanes());
+  auto points = static_cast<double>(work.points);
+  double channels = static_cast<double>(llvm::alignTo(g.channels, 16));
+  auto channelTiles = static_cast<double>(cut.channelTiles);
+  double vectors = static_cast<double>(n) / lanes;
+
+  bool fitsL1 = channels * static_cast<double>(4 * n) <
+                0.5 * static_cast<double>(target.l1Bytes);
+  double loop =
+      channels * stepCycles(static_cast<double>(m), vectors, 4 * lanes, fitsL1);
+  double products = static_cast<double>(panels) * channelTiles * points *
+                    (loop + kLoopCycles);
+
+  auto tiles = static_cast<double>(work.tiles(g));
+  double inputVectors = channels / lanes;
+  auto outputVectors =
+      static_cast<double>(divideCeil(g.outChannels, target.lanes()));
+  int64_t blockTiles = m * cut.block;
+  ProductSpec spec = {work.points, m, n};
+  double held = static_cast<double>(
+      spec.panelBytes(blockTiles, divideCeil(g.channels, kLineChannels)) +
+      spec.productBytes(blockTiles));
+  double far =
+      std::clamp(held / static_cast<double>(4 * target.l2Bytes) - 1, 0.0, 1.0);
+  double input =
+      tiles * inputVectors * (work.inputCycles + far * work.farCycles);
+  double output =
+      tiles * outputVectors * (work.outputCycles + far * work.farCycles);
+
+  // Streams run next to the products.
+  double filterBytes =
+      4 * points * channels * static_cast<double>(n) * channelTiles;
+  double panelBytes = 4 * points * channels * static_cast<double>(blockTiles);
+  double stream = estimateStream(target, cut, filterBytes, panelBytes);
+  double longer = std::max(products, stream),
+         shorter = std::min(products, stream);
+  Shares shares = countShares(target, cut, g.groups);
+  return static_cast<double>(g.groups) *
+         (shares.tasks * (longer + kNotHidden * shorter + output) +
+          shares.input * input);
+}

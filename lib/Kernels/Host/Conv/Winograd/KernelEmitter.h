@@ -1,0 +1,183 @@
+//===- KernelEmitter.h - Emits a Winograd kernel ----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_HOST_CONV_WINOGRAD_KERNELEMITTER_H
+#define TARPON_LIB_KERNELS_HOST_CONV_WINOGRAD_KERNELEMITTER_H
+
+#include "Host/ImplicitGemm/KernelEmitter.h"
+#include "Winograd.h"
+
+namespace tarpon::winograd {
+
+using mlir::SmallVector;
+using mlir::Value;
+using mlir::ValueRange;
+
+/// The parameters of the launch, and loops that all steps have.
+class Context {
+public:
+  Context(KernelBuilder &b, const igemm::KernelSpec &output);
+
+  Value operator[](Param p) const { return params[p]; }
+
+  /// Runs `body` for parts of tiles [first, last) that lie in one row of one
+  /// image and are `step` tiles long or shorter. `tile` is the first, which is
+  /// the `x`-th in row `y` of the image; the part has `count` tiles.
+  using PartBody = llvm::function_ref<void(Value tile, Value count, Value image,
+                                           Value y, Value x)>;
+  void forParts(Value first, Value last, int64_t step, PartBody body) const;
+
+private:
+  KernelBuilder &b;
+  SmallVector<Value> params;
+};
+
+/// What comes before and behind the products.
+class TileSteps {
+public:
+  virtual ~TileSteps() = default;
+  /// Transforms tiles [first, last) of the images whose group starts at `input`
+  /// to panels. Those of one point are `pointBytes` apart, and those of tileM
+  /// tiles `panelBytes`.
+  virtual void emitInput(Value input, Value first, Value last,
+                         Value panels) = 0;
+  /// Transforms back and stores: tiles [first, last) and tileN channels from
+  /// `channel` in the group on.
+  virtual void emitOutput(Value products, Value first, Value last, Value group,
+                          Value channel) = 0;
+};
+
+/// Bytes of a panel of the input, and of all panels of one point.
+struct PanelStrides {
+  PanelStrides(KernelBuilder &b, const Context &context,
+               const ProductSpec &spec);
+  Value panelBytes, pointBytes;
+};
+
+/// Runs the steps and multiplies, with panels and products from `memory` on:
+/// the tasks of the launch. The first kNoteBytes of the scratch belong to it
+/// too; KernelEmitter.cpp.
+void emitTasks(KernelBuilder &b, const ProductSpec &spec,
+               const Context &context, Value memory, TileSteps &steps);
+
+/// Reads vectors of channels of a group, and places them in panels;
+/// ChannelReader.cpp.
+class ChannelReader {
+public:
+  ChannelReader(KernelBuilder &b, const Layout &layout, bool alignedChannels,
+                const Context &context)
+      : b(b), layout(layout), alignedChannels(alignedChannels),
+        context(context) {}
+
+  /// From the first channel of the group to `channel`, where channels are
+  /// innermost.
+  Value offsetOf(Value channel);
+  Value load(Value pointer, Value channel);
+  /// In nchw: writes `pixels` pixels from (y, x) on, which may be outside of
+  /// the image that starts at `image`, as lines of b.lanes() channels from
+  /// `channel` on.
+  void stageRow(Value image, Value y, Value x, int64_t pixels, Value channel,
+                Value line);
+
+  /// From the first panel to the first line of tile `index` of the block.
+  Value panelOffset(const PanelStrides &strides, int64_t tileM, Value index);
+  /// From a tile's first line to its vector that starts at `channel`.
+  Value panelChannelOffset(int64_t tileM, Value channel);
+  /// Runs `body` for each vector of channels that a tile has in its panel, the
+  /// padding of the last line included. `at` is its place.
+  void forVectors(int64_t tileM, Value destination,
+                  llvm::function_ref<void(Value channel, Value at)> body);
+
+private:
+  KernelBuilder &b;
+  const Layout &layout;
+  bool alignedChannels;
+  const Context &context;
+};
+
+/// Memory of the thread that runs the kernel.
+struct Scratch {
+  /// A line of zeros.
+  Value zeros;
+  /// A line for each point: the transforms of F(4x4) have more values than
+  /// there are registers, and pass through it from columns to rows.
+  Value between;
+  /// kRowPixels lines for each row of a tile's input.
+  Value staging;
+};
+
+/// B^T d B: from the input to the panels; InputTransform.cpp.
+class InputTransform {
+public:
+  InputTransform(KernelBuilder &b, const KernelSpec &spec,
+                 const Context &context, const Scratch &scratch);
+
+  /// See TileSteps.
+  void emit(Value input, Value first, Value last, Value panels);
+
+private:
+  /// Where the input of a part of a row of tiles starts: may be outside.
+  struct Corner {
+    Value image, y, x;
+  };
+  /// The column is an i64.
+  using Load = llvm::function_ref<Value(int64_t row, Value column)>;
+
+  void emitDirect(const Corner &corner, Value destination);
+  void emitStaged(const Corner &corner, Value firstIndex, Value count,
+                  Value panels);
+  void emitTile(Value destination, Load load);
+  void emitTileInRegisters(Value destination, Load load);
+
+  KernelBuilder &b;
+  const KernelSpec &spec;
+  const Context &context;
+  Scratch scratch;
+  ChannelReader reader;
+  PanelStrides strides;
+};
+
+/// A^T m A: from the products to the result; OutputTransform.cpp.
+class OutputTransform {
+public:
+  OutputTransform(KernelBuilder &b, const KernelSpec &spec,
+                  const Context &context, const Scratch &scratch);
+
+  /// See TileSteps.
+  void emit(Value products, Value first, Value last, Value group,
+            Value channel);
+
+private:
+  using Place = igemm::TileAccess::Place;
+
+  /// A part of a row of tiles, and a vector of its channels.
+  struct Part {
+    Value count, image, y, x;
+    /// The first channel of all groups, and those of the group from it on.
+    Value channel, channels;
+  };
+  void emitDirect(Value products, const Part &part);
+  void emitStaged(Value products, const Part &part);
+  using Store = llvm::function_ref<void(Value row, SmallVector<Value> pixels)>;
+  /// Runs `store` for each row of a tile's pixels.
+  void transformTile(Value products, Store store);
+  void transformTileInRegisters(Value products, Store store);
+  /// The transform of column `x`.
+  SmallVector<Value> transformColumn(Value products, Value x);
+  /// The first pixels of row `row` of a part's tiles.
+  Place placeOf(const Part &part, Value row);
+
+  KernelBuilder &b;
+  const KernelSpec &spec;
+  const Context &context;
+  Scratch scratch;
+  igemm::ResultEmitter result;
+};
+
+} // namespace tarpon::winograd
+
+#endif // TARPON_LIB_KERNELS_HOST_CONV_WINOGRAD_KERNELEMITTER_H

@@ -1,0 +1,146 @@
+//===- Plan.cpp - What Winograd solvers answer ----------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host/Conv/ConvGeometry.h"
+#include "Winograd.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::winograd;
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// The part of a row of pixels that is stored at a time.
+static int64_t getStoredPixels(const Problem &problem,
+                               const Transform &transform) {
+  bool isNchw = problem.result.layout.kind == Layout::NCHW;
+  return isNchw ? kRowPixels : transform.outTile();
+}
+
+KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
+                       const PerfConfig &config, const Transform &transform)
+    : transform(transform), inputLayout(problem.operands[0].layout),
+      product{transform.points(), config.get("tile_m"), config.get("tile_n")},
+      output(makeOutputSpec(problem, target, getConvGeometry(problem),
+                            getStoredPixels(problem, transform))) {
+  alignedChannels = problem.operands[1].shape[1] % kLineChannels == 0;
+}
+
+std::string KernelSpec::symbol() const {
+  std::string text = "winograd_f" + std::to_string(transform.outTile()) + "_m" +
+                     std::to_string(product.tileM) + "n" +
+                     std::to_string(product.tileN) +
+                     (alignedChannels ? "_lines" : "_pieces");
+  // The row that is stored names dtypes, layouts and the epilogue.
+  return text + "_" + output.symbol();
+}
+
+//===----------------------------------------------------------------------===//
+// Applicability
+//===----------------------------------------------------------------------===//
+
+static bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
+  return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
+}
+
+Applicability WinogradSolver::isApplicable(const Problem &problem,
+                                           const TargetInfo &target) const {
+  if (problem.op != "conv")
+    return Applicability::no("needs a convolution");
+  if (problem.result.rank() != 4)
+    return Applicability::no("needs two spatial dimensions");
+  const TensorDesc &input = problem.operands[0], &filter = problem.operands[1];
+  if (filter.shape[2] != 3 || filter.shape[3] != 3)
+    return Applicability::no("needs a 3x3 filter");
+  if (!areAll(problem.ints("strides"), 1) ||
+      !areAll(problem.ints("dilations"), 1))
+    return Applicability::no("needs strides and dilations of 1");
+  if (input.dtype != DType::F32 || input.quantized)
+    return Applicability::no("needs an f32 input: the transforms amplify "
+                             "rounding errors");
+  if (filter.shape[1] > maxChannels)
+    return Applicability::no("has too many channels for its error bound");
+  if (!hasWholeVectors(input.layout, target))
+    return Applicability::no("needs channel blocks of whole vectors");
+  return igemm::isSupported(problem, target, getConvGeometry(problem));
+}
+
+//===----------------------------------------------------------------------===//
+// Configs
+//===----------------------------------------------------------------------===//
+
+bool WinogradSolver::isValidConfig(const Problem &, const TargetInfo &target,
+                                   const PerfConfig &config) const {
+  return config.getFields().size() == 3 && isValidBlock(target, config);
+}
+
+/// Each tile is a kernel to compile: without tuning, models make do with two.
+PerfConfig WinogradSolver::defaultConfig(const Problem &problem,
+                                         const TargetInfo &target) const {
+  RankedConfigs ranked;
+  appendDefaultTiles(target, getConvGeometry(problem),
+                     getTileWork(transform, problem), {}, ranked);
+  sortByCycles(ranked);
+  return ranked.front().second;
+}
+
+std::vector<PerfConfig>
+WinogradSolver::configs(const Problem &problem,
+                        const TargetInfo &target) const {
+  RankedConfigs ranked;
+  appendTiles(target, getConvGeometry(problem), getTileWork(transform, problem),
+              {}, ranked);
+  sortByCycles(ranked);
+  return chooseConfigs(ranked, defaultConfig(problem, target));
+}
+
+double WinogradSolver::expectedFraction(const Problem &problem,
+                                        const TargetInfo &target) const {
+  double cycles =
+      estimateCycles(target, getTileWork(transform, problem),
+                     getConvGeometry(problem), defaultConfig(problem, target));
+  return getFraction(problem, target, cycles);
+}
+
+//===----------------------------------------------------------------------===//
+// The launch
+//===----------------------------------------------------------------------===//
+
+SolutionPlan WinogradSolver::plan(const Problem &problem,
+                                  const TargetInfo &target,
+                                  const PerfConfig &config) const {
+  KernelSpec spec(problem, target, config, transform);
+  igemm::Geometry g = getConvGeometry(problem);
+  LaunchPlan launch;
+  launch.kernel = {spec.symbol(),
+                   [spec](KernelBuilder &b) { emitKernel(b, spec); }};
+  std::vector<int64_t> params =
+      makeTileParams(spec.inputLayout, g, getTileWork(transform, problem));
+  launch.tasks =
+      setTaskParams(params, spec.product, target, g, config.get("block_m"));
+  launch.params = makeResultParams(problem, spec.output, g);
+  llvm::append_range(launch.params, params);
+  int64_t blockTiles = params[BlockTiles];
+  launch.scratchBytes = kNoteBytes + ScratchLayout(transform).bytes() +
+                        spec.product.panelBytes(blockTiles, params[Lines]) +
+                        spec.product.productBytes(blockTiles);
+  bindBuffers(launch, spec.output);
+  SolutionPlan plan;
+  plan.launches.push_back(std::move(launch));
+  plan.constants.push_back({[spec, g](const ConstantOperands &operands) {
+    return packFilter(
+        spec.product, g, operands[1],
+        [&](ArrayRef<float> taps, MutableArrayRef<double> values) {
+          spec.transform.transformFilter(taps, values);
+        });
+  }});
+  return plan;
+}

@@ -1,0 +1,95 @@
+//===- Winograd.h - Convolution by fewer multiplications --------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the Winograd solvers share. Transform.h has the algorithm, TileEngine.h
+// how the work is cut.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_HOST_CONV_WINOGRAD_WINOGRAD_H
+#define TARPON_LIB_KERNELS_HOST_CONV_WINOGRAD_WINOGRAD_H
+
+#include "TileEngine.h"
+#include "Transform.h"
+#include "tarpon/Solver/Solver.h"
+
+namespace tarpon::winograd {
+
+/// Everything that the code of a kernel depends on.
+struct KernelSpec {
+  KernelSpec(const Problem &problem, const TargetInfo &target,
+             const PerfConfig &config, const Transform &transform);
+
+  Transform transform;
+  Layout inputLayout;
+  ProductSpec product;
+  /// The channels of a group fill whole lines: no masks.
+  bool alignedChannels;
+  /// How a part of a row of pixels by one vector of channels is stored. Its
+  /// parameters come first.
+  igemm::KernelSpec output;
+
+  std::string symbol() const;
+  bool isInputNchw() const { return inputLayout.kind == Layout::NCHW; }
+  bool isResultNchw() const { return output.resultLayout.kind == Layout::NCHW; }
+};
+
+/// What a thread's scratch holds behind the engine's note: a line of zeros,
+/// what the transforms leave between their dimensions, and rows of pixels that
+/// are being transposed.
+struct ScratchLayout {
+  explicit ScratchLayout(const Transform &transform)
+      : betweenBytes(transform.points() * kLineBytes),
+        stagingBytes(transform.inTile() * kRowPixels * kLineBytes) {}
+  /// What the first pass of a transform leaves for the second.
+  int64_t betweenBytes;
+  int64_t stagingBytes;
+  int64_t bytes() const { return kLineBytes + betweenBytes + stagingBytes; }
+};
+
+/// Whether a transform that holds `values` vectors between its two dimensions
+/// keeps them in registers, beside a row and what is computed of it.
+inline bool holdsInRegisters(const TargetInfo &target,
+                             const Transform &transform, int64_t values) {
+  return values + transform.inTile() + 2 <= target.vectorRegisters;
+}
+
+/// Emits the kernel; KernelEmitter.cpp.
+void emitKernel(KernelBuilder &b, const KernelSpec &spec);
+
+/// The tiles of a problem; CostModel.cpp.
+TileWork getTileWork(const Transform &transform, const Problem &problem);
+
+/// The Winograd convolutions of 3 x 3 filters. One per set of points.
+class WinogradSolver : public Solver {
+public:
+  /// Up to `maxChannels` per group the relative L2 error is below 1e-5.
+  WinogradSolver(Transform transform, int64_t maxChannels)
+      : transform(std::move(transform)), maxChannels(maxChannels) {}
+
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo &target) const final;
+  bool knowsSlices() const final { return true; }
+  PerfConfig defaultConfig(const Problem &problem,
+                           const TargetInfo &target) const final;
+  std::vector<PerfConfig> configs(const Problem &problem,
+                                  const TargetInfo &target) const final;
+  bool isValidConfig(const Problem &problem, const TargetInfo &target,
+                     const PerfConfig &config) const final;
+  double expectedFraction(const Problem &problem,
+                          const TargetInfo &target) const final;
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const final;
+
+private:
+  Transform transform;
+  int64_t maxChannels;
+};
+
+} // namespace tarpon::winograd
+
+#endif // TARPON_LIB_KERNELS_HOST_CONV_WINOGRAD_WINOGRAD_H

@@ -1,0 +1,146 @@
+//===- ReduceKind.cpp - What a reduction computes -------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReduceKind.h"
+
+#include "Common/MathFunctions.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace tarpon;
+
+std::optional<ReduceKind> ReduceKind::get(StringRef op) {
+  int kind = llvm::StringSwitch<int>(op)
+                 .Case("reduce_sum", Sum)
+                 .Case("reduce_mean", Mean)
+                 .Case("reduce_max", Max)
+                 .Case("reduce_min", Min)
+                 .Case("reduce_prod", Prod)
+                 .Case("reduce_l1", L1)
+                 .Case("reduce_l2", L2)
+                 .Case("reduce_sum_square", SumSquare)
+                 .Case("reduce_log_sum", LogSum)
+                 .Case("reduce_log_sum_exp", LogSumExp)
+                 .Default(-1);
+  if (kind < 0)
+    return std::nullopt;
+  return ReduceKind(static_cast<Kind>(kind));
+}
+
+ReduceKind::Values ReduceKind::getNeutral(KernelBuilder &b, Type type) const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (kind == Max)
+    return {b.cstLike(type, -infinity)};
+  if (kind == Min)
+    return {b.cstLike(type, infinity)};
+  if (kind == Prod)
+    return {b.cstLike(type, 1)};
+  // Finite, because the difference of two infinities is not a number.
+  if (kind == LogSumExp)
+    return {b.cstLike(type, std::numeric_limits<float>::lowest()),
+            b.cstLike(type, 0)};
+  return {b.cstLike(type, 0)};
+}
+
+ReduceKind::Values ReduceKind::step(KernelBuilder &b, Value x,
+                                    ValueRange soFar) const {
+  Value acc = soFar.front();
+  switch (kind) {
+  case Sum:
+  case Mean:
+  case LogSum:
+    return {b.addF(acc, x)};
+  case Max:
+    return {b.maxF(x, acc)};
+  case Min:
+    return {b.minF(x, acc)};
+  case Prod:
+    return {b.mulF(acc, x)};
+  case L1:
+    return {b.addF(acc, math::AbsFOp::create(b, x))};
+  case L2:
+  case SumSquare:
+    return {b.fma(x, x, acc)};
+  case LogSumExp:
+    break;
+  }
+  Value one = b.cstLike(x.getType(), 1);
+  return combine(b, soFar, {x, one});
+}
+
+ReduceKind::Values ReduceKind::combine(KernelBuilder &b, ValueRange left,
+                                       ValueRange right) const {
+  switch (kind) {
+  case Max:
+    return {b.maxF(left[0], right[0])};
+  case Min:
+    return {b.minF(left[0], right[0])};
+  case Prod:
+    return {b.mulF(left[0], right[0])};
+  case LogSumExp:
+    break;
+  default:
+    return {b.addF(left[0], right[0])};
+  }
+  // The smaller of the two largest elements is at a distance below the larger;
+  // only its sum has to be scaled.
+  Value difference = b.subF(left[0], right[0]);
+  Value distance = math::AbsFOp::create(b, difference);
+  Value zero = b.cstLike(difference.getType(), 0);
+  Value weight = emitExp(b, b.subF(zero, distance));
+  Value leftWins =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, left[0], right[0]);
+  Value largest = b.select(leftWins, left[0], right[0]);
+  Value ofLargest = b.select(leftWins, left[1], right[1]);
+  Value ofOther = b.select(leftWins, right[1], left[1]);
+  return {largest, b.fma(ofOther, weight, ofLargest)};
+}
+
+ReduceKind::Values ReduceKind::combineLanes(KernelBuilder &b,
+                                            ValueRange vectors) const {
+  Values current(vectors);
+  int64_t lanes = cast<VectorType>(current[0].getType()).getNumElements();
+  while (lanes > 1) {
+    lanes /= 2;
+    SmallVector<int64_t> low, high;
+    for (int64_t i = 0; i < lanes; ++i) {
+      low.push_back(i);
+      high.push_back(lanes + i);
+    }
+    Values lows, highs;
+    for (Value vector : current) {
+      lows.push_back(b.shuffle(vector, vector, low));
+      highs.push_back(b.shuffle(vector, vector, high));
+    }
+    current = combine(b, lows, highs);
+  }
+  for (Value &vector : current)
+    vector = vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
+  return current;
+}
+
+Value ReduceKind::finish(KernelBuilder &b, ValueRange values,
+                         Value inverseCount) const {
+  switch (kind) {
+  case Mean:
+    return b.mulF(values[0], inverseCount);
+  case L2:
+    return math::SqrtOp::create(b, values[0]);
+  case LogSum:
+    return emitLog(b, values[0]);
+  case LogSumExp:
+    return b.addF(values[0], emitLog(b, values[1]));
+  default:
+    return values[0];
+  }
+}

@@ -1,0 +1,57 @@
+//===- ReduceKind.h - What a reduction computes -----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_HOST_REDUCE_REDUCEKIND_H
+#define TARPON_LIB_KERNELS_HOST_REDUCE_REDUCEKIND_H
+
+#include "tarpon/Kernels/Common/KernelBuilder.h"
+
+#include <optional>
+
+namespace tarpon {
+
+/// A reduction on scalars or vectors of f32. One value is folded, two for the
+/// logarithm of a sum of exponentials: the largest element so far, and the sum
+/// relative to it.
+class ReduceKind {
+public:
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  /// The kind of an operation's mnemonic, or none.
+  static std::optional<ReduceKind> get(llvm::StringRef op);
+
+  Values getNeutral(KernelBuilder &b, mlir::Type type) const;
+  /// Folds one more element in.
+  Values step(KernelBuilder &b, mlir::Value x, mlir::ValueRange soFar) const;
+  Values combine(KernelBuilder &b, mlir::ValueRange left,
+                 mlir::ValueRange right) const;
+  /// Combines the lanes, as a fixed tree.
+  Values combineLanes(KernelBuilder &b, mlir::ValueRange vectors) const;
+  /// The result; `inverseCount` has the type of the values.
+  mlir::Value finish(KernelBuilder &b, mlir::ValueRange values,
+                     mlir::Value inverseCount) const;
+
+private:
+  enum Kind : uint8_t {
+    Sum,
+    Mean,
+    Max,
+    Min,
+    Prod,
+    L1,
+    L2,
+    SumSquare,
+    LogSum,
+    LogSumExp
+  };
+  explicit ReduceKind(Kind kind) : kind(kind) {}
+  Kind kind;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_KERNELS_HOST_REDUCE_REDUCEKIND_H

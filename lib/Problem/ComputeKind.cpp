@@ -1,0 +1,52 @@
+//===- ComputeKind.cpp - The type that a problem computes in -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Problem/ComputeKind.h"
+
+#include "tarpon/Problem/ProblemRules.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace tarpon;
+
+ComputeKind tarpon::computeKindOf(const TensorDesc &desc) {
+  if (desc.quantized)
+    return ComputeKind::F32;
+  switch (desc.dtype) {
+  case DType::F32:
+  case DType::F16:
+  case DType::BF16:
+    return ComputeKind::F32;
+  case DType::F64:
+    return ComputeKind::F64;
+  case DType::U64:
+    return ComputeKind::U64;
+  default:
+    return ComputeKind::I64;
+  }
+}
+
+static bool isFloat(ComputeKind kind) {
+  return kind == ComputeKind::F32 || kind == ComputeKind::F64;
+}
+
+ComputeKind tarpon::computeKindOf(const Problem &problem) {
+  ComputeKind kind = computeKindOf(problem.operands.front());
+  ComputeKind resultKind = computeKindOf(problem.result);
+  if (problem.op == "convert" && !isFloat(kind) && isFloat(resultKind))
+    return resultKind;
+  bool isFractional = llvm::StringSwitch<bool>(problem.op)
+                          .Cases({"conv", "matmul", "softmax", "lrn"}, true)
+                          .Cases({"avg_pool", "global_avg_pool"}, true)
+                          .Case("batch_norm", true)
+                          .Default(false);
+  if (const OpRule *rule = findOpRule(problem.op))
+    isFractional = rule->isReal;
+  if (isFractional && kind != ComputeKind::F64)
+    return ComputeKind::F32;
+  return kind;
+}

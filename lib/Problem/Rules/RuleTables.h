@@ -1,0 +1,24 @@
+//===- RuleTables.h - The rules of each area of solvers ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_PROBLEM_RULES_RULETABLES_H
+#define TARPON_LIB_PROBLEM_RULES_RULETABLES_H
+
+#include "tarpon/Problem/ProblemRules.h"
+
+namespace tarpon {
+
+llvm::ArrayRef<OpRule> getConvBackwardRules();
+llvm::ArrayRef<OpRule> getNormRules();
+llvm::ArrayRef<OpRule> getPoolGradientRules();
+llvm::ArrayRef<OpRule> getPoolIndicesRules();
+llvm::ArrayRef<OpRule> getReduceRules();
+llvm::ArrayRef<OpRule> getRecurrentRules();
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_PROBLEM_RULES_RULETABLES_H

@@ -1,0 +1,23 @@
+//===- CommandLine.h - From a command line to a command ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDLINE_H
+#define TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDLINE_H
+
+#include <string_view>
+
+namespace tarpon {
+
+/// Whether `argument` is the name of a sub-command.
+bool isCommand(std::string_view argument);
+
+/// Parses the command line and runs its sub-command. Returns the exit status.
+int runCommandLine(int argc, char **argv);
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDLINE_H

@@ -1,0 +1,124 @@
+//===- CommandLineValues.h - What options may be set to ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Validators for CLI11. For CommandLine.cpp and SharedOptions.cpp, which are
+// compiled with exceptions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDLINEVALUES_H
+#define TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDLINEVALUES_H
+
+#include "NumberRange.h"
+
+#include "tarpon/Runtime/Result.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace tarpon::options {
+
+/// The knobs of a global choice and their values.
+struct OptionValues {
+  const char *name;
+  std::vector<std::string> values;
+};
+
+inline const OptionValues kDevice = {"device", {"hip", "emulated"}};
+inline const OptionValues kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
+inline const OptionValues kLayout = {"layout", {"nchw", "nhwc"}};
+inline const OptionValues kOrder = {"order", {"time", "workspace"}};
+inline const OptionValues kFusion = {"fusion", {"on", "off"}};
+
+inline std::string join(const std::vector<std::string> &values,
+                        const std::string &separator, const std::string &last) {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0)
+      text += i + 1 == values.size() ? last : separator;
+    text += values[i];
+  }
+  return text;
+}
+
+inline std::string checkValue(const OptionValues &knob,
+                              const std::string &value) {
+  if (std::count(knob.values.begin(), knob.values.end(), value))
+    return "";
+  return std::string("unknown ") + knob.name + " '" + value + "', expected " +
+         join(knob.values, ", ", " or ");
+}
+
+/// One value. What is checked stands in the option's type name, where it can be
+/// read.
+inline CLI::Validator isOneOf(const OptionValues &knob) {
+  return CLI::Validator(
+      [&knob](const std::string &text) { return checkValue(knob, text); }, "");
+}
+
+/// Several values that are separated by commas, or pick_global.
+inline CLI::Validator isListOf(const OptionValues &knob) {
+  return CLI::Validator(
+      [&knob](const std::string &text) -> std::string {
+        if (text == "pick_global")
+          return "";
+        std::vector<std::string> seen;
+        std::istringstream stream(text + ",");
+        for (std::string value; std::getline(stream, value, ',');) {
+          std::string error = checkValue(knob, value);
+          if (!error.empty())
+            return error + ", a list of them, or pick_global";
+          if (std::count(seen.begin(), seen.end(), value))
+            return std::string(knob.name) + " '" + value + "' is given twice";
+          seen.push_back(value);
+        }
+        return "";
+      },
+      "");
+}
+
+inline std::string getTypeName(const OptionValues &knob) {
+  return join(knob.values, "|", "|");
+}
+
+inline std::string getListTypeName(const OptionValues &knob) {
+  return join(knob.values, ",", ",") + "|pick_global";
+}
+
+/// How many candidates: two at least, or all.
+inline CLI::Validator isCandidateCount() {
+  return CLI::Validator(
+      [](const std::string &text) -> std::string {
+        int64_t value = 0;
+        if (text == "all" || (parseNumber(text, value) && value >= 2))
+          return "";
+        return "expected a number from 2 on or all, got '" + text + "'";
+      },
+      "");
+}
+
+/// What a parser of the library says of a value.
+template <typename T>
+inline CLI::Validator
+isParsedBy(tarpon::runtime::Result<T> (*parse)(llvm::StringRef)) {
+  return CLI::Validator(
+      [parse](const std::string &text) -> std::string {
+        tarpon::runtime::Result<T> value = parse(text);
+        return value ? "" : value.message();
+      },
+      "");
+}
+
+} // namespace tarpon::options
+
+#endif // TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDLINEVALUES_H

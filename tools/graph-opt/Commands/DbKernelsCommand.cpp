@@ -1,0 +1,39 @@
+//===- DbKernelsCommand.cpp - graph-opt db export-kernels -------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/DbStore.h"
+#include "Messages.h"
+
+#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tarpon {
+
+using namespace runtime;
+using llvm::formatv;
+
+int runDbExportKernels(const DbExportKernelsArguments &arguments) {
+  // Kernels do not depend on the number of threads.
+  Result<TargetInfo> target = getHostTarget(/*threads=*/1, arguments.cpu);
+  if (!target)
+    return fail(target.message());
+  Result<ExportedKernels> exported =
+      exportKernels(*target, KernelCache::defaultDirectory(), arguments.output);
+  if (!exported)
+    return fail(exported.message());
+  if (exported->damaged > 0)
+    remark(count(exported->damaged, "damaged kernel") + " left out");
+  llvm::outs() << formatv("{0}: {1} for {2}, {3} KiB\n", arguments.output,
+                          count(exported->kernels, "kernel"), target->name(),
+                          (exported->bytes + 1023) / 1024);
+  return kSuccess;
+}
+
+} // namespace tarpon

@@ -1,0 +1,44 @@
+//===- SharedOptions.h - Options that several commands have -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For CommandLine.cpp alone. Compiled with exceptions, as CLI11 wants it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_SHAREDOPTIONS_H
+#define TARPON_TOOLS_GRAPH_OPT_COMMANDS_SHAREDOPTIONS_H
+
+#include "Commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tarpon::options {
+
+void addModel(CLI::App *app, std::string &model, const std::string &what);
+void addBatch(CLI::App *app, std::optional<int64_t> &batch);
+void addThreads(CLI::App *app, int64_t &threads);
+void addCpu(CLI::App *app, std::string &cpu);
+void addSeed(CLI::App *app, uint64_t &seed);
+void addMaxError(CLI::App *app, std::optional<double> &maxError,
+                 const std::string &what);
+void addTarget(CLI::App *app, std::string &target, const std::string &purpose);
+void addFindPolicy(CLI::App *app, std::string &mode, std::string &tuning);
+
+/// For every command that tunes.
+void addSearch(CLI::App *app, SearchArguments &search);
+void addTuningTime(CLI::App *app, std::optional<double> &seconds);
+void addFinder(CLI::App *app, FinderArguments &finder);
+void addLogDriver(CLI::App *app, std::string &path);
+void addChoice(CLI::App *app, ModelArguments &model);
+
+} // namespace tarpon::options
+
+#endif // TARPON_TOOLS_GRAPH_OPT_COMMANDS_SHAREDOPTIONS_H

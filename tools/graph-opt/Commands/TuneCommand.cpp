@@ -1,0 +1,159 @@
+//===- TuneCommand.cpp - graph-opt tune -------------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "Files/ModelLoader.h"
+#include "FinderArguments.h"
+#include "Messages.h"
+
+#include "tarpon/Autotune/Search/Find.h"
+#include "tarpon/Driver/Workload.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tarpon {
+
+using namespace runtime;
+using llvm::formatv;
+
+namespace {
+
+class TuneRun {
+public:
+  TuneRun(Finder &finder, const TuneArguments &arguments)
+      : finder(finder),
+        progress(llvm::errs(), Progress::detectStyle(arguments.finder.quiet)) {
+    if (arguments.tuningTime)
+      deadline = Deadline::after(*arguments.tuningTime);
+    finder.setDeadline(deadline);
+    progress.setDeadline(deadline);
+  }
+
+  Status tune(const std::vector<Problem> &problems);
+  void printSummary() const;
+  int64_t countFailed() const { return failed; }
+
+private:
+  Status tune(const Problem &problem);
+  Status fail(const Problem &problem, const std::string &reason);
+
+  Finder &finder;
+  Progress progress;
+  Deadline deadline = Deadline::never();
+  int64_t searched = 0, known = 0, left = 0, failed = 0;
+  /// Why the last problem could not be tuned; empty if it could.
+  std::string lastFailure;
+};
+
+} // namespace
+
+/// One problem that is too large, say, does not end the run; what fails twice
+/// in the same way (no evaluator, a full disk) does.
+Status TuneRun::fail(const Problem &problem, const std::string &reason) {
+  if (reason == lastFailure)
+    return Error{reason};
+  lastFailure = reason;
+  ++failed;
+  progress.remark(problem.key() + " is left out: " + reason);
+  progress.advance(1);
+  return success();
+}
+
+Status TuneRun::tune(const Problem &problem) {
+  int64_t before = finder.getStatistics().measured;
+  FindOptions options;
+  options.tuning = true;
+  Result<std::vector<FoundSolution>> found =
+      finder.findSolutions(problem, options);
+  if (!found)
+    return fail(problem, found.message());
+  lastFailure.clear();
+  if (finder.getStatistics().measured > before) {
+    ++searched;
+    progress.advance(1);
+    return success();
+  }
+  // It took no time, and says nothing of how long the others take.
+  ++known;
+  progress.expect(-1);
+  return success();
+}
+
+Status TuneRun::tune(const std::vector<Problem> &problems) {
+  progress.expect(static_cast<double>(problems.size()));
+  int64_t number = 0;
+  for (const Problem &problem : problems) {
+    ++number;
+    if (deadline.isOver()) {
+      ++left;
+      continue;
+    }
+    progress.setPhase(
+        formatv("{0} of {1}: {2}", number, problems.size(), problem.op));
+    if (Status status = tune(problem); !status)
+      return status;
+  }
+  progress.finish();
+  return success();
+}
+
+void TuneRun::printSummary() const {
+  const SearchStatistics &search = finder.getStatistics();
+  llvm::outs() << formatv("problems: {0} tuned, {1} known already", searched,
+                          known);
+  if (failed)
+    llvm::outs() << formatv(", {0} left out", failed);
+  if (left)
+    llvm::outs() << formatv(", {0} left when the time was over", left);
+  llvm::outs() << formatv("\nsolutions: {0} measured, {1} reused, {2} "
+                          "rejected, {3} dropped early\n",
+                          search.measured, search.reused, search.rejected,
+                          search.dropped);
+  llvm::outs().flush();
+}
+
+/// The first of them each with its line, the others as a number.
+static void reportFaults(const Workload &workload, const std::string &path) {
+  constexpr size_t kMax = 5;
+  for (size_t i = 0; i < std::min(kMax, workload.faults.size()); ++i) {
+    const Workload::Fault &fault = workload.faults[i];
+    remark(path + ":" + std::to_string(fault.line) + ": " + fault.reason);
+  }
+}
+
+int runTune(const TuneArguments &arguments) {
+  if (isPackagePath(arguments.workload))
+    return runTunePackage(arguments);
+  if (!arguments.output.empty() || !arguments.tuningFile.empty() ||
+      arguments.dropCandidates)
+    return failUsage("-o, --tuning-file and --drop-candidates are for "
+                     "packages, and '" +
+                     arguments.workload + "' is none (.tpn)");
+  Result<Workload> workload = readWorkload(arguments.workload);
+  if (!workload)
+    return fail(workload.message());
+  reportFaults(*workload, arguments.workload);
+  FinderOptions options = makeFinderOptions(arguments.finder);
+  // The progress that is shown is that of the whole list.
+  options.quiet = true;
+  Result<std::unique_ptr<Finder>> finder = Finder::create(options);
+  if (!finder)
+    return fail(finder.message());
+  TuneRun run(**finder, arguments);
+  if (Status status = run.tune(workload->problems); !status)
+    return fail(status.message());
+  run.printSummary();
+  if (workload->faults.empty())
+    return run.countFailed() ? kUserError : kSuccess;
+  return fail(formatv("{0}: {1} of {2} lines pose no problem that can be "
+                      "tuned here",
+                      arguments.workload, workload->faults.size(),
+                      workload->lines));
+}
+
+} // namespace tarpon

@@ -1,0 +1,50 @@
+//===- PeakRates.h - What this machine can do at most -----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPH_OPT_REPORTS_PEAKRATES_H
+#define TARPON_TOOLS_GRAPH_OPT_REPORTS_PEAKRATES_H
+
+#include "tarpon/Problem/Problem.h"
+#include "tarpon/Runtime/Result.h"
+#include "tarpon/Targets/Host/KernelCompiler.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace tarpon {
+
+/// The instructions that multiply and add.
+enum class Arithmetic : uint8_t {
+  F32,  ///< fused multiply-add
+  F16,  ///< of GPUs
+  BF16, ///< vdpbf16ps
+  I8,   ///< vpdpbusd
+};
+
+/// "fp32", "fp16", "bf16", "int8".
+llvm::StringRef getArithmeticName(Arithmetic arithmetic);
+
+/// What the best solver of a problem could compute with on this target. Where
+/// the CPU has no instruction for a dtype, that is f32.
+Arithmetic getArithmetic(const Problem &problem, const TargetInfo &target);
+
+/// Rates that no layer can exceed, unless its data were in a cache: 10^9
+/// operations and bytes per second.
+struct PeakRates {
+  std::map<Arithmetic, double> gflops;
+  double gbps = 0;
+};
+
+/// Measures loops that only multiply and add in registers, and one that only
+/// reads memory, on the threads of the target.
+runtime::Result<PeakRates> measurePeakRates(KernelCompiler &compiler,
+                                            const std::set<Arithmetic> &wanted);
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPH_OPT_REPORTS_PEAKRATES_H

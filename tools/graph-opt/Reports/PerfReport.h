@@ -1,0 +1,61 @@
+//===- PerfReport.h - A measured model as a table and as JSON ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPH_OPT_REPORTS_PERFREPORT_H
+#define TARPON_TOOLS_GRAPH_OPT_REPORTS_PERFREPORT_H
+
+#include "CompileReport.h"
+#include "PeakRates.h"
+
+#include "tarpon/Runtime/Measure.h"
+#include "tarpon/Runtime/Package.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// How one layer did.
+struct LayerReport {
+  const runtime::Layer *layer = nullptr;
+  Arithmetic arithmetic = Arithmetic::F32;
+  double medianMs = 0;
+  /// Of the sum of all layers.
+  double share = 0;
+  /// 10^9 operations and bytes per second; a byte counts once, however often
+  /// the kernel reads it.
+  double gflops = 0, gbps = 0;
+  /// Of the peak that binds: the larger of the fractions of both peaks.
+  double fraction = 0;
+  bool computeBound = false;
+};
+
+struct PerfReport {
+  std::string model;
+  const runtime::Package *package = nullptr;
+  /// The GPU that it ran on; "" for the host, and the threads there.
+  std::string device;
+  int64_t threads = 1;
+  /// Of whole runs, without timers between the layers.
+  runtime::Measurement whole;
+  PeakRates peaks;
+  std::vector<LayerReport> layers;
+  /// With --compile-report.
+  std::optional<CompileReport> compiling;
+
+  /// Fills everything of `layers` but the median times and arithmetic.
+  void computeRates();
+  void printTable(llvm::raw_ostream &os) const;
+  std::string toJson() const;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPH_OPT_REPORTS_PERFREPORT_H
