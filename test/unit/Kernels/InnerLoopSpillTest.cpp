@@ -268,7 +268,8 @@ TEST_P(InnerLoopSpill, noOfferedConvolutionSpills) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpus, InnerLoopSpill,
-                         testing::Values("native", "x86-64-v3"),
+                         testing::Values("native", "x86-64-v3",
+                                         "icelake-server"),
                          [](const auto &info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
