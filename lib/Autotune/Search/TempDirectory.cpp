@@ -17,7 +17,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 using namespace tarpon;
 namespace fs = llvm::sys::fs;
@@ -36,17 +39,33 @@ static std::string chooseParent() {
   return parent && *parent ? parent : "/tmp";
 }
 
+/// Whether a folder is this user's, and no link to one: in a folder that all
+/// users write to, others may have made it to have something removed.
+static bool isOwnFolder(const std::string &path) {
+  struct stat info;
+  return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+         info.st_uid == geteuid();
+}
+
+/// Follows no link, even where a folder is exchanged for one meanwhile:
+/// libstdc++ sees to that since GCC 12 (its bug 104161), LLVM's
+/// remove_directories does not.
+static void removeFolder(const std::string &path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
 /// Names are "tarpon-<process id>-XXXXXX", see ProcessId.h.
 static void removeOrphans(const std::string &parent) {
   std::error_code error;
-  for (fs::directory_iterator it(parent, error), end; it != end && !error;
-       it.increment(error)) {
+  for (fs::directory_iterator it(parent, error, /*follow_symlinks=*/false), end;
+       it != end && !error; it.increment(error)) {
     llvm::StringRef name = llvm::sys::path::filename(it->path());
     if (!name.consume_front(kPrefix))
       continue;
     llvm::StringRef owner = name.rsplit('-').first;
-    if (isProcessGone(owner))
-      (void)fs::remove_directories(it->path());
+    if (isProcessGone(owner) && isOwnFolder(it->path()))
+      removeFolder(it->path());
   }
 }
 
@@ -60,4 +79,4 @@ runtime::Result<std::unique_ptr<TempDirectory>> TempDirectory::create() {
   return std::unique_ptr<TempDirectory>(new TempDirectory(path));
 }
 
-TempDirectory::~TempDirectory() { (void)fs::remove_directories(path); }
+TempDirectory::~TempDirectory() { removeFolder(path); }

@@ -14,6 +14,8 @@
 #include "gtest/gtest.h"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,4 +79,57 @@ TEST(TempDirectoryTest, IsRemovedAtTheEndOrByTheNextRun) {
   EXPECT_TRUE(llvm::sys::fs::is_directory(path));
   auto next = TempDirectory::create();
   EXPECT_FALSE(llvm::sys::fs::exists(path));
+}
+
+/// Where the folders of killed runs lie, and what one of them would be called.
+static std::filesystem::path getOrphanPath() {
+  auto directory = TempDirectory::create();
+  EXPECT_TRUE(directory) << directory.message();
+  std::filesystem::path parent = std::filesystem::path((*directory)->file("x"))
+                                     .parent_path()
+                                     .parent_path();
+  return parent /
+         ("tarpon-" + runAndKill([] { return getProcessId(); }) + "-planted");
+}
+
+/// Anybody may plant a link of such a name in a folder that all users write to.
+TEST(TempDirectoryTest, LinksOfThatNameAreNotFollowed) {
+  namespace fs = std::filesystem;
+  std::string home = testing::TempDir() + "tarpon-home-XXXXXX";
+  ASSERT_TRUE(mkdtemp(home.data()));
+  std::ofstream(home + "/thesis") << "two years";
+  fs::path link = getOrphanPath();
+  fs::create_directory_symlink(home, link);
+  auto next = TempDirectory::create();
+  EXPECT_TRUE(fs::exists(home + "/thesis"));
+  EXPECT_TRUE(fs::is_symlink(link));
+  fs::remove(link);
+  fs::remove_all(home);
+}
+
+/// Links within a folder that is removed are removed, not followed.
+TEST(TempDirectoryTest, LinksWithinAreNotFollowed) {
+  namespace fs = std::filesystem;
+  std::string home = testing::TempDir() + "tarpon-home-XXXXXX";
+  ASSERT_TRUE(mkdtemp(home.data()));
+  std::ofstream(home + "/thesis") << "two years";
+  fs::path orphan = getOrphanPath();
+  fs::create_directory(orphan);
+  fs::create_directory_symlink(home, orphan / "link");
+  auto next = TempDirectory::create();
+  EXPECT_FALSE(fs::exists(orphan));
+  EXPECT_TRUE(fs::exists(home + "/thesis"));
+  fs::remove_all(home);
+}
+
+TEST(TempDirectoryTest, FoldersOfOtherUsersStay) {
+  namespace fs = std::filesystem;
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can make a folder of another user's";
+  fs::path foreign = getOrphanPath();
+  fs::create_directory(foreign);
+  ASSERT_EQ(chown(foreign.c_str(), 12345, 12345), 0);
+  auto next = TempDirectory::create();
+  EXPECT_TRUE(fs::exists(foreign));
+  fs::remove_all(foreign);
 }
