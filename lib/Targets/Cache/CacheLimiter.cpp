@@ -28,8 +28,8 @@ namespace {
 class UsageFile {
 public:
   explicit UsageFile(const std::string &root)
-      : descriptor(open((root + "/usage").c_str(), O_RDWR | O_CREAT | O_CLOEXEC,
-                        0666)) {
+      : descriptor(open((root + "/usage").c_str(),
+                        O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
     if (descriptor >= 0)
       while (flock(descriptor, LOCK_EX) != 0 && errno == EINTR)
         continue;

@@ -5,8 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One file per digest: magic, SHA-256 of the rest, the size of the contents,
-// and the contents, compressed with zstd where LLVM has it.
+// One file per digest: magic, SHA-256 of the digest and the rest, the size of
+// the contents, and the contents, compressed with zstd where LLVM has it. The
+// digest is hashed too, so that one kernel's file is damaged in place of
+// another's.
+//
+// A kernel runs as the user who loads it, so that whoever can write to the
+// cache can run code as that user. Nothing is taken from files and folders that
+// belong to, or can be written by, anybody but this user and root.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +21,7 @@
 #include "tarpon/Runtime/Sha256.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Compression.h"
@@ -27,6 +34,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace tarpon;
@@ -40,7 +50,7 @@ namespace {
 /// How the contents are stored.
 enum Encoding : char { Plain = 'p', Zstd = 'z' };
 
-constexpr StringLiteral kMagic = "tarponk1";
+constexpr StringLiteral kMagic = "tarponk2";
 constexpr size_t kChecksumBytes = 32;
 /// Behind the checksum: the encoding and the size of the decoded contents.
 constexpr size_t kBodyHeaderBytes = 1 + sizeof(uint64_t);
@@ -59,8 +69,12 @@ static StringRef asText(ArrayRef<uint8_t> bytes) {
   return StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size());
 }
 
-/// The file's text for these contents.
-static std::string encode(ArrayRef<char> contents) {
+static std::array<uint8_t, 32> getChecksum(StringRef digest, StringRef body) {
+  return runtime::Sha256().update(digest).update(body).finish();
+}
+
+/// The text of the file of that digest for these contents.
+static std::string encode(StringRef digest, ArrayRef<char> contents) {
   StringRef stored(contents.data(), contents.size());
   SmallVector<uint8_t, 0> packed;
   Encoding encoding = Plain;
@@ -74,17 +88,18 @@ static std::string encode(ArrayRef<char> contents) {
   std::string body(1, encoding);
   body += StringRef(size, sizeof(size));
   body += stored;
-  return (kMagic + asText(runtime::Sha256().update(body).finish()) + body)
-      .str();
+  return (kMagic + asText(getChecksum(digest, body)) + body).str();
 }
 
-/// The contents of a file's text, or none if it is damaged.
-static std::optional<std::vector<char>> decode(StringRef text) {
+/// The contents of the text of the file of that digest, or none if it is
+/// damaged.
+static std::optional<std::vector<char>> decode(StringRef digest,
+                                               StringRef text) {
   if (text.size() < kHeaderBytes || !text.consume_front(kMagic))
     return std::nullopt;
   StringRef checksum = text.take_front(kChecksumBytes);
   StringRef body = text.drop_front(kChecksumBytes);
-  std::array<uint8_t, 32> actual = runtime::Sha256().update(body).finish();
+  std::array<uint8_t, 32> actual = getChecksum(digest, body);
   if (std::memcmp(checksum.data(), actual.data(), kChecksumBytes) != 0)
     return std::nullopt;
 
@@ -105,6 +120,19 @@ static std::optional<std::vector<char>> decode(StringRef text) {
 }
 
 //===----------------------------------------------------------------------===//
+// Trust
+//===----------------------------------------------------------------------===//
+
+/// Why code must not be taken from a file or folder; "" if it may be.
+static std::string findDistrust(const struct stat &info) {
+  if (info.st_uid != geteuid() && info.st_uid != 0)
+    return "belongs to user " + std::to_string(info.st_uid);
+  if (info.st_mode & (S_IWGRP | S_IWOTH))
+    return "can be written by other users";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
 // The folder
 //===----------------------------------------------------------------------===//
 
@@ -116,15 +144,18 @@ static SmallString<128> getPath(StringRef directory, StringRef digest) {
 }
 
 /// Writes to a temporary name beside `path` and renames. Nothing is synced: a
-/// file that a power failure cut short fails its checksum.
+/// file that a power failure cut short fails its checksum. Folders and file are
+/// this user's alone, whatever the umask.
 static std::error_code writeAtomically(StringRef path, StringRef text) {
-  if (std::error_code error =
-          sys::fs::create_directories(sys::path::parent_path(path)))
+  if (std::error_code error = sys::fs::create_directories(
+          sys::path::parent_path(path), /*IgnoreExisting=*/true,
+          sys::fs::owner_all))
     return error;
   int descriptor;
   SmallString<128> temporary;
-  if (std::error_code error = sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp",
-                                                        descriptor, temporary))
+  if (std::error_code error = sys::fs::createUniqueFile(
+          path + ".%%%%%%%%.tmp", descriptor, temporary, sys::fs::OF_None,
+          sys::fs::owner_read | sys::fs::owner_write))
     return error;
   std::error_code error;
   {
@@ -163,21 +194,53 @@ std::string KernelCache::defaultDirectory() {
   return path.str().str();
 }
 
+bool KernelCache::isTrusted() const {
+  struct stat info;
+  // A folder that is not there yet will be this user's.
+  if (stat(directory.c_str(), &info) != 0)
+    return true;
+  return !reportDistrust(directory, findDistrust(info));
+}
+
+bool KernelCache::reportDistrust(StringRef path,
+                                 const std::string &reason) const {
+  if (reason.empty())
+    return false;
+  if (!reportedDistrust.exchange(true))
+    errs() << "remark: kernels are not taken from '" << path << "', which "
+           << reason << " and could run code as this user\n";
+  return true;
+}
+
 std::optional<std::vector<char>>
 KernelCache::read(const std::string &digest) const {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file =
-      MemoryBuffer::getFile(getPath(directory, digest), /*IsText=*/false,
-                            /*RequiresNullTerminator=*/false,
-                            /*IsVolatile=*/true);
+  if (!isTrusted())
+    return std::nullopt;
+  SmallString<128> path = getPath(directory, digest);
+  // Non-blocking, so that a pipe is refused, not waited for.
+  int descriptor =
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0)
+    return std::nullopt;
+  auto closer = make_scope_exit([&] { close(descriptor); });
+  struct stat info;
+  if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) ||
+      reportDistrust(path, findDistrust(info)))
+    return std::nullopt;
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getOpenFile(
+      descriptor, path, info.st_size, /*RequiresNullTerminator=*/false,
+      /*IsVolatile=*/true);
   if (!file)
     return std::nullopt;
-  return decode((*file)->getBuffer());
+  return decode(digest, (*file)->getBuffer());
 }
 
 void KernelCache::write(const std::string &digest,
                         const std::vector<char> &bytes) {
+  if (!isTrusted())
+    return;
   std::error_code error =
-      writeAtomically(getPath(directory, digest), encode(bytes));
+      writeAtomically(getPath(directory, digest), encode(digest, bytes));
   if (!error || reportedFailure.exchange(true))
     return;
   errs() << "remark: cannot write to the kernel cache '" << directory

@@ -22,6 +22,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <mutex>
 
 using namespace llvm;
@@ -32,13 +35,20 @@ LLD_HAS_DRIVER(elf)
 
 namespace {
 
-/// A folder of this process's own that is removed with all it holds.
+/// A folder of this process's own that is removed with all it holds. Nobody
+/// else may exchange an object in it for another: its mode is 0700.
 class TemporaryFolder {
 public:
-  TemporaryFolder() { error = sys::fs::createUniqueDirectory("tarpon", path); }
+  TemporaryFolder() {
+    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
+    sys::path::append(path, "tarpon-XXXXXX");
+    if (!mkdtemp(const_cast<char *>(path.c_str())))
+      error = std::error_code(errno, std::generic_category());
+  }
   ~TemporaryFolder() {
+    std::error_code ignored;
     if (!error)
-      sys::fs::remove_directories(path);
+      std::filesystem::remove_all(path.c_str(), ignored);
   }
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;

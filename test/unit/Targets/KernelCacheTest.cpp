@@ -12,7 +12,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +98,80 @@ TEST_F(KernelCacheTest, FailureToWriteIsReportedOnce) {
       << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
   EXPECT_FALSE(cache.read(digest));
+}
+
+static int getMode(const fs::path &path) {
+  return static_cast<int>(fs::status(path).permissions());
+}
+
+TEST_F(KernelCacheTest, IsOfThisUserAloneWhateverTheUmask) {
+  mode_t before = umask(0);
+  KernelCache(folder / "new").write(digest, bytes);
+  umask(before);
+  for (const fs::directory_entry &entry :
+       fs::recursive_directory_iterator(folder))
+    EXPECT_EQ(getMode(entry), entry.is_directory() ? 0700 : 0600) << entry;
+}
+
+TEST_F(KernelCacheTest, AKernelIsNoneInPlaceOfAnother) {
+  KernelCache cache(folder);
+  cache.write("0123aaaa", {'a'});
+  cache.write("0123bbbb", {'b'});
+  fs::path place = folder / "kernels" / "01";
+  fs::rename(place / "0123aaaa", place / "0123bbbb");
+  EXPECT_FALSE(cache.read("0123bbbb"));
+}
+
+TEST_F(KernelCacheTest, WhatOthersCanWriteToIsNotRead) {
+  KernelCache(folder).write(digest, bytes);
+  fs::path file = findFile();
+  for (int mode : {0620, 0602}) {
+    ASSERT_EQ(chmod(file.c_str(), mode), 0);
+    KernelCache cache(folder);
+    testing::internal::CaptureStderr();
+    EXPECT_FALSE(cache.read(digest));
+    EXPECT_FALSE(cache.read(digest));
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "remark: kernels are not taken from '" + file.string() +
+                  "', which can be written by other users and could run code "
+                  "as this user\n");
+    // It is compiled and written anew, to a file of this user's.
+    cache.write(digest, bytes);
+    EXPECT_EQ(cache.read(digest), bytes);
+  }
+  ASSERT_EQ(chmod(folder.c_str(), 0770), 0);
+  KernelCache cache(folder);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(cache.read(digest));
+  cache.write("other", bytes);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "remark: kernels are not taken from '" + folder.string() +
+                "', which can be written by other users and could run code as "
+                "this user\n");
+  EXPECT_EQ(findFile(), file);
+  ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
+  EXPECT_EQ(KernelCache(folder).read(digest), bytes);
+}
+
+TEST_F(KernelCacheTest, LinksAndFilesOfOthersAreNotRead) {
+  KernelCache cache(folder);
+  cache.write(digest, bytes);
+  fs::path file = findFile(), elsewhere = folder / "elsewhere";
+  fs::rename(file, elsewhere);
+  fs::create_symlink(elsewhere, file);
+  EXPECT_FALSE(cache.read(digest));
+  fs::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  EXPECT_FALSE(cache.read(digest));
+  fs::remove(file);
+  fs::rename(elsewhere, file);
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can make a file of another user's";
+  ASSERT_EQ(chown(file.c_str(), 12345, 12345), 0);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(cache.read(digest));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("which belongs to user 12345"));
 }
 
 TEST_F(KernelCacheTest, ProcessesDoNotDisturbEachOther) {

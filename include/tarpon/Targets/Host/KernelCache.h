@@ -8,6 +8,8 @@
 #ifndef TARPON_TARGETS_HOST_KERNELCACHE_H
 #define TARPON_TARGETS_HOST_KERNELCACHE_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <atomic>
 #include <optional>
 #include <string>
@@ -18,6 +20,11 @@ namespace tarpon {
 /// A folder of checksummed files, named by a digest of everything that made
 /// them. Safe for many threads and processes: files are written to temporary
 /// names and renamed. A damaged file counts as absent and is replaced.
+///
+/// Folders are made with mode 0700 and files with 0600. A file counts as
+/// absent, and a folder as empty and read-only, if it belongs to, or can be
+/// written by, anybody but this user and root; the first one is named in a
+/// remark on stderr.
 ///
 /// This is the bare folder, which grows without bound; programs use
 /// openKernelCache of LayeredKernelCache.h.
@@ -36,8 +43,13 @@ public:
   virtual void write(const std::string &digest, const std::vector<char> &bytes);
 
 private:
+  bool isTrusted() const;
+  /// Whether there is a reason; a remark says it.
+  bool reportDistrust(llvm::StringRef path, const std::string &reason) const;
+
   std::string directory;
   std::atomic<bool> reportedFailure = false;
+  mutable std::atomic<bool> reportedDistrust = false;
 };
 
 } // namespace tarpon
