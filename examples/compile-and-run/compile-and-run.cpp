@@ -1,5 +1,6 @@
 // usage: compile-and-run MODEL.onnx PACKAGE.tpn
-// Compiles a model with one input, keeps the package, and runs it on an image of ones.
+// Compiles a model with one input, keeps the package, and runs it on an image
+// of ones.
 #include <tarpon/Tarpon.h>
 
 #include <algorithm>
@@ -29,5 +30,6 @@ int main(int argc, char **argv) {
   if (!ran)
     return fail(ran.message());
   auto best = std::max_element(scores.begin(), scores.end());
-  std::printf("class %td has the highest score, %g\n", best - scores.begin(), *best);
+  std::printf("class %td has the highest score, %g\n", best - scores.begin(),
+              *best);
 }
