@@ -7,6 +7,7 @@
 
 #include "Bases.h"
 
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace tarpon;
@@ -45,7 +46,11 @@ enum Mode : int64_t {
 Result<std::vector<EpilogueStep>>
 driver::makeActivation(int64_t mode, double alpha, double beta, double gamma) {
   using Steps = std::vector<EpilogueStep>;
-  switch (mode) {
+  if (mode < PassThrough || mode > Elu)
+    return Error{llvm::formatv("the activation mode {0} is not supported, "
+                               "expected 0 to 9",
+                               mode)};
+  switch (static_cast<Mode>(mode)) {
   case PassThrough:
     return Steps{};
   case Logistic:
@@ -73,11 +78,8 @@ driver::makeActivation(int64_t mode, double alpha, double beta, double gamma) {
     return Steps{{"leaky_relu", -1, false, {{"alpha", {alpha}}}}};
   case Elu:
     return Steps{{"elu", -1, false, {{"alpha", {alpha}}}}};
-  default:
-    return Error{llvm::formatv("the activation mode {0} is not supported, "
-                               "expected 0 to 9",
-                               mode)};
   }
+  llvm_unreachable("unknown activation mode");
 }
 
 static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {

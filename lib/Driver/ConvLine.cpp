@@ -30,9 +30,18 @@ static llvm::StringRef getBase(DType dtype) {
     return "convbfp16";
   case DType::I8:
     return "convint8";
-  default:
-    llvm_unreachable("a dtype that MIOpen's driver has no base for");
+  case DType::F64:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::Bool:
+    break;
   }
+  llvm_unreachable("MIOpen's driver has no base for this dtype");
 }
 
 std::string tarpon::printConvLine(const ConvDescription &conv,

@@ -12,6 +12,7 @@
 #include "mlir/IR/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <cstring>
 
@@ -57,9 +58,13 @@ SmallVector<int64_t> readInts(ElementsAttr attr) {
   case DType::I64:
   case DType::U64:
     return widen<int64_t>(bytes);
-  default:
-    llvm_unreachable("not an integer constant");
+  case DType::F32:
+  case DType::F16:
+  case DType::BF16:
+  case DType::F64:
+    break;
   }
+  llvm_unreachable("not an integer constant");
 }
 
 Value OnnxNode::Graph::lookup(StringRef name) {

@@ -18,6 +18,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 
@@ -70,9 +71,14 @@ static std::optional<float> defaultAlpha(Act activation) {
     return 0.01f;
   case Act::HardSigmoid:
     return 0.2f;
-  default:
+  case Act::Sigmoid:
+  case Act::Tanh:
+  case Act::Relu:
+  case Act::Softsign:
+  case Act::Softplus:
     return std::nullopt;
   }
+  llvm_unreachable("unknown activation");
 }
 
 static std::optional<float> defaultBeta(Act activation) {
@@ -83,9 +89,17 @@ static std::optional<float> defaultBeta(Act activation) {
     return 1.0f;
   case Act::HardSigmoid:
     return 0.5f;
-  default:
+  case Act::Sigmoid:
+  case Act::Tanh:
+  case Act::Relu:
+  case Act::LeakyRelu:
+  case Act::ThresholdedRelu:
+  case Act::Elu:
+  case Act::Softsign:
+  case Act::Softplus:
     return std::nullopt;
   }
+  llvm_unreachable("unknown activation");
 }
 
 /// The activations of all directions. Parameters are listed for those that take

@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <cstring>
 #include <limits>
@@ -260,9 +261,18 @@ Finiteness checkFinite(DType dtype, ArrayRef<char> bytes) {
     return checkFinite<uint16_t>(bytes, uint16_t(0x7f80));
   case DType::F64:
     return checkFinite<uint64_t>(bytes, 0x7ff0000000000000ull);
-  default:
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::Bool:
     return Finiteness::Finite;
   }
+  llvm_unreachable("unknown dtype");
 }
 
 } // namespace tarpon

@@ -10,6 +10,7 @@
 #include "tarpon/Problem/ProblemRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace tarpon;
 
@@ -25,12 +26,20 @@ ComputeKind tarpon::computeKindOf(const TensorDesc &desc) {
     return ComputeKind::F64;
   case DType::U64:
     return ComputeKind::U64;
-  default:
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::Bool:
     return ComputeKind::I64;
   }
+  llvm_unreachable("unknown dtype");
 }
 
-static bool isFloat(ComputeKind kind) {
+bool tarpon::isFloat(ComputeKind kind) {
   return kind == ComputeKind::F32 || kind == ComputeKind::F64;
 }
 

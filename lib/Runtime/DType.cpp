@@ -46,6 +46,11 @@ int64_t dtypeBytes(DType dtype) {
   return kDTypes[static_cast<size_t>(dtype)].bytes;
 }
 
+bool isFloat(DType dtype) {
+  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
+         dtype == DType::F64;
+}
+
 std::string_view dtypeName(DType dtype) {
   return kDTypes[static_cast<size_t>(dtype)].name;
 }

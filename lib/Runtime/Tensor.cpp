@@ -79,11 +79,6 @@ static float bellShaped(uint64_t bits) {
   return static_cast<float>(sum - 2 * 0xffff) * 0x1p-17f;
 }
 
-static bool isFloat(DType dtype) {
-  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
-         dtype == DType::F64;
-}
-
 void fillRandom(HostTensor &tensor, uint64_t seed) {
   SplitMix64 generator(seed);
   auto width = static_cast<size_t>(dtypeBytes(tensor.dtype));

@@ -19,6 +19,8 @@ namespace tarpon {
 /// only.
 enum class ComputeKind : uint8_t { F32, F64, I64, U64 };
 
+bool isFloat(ComputeKind kind);
+
 /// The kind for elements of `desc` on their own.
 ComputeKind computeKindOf(const TensorDesc &desc);
 /// The kind of a problem: that of operand 0, but f32 where the op defines its

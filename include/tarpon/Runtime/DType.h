@@ -35,6 +35,10 @@ enum class DType : uint8_t {
 /// Size of one element in bytes.
 int64_t dtypeBytes(DType dtype);
 
+/// Whether elements are floating-point numbers, of any width. A quantised
+/// tensor's are not: they are stored as integers.
+bool isFloat(DType dtype);
+
 /// The spelling used in files and messages: "f32", "bf16", "u8", "bool", ...
 std::string_view dtypeName(DType dtype);
 

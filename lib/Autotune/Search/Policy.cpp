@@ -7,6 +7,8 @@
 
 #include "tarpon/Autotune/Search/Policy.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -27,9 +29,18 @@ static double getEpsilon(DType dtype) {
     return 0x1p-10;
   case DType::BF16:
     return 0x1p-7;
-  default:
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::Bool:
     return 0;
   }
+  llvm_unreachable("unknown dtype");
 }
 
 /// Multiply-adds per element of a result.

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace mlir;
 using namespace tarpon;
 using tarpon::runtime::DType;
@@ -76,16 +78,13 @@ VectorType KernelBuilder::vec(Type element, int64_t lanes) {
 }
 
 Type KernelBuilder::storageType(DType dtype) {
-  switch (dtype) {
-  case DType::F32:
+  if (dtype == DType::F32)
     return getF32Type();
-  case DType::F16:
+  if (dtype == DType::F16)
     return getF16Type();
-  case DType::F64:
+  if (dtype == DType::F64)
     return getF64Type();
-  default:
-    return getIntegerType(8 * runtime::dtypeBytes(dtype));
-  }
+  return getIntegerType(8 * runtime::dtypeBytes(dtype));
 }
 
 Value KernelBuilder::cst(int64_t value) {
@@ -308,9 +307,16 @@ Type KernelBuilder::computeType(DType dtype) {
   case DType::U64:
   case DType::Bool:
     return getI64Type();
-  default:
+  case DType::F32:
+  case DType::F16:
+  case DType::BF16:
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
     return getF32Type();
   }
+  llvm_unreachable("unknown dtype");
 }
 
 static bool isSignedInteger(DType dtype) {
@@ -417,7 +423,10 @@ Value KernelBuilder::widen(DType dtype, Value stored) {
   case DType::U32:
   case DType::Bool:
     return arith::ExtUIOp::create(*this, type, stored);
-  default: {
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16: {
     // 8- and 16-bit integers, by way of i32, from which vectors convert in one
     // instruction.
     Type wide = withLanesOf(type, getI32Type());
@@ -427,6 +436,7 @@ Value KernelBuilder::widen(DType dtype, Value stored) {
     return arith::SIToFPOp::create(*this, type, extended);
   }
   }
+  llvm_unreachable("unknown dtype");
 }
 
 /// The bits of f32 rounded to bf16, to nearest even, NaN staying NaN.
@@ -463,7 +473,10 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
   case DType::U32:
   case DType::Bool:
     return arith::TruncIOp::create(*this, storage, value);
-  default: {
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16: {
     unsigned bits = 8 * runtime::dtypeBytes(dtype);
     bool isSigned = isSignedInteger(dtype);
     double low = isSigned ? -double(1ll << (bits - 1)) : 0;
@@ -483,6 +496,7 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
     return arith::TruncIOp::create(*this, storage, integer);
   }
   }
+  llvm_unreachable("unknown dtype");
 }
 
 /// The type that is loaded and stored for a dtype: 16-bit floats travel as

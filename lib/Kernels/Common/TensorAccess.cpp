@@ -19,18 +19,9 @@ using namespace tarpon;
 // Conversion
 //===----------------------------------------------------------------------===//
 
-static bool isFloatDType(DType dtype) {
-  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
-         dtype == DType::F64;
-}
-
 static bool isUnsignedDType(DType dtype) {
   return dtype == DType::U8 || dtype == DType::U16 || dtype == DType::U32 ||
          dtype == DType::U64 || dtype == DType::Bool;
-}
-
-static bool isFloatKind(ComputeKind kind) {
-  return kind == ComputeKind::F32 || kind == ComputeKind::F64;
 }
 
 /// `scalar`, or a vector of as many lanes as `like` has.
@@ -72,8 +63,8 @@ static Value loadInteger(KernelBuilder &b, DType dtype, Value pointer,
 
 Value tarpon::emitLoad(KernelBuilder &b, DType dtype, ComputeKind kind,
                        Value pointer, int64_t lanes, Value mask) {
-  if (!isFloatKind(kind)) {
-    assert(!isFloatDType(dtype) && "floats are not computed with as integers");
+  if (!isFloat(kind)) {
+    assert(!isFloat(dtype) && "floats are not computed with as integers");
     return loadInteger(b, dtype, pointer, lanes, mask);
   }
   Type element = computeTypeOf(b, kind);
@@ -132,9 +123,9 @@ static void storeInteger(KernelBuilder &b, DType dtype, Value value,
 
 void tarpon::emitStore(KernelBuilder &b, DType dtype, ComputeKind kind,
                        Value value, Value pointer, Value mask) {
-  if (isFloatDType(dtype)) {
+  if (isFloat(dtype)) {
     Type element = b.computeType(dtype);
-    if (isFloatKind(kind))
+    if (isFloat(kind))
       value = castFloat(b, value, element);
     else if (kind == ComputeKind::U64)
       value = arith::UIToFPOp::create(b, withLanesOf(value, element), value);
@@ -142,12 +133,12 @@ void tarpon::emitStore(KernelBuilder &b, DType dtype, ComputeKind kind,
       value = arith::SIToFPOp::create(b, withLanesOf(value, element), value);
     return b.storeConverted(dtype, value, pointer, mask);
   }
-  if (isFloatKind(kind) && dtype == DType::Bool) {
+  if (isFloat(kind) && dtype == DType::Bool) {
     Value isSet = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, value,
                                         b.cstLike(value.getType(), 0));
     value =
         arith::ExtUIOp::create(b, withLanesOf(value, b.getI64Type()), isSet);
-  } else if (isFloatKind(kind)) {
+  } else if (isFloat(kind)) {
     value = floatToInteger(b, dtype, value);
   }
   storeInteger(b, dtype, value, pointer, mask);
@@ -222,7 +213,7 @@ void BoundTensor::store(KernelBuilder &b, ArrayRef<Value> indices,
   Value pointer = pointerTo(b, offsetOf(b, indices));
   if (!quantized)
     return emitStore(b, dtype, kind, value, pointer);
-  if (!isFloatKind(kind))
+  if (!isFloat(kind))
     value = arith::SIToFPOp::create(b, b.getF32Type(), value);
   value = castFloat(b, value, b.getF32Type());
   b.storeConverted(

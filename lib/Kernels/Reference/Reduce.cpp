@@ -29,9 +29,7 @@ struct Reduction {
 
   Reduction(LaunchBuilder &launch, const Problem &problem,
             ArrayRef<int64_t> axes);
-  bool isFloat() const {
-    return kind == ComputeKind::F32 || kind == ComputeKind::F64;
-  }
+  bool isFloat() const { return tarpon::isFloat(kind); }
   SmallVector<Value> getSizes(KernelBuilder &b) const;
   SmallVector<Value> openDims(ArrayRef<Value> place) const;
   /// Whether x is larger.

@@ -20,11 +20,6 @@ using Shape = OpRule::Shape;
 // Parts
 //===----------------------------------------------------------------------===//
 
-static bool isFloat(const TensorDesc &desc) {
-  return desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
-         desc.dtype == DType::BF16 || desc.dtype == DType::F64;
-}
-
 /// Root operands `first` to `last` have that shape.
 static std::string checkParameters(const Problem &problem, int first, int last,
                                    ArrayRef<int64_t> shape) {
@@ -33,7 +28,7 @@ static std::string checkParameters(const Problem &problem, int first, int last,
     if (ArrayRef(desc.shape) != shape)
       return formatv("{0} has a parameter of {1}, expected {2}", problem.op,
                      printShape(desc.shape), printShape(shape));
-    if (!isFloat(desc))
+    if (!isFloat(desc.dtype))
       return formatv("{0} has a parameter that is not of floats", problem.op);
   }
   return "";
@@ -162,7 +157,7 @@ static std::string inferLayerNorm(const Problem &problem,
       return formatv("layer_norm has a parameter of {0} that does not "
                      "broadcast to what is normalised",
                      printShape(desc.shape));
-    if (!isFloat(desc))
+    if (!isFloat(desc.dtype))
       return "layer_norm has a parameter that is not of floats";
   }
   std::fill(shape.begin() + axis, shape.end(), 1);

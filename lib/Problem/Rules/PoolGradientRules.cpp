@@ -26,11 +26,6 @@ using namespace tarpon;
 using llvm::formatv;
 using Shape = OpRule::Shape;
 
-static bool isFloat(const TensorDesc &desc) {
-  return desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
-         desc.dtype == DType::BF16 || desc.dtype == DType::F64;
-}
-
 /// What the operands must be for a forward pool of dx to give dy's shape.
 static std::string checkOperands(const Problem &problem, const Shape &pooled) {
   for (const TensorDesc &desc :
@@ -38,7 +33,7 @@ static std::string checkOperands(const Problem &problem, const Shape &pooled) {
     if (ArrayRef(desc.shape) != ArrayRef<int64_t>(pooled))
       return formatv("{0} has an operand of {1}, expected {2}", problem.op,
                      printShape(desc.shape), printShape(pooled));
-  if (!isFloat(problem.operands[0]) || problem.operands[0].quantized)
+  if (!isFloat(problem.operands[0].dtype) || problem.operands[0].quantized)
     return formatv("{0} has a gradient that is not of floats", problem.op);
   if (problem.rootOperands == 2 && problem.operands[1].dtype != DType::I64 &&
       problem.operands[1].dtype != DType::I32)

@@ -22,10 +22,8 @@ static bool isInteger(DType dtype) {
   return dtype == DType::I32 || dtype == DType::I64;
 }
 
-static bool isFloat(const TensorDesc &desc) {
-  return !desc.quantized &&
-         (desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
-          desc.dtype == DType::BF16 || desc.dtype == DType::F64);
+static bool isRealFloat(const TensorDesc &desc) {
+  return !desc.quantized && isFloat(desc.dtype);
 }
 
 /// The shapes that the operands have, from those of the first two.
@@ -87,7 +85,7 @@ static std::string inferRecurrent(const Problem &problem,
     if (ArrayRef(operand.shape) != ArrayRef<int64_t>(shape))
       return formatv("{0} has an operand of {1}, expected {2}", problem.op,
                      printShape(operand.shape), printShape(shape));
-    if (index == 2 ? !isInteger(operand.dtype) : !isFloat(operand))
+    if (index == 2 ? !isInteger(operand.dtype) : !isRealFloat(operand))
       return formatv("{0} has operand {1} of the wrong type", problem.op,
                      index);
     if (operand.layout.kind != Layout::NCHW)

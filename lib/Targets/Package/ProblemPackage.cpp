@@ -132,11 +132,6 @@ static Problem chooseScales(Problem problem) {
 // Contents
 //===----------------------------------------------------------------------===//
 
-static bool isFloat(DType dtype) {
-  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
-         dtype == DType::F64;
-}
-
 /// The random bytes of a constant operand. fillRandom's floats lie in (-1, 1)
 /// with a standard deviation of 0.29.
 static Result<std::vector<char>> makeConstant(const Problem &problem,

@@ -17,6 +17,7 @@
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -119,7 +120,14 @@ static void storeElement(DType dtype, double value, char *element) {
     return put(static_cast<int64_t>(value));
   case DType::U64:
     return put(static_cast<uint64_t>(value));
-  default:
+  case DType::F32:
+  case DType::F16:
+  case DType::BF16:
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::Bool:
     runtime::storeFromFloat(dtype, static_cast<float>(value), element);
   }
 }
@@ -387,9 +395,18 @@ double test::getTolerance(const Problem &problem,
   case DType::F32:
   case DType::F64:
     return largest * computed + 1e-6;
-  default:
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::Bool:
     return 0;
   }
+  llvm_unreachable("unknown dtype");
 }
 
 static std::string compareOne(const std::vector<double> &actual,

@@ -14,6 +14,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <nlohmann/json.hpp>
@@ -97,9 +98,13 @@ static llvm::StringRef getEmulatedArch(const GpuTarget &gpu) {
     return "rdna3";
   case MatrixFamily::RDNA4:
     return "rdna4";
-  default:
+  case MatrixFamily::None:
+  case MatrixFamily::All:
+  case MatrixFamily::CDNA2:
+  case MatrixFamily::CDNA4:
     return "";
   }
+  llvm_unreachable("unknown family of matrix instructions");
 }
 
 /// Those that it knows.

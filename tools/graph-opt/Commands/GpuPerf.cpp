@@ -11,6 +11,8 @@
 
 #include "tarpon/Solver/GpuTarget.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <algorithm>
 
 namespace tarpon {
@@ -30,9 +32,18 @@ static Arithmetic getGpuArithmetic(const Layer &layer) {
   case DType::I8:
   case DType::U8:
     return Arithmetic::I8;
-  default:
+  case DType::F32:
+  case DType::F64:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::Bool:
     return Arithmetic::F32;
   }
+  llvm_unreachable("unknown dtype");
 }
 
 static PeakRates getPeaks(const GpuTarget &gpu) {

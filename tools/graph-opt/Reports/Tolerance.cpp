@@ -103,11 +103,6 @@ Tolerance getOnnxTolerance() {
 // Comparison
 //===----------------------------------------------------------------------===//
 
-static bool isFloat(DType dtype) {
-  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
-         dtype == DType::F64;
-}
-
 /// |got - expected|; infinite where they differ in kind.
 static double getError(double got, double expected) {
   if (got == expected || (std::isnan(got) && std::isnan(expected)))

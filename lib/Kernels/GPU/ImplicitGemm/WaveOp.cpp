@@ -8,6 +8,7 @@
 #include "WaveOp.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
 
@@ -41,7 +42,8 @@ static DType getMatrixDType(DType dtype) {
   return dtype == DType::U8 ? DType::I8 : dtype;
 }
 
-static MatrixElement getElement(DType dtype) {
+/// The instructions' name for a dtype, if there are instructions for it.
+static std::optional<MatrixElement> getElement(DType dtype) {
   switch (dtype) {
   case DType::F16:
     return MatrixElement::F16;
@@ -49,16 +51,27 @@ static MatrixElement getElement(DType dtype) {
     return MatrixElement::BF16;
   case DType::F32:
     return MatrixElement::F32;
-  default:
+  case DType::I8:
     return MatrixElement::I8;
+  case DType::F64:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::Bool:
+    return std::nullopt;
   }
+  llvm_unreachable("unknown dtype");
 }
 
 /// How the target's instruction of that shape lies in the lanes.
 static const MatrixLayout *findLayout(const GpuTarget &gpu,
                                       const MatrixInstruction &instruction) {
   bool isWmma = gpu.matrixUnit == MatrixUnit::Wmma;
-  MatrixElement input = getElement(instruction.dtype);
+  std::optional<MatrixElement> input = getElement(instruction.dtype);
   MatrixElement output =
       input == MatrixElement::I8 ? MatrixElement::I32 : MatrixElement::F32;
   for (const MatrixLayout &layout : kMatrixLayouts)

@@ -252,12 +252,17 @@ static int64_t getValueBits(const Problem &problem) {
   case DType::I64:
   case DType::U64:
     return static_cast<int64_t>(value);
-  default:
+  case DType::F32:
+  case DType::F16:
+  case DType::BF16:
+  case DType::I8:
+  case DType::U8:
+  case DType::I16:
+  case DType::U16:
     break;
   }
   // Integers truncate what quantisation has not rounded.
-  bool isInteger = runtime::dtypeBytes(desc.dtype) <= 2 &&
-                   desc.dtype != DType::F16 && desc.dtype != DType::BF16;
+  bool isInteger = !isFloat(desc.dtype);
   runtime::storeFromFloat(
       desc.dtype, static_cast<float>(isInteger ? std::trunc(value) : value),
       reinterpret_cast<char *>(&bits));

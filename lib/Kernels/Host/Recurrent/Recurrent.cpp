@@ -79,7 +79,7 @@ struct StartKernel {
 
 } // namespace
 
-static bool isFloat(const TensorDesc &desc) {
+static bool isVectorizableFloat(const TensorDesc &desc) {
   return !desc.quantized && isVectorizable(desc);
 }
 
@@ -105,12 +105,12 @@ Applicability Recurrent::isApplicable(const Problem &problem,
   if (!problem.operands[1].constant)
     return Applicability::no("needs constant recurrent weights");
   for (auto [index, operand] : llvm::enumerate(problem.operands))
-    if (index != 2 && !isFloat(operand))
+    if (index != 2 && !isVectorizableFloat(operand))
       return Applicability::no("needs operands of f32, f16 or bf16");
   DType lengths = problem.operands[2].dtype;
   if (lengths != DType::I32 && lengths != DType::I64)
     return Applicability::no("needs lengths of i32 or i64");
-  if (!isFloat(problem.result) || !problem.epilogue.empty())
+  if (!isVectorizableFloat(problem.result) || !problem.epilogue.empty())
     return Applicability::no("needs a result of f32, f16 or bf16 without an "
                              "epilogue");
   Layer layer(problem);

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <limits>
 
@@ -89,7 +90,12 @@ ReduceKind::Values ReduceKind::combine(KernelBuilder &b, ValueRange left,
     return {b.mulF(left[0], right[0])};
   case LogSumExp:
     break;
-  default:
+  case Sum:
+  case Mean:
+  case L1:
+  case L2:
+  case SumSquare:
+  case LogSum:
     return {b.addF(left[0], right[0])};
   }
   // The smaller of the two largest elements is at a distance below the larger;
@@ -140,7 +146,13 @@ Value ReduceKind::finish(KernelBuilder &b, ValueRange values,
     return emitLog(b, values[0]);
   case LogSumExp:
     return b.addF(values[0], emitLog(b, values[1]));
-  default:
+  case Sum:
+  case Max:
+  case Min:
+  case Prod:
+  case L1:
+  case SumSquare:
     return values[0];
   }
+  llvm_unreachable("unknown kind of reduction");
 }

@@ -16,6 +16,8 @@
 #include "Lanes.h"
 #include "Translator.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 namespace tarpon::emulator {
 
 /// Elements of the result; waves have a multiple of 32 lanes, which the
@@ -71,9 +73,14 @@ Handler pickInteger(Elem elem) {
     return Run<std::conditional_t<isSigned, int32_t, uint32_t>>::handler;
   case Elem::I64:
     return Run<std::conditional_t<isSigned, int64_t, uint64_t>>::handler;
-  default:
+  case Elem::I1:
+  case Elem::F16:
+  case Elem::BF16:
+  case Elem::F32:
+  case Elem::F64:
     return nullptr;
   }
+  llvm_unreachable("unknown element type");
 }
 
 /// The same for floats.
@@ -88,9 +95,14 @@ Handler pickFloat(Elem elem) {
     return Run<float>::handler;
   case Elem::F64:
     return Run<double>::handler;
-  default:
+  case Elem::I1:
+  case Elem::I8:
+  case Elem::I16:
+  case Elem::I32:
+  case Elem::I64:
     return nullptr;
   }
+  llvm_unreachable("unknown element type");
 }
 
 template <typename Op>

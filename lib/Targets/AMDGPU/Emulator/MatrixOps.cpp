@@ -18,6 +18,8 @@
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -184,9 +186,13 @@ static std::optional<MatrixElement> getElement(Elem elem) {
     return MatrixElement::I8;
   case Elem::I32:
     return MatrixElement::I32;
-  default:
+  case Elem::I1:
+  case Elem::I16:
+  case Elem::I64:
+  case Elem::F64:
     return std::nullopt;
   }
+  llvm_unreachable("unknown element type");
 }
 
 static Handler pickMatrix(const MatrixLayout &layout) {
@@ -199,9 +205,11 @@ static Handler pickMatrix(const MatrixLayout &layout) {
                                                 : runMatrix<BFloat, float>;
   case MatrixElement::F32:
     return runMatrix<float, float>;
-  default:
+  case MatrixElement::I8:
+  case MatrixElement::I32:
     return runIntegerMatrix;
   }
+  llvm_unreachable("unknown element of matrices");
 }
 
 static MatrixPlan makePlan(const MatrixLayout &layout) {
