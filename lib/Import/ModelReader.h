@@ -23,7 +23,7 @@ namespace tarpon {
 /// All of what is supported is there from the first of these on. Older models
 /// pass if each of their operators has not changed since (see OpTable.cpp).
 constexpr int64_t minOpset = 7;
-constexpr int64_t maxOpset = 21;
+constexpr int64_t maxOpset = 24;
 
 /// A model whose graph is well formed: its opset is supported, every value has
 /// one definition, which stands before its uses. Nothing is known yet of the

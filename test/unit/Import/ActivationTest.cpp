@@ -51,6 +51,26 @@ TEST(Activation, Gelu) {
   EXPECT_THAT(importModel(fast), HasSubstr("tarpon.gelu_tanh %"));
 }
 
+TEST(Activation, SwishOfTheNewestOpset) {
+  TestModel plain(24), steep(24);
+  plain.input("x", {2}).node("Swish", "x", "y");
+  EXPECT_THAT(importModel(plain), AllOf(HasSubstr("tarpon.swish"),
+                                        HasSubstr("alpha = 1.000000e+00")));
+  steep.input("x", {2}).node("Swish", "x", "y").attr("alpha", 1.5f);
+  EXPECT_THAT(importModel(steep), HasSubstr("alpha = 1.500000e+00"));
+  TestModel old(23);
+  old.input("x", {2}).node("Swish", "x", "y");
+  EXPECT_THAT(old.output("y").error(),
+              HasSubstr("the operator is not supported in opset 23, only in 24 "
+                        "to 24"));
+}
+
+TEST(Activation, Mish) {
+  TestModel model(18);
+  model.input("x", {2}).node("Mish", "x", "y");
+  EXPECT_THAT(importModel(model), HasSubstr("tarpon.mish %"));
+}
+
 TEST(Activation, Celu) {
   TestModel model;
   model.input("x", {2}).node("Celu", "x", "y").attr("alpha", 0.0f);

@@ -147,9 +147,9 @@ TEST(ModelFile, NoGraph) {
 }
 
 TEST(ModelFile, Opset) {
-  TestModel newer(22);
+  TestModel newer(25);
   EXPECT_EQ(relu(newer.input("x", {1})).error(),
-            "MODEL: opset 22 is not supported; expected 7 to 21\n");
+            "MODEL: opset 25 is not supported; expected 7 to 24\n");
   TestModel none;
   none.getProto().clear_opset_import();
   EXPECT_EQ(relu(none.input("x", {1})).error(),
@@ -157,7 +157,7 @@ TEST(ModelFile, Opset) {
   TestModel old(5);
   EXPECT_EQ(relu(old.input("x", {1})).error(),
             "Relu node 'n' in MODEL: the operator is not supported in opset 5, "
-            "only in 6 to 21\n");
+            "only in 6 to 24\n");
 }
 
 TEST(ModelFile, ImportsTheCheckedInModels) {

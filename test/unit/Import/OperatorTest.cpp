@@ -178,6 +178,13 @@ TEST(Pool, ReduceMeanOverSpace) {
                                         HasSubstr("-> tensor<1x3xf32>")));
 }
 
+TEST(Pool, GlobalMax) {
+  TestModel model;
+  model.input("x", {1, 3, 4, 5}).node("GlobalMaxPool", "x", "y");
+  EXPECT_THAT(importModel(model), AllOf(HasSubstr("tarpon.global_max_pool"),
+                                        HasSubstr("-> tensor<1x3x1x1xf32>")));
+}
+
 //===----------------------------------------------------------------------===//
 // Elementwise
 //===----------------------------------------------------------------------===//
@@ -219,6 +226,24 @@ TEST(Elementwise, Activations) {
     TestModel model(14);
     model.input("x", {2}).node(op, "x", "y");
     EXPECT_THAT(importModel(model), HasSubstr(printed));
+  }
+}
+
+/// Of attributes that newer opsets have added, none is ignored.
+TEST(Opsets, NewAttributesAreRefused) {
+  TestModel cast(24);
+  cast.input("x", {2}).node("Cast", "x", "y").attr("to", 10);
+  cast.attr("round_mode", "down");
+  EXPECT_THAT(cast.output("y").error(),
+              HasSubstr("unknown attribute 'round_mode'"));
+  for (auto [op, attribute] : {std::pair("DequantizeLinear", "output_dtype"),
+                               std::pair("QuantizeLinear", "precision")}) {
+    TestModel model(23);
+    model.input("x", {2}).floats("s", {}, {0.5f});
+    model.node(op, "x s", "y").attr(attribute, 1);
+    EXPECT_THAT(
+        model.output("y").error(),
+        HasSubstr("unknown attribute '" + std::string(attribute) + "'"));
   }
 }
 
