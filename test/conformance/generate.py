@@ -4,16 +4,18 @@
 
 usage: generate.py --output DIR
 
-The cases come from the Python package onnx.backend.test as Debian ships it.
-Each becomes DIR/NAME/model.onnx with DIR/NAME/test_data_set_0/*.pb, in the
-layout that every ONNX backend reads. Cases with a node outside OPERATORS are
-left out. Nothing is written again while DIR is up to date.
+The cases come from the Python package onnx.backend.test as Debian ships it, and
+from cases.py. Each becomes DIR/NAME/model.onnx with DIR/NAME/test_data_set_0/*.pb,
+in the layout that every ONNX backend reads. Cases with a node that
+lib/Import/OpTable.cpp does not list are left out; an operator of that table
+without a case is an error. Nothing is written again while DIR is up to date.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 import warnings
@@ -22,26 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-# What the importer promises, and so what it is tested on.
-OPERATORS = frozenset(
-    """
-    Add AveragePool BatchNormalization Cast Clip Concat Constant
-    ConstantOfShape Conv ConvTranspose DequantizeLinear Div Dropout Flatten Gemm
-    GlobalAveragePool HardSwish Identity LRN LeakyRelu MatMul MatMulInteger
-    MaxPool MaxUnpool Mul Pad QLinearMatMul QuantizeLinear Relu Reshape Sigmoid Softmax
-    Squeeze Sub
-    Sum Transpose Unsqueeze
-    Gather Shape Slice
-    DepthToSpace Resize SpaceToDepth Upsample
-    Abs Ceil Celu Cos Elu Erf Exp Floor Gelu Log Max Mean Min Mish
-    Neg PRelu Pow Reciprocal Round Selu Sign Sin Softplus Softsign Sqrt Swish Tanh ThresholdedRelu
-    ArgMax ArgMin GroupNormalization InstanceNormalization LayerNormalization
-    LogSoftmax MeanVarianceNormalization ReduceL1 ReduceL2 ReduceLogSum
-    ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
-    ReduceSumSquare
-    GRU LSTM RNN
-    """.split()
-)
+# The table of all operators that the importer knows.
+OP_TABLE = Path(__file__).resolve().parents[2] / "lib/Import/OpTable.cpp"
+OWN_CASES = Path(__file__).with_name("cases.py")
 
 # numpy 1.24 removed these names, which onnx 1.12 still uses.
 NUMPY_ALIASES = {
@@ -70,6 +55,14 @@ def collect():
         from onnx.backend.test.case import node
 
         return node.collect_testcases(None)
+
+
+def known_operators() -> set[str]:
+    """The operators that the importer knows."""
+    names = set(re.findall(r'^ *\{"(\w+)", ', OP_TABLE.read_text(), re.MULTILINE))
+    if not names:
+        raise SystemExit(f"generate.py: found no operators in {OP_TABLE}")
+    return names
 
 
 def operators(graph) -> set[str]:
@@ -126,21 +119,29 @@ def up_to_date(stamp: Path) -> bool:
     if not stamp.exists():
         return False
     written = stamp.stat().st_mtime
-    sources = (__file__, onnx.__file__)
+    sources = (__file__, onnx.__file__, OP_TABLE, OWN_CASES)
     return all(os.path.getmtime(path) < written for path in sources)
 
 
 def generate(output: Path) -> str:
     """Writes all cases below `output` and returns the line that counts them."""
+    from cases import own_cases
+
     # Some names occur twice; the last case counts, as in the onnx package.
-    chosen, skipped = {}, Counter()
-    cases = collect()
+    known = known_operators()
+    chosen, skipped, used = {}, Counter(), set()
+    cases = own_cases() + collect()
     for case in cases:
-        foreign = operators(case.model.graph) - OPERATORS
+        names = operators(case.model.graph)
+        foreign = names - known
         if foreign:
             skipped.update(foreign)
         else:
             chosen[case.name] = case
+            used |= names
+    if known - used:
+        missing = ", ".join(sorted(known - used))
+        raise SystemExit(f"generate.py: no case uses {missing}: add one to cases.py")
 
     scratch = output.with_name(output.name + ".tmp")
     shutil.rmtree(scratch, ignore_errors=True)

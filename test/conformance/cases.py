@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Node tests of operators that the installed onnx package does not know yet.
+
+They are made as ONNX's own are: random inputs, and the definition of the operator
+in numpy. A newer package's cases of the same name take precedence.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, helper
+
+
+@dataclass
+class Case:
+    """What generate.py reads of onnx's own cases."""
+
+    name: str
+    model: Any
+    data_sets: list[tuple[list[np.ndarray], list[np.ndarray]]]
+
+
+def make_case(
+    name: str,
+    operator: str,
+    opset: int,
+    inputs: dict[str, np.ndarray],
+    output: np.ndarray,
+    **attributes: Any,
+) -> Case:
+    """A model of one node, with one data set."""
+
+    def describe(name: str, value: np.ndarray):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape)
+
+    node = helper.make_node(operator, list(inputs), ["y"], **attributes)
+    infos = [describe(*item) for item in inputs.items()]
+    graph = helper.make_graph([node], name, infos, [describe("y", output)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    values = [value.astype(np.float32) for value in inputs.values()]
+    return Case(name, model, [(values, [output.astype(np.float32)])])
+
+
+def erf(x: np.ndarray) -> np.ndarray:
+    return np.vectorize(math.erf)(x)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def activation_cases(random: np.random.Generator) -> list[Case]:
+    x = random.standard_normal((3, 4, 5)).astype(np.float32).astype(np.float64)
+    cubic = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    exact = 0.5 * x * (1 + erf(x / math.sqrt(2)))
+    fast = 0.5 * x * (1 + np.tanh(cubic))
+    mish = x * np.tanh(np.log1p(np.exp(x)))
+    given = {"x": x}
+    return [
+        make_case("test_gelu_default", "Gelu", 20, given, exact),
+        make_case("test_gelu_tanh", "Gelu", 20, given, fast, approximate="tanh"),
+        make_case("test_mish", "Mish", 18, given, mish),
+        make_case("test_mish_opset22", "Mish", 22, given, mish),
+        make_case("test_swish_default", "Swish", 24, given, x * sigmoid(x)),
+        make_case("test_swish_alpha", "Swish", 24, given, x * sigmoid(1.7 * x), alpha=1.7),
+    ]
+
+
+def group_normalization(
+    opset: int, name: str, epsilon: float, random: np.random.Generator
+) -> Case:
+    """Scale and bias are one for each channel since opset 21, before that one for
+    each group."""
+    batch, channels, groups = 3, 6, 2
+    x = random.standard_normal((batch, channels, 4, 5)).astype(np.float32)
+    count = channels if opset >= 21 else groups
+    scale, bias = random.standard_normal((2, count)).astype(np.float32)
+    grouped = x.astype(np.float64).reshape(batch, groups, -1)
+    mean = grouped.mean(axis=-1, keepdims=True)
+    variance = grouped.var(axis=-1, keepdims=True)
+    normal = ((grouped - mean) / np.sqrt(variance + epsilon)).reshape(x.shape)
+
+    def per_channel(values: np.ndarray) -> np.ndarray:
+        return np.repeat(values, channels // count).reshape(1, channels, 1, 1)
+
+    return make_case(
+        name,
+        "GroupNormalization",
+        opset,
+        {"x": x, "scale": scale, "bias": bias},
+        normal * per_channel(scale) + per_channel(bias),
+        num_groups=groups,
+        epsilon=epsilon,
+    )
+
+
+def own_cases() -> list[Case]:
+    """All of them, the same in every run."""
+    random = np.random.default_rng(0)
+    return [
+        *activation_cases(random),
+        group_normalization(18, "test_group_normalization_per_group", 1e-5, random),
+        group_normalization(21, "test_group_normalization_example", 1e-5, random),
+        group_normalization(21, "test_group_normalization_epsilon", 1e-2, random),
+    ]
