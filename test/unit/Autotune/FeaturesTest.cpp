@@ -122,7 +122,13 @@ TEST_F(FeaturesTest, KindsTellWhatModelsDescribe) {
 
 TEST_F(FeaturesTest, TheRooflineIsTheLargerOfBothBounds) {
   double cycles = getRooflineCycles(problem, target);
-  EXPECT_GE(cycles, problem.flops() / (4.0 * target.lanes()) * 0.999);
+  double arithmetic = problem.flops() / (4.0 * target.lanes());
+  double memory = problem.bytes() / 8.0;
+  ASSERT_GT(arithmetic, memory);
+  EXPECT_DOUBLE_EQ(cycles, arithmetic);
+  TargetInfo many = target;
+  many.threads = 1000;
+  EXPECT_DOUBLE_EQ(getRooflineCycles(problem, many), memory);
   TargetInfo two = target;
   two.threads = 2;
   EXPECT_LT(getRooflineCycles(problem, two), cycles);
