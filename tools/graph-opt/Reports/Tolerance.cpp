@@ -7,6 +7,7 @@
 
 #include "Tolerance.h"
 
+#include "tarpon/Autotune/Search/AccuracyBudget.h"
 #include "tarpon/Problem/Problem.h"
 
 #include "llvm/Support/Format.h"
@@ -26,12 +27,6 @@ using namespace runtime;
 /// Errors are summed up over millions of elements, of which the worst counts,
 /// and functions such as exp amplify them.
 static constexpr double kReorderingFactor = 16;
-
-/// Relative L2 distances from fp32. Over the models of models/ and both
-/// layouts, on generated inputs, the largest seen are 0.001, 0.0075 and 0.052.
-static constexpr double kBudgetFP16 = 0.005;
-static constexpr double kBudgetBF16 = 0.03;
-static constexpr double kBudgetInt8 = 0.1;
 
 /// The distance from 1 to the next bf16.
 static constexpr double kEpsilonBF16 = 0x1p-7;
@@ -79,13 +74,13 @@ Tolerance getReferenceTolerance(const Package &package,
   std::vector<Problem> problems = getProblems(package);
   // A value next to a rounding boundary may fall to either side of it.
   if (std::any_of(problems.begin(), problems.end(), isQuantized))
-    tolerance.relativeL2 = kBudgetInt8;
+    tolerance.relativeL2 = policy::kInt8Budget.allowed;
   else if (package.dtype == "fp16")
-    tolerance.relativeL2 = kBudgetFP16;
+    tolerance.relativeL2 = policy::kFp16Budget.allowed;
   else if (package.dtype == "bf16")
-    tolerance.relativeL2 = kBudgetBF16;
+    tolerance.relativeL2 = policy::kBf16Budget.allowed;
   else if (package.dtype == "int8")
-    tolerance.relativeL2 = kBudgetInt8;
+    tolerance.relativeL2 = policy::kInt8Budget.allowed;
   else
     tolerance = getReorderingTolerance(problems);
   return tolerance;
