@@ -7,6 +7,8 @@
 
 #include "tarpon/Passes/Passes.h"
 
+#include "tarpon/IR/Locations.h"
+
 #include "mlir/IR/PatternMatch.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -18,19 +20,6 @@ namespace tarpon {
 #define GEN_PASS_DEF_LOWERTOLAUNCHESPASS
 #include "tarpon/Passes/Passes.h.inc"
 } // namespace tarpon
-
-/// The first name in a location, or "".
-static StringRef getLocationName(Location location) {
-  StringRef name;
-  location->walk([&](Location inner) {
-    auto named = dyn_cast<NameLoc>(inner);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName();
-    return WalkResult::interrupt();
-  });
-  return name;
-}
 
 namespace {
 

@@ -34,7 +34,7 @@ namespace tarpon {
 namespace {
 
 /// The values that a tensor takes; 0 is always among them.
-struct TensorRange {
+struct Interval {
   float low = 0, high = 0;
 
   void include(float value) {
@@ -53,7 +53,7 @@ static float makeScale(float extent, float steps) {
 
 /// u8, asymmetric, with an exact 0.
 static quant::UniformQuantizedType makeActivationType(MLIRContext *context,
-                                                      TensorRange range) {
+                                                      Interval range) {
   float scale = makeScale(range.high - range.low, 255);
   int64_t zeroPoint =
       std::clamp(std::nearbyint(-range.low / scale), 0.f, 255.f);
@@ -63,7 +63,7 @@ static quant::UniformQuantizedType makeActivationType(MLIRContext *context,
 }
 
 /// The range that a type covers.
-static TensorRange getRange(quant::UniformQuantizedType type) {
+static Interval getRange(quant::UniformQuantizedType type) {
   auto real = [&](int64_t stored) {
     return static_cast<float>(type.getScale() * (stored - type.getZeroPoint()));
   };
@@ -295,7 +295,7 @@ private:
         !std::isfinite(attr[0]) || !std::isfinite(attr[1]))
       return emitError() << " needs an attribute " << kRangeAttrName
                          << " of two numbers, the lower one first";
-    TensorRange range;
+    Interval range;
     range.include(attr[0]);
     range.include(attr[1]);
     return Type(makeActivationType(context, range));
@@ -322,7 +322,7 @@ private:
   Type getCommonElement(ArrayRef<Value> operands) {
     if (llvm::all_equal(llvm::map_range(operands, getElement)))
       return getElement(operands.front());
-    TensorRange range;
+    Interval range;
     for (Value operand : operands) {
       if (auto type =
               dyn_cast<quant::UniformQuantizedType>(getElement(operand))) {

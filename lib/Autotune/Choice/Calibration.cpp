@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Choice/Calibration.h"
 
+#include "tarpon/IR/Locations.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Runtime/Measure.h"
@@ -31,19 +32,6 @@ using runtime::Result;
 // The tensors that have ranges
 //===----------------------------------------------------------------------===//
 
-/// The first name in a location, or what stands in for it.
-static std::string getName(Location location, const std::string &otherwise) {
-  std::string name = otherwise;
-  location->walk([&](Location inner) {
-    auto named = dyn_cast<NameLoc>(inner);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName().str();
-    return WalkResult::interrupt();
-  });
-  return name;
-}
-
 static std::vector<FusedOp> getFusedOps(func::FuncOp function) {
   std::vector<FusedOp> ops;
   function.walk([&](FusedOp op) { ops.push_back(op); });
@@ -55,9 +43,10 @@ static std::vector<std::string> getTensorNames(func::FuncOp function) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     names.push_back("argument " + std::to_string(i));
-  for (auto [index, op] : llvm::enumerate(getFusedOps(function)))
-    names.push_back(
-        getName(op.getRoot()->getLoc(), "op " + std::to_string(index)));
+  for (auto [index, op] : llvm::enumerate(getFusedOps(function))) {
+    std::string name = getLocationName(op.getRoot()->getLoc()).str();
+    names.push_back(name.empty() ? "op " + std::to_string(index) : name);
+  }
   return names;
 }
 

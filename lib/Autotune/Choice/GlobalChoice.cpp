@@ -31,8 +31,6 @@ using runtime::EvaluationRequest;
 using runtime::Result;
 using runtime::Status;
 
-static const GlobalChoice kReferenceChoice = {"fp32", "nchw", "on"};
-
 std::vector<GlobalChoice>
 tarpon::enumerateChoices(const std::vector<std::string> &dtypes,
                          const std::vector<std::string> &layouts,

@@ -23,8 +23,6 @@ using runtime::HostTensor;
 using runtime::Instance;
 using runtime::Result;
 
-static const GlobalChoice kReferenceChoice = {"fp32", "nchw", "on"};
-
 /// The user's, if there can be one.
 static std::unique_ptr<Journal> openHostJournal(const TargetInfo &target) {
   JournalContext context = JournalContext::forTarget(target);

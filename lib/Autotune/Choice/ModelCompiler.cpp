@@ -7,6 +7,7 @@
 
 #include "ModelCompiler.h"
 
+#include "tarpon/IR/Locations.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Passes/Pipelines.h"
@@ -28,19 +29,6 @@ using runtime::Status;
 // Diagnostics
 //===----------------------------------------------------------------------===//
 
-/// The name of the layer that a location speaks of, or "".
-static std::string getLayerName(Location location) {
-  std::string name;
-  location->walk([&](Location inner) {
-    auto named = dyn_cast<NameLoc>(inner);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName().str();
-    return WalkResult::interrupt();
-  });
-  return name;
-}
-
 ErrorCapture::ErrorCapture(MLIRContext *context,
                            std::function<void(std::string)> onRemark)
     : onRemark(std::move(onRemark)),
@@ -48,7 +36,8 @@ ErrorCapture::ErrorCapture(MLIRContext *context,
 }
 
 void ErrorCapture::handle(Diagnostic &diagnostic) {
-  std::string name = "'" + getLayerName(diagnostic.getLocation()) + "'";
+  std::string name =
+      "'" + getLocationName(diagnostic.getLocation()).str() + "'";
   std::string text = diagnostic.str();
   // The importer's own messages name the node already.
   if (name != "''" && !StringRef(text).contains(name))
@@ -96,7 +85,7 @@ collectProblems(func::FuncOp function) {
   function.walk([&](FusedOp op) {
     Problem problem = getProblem(op);
     if (known.insert(problem.key()).second)
-      problems.emplace_back(getLayerName(op.getRoot()->getLoc()),
+      problems.emplace_back(getLocationName(op.getRoot()->getLoc()).str(),
                             std::move(problem));
   });
   return problems;
@@ -167,7 +156,7 @@ ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
     auto known = solutions.find(key);
     if (known == solutions.end()) {
       Result<Solution> solution =
-          solve(problem, getLayerName(op.getRoot()->getLoc()));
+          solve(problem, getLocationName(op.getRoot()->getLoc()).str());
       if (!solution) {
         problemError = solution.message();
         return failure();

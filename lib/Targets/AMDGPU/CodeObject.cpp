@@ -9,6 +9,7 @@
 
 #include "GpuLowering.h"
 
+#include "tarpon/IR/DiagnosticLog.h"
 #include "tarpon/Targets/Linker.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -58,26 +59,6 @@ void tarpon::registerGpuKernelDialects(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 // To machine code
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Collects what MLIR complains about, so that it becomes an error's text.
-class DiagnosticCollector {
-public:
-  explicit DiagnosticCollector(MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) {
-          if (text.empty())
-            text = diagnostic.str();
-        }) {}
-
-  const std::string &getText() const { return text; }
-
-private:
-  std::string text;
-  ScopedDiagnosticHandler handler;
-};
-
-} // namespace
 
 static Result<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(const GpuTarget &target) {
@@ -138,10 +119,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
                                               const GpuTarget &target,
                                               llvm::CodeGenFileType type) {
-  DiagnosticCollector diagnostics(module.getContext());
+  DiagnosticLog diagnostics(module.getContext());
   auto fail = [&](const llvm::Twine &what) {
     return Error{("kernel module '" + module.getName() + "' " + what + ": " +
-                  diagnostics.getText())
+                  diagnostics.getFirst())
                      .str()};
   };
   if (Operation *op = findLibraryCall(module))

@@ -13,6 +13,7 @@
 
 #include "KernelCodegen.h"
 
+#include "tarpon/IR/DiagnosticLog.h"
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -46,29 +47,12 @@ using runtime::Result;
 
 namespace {
 
-/// Collects what MLIR complains about, so that it becomes an error's text.
-class DiagnosticCollector {
-public:
-  explicit DiagnosticCollector(MLIRContext &context)
-      : handler(&context, [this](Diagnostic &diagnostic) {
-          if (!text.empty())
-            text += "; ";
-          text += diagnostic.str();
-        }) {}
-
-  const std::string &getText() const { return text; }
-
-private:
-  std::string text;
-  ScopedDiagnosticHandler handler;
-};
-
 /// A context and the kernel in it.
 class EmittedKernel {
 public:
   EmittedKernel(const KernelSource &kernel, const TargetInfo &target)
       : context(makeRegistry(), MLIRContext::Threading::DISABLED),
-        diagnostics(context) {
+        diagnostics(&context) {
     context.loadAllAvailableDialects();
     module = ModuleOp::create(UnknownLoc::get(&context));
     KernelBuilder builder(*module, kernel.symbol, target);
@@ -79,7 +63,7 @@ public:
 
   ModuleOp getModule() { return *module; }
   bool isValid() const { return valid; }
-  const std::string &getDiagnostics() const { return diagnostics.getText(); }
+  std::string getDiagnostics() const { return diagnostics.getAll(); }
 
 private:
   static DialectRegistry makeRegistry() {
@@ -93,7 +77,7 @@ private:
   }
 
   MLIRContext context;
-  DiagnosticCollector diagnostics;
+  DiagnosticLog diagnostics;
   OwningOpRef<ModuleOp> module;
   bool valid = false;
 };

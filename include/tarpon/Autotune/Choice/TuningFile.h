@@ -37,6 +37,9 @@ struct GlobalChoice {
   std::string name() const;
 };
 
+/// The choice that the accuracy of the others is measured against.
+inline const GlobalChoice kReferenceChoice;
+
 /// The values that one quantised tensor takes on the calibration inputs.
 struct TensorRange {
   std::string name;

@@ -1,0 +1,36 @@
+//===- DiagnosticLog.h - Diagnostics as text --------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_IR_DIAGNOSTICLOG_H
+#define TARPON_IR_DIAGNOSTICLOG_H
+
+#include "mlir/IR/Diagnostics.h"
+
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// Keeps the diagnostics that are emitted in a context while it lives, instead
+/// of printing them, so that they become an error's text. For one thread.
+class DiagnosticLog {
+public:
+  explicit DiagnosticLog(mlir::MLIRContext *context);
+
+  /// The first diagnostic, or "".
+  std::string getFirst() const;
+  /// All of them, with "; " between.
+  std::string getAll() const;
+
+private:
+  std::vector<std::string> texts;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_IR_DIAGNOSTICLOG_H
