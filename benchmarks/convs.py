@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares Tarpon's convolutions with those of oneDNN and ONNX Runtime.
 
-Shapes: benchmarks/problems/convs.txt. Every round lets each contestant run in
-turn on the same cores; what is told is the median of all samples. Buffers
-rotate over 8 MiB for all alike. Tarpon: nhwc, constant filter, bias and the
-layer's activation, every config of every solver raced within --tuning-time;
-winners are kept in build/benchmarks and only measured the next time. oneDNN:
-layouts and algorithm of its own choice, reorders not counted. ONNX Runtime:
-see ort_conv.py; its fp32 times hold what it reorders at the model's border.
-int8 is u8 activations and s8 weights, for 64 channels and more. The numbers go
-to benchmarks/results/convs-tTHREADS.json.
+Shapes: benchmarks/problems/convs.txt. In every round each contestant runs in
+turn on the same cores; the result is the median of all samples. Buffers rotate
+over 8 MiB for all. Tarpon: nhwc, constant filter, bias and the layer's
+activation, every config of every solver raced within --tuning-time; winners are
+kept in build/benchmarks and only measured the next time. oneDNN: its own choice
+of layouts and algorithm, without reorders. ONNX Runtime: see ort_conv.py; its
+fp32 times include what it reorders at the model's border. int8 is u8 activations
+and s8 weights, from 64 channels on. Writes benchmarks/results/convs-tTHREADS.json.
 """
 
 from __future__ import annotations

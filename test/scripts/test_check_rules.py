@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What scripts/check-rules takes exception to."""
+
+import importlib.util
+import unittest
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts/check-rules"
+loader = SourceFileLoader("check_rules", str(SCRIPT))
+spec = importlib.util.spec_from_loader("check_rules", loader)
+check_rules = importlib.util.module_from_spec(spec)
+loader.exec_module(check_rules)
+
+SWITCH = """
+int f(Kind kind) {
+  switch (kind) {
+  case %s: {
+    return 1;
+  }
+  default: // comment
+    return 0;
+  }
+}
+"""
+
+
+class CheckRulesTest(unittest.TestCase):
+    def lines(self, text: str, path: str = "lib/A/B.cpp") -> list[int]:
+        return [found.line for found in check_rules.check_file(path, text)]
+
+    def test_enums_of_ours_have_no_default(self) -> None:
+        for label in ("Kind::A", "A", "DType::F32:\n  case DType::F16", "ns::Kind::A"):
+            expected = 7 + label.count("\n")
+            self.assertEqual(self.lines(SWITCH % label), [expected], label)
+
+    def test_numbers_macros_and_foreign_enums_may_have_a_default(self) -> None:
+        for label in ("1", "-1", "'a'", "0x1f", "SQLITE_NULL", "LLVM::AtomicBinOp::add"):
+            self.assertEqual(self.lines(SWITCH % label), [], label)
+
+    def test_each_default_belongs_to_its_own_switch(self) -> None:
+        outer = """
+switch (kind) {
+case Kind::A:
+  switch (number) {
+  case 1:
+    break;
+  default:
+    break;
+  }
+}
+"""
+        self.assertEqual(self.lines(outer), [])
+        self.assertEqual(self.lines(outer.replace("Kind::A", "2").replace("1", "B")), [7])
+
+    def test_comments_and_strings_do_not_count(self) -> None:
+        self.assertEqual(self.lines('// case A: default:\nf("default: }");\n'), [])
+        self.assertEqual(self.lines('/* op == "conv" */\n// dtype == "f32"\n'), [])
+
+    def test_ops_and_dtypes_are_not_compared_with_strings(self) -> None:
+        for text in ('if (problem.op == "conv")', 'if ("conv" != p->op)',
+                     'if (choice.dtype == "int8")', "StringSwitch<bool>(problem.op)"):
+            self.assertEqual(self.lines(text), [1], text)
+        self.assertEqual(self.lines('if (op == "conv")', "lib/Import/A.cpp"), [])
+        self.assertEqual(self.lines('if (name == "conv")'), [])
+
+    def test_files_stay_under_600_lines(self) -> None:
+        self.assertEqual(self.lines("\n" * 600), [])
+        self.assertEqual(self.lines("\n" * 601), [601])
+        self.assertEqual(self.lines("\n" * 601, "scripts/tool"), [601])
+        self.assertEqual(self.lines("\n" * 601, "benchmarks/problems/convs.txt"), [])
+
+    def test_only_the_repository_is_cited(self) -> None:
+        for text in ("see issue 12", "shared/tools/x.py", "the rule of seed 004"):
+            self.assertEqual(self.lines(text, "docs/a.md"), [1], text)
+        self.assertEqual(self.lines("the seed 1 and this issue", "docs/a.md"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
