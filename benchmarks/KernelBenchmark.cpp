@@ -47,7 +47,7 @@ makeTensors(const std::vector<runtime::TensorInfo> &infos) {
 }
 
 namespace {
-/// What the command line says.
+/// The command line's options.
 struct Options {
   /// Null for the one that ranks first.
   const Solver *solver = nullptr;

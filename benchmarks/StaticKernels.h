@@ -18,7 +18,7 @@
 
 namespace tarpon::benchmarks {
 
-/// What makeStatic has compiled.
+/// The cost of the kernels that makeStatic has compiled.
 struct StaticCost {
   int64_t kernels = 0;
   double compileMs = 0;

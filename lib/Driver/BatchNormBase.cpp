@@ -85,7 +85,7 @@ static void addStatistics(Problem &problem, int count, bool spatial) {
   problem.attrs["spatial"] = {spatial ? 1.0 : 0.0};
 }
 
-/// Of x, scale, bias, mean and variance.
+/// The operands are x, scale, bias, mean and variance.
 static Problem makeInference(const TensorDesc &input, bool spatial) {
   Problem problem =
       makeProblem(spatial ? "batch_norm" : "batch_norm_per_activation", input);
@@ -93,7 +93,7 @@ static Problem makeInference(const TensorDesc &input, bool spatial) {
   return problem;
 }
 
-/// Of x, scale and bias, and with `run` of the running mean and variance, which
+/// Takes x, scale and bias, and with `run` the running mean and variance, which
 /// are brought up to date.
 static Problem makeTraining(const TensorDesc &input, bool spatial, bool run) {
   Problem problem = makeProblem("batch_norm_training", input);
@@ -106,7 +106,7 @@ static Problem makeTraining(const TensorDesc &input, bool spatial, bool run) {
   return problem;
 }
 
-/// Of x, dy and scale: dx, and the gradients of scale and bias.
+/// Takes x, dy and scale; gives dx and the gradients of scale and bias.
 static Problem makeBackward(const TensorDesc &input, bool spatial) {
   Problem problem = makeProblem("batch_norm_backward", input);
   problem.operands.push_back(input);

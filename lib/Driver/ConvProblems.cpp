@@ -180,7 +180,7 @@ static Result<ConvShape> makeConvShape(const ConvDescription &conv,
   shape.filter = makeShape(filterOut, filterIn / conv.groups, conv.kernel);
   if (transposed)
     return shape;
-  // What the window does not reach at the end of the image.
+  // The window does not reach these pixels at the end of the image.
   for (size_t i = 0; i < dims; ++i) {
     int64_t extent = conv.dilations[i] * (conv.kernel[i] - 1) + 1;
     int64_t reached = (spatial[i] - 1) * conv.strides[i] + extent;

@@ -26,7 +26,7 @@ static constexpr const Base *kBases[] = {&kConv,      &kFusion, &kActivation,
                                          &kLayerNorm, &kPool,   &kSoftmax};
 
 //===----------------------------------------------------------------------===//
-// What bases share
+// Parts that bases share
 //===----------------------------------------------------------------------===//
 
 Result<std::vector<int64_t>> driver::readInputShape(const Flags &flags) {

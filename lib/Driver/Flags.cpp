@@ -32,7 +32,7 @@ static const FlagSpec *findFlag(llvm::ArrayRef<FlagSpec> specs,
   });
 }
 
-/// What is wrong with the value of a flag, or "".
+/// Says why the value of a flag is wrong; "" if it is right.
 static std::string check(const FlagSpec &spec, StringRef value) {
   int64_t integer;
   double number;

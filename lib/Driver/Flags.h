@@ -18,7 +18,7 @@
 
 namespace tarpon::driver {
 
-/// What becomes of a flag.
+/// How a base uses a flag.
 enum class Use : uint8_t {
   Integer, ///< read as an integer
   Number,  ///< read as a number
@@ -46,7 +46,7 @@ public:
                                       llvm::ArrayRef<FlagSpec> specs,
                                       llvm::ArrayRef<std::string> words);
 
-  /// Of flags that the specs have with that use.
+  /// The value of a flag that the specs have with that use.
   int64_t integer(llvm::StringRef name) const;
   double number(llvm::StringRef name) const;
   const std::string &text(llvm::StringRef name) const;

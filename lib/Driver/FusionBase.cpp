@@ -30,7 +30,7 @@ static constexpr FlagSpec kFlags[] = {
     {'P', "printconv", "1", Use::Ignored},
 };
 
-/// What follows the convolution in each of MIOpen's fusion modes: bias (b),
+/// The steps behind the convolution in each of MIOpen's fusion modes: bias (b),
 /// batch normalisation (n), activation (a). Mode 2 has no convolution.
 static constexpr llvm::StringLiteral kModes[] = {"cbna", "cna", "na", "cn",
                                                  "cba",  "ca",  "cb"};

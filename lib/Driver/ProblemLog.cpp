@@ -38,7 +38,7 @@ static std::vector<std::string> getLines(llvm::ArrayRef<Problem> problems) {
 
 namespace {
 
-/// What a log has already.
+/// The lines that a log has already.
 struct KnownLines {
   llvm::StringSet<> lines;
   /// Somebody edited it: the last line does not end.

@@ -70,7 +70,7 @@ llvm::LogicalResult checkSymmetric(const Reporter &report,
 llvm::LogicalResult checkScales(const Reporter &report, mlir::Type lhsElement,
                                 mlir::Type filterElement, int64_t axis);
 
-/// What products of such elements are accumulated in and given as.
+/// The type in which products of such elements are summed and returned.
 mlir::Type getAccumulatedType(mlir::Type elementType);
 
 /// Fails unless the attribute has so many entries, and none below the minimum.

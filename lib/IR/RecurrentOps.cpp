@@ -72,7 +72,7 @@ static LogicalResult checkAttributes(const Reporter &report, RecurrentCell cell,
   return success();
 }
 
-/// What the three ops share. `others` are operands with their names and shapes
+/// Shared by the three ops. `others` are operands with their names and shapes
 /// as functions of the sizes.
 template <typename Op>
 static LogicalResult

@@ -18,7 +18,7 @@ using namespace tarpon;
 using namespace tarpon::detail;
 
 //===----------------------------------------------------------------------===//
-// What all have in common
+// Parts that all share
 //===----------------------------------------------------------------------===//
 
 /// Fails unless the elements are numbers that can be compared and added.

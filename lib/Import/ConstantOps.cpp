@@ -89,7 +89,7 @@ void importConstantOfShape(OnnxNode &node) {
 // Range
 //===----------------------------------------------------------------------===//
 
-/// What shape arithmetic needs is short; more is a mistake, or an attack.
+/// Shape arithmetic needs short ranges; a long one is a mistake, or an attack.
 static constexpr double maxRange = 1 << 20;
 
 void importRange(OnnxNode &node) {

@@ -86,7 +86,7 @@ void importPow(OnnxNode &node) {
       isReal ? type.getElementType() : Type(node.getBuilder().getF64Type());
   Value power = node.create<PowOp>(node.convert(base, compute),
                                    node.convert(exponent, compute));
-  // What is off by the error of pow must not be truncated to one less.
+  // A result just below an integer, by pow's error, must not lose one.
   if (power && !isReal)
     power = node.create<MulOp>(power, node.createFloat(1 + 0x1p-44, compute));
   node.setOutput(0, node.convert(power, type.getElementType()));

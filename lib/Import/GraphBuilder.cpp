@@ -268,7 +268,7 @@ LogicalResult GraphBuilder::createReturn() {
 }
 
 void GraphBuilder::eraseDeadOps() {
-  // What shape arithmetic was made of, mostly.
+  // Most unused operations are left over from shape arithmetic.
   Block &block = function.getBody().front();
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))

@@ -80,7 +80,7 @@ static std::string parseInitializers(ArrayRef<StringRef> found, int threads,
 
 std::string tarpon::parseModel(StringRef bytes, int threads,
                                onnx::ModelProto &model) {
-  // What is too large or broken is refused by protobuf.
+  // Protobuf refuses models that are too large or broken.
   if (bytes.size() > size_t(std::numeric_limits<int>::max()))
     return parseProto(bytes, model);
   auto top = splitMessage(bytes, onnx::ModelProto::kGraphFieldNumber);

@@ -247,7 +247,7 @@ SmallVector<Value> OnnxNode::insert(OperationState &state, InferFn infer) {
   std::string reason;
   Operation *op = nullptr;
   {
-    // What the dialect has to say is repeated with the node's name and file.
+    // The dialect's diagnostics are repeated with the node's name and file.
     ScopedDiagnosticHandler handler(
         graph.builder.getContext(), [&](Diagnostic &diag) {
           if (diag.getSeverity() == DiagnosticSeverity::Error && reason.empty())

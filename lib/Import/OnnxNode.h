@@ -29,7 +29,7 @@ namespace tarpon {
 
 class OnnxNode {
 public:
-  /// What all nodes of a graph share.
+  /// The state that all nodes of a graph share.
   struct Graph {
     Graph(ModelReader &model, mlir::MLIRContext *context)
         : model(model), builder(context) {}

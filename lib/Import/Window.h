@@ -12,7 +12,7 @@
 
 namespace tarpon {
 
-/// What Conv and the pools share, one entry per spatial dimension; pads holds
+/// The window of Conv and the pools, an entry per spatial dimension; pads has
 /// the begins before the ends. auto_pad is resolved.
 struct Window {
   llvm::SmallVector<int64_t> kernel;
@@ -29,7 +29,7 @@ std::optional<Window> readWindow(OnnxNode &node,
                                  llvm::ArrayRef<int64_t> inputShape,
                                  llvm::ArrayRef<int64_t> filter = {});
 
-/// What ConvTranspose has; auto_pad and output_shape are resolved.
+/// The window of ConvTranspose; auto_pad and output_shape are resolved.
 struct SpreadWindow : Window {
   llvm::SmallVector<int64_t> outputPadding;
 };

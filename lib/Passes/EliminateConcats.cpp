@@ -26,7 +26,7 @@ namespace tarpon {
 } // namespace tarpon
 
 //===----------------------------------------------------------------------===//
-// What is there
+// The operands of a concatenation
 //===----------------------------------------------------------------------===//
 
 /// Whether the region does nothing but concatenate channels, of tensors that
@@ -158,7 +158,7 @@ bool ConcatEliminator::canBeSlice(FusedOp concat, unsigned index,
 }
 
 bool ConcatEliminator::eliminate(FusedOp concat) {
-  // What is returned would have to be copied after all.
+  // A result of the function would have to be copied after all.
   if (leavesFunction(concat.getResult()))
     return false;
   LayoutAttr layout = getSliceLayout(concat.getType());

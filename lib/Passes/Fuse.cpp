@@ -29,7 +29,7 @@ namespace tarpon {
 using Chain = SmallVector<Operation *>;
 
 //===----------------------------------------------------------------------===//
-// What can be wrapped
+// Roots of regions
 //===----------------------------------------------------------------------===//
 
 static bool isKernelElement(Type type) {

@@ -47,7 +47,7 @@ struct Buffer {
 // Lifetimes
 //===----------------------------------------------------------------------===//
 
-/// What one value, with all views of it, is used for.
+/// The uses of one value and all views of it.
 struct ValueUses {
   unsigned last;
   unsigned numReturns = 0;

@@ -104,7 +104,7 @@ static Value quantizeFilter(OpBuilder &builder, Value filter, int64_t axis) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a region computes in
+// Types that a region computes in
 //===----------------------------------------------------------------------===//
 
 /// Whether the region computes in f32 and its result leaves the function, so

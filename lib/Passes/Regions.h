@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the passes that fuse regions and change their types have in common.
+// Parts that the passes that fuse regions and change their types share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +54,7 @@ FusedOp createRegionLike(mlir::OpBuilder &builder, FusedOp op,
 /// How a region's element types are to change.
 struct RegionTypes {
   llvm::ArrayRef<mlir::Value> operands;
-  /// What the first result is stored as; the others stay as they are.
+  /// The type in which the first result is stored; the others stay as they are.
   mlir::Type resultElement;
   /// The root works on its operands as they are stored. Where they differ and
   /// the root does not accumulate, they are converted to the result's type.
@@ -79,10 +79,10 @@ public:
   mlir::LogicalResult retypeFunction(mlir::func::FuncOp function,
                                      RetypeFn retype);
 
-  /// What has become of a value.
+  /// The value that stands for an original one.
   mlir::Value get(mlir::Value original) const;
 
-  /// What has become of the value, in another type. Constants are converted at
+  /// The same, converted to another type. Constants are converted at
   /// once.
   mlir::Value getAs(mlir::Value original, mlir::RankedTensorType type);
   mlir::Value getAs(mlir::Value original, mlir::Type elementType);

@@ -99,7 +99,7 @@ struct MergeConverts : OpRewritePattern<ConvertOp> {
   }
 };
 
-/// Of equal converts of one value only the first stays.
+/// Keeps only the first of equal converts of one value.
 struct ShareConverts : OpRewritePattern<ConvertOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the passes that make joins and slices have in common.
+// Parts that the passes that make joins and slices share.
 //
 //===----------------------------------------------------------------------===//
 

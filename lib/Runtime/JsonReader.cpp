@@ -13,7 +13,7 @@ namespace tarpon::runtime {
 
 using nlohmann::json;
 
-/// What a reader points at after an error.
+/// The value that a reader points to after an error.
 static const json &nothing() {
   static const json null;
   return null;

@@ -48,7 +48,7 @@ struct Header {
   std::array<uint64_t, NumSections> bytes;
   std::array<uint32_t, NumSections> checksums;
   std::array<char, 8> reserved1;
-  /// Of the header's bytes before it.
+  /// CRC of the header's bytes before this field.
   uint32_t checksum;
 };
 static_assert(sizeof(Header) == 64, "the header has no implicit padding");

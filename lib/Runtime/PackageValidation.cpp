@@ -95,7 +95,7 @@ static Status validateIndex(const BufferRef &buffer, size_t count,
 
 namespace {
 
-/// What the buffers of launches may refer to.
+/// The memory that buffers of launches may refer to.
 struct Spaces {
   int64_t constantBytes, arenaBytes;
   size_t inputs, outputs;
@@ -104,7 +104,7 @@ struct Spaces {
       : constantBytes(static_cast<int64_t>(package.constants.size())),
         arenaBytes(package.arenaBytes), inputs(package.inputs.size()),
         outputs(package.outputs.size()) {}
-  /// Of a candidate's launches.
+  /// The memory of a candidate's launches.
   Spaces(const Package &package, const Layer &layer, const Candidate &candidate)
       : constantBytes(static_cast<int64_t>(package.constants.size())),
         arenaBytes(candidate.workspaceBytes), inputs(layer.operands.size()),
@@ -198,7 +198,7 @@ static bool isElf(std::span<const char> bytes) {
          std::memcmp(bytes.data(), kElf, sizeof(kElf)) == 0;
 }
 
-/// What hardware takes as a workgroup at most.
+/// The largest workgroup that hardware accepts.
 static constexpr int64_t kMaxWorkgroup = 1024;
 
 static Status validateCodeObject(const Package &package,

@@ -192,7 +192,7 @@ TargetInfo tarpon::makeGpuTargetInfo(const GpuTarget &gpu) {
 }
 
 //===----------------------------------------------------------------------===//
-// What follows from it
+// Derived limits
 //===----------------------------------------------------------------------===//
 
 std::string GpuTarget::name() const {

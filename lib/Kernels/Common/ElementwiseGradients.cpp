@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace tarpon;
 
 namespace {
-/// What the derivative of one op is computed from.
+/// The forward values that the derivative of one op is computed from.
 struct Forward {
   Real x;
   ArrayRef<Value> attrs;

@@ -103,7 +103,7 @@ std::string EpilogueEmitter::symbolPart() const {
   std::string part;
   int expected = rootOperands;
   for (const EpilogueStep &step : steps) {
-    // What separates steps is not part of their names: gelu_tanh is not gelu
+    // The separator of steps occurs in no name: gelu_tanh is not gelu
     // and tanh.
     std::string name = step.op;
     llvm::erase(name, '_');

@@ -195,7 +195,7 @@ Real tarpon::log(Real x) {
 }
 
 Real tarpon::log1p(Real x) {
-  // What the sum loses is made up for by the derivative.
+  // The derivative makes up for what the sum loses.
   Real sum = 1 + x;
   Real correction = (x - (sum - 1)) / sum;
   return select(isLess(x, HUGE_VAL), log(sum) + correction, x);

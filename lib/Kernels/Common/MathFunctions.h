@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of scalars and vectors of f32 or f64, without calls into libm. A NaN gives a
+// Functions of f32 or f64, scalars or vectors, that call no libm. A NaN gives a
 // NaN. The largest errors in f32 that test/unit/Kernels/MathFunctionsTest.cpp
 // allows, in ulp of the result, with fused multiply-add (and without):
 //

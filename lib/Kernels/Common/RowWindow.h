@@ -19,7 +19,7 @@
 
 namespace tarpon {
 
-/// What becomes of the cells of a window.
+/// How the cells of a window are combined.
 enum class WindowOp : uint8_t {
   Max,
   MaxIndices, ///< the maximum and, in a second result, where it lies

@@ -58,7 +58,7 @@ public:
 
   /// The element offset of logical indices; a null index counts as zero.
   Value offsetOf(KernelBuilder &b, llvm::ArrayRef<Value> indices) const;
-  /// What index `value` of dimension `dim` adds to the offset.
+  /// The share of the offset that comes from index `value` of dimension `dim`.
   Value dimOffset(KernelBuilder &b, int64_t dim, Value value) const;
 
   Value pointerTo(KernelBuilder &b, Value elementOffset) const;
@@ -86,7 +86,7 @@ private:
   llvm::SmallVector<Value> strides;
 };
 
-/// What a plan knows of a tensor that a kernel accesses. Captured by value in
+/// A plan's knowledge of a tensor that a kernel accesses. Captured by value in
 /// KernelSource::emit.
 class TensorAccess {
 public:

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the vectorised solvers share: tensors of consecutive elements that are
+// The base of the vectorised solvers: tensors of consecutive elements that are
 // read and written as vectors of f32, whatever they are stored as; the result
 // of a problem with its epilogue; and loops over all elements in memory order.
 //
@@ -68,7 +68,7 @@ struct BoundFlatTensor {
   mlir::Value pointerTo(KernelBuilder &b, mlir::Value offset) const;
 };
 
-/// What a plan knows of such a tensor; integers of up to 16 bits that are not
+/// A plan's knowledge of such a tensor; integers of up to 16 bits that are not
 /// quantised are possible too. A slice can only be accessed by places that know
 /// their pixel. Captured by value.
 class FlatTensor {
@@ -146,7 +146,7 @@ public:
     llvm::SmallVector<mlir::Value> epilogueParams;
     BoundFlatTensor result;
   };
-  /// What is returned refers to this object.
+  /// The result refers to this object.
   Bound bind(KernelBuilder &b) const;
 
 private:

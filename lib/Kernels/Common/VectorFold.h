@@ -20,7 +20,7 @@
 
 namespace tarpon {
 
-/// What is folded into vectors.
+/// The steps that fold elements into vectors.
 struct FoldSteps {
   using Values = llvm::SmallVector<mlir::Value>;
 

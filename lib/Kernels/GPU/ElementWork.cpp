@@ -114,7 +114,7 @@ void GpuElementWork::emit(KernelBuilder &b,
   if (vector == 1 || order != Order::Flat)
     return b.ifThen(b.slt(index, whole), vectors);
   b.ifThenElse(b.slt(index, whole), vectors, [&] {
-    // What is left, an element each.
+    // Each lane takes one of the elements that are left.
     b.ifThen(b.slt(index, b.getParam(places)), [&] {
       Value behind = b.sub(index, whole);
       body(getPlace(b, b.add(b.mul(whole, vector), behind), 1));

@@ -64,7 +64,7 @@ struct Matrix {
   }
 };
 
-/// What a workgroup transposes: always as many elements.
+/// The tile that a workgroup transposes: always as many elements.
 struct Tile {
   static constexpr int64_t kElements = 4096, kWorkgroup = 256;
   int64_t rows;

@@ -58,7 +58,7 @@ struct GpuPoolKernel {
   void emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
                  const VectorOutput::Bound &out,
                  const GpuImageWork::Place &place) const;
-  /// What is known of a cell once some of its dimensions are.
+  /// A cell of the window, of which some dimensions are known.
   struct Cell {
     Value offset;
     /// In the input; in it or in its explicit padding.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What kernels with windows (pools, depthwise convolutions) share: each lane
+// Work of kernels with windows (pools, depthwise convolutions): each lane
 // has a few places of the result that lie side by side in the last dimension
 // (a tile), in nhwc of a vector of channels. Neighbouring lanes have
 // neighbouring memory: channels in nhwc, tiles in nchw.
@@ -65,7 +65,7 @@ private:
   bool isNhwc;
   int64_t vector, tile, workgroup;
   MagicDivisor channels; ///< or vectors of them
-  /// Of the result; the last one in tiles.
+  /// The sizes of the result; the last one in tiles.
   std::vector<MagicDivisor> sizes;
   std::vector<DimParams> dims;
   int64_t width, total, numChannels, imageStep, channelStep; ///< parameters

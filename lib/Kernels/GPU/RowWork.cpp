@@ -108,7 +108,7 @@ GpuRowWork::combine(KernelBuilder &b, Values values,
   auto slot = [&](Value base, size_t i) {
     return b.offset(base, static_cast<int64_t>(i) * 4);
   };
-  // What was combined before has been read.
+  // All lanes have read the values that were combined before.
   gpuBuilder.barrier();
   Value inWave = b.andI(b.getLane(), b.cst(waveSize - 1));
   b.ifThen(b.eq(inWave, b.cst(0)), [&] {

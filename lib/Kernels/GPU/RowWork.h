@@ -38,7 +38,7 @@ public:
   int64_t tasks() const { return numTasks; }
   int64_t getVector() const { return vector; }
   int64_t getWorkgroup() const { return kWorkgroup; }
-  /// Of a kernel that combines up to `values` at once.
+  /// The LDS of a kernel that combines up to `values` at once.
   int64_t getLdsBytes(int64_t values) const;
   /// "wave64x8", "group8": the lanes and the vector.
   std::string symbolPart() const;
@@ -56,7 +56,7 @@ public:
   void forElements(KernelBuilder &b, Value size,
                    llvm::function_ref<void(Value i, int64_t lanes)> body) const;
 
-  /// What all lanes of the group have, folded; in all of them. Of f32 scalars.
+  /// Folds f32 scalars of all lanes of the group; all lanes get the result.
   Values combine(
       KernelBuilder &b, Values values,
       llvm::function_ref<Values(mlir::ValueRange left, mlir::ValueRange right)>

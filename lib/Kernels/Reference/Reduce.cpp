@@ -17,7 +17,7 @@ using namespace tarpon::reference;
 
 namespace {
 
-/// What both kinds of reduction share: the loop over the results, and which
+/// The base of both kinds of reduction: the loop over the results, and which
 /// dimensions are left open by one.
 struct Reduction {
   std::string op;
@@ -114,7 +114,7 @@ Value Reduction::isGreater(KernelBuilder &b, Value x, Value y,
   return b.cmp(orEqual ? Int::sge : Int::sgt, x, y);
 }
 
-/// What one element adds to a sum.
+/// The summand of one element.
 Value ReduceKernel::emitTerm(KernelBuilder &b, Value x, Value largest) const {
   if (reduction.op == "reduce_log_sum_exp")
     return emitExp(b, b.subF(x, largest));

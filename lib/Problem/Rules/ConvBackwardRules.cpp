@@ -101,7 +101,7 @@ static std::string checkGradient(const Problem &problem) {
   return "";
 }
 
-/// What is wrong with the operands and the result as input, gradient and filter
+/// Says why operands and result cannot be input, gradient and filter
 /// of a convolution. The kernel is the result's: nothing else tells it.
 static std::string inferBackwardWeights(const Problem &problem,
                                         std::vector<Shape> &results) {

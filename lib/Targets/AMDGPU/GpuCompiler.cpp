@@ -148,7 +148,7 @@ std::string EmittedGpuKernel::print() {
 // Code objects
 //===----------------------------------------------------------------------===//
 
-/// What keeps a kernel from being any good, or from running at all.
+/// Refuses kernels that spill, or need more than the hardware has.
 static Status checkResources(const KernelResources &kernel,
                              const GpuTarget &gpu) {
   std::string who = "kernel '" + kernel.symbol + "' ";

@@ -35,7 +35,7 @@ std::string tarpon::getKernelFolderName(const TargetInfo &target) {
   auto add = [&](llvm::StringRef part) {
     digest.update(std::to_string(part.size()) + ":").update(part);
   };
-  // What KernelCompiler's digests have in common.
+  // The parts that all of KernelCompiler's digests share.
   for (llvm::StringRef part :
        {TARPON_VERSION, TARPON_CODE_DIGEST, LLVM_VERSION_STRING})
     add(part);

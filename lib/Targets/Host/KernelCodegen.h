@@ -42,7 +42,7 @@ std::string printEmittedKernel(const KernelSource &kernel,
 mlir::LogicalResult lowerKernel(mlir::ModuleOp module,
                                 const TargetInfo &target);
 
-/// What LLVM is told of the target's features, "+avx2,-avx512f,...": exactly
+/// The target's features in LLVM's spelling, "+avx2,-avx512f,...": exactly
 /// those of TargetInfo::features and the x86-64 baseline, so that a package
 /// never needs more than it says.
 std::string getFeatureString(const TargetInfo &target);

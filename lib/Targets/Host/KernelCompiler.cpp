@@ -48,7 +48,7 @@ struct KernelCompiler::State {
   TargetInfo target;
   std::unique_ptr<KernelBackend> backend;
   std::shared_ptr<KernelCache> cache;
-  /// What all digests of this compiler have in common.
+  /// The part that all digests of this compiler share.
   std::string digestPrefix;
 
   /// Guards what is below, but not the entries' contents.

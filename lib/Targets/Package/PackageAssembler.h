@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What whole models and single problems have in common: kernels are compiled,
+// The steps that whole models and single problems share: kernels are compiled,
 // constants are packed, and every buffer is bound.
 //
 //===----------------------------------------------------------------------===//
@@ -29,7 +29,7 @@ class ConstantBytes {
 public:
   ConstantBytes() = default;
   ConstantBytes(std::vector<char> made) : made(std::move(made)) {}
-  /// Of bytes that outlive the making of the package.
+  /// Refers to bytes that outlive the making of the package.
   explicit ConstantBytes(llvm::ArrayRef<char> kept) : kept(kept) {}
 
   llvm::ArrayRef<char> get() const {
@@ -54,7 +54,7 @@ struct PlannedLayer {
   /// All but the launches.
   runtime::Layer layer;
   SolutionPlan plan;
-  /// Of the problem's constant operands.
+  /// The size of the problem's constant operands.
   int64_t constantBytes = 0;
   std::vector<OperandBinding> operands;
   /// By index of the result.

@@ -140,7 +140,7 @@ static std::vector<char> moveConstant(ArrayRef<char> bytes,
   std::vector<char> moved(to.numBytes(), 0);
   int64_t size = runtime::dtypeBytes(to.dtype), pixels = to.spatialSize();
   int64_t channels = to.shape[1];
-  // What lies behind each other in memory: blocks of channels, of which nhwc
+  // Consecutive runs of memory: blocks of channels, of which nhwc
   // has one, and nchw one per channel.
   int64_t block = to.layout.kind == Layout::NHWC ? channels : to.layout.block;
   int64_t blocks = llvm::divideCeil(channels, block);
@@ -197,7 +197,7 @@ private:
   std::vector<PlannedLayer> layers;
   /// Where storage is: arguments, results of launches, joins.
   llvm::DenseMap<Value, BufferRef> places;
-  /// What is known of results that are computed here.
+  /// Makers of the results that are computed here.
   llvm::DenseMap<Value, std::function<ConstantBytes()>> constants;
   /// Outputs that are computed in place need no copy.
   std::vector<bool> isComputed;

@@ -31,7 +31,7 @@ using runtime::Error;
 using runtime::Result;
 
 //===----------------------------------------------------------------------===//
-// What operands are for
+// Roles of operands
 //===----------------------------------------------------------------------===//
 
 /// How many products are added up for one result, and 1 for other problems.

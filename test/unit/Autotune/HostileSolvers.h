@@ -22,7 +22,7 @@ public:
   HostileSolver(std::string name, Kind kind, int64_t configCount = 1)
       : name(std::move(name)), kind(kind), configCount(configCount) {}
 
-  /// What it claims.
+  /// Its claim.
   bool dynamic = true;
   int64_t workspace = 0;
   double fraction = 1.5;

@@ -22,7 +22,7 @@ Problem makeConv(int64_t channels, int64_t size);
 /// way round, equal at 48; and tiles of 8 pixels are best.
 MeasuredProblem makeMeasured(const Problem &problem, const TargetInfo &target);
 
-/// Of channels from 8 to 256 and images of 7 to 56 pixels.
+/// Problems with 8 to 256 channels and images of 7 to 56 pixels.
 std::vector<MeasuredProblem> makeManyMeasured(const TargetInfo &target);
 
 /// Trained on them.

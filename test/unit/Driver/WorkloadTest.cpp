@@ -24,7 +24,7 @@ static Problem parse(const std::string &key) {
   return *problem;
 }
 
-/// What the line of a problem poses.
+/// The problems that the line of a problem poses.
 static std::vector<std::string> readBack(const Problem &problem) {
   Workload workload = parseWorkload(printDriverLine(problem));
   EXPECT_TRUE(workload.faults.empty());

@@ -229,7 +229,7 @@ TEST(Elementwise, Activations) {
   }
 }
 
-/// Of attributes that newer opsets have added, none is ignored.
+/// No attribute that a newer opset has added is ignored.
 TEST(Opsets, NewAttributesAreRefused) {
   TestModel cast(24);
   cast.input("x", {2}).node("Cast", "x", "y").attr("to", 10);
@@ -317,7 +317,7 @@ TEST(Norm, BatchNormAndLrn) {
 //===----------------------------------------------------------------------===//
 
 TEST(Shapes, ReshapeFromShapeArithmetic) {
-  // What PyTorch writes for x.view(x.size(0), -1).
+  // PyTorch writes this for x.view(x.size(0), -1).
   TestModel model(11);
   model.input("x", {2, 3, 4}).ints("zero", {0}).ints("minus", {-1});
   model.node("Shape", "x", "s", "a").node("Gather", "s zero", "n", "b");

@@ -19,7 +19,7 @@
 
 namespace tarpon::test {
 
-/// What an import gave: the module printed, or nothing, and every diagnostic on
+/// The result of an import: the module printed, or nothing; each diagnostic on
 /// a line of its own. The file's path is printed as MODEL.
 struct Imported {
   std::string ir;

@@ -10,7 +10,7 @@
 using namespace tarpon;
 using namespace tarpon::test;
 
-/// What the first layer of a network looks like: few channels, a large window,
+/// A problem like the first layer of a network: few channels, a large window,
 /// a stride; and rows of several tiles of pixels.
 Problem ProblemGenerator::makeStem() {
   Problem problem;

@@ -23,7 +23,7 @@ static std::vector<int64_t> makeTaps(ProblemGenerator &g, int64_t dims) {
   return taps;
 }
 
-/// What convolution by FFT takes: images that are no multiple of its tiles, of
+/// A convolution for FFT: images that are no multiple of its tiles, of
 /// one pixel, smaller than the filter, and padded differently on each side.
 Problem test::makeFftProblem(ProblemGenerator &g) {
   Problem problem;

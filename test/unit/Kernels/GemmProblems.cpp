@@ -67,7 +67,7 @@ Problem test::makeGemmProblem(ProblemGenerator &random) {
     shape.push_back(columns);
     return random.makeTensor(shape, Layout());
   };
-  // What both operands have as 1, or do not have, the result has not more of.
+  // A dimension that both operands have as 1, or lack, is 1 in the result.
   size_t rank = std::max(lhsShape.size(), rhsShape.size());
   std::vector<int64_t> resultShape(rank, 1);
   for (const std::vector<int64_t> &shape : {lhsShape, rhsShape})

@@ -68,7 +68,7 @@ std::vector<std::string> combine(std::initializer_list<const char *> dtypes,
   return kinds;
 }
 
-/// What solvers must not stop taking.
+/// Kinds of problems that solvers must not stop taking.
 const std::map<std::string, std::vector<std::string>> &getClaims() {
   static const std::map<std::string, std::vector<std::string>> claims = {
       {"gpu-naive-v1", combine({"f32", "f16", "bf16", "u8q", "i8q"},

@@ -181,7 +181,7 @@ TEST_P(SolverProperty, agreesWithReference) {
     RecordProperty(solver, problems);
 }
 
-/// What longer runs found.
+/// Problems on which longer runs have failed.
 TEST_P(SolverProperty, agreesOnWhatOnceFailed) {
   static const char *const kKeys[] = {
       // Each element three times, but only of the first two.

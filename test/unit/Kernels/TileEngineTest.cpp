@@ -53,7 +53,7 @@ public:
   }
   void beginLaunch() { std::memset(scratch.data(), 0, kScratchNoteBytes); }
   int64_t tasks() const { return launch().tasks; }
-  /// Of all pixels and channels, those that are numbers.
+  /// How many of all pixels and channels are numbers.
   int64_t countNumbers() const;
 
   AlignedBuffer input, output;

@@ -12,7 +12,7 @@
 using namespace tarpon;
 using namespace tarpon::test;
 
-/// What Winograd convolution takes: images that are no multiple of its tiles,
+/// A convolution for Winograd: images that are no multiple of its tiles,
 /// of one pixel, and padded by more than they have.
 Problem test::makeWinogradProblem(ProblemGenerator &g) {
   Problem problem;

@@ -39,7 +39,7 @@ static double relativeL2(const std::vector<double> &actual,
 namespace {
 class WinogradError : public testing::TestWithParam<int64_t> {
 protected:
-  /// Of a solver's result, against sums in f64 of the same numbers.
+  /// The error of a solver's result, against sums in f64 of the same numbers.
   double measure(llvm::StringRef id, const Problem &problem) {
     auto runner = SolverRunner::create("native");
     const Solver *solver = findSolver(id);

@@ -16,7 +16,7 @@ using namespace tarpon::runtime::test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What passes for a code object: `bytes` of `tag` behind ELF's first ones.
+/// A stand-in for a code object: `bytes` of `tag` behind ELF's first ones.
 static std::vector<char> makeCode(char tag, size_t bytes = 64) {
   std::vector<char> code(bytes, tag);
   std::memcpy(code.data(),

@@ -88,7 +88,7 @@ inline Package makeTestPackage(int64_t elements,
   return package;
 }
 
-/// What makeTestPackage's model gives for this input.
+/// The output of makeTestPackage's model for this input.
 inline float expectedOutput(float input) { return (input * 2 + 1) * 2 + 1; }
 
 inline HostTensor makeTensor(DType dtype, std::vector<int64_t> shape) {

@@ -34,7 +34,7 @@ TEST(HostTarget, NativeDescribesThisMachine) {
   EXPECT_EQ(target.arch, "x86-64");
   EXPECT_FALSE(target.cpu.empty());
   EXPECT_TRUE(llvm::is_sorted(target.features));
-  // What code may use is what the runtime can check for.
+  // Code may only use features that the runtime can check for.
   for (const std::string &feature : target.features)
     EXPECT_TRUE(runtime::hostHasFeature(feature)) << feature;
   EXPECT_EQ(target.vectorBits == 512, runtime::hostHasFeature("avx512f") &&

@@ -238,7 +238,7 @@ void emitConversion(KernelBuilder &b, DType from, DType to, int64_t lanes,
   });
 }
 
-/// What makes rounding hard: ties, carries, subnormals, limits, NaN.
+/// Numbers that are hard to round: ties, carries, subnormals, limits, NaN.
 std::vector<float> hardNumbers() {
   std::vector<float> numbers = {
       0.0f,         -0.0f,        1.0f,      -1.0f,      kNaN,       kInfinity,

@@ -94,7 +94,7 @@ TEST_F(LayeredKernelCacheTest, TheUsersKernelGoesFirst) {
                         getKernelFolderName(target));
   installed.write(getDigest(1), {'s'});
   EXPECT_EQ(cache.read(getDigest(1)), std::vector<char>{'s'});
-  // What is installed is not copied.
+  // Installed kernels are not copied.
   EXPECT_FALSE(fs::exists(options.userDirectory));
   cache.write(getDigest(1), {'u'});
   EXPECT_EQ(cache.read(getDigest(1)), std::vector<char>{'u'});

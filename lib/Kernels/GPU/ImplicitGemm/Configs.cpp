@@ -23,11 +23,11 @@ struct BlockShape {
 };
 } // namespace
 
-/// What defaults are chosen of: few, so that a network needs few kernels.
+/// The blocks of default configs: few, so that a network needs few kernels.
 static constexpr BlockShape kDefaultBlocks[] = {
     {128, 128}, {128, 64}, {64, 64}, {32, 32}};
 
-/// What is worth measuring beside those.
+/// Further blocks that are worth measuring.
 static constexpr BlockShape kMoreBlocks[] = {
     {64, 128}, {256, 64}, {64, 256}, {64, 32}, {32, 64}};
 
@@ -93,7 +93,7 @@ static int64_t countBlocks(const Product &product, const BlockShape &block) {
          (g.batched ? g.batch : g.groups);
 }
 
-/// Of the peak: what is computed and wanted, and how many compute units have
+/// The share of the peak: useful results, and how many compute units have
 /// work.
 static double estimate(const GpuTarget &gpu, const Product &product,
                        const Tile &tile) {
@@ -169,7 +169,7 @@ PerfConfig gpuigemm::getDefaultConfig(const Problem &problem,
       .fields.toConfig();
 }
 
-/// What the busier one of compute units and memory takes, over what it takes
+/// The time of the busier one of compute units and memory, over its time
 /// with the best tile.
 double gpuigemm::estimateFraction(const Problem &problem,
                                   const TargetInfo &target,

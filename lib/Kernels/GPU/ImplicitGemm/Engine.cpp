@@ -20,7 +20,7 @@ using namespace tarpon::gpuigemm;
 using llvm::divideCeil;
 
 //===----------------------------------------------------------------------===//
-// What can be computed
+// Applicability
 //===----------------------------------------------------------------------===//
 
 /// Everything is counted in bytes, in 31 bits.
@@ -35,7 +35,7 @@ static bool areTensorsSmall(const Problem &problem, const Product &product) {
                            product.images) < kByteLimit;
 }
 
-/// Of the packed filters.
+/// The size of the packed filters.
 static int64_t countPackedBytes(const Product &product, const Tile &tile) {
   return getPackedBytes(tile, product.geometry, product.filters.count);
 }
@@ -47,7 +47,7 @@ static Tile getDefaultTile(const Problem &problem, const TargetInfo &target,
   return *Tile::make(*target.gpu, problem.operands[0].dtype, fields);
 }
 
-/// What a workspace holds of filters that are packed at run time: those of the
+/// The workspace for filters that are packed at run time: the largest of the
 /// tiles that are proposed, but none that pads them to more than twice of what
 /// the default one does. Small filters of many groups would need gigabytes.
 static int64_t getMostPackedBytes(const Problem &problem,
@@ -147,7 +147,7 @@ std::optional<Tile> gpuigemm::getTile(const Problem &problem,
 /// Where more sums than this are stored, there are workgroups enough.
 static constexpr int64_t kMostSumBytes = 16 << 20, kMostSplits = 16;
 
-/// Of one split, for every tile.
+/// The sums of one split, for every tile.
 static int64_t getSumBytes(const Product &product) {
   const Geometry &g = product.geometry;
   return product.pixels() * g.groups *
@@ -209,7 +209,7 @@ static std::vector<char> makeScales(const Tile &tile, const Geometry &g,
   return toBytes(scales);
 }
 
-/// What the zero point adds to a sum, for each filter. Bytes are multiplied as
+/// The zero point's share of a sum, for each filter. Bytes are multiplied as
 /// signed ones: those of u8, and their zero point, less 128.
 static std::vector<char> makeStarts(const Tile &tile, const Geometry &g,
                                     const FilterStack &stack,

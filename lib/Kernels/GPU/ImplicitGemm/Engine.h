@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the solvers for convolutions and matrix products share: everything but
+// The base of the solvers for convolutions and matrix products: everything but
 // how a problem maps to a geometry.
 //
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@ namespace tarpon::gpuigemm {
 struct Product {
   Geometry geometry;
   FilterStack filters;
-  /// Of a batch.
+  /// The strides of a batch, if there is one.
   std::optional<igemm::Batch> batch;
 
   /// Whether the kernel reads the input where it lies; if not, how it lies, as
@@ -51,11 +51,11 @@ std::vector<PerfConfig> getConfigs(const Problem &problem,
                                    const Product &product);
 PerfConfig getDefaultConfig(const Problem &problem, const TargetInfo &target,
                             const Product &product);
-/// What getConfigs chooses of, best guess first; not all of them are tiles.
+/// The tiles from which getConfigs chooses, best guess first; some are invalid.
 std::vector<TileFields> proposeTiles(const Problem &problem,
                                      const TargetInfo &target,
                                      const Product &product);
-/// Of the peak, by the estimate that ranks the tiles.
+/// The share of the peak, by the estimate that ranks the tiles.
 double estimateFraction(const Problem &problem, const TargetInfo &target,
                         const Product &product);
 

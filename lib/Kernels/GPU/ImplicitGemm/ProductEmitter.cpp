@@ -309,7 +309,7 @@ ProductEmitter::Values ProductEmitter::runSteps() {
   return unflatten(results, carried).sums;
 }
 
-/// What was loaded during the step before goes to LDS when all waves are done
+/// The loads of the step before are stored to LDS when all waves are done
 /// with that step.
 ProductEmitter::Carried ProductEmitter::runOneStage(Value step,
                                                     const Carried &carried) {

@@ -35,7 +35,7 @@ private:
     Values starts; ///< by dimension
     Value offset;  ///< bytes
   };
-  /// What a lane has loaded for one step.
+  /// The values that a lane has loaded for one step.
   struct Staged {
     Values a, b;
     Values offsets; ///< of b, where padding must be told from data
@@ -70,11 +70,11 @@ private:
   void storeChunk(Value chunk, Value address, int64_t offset);
 
   // All steps.
-  /// What goes from one step to the next.
+  /// The values that are carried from one step to the next.
   struct Carried {
     Values sums;
     Staged staged;
-    /// Of the step that is loaded next: computed while the one before it is
+    /// Offsets of the next step's loads: computed while the step before it is
     /// multiplied, so that loads can be issued at once.
     Values offsets;
     Value stage; ///< of LDS that is multiplied; null if there is one only

@@ -68,7 +68,7 @@ static int64_t countPixels(const Geometry &g) {
   return g.batched ? g.outPixels() : g.batch * g.outPixels();
 }
 
-/// What the bytes of 8-bit padding hold, as the matrix instruction reads them:
+/// The value of 8-bit padding, as the matrix instruction reads it:
 /// signed.
 static int64_t getFill(const ProductSpec &spec, const InputShape &input) {
   if (!spec.tile.getOp().isInteger())

@@ -38,18 +38,18 @@ struct Depth {
   int64_t steps;
 };
 
-/// What the input's bytes are, as the kernel reads them.
+/// How the kernel reads the input's bytes.
 struct InputShape {
   BufferSlot slot;
   int64_t bytes;        ///< of the whole buffer
   int64_t pixelBytes;   ///< from one pixel to the next
   int64_t groupBytes;   ///< from the channels of one group to the next
   int64_t channelBytes; ///< of one group, in whole chunks
-  /// Of i8: what padding holds.
+  /// The value of padding in i8.
   int64_t zeroPoint;
 };
 
-/// What the code depends on beside ResultSpec.
+/// The properties that the code depends on, beside ResultSpec.
 struct ProductSpec {
   Tile tile;
   DType inputDtype;
@@ -76,7 +76,7 @@ public:
     /// Parameters: sizes in pixels, and bytes from one tap and from one pixel
     /// to the next.
     int64_t size, stride, pad, tapBytes, bytes, dilation;
-    /// Of a pixel by the output's extent, of a tap by the kernel's.
+    /// Divide a pixel by the output's extent, a tap by the kernel's.
     MagicDivisor pixel, tap;
   };
 

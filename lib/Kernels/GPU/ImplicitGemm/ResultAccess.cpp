@@ -211,7 +211,7 @@ Value ResultAccess::Bound::loadRun(DType dtype, Value base, Value element,
   auto loadEach = [&]() -> Value {
     SmallVector<Value> values;
     for (int64_t i = 0; i < run; ++i) {
-      // What does not exist reads what does, and is not stored.
+      // Elements that do not exist read others that do, and are not stored.
       Value at = ints.cst(i);
       if (mayEndEarly())
         at = b.minS(at, b.sub(b.sub(channelCount, channel), ints.cst(1)));

@@ -25,7 +25,7 @@ using igemm::AccessKind;
 using igemm::Geometry;
 using igemm::OperandAccess;
 
-/// What the code behind the sums depends on.
+/// The properties that the code after the sums depends on.
 struct ResultSpec {
   ResultSpec(const Problem &problem, const Geometry &geometry, int64_t run);
 
@@ -98,7 +98,7 @@ public:
   /// `pixel` counts over all images; `row` within `image`.
   Pixel getPixel(Value pixel, Value group, Value image, Value row);
 
-  /// What all pixels of a run of channels share, for channels of a group that
+  /// The values that all pixels of a run of channels share, where they
   /// exist (the first one of the run does).
   struct Channels {
     Value first; ///< of the group, and

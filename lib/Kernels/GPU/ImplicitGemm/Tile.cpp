@@ -144,7 +144,7 @@ int64_t Tile::estimateRegisters() const {
   int64_t sums = fields.waveM * fields.waveN / lanes;
   int64_t staged = (loadsOfA() + loadsOfB()) * kChunkBytes / 4;
   int64_t operands = (tilesM() + tilesN()) * op.unitBytes() / 4;
-  // Of a pixel: its place, its offset, and that of the tap.
+  // A pixel needs its place, its offset, and that of the tap.
   int64_t addresses = 4 * loadsOfB() + 24;
   return sums + staged + operands + addresses;
 }

@@ -53,7 +53,7 @@ public:
   int64_t tilesM() const { return fields.waveM / op.m; }
   int64_t tilesN() const { return fields.waveN / op.n; }
 
-  /// Of one row of A or B in LDS.
+  /// The size of one row of A or B in LDS.
   int64_t rowBytes() const { return fields.blockK * op.elementBytes(); }
   int64_t rowChunks() const { return rowBytes() / kChunkBytes; }
   /// Rows that the lanes of a workgroup load at a time.

@@ -46,7 +46,7 @@ struct WaveOp {
   int64_t outputElements;
   /// For which the unit is busy.
   int64_t cycles;
-  /// Of a matrix instruction.
+  /// The layout of a matrix instruction; null for fma.
   const MatrixLayout *layout;
 
   int64_t elementBytes() const { return runtime::dtypeBytes(dtype); }

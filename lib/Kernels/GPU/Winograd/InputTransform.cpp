@@ -143,7 +143,7 @@ void InputKernel::store(KernelBuilder &b, Value value, int64_t point,
                         Value offset) const {
   if (double scale = getInputScale(dtype); scale != 1)
     value = b.mulF(value, b.cstLike(value.getType(), scale));
-  // What all lanes share first.
+  // The part that all lanes share comes first.
   Value base = b.offset(b.getBuffer(to), b.mul(b.getParam(pointBytes), point));
   b.storeConverted(dtype, value, b.offset(base, offset));
 }

@@ -38,7 +38,7 @@ private:
   /// One vector of channels.
   void storePixel(KernelBuilder &b, const VectorOutput::Bound &out, Value image,
                   Value channel, Value y, Value x, Value pixel) const;
-  /// Of each channel, its elements of `pixels` at once.
+  /// Stores, for each channel, its elements of `pixels` at once.
   void storePlanes(KernelBuilder &b, const VectorOutput::Bound &out,
                    Value image, Value channel, Value y, Value x,
                    ValueRange pixels) const;
@@ -97,7 +97,7 @@ OutputKernel::Values OutputKernel::loadColumn(KernelBuilder &b, Value offset,
   int64_t size = transform.inTile();
   Type type = vector == 1 ? b.f32() : Type(b.vec(b.f32(), vector));
   for (int64_t row = 0; row < size; ++row) {
-    // What all lanes share first.
+    // The part that all lanes share comes first.
     Value base = b.offset(b.getBuffer(source),
                           b.mul(b.getParam(pointBytes), row * size + column));
     values.push_back(b.load(b.offset(base, offset), type));

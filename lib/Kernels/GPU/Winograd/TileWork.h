@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the transforms in front of the products and behind them share: a lane
+// Work of the transforms before and after the products: a lane
 // has one vector of channels of one tile. Where pixels hold their channels side
 // by side, neighbouring lanes have neighbouring vectors. In nchw a run of lanes
 // has neighbouring tiles, and the next run the next channels of the same tiles,

@@ -34,7 +34,7 @@ using winograd::Transform;
 
 TileGrid getTileGrid(const Problem &problem, const Transform &transform);
 
-/// What V is stored times, a power of two.
+/// The factor by which V is stored, a power of two.
 double getInputScale(DType dtype);
 
 /// Step 2 as a problem of its own: operand 0 is V, operand 1 is U, and the

@@ -35,7 +35,7 @@ struct RowsSpec {
 
   std::string symbol() const;
   int64_t perUnit() const { return igemm::elementsPerUnit(tile.arith); }
-  /// Of one element in the rows.
+  /// The size of one element in the rows.
   int64_t elementBytes() const { return igemm::kUnitBytes / perUnit(); }
   /// Units that are multiplied between two tests of the inner loop: so few that
   /// no two pixels read the same one. Else LLVM would keep it in a register

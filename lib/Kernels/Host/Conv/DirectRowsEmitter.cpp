@@ -36,7 +36,7 @@ private:
   void copyRow(Value source, Value row);
   void fillBytes(Value row, Value from, Value to);
   Value loadElements(Value source);
-  /// What one register tile is made of: the first row of its window, the
+  /// The operands of one register tile: the first row of its window, the
   /// filter, and the place of its channels in the per-channel tables.
   struct Operands {
     Value row, filter, tableOffset;

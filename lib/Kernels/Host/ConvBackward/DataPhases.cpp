@@ -38,7 +38,7 @@ static void repeatScales(TensorDesc &filter, int64_t groups) {
 
 static void setWindow(Problem &forward, const igemm::Geometry &g) {
   auto d = [](int64_t value) { return static_cast<double>(value); };
-  // What lies behind the last place that is read is not padding.
+  // Pixels behind the last one that is read are no padding.
   auto end = [&](int64_t out, int64_t kernel, int64_t dilation, int64_t pad,
                  int64_t in) {
     int64_t read = out - 1 + (kernel - 1) * dilation + 1 - pad;
@@ -48,7 +48,7 @@ static void setWindow(Problem &forward, const igemm::Geometry &g) {
          endH = end(g.outHeight, g.kernelH, g.dilationH, g.padTop, g.height),
          endW = end(g.outWidth, g.kernelW, g.dilationW, g.padLeft, g.width);
   forward.attrs = {{"group", {d(g.groups)}}};
-  // Of three dimensions, as many as there are.
+  // Three dimensions at most; the missing ones have size 1.
   int64_t missing = 5 - forward.result.rank();
   std::vector<double> dilations = {d(g.dilationD), d(g.dilationH),
                                    d(g.dilationW)},

@@ -24,7 +24,7 @@ int64_t getFilterCells(const Problem &problem);
 /// Products of 8-bit integers and their sums are exact in f32.
 ConstantPlan packDepthwiseFilter(const Problem &problem, int64_t channelStride);
 
-/// What the sum of each channel is multiplied by, if the operands are
+/// The factor of each channel's sum, if the operands are
 /// quantised; padded with zeros to `size`.
 std::vector<float> getDepthwiseScales(const Problem &problem, int64_t size);
 

@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// What is loaded ahead of the loops.
+/// The values that are loaded before the loops.
 struct TapsKernel::Bound {
   BoundFlatTensor in;
   VectorOutput::Bound out;

@@ -26,7 +26,7 @@
 
 namespace tarpon {
 
-/// What the code is specialised on, beside dtypes and epilogue.
+/// The sizes that the code is specialised on, beside dtypes and epilogue.
 struct TapsShape {
   int64_t tile;    ///< pixels
   int64_t vectors; ///< of channels, at once

@@ -188,7 +188,7 @@ void GemvEmitter::emitDotGroup(Value lines, Value vector, Value index,
       totals[s] = b.addF(totals[s], chains[u * streams + s]);
   totals = b.forLoop(
       unrolled, depth, b.cst(lanes), totals, [&](Value k, ValueRange before) {
-        // What lies behind the last element must count as zero, twice: zero
+        // Elements behind the last one must be zero in both operands: zero
         // times infinity would not.
         Value mask = b.firstLanes(b.sub(depth, k), lanes);
         Value zero = b.cstLike(type, 0);

@@ -25,7 +25,7 @@ using namespace tarpon::igemm;
 
 namespace {
 
-/// What the code depends on, and the indices of its parameters.
+/// The properties that the code depends on, and the indices of its parameters.
 struct PackKernel {
   Arith arith;
   DType dtype;

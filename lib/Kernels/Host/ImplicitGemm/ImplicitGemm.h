@@ -136,7 +136,7 @@ struct KernelSpec {
   EpilogueEmitter epilogue;
 
   std::string symbol() const;
-  /// What all kernels on register tiles depend on, for their symbols.
+  /// The part of the symbol that all kernels on register tiles share.
   std::string commonSymbol() const;
   /// Elements of the input that are read at once, and the units they fill.
   int64_t pieceElements() const;
@@ -252,7 +252,7 @@ std::vector<PerfConfig> configs(const Problem &problem,
                                 const Geometry &geometry);
 bool isValidConfig(const Problem &problem, const TargetInfo &target,
                    const PerfConfig &config);
-/// Of the peak, by the estimate that ranks the tiles.
+/// The share of the peak, by the estimate that ranks the tiles.
 double expectedFraction(const Problem &problem, const TargetInfo &target,
                         const Geometry &geometry);
 
@@ -262,7 +262,7 @@ SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                   const FilterStrides &strides, Layout inputLayout,
                   const Batch *batch = nullptr);
 
-/// What plan() takes of the workspace for a filter that is not constant, for
+/// The workspace that plan() uses for a filter that is not constant, for
 /// every config alike.
 int64_t filterWorkspace(const Problem &problem, const TargetInfo &target,
                         const Geometry &geometry, Layout inputLayout,
@@ -311,7 +311,7 @@ std::vector<char> packFilter(const KernelSpec &spec, const Geometry &geometry,
                              const FilterStrides &strides,
                              llvm::ArrayRef<char> filter);
 
-/// What the solvers on this engine share: everything but how a problem maps to
+/// The base of the solvers on this engine: everything but how a problem maps to
 /// a geometry and which problems do.
 class EngineSolver : public Solver {
 public:

@@ -32,7 +32,7 @@ public:
   void emit();
 
 private:
-  /// What is worked on between two changes of panels: the pixel tiles of the
+  /// The work between two changes of panels: the pixel tiles of the
   /// task, its tiles of channels, and lines of K.
   struct Block {
     Value image, group, firstTile, lastTile, firstChannels, lastChannels;
@@ -41,7 +41,7 @@ private:
     Value source;
   };
 
-  /// What one register tile is made of: its panels, what to ask for meanwhile,
+  /// The operands of one register tile: its panels, what to prefetch meanwhile,
   /// where its sums are kept between blocks of K, and the place of its channels
   /// in the starts of each filter and in the per-channel tables.
   struct Operands {
@@ -238,7 +238,7 @@ void KernelEmitter::emitRows(Value pixels,
   b.ifThenElse(b.eq(pixels, b.cst(1)), [&] { body(1); }, emitMany);
 }
 
-/// What the kernel asks for ahead where the filter stays in the cache and the
+/// The prefetched data where the filter stays in the cache and the
 /// pixels lie side by side: the input of the next block of pixels.
 Value KernelEmitter::getInputAhead(const Block &block, Value channelTile) {
   Value tileBytes = b.mul(param(InputPixelBytes), spec.tileM);
@@ -248,10 +248,10 @@ Value KernelEmitter::getInputAhead(const Block &block, Value channelTile) {
   return b.offset(next, b.minS(done, tileBytes));
 }
 
-/// What it asks for of the filter: while the tiles of a block are multiplied by
+/// The part of the filter to prefetch: while the tiles of a block multiply by
 /// a tile of the filter, the next one (the filters of a model are read once in
 /// a run, from memory; spread over the products, that costs no time). A lone
-/// tile reads its filter once, and asks for what comes soon.
+/// tile reads its filter once, and prefetches what comes soon.
 Value KernelEmitter::getFilterAhead(const Block &block, Value channelTile,
                                     Value filterTile) {
   constexpr int64_t kSoonBytes = 8192;
@@ -347,7 +347,7 @@ SmallVector<Value> KernelEmitter::emitProduct(const Block &block,
       });
 }
 
-/// Asks for as much as kUnroll steps are to.
+/// Prefetches the share of the next data that belongs to kUnroll steps.
 void KernelEmitter::emitPrefetch(Value ahead) {
   int64_t bytes =
       kUnroll * spec.tileN * spec.filterUnitBytes() / prefetchParts();

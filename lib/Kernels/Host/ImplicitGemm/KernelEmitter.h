@@ -119,7 +119,7 @@ private:
 mlir::Value multiplyAdd(KernelBuilder &b, Arith arith, mlir::Value a,
                         mlir::Value w, mlir::Value acc);
 
-/// What multiplies a register tile by one unit of K; OuterProduct.cpp.
+/// Multiplies a register tile by one unit of K; OuterProduct.cpp.
 class OuterProduct {
 public:
   using Value = mlir::Value;
@@ -130,7 +130,7 @@ public:
                int64_t vectors)
       : b(b), arith(arith), filterDtype(filterDtype), vectors(vectors) {}
 
-  /// What a pixel's unit is loaded as, to be broadcast.
+  /// The type as which a pixel's unit is loaded, to be broadcast.
   mlir::Type unitType();
   /// sums[p * vectors + v] += unit of pixel p * vector v of the unit's weights,
   /// which follow each other from `weights` on.
@@ -175,13 +175,13 @@ public:
 
 private:
   using Tile = TileAccess::Tile;
-  /// What is the same for all pixels of a tile: the factors of integer sums
+  /// The values that all pixels of a tile share: the factors of integer sums
   /// [v], and the operands of the epilogue that are no tensors [operand][v].
   struct PerChannel {
     mlir::SmallVector<Value> factors;
     std::vector<mlir::SmallVector<Value>> operands;
   };
-  /// Of an operand whose place in memory the table tells: the first element of
+  /// The place of an operand in memory, from the table: the first element of
   /// an image, and the elements from one pixel to the next.
   struct ImageRows {
     Value element, stride;
@@ -219,7 +219,7 @@ private:
   Value scales, table, result, inverseScale, zeroPoint, resultChannels,
       outPixels;
   mlir::SmallVector<Value> epilogueParams, operandBuffers;
-  /// Of each operand: what multiplies it and what is added then.
+  /// For each operand, its factor and the summand that follows.
   mlir::SmallVector<std::pair<Value, Value>> operandScales;
 };
 

@@ -33,7 +33,7 @@ static int64_t partsPerFactor(const TargetInfo &target, Arith arith) {
   return multipliesInSteps(target, arith) ? 2 : 1;
 }
 
-/// What one multiplication needs beside its sum and weights: the broadcast
+/// The registers of one multiplication beside sum and weights: the broadcast
 /// unit, and in steps a mask and two products.
 static int64_t registersPerProduct(const TargetInfo &target, Arith arith) {
   return multipliesInSteps(target, arith) ? 5 : 1;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the kernels on register tiles share behind the product.
+// The code after the product, which the kernels on register tiles share.
 //
 //===----------------------------------------------------------------------===//
 

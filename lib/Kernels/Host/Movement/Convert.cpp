@@ -138,7 +138,7 @@ void TransposeKernel::emit(KernelBuilder &b) const {
   Value numPixels = b.getParam(pixels), numChannels = b.getParam(channels);
   Value numBlocks = b.getParam(blocks), blockSize = b.getParam(block);
   Value chunkSize = b.getParam(chunk), numChunks = b.getParam(chunks);
-  // What lies behind each other in the tensor with blocks, and in the other.
+  // Consecutive elements of the tensor with blocks, and of the other.
   Value blockedMatrix = b.mul(numPixels, blockSize);
   b.forTasks([&](Value task) {
     Value first = b.mul(b.rem(task, numChunks), chunkSize);

@@ -206,7 +206,7 @@ void PartialSumsKernel::emitBlock(KernelBuilder &b, const Bound &in,
   SmallVector<Value> means;
   for (int64_t v = 0; v < vectors; ++v)
     means.push_back(in.mean.load(b, b.add(channel, v * lanes), lanes));
-  // Of each vector of channels the sum, then the products.
+  // For each vector of channels, the sum, then the products.
   SmallVector<Value> zeros(2 * vectors,
                            b.cstLike(b.vec(b.getF32Type(), lanes), 0));
   SmallVector<Value> folded = b.forLoop(

@@ -83,7 +83,7 @@ public:
   struct Result {
     mlir::Value mean, squares; ///< vectors
   };
-  /// Of `lanes` channels from `channel`.
+  /// The statistics of `lanes` channels from `channel` on.
   Result emit(KernelBuilder &b, mlir::Value channel, int64_t lanes) const;
 
 private:

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is normalised together lies together: a row. It is read once from memory
+// Elements that are normalised together form a row. It is read once from memory
 // for its statistics and once more, mostly from a cache, to be written.
 //
 //===----------------------------------------------------------------------===//

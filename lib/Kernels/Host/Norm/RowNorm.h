@@ -25,7 +25,7 @@ struct Moments {
   mlir::Value mean, squares;
 };
 
-/// Of `count` (at least 1) elements from `start`.
+/// The moments of `count` (at least 1) elements from `start` on.
 Moments emitRowMoments(KernelBuilder &b, const BoundFlatTensor &in,
                        mlir::Value start, mlir::Value count);
 

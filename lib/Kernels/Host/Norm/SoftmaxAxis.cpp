@@ -51,7 +51,7 @@ void SoftmaxKernel::emit(KernelBuilder &b) const {
     auto largest = lines.fold(FoldKind::Max, [&](const AxisVector &v, Value m) {
       return b.maxF(load(v), m);
     });
-    // What the exponentials, or the distances, are divided by or moved down.
+    // The sum divides the exponentials, or its logarithm moves the distances.
     auto sum = lines.fold(FoldKind::Sum, [&](const AxisVector &v, Value s) {
       Value distance = b.subF(load(v), largest[v.group]);
       Value power = emitExp(b, distance);

@@ -26,7 +26,7 @@ struct PoolReduction {
 
   static PoolReduction of(const Problem &problem);
   mlir::Type elementType(KernelBuilder &b) const;
-  /// What does not count, in a vector.
+  /// The neutral element of the pool, in a vector.
   mlir::Value identity(KernelBuilder &b, int64_t lanes) const;
   mlir::Value load(KernelBuilder &b, const BoundFlatTensor &input,
                    mlir::Value offset, int64_t lanes, mlir::Value mask) const;

@@ -20,7 +20,7 @@
 
 namespace tarpon {
 
-/// What one step in each spatial dimension adds to the number of a pixel.
+/// How far one step in each spatial dimension moves the number of a pixel.
 std::vector<int64_t> getPixelSteps(const Problem &problem);
 
 /// Whether a vector can hold the numbers of all pixels.

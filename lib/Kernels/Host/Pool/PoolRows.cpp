@@ -46,7 +46,7 @@ constexpr double kOperationsPerTask = 65536;
 struct PoolRowsKernel {
   PoolReduction reduction;
   bool countsPadding;
-  /// Of the last dimension; 0: a run-time parameter, as the kernel's sizes.
+  /// In the last dimension; 0: a run-time parameter, as the kernel's sizes.
   int64_t stride, unrolledHeight, unrolledWidth;
   FlatTensor input;
   VectorOutput output;

@@ -205,7 +205,7 @@ static ConstantPlan packWeights(const Problem &problem, const Layer &layer,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What one launch does.
+/// The share of the work that one launch does.
 struct Share {
   std::vector<Pass> passes;
   int64_t firstStep, lastStep;
@@ -277,7 +277,7 @@ void StepPlanner::addLaunch(const Share &share) {
   auto addState = [&](int64_t at) {
     return launch.addBuffer({BufferSlot::Workspace, at});
   };
-  // Of both directions; those of one that is not there are never used.
+  // For both directions; those of an absent direction are never used.
   auto addReals = [&](StringRef name) {
     std::vector<double> values = problem.attrs.at(name.str());
     values.resize(2 * layer.cell.activations);

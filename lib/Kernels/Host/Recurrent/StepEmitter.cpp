@@ -270,7 +270,7 @@ void StepEmitter::storeResult(const Place &place, Value row, Value value) {
 
 /// Stores the hidden state after a step.
 void StepEmitter::finish(const Place &place, Value value) {
-  // What lies behind the last unit meets zeros in the weights, and must not be
+  // Elements behind the last unit meet zeros in the weights, and must not be
   // NaN.
   Value clean = b.select(place.mask, value, b.cstLike(type, 0));
   b.store(clean, b.offset(to, place.state));

@@ -142,7 +142,7 @@ Value ResizeNchwKernel::emitPlaces(KernelBuilder &b, Value x, int64_t tap,
   Value places =
       LLVM::GEPOp::create(b, pointers, b.getF32Type(), b.getScratch(),
                           ArrayRef<LLVM::GEPArg>{indices});
-  // What the table holds for other lanes is no index.
+  // For other lanes the table holds no index.
   if (!mask)
     mask = b.cstLike(b.vec(b.getI1Type(), lanes), 1);
   return LLVM::masked_gather::create(b, type, places, mask,

@@ -80,7 +80,7 @@ static LogicalResult translateBarrier(Translator &translator, Operation *op) {
   return success();
 }
 
-/// What only the backend's scheduler or the hardware's arbiter looks at.
+/// Ignores hints for the backend's scheduler and the hardware's arbiter.
 static LogicalResult translateHint(Translator &, Operation *) {
   return success();
 }

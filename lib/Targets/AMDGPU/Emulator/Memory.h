@@ -44,7 +44,7 @@ constexpr int64_t pointerOffset(uint64_t pointer) {
   return int64_t(pointer & ((uint64_t(1) << kBufferShift) - 1)) - kOffsetBias;
 }
 
-/// What is known of one granule. Epoch 0: never.
+/// The last accesses to one granule. Epoch 0: never.
 struct Cell {
   uint32_t writeEpoch, readEpoch;
   /// Number of the writer's instruction in its wave's execution.
@@ -102,7 +102,7 @@ struct AccessTime {
   bool pending = false;
 };
 
-/// What is wrong with an access.
+/// A faulty access.
 struct Fault {
   enum Kind {
     None,

@@ -109,7 +109,7 @@ private:
   std::vector<std::unique_ptr<uint8_t[]>> frames;
   std::vector<uint8_t> lds;
   std::vector<uint32_t> waveOrder;
-  /// Of each argument, or 0.
+  /// The buffer of each argument, or 0.
   std::vector<unsigned> bufferOf;
 };
 

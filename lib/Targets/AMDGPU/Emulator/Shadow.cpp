@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the shadow finds is in Memory.h, where it is inlined into every access.
+// The checks themselves are in Memory.h, inlined into every access.
 //
 //===----------------------------------------------------------------------===//
 

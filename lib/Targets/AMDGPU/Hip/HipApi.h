@@ -24,7 +24,7 @@ namespace tarpon::hip {
 /// hipError_t; 0 is success.
 using ErrorCode = int;
 inline constexpr ErrorCode kErrorNoDevice = 100;
-/// What hipInit of ROCm 5.2 says where there is no GPU.
+/// The error of ROCm 5.2's hipInit where there is no GPU.
 inline constexpr ErrorCode kErrorInvalidDevice = 101;
 
 /// hipMemcpyKind.

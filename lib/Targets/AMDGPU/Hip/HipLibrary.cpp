@@ -37,7 +37,7 @@ Result<std::shared_ptr<const Library>> Library::load(const std::string &path) {
     if ((handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)))
       break;
   if (!handle) {
-    // Of a library that somebody named, the loader's reason is of interest.
+    // If somebody named the library, the loader's reason is of interest.
     if (candidates.size() == 1)
       return Error{std::string("the HIP runtime cannot be loaded: ") +
                    dlerror()};

@@ -113,7 +113,7 @@ tarpon::estimateGpuSolution(const CompiledSolution &solution,
     work.results = product.results;
     work.bytes = getBytes(solution, launch, product);
     work.dtype = getDtype(problem);
-    // What packs or sums up is not what the solver's expectation is about.
+    // The solver's expectation does not cover launches that pack or sum up.
     work.expectedFraction = index == main ? solution.expectedFraction : 1;
     if (solution.config.has("split_k"))
       work.splitK = solution.config.get("split_k");

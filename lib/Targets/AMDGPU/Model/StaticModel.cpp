@@ -88,7 +88,7 @@ static double countWaves(const KernelProfile &profile, const GpuTarget &gpu) {
       llvm::divideCeil(profile.resources.workgroup, gpu.waveSize));
 }
 
-/// Of a workgroup.
+/// The iterations of a workgroup.
 static double countIterations(const KernelProfile &profile,
                               const LaunchWork &work, const GpuTarget &gpu) {
   double waves = countWaves(profile, gpu);
@@ -137,7 +137,7 @@ static void estimateLoop(const KernelProfile &profile, const LaunchWork &work,
   int64_t last =
       llvm::divideCeil(work.workgroups - full * perRound, gpu.computeUnits);
   estimate.rounds = full + (last > 0);
-  // What a unit holds at most: less than it could if there is not enough.
+  // The most that a unit holds: less than it could if there is not enough work.
   estimate.groupsPerUnit = full > 0 ? held : last;
   estimate.waves = static_cast<double>(estimate.groupsPerUnit) * waves /
                    static_cast<double>(gpu.simdsPerUnit);

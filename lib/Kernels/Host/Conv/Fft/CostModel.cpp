@@ -40,7 +40,7 @@ static constexpr double kFewChannels = 16;
 /// Bytes per cycle of a filter that no cache holds.
 static constexpr double kMemoryRate = 6;
 
-/// Of n complex numbers: arithmetic, and a load and a store of all numbers for
+/// Instructions for n complex numbers: arithmetic, and their load and store for
 /// each three factors of two.
 static double complexInstructions(int64_t n) {
   auto points = static_cast<double>(n);
@@ -48,7 +48,7 @@ static double complexInstructions(int64_t n) {
   return 2.5 * points * levels + 4 * points * std::ceil(levels / 3);
 }
 
-/// Of n real ones, as half as many complex ones that are taken apart, in memory
+/// Those for n real numbers: half as many complex ones, taken apart in memory
 /// where they are many.
 static double realInstructions(int64_t n) {
   auto points = static_cast<double>(n);

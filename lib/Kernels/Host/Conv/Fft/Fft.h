@@ -91,7 +91,7 @@ enum Param : int64_t {
 /// Emits the kernels; KernelEmitter.cpp and DepthwiseEmitter.cpp.
 void emitKernel(KernelBuilder &b, const KernelSpec &spec);
 void emitDepthwise(KernelBuilder &b, const KernelSpec &spec);
-/// What the steps take of the scratch.
+/// The bytes of scratch that the steps use.
 int64_t getScratchBytes(const TileShape &tile);
 
 /// Whether each channel has one filter of its own.
@@ -123,7 +123,7 @@ std::vector<char> packDepthwiseFilter(const TileShape &tile,
                                       int64_t lanes,
                                       llvm::ArrayRef<char> filter);
 
-/// What the transforms of a problem take, which has the geometry of
+/// The cost of the transforms of a problem with the geometry of
 /// makeGeometry; CostModel.cpp.
 winograd::TileWork getTileWork(const TileShape &tile, const Problem &problem,
                                const igemm::Geometry &geometry,

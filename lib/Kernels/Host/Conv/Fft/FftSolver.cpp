@@ -59,7 +59,7 @@ static TileShape getTile(const PerfConfig &config) {
   return {config.get("tile_h"), config.get("tile_w")};
 }
 
-/// Of a problem that is not depthwise.
+/// The product of a problem that is not depthwise.
 static winograd::ProductSpec getProduct(const PerfConfig &config) {
   return {getTile(config).points(), config.get("tile_m"), config.get("tile_n")};
 }
@@ -98,7 +98,7 @@ std::string KernelSpec::symbol() const {
 //===----------------------------------------------------------------------===//
 
 static constexpr int64_t kPoints[] = {8, 16, 32, 64};
-/// What the transformed filter may take, and what a thread's scratch.
+/// The limits of the transformed filter and of a thread's scratch.
 static constexpr int64_t kMaxFilterBytes = 256 << 20;
 static constexpr int64_t kMaxScratchBytes = 64 << 20;
 

@@ -34,7 +34,7 @@ struct Complex {
   Value re, im;
 };
 
-/// What a spectrum must be multiplied by between the transform of n real
+/// The factor for a spectrum, between the transform of n real
 /// numbers and the inverse one for those to cancel.
 double getPairScale(int64_t n, int64_t pair);
 
@@ -47,7 +47,7 @@ public:
   Fourier(KernelBuilder &b, Value memory) : b(b), memory(memory) {}
   static int64_t memoryVectors(int64_t points) { return 4 * points; }
 
-  /// Of n complex numbers. Everything is loaded before anything is stored. The
+  /// Transforms n complex numbers. All are loaded before any is stored. The
   /// inverse does not divide by n.
   void emitComplex(int64_t n, bool inverse, Load load, Store store) {
     emitComplex(n, inverse, load, store, memory);

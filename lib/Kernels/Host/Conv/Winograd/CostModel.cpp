@@ -28,7 +28,7 @@ using llvm::divideCeil;
 static constexpr double kTransformRate = 1.7;
 /// Transposing a row of nchw costs about half as much as its transform.
 static constexpr double kTransposeFactor = 1.5;
-/// What starting a loop over channels and storing its sums takes.
+/// The cycles to start a loop over channels and to store its sums.
 static constexpr double kLoopCycles = 30;
 /// Bytes per cycle from the L2 cache, of the filter from the last-level cache
 /// and from memory, and of panels that were just written.
@@ -98,7 +98,7 @@ static Shares countShares(const TargetInfo &target, const Cut &cut,
   return {share(parts), share(1)};
 }
 
-/// Of reading what the caches do not hold. The filters of a model do not stay
+/// The time to read what no cache holds. The filters of a model do not stay
 /// in the last-level cache from one run to the next, unless they are small.
 static double estimateStream(const TargetInfo &target, const Cut &cut,
                              double filterBytes, double panelBytes) {

@@ -45,7 +45,7 @@ public:
   void emit();
 
 private:
-  /// What the products of a panel ask for of the filter's next point: the part
+  /// The prefetches of a panel's products in the filter's next point: the part
   /// from `first` on, by `advance` bytes per kUnroll channels.
   struct Ahead {
     Value first, advance;

@@ -36,7 +36,7 @@ private:
   SmallVector<Value> params;
 };
 
-/// What comes before and behind the products.
+/// The transforms before and after the products.
 class TileSteps {
 public:
   virtual ~TileSteps() = default;

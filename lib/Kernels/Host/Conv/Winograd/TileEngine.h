@@ -94,7 +94,7 @@ struct TileWork {
 struct ProductSpec {
   int64_t points, tileM, tileN;
 
-  /// Of all points: a line more each, lest their addresses differ by powers of
+  /// For all points: a line more each, lest their addresses differ by powers of
   /// two, which fall on the same sets of a cache; likewise for products.
   int64_t panelBytes(int64_t blockTiles, int64_t lines) const {
     return points * (blockTiles * lines + 1) * kLineBytes;
@@ -124,7 +124,7 @@ int64_t getFirstParam(const igemm::KernelSpec &output);
 /// Whether the config has a register tile and a block that fit; it may have
 /// other fields too.
 bool isValidBlock(const TargetInfo &target, const PerfConfig &config);
-/// What a solver ranks its configs by.
+/// Configs with the time by which a solver ranks them.
 using RankedConfigs = std::vector<std::pair<double, PerfConfig>>;
 /// Appends `fields` with all register tiles worth a try, in blocks of several
 /// sizes, and their estimated cycles.
@@ -166,8 +166,8 @@ std::vector<char> packFilter(const ProductSpec &spec,
                              llvm::ArrayRef<char> filter,
                              FilterTransform transform);
 
-/// What storing the result takes, in the order of igemm::Param, and behind it
-/// what dequantises the epilogue's operands, and the epilogue's parameters.
+/// The parameters to store the result, in the order of igemm::Param; after them
+/// those to dequantise the epilogue's operands, and the epilogue's own.
 std::vector<int64_t> makeResultParams(const Problem &problem,
                                       const igemm::KernelSpec &output,
                                       const igemm::Geometry &geometry);

@@ -22,7 +22,7 @@ using namespace tarpon;
 using namespace tarpon::winograd;
 
 static constexpr int64_t kTaps = 3;
-/// Of F(4x4,3x3), the largest tile there is.
+/// The points of F(4x4,3x3), the largest tile there is.
 static constexpr int64_t kMostInTile = 6;
 
 Transform::Transform(std::vector<double> pairs)

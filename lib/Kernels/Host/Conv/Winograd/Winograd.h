@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the Winograd solvers share. Transform.h has the algorithm, TileEngine.h
+// The base of the Winograd solvers. Transform.h has the algorithm, TileEngine.h
 // how the work is cut.
 //
 //===----------------------------------------------------------------------===//
@@ -38,14 +38,14 @@ struct KernelSpec {
   bool isResultNchw() const { return output.resultLayout.kind == Layout::NCHW; }
 };
 
-/// What a thread's scratch holds behind the engine's note: a line of zeros,
-/// what the transforms leave between their dimensions, and rows of pixels that
+/// The layout of a thread's scratch after the engine's note: a line of zeros,
+/// the transforms' results between two dimensions, and rows of pixels that
 /// are being transposed.
 struct ScratchLayout {
   explicit ScratchLayout(const Transform &transform)
       : betweenBytes(transform.points() * kLineBytes),
         stagingBytes(transform.inTile() * kRowPixels * kLineBytes) {}
-  /// What the first pass of a transform leaves for the second.
+  /// The results of a transform's first pass, for the second.
   int64_t betweenBytes;
   int64_t stagingBytes;
   int64_t bytes() const { return kLineBytes + betweenBytes + stagingBytes; }
