@@ -446,7 +446,7 @@ std::optional<std::string> Journal::describeImpossible() const {
   if (!rows.next() || rows.integer(0) == 0)
     return std::nullopt;
   return "journal " + getPath() + ": " + std::to_string(rows.integer(0)) +
-         " records have times that cannot be and are ignored";
+         " records have impossible times and are ignored";
 }
 
 std::optional<std::string> Journal::describeStale() const {

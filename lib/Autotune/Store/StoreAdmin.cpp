@@ -144,14 +144,14 @@ struct Rule {
 } // namespace
 
 static constexpr Rule kJournalRules[] = {
-    {"measurements have times that cannot be",
+    {"measurements have impossible times",
      "SELECT count(*) FROM measurement WHERE status = 'ok' AND (median IS NULL "
      "OR NOT (median > 0 AND median < 9e999))"},
     {"measurements have samples that cannot be read",
      "SELECT count(*) FROM measurement WHERE NOT json_valid(samples)"},
     {"measurements have a negative workspace",
      "SELECT count(*) FROM measurement WHERE workspace < 0"},
-    {"pipelines have times that cannot be",
+    {"pipelines have impossible times",
      "SELECT count(*) FROM pipeline WHERE status = 'ok' AND (median IS NULL OR "
      "NOT (median > 0 AND median < 9e999))"}};
 

@@ -329,7 +329,7 @@ TEST_F(JournalTest, TimesThatCannotBeAreIgnoredWithARemark) {
   EXPECT_EQ(journal->getBest("conv(...)")->key.config, "good");
   EXPECT_EQ(journal->getMeasurements("conv(...)").size(), 1u);
   EXPECT_THAT(*journal->describeImpossible(),
-              HasSubstr(": 4 records have times that cannot be"));
+              HasSubstr(": 4 records have impossible times"));
   PipelineMeasurement m;
   m.status = MeasurementStatus::Ok;
   m.median = -1;

@@ -151,8 +151,7 @@ TEST_F(StoreAdminTest, ContradictionsAreNoticed) {
   record(path, makeMeasurement(kRelu, "a-v1", 2));
   importInto(path, "gfx90a68.HIP.fdb.txt", 1);
   execute(path, "UPDATE measurement SET median = -1");
-  EXPECT_EQ(checkError(path),
-            begin + "1 measurements have times that cannot be");
+  EXPECT_EQ(checkError(path), begin + "1 measurements have impossible times");
   execute(path, "UPDATE measurement SET median = 1, samples = '[1'");
   EXPECT_EQ(checkError(path),
             begin + "1 measurements have samples that cannot be read");

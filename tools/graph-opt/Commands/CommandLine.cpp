@@ -492,7 +492,8 @@ void CommandLine::addTrain() {
   sub->add_option("--split", train.split,
                   "Which networks are held out, to judge the model by")
       ->type_name("FILE");
-  sub->add_option("--seed", train.seed, "Of what is drawn (default: 1)")
+  sub->add_option("--seed", train.seed,
+                  "Seed of the samples that training draws (default: 1)")
       ->type_name("N");
   sub->add_flag("--report", train.report,
                 "Every held-out choice, and every network of training left out "
