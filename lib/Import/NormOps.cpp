@@ -87,7 +87,7 @@ void importSoftmax(OnnxNode &node) {
   node.setOutput(0, node.create<SoftmaxOp>(input, attr));
 }
 
-void importLrn(OnnxNode &node) {
+void importLRN(OnnxNode &node) {
   OpBuilder &builder = node.getBuilder();
   if (!node.hasAttribute("size")) {
     node.emitError() << "attribute 'size' is missing";

@@ -338,7 +338,7 @@ static SharedAttrs makeAttrs(OnnxNode &node, const Layer &layer) {
           builder.getF32FloatAttr(node.getFloat("clip", 0.0f))};
 }
 
-void importLstm(OnnxNode &node) {
+void importLSTM(OnnxNode &node) {
   std::optional<Layer> layer =
       readLayer(node, "lstm", {Act::Sigmoid, Act::Tanh, Act::Tanh});
   if (!layer)
@@ -358,7 +358,7 @@ void importLstm(OnnxNode &node) {
           attrs.clip, node.getBuilder().getI64IntegerAttr(couples)));
 }
 
-void importGru(OnnxNode &node) {
+void importGRU(OnnxNode &node) {
   std::optional<Layer> layer =
       readLayer(node, "gru", {Act::Sigmoid, Act::Tanh});
   if (!layer)
@@ -376,7 +376,7 @@ void importGru(OnnxNode &node) {
                                 node.getBuilder().getI64IntegerAttr(linear)));
 }
 
-void importRnn(OnnxNode &node) {
+void importRNN(OnnxNode &node) {
   std::optional<Layer> layer = readLayer(node, "rnn", {Act::Tanh});
   if (!layer)
     return;

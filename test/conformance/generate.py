@@ -7,7 +7,7 @@ usage: generate.py --output DIR
 The cases come from the Python package onnx.backend.test as Debian ships it, and
 from cases.py. Each becomes DIR/NAME/model.onnx with DIR/NAME/test_data_set_0/*.pb,
 in the layout that every ONNX backend reads. Cases with a node that
-lib/Import/OpTable.cpp does not list are left out; an operator of that table
+lib/Import/OpTable.def does not list are left out; an operator of that table
 without a case is an error. Nothing is written again while DIR is up to date.
 """
 
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 # The table of all operators that the importer knows.
-OP_TABLE = Path(__file__).resolve().parents[2] / "lib/Import/OpTable.cpp"
+OP_TABLE = Path(__file__).resolve().parents[2] / "lib/Import/OpTable.def"
 OWN_CASES = Path(__file__).with_name("cases.py")
 
 # numpy 1.24 removed these names, which onnx 1.12 still uses.
@@ -59,7 +59,7 @@ def collect():
 
 def known_operators() -> set[str]:
     """The operators that the importer knows."""
-    names = set(re.findall(r'^ *\{"(\w+)", ', OP_TABLE.read_text(), re.MULTILINE))
+    names = set(re.findall(r"^OP\((\w+), ", OP_TABLE.read_text(), re.MULTILINE))
     if not names:
         raise SystemExit(f"generate.py: found no operators in {OP_TABLE}")
     return names
