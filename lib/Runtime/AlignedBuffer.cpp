@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <sys/mman.h>
 #include <utility>
 
@@ -73,9 +74,9 @@ Result<AlignedBuffer> AlignedBuffer::allocate(int64_t bytes) {
   if (memory == MAP_FAILED)
     return outOfMemory(bytes);
   buffer.mapping = memory;
-  uintptr_t mask = kHugePageBytes - 1;
-  uintptr_t start = (reinterpret_cast<uintptr_t>(memory) + mask) & ~mask;
-  buffer.begin = reinterpret_cast<char *>(start);
+  size_t space = buffer.mappingBytes;
+  buffer.begin =
+      static_cast<char *>(std::align(kHugePageBytes, total, memory, space));
   // Only a hint: without huge pages the buffer is as good, just slower.
   madvise(buffer.begin, total, MADV_HUGEPAGE);
   return buffer;
