@@ -75,6 +75,13 @@ case Kind::A:
             self.assertEqual(self.lines(text, "docs/a.md"), [1], text)
         self.assertEqual(self.lines("the seed 1 and this issue", "docs/a.md"), [])
 
+    def test_documents_name_files_that_are_there(self) -> None:
+        for text in ("see `lib/Nothing.cpp`", "`lib/IR`, `docs/nothing.md`"):
+            self.assertEqual(self.lines(text, "docs/a.md"), [1], text)
+        for text in ("`lib/IR/<Op>.cpp`", "`test/lit/IR/invalid-*.mlir`", "`lib/IR`",
+                     "`scripts/test`.", "lib/Nothing.cpp"):
+            self.assertEqual(self.lines(text, "docs/a.md"), [], text)
+
 
 if __name__ == "__main__":
     unittest.main()
