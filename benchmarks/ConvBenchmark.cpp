@@ -22,6 +22,7 @@
 #include "Sampling.h"
 #include "StaticKernels.h"
 
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -40,7 +41,7 @@ namespace {
 class Server {
 public:
   explicit Server(const TargetInfo &target)
-      : compiler(target, openKernelCache(target)) {}
+      : compiler(makeHostCompiler(target, openKernelCache(target))) {}
 
   json answer(llvm::StringRef request);
 

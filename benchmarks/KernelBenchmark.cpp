@@ -20,8 +20,9 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/Solver.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/KernelCompiler.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include <benchmark/benchmark.h>
@@ -182,7 +183,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "kernel-benchmark: %s\n", target.message().c_str());
     return 1;
   }
-  KernelCompiler compiler(*target, nullptr);
+  KernelCompiler compiler = makeHostCompiler(*target, nullptr);
   if (int line = registerProblems(file, compiler, options)) {
     std::fprintf(stderr, "kernel-benchmark: %s:%d: not a problem key\n",
                  options.file.c_str(), line);

@@ -33,6 +33,7 @@
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Runtime/ThreadPool.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -51,7 +52,8 @@ namespace {
 class Server {
 public:
   Server(const TargetInfo &target, std::unique_ptr<Journal> store)
-      : target(target), store(std::move(store)), compiler(target, makeCache()) {
+      : target(target), store(std::move(store)),
+        compiler(makeHostCompiler(target, makeCache())) {
     forget();
   }
 

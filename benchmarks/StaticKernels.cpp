@@ -12,6 +12,7 @@
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Sha256.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -91,7 +92,7 @@ benchmarks::makeStatic(const runtime::Package &package,
                        const TargetInfo &target, StaticCost &cost) {
   using Clock = std::chrono::steady_clock;
   runtime::Package result = package;
-  KernelCompiler compiler(target, /*cache=*/nullptr);
+  KernelCompiler compiler = makeHostCompiler(target, /*cache=*/nullptr);
   std::map<std::string, std::shared_ptr<const std::vector<char>>> objects;
   Clock::time_point start = Clock::now();
   for (runtime::Layer &layer : result.layers) {

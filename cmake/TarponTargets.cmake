@@ -111,6 +111,13 @@ function(tarpon_export_library target)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 endfunction()
 
+# tarpon_add_target(LIBRARY FUNCTION)
+# Has registerAllTargets call FUNCTION of namespace tarpon, which LIBRARY defines.
+function(tarpon_add_target library function)
+  set_property(GLOBAL APPEND PROPERTY TARPON_TARGET_LIBRARIES ${library})
+  set_property(GLOBAL APPEND PROPERTY TARPON_TARGET_FUNCTIONS ${function})
+endfunction()
+
 # tarpon_add_unit_test(NAME SOURCE... [COST SECONDS] [LINK LIB...])
 # One GoogleTest executable, run by ctest as a whole, those that take long first.
 # What links tarpon_mlir itself has its headers precompiled.

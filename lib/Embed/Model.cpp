@@ -10,6 +10,7 @@
 #include "ModelState.h"
 
 #include "tarpon/Autotune/Choice/Compile.h"
+#include "tarpon/Targets/AllTargets.h"
 
 namespace tarpon {
 
@@ -72,6 +73,7 @@ Result<Model> Model::compile(const std::string &onnxFile,
   Result<CompileOptions> made = makeOptions(onnxFile, options);
   if (!made)
     return made.error();
+  registerAllTargets();
   Result<CompileOutcome> outcome = compileModel(*made);
   if (!outcome)
     return outcome.error();

@@ -5,11 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Solver/Solver.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 #include "Host/Solvers.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <mutex>
 
 using namespace mlir;
 using namespace tarpon;
@@ -74,12 +77,59 @@ static size_t extraSolvers = 0;
 
 ArrayRef<const Solver *> tarpon::getHostSolvers() { return solverList(); }
 
+namespace {
+
+/// The solvers of targets that Tarpon does not come with.
+class OtherSolvers {
+public:
+  static OtherSolvers &get() {
+    static OtherSolvers solvers;
+    return solvers;
+  }
+  void set(StringRef arch, SolverList list) {
+    std::lock_guard<std::mutex> lock(mutex);
+    lists[arch] = list;
+  }
+  SolverList find(StringRef arch) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return lists.lookup(arch);
+  }
+
+private:
+  std::mutex mutex;
+  llvm::StringMap<SolverList> lists;
+};
+
+} // namespace
+
+void tarpon::registerSolvers(StringRef arch, SolverList solvers) {
+  OtherSolvers::get().set(arch, solvers);
+}
+
+std::string tarpon::getChip(const TargetInfo &target) {
+  return target.gpu ? target.name() : "";
+}
+
+ArrayRef<const Solver *> tarpon::getSolvers(const TargetInfo &target) {
+  if (target.gpu)
+    return getGpuSolvers();
+  SolverList list = OtherSolvers::get().find(target.arch);
+  return list ? list() : getHostSolvers();
+}
+
+static const Solver *findIn(ArrayRef<const Solver *> list, StringRef id) {
+  const auto *found = llvm::find_if(
+      list, [&](const Solver *solver) { return solver->id() == id; });
+  return found == list.end() ? nullptr : *found;
+}
+
+const Solver *tarpon::findSolver(const TargetInfo &target, StringRef id) {
+  return findIn(getSolvers(target), id);
+}
+
 const Solver *tarpon::findSolver(StringRef id) {
-  for (ArrayRef<const Solver *> list : {getHostSolvers(), getGpuSolvers()})
-    for (const Solver *solver : list)
-      if (solver->id() == id)
-        return solver;
-  return nullptr;
+  const Solver *solver = findIn(getHostSolvers(), id);
+  return solver ? solver : findIn(getGpuSolvers(), id);
 }
 
 Applicability tarpon::checkApplicable(const Solver &solver,
@@ -93,7 +143,7 @@ Applicability tarpon::checkApplicable(const Solver &solver,
 std::vector<const Solver *>
 tarpon::getApplicableSolvers(const Problem &problem, const TargetInfo &target) {
   std::vector<std::pair<double, const Solver *>> ranked;
-  for (const Solver *solver : target.gpu ? getGpuSolvers() : getHostSolvers())
+  for (const Solver *solver : getSolvers(target))
     if (checkApplicable(*solver, problem, target))
       ranked.emplace_back(solver->expectedFraction(problem, target), solver);
   llvm::stable_sort(

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Passes/Passes.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 #include "tarpon/IR/Locations.h"
 
@@ -78,7 +79,7 @@ private:
     SolutionAttr solution = op.getSolutionAttr();
     if (!solution)
       return op.emitOpError("has no solution");
-    const Solver *solver = findSolver(solution.getSolver());
+    const Solver *solver = findSolver(target, solution.getSolver());
     if (!solver)
       return op.emitOpError("expects the id of a solver, got ")
              << solution.getSolver();

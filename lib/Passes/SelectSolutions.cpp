@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Passes/Passes.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -64,7 +65,7 @@ struct SelectSolutionsPass
     target.vectorBits = vectorBits;
     target.threads = threads;
     const Solver *preferred = nullptr;
-    if (!solver.empty() && !(preferred = findSolver(solver))) {
+    if (!solver.empty() && !(preferred = findSolver(target, solver))) {
       getOperation().emitError("expects the id of a solver, got '")
           << solver << "'";
       return signalPassFailure();

@@ -9,6 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/Runtime/HostFeatures.h"
+
 #include "tarpon/Runtime/Executor.h"
 
 #include <algorithm>
@@ -102,11 +104,20 @@ static uint64_t savedState() {
 
 std::string_view hostArch() { return "x86-64"; }
 
-bool hostHasFeature(const std::string &feature) {
+static const FeatureRow *findFeature(const std::string &feature) {
   const FeatureRow *row = std::find_if(
       std::begin(kFeatures), std::end(kFeatures),
       [&](const FeatureRow &candidate) { return candidate.name == feature; });
-  if (row == std::end(kFeatures))
+  return row == std::end(kFeatures) ? nullptr : row;
+}
+
+bool isKnownFeature(const std::string &feature) {
+  return findFeature(feature) != nullptr;
+}
+
+bool hostHasFeature(const std::string &feature) {
+  const FeatureRow *row = findFeature(feature);
+  if (!row)
     return false;
   uint32_t registers[4];
   if (!__get_cpuid_count(row->leaf, row->subleaf, &registers[EAX],
@@ -135,6 +146,12 @@ static constexpr FeatureRow kFeatures[] = {
 
 std::string_view hostArch() { return "aarch64"; }
 
+bool isKnownFeature(const std::string &feature) {
+  return std::any_of(
+      std::begin(kFeatures), std::end(kFeatures),
+      [&](const FeatureRow &row) { return row.name == feature; });
+}
+
 bool hostHasFeature(const std::string &feature) {
   for (const FeatureRow &row : kFeatures)
     if (row.name == feature)
@@ -145,6 +162,8 @@ bool hostHasFeature(const std::string &feature) {
 #else
 
 std::string_view hostArch() { return "unknown"; }
+
+bool isKnownFeature(const std::string &) { return false; }
 
 bool hostHasFeature(const std::string &) { return false; }
 

@@ -5,32 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Commands/CommandLine.h"
-#include "LargeAllocations.h"
-#include "Messages.h"
-#include "Opt.h"
+#include "GraphOptMain.h"
 
-#include <filesystem>
-#include <string_view>
-
-/// A word that is neither a file nor looks like one is a misspelt command.
-static bool isUnknownCommand(std::string_view argument) {
-  std::error_code code;
-  return !argument.starts_with("-") &&
-         argument.find_first_of("./") == std::string_view::npos &&
-         !std::filesystem::exists(argument, code);
-}
+#include "tarpon/Targets/AllTargets.h"
 
 int main(int argc, char **argv) {
-  tarpon::useHugePages();
-  if (argc < 2)
-    return tarpon::failUsage("no command (see 'graph-opt --help')");
-  std::string_view first = argv[1];
-  if (tarpon::isCommand(first) || first == "--help" || first == "-h" ||
-      first == "--version")
-    return tarpon::runCommandLine(argc, argv);
-  if (isUnknownCommand(first))
-    return tarpon::failUsage("there is no command '" + std::string(first) +
-                             "' (see 'graph-opt --help')");
-  return tarpon::runOpt(argc, argv);
+  tarpon::registerAllTargets();
+  return tarpon::graphOptMain(argc, argv);
 }

@@ -16,10 +16,9 @@
 #include "tarpon/Autotune/Store/SystemStore.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
-#include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Quant/IR/Quant.h"
@@ -68,6 +67,7 @@ private:
   bool wantsTuning() const;
   bool mayMeasure() const;
   Status makeKernelCompiler();
+  Status checkRunsHere() const;
   JournalContext getJournalContext() const;
   Status makeStandIn();
   Status calibrate(const std::string &fusion, const CalibrationInputs &inputs);
@@ -86,6 +86,7 @@ private:
   Progress progress;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::shared_ptr<const Target> target;
   std::unique_ptr<KernelCompiler> kernels;
   /// `measured` is what a GPU has left where it was.
   std::unique_ptr<Journal> journal, measured, system;
@@ -133,26 +134,27 @@ Status Compilation::fallBack(const std::string &what) {
   return runtime::success();
 }
 
-Status Compilation::makeKernelCompiler() {
-  if (options.target == "host") {
-    Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
-    if (!target)
-      return target.error();
-    kernels =
-        std::make_unique<KernelCompiler>(*target, openKernelCache(*target));
+/// Where there is no model, kernels are run.
+Status Compilation::checkRunsHere() const {
+  if (!kernels->describeModel().empty())
     return runtime::success();
-  }
-  Result<GpuTarget> gpu = parseGpuTarget(options.target);
-  if (!gpu)
-    return gpu.error();
-  TargetInfo target = makeGpuTargetInfo(*gpu);
-  if (options.isEmulated)
-    target.arch = runtime::kEmulatedArch;
-  kernels = std::make_unique<KernelCompiler>(
-      target, openKernelCache(target),
-      makeGpuBackend(*gpu, options.isEmulated ? GpuCodeForm::Ir
-                                              : GpuCodeForm::CodeObject));
+  for (const std::string &feature : target->getInfo().features)
+    if (!runtime::hostHasFeature(feature))
+      return Error{"cannot compile for '" + options.target + "': it has " +
+                   feature + ", which this machine lacks"};
   return runtime::success();
+}
+
+Status Compilation::makeKernelCompiler() {
+  Result<std::shared_ptr<const Target>> found = findTarget(
+      options.target, {options.threads, options.cpu, options.device});
+  if (!found)
+    return found.error();
+  target = std::move(*found);
+  const TargetInfo &info = target->getInfo();
+  kernels = std::make_unique<KernelCompiler>(info, openKernelCache(info),
+                                             target->makeBackend());
+  return checkRunsHere();
 }
 
 Status Compilation::setUp() {
@@ -223,10 +225,9 @@ Status Compilation::openJournal() {
 /// What was measured of packages serves where one choice is compiled: it does
 /// not compare with what the model says of others.
 Status Compilation::openMeasured() {
-  if (!outcome.isModelled || options.isEmulated)
+  if (!outcome.isModelled || !target->hasTimes())
     return runtime::success();
-  Result<std::unique_ptr<Journal>> opened =
-      openMeasuredJournal(*kernels->getTarget().gpu);
+  Result<std::unique_ptr<Journal>> opened = openMeasuredJournal(*target);
   if (!opened)
     return fallBack(opened.message());
   measured = std::move(*opened);
@@ -465,11 +466,10 @@ Status Compilation::compileReference() {
 }
 
 CandidateSource Compilation::makeCandidateSource() {
-  const GpuTarget *gpu = kernels->getTarget().gpu;
-  if (options.candidates == 0 || !gpu)
+  if (options.candidates == 0)
     return {};
   return makeModelledSource(*tuner, *journal, options.candidates,
-                            getKernelVersion(*gpu, options.isEmulated));
+                            getKernelVersion(*target));
 }
 
 /// Which choice wins is known only when all are made: it is made once more,

@@ -8,6 +8,7 @@
 #include "HostStandIn.h"
 
 #include "tarpon/Runtime/Measure.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 
@@ -35,7 +36,7 @@ static std::unique_ptr<Journal> openHostJournal(const TargetInfo &target) {
 HostStandIn::HostStandIn(const TargetInfo &target, mlir::ModuleOp module,
                          Progress &progress,
                          const std::string &evaluatorProgram)
-    : kernels(target, openKernelCache(target)),
+    : kernels(makeHostCompiler(target, openKernelCache(target))),
       journal(openHostJournal(target)),
       tuner(std::make_unique<Tuner>(kernels, *journal, progress,
                                     evaluatorProgram)),

@@ -12,7 +12,7 @@
 #include "tarpon/Autotune/Choice/Calibration.h"
 #include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Search/Search.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -12,6 +12,7 @@
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -115,7 +116,7 @@ Status CandidateAdder::addSolutions(LaunchToVary &launch) {
 /// too, whatever the model thinks of its time.
 void CandidateAdder::addArbiter(LaunchToVary &launch) const {
   Solution arbiter;
-  arbiter.solver = findSolver(policy::kArbiter);
+  arbiter.solver = findSolver(compiler.getTarget(), policy::kArbiter);
   if (launch.solutions.size() < 2 || !arbiter.solver ||
       llvm::any_of(launch.solutions, [&](const Solution &solution) {
         return solution.solver == arbiter.solver;
@@ -144,7 +145,7 @@ static Problem readProblem(LaunchOp op) {
 Result<LaunchToVary> CandidateAdder::describe(LaunchOp op, size_t layer) {
   SolutionAttr attr = op.getSolution();
   FailureOr<PerfConfig> config = getPerfConfig(attr);
-  const Solver *solver = findSolver(attr.getSolver().getValue());
+  const Solver *solver = findSolver(compiler.getTarget(), attr.getSolver());
   if (failed(config) || !solver)
     return Error{"layer '" + op.getName().str() + "' has no solution"};
   LaunchToVary launch = {

@@ -12,7 +12,6 @@
 #include "Store/KnownRecords.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/GPU/TimedModel.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,28 +31,27 @@ using runtime::Package;
 using runtime::Result;
 using runtime::Status;
 
-std::string tarpon::getKernelVersion(const GpuTarget &gpu, bool isEmulated) {
-  GpuCodeForm form = isEmulated ? GpuCodeForm::Ir : GpuCodeForm::CodeObject;
+std::string tarpon::getKernelVersion(const Target &target) {
   Digest digest;
-  digest.add(llvm::StringRef(makeGpuBackend(gpu, form)->describe()))
+  digest.add(llvm::StringRef(target.makeBackend()->describe()))
       .add(llvm::StringRef(LLVM_VERSION_STRING));
   return getTarponVersion().str() + "+" + digest.hex().substr(0, 12);
 }
 
-JournalContext tarpon::getMeasuredContext(const GpuTarget &gpu,
+JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
                                           const std::string &kernelVersion) {
-  JournalContext context = JournalContext::forTarget(makeGpuTargetInfo(gpu));
+  JournalContext context = JournalContext::forTarget(target);
   context.tarpon = kernelVersion;
   return context;
 }
 
 Result<std::unique_ptr<Journal>>
-tarpon::openMeasuredJournal(const GpuTarget &gpu) {
-  std::string path = Journal::getDefaultPath(makeGpuTargetInfo(gpu));
+tarpon::openMeasuredJournal(const Target &target) {
+  std::string path = Journal::getDefaultPath(target.getInfo());
   if (!llvm::sys::fs::exists(path))
     return std::unique_ptr<Journal>();
   JournalContext context =
-      getMeasuredContext(gpu, getKernelVersion(gpu, false));
+      getMeasuredContext(target.getInfo(), getKernelVersion(target));
   // Who only compiles needs no more than to read it.
   return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
                                         : Journal::openReadOnly(path, context);
@@ -356,7 +354,7 @@ static CandidateRecord *findChoice(TuningFile &file, const Package &package) {
 }
 
 Status tarpon::updateRecord(TuningFile &file, const PackageTuning &tuning,
-                            const GpuTarget &gpu, const std::string &path) {
+                            const TargetInfo &target, const std::string &path) {
   const Package &package = tuning.package;
   TuningFile::Model model;
   model.sha256 = package.modelSha256;
@@ -380,8 +378,6 @@ Status tarpon::updateRecord(TuningFile &file, const PackageTuning &tuning,
       if (record != records.end() && record->second->problem == layer.problem)
         updateLayer(*record->second, layer, problem.results);
     }
-  TargetInfo target = makeGpuTargetInfo(gpu);
-  target.arch = package.arch;
   file.target = describeTarget(target);
   const runtime::Measurement &whole = tuning.after;
   if (!whole.samplesMs.empty())

@@ -7,6 +7,7 @@
 
 #include "Replay.h"
 
+#include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include <map>
@@ -65,10 +66,10 @@ std::string Replayer::check(const Problem &problem,
                             const LayerRecord *record) const {
   if (!record)
     return "has no record for " + problem.key();
-  const Solver *solver = findSolver(record->solver);
+  const TargetInfo &target = model.getKernelCompiler().getTarget();
+  const Solver *solver = findSolver(target, record->solver);
   if (!solver)
     return "names the solver " + record->solver + ", which does not exist";
-  const TargetInfo &target = model.getKernelCompiler().getTarget();
   if (Applicability applicable = checkApplicable(*solver, problem, target);
       !applicable)
     return "names the solver " + record->solver +
@@ -98,7 +99,8 @@ Result<Solution> Replayer::solve(const Problem &problem,
   std::string reason = check(problem, record);
   if (reason.empty()) {
     Solution solution;
-    solution.solver = findSolver(record->solver);
+    solution.solver =
+        findSolver(model.getKernelCompiler().getTarget(), record->solver);
     solution.config = record->config;
     solution.source = record->source;
     return solution;

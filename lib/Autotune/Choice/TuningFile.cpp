@@ -10,6 +10,7 @@
 #include "JsonSchema.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -260,8 +261,8 @@ Status tarpon::writeTuningFile(const TuningFile &file,
 //===----------------------------------------------------------------------===//
 
 TuningFile::Target tarpon::describeTarget(const TargetInfo &target) {
-  return {target.arch, target.gpu ? target.name() : target.cpu, target.features,
-          target.threads};
+  return {target.arch, getChip(target).empty() ? target.cpu : getChip(target),
+          target.features, target.threads};
 }
 
 Status tarpon::checkModel(const TuningFile &file,
@@ -294,7 +295,8 @@ Status tarpon::checkTarget(const TuningFile &file, const TargetInfo &target,
   if (file.target.arch != wanted.arch)
     return refuse("architecture", file.target.arch, wanted.arch);
   if (file.target.cpu != wanted.cpu)
-    return refuse(target.gpu ? "GPU" : "CPU", file.target.cpu, wanted.cpu);
+    return refuse(getChip(target).empty() ? "CPU" : "chip", file.target.cpu,
+                  wanted.cpu);
   if (file.target.threads != wanted.threads)
     return refuse("thread count", std::to_string(file.target.threads),
                   std::to_string(wanted.threads));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 #include "FeatureRows.h"
 
@@ -57,7 +58,7 @@ private:
 /// Who is expected to be the fastest comes first.
 std::vector<Entrant> Ranking::collect() {
   std::vector<Entrant> entrants;
-  for (const Solver *solver : getHostSolvers()) {
+  for (const Solver *solver : getSolvers(target)) {
     if (!checkApplicable(*solver, problem, target))
       continue;
     Entrant entrant = {solver, solver->expectedFraction(problem, target), {}};

@@ -8,13 +8,14 @@
 #include "tarpon/Autotune/Learn/MeasuredProblems.h"
 
 #include "tarpon/Autotune/Learn/Features.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 using namespace tarpon;
 
 /// Adds one row; what cannot be served now teaches nothing.
 static void addRow(const Measurement &row, const TargetInfo &target,
                    MeasuredProblem &measured) {
-  const Solver *solver = findSolver(row.key.solver);
+  const Solver *solver = findSolver(target, row.key.solver);
   auto config = PerfConfig::parse(row.key.config);
   if (!solver || solver == &getReferenceSolver() || mlir::failed(config) ||
       !checkApplicable(*solver, measured.problem, target) ||

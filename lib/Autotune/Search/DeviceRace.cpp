@@ -16,6 +16,7 @@
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -13,6 +13,8 @@
 #include "tarpon/Driver/ProblemLog.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Solver/SolverRegistry.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -77,8 +79,8 @@ Status Finder::open() {
   Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
   if (!target)
     return target.error();
-  compiler =
-      std::make_unique<KernelCompiler>(*target, openKernelCache(*target));
+  compiler = std::make_unique<KernelCompiler>(*target, openKernelCache(*target),
+                                              makeHostBackend(*target));
   Result<std::unique_ptr<Journal>> user = Journal::open(
       Journal::getDefaultPath(*target), JournalContext::forTarget(*target));
   if (!user)
@@ -462,7 +464,7 @@ Result<FoundSolution> Finder::loadSolution(const std::string &path) {
   if (mlir::failed(problem))
     return Error{path + ": problem: '" + candidate.problem +
                  "' is not a problem key: " + fault};
-  const Solver *solver = findSolver(candidate.solver);
+  const Solver *solver = findSolver(target, candidate.solver);
   if (!solver)
     return Error{path + ": solver: there is no solver '" + candidate.solver +
                  "'"};

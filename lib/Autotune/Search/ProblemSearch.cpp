@@ -11,6 +11,7 @@
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/ThreadPool.h"
+#include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -529,7 +530,8 @@ bool ProblemSearch::isSettled(llvm::StringRef solver) const {
 }
 
 void ProblemSearch::recall(const Measurement &known) {
-  const Solver *solver = findSolver(known.key.solver);
+  const Solver *solver =
+      findSolver(context.compiler.getTarget(), known.key.solver);
   auto config = PerfConfig::parse(known.key.config);
   // A solver that is settled takes part with what is known of it.
   if (solver && mlir::succeeded(config) && isSettled(known.key.solver) &&

@@ -8,6 +8,8 @@
 #include "BuildContext.h"
 
 #include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Solver/SolverRegistry.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 using namespace tarpon;
 
@@ -17,10 +19,12 @@ JournalContext tarpon::getBuildContext(const std::string &target,
   context.target = target;
   context.threads = threads;
   // The digest of the target's features is behind its name.
-  if (!context.isModel())
-    if (runtime::Result<GpuTarget> gpu =
-            parseGpuTarget(target.substr(0, target.find('/'))))
-      context.tarpon = getKernelVersion(*gpu, /*isEmulated=*/false);
+  if (context.isModel())
+    return context;
+  llvm::StringRef name = llvm::StringRef(target).split('/').first;
+  if (auto found = findTarget(name);
+      found && !getChip((*found)->getInfo()).empty())
+    context.tarpon = getKernelVersion(**found);
   return context;
 }
 

@@ -7,6 +7,8 @@
 
 #include "KnownRecords.h"
 
+#include "tarpon/Solver/SolverRegistry.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace tarpon;
@@ -89,7 +91,7 @@ KnownRecords::getRight(const Problem &problem, const TargetInfo &target,
   });
   std::vector<Solution> right;
   for (const Measurement &row : ranked) {
-    const Solver *solver = findSolver(row.key.solver);
+    const Solver *solver = findSolver(target, row.key.solver);
     auto config = PerfConfig::parse(row.key.config);
     auto isListed = [&](const Solution &known) {
       return known.solver == solver;

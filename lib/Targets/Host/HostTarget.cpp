@@ -13,6 +13,7 @@
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Runtime/ThreadPool.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -52,14 +53,18 @@ makeSubtarget(llvm::StringRef cpu) {
       target->createMCSubtargetInfo(triple, cpu, ""));
 }
 
+/// Asking for an unknown CPU would print a warning, so the name is looked up in
+/// the table of the baseline.
+bool tarpon::isCpuName(llvm::StringRef name) {
+  std::unique_ptr<llvm::MCSubtargetInfo> table = makeSubtarget("x86-64");
+  return table && table->isCPUStringValid(name);
+}
+
 /// The features of a CPU of LLVM's list.
 static Result<llvm::StringSet<>> getCpuFeatures(llvm::StringRef cpu) {
-  // Asking for an unknown CPU would print a warning, so the name is looked up
-  // in the table of the baseline first.
-  std::unique_ptr<llvm::MCSubtargetInfo> table = makeSubtarget("x86-64");
-  if (!table || !table->isCPUStringValid(cpu))
+  if (!isCpuName(cpu))
     return Error{"unknown CPU '" + cpu.str() + "'"};
-  table = makeSubtarget(cpu);
+  std::unique_ptr<llvm::MCSubtargetInfo> table = makeSubtarget(cpu);
   llvm::StringSet<> features;
   for (const llvm::SubtargetFeatureKV &feature :
        table->getAllProcessorFeatures())
@@ -176,5 +181,29 @@ Result<TargetInfo> tarpon::getHostTarget(int64_t threads, llvm::StringRef cpu) {
   deriveCapabilities(target);
   readCaches(target);
   target.threads = threads > 0 ? threads : runtime::availableCores();
+  return target;
+}
+
+Result<TargetInfo> tarpon::getCpuTarget(llvm::StringRef cpu, int64_t threads) {
+  Result<llvm::StringSet<>> features = getCpuFeatures(cpu);
+  if (!features)
+    return features.error();
+  TargetInfo target;
+  target.cpu = cpu.str();
+  for (const auto &feature : *features)
+    if (runtime::isKnownFeature(feature.getKey().str()))
+      target.features.push_back(feature.getKey().str());
+  llvm::sort(target.features);
+  deriveCapabilities(target);
+  target.threads = threads > 0 ? threads : runtime::availableCores();
+  return target;
+}
+
+Result<TargetInfo> tarpon::getPackageCpu(const runtime::Package &package) {
+  Result<TargetInfo> target = getHostTarget();
+  if (!target)
+    return target.error();
+  target->features = package.cpuFeatures;
+  deriveCapabilities(*target);
   return target;
 }

@@ -10,6 +10,7 @@
 #include "ConstantPool.h"
 
 #include "tarpon/IR/ParallelFor.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -297,8 +298,7 @@ Result<Package> Assembler::run() {
   const TargetInfo &target = compiler.getTarget();
   package.arch = target.arch;
   package.cpuFeatures = target.features;
-  if (target.gpu)
-    package.gpuTarget = target.name();
+  package.gpuTarget = getChip(target);
   collectKernels();
   reserveConstants();
   if (Status status = compileAndPack(); !status)

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Targets/Package/PackageBuilder.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 #include "PackageAssembler.h"
 
@@ -355,7 +356,7 @@ Status PackageBuilder::addLaunch(LaunchOp op) {
   if (foldLaunch(op, *problem))
     return runtime::success();
   StringRef id = op.getSolution().getSolver().getValue();
-  const Solver *solver = findSolver(id);
+  const Solver *solver = findSolver(compiler.getTarget(), id);
   if (!solver)
     return Error{who + "there is no solver '" + id.str() + "'"};
   Result<PerfConfig> config = readConfig(who, op.getSolution());

@@ -10,9 +10,12 @@
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Npy.h"
+#include "tarpon/Targets/Host/HostTarget.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -192,6 +195,29 @@ TEST_F(CompileTest, KernelsThatCalibrateAreVerifiedOnce) {
   options.batch = 1024;
   EXPECT_GT(compile(options).search.measured, 0);
   EXPECT_EQ(compile(options).search.measured, 0);
+}
+
+TEST_F(CompileTest, CpusThatThisMachineIsNotAreRefused) {
+  CompileOptions options = getOptions("tiny_resnet");
+  options.target = "x86-64";
+  EXPECT_EQ(compile(options).record.target.cpu, "x86-64");
+  for (const char *cpu : {"znver4", "sapphirerapids", "graniterapids"}) {
+    TargetInfo info = *getCpuTarget(cpu, /*threads=*/1);
+    auto lacking =
+        llvm::find_if_not(info.features, [](const std::string &feature) {
+          return runtime::hostHasFeature(feature);
+        });
+    if (lacking == info.features.end())
+      continue;
+    options.target = cpu;
+    auto outcome = compileModel(options);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.message(), "cannot compile for '" + std::string(cpu) +
+                                     "': it has " + *lacking +
+                                     ", which this machine lacks");
+    return;
+  }
+  GTEST_SKIP() << "this machine has all that these CPUs have";
 }
 
 TEST_F(CompileTest, NoTimeStillGivesAPackage) {

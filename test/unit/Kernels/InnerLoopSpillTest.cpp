@@ -22,8 +22,9 @@
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/ThreadPool.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 #include <gtest/gtest.h>
 
@@ -234,7 +235,7 @@ TEST_P(InnerLoopSpill, noOfferedConvolutionSpills) {
   std::vector<OfferedKernel> kernels = collectKernels(makeProblems(), *target);
   // Each problem is solved by a kernel of its own at least.
   ASSERT_GE(kernels.size(), std::size(kProblems));
-  KernelCompiler compiler(*target, /*cache=*/nullptr);
+  KernelCompiler compiler = makeHostCompiler(*target, /*cache=*/nullptr);
   std::mutex mutex;
   int spilling = 0, storing = 0;
   std::string list;
@@ -312,7 +313,7 @@ TEST(InnerLoopSpills, areFoundWhereThereAreAny) {
     SCOPED_TRACE(cpu);
     auto target = getHostTarget(/*threads=*/1, cpu);
     ASSERT_TRUE(target) << target.message();
-    KernelCompiler compiler(*target, /*cache=*/nullptr);
+    KernelCompiler compiler = makeHostCompiler(*target, /*cache=*/nullptr);
     int64_t registers = target->vectorRegisters;
     Verdict many = checkKernel(compiler, "test-v1", makeSums(registers + 8));
     EXPECT_EQ(many.error, "");

@@ -17,6 +17,7 @@
 #include "ProblemGenerator.h"
 #include "SolverTest.h"
 
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -235,7 +236,7 @@ TEST_P(SolverProperty, worksInPlace) {
 TEST(KernelSymbols, nameTheirCode) {
   auto target = getHostTarget(/*threads=*/2, "x86-64-v3");
   ASSERT_TRUE(target) << target.message();
-  KernelCompiler compiler(*target, nullptr);
+  KernelCompiler compiler = makeHostCompiler(*target, nullptr);
   std::map<std::string, std::pair<std::string, std::string>> seen;
   uint64_t count = 4 * getNumber("TARPON_TEST_PROBLEMS", 67);
   for (uint64_t seed = 1; seed <= count; ++seed) {

@@ -12,7 +12,8 @@
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/Host/HostBackend.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 #include <cstdint>
 #include <functional>
@@ -63,8 +64,8 @@ public:
 
 private:
   explicit SolverRunner(const TargetInfo &target)
-      : target(target),
-        compiler(std::make_unique<KernelCompiler>(target, nullptr)) {}
+      : target(target), compiler(std::make_unique<KernelCompiler>(
+                            target, nullptr, makeHostBackend(target))) {}
 
   runtime::Status execute(runtime::Package package, uint64_t seed,
                           llvm::ArrayRef<const void *> inputs,

@@ -8,8 +8,9 @@
 #include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/Solver.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/KernelCompiler.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/Support/FileUtilities.h"
@@ -77,7 +78,7 @@ Launched::Launched(const Engine &engine) {
   Problem problem = makeProblem(12, engine.filter);
   // Two threads, so that the channels of the one block are cut.
   TargetInfo target = *getHostTarget(/*threads=*/2);
-  KernelCompiler compiler(target, nullptr);
+  KernelCompiler compiler = makeHostCompiler(target, nullptr);
   PerfConfig config = engine.tile;
   config.set("tile_m", 4);
   config.set("tile_n", target.lanes());

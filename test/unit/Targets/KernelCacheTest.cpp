@@ -7,6 +7,7 @@
 
 #include "TestKernel.h"
 
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/KernelCache.h"
 
 #include <cstdlib>
@@ -240,7 +241,8 @@ TEST_F(KernelCacheTest, CompilerSkipsEmissionWhenCached) {
     EXPECT_TRUE(object) << object.message();
     return **object;
   };
-  KernelCompiler first(target, std::make_shared<KernelCache>(folder));
+  KernelCompiler first =
+      makeHostCompiler(target, std::make_shared<KernelCache>(folder));
   std::vector<char> object = get(first);
   EXPECT_EQ(get(first), object);
   EXPECT_EQ(emitted, 1);
@@ -248,7 +250,8 @@ TEST_F(KernelCacheTest, CompilerSkipsEmissionWhenCached) {
   EXPECT_EQ(first.getStatistics().fromMemory, 1);
   EXPECT_GT(first.getStatistics().compileSeconds, 0);
 
-  KernelCompiler second(target, std::make_shared<KernelCache>(folder));
+  KernelCompiler second =
+      makeHostCompiler(target, std::make_shared<KernelCache>(folder));
   EXPECT_EQ(get(second), object);
   EXPECT_EQ(emitted, 1);
   EXPECT_EQ(second.getStatistics().fromCache, 1);
@@ -256,10 +259,12 @@ TEST_F(KernelCacheTest, CompilerSkipsEmissionWhenCached) {
   // A damaged file is compiled again, to the same bytes, and replaced.
   fs::path file = findFile();
   fs::resize_file(file, fs::file_size(file) / 2);
-  KernelCompiler third(target, std::make_shared<KernelCache>(folder));
+  KernelCompiler third =
+      makeHostCompiler(target, std::make_shared<KernelCache>(folder));
   EXPECT_EQ(get(third), object);
   EXPECT_EQ(emitted, 2);
-  KernelCompiler fourth(target, std::make_shared<KernelCache>(folder));
+  KernelCompiler fourth =
+      makeHostCompiler(target, std::make_shared<KernelCache>(folder));
   EXPECT_EQ(get(fourth), object);
   EXPECT_EQ(emitted, 2);
 }
@@ -271,8 +276,8 @@ TEST_F(KernelCacheTest, OtherTargetsAndSolversDoNotShare) {
                         ++emitted;
                         b.store(b.cst(1), b.getBuffer(0));
                       }};
-  KernelCompiler native(getTarget("native"), cache);
-  KernelCompiler narrow(getTarget("x86-64-v2"), cache);
+  KernelCompiler native = makeHostCompiler(getTarget("native"), cache);
+  KernelCompiler narrow = makeHostCompiler(getTarget("x86-64-v2"), cache);
   for (KernelCompiler *compiler : {&native, &narrow})
     for (const char *solver : {"test-v1", "test-v2"})
       EXPECT_TRUE(compiler->getObject(solver, source));

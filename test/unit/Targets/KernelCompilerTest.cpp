@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestKernel.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -51,7 +52,7 @@ TEST(KernelCompiler, TileHasNoSpills) {
   TargetInfo target = getTarget("native");
   if (target.vectorBits != 512)
     GTEST_SKIP() << "needs AVX-512";
-  KernelCompiler compiler(target, nullptr);
+  KernelCompiler compiler = makeHostCompiler(target, nullptr);
   KernelSource source{"tile", [](KernelBuilder &b) { emitTile(b, 14, 2); }};
   auto text = compiler.printAssembly(source);
   ASSERT_TRUE(text) << text.message();
@@ -103,7 +104,7 @@ TEST(KernelCompiler, MathNeedsNoLibrary) {
             mlir::math::ErfOp::create(b, x).getResult()})
         b.store(value, b.offset(b.getBuffer(1), 4 * b.lanes() * at++));
     };
-    KernelCompiler compiler(target, nullptr);
+    KernelCompiler compiler = makeHostCompiler(target, nullptr);
     auto text = compiler.printAssembly({"kernel", emit});
     ASSERT_TRUE(text) << text.message();
     EXPECT_EQ(text->find("call"), std::string::npos) << *text;
@@ -117,7 +118,7 @@ TEST(KernelCompiler, MathNeedsNoLibrary) {
 
 TEST(KernelCompiler, NarrowTargetsUseNoWideInstructions) {
   for (std::string cpu : {"x86-64-v2", "x86-64-v3"}) {
-    KernelCompiler compiler(getTarget(cpu), nullptr);
+    KernelCompiler compiler = makeHostCompiler(getTarget(cpu), nullptr);
     auto text = compiler.printAssembly(
         {"tile", [](KernelBuilder &b) { emitTile(b, 2, 2); }});
     ASSERT_TRUE(text) << text.message();
@@ -133,7 +134,7 @@ TEST(KernelCompiler, ThreadsCompileTogether) {
         "kernel" + std::string(1, char('a' + index)),
         [index](KernelBuilder &b) { b.store(b.cst(index), b.getBuffer(0)); }};
   };
-  KernelCompiler compiler(target, nullptr);
+  KernelCompiler compiler = makeHostCompiler(target, nullptr);
   std::vector<std::thread> threads;
   std::atomic<int> failures = 0;
   constexpr int kKernels = 8;
@@ -169,7 +170,7 @@ TEST(KernelCompiler, ThreadsCompileTogether) {
 }
 
 TEST(KernelCompiler, ErrorsNameTheCause) {
-  KernelCompiler compiler(getTarget("native"), nullptr);
+  KernelCompiler compiler = makeHostCompiler(getTarget("native"), nullptr);
   KernelSource malformed{"broken", [](KernelBuilder &b) {
                            mlir::arith::AddIOp::create(b, b.cst(1), b.cst(2))
                                ->setOperand(1, b.cstF(1));

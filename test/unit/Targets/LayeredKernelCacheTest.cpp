@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 
 #include "TestKernel.h"
 
@@ -242,8 +243,8 @@ TEST_F(LayeredKernelCacheTest, ProcessesShareTheLimit) {
 TEST_F(LayeredKernelCacheTest, ExportServesAsSystemCache) {
   KernelSource source{
       "one", [](KernelBuilder &b) { b.store(b.cst(1), b.getBuffer(0)); }};
-  KernelCompiler first(target,
-                       std::make_shared<LayeredKernelCache>(options, target));
+  KernelCompiler first = makeHostCompiler(
+      target, std::make_shared<LayeredKernelCache>(options, target));
   auto object = first.getObject("test-v1", source);
   ASSERT_TRUE(object) << object.message();
   // Another target's kernel is not exported.
@@ -261,8 +262,8 @@ TEST_F(LayeredKernelCacheTest, ExportServesAsSystemCache) {
             getTotal(options.systemDirectory));
 
   options.userDirectory = folder / "empty";
-  KernelCompiler second(target,
-                        std::make_shared<LayeredKernelCache>(options, target));
+  KernelCompiler second = makeHostCompiler(
+      target, std::make_shared<LayeredKernelCache>(options, target));
   auto again = second.getObject("test-v1", source);
   ASSERT_TRUE(again) << again.message();
   EXPECT_EQ(**again, **object);

@@ -10,6 +10,7 @@
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "mlir/Dialect/Quant/IR/Quant.h"
@@ -30,7 +31,8 @@ namespace {
 
 class PackageBuilderTest : public testing::Test {
 protected:
-  PackageBuilderTest() : compiler(getTarget("native"), nullptr) {
+  PackageBuilderTest()
+      : compiler(makeHostCompiler(getTarget("native"), nullptr)) {
     context.loadDialect<TarponDialect, mlir::func::FuncDialect,
                         mlir::quant::QuantDialect>();
   }
@@ -245,7 +247,7 @@ TEST_F(PackageBuilderTest, ThreadsDoNotChangeThePackage) {
       "return %2 : tensor<4xf32> }";
   TargetInfo many = getTarget("native");
   many.threads = 4;
-  KernelCompiler parallel(many, nullptr);
+  KernelCompiler parallel = makeHostCompiler(many, nullptr);
   auto first = build(text), second = build(text, parallel);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->kernels, second->kernels);
@@ -271,7 +273,7 @@ TEST_F(PackageBuilderTest, ThreadsDoNotChangeTheOrderOfConstants) {
   text += "return " + value + " : tensor<4xf32> }";
   TargetInfo many = getTarget("native");
   many.threads = 4;
-  KernelCompiler parallel(many, nullptr);
+  KernelCompiler parallel = makeHostCompiler(many, nullptr);
   auto expected = build(text);
   ASSERT_TRUE(expected) << expected.message();
   std::vector<float> sums = {kLayers * (kLayers - 1) / 2, kLayers, 2 * kLayers,

@@ -7,6 +7,7 @@
 
 #include "TestKernel.h"
 
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include <cstdlib>
@@ -49,7 +50,7 @@ void test::runKernel(const TargetInfo &target,
                      const std::vector<void *> &buffers,
                      const std::vector<int64_t> &params, int64_t begin,
                      int64_t end) {
-  KernelCompiler compiler(target, nullptr);
+  KernelCompiler compiler = makeHostCompiler(target, nullptr);
   KernelSource source{"kernel", std::move(emit)};
   auto object = compiler.getObject("test-v1", source);
   ASSERT_TRUE(object) << object.message();

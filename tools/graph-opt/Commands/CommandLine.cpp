@@ -118,10 +118,8 @@ void CommandLine::addCompile() {
           [this] { return runCompile(compile); });
   addModel(sub, compile.model, "The ONNX model");
   addTarget(sub, compile.target, "What to compile for (default: host)");
-  sub->add_option("--device", compile.device,
-                  "What a package for a GPU will run on (default: hip)")
-      ->check(isOneOf(kDevice))
-      ->type_name(getTypeName(kDevice));
+  addDevice(sub, compile.device,
+            "What a package for a GPU will run on (default: hip)");
   CLI::Option *dtype = sub->add_option("--dtype", compile.dtype,
                                        "Datatypes to try (default: fp32)")
                            ->type_name(getListTypeName(kDtype))
@@ -269,11 +267,9 @@ void CommandLine::addDriver() {
   addThreads(sub, driver.threads);
   addCpu(sub, driver.cpu);
   addTarget(sub, driver.target, "What to run on (default: host)");
-  sub->add_option("--device", driver.device,
-                  "What a GPU's kernels run on (default: hip, with --dump-case "
-                  "emulated)")
-      ->check(isOneOf(kDevice))
-      ->type_name(getTypeName(kDevice));
+  addDevice(sub, driver.device,
+            "What a GPU's kernels run on (default: hip, with --dump-case "
+            "emulated)");
   sub->add_option("--dump-case", driver.dumpCase,
                   "Write each launch with its arguments and what it has to "
                   "give into folders of this one, for scripts/emulate-case")

@@ -34,7 +34,6 @@ struct OptionValues {
   std::vector<std::string> values;
 };
 
-inline const OptionValues kDevice = {"device", {"hip", "emulated"}};
 inline const OptionValues kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
 inline const OptionValues kLayout = {"layout", {"nchw", "nhwc"}};
 inline const OptionValues kOrder = {"order", {"time", "workspace"}};
@@ -63,7 +62,7 @@ inline std::string checkValue(const OptionValues &knob,
 /// read.
 inline CLI::Validator isOneOf(const OptionValues &knob) {
   return CLI::Validator(
-      [&knob](const std::string &text) { return checkValue(knob, text); }, "");
+      [knob](const std::string &text) { return checkValue(knob, text); }, "");
 }
 
 /// Several values that are separated by commas, or pick_global.

@@ -45,7 +45,7 @@ struct SearchArguments {
 struct CompileArguments {
   std::string model;
   /// "host" or a GPU; what a GPU's package is for: "hip" or "emulated".
-  std::string target = "host", device = "hip";
+  std::string target = "host", device;
   /// Lists as the user gave them, or "pick_global".
   std::string dtype = "fp32", layout = "nchw", fusion = "on";
   std::optional<int64_t> batch;

@@ -44,7 +44,7 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   options.model = arguments.model;
   options.batch = arguments.batch;
   options.target = arguments.target;
-  options.isEmulated = arguments.device == "emulated";
+  options.device = arguments.device;
   // The command line has checked it.
   if (arguments.candidates == "all")
     options.candidates = std::numeric_limits<size_t>::max();

@@ -17,6 +17,7 @@
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Measure.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -208,7 +209,7 @@ int runDriver(const DriverArguments &arguments) {
   Result<TargetInfo> target = getHostTarget(arguments.threads, arguments.cpu);
   if (!target)
     return fail(target.message());
-  KernelCompiler compiler(*target, openKernelCache(*target));
+  KernelCompiler compiler = makeHostCompiler(*target, openKernelCache(*target));
   if (arguments.target != "host")
     return runGpuDriver(arguments, *line, compiler);
   if (!arguments.dumpCase.empty())

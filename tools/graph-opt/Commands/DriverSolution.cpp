@@ -12,6 +12,7 @@
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Kernels/GPU/GpuConfigs.h"
 #include "tarpon/Runtime/Measure.h"
+#include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -38,15 +39,13 @@ Result<DriverSolution> findNamedSolution(const Problem &problem,
                                          const TargetInfo &target,
                                          llvm::StringRef solution) {
   auto [id, text] = solution.split(':');
-  const Solver *solver = findSolver(id);
-  if (!solver)
+  const Solver *solver = findSolver(target, id);
+  if (!solver && !findSolver(id))
     return Error{"there is no solver '" + id.str() +
                  "' (see 'graph-opt solvers')"};
-  bool isOfTarget = llvm::is_contained(
-      target.gpu ? getGpuSolvers() : getHostSolvers(), solver);
-  if (!isOfTarget)
+  if (!solver)
     return Error{formatv("the solver {0} has no kernels for {1}", id,
-                         target.gpu ? target.name() : "the host")};
+                         getChip(target).empty() ? "the host" : target.name())};
   if (Applicability answer = checkApplicable(*solver, problem, target); !answer)
     return Error{formatv("the solver {0} cannot solve {1}: it {2}", id,
                          problem.key(), answer.getReason())};

@@ -11,7 +11,7 @@
 #include "Commands.h"
 
 #include "tarpon/Driver/DriverLine.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 namespace tarpon {
 

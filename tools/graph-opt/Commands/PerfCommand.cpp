@@ -13,6 +13,7 @@
 #include "Reports/PerfReport.h"
 
 #include "tarpon/Runtime/File.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 
@@ -83,7 +84,7 @@ static Status measurePeaks(PerfReport &report, const TargetInfo &target) {
     layer.arithmetic = getLayerArithmetic(*layer.layer, target);
     wanted.insert(layer.arithmetic);
   }
-  KernelCompiler compiler(target, openKernelCache(target));
+  KernelCompiler compiler = makeHostCompiler(target, openKernelCache(target));
   Result<PeakRates> peaks = measurePeakRates(compiler, wanted);
   if (!peaks)
     return peaks.error();

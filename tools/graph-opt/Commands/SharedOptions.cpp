@@ -11,7 +11,7 @@
 
 #include "tarpon/Autotune/Search/FindPolicy.h"
 #include "tarpon/Autotune/Search/SearchOptions.h"
-#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include <limits>
 
@@ -55,24 +55,26 @@ void options::addMaxError(CLI::App *app, std::optional<double> &maxError,
       ->type_name("E");
 }
 
-/// "host", or the name of a GPU.
-static runtime::Result<GpuTarget> parseTarget(llvm::StringRef text) {
-  if (text == "host")
-    return GpuTarget();
-  if (!text.starts_with("gfx"))
-    return runtime::Error{"unknown target '" + text.str() +
-                          "', expected host, " +
-                          join(getGpuChips(), ", ", " or ")};
-  return parseGpuTarget(text);
+static runtime::Result<std::shared_ptr<const Target>>
+parseTarget(llvm::StringRef text) {
+  return findTarget(text);
 }
 
 void options::addTarget(CLI::App *app, std::string &target,
                         const std::string &purpose) {
   app->add_option("--target", target,
-                  purpose + ": host or an AMD GPU, such as gfx942 or "
-                            "gfx942:cu=228")
+                  purpose + ": host, a CPU of LLVM's list, or an AMD GPU, such "
+                            "as gfx942 or gfx942:cu=228")
       ->check(isParsedBy(parseTarget))
-      ->type_name("host|GPU[:cu=N]");
+      ->type_name("host|CPU|GPU[:cu=N]");
+}
+
+void options::addDevice(CLI::App *app, std::string &device,
+                        const std::string &purpose) {
+  OptionValues devices = {"device", getTargetDevices()};
+  app->add_option("--device", device, purpose)
+      ->check(isOneOf(devices))
+      ->type_name(getTypeName(devices));
 }
 
 void options::addFindPolicy(CLI::App *app, std::string &mode,

@@ -30,6 +30,8 @@ void addSeed(CLI::App *app, uint64_t &seed);
 void addMaxError(CLI::App *app, std::optional<double> &maxError,
                  const std::string &what);
 void addTarget(CLI::App *app, std::string &target, const std::string &purpose);
+/// Which of the target's devices.
+void addDevice(CLI::App *app, std::string &device, const std::string &purpose);
 void addFindPolicy(CLI::App *app, std::string &mode, std::string &tuning);
 
 /// For every command that tunes.

@@ -2,12 +2,10 @@
 #include "DriverSolution.h"
 #include "Messages.h"
 
-#include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,16 +30,6 @@ static void printSolver(const Solver &solver, const Problem &problem,
                    << "\n";
 }
 
-static runtime::Result<TargetInfo>
-makeTarget(const SolversArguments &arguments) {
-  if (arguments.target == "host")
-    return getHostTarget(arguments.threads, arguments.cpu);
-  runtime::Result<GpuTarget> gpu = parseGpuTarget(arguments.target);
-  if (!gpu)
-    return gpu.error();
-  return makeGpuTargetInfo(*gpu);
-}
-
 /// A candidate that cannot be compiled is an answer, too.
 static void printEstimate(KernelCompiler &compiler, const Problem &problem,
                           const Solver &solver, const PerfConfig &config) {
@@ -59,11 +47,11 @@ static void printEstimate(KernelCompiler &compiler, const Problem &problem,
 static int estimateNamed(KernelCompiler &compiler, const Problem &problem,
                          llvm::StringRef solution) {
   auto [id, text] = solution.split(':');
-  const Solver *solver = findSolver(id);
+  const TargetInfo &target = compiler.getTarget();
+  const Solver *solver = findSolver(target, id);
   if (!solver)
     return fail("there is no solver '" + id.str() +
                 "' (see 'graph-opt solvers')");
-  const TargetInfo &target = compiler.getTarget();
   if (Applicability answer = checkApplicable(*solver, problem, target); !answer)
     return fail("the solver " + id.str() + " cannot solve " + problem.key() +
                 ": it " + answer.getReason().str());
@@ -79,26 +67,28 @@ static int estimateNamed(KernelCompiler &compiler, const Problem &problem,
   return kSuccess;
 }
 
-static int estimate(const Problem &problem, const TargetInfo &target,
+static int estimate(const Problem &problem, const Target &target,
                     const SolversArguments &arguments) {
-  if (!target.gpu)
-    return failUsage("--estimate needs a GPU as --target: the host measures");
-  KernelCompiler compiler(target, openKernelCache(target),
-                          makeGpuBackend(*target.gpu));
+  const TargetInfo &info = target.getInfo();
+  KernelCompiler compiler(info, openKernelCache(info), target.makeBackend());
+  if (compiler.describeModel().empty())
+    return failUsage("--estimate needs a target that has a model, such as a "
+                     "GPU, and " +
+                     arguments.target + " has none");
   if (!arguments.solution.empty())
     return estimateNamed(compiler, problem, arguments.solution);
-  for (const Solver *solver : getApplicableSolvers(problem, target))
+  for (const Solver *solver : getApplicableSolvers(problem, info))
     printEstimate(compiler, problem, *solver,
-                  solver->defaultConfig(problem, target));
+                  solver->defaultConfig(problem, info));
   return kSuccess;
 }
 
 int runSolvers(const SolversArguments &arguments) {
-  runtime::Result<TargetInfo> target = makeTarget(arguments);
+  runtime::Result<std::shared_ptr<const Target>> target = findTarget(
+      arguments.target, {arguments.threads, arguments.cpu, /*device=*/""});
   if (!target)
     return fail(target.message());
-  llvm::ArrayRef<const Solver *> solvers =
-      target->gpu ? getGpuSolvers() : getHostSolvers();
+  llvm::ArrayRef<const Solver *> solvers = (*target)->getSolvers();
   if (arguments.problem.empty()) {
     for (const Solver *solver : solvers)
       llvm::outs() << solver->id() << "\n";
@@ -109,9 +99,9 @@ int runSolvers(const SolversArguments &arguments) {
   if (mlir::failed(problem))
     return fail("'" + arguments.problem + "' is not a problem key: " + fault);
   if (arguments.estimate)
-    return estimate(*problem, *target, arguments);
+    return estimate(*problem, **target, arguments);
   for (const Solver *solver : solvers)
-    printSolver(*solver, *problem, *target);
+    printSolver(*solver, *problem, (*target)->getInfo());
   return kSuccess;
 }
 

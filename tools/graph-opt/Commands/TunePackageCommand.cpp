@@ -13,6 +13,7 @@
 #include "tarpon/Autotune/Choice/Compile.h"
 #include "tarpon/Autotune/Choice/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,12 +28,13 @@ using llvm::formatv;
 /// Those of the emulated device say nothing. Where none can be, nothing is
 /// kept.
 static std::unique_ptr<Journal> openJournal(const Package &package,
-                                            const GpuTarget &gpu) {
-  if (package.arch == kEmulatedArch)
+                                            const Target &target) {
+  if (!target.hasTimes())
     return nullptr;
-  std::string path = Journal::getDefaultPath(makeGpuTargetInfo(gpu));
+  const TargetInfo &info = target.getInfo();
   Result<std::unique_ptr<Journal>> journal =
-      Journal::open(path, getMeasuredContext(gpu, package.kernelVersion));
+      Journal::open(Journal::getDefaultPath(info),
+                    getMeasuredContext(info, package.kernelVersion));
   if (journal)
     return std::move(*journal);
   remark("nothing that is measured is kept: " + journal.message());
@@ -53,10 +55,10 @@ static Result<TuningPolicy> getPolicy(const TuneArguments &arguments) {
 
 static Result<PackageTuning> tune(const TuneArguments &arguments,
                                   TuningPolicy policy, Package package,
-                                  Device &device, const GpuTarget &gpu) {
+                                  Device &device, const Target &target) {
   Progress progress(llvm::errs(),
                     Progress::detectStyle(arguments.finder.quiet));
-  std::unique_ptr<Journal> journal = openJournal(package, gpu);
+  std::unique_ptr<Journal> journal = openJournal(package, target);
   PackageTuningOptions options;
   options.journal = journal.get();
   if (arguments.tuningTime)
@@ -115,7 +117,8 @@ static void printReport(const PackageTuning &tuning) {
 
 /// The package is what takes minutes to make again: it goes first.
 static Status writeResults(const TuneArguments &arguments,
-                           const PackageTuning &tuning, const GpuTarget &gpu) {
+                           const PackageTuning &tuning,
+                           const TargetInfo &target) {
   const std::string &output =
       arguments.output.empty() ? arguments.workload : arguments.output;
   std::optional<TuningFile> record;
@@ -123,7 +126,8 @@ static Status writeResults(const TuneArguments &arguments,
     Result<TuningFile> read = readTuningFile(arguments.tuningFile);
     if (!read)
       return read.error();
-    if (Status status = updateRecord(*read, tuning, gpu, arguments.tuningFile);
+    if (Status status =
+            updateRecord(*read, tuning, target, arguments.tuningFile);
         !status)
       return status;
     record = std::move(*read);
@@ -193,15 +197,17 @@ int runTunePackage(const TuneArguments &arguments) {
   Result<std::unique_ptr<Device>> device = openPackageDevice(*package);
   if (!device)
     return fail(device.message());
-  Result<GpuTarget> gpu = parseGpuTarget((*device)->target());
-  if (!gpu)
-    return fail(gpu.message());
+  Result<std::shared_ptr<const Target>> target =
+      findPackageTarget(*package, (*device)->target());
+  if (!target)
+    return fail(target.message());
   Result<PackageTuning> tuning =
-      tune(arguments, *policy, std::move(*package), **device, *gpu);
+      tune(arguments, *policy, std::move(*package), **device, **target);
   if (!tuning)
     return fail(arguments.workload + ": " + tuning.message());
   printReport(*tuning);
-  if (Status status = writeResults(arguments, *tuning, *gpu); !status)
+  if (Status status = writeResults(arguments, *tuning, (*target)->getInfo());
+      !status)
     return fail(status.message());
   llvm::outs().flush();
   return kSuccess;

@@ -7,7 +7,9 @@
 
 #include "CompileReport.h"
 
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Solver/SolverRegistry.h"
+#include "tarpon/Targets/Host/HostBackend.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ObjectFile.h"
@@ -81,7 +83,7 @@ Result<SolutionPlan> planAgain(const runtime::Layer &layer,
   mlir::FailureOr<Problem> problem = parseProblem(layer.problem);
   if (mlir::failed(problem))
     return refuse("'" + layer.problem + "' is not a problem key");
-  const Solver *solver = findSolver(layer.solver);
+  const Solver *solver = findSolver(target, layer.solver);
   if (!solver)
     return refuse("there is no solver '" + layer.solver + "'");
   Result<PerfConfig> config = readConfig(layer);
@@ -175,7 +177,7 @@ Result<CompileReport> makeCompileReport(const runtime::Package &package,
   }
   report.problems = static_cast<int64_t>(problems.size());
 
-  KernelCompiler compiler(target, /*cache=*/nullptr);
+  KernelCompiler compiler = makeHostCompiler(target, /*cache=*/nullptr);
   for (const auto &[symbol, use] : uses) {
     Result<KernelCost> cost = compile(symbol, use, compiler);
     if (!cost)

@@ -10,7 +10,7 @@
 
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 #include <map>
 #include <set>

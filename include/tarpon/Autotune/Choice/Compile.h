@@ -21,7 +21,7 @@
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 #include <cstdint>
 #include <map>
@@ -52,12 +52,11 @@ struct CompileOptions {
   std::optional<int64_t> batch;
   /// See ImportOptions.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;
-  /// "host", or a GPU as parseGpuTarget reads it.
-  std::string target = "host";
-  /// Of a GPU: whether the package is for the emulated device.
-  bool isEmulated = false;
-  /// Of a GPU: how many solutions of each layer the package holds, to be chosen
-  /// from where the GPU is (PackageTuning.h). 0: only the chosen one.
+  /// Name and options of the target, for findTarget.
+  std::string target = "host", device;
+  /// Of a target with a model: how many solutions of each layer the package
+  /// holds, to be chosen from where the device is (PackageTuning.h). 0: only
+  /// the chosen one.
   size_t candidates = 0;
   /// Of the host. 0: one per core.
   int64_t threads = 0;

@@ -21,7 +21,7 @@
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Package.h"
-#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Targets/Target.h"
 
 #include <optional>
 #include <string>
@@ -29,18 +29,18 @@
 
 namespace tarpon {
 
-/// Of Tarpon, with a digest of the sources that make a GPU's kernels.
-std::string getKernelVersion(const GpuTarget &gpu, bool isEmulated);
+/// Of Tarpon, with a digest of what makes the target's kernels.
+std::string getKernelVersion(const Target &target);
 
 /// What is measured on a GPU is valid for it and for one version of kernels.
-JournalContext getMeasuredContext(const GpuTarget &gpu,
+JournalContext getMeasuredContext(const TargetInfo &target,
                                   const std::string &kernelVersion);
 
 /// The journal of a GPU for what this build's packages have left there when
 /// they were tuned; null if there is none. Read-only where it cannot be
 /// written.
 runtime::Result<std::unique_ptr<Journal>>
-openMeasuredJournal(const GpuTarget &gpu);
+openMeasuredJournal(const Target &target);
 
 /// What it knows to be the best, if anything.
 std::optional<Solution> findMeasured(const Journal &journal,
@@ -90,7 +90,7 @@ tunePackage(runtime::Package package, runtime::Device &device,
 /// Writes what was measured into the record that the package was compiled with:
 /// replaying it makes the tuned package. `path` is for messages.
 runtime::Status updateRecord(TuningFile &file, const PackageTuning &tuning,
-                             const GpuTarget &gpu, const std::string &path);
+                             const TargetInfo &target, const std::string &path);
 
 } // namespace tarpon
 

@@ -25,7 +25,7 @@
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Runtime/Evaluator.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Targets/Host/KernelCompiler.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 #include <memory>
 #include <optional>

@@ -9,11 +9,16 @@
 #define TARPON_TARGETS_HOST_HOSTBACKEND_H
 
 #include "tarpon/Targets/KernelBackend.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 namespace tarpon {
 
 /// Objects of native code, linked to one shared object.
 std::unique_ptr<KernelBackend> makeHostBackend(const TargetInfo &target);
+
+/// A compiler with that backend; `cache` may be null.
+KernelCompiler makeHostCompiler(const TargetInfo &target,
+                                std::shared_ptr<KernelCache> cache);
 
 } // namespace tarpon
 

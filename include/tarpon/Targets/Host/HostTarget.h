@@ -8,10 +8,13 @@
 #ifndef TARPON_TARGETS_HOST_HOSTTARGET_H
 #define TARPON_TARGETS_HOST_HOSTTARGET_H
 
+#include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Solver/TargetInfo.h"
+#include "tarpon/Targets/Target.h"
 
 #include "llvm/ADT/StringRef.h"
+
+#include <memory>
 
 namespace tarpon {
 
@@ -22,6 +25,24 @@ namespace tarpon {
 /// An error names an unknown CPU.
 runtime::Result<TargetInfo> getHostTarget(int64_t threads = 0,
                                           llvm::StringRef cpu = "native");
+
+/// Whether LLVM knows a CPU of that name.
+bool isCpuName(llvm::StringRef name);
+
+/// Describes a CPU of LLVM's list with all of its features that a package can
+/// be checked for, whether this machine has them or not. Caches are of common
+/// sizes.
+runtime::Result<TargetInfo> getCpuTarget(llvm::StringRef cpu, int64_t threads);
+
+/// Describes what a package for CPUs was compiled for, with this machine's
+/// caches and name.
+runtime::Result<TargetInfo> getPackageCpu(const runtime::Package &package);
+
+/// Compiles for what one of these has described.
+std::shared_ptr<const Target> makeHostTarget(const TargetInfo &info);
+
+/// Makes findTarget know "host" and the names of CPUs.
+void registerHostTargets();
 
 } // namespace tarpon
 

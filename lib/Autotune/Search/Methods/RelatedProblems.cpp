@@ -8,6 +8,7 @@
 #include "RelatedProblems.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -93,7 +94,7 @@ static RelatedProblem makeRelated(const Problem &problem,
   });
   std::vector<SolverConfig> solutions;
   for (const Measurement &row : rows) {
-    const Solver *solver = findSolver(row.key.solver);
+    const Solver *solver = findSolver(target, row.key.solver);
     auto config = PerfConfig::parse(row.key.config);
     if (row.status != MeasurementStatus::Ok || !solver ||
         mlir::failed(config) || !checkApplicable(*solver, problem, target) ||

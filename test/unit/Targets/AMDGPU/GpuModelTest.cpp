@@ -22,6 +22,7 @@
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/GPU/GpuExecutor.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -94,7 +95,7 @@ runtime::Status GpuModel::setRanges(mlir::func::FuncOp function) {
   auto target = getHostTarget(/*threads=*/1);
   if (!inputs || !target)
     return runtime::Error{"cannot calibrate"};
-  KernelCompiler compiler(*target, nullptr);
+  KernelCompiler compiler = makeHostCompiler(*target, nullptr);
   auto ranges = measureRanges(
       function, *inputs,
       [&](mlir::func::FuncOp exposed) -> Result<Package> {
@@ -161,7 +162,7 @@ static double getDistance(const HostTensor &a, const HostTensor &b) {
 TEST_P(GpuModel, agreesWithTheHost) {
   auto hostTarget = getHostTarget(/*threads=*/1);
   ASSERT_TRUE(hostTarget);
-  KernelCompiler hostCompiler(*hostTarget, nullptr);
+  KernelCompiler hostCompiler = makeHostCompiler(*hostTarget, nullptr);
   auto hostPackage = compile(hostCompiler);
   ASSERT_TRUE(hostPackage) << hostPackage.message();
   std::vector<HostTensor> inputs = makeTensors(hostPackage->inputs, true);

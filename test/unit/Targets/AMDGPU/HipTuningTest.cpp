@@ -88,7 +88,7 @@ protected:
 } // namespace
 
 TEST_F(HipTuningTest, TheEventsSayWhoWins) {
-  GpuTarget target = *parseGpuTarget(hip->target());
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(hip->target()));
   auto journal = Journal::open((directory / "journal").string(),
                                getMeasuredContext(target, "0.1.0+kernels"));
   ASSERT_TRUE(journal) << journal.message();
@@ -195,8 +195,9 @@ TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
   auto compiled = compileModel(options);
   ASSERT_TRUE(compiled) << compiled.message();
   const Package &package = compiled->package;
-  GpuTarget target = *parseGpuTarget(hip->target());
-  EXPECT_EQ(package.kernelVersion, getKernelVersion(target, false));
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(hip->target()));
+  EXPECT_EQ(package.kernelVersion,
+            getKernelVersion(*makeAmdGpuTarget(*target.gpu)));
   auto varied = std::find_if(
       package.layers.begin(), package.layers.end(), [](const Layer &layer) {
         return !layer.candidates.empty() &&
@@ -207,7 +208,7 @@ TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
       slowArbiter(package) + makeWinner(*varied, getLast(*varied));
   setenv("FAKE_HIP_TIMES", times.c_str(), 1);
   auto journal =
-      Journal::open(Journal::getDefaultPath(makeGpuTargetInfo(target)),
+      Journal::open(Journal::getDefaultPath(target),
                     getMeasuredContext(target, package.kernelVersion));
   ASSERT_TRUE(journal) << journal.message();
   PackageTuningOptions tuningOptions;
@@ -217,7 +218,7 @@ TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
   EXPECT_GT(tuning->changed, 0);
   journal->reset();
   {
-    auto old = Journal::open(Journal::getDefaultPath(makeGpuTargetInfo(target)),
+    auto old = Journal::open(Journal::getDefaultPath(target),
                              getMeasuredContext(target, "0.0.1+old"));
     ASSERT_TRUE(old) << old.message();
     Measurement stale;
@@ -246,10 +247,10 @@ TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
 
 /// Measured rows have the version of the GPU's kernels, not the host's.
 TEST_F(HipTuningTest, StoresKeepWhatWasMeasured) {
-  GpuTarget target = *parseGpuTarget(hip->target());
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(hip->target()));
   std::string path = directory / "gpu.journal";
   Package package = makePackage({"slow", "fast"});
-  package.kernelVersion = getKernelVersion(target, /*isEmulated=*/false);
+  package.kernelVersion = getKernelVersion(*makeAmdGpuTarget(*target.gpu));
   for (const std::string &version : {package.kernelVersion, "0.0.1+old"s}) {
     auto journal = Journal::open(path, getMeasuredContext(target, version));
     ASSERT_TRUE(journal) << journal.message();

@@ -348,7 +348,7 @@ TEST_F(PackageTuningTest, TheRecordOfTheCompilationIsUpdated) {
     same.layers.push_back(layer);
   }
   file.candidates = {other, same};
-  auto status = updateRecord(file, *tuning, gpu, "t.json");
+  auto status = updateRecord(file, *tuning, target, "t.json");
   ASSERT_TRUE(status) << status.message();
   EXPECT_EQ(file.winner, 1);
   EXPECT_EQ(file.target.cpu, "gfx942:cu=228");
@@ -362,9 +362,9 @@ TEST_F(PackageTuningTest, TheRecordOfTheCompilationIsUpdated) {
   EXPECT_EQ(updated.pipeline->median, 2);
 
   file.candidates = {other};
-  EXPECT_EQ(updateRecord(file, *tuning, gpu, "t.json").message(),
+  EXPECT_EQ(updateRecord(file, *tuning, target, "t.json").message(),
             "t.json has no record of the package's choice, fp32/nchw");
   file.model.sha256 = std::string(64, '1');
-  EXPECT_THAT(updateRecord(file, *tuning, gpu, "t.json").message(),
+  EXPECT_THAT(updateRecord(file, *tuning, target, "t.json").message(),
               HasSubstr("t.json was made for another model"));
 }

@@ -15,6 +15,7 @@
 #include "ToyDevice.h"
 #include "tarpon/Autotune/Choice/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
 #include "tarpon/Targets/GPU/GpuExecutor.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -196,8 +197,8 @@ protected:
   llvm::raw_string_ostream os{remarks};
   Progress progress{os, Progress::Style::Quiet};
   ToyDevice device;
-  GpuTarget gpu = *parseGpuTarget("gfx942:cu=228");
-  JournalContext context = getMeasuredContext(gpu, "0.1.0+kernels");
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("gfx942:cu=228"));
+  JournalContext context = getMeasuredContext(target, "0.1.0+kernels");
 };
 
 inline std::vector<std::string> getSolvers(const runtime::Package &package) {

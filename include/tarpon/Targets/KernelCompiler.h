@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_HOST_KERNELCOMPILER_H
-#define TARPON_TARGETS_HOST_KERNELCOMPILER_H
+#ifndef TARPON_TARGETS_KERNELCOMPILER_H
+#define TARPON_TARGETS_KERNELCOMPILER_H
 
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
@@ -25,8 +25,6 @@ namespace tarpon {
 class KernelCompiler {
 public:
   /// `cache` may be null: then nothing is kept beyond this object's memory.
-  KernelCompiler(const TargetInfo &target, std::shared_ptr<KernelCache> cache);
-  /// The same for kernels that another backend than the host's compiles.
   KernelCompiler(const TargetInfo &target, std::shared_ptr<KernelCache> cache,
                  std::unique_ptr<KernelBackend> backend);
   ~KernelCompiler();
@@ -69,4 +67,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_HOST_KERNELCOMPILER_H
+#endif // TARPON_TARGETS_KERNELCOMPILER_H

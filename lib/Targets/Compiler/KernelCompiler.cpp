@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/Host/KernelCompiler.h"
-
-#include "tarpon/Targets/Host/HostBackend.h"
+#include "tarpon/Targets/KernelCompiler.h"
 
 #include "tarpon/Runtime/Sha256.h"
 
@@ -97,10 +95,6 @@ KernelCompiler::State::getEntry(const std::string &digest) {
     entry = std::make_shared<Entry>();
   return entry;
 }
-
-KernelCompiler::KernelCompiler(const TargetInfo &target,
-                               std::shared_ptr<KernelCache> cache)
-    : KernelCompiler(target, std::move(cache), makeHostBackend(target)) {}
 
 KernelCompiler::KernelCompiler(const TargetInfo &target,
                                std::shared_ptr<KernelCache> cache,

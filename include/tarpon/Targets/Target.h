@@ -1,0 +1,73 @@
+//===- Target.h - What code is generated for --------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A target ties together what the rest of Tarpon asks about it: the description
+// that solvers see, its solvers, and the backend that compiles their kernels.
+// Targets come in families (all AMD GPUs are one), which TargetRegistry.h finds
+// by name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_TARGET_H
+#define TARPON_TARGETS_TARGET_H
+
+#include "tarpon/Runtime/DType.h"
+#include "tarpon/Solver/SolverRegistry.h"
+#include "tarpon/Solver/TargetInfo.h"
+#include "tarpon/Targets/KernelBackend.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace tarpon {
+
+/// The rates that a target's data sheet promises.
+struct TargetPeaks {
+  /// 10^9 multiplications and additions per second in that datatype.
+  std::function<double(runtime::DType)> gflops;
+  /// 10^9 bytes per second of the memory.
+  double gbps = 0;
+};
+
+/// Immutable, and so thread-safe.
+class Target {
+public:
+  explicit Target(TargetInfo info) : info(std::move(info)) {}
+  Target(const Target &) = delete;
+  Target &operator=(const Target &) = delete;
+  virtual ~Target();
+
+  /// The description that solvers see. It names the architecture of the
+  /// target's packages.
+  const TargetInfo &getInfo() const { return info; }
+
+  /// Its solvers, in order of preference.
+  llvm::ArrayRef<const Solver *> getSolvers() const {
+    return tarpon::getSolvers(info);
+  }
+
+  /// A new backend that compiles the solvers' kernels.
+  virtual std::unique_ptr<KernelBackend> makeBackend() const = 0;
+
+  /// None where peaks are to be measured.
+  virtual std::optional<TargetPeaks> getPeaks() const { return std::nullopt; }
+
+  /// Whether the times that its device gives are those of real hardware, and so
+  /// worth keeping. An emulated device only says what is right.
+  virtual bool hasTimes() const { return true; }
+
+private:
+  TargetInfo info;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_TARGET_H

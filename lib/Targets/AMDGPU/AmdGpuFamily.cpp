@@ -1,0 +1,100 @@
+//===- AmdGpuFamily.cpp - Finds AMD GPUs by name --------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
+#include "tarpon/Targets/TargetRegistry.h"
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+static TargetInfo makeInfo(const GpuTarget &gpu, GpuCodeForm form) {
+  TargetInfo info = makeGpuTargetInfo(gpu);
+  if (form == GpuCodeForm::Ir)
+    info.arch = runtime::kEmulatedArch;
+  return info;
+}
+
+namespace {
+
+class AmdGpuTarget final : public Target {
+public:
+  AmdGpuTarget(const GpuTarget &gpu, GpuCodeForm form)
+      : Target(makeInfo(gpu, form)), form(form) {}
+
+  std::unique_ptr<KernelBackend> makeBackend() const override {
+    return makeGpuBackend(*getInfo().gpu, form);
+  }
+
+  std::optional<TargetPeaks> getPeaks() const override {
+    // Descriptions of GPUs live forever.
+    const GpuTarget *gpu = getInfo().gpu;
+    return TargetPeaks{
+        [gpu](runtime::DType dtype) { return gpu->peakGflops(dtype); },
+        gpu->memoryGbps};
+  }
+
+  bool hasTimes() const override { return form == GpuCodeForm::CodeObject; }
+
+private:
+  GpuCodeForm form;
+};
+
+class AmdGpuFamily final : public TargetFamily {
+public:
+  std::vector<std::string> getNames() const override { return getGpuChips(); }
+
+  std::vector<std::string> getDevices() const override {
+    return {"hip", "emulated"};
+  }
+
+  bool ownsName(llvm::StringRef name) const override {
+    return name.starts_with("gfx");
+  }
+
+  Result<std::shared_ptr<const Target>>
+  parse(llvm::StringRef name, const TargetOptions &options) const override {
+    if (options.device.empty() || options.device == "hip")
+      return make(name, GpuCodeForm::CodeObject);
+    if (options.device == "emulated")
+      return make(name, GpuCodeForm::Ir);
+    return Error{"unknown device '" + options.device + "' of " + name.str() +
+                 ", expected hip or emulated"};
+  }
+
+  bool ownsArch(llvm::StringRef arch) const override {
+    return arch == "amdgcn" || arch == runtime::kEmulatedArch;
+  }
+
+  Result<std::shared_ptr<const Target>>
+  getPackageTarget(const runtime::Package &package,
+                   llvm::StringRef chip) const override {
+    return make(chip, package.arch == runtime::kEmulatedArch
+                          ? GpuCodeForm::Ir
+                          : GpuCodeForm::CodeObject);
+  }
+
+private:
+  static Result<std::shared_ptr<const Target>> make(llvm::StringRef name,
+                                                    GpuCodeForm form) {
+    Result<GpuTarget> gpu = parseGpuTarget(name);
+    if (!gpu)
+      return gpu.error();
+    return makeAmdGpuTarget(*gpu, form);
+  }
+};
+
+} // namespace
+
+std::shared_ptr<const Target> tarpon::makeAmdGpuTarget(const GpuTarget &gpu,
+                                                       GpuCodeForm form) {
+  return std::make_shared<AmdGpuTarget>(gpu, form);
+}
+
+void tarpon::registerAmdGpuTargets() {
+  registerTargetFamily(std::make_unique<AmdGpuFamily>());
+}

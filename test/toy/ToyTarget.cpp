@@ -1,0 +1,72 @@
+//===- ToyTarget.cpp - A target that is not in lib/ -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A target needs a description, solvers, a backend, and a family that finds it.
+// This one's kernels are those of the baseline of x86-64, so that they run on
+// every machine that tests run on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ToyTarget.h"
+
+#include "ToySolvers.h"
+
+#include "tarpon/Targets/Host/HostBackend.h"
+#include "tarpon/Targets/TargetRegistry.h"
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+static constexpr llvm::StringLiteral kToy = "toy";
+
+static TargetInfo makeInfo() {
+  TargetInfo info;
+  info.arch = kToy.str();
+  info.cpu = kToy.str();
+  return info;
+}
+
+namespace {
+
+class ToyTarget final : public Target {
+public:
+  ToyTarget() : Target(makeInfo()) {}
+
+  std::unique_ptr<KernelBackend> makeBackend() const override {
+    return makeHostBackend(TargetInfo());
+  }
+  std::optional<TargetPeaks> getPeaks() const override {
+    return TargetPeaks{[](runtime::DType) { return 2.0; }, /*gbps=*/1};
+  }
+};
+
+class ToyFamily final : public TargetFamily {
+public:
+  std::vector<std::string> getNames() const override { return {kToy.str()}; }
+  bool ownsName(llvm::StringRef name) const override { return name == kToy; }
+  bool ownsArch(llvm::StringRef arch) const override { return arch == kToy; }
+
+  Result<std::shared_ptr<const Target>>
+  parse(llvm::StringRef /*name*/, const TargetOptions &options) const override {
+    if (!options.device.empty())
+      return Error{"the toy has no device '" + options.device + "'"};
+    return std::shared_ptr<const Target>(std::make_shared<ToyTarget>());
+  }
+  Result<std::shared_ptr<const Target>>
+  getPackageTarget(const runtime::Package & /*package*/,
+                   llvm::StringRef /*chip*/) const override {
+    return std::shared_ptr<const Target>(std::make_shared<ToyTarget>());
+  }
+};
+
+} // namespace
+
+void toy::registerToyTarget() {
+  registerSolvers(kToy, getSolvers);
+  registerTargetFamily(std::make_unique<ToyFamily>());
+}
