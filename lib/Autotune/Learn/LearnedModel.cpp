@@ -179,8 +179,10 @@ static Result<Forest> readForest(const json &description, size_t columns,
   if (!header.missing.empty() || trees < 0 || nodes < 0 ||
       header.integer("columns") != static_cast<int64_t>(columns))
     return Error{"a forest does not fit its features"};
-  // No more than there are bytes for.
-  if (trees + nodes > static_cast<int64_t>(reader.bytes.size()))
+  // No more of either than there are bytes for.
+  constexpr int64_t kTreeBytes = 4, kNodeBytes = 8;
+  auto left = static_cast<int64_t>(reader.bytes.size());
+  if (trees > left / kTreeBytes || nodes > left / kNodeBytes)
     return Error{"a forest is cut off"};
   std::vector<uint32_t> roots(trees);
   for (uint32_t &root : roots)

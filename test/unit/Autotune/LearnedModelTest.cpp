@@ -9,13 +9,18 @@
 
 #include "LearnedModels.h"
 #include "TestDirectory.h"
+#include "tarpon/Runtime/Sha256.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <array>
+#include <cstring>
+
 using namespace tarpon;
 using namespace tarpon::test;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 namespace {
@@ -32,6 +37,27 @@ protected:
       return model.serialize();
     }();
     return bytes;
+  }
+
+  /// The bytes with another number for the first of these counts.
+  static std::string replaceCount(const std::string &name,
+                                  const std::string &value) {
+    constexpr size_t kLengthAt = 12, kTextAt = 16, kDigestBytes = 32;
+    std::string bytes = getBytes();
+    bytes.resize(bytes.size() - kDigestBytes);
+    size_t at = bytes.find("\"" + name + "\":");
+    EXPECT_NE(at, std::string::npos);
+    at += name.size() + 3;
+    size_t end = bytes.find_first_not_of("0123456789", at);
+    uint32_t length;
+    std::memcpy(&length, &bytes[kLengthAt], sizeof(length));
+    EXPECT_LT(end, kTextAt + length);
+    length += static_cast<uint32_t>(value.size() - (end - at));
+    std::memcpy(&bytes[kLengthAt], &length, sizeof(length));
+    bytes.replace(at, end - at, value);
+    std::array<uint8_t, kDigestBytes> digest =
+        runtime::Sha256().update(bytes).finish();
+    return bytes + std::string(digest.begin(), digest.end());
   }
 
   static std::string getFault(llvm::StringRef bytes) {
@@ -70,6 +96,13 @@ TEST_F(LearnedModelTest, DamageIsSaidInOneSentence) {
     flipped[place] = static_cast<char>(flipped[place] ^ 4);
     EXPECT_THAT(getFault(flipped), HasSubstr("checksum")) << place;
   }
+  // Counts that no file can hold, under a checksum that fits.
+  for (const char *count : {"trees", "nodes"})
+    for (const char *value : {"9223372036854775807", "1000000000000", "-1"})
+      EXPECT_THAT(getFault(replaceCount(count, value)),
+                  AnyOf(HasSubstr("damaged: a forest is cut off"),
+                        HasSubstr("damaged: a forest does not fit")))
+          << count << " " << value;
   std::string newer = bytes;
   newer[8] = 99;
   EXPECT_THAT(getFault(newer), HasSubstr("of version 99"));
