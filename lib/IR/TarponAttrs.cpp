@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/IR/TargetAttr.h"
+#include "tarpon/IR/TargetCheck.h"
 #include "tarpon/IR/TarponDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -127,6 +129,37 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   if (getPitch() != 0)
     printer << ", pitch = " << getPitch();
   printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// TargetAttr
+//===----------------------------------------------------------------------===//
+
+static bool isTargetOption(NamedAttribute option) {
+  if (option.getName() == "threads") {
+    auto threads = dyn_cast<IntegerAttr>(option.getValue());
+    return threads && threads.getType().isSignlessInteger(64) &&
+           threads.getInt() > 0;
+  }
+  return (option.getName() == "cpu" || option.getName() == "device") &&
+         isa<StringAttr>(option.getValue());
+}
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringAttr name, DictionaryAttr options) {
+  // C1
+  for (NamedAttribute option :
+       options ? options.getValue() : ArrayRef<NamedAttribute>())
+    if (!isTargetOption(option))
+      return emitError() << "expects positive threads, a cpu or a device as "
+                            "options of a target, got "
+                         << option.getName() << " = " << option.getValue();
+  // C2
+  auto *dialect = name.getContext()->getLoadedDialect<TarponDialect>();
+  const auto *check =
+      dialect ? dialect->getRegisteredInterface<TargetCheck>() : nullptr;
+  std::string fault = check ? check->findFault(name, options) : "";
+  return fault.empty() ? success() : LogicalResult(emitError() << fault);
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PassTarget.h"
 #include "Regions.h"
 #include "Slices.h"
 #include "tarpon/IR/Views.h"
@@ -101,28 +102,27 @@ struct EliminateConcatsPass
     : tarpon::impl::EliminateConcatsPassBase<EliminateConcatsPass> {
   using EliminateConcatsPassBase::EliminateConcatsPassBase;
 
-  explicit EliminateConcatsPass(const TargetInfo &target) : target(target) {
-    vectorBits = target.vectorBits;
-    threads = target.threads;
-  }
+  explicit EliminateConcatsPass(const TargetInfo &target) : given(target) {}
 
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
-    target.vectorBits = vectorBits;
-    target.threads = threads;
+    FailureOr<TargetInfo> target =
+        getPassTarget(getOperation(), given, targetName, threads);
+    if (failed(target))
+      return signalPassFailure();
     SmallVector<FusedOp> concats;
     for (auto op : getOperation().getBody().front().getOps<FusedOp>())
       if (isPlainConcat(op))
         concats.push_back(op);
-    ConcatEliminator eliminator(target);
+    ConcatEliminator eliminator(*target);
     for (FusedOp concat : llvm::reverse(concats))
       numEliminated += eliminator.eliminate(concat);
     numCopies += eliminator.getNumCopies();
   }
 
 private:
-  TargetInfo target;
+  std::optional<TargetInfo> given;
 };
 
 } // namespace

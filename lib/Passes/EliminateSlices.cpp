@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PassTarget.h"
 #include "Regions.h"
 #include "Slices.h"
 #include "tarpon/IR/Views.h"
@@ -88,23 +89,22 @@ struct EliminateSlicesPass
     : tarpon::impl::EliminateSlicesPassBase<EliminateSlicesPass> {
   using EliminateSlicesPassBase::EliminateSlicesPassBase;
 
-  explicit EliminateSlicesPass(const TargetInfo &target) : target(target) {
-    vectorBits = target.vectorBits;
-    threads = target.threads;
-  }
+  explicit EliminateSlicesPass(const TargetInfo &target) : given(target) {}
 
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
-    target.vectorBits = vectorBits;
-    target.threads = threads;
+    FailureOr<TargetInfo> target =
+        getPassTarget(getOperation(), given, targetName, threads);
+    if (failed(target))
+      return signalPassFailure();
     for (FusedOp op : llvm::make_early_inc_range(
              getOperation().getBody().front().getOps<FusedOp>()))
-      numEliminated += eliminate(op, target);
+      numEliminated += eliminate(op, *target);
   }
 
 private:
-  TargetInfo target;
+  std::optional<TargetInfo> given;
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PassTarget.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
@@ -47,16 +48,16 @@ struct LowerToLaunchesPass
     : tarpon::impl::LowerToLaunchesPassBase<LowerToLaunchesPass> {
   using LowerToLaunchesPassBase::LowerToLaunchesPassBase;
 
-  explicit LowerToLaunchesPass(const TargetInfo &target) : target(target) {
-    vectorBits = target.vectorBits;
-    threads = target.threads;
-  }
+  explicit LowerToLaunchesPass(const TargetInfo &target) : given(target) {}
 
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
-    target.vectorBits = vectorBits;
-    target.threads = threads;
+    FailureOr<TargetInfo> found = tarpon::detail::getPassTarget(
+        getOperation(), given, targetName, threads);
+    if (failed(found))
+      return signalPassFailure();
+    target = *found;
     LaunchNames names;
     IRRewriter rewriter(&getContext());
     for (Operation &op : llvm::make_early_inc_range(
@@ -121,6 +122,7 @@ private:
     return success();
   }
 
+  std::optional<TargetInfo> given;
   TargetInfo target;
 };
 

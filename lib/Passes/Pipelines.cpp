@@ -13,6 +13,16 @@
 using namespace mlir;
 using namespace tarpon;
 
+namespace {
+
+/// The options that passes have for their target.
+struct NamedTarget {
+  std::string name;
+  int64_t threads = 0;
+};
+
+} // namespace
+
 /// The pass manager of functions in `pm`.
 static OpPassManager &getFunctionPasses(OpPassManager &pm) {
   return pm.getOpAnchorName() == func::FuncOp::getOperationName()
@@ -30,8 +40,9 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   passes.addPass(createMoveActivationsPass());
 }
 
-void tarpon::buildChoicePipeline(OpPassManager &pm,
-                                 const ChoiceOptions &options) {
+/// The choice where `named` holds what passes are told of their target.
+static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
+                            const NamedTarget &named) {
   OpPassManager &passes = getFunctionPasses(pm);
   passes.addPass(createFusePass({options.fusion}));
   if (options.dtype == "int8")
@@ -43,22 +54,46 @@ void tarpon::buildChoicePipeline(OpPassManager &pm,
   // The converts that are left become launches of their own.
   passes.addPass(createFusePass({"off"}));
   if (options.fusion == "on") {
-    passes.addPass(createEliminateConcatsPass(options.target));
-    passes.addPass(createEliminateSlicesPass(options.target));
+    passes.addPass(options.target ? createEliminateConcatsPass(*options.target)
+                                  : createEliminateConcatsPass(
+                                        {named.name, named.threads}));
+    passes.addPass(options.target ? createEliminateSlicesPass(*options.target)
+                                  : createEliminateSlicesPass(
+                                        {named.name, named.threads}));
   }
+}
+
+void tarpon::buildChoicePipeline(OpPassManager &pm,
+                                 const ChoiceOptions &options) {
+  addChoicePasses(pm, options, NamedTarget());
+}
+
+static void addLoweringPasses(OpPassManager &pm, const LoweringOptions &options,
+                              const NamedTarget &named) {
+  OpPassManager &passes = getFunctionPasses(pm);
+  passes.addPass(
+      options.target
+          ? createSelectSolutionsPass(*options.target, options.chooser)
+          : createSelectSolutionsPass(
+                {/*solver=*/"", named.name, named.threads}));
+  passes.addPass(options.target
+                     ? createLowerToLaunchesPass(*options.target)
+                     : createLowerToLaunchesPass({named.name, named.threads}));
+  passes.addPass(createPlanMemoryPass());
 }
 
 void tarpon::buildLoweringPipeline(OpPassManager &pm,
                                    const LoweringOptions &options) {
-  OpPassManager &passes = getFunctionPasses(pm);
-  passes.addPass(createSelectSolutionsPass(options.target, options.chooser));
-  passes.addPass(createLowerToLaunchesPass(options.target));
-  passes.addPass(createPlanMemoryPass());
+  assert((options.target || !options.chooser) && "a chooser needs a target");
+  addLoweringPasses(pm, options, NamedTarget());
 }
 
 //===----------------------------------------------------------------------===//
 // Registration
 //===----------------------------------------------------------------------===//
+
+static constexpr const char *kTargetHelp =
+    "What to generate code for, in place of the module's target";
 
 namespace {
 
@@ -71,14 +106,15 @@ struct ChoicePipelineOptions : PassPipelineOptions<ChoicePipelineOptions> {
                              llvm::cl::init("nchw")};
   Option<std::string> fusion{*this, "fusion", llvm::cl::desc("on or off"),
                              llvm::cl::init("on")};
+  Option<std::string> target{*this, "target", llvm::cl::desc(kTargetHelp)};
+  Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads to run on"),
+                          llvm::cl::init(0)};
 };
 
 struct LoweringPipelineOptions : PassPipelineOptions<LoweringPipelineOptions> {
-  Option<int64_t> vectorBits{*this, "vector-bits",
-                             llvm::cl::desc("Vector width of the target"),
-                             llvm::cl::init(128)};
+  Option<std::string> target{*this, "target", llvm::cl::desc(kTargetHelp)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads to run on"),
-                          llvm::cl::init(1)};
+                          llvm::cl::init(0)};
 };
 
 } // namespace
@@ -90,15 +126,12 @@ void tarpon::registerTarponPipelines() {
   PassPipelineRegistration<ChoicePipelineOptions>(
       "tarpon-choose", "Apply one choice of dtype, layout and fusion",
       [](OpPassManager &pm, const ChoicePipelineOptions &options) {
-        buildChoicePipeline(
-            pm, {options.dtype, options.layout, options.fusion, TargetInfo()});
+        addChoicePasses(pm, {options.dtype, options.layout, options.fusion, {}},
+                        {options.target, options.threads});
       });
   PassPipelineRegistration<LoweringPipelineOptions>(
       "tarpon-lower", "Attach solutions, make launches and plan memory",
       [](OpPassManager &pm, const LoweringPipelineOptions &options) {
-        LoweringOptions lowering;
-        lowering.target.vectorBits = options.vectorBits;
-        lowering.target.threads = options.threads;
-        buildLoweringPipeline(pm, lowering);
+        addLoweringPasses(pm, {}, {options.target, options.threads});
       });
 }

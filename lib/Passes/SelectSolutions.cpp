@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PassTarget.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
@@ -56,14 +57,14 @@ struct SelectSolutionsPass
   using SelectSolutionsPassBase::SelectSolutionsPassBase;
 
   SelectSolutionsPass(const TargetInfo &target, SolutionChooser chooser)
-      : target(target), chooser(std::move(chooser)) {
-    vectorBits = target.vectorBits;
-    threads = target.threads;
-  }
+      : given(target), chooser(std::move(chooser)) {}
 
   void runOnOperation() override {
-    target.vectorBits = vectorBits;
-    target.threads = threads;
+    FailureOr<TargetInfo> found = tarpon::detail::getPassTarget(
+        getOperation(), given, targetName, threads);
+    if (failed(found))
+      return signalPassFailure();
+    target = *found;
     const Solver *preferred = nullptr;
     if (!solver.empty() && !(preferred = findSolver(target, solver))) {
       getOperation().emitError("expects the id of a solver, got '")
@@ -99,6 +100,7 @@ private:
                             chosen->defaultConfig(problem, target), "default");
   }
 
+  std::optional<TargetInfo> given;
   TargetInfo target;
   SolutionChooser chooser;
 };

@@ -10,6 +10,7 @@
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Passes/Pipelines.h"
+#include "tarpon/Targets/TargetAttribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,6 +26,7 @@ int tarpon::runOpt(int argc, char **argv) {
   registerTarponPipelines();
 
   DialectRegistry registry;
+  registerTargetCheck(registry);
   registry.insert<TarponDialect, arith::ArithDialect, func::FuncDialect,
                   quant::QuantDialect>();
   return asMainReturnCode(

@@ -198,12 +198,13 @@ def RemoveRedundantConvertsPass
 //===----------------------------------------------------------------------===//
 
 class Tarpon_TargetPass<string argument> : Tarpon_FuncPass<argument> {
-  /// The command line's way to describe a target; programs pass a TargetInfo.
+  /// Programs pass a TargetInfo instead.
   list<Option> targetOptions = [
-    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"128",
-           "Vector width of the target: 128, 256 or 512.">,
-    Option<"threads", "threads", "int64_t", /*default=*/"1",
-           "Threads that the model will run on.">
+    Option<"targetName", "target", "std::string", /*default=*/"\"\"",
+           "What to generate code for, in place of the target that the module "
+           "names in its attribute tarpon.target.">,
+    Option<"threads", "threads", "int64_t", /*default=*/"0",
+           "Threads that the model will run on (default: as the target says).">
   ];
 }
 

@@ -12,6 +12,7 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <optional>
 #include <string>
 
 namespace tarpon {
@@ -24,13 +25,16 @@ struct ChoiceOptions {
   std::string layout = "nchw";
   /// "on" or "off".
   std::string fusion = "on";
-  /// What it will run on: decides which solvers there are.
-  TargetInfo target = {};
+  /// What it will run on, which decides which solvers there are, if that is not
+  /// what the module's attribute tarpon.target says.
+  std::optional<TargetInfo> target = {};
 };
 
 struct LoweringOptions {
-  TargetInfo target;
-  /// Null takes the first applicable solver with its default config.
+  /// In place of the target that the module's attribute tarpon.target names.
+  std::optional<TargetInfo> target;
+  /// Null takes the first applicable solver with its default config. Needs a
+  /// target.
   SolutionChooser chooser;
 };
 
@@ -49,7 +53,8 @@ void buildLoweringPipeline(mlir::OpPassManager &pm,
                            const LoweringOptions &options);
 
 /// Registers them for the command line: tarpon-simplify,
-/// tarpon-choose{dtype= layout= fusion=}, tarpon-lower{vector-bits= threads=}.
+/// tarpon-choose{dtype= layout= fusion= target=}, tarpon-lower{target=
+/// threads=}.
 void registerTarponPipelines();
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-// RUN: graph-opt %s -tarpon-choose='dtype=int8 layout=nhwc' -tarpon-lower='vector-bits=512 threads=2' | FileCheck %s
+// RUN: graph-opt %s -tarpon-choose='dtype=int8 layout=nhwc' -tarpon-lower='target=x86-64-v4 threads=2' | FileCheck %s
 
 // A function as calibration leaves it: fused, with ranges. The pooling feeds
 // nothing but the last softmax and stays f32.

@@ -1,6 +1,6 @@
 // RUN: graph-opt %s -tarpon-select-solutions | FileCheck %s
 // RUN: graph-opt %s -tarpon-select-solutions=solver=reference-v1 | FileCheck %s --check-prefix=FORCED
-// RUN: graph-opt %s -tarpon-select-solutions='vector-bits=512 threads=2' | FileCheck %s
+// RUN: graph-opt %s -tarpon-select-solutions='target=x86-64-v4 threads=2' | FileCheck %s
 
 // CHECK-LABEL:  func @attaches_solutions(
 // CHECK:          tarpon.fused({{.*}}) {{.*}} attributes {solution = #tarpon.solution<"{{.+}}", {{.*}}, "default">}

@@ -1,0 +1,13 @@
+//===- TarponAllAttrs.td - The attributes that are defined ---------*- tablegen -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One file defines all attributes of the dialect, as it has one parser of them.
+//
+//===----------------------------------------------------------------------===//
+
+include "tarpon/IR/TarponOps.td"
+include "tarpon/IR/TarponTargetAttr.td"
