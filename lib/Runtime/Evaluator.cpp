@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -64,6 +65,13 @@ static int spawn(const std::string &program, int channel, pid_t &process) {
   return code;
 }
 
+/// Where memory runs out, the kernel is to kill the process of a candidate, not
+/// this one or another program of the user.
+static void offerToOomKiller(pid_t process) {
+  std::ofstream file("/proc/" + std::to_string(process) + "/oom_score_adj");
+  file << 1000;
+}
+
 Status EvaluatorProcess::start() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -77,6 +85,7 @@ Status EvaluatorProcess::start() {
     return Error{"cannot start the evaluator '" + program +
                  "': " + errnoText(code)};
   }
+  offerToOomKiller(started);
   process = started;
   channel = ends[0];
   received.clear();
@@ -192,26 +201,45 @@ static std::string signalName(int number) {
   return name ? std::string("SIG") + name : "signal " + std::to_string(number);
 }
 
-/// The channel was closed without an answer: the process is dead or dying.
-EvaluationAnswer EvaluatorProcess::describeDeath() {
+/// Signals that a user, a resource manager or the kernel sends where memory
+/// runs out, and that no fault of a kernel raises.
+static bool isFromOutside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT ||
+         signal == SIGHUP;
+}
+
+static EvaluationAnswer describeExit(int status) {
   EvaluationAnswer answer;
   answer.outcome = EvaluationOutcome::Crashed;
+  if (!WIFSIGNALED(status)) {
+    answer.error = "candidate made the evaluator exit with status " +
+                   std::to_string(WEXITSTATUS(status));
+    return answer;
+  }
+  std::string name = signalName(WTERMSIG(status));
+  answer.error = "candidate crashed with " + name;
+  if (isFromOutside(WTERMSIG(status))) {
+    answer.outcome = EvaluationOutcome::Failed;
+    answer.error = "the evaluator was ended from outside with " + name;
+  }
+  return answer;
+}
+
+/// The channel was closed without an answer: the process is dead or dying.
+EvaluationAnswer EvaluatorProcess::describeDeath() {
   // A process that closed its channel but lives on would be waited for in vain.
   constexpr int kGraceMs = 1000;
   int status = 0;
   for (int waited = 0; waited < kGraceMs; ++waited) {
     if (waitpid(process, &status, WNOHANG) == process) {
       forget();
-      answer.error =
-          WIFSIGNALED(status)
-              ? "candidate crashed with " + signalName(WTERMSIG(status))
-              : "candidate made the evaluator exit with status " +
-                    std::to_string(WEXITSTATUS(status));
-      return answer;
+      return describeExit(status);
     }
     usleep(1000);
   }
   stop();
+  EvaluationAnswer answer;
+  answer.outcome = EvaluationOutcome::Crashed;
   answer.error = "candidate closed the evaluator's output";
   return answer;
 }
@@ -219,6 +247,7 @@ EvaluationAnswer EvaluatorProcess::describeDeath() {
 Result<EvaluationAnswer>
 EvaluatorProcess::attempt(const EvaluationRequest &request,
                           std::chrono::milliseconds timeLimit) {
+  garbled.clear();
   if (process < 0)
     if (Status status = start(); !status)
       return status.error();
@@ -235,26 +264,46 @@ EvaluatorProcess::attempt(const EvaluationRequest &request,
     return answer;
   }
   Result<EvaluationAnswer> answer = parseEvaluationAnswer(line);
-  if (answer && answer->id == request.id)
+  if (answer && answer->id == request.id) {
+    hasAnswered = true;
     return answer;
+  }
   // Whatever comes next on this channel cannot be trusted either.
   stop();
-  std::string why = answer ? "it answers another request" : answer.message();
-  return Error{"the evaluator '" + program +
-               "' does not speak the protocol: " + why};
+  garbled = answer ? "it answers another request" : answer.message();
+  EvaluationAnswer crash;
+  crash.outcome = EvaluationOutcome::Crashed;
+  crash.error = "candidate garbled the evaluator's answer: " + garbled;
+  return crash;
+}
+
+/// Whether the program answers a request that runs nothing.
+bool EvaluatorProcess::answersRequests(std::chrono::milliseconds timeLimit) {
+  EvaluationRequest nothing;
+  nothing.id = nextId++;
+  std::string first = garbled;
+  if (!hasAnswered)
+    (void)attempt(nothing, timeLimit);
+  garbled = first;
+  return hasAnswered;
 }
 
 Result<EvaluationAnswer>
 EvaluatorProcess::evaluate(EvaluationRequest request,
                            std::chrono::milliseconds timeLimit) {
   request.id = nextId++;
-  // An earlier candidate may have damaged the process's memory. This one is
-  // blamed only for what it does to a process of its own.
+  // An earlier candidate may have damaged the process's memory, and a process
+  // may be ended from outside while it waits. This candidate is blamed only for
+  // what it does to a process of its own.
   bool wasFresh = process < 0;
   Result<EvaluationAnswer> answer = attempt(request, timeLimit);
-  bool crashed = answer && answer->outcome == EvaluationOutcome::Crashed;
-  if (crashed && !wasFresh)
+  bool died =
+      answer && process < 0 && answer->outcome != EvaluationOutcome::TimedOut;
+  if (died && !wasFresh)
     answer = attempt(request, timeLimit);
+  if (answer && !garbled.empty() && !answersRequests(timeLimit))
+    return Error{"the evaluator '" + program +
+                 "' does not speak the protocol: " + garbled};
   if (answer)
     answer->id = request.id;
   return answer;

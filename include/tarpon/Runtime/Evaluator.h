@@ -56,12 +56,13 @@ struct EvaluationRequest {
 enum class EvaluationOutcome : uint8_t {
   /// It ran and was timed.
   Ok,
-  /// The evaluator died of it.
+  /// The evaluator died of it, or could not answer any more.
   Crashed,
   /// It was killed at the time limit.
   TimedOut,
   /// It could not be run: a bad file, a CPU feature that is missing, a write
-  /// outside an output.
+  /// outside an output; or the evaluator was ended from outside, which says
+  /// nothing about the candidate.
   Failed
 };
 
@@ -112,7 +113,8 @@ public:
   /// the limit. Whatever the candidate does is an outcome; an error means that
   /// the evaluator cannot be started or does not speak the protocol. A
   /// candidate that seems to crash a process that served others before is tried
-  /// once more in a new one, with the same limit.
+  /// once more in a new one, with the same limit. An answer that cannot be read
+  /// counts as a crash, as long as the program can answer at all.
   Result<EvaluationAnswer> evaluate(EvaluationRequest request,
                                     std::chrono::milliseconds timeLimit);
 
@@ -133,6 +135,7 @@ private:
   Result<EvaluationAnswer> attempt(const EvaluationRequest &request,
                                    std::chrono::milliseconds timeLimit);
   EvaluationAnswer describeDeath();
+  bool answersRequests(std::chrono::milliseconds timeLimit);
   void stop();
   void forget();
 
@@ -141,6 +144,10 @@ private:
   int channel = -1;
   int64_t nextId = 1;
   std::string received;
+  /// Why the last answer could not be read; empty if it could.
+  std::string garbled;
+  /// Whether the program has ever answered a request.
+  bool hasAnswered = false;
 };
 
 } // namespace tarpon::runtime

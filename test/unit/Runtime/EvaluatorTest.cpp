@@ -11,9 +11,11 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
+#include <thread>
 
 using namespace tarpon::runtime;
 using namespace tarpon::runtime::test;
@@ -207,6 +209,46 @@ TEST_F(EvaluatorTest, BlamesNobodyForWhatAnotherDid) {
   EXPECT_EQ(evaluate(request("spoils")).outcome, EvaluationOutcome::Ok);
   EvaluationAnswer answer = evaluate(request("crashesTheSecondTime"));
   EXPECT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+}
+
+TEST_F(EvaluatorTest, AGarbledAnswerIsACrash) {
+  for (bool isFresh : {true, false}) {
+    SCOPED_TRACE(isFresh);
+    EvaluationAnswer answer = evaluate(request("garbles"));
+    EXPECT_EQ(answer.outcome, EvaluationOutcome::Crashed);
+    EXPECT_EQ(answer.error, "candidate garbled the evaluator's answer: in the "
+                            "answer, 'id' is missing");
+    expectStillWorks();
+  }
+}
+
+/// Ends the evaluator's process while a candidate runs in it.
+TEST_F(EvaluatorTest, EndsFromOutsideAreNoVerdict) {
+  for (int signal : {SIGKILL, SIGTERM}) {
+    EvaluatorProcess fresh(TARPON_EVALUATOR);
+    std::thread killer([&] {
+      while (fresh.processId() < 0)
+        usleep(10'000);
+      usleep(200'000);
+      kill(fresh.processId(), signal);
+    });
+    Result<EvaluationAnswer> answer = fresh.evaluate(request("hangs"), kLong);
+    killer.join();
+    ASSERT_TRUE(answer) << answer.message();
+    EXPECT_EQ(answer->outcome, EvaluationOutcome::Failed);
+    EXPECT_EQ(answer->error, std::string("the evaluator was ended from outside "
+                                         "with SIG") +
+                                 sigabbrev_np(signal));
+  }
+}
+
+TEST_F(EvaluatorTest, TheOomKillerTakesTheCandidateFirst) {
+  expectStillWorks();
+  std::ifstream file("/proc/" + std::to_string(evaluator.processId()) +
+                     "/oom_score_adj");
+  int score = 0;
+  file >> score;
+  EXPECT_EQ(score, 1000);
 }
 
 TEST_F(EvaluatorTest, SurvivesTheDeathOfAnIdleProcess) {

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static float factorOf(const int64_t *params) {
@@ -109,6 +110,15 @@ void spoils(void *const *buffers, const int64_t *params, int64_t begin,
             int64_t end, void *scratch) {
   setenv("TARPON_TEST_SPOILED", "1", 1);
   scaleAndAdd(buffers, params, begin, end, scratch);
+}
+
+// Answers in the evaluator's place, as a candidate that damages its memory
+// might.
+void garbles(void *const *buffers, const int64_t *params, int64_t begin,
+             int64_t end, void *scratch) {
+  (void)buffers, (void)params, (void)begin, (void)end, (void)scratch;
+  for (int file = 0; file < 64; ++file)
+    (void)send(file, "{}\n", 3, MSG_NOSIGNAL);
 }
 
 void hangs(void *const *buffers, const int64_t *params, int64_t begin,
