@@ -1,4 +1,4 @@
-//===- ComputeKind.cpp - The type that a problem computes in -------------===//
+//===- ComputeKind.cpp - What a problem computes in -----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,9 +7,8 @@
 
 #include "tarpon/Problem/ComputeKind.h"
 
-#include "tarpon/Problem/ProblemRules.h"
+#include "tarpon/Problem/OpRules.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace tarpon;
@@ -26,6 +25,7 @@ ComputeKind tarpon::computeKindOf(const TensorDesc &desc) {
     return ComputeKind::F64;
   case DType::U64:
     return ComputeKind::U64;
+  case DType::Bool:
   case DType::I8:
   case DType::U8:
   case DType::I16:
@@ -33,7 +33,6 @@ ComputeKind tarpon::computeKindOf(const TensorDesc &desc) {
   case DType::I32:
   case DType::U32:
   case DType::I64:
-  case DType::Bool:
     return ComputeKind::I64;
   }
   llvm_unreachable("unknown dtype");
@@ -44,18 +43,12 @@ bool tarpon::isFloat(ComputeKind kind) {
 }
 
 ComputeKind tarpon::computeKindOf(const Problem &problem) {
+  const OpRule *rule = findOpRule(problem.op);
   ComputeKind kind = computeKindOf(problem.operands.front());
   ComputeKind resultKind = computeKindOf(problem.result);
-  if (problem.op == "convert" && !isFloat(kind) && isFloat(resultKind))
+  if (rule && rule->followsResult && !isFloat(kind) && isFloat(resultKind))
     return resultKind;
-  bool isFractional = llvm::StringSwitch<bool>(problem.op)
-                          .Cases({"conv", "matmul", "softmax", "lrn"}, true)
-                          .Cases({"avg_pool", "global_avg_pool"}, true)
-                          .Case("batch_norm", true)
-                          .Default(false);
-  if (const OpRule *rule = findOpRule(problem.op))
-    isFractional = rule->isReal;
-  if (isFractional && kind != ComputeKind::F64)
+  if (rule && rule->isReal && kind != ComputeKind::F64)
     return ComputeKind::F32;
   return kind;
 }

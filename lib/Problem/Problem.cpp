@@ -5,15 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The data structure and its way from the IR. ProblemKey.cpp has the text form.
+// The data structure. ProblemKey.cpp has the text form.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Problem/Problem.h"
 
-#include "tarpon/IR/ConstantData.h"
-#include "tarpon/IR/Recurrent.h"
-#include "tarpon/IR/TarponOps.h"
+#include "tarpon/Problem/OpRules.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
@@ -32,18 +34,6 @@ std::string Layout::name() const {
     return "nhwc";
   case Blocked:
     return "nchw" + std::to_string(block) + "c";
-  }
-  llvm_unreachable("unknown layout");
-}
-
-Layout Layout::from(LayoutAttr attr) {
-  switch (attr.getKind()) {
-  case LayoutKind::NCHW:
-    return {NCHW, 1};
-  case LayoutKind::NHWC:
-    return {NHWC, 1};
-  case LayoutKind::Blocked:
-    return {Blocked, attr.getBlock()};
   }
   llvm_unreachable("unknown layout");
 }
@@ -71,161 +61,6 @@ ArrayRef<int64_t> TensorDesc::spatial() const {
 
 int64_t TensorDesc::spatialSize() const { return product(spatial()); }
 
-static DType getDType(Type element) {
-  if (element.isF32())
-    return DType::F32;
-  if (element.isF16())
-    return DType::F16;
-  if (element.isBF16())
-    return DType::BF16;
-  if (element.isF64())
-    return DType::F64;
-  if (element.isInteger(1))
-    return DType::Bool;
-  bool isUnsigned = element.isUnsignedInteger();
-  switch (element.getIntOrFloatBitWidth()) {
-  case 8:
-    return isUnsigned ? DType::U8 : DType::I8;
-  case 16:
-    return isUnsigned ? DType::U16 : DType::I16;
-  case 32:
-    return isUnsigned ? DType::U32 : DType::I32;
-  default:
-    return isUnsigned ? DType::U64 : DType::I64;
-  }
-}
-
-/// Takes dtype, scales and zero point from a quantised element type.
-static void describeQuantized(TensorDesc &desc, quant::QuantizedType type) {
-  desc.quantized = true;
-  desc.dtype = type.isSigned() ? DType::I8 : DType::U8;
-  if (auto uniform = dyn_cast<quant::UniformQuantizedType>(type)) {
-    desc.scales = {static_cast<float>(uniform.getScale())};
-    desc.zeroPoint = uniform.getZeroPoint();
-    return;
-  }
-  auto perAxis = cast<quant::UniformQuantizedPerAxisType>(type);
-  assert(llvm::all_equal(perAxis.getZeroPoints()) &&
-         perAxis.getZeroPoints().front() == 0 && "verified by the dialect");
-  desc.scales.assign(perAxis.getScales().begin(), perAxis.getScales().end());
-  desc.quantAxis = perAxis.getQuantizedDimension();
-}
-
-TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
-  TensorDesc desc;
-  desc.shape.assign(type.getShape().begin(), type.getShape().end());
-  desc.layout = Layout::from(getLayout(type));
-  desc.pitch = getLayout(type).getPitch();
-  desc.constant = constant;
-  if (auto quantized = dyn_cast<quant::QuantizedType>(type.getElementType()))
-    describeQuantized(desc, quantized);
-  else
-    desc.dtype = getDType(type.getElementType());
-  return desc;
-}
-
-void tarpon::attachQuantization(Problem &problem,
-                                ArrayRef<RankedTensorType> operands,
-                                ArrayRef<RankedTensorType> results) {
-  auto attach = [](TensorDesc &desc, RankedTensorType type) {
-    TensorDesc typed = getTensorDesc(type, desc.constant);
-    desc.scales = typed.scales;
-    desc.zeroPoint = typed.zeroPoint;
-    desc.quantAxis = typed.quantAxis;
-  };
-  assert(operands.size() == problem.operands.size() && "operands differ");
-  for (auto [desc, type] : llvm::zip_equal(problem.operands, operands))
-    attach(desc, type);
-  assert(static_cast<int64_t>(results.size()) == problem.numResults() &&
-         "results differ");
-  for (auto [index, type] : llvm::enumerate(results))
-    attach(problem.getResult(static_cast<int64_t>(index)), type);
-}
-
-//===----------------------------------------------------------------------===//
-// From a fused region
-//===----------------------------------------------------------------------===//
-
-static ProblemAttrs getProblemAttrs(Operation *op) {
-  ProblemAttrs attrs;
-  for (NamedAttribute named : op->getAttrDictionary()) {
-    std::vector<double> &values = attrs[named.getName().str()];
-    Attribute attr = named.getValue();
-    if (auto list = dyn_cast<DenseI64ArrayAttr>(attr))
-      values.assign(list.asArrayRef().begin(), list.asArrayRef().end());
-    else if (auto numbers = dyn_cast<DenseF64ArrayAttr>(attr))
-      values.assign(numbers.asArrayRef().begin(), numbers.asArrayRef().end());
-    else if (auto reals = dyn_cast<DenseF32ArrayAttr>(attr))
-      values.assign(reals.asArrayRef().begin(), reals.asArrayRef().end());
-    else if (auto integer = dyn_cast<IntegerAttr>(attr))
-      values = {integer.getType().isInteger(1)
-                    ? double(integer.getValue().getZExtValue())
-                    : double(integer.getValue().getSExtValue())};
-    else if (auto number = dyn_cast<FloatAttr>(attr))
-      values = {number.getValueAsDouble()};
-    else
-      attrs.erase(named.getName().str()); // Not an argument of the operation.
-  }
-  return attrs;
-}
-
-/// The region argument behind `value`, through a convert.
-static BlockArgument getRegionArgument(Value value) {
-  if (auto convert = value.getDefiningOp<ConvertOp>())
-    value = convert.getInput();
-  return dyn_cast<BlockArgument>(value);
-}
-
-static EpilogueStep getEpilogueStep(Operation *op, Value previous) {
-  EpilogueStep step;
-  step.op = op->getName().stripDialect().str();
-  step.attrs = getProblemAttrs(op);
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (operand.get() == previous)
-      continue;
-    step.operand = getRegionArgument(operand.get()).getArgNumber();
-    step.swapped = operand.getOperandNumber() == 0;
-  }
-  return step;
-}
-
-Problem tarpon::getProblem(FusedOp op) {
-  Problem problem;
-  for (Value input : op.getInputs())
-    problem.operands.push_back(
-        getTensorDesc(cast<RankedTensorType>(input.getType()),
-                      static_cast<bool>(getConstantValue(input))));
-  problem.result =
-      getTensorDesc(cast<RankedTensorType>(op.getResult().getType()), false);
-  for (Type type : op.getMoreResults().getTypes())
-    problem.moreResults.push_back(
-        getTensorDesc(cast<RankedTensorType>(type), false));
-
-  Operation *root = op.getRoot();
-  if (!root) {
-    problem.op = ConvertOp::getOperationName().split('.').second.str();
-    return problem;
-  }
-  problem.op = root->getName().stripDialect().str();
-  problem.attrs = getProblemAttrs(root);
-  problem.rootOperands = root->getNumOperands();
-  Value value = root->getResult(0);
-  for (Operation *next = root->getNextNode(); next;
-       next = next->getNextNode()) {
-    if (isa<YieldOp>(next))
-      break;
-    if (isa<ConvertOp>(next)) {
-      // The conversion of an operand, or of the result on its way out.
-      if (cast<ConvertOp>(next).getInput() == value)
-        value = next->getResult(0);
-      continue;
-    }
-    problem.epilogue.push_back(getEpilogueStep(next, value));
-    value = next->getResult(0);
-  }
-  return problem;
-}
-
 //===----------------------------------------------------------------------===//
 // Attributes and cost
 //===----------------------------------------------------------------------===//
@@ -248,28 +83,9 @@ int64_t Problem::integer(StringRef name) const {
 }
 
 double Problem::flops() const {
-  double outputs = static_cast<double>(result.numElements());
-  if (op == "conv") {
-    const TensorDesc &filter = operands[1];
-    return 2 * outputs * product(ArrayRef(filter.shape).drop_front());
-  }
-  // The multiplications of forward convolution, in another order.
-  if (op == "conv_transpose")
-    return 2 * static_cast<double>(operands[0].numElements()) *
-           product(ArrayRef(operands[1].shape).drop_front());
-  if (op == "conv_backward_weights")
-    return 2 * static_cast<double>(operands[1].numElements()) *
-           product(ArrayRef(result.shape).drop_front());
-  if (op == "matmul") {
-    const std::vector<int64_t> &shape = operands[0].shape;
-    return 2 * outputs *
-           shape[shape.size() - (integer("transpose_lhs") ? 2 : 1)];
-  }
-  if (getRecurrentCell(op))
-    return 2 * outputs * operands[1].shape[1];
-  if (attrs.count("kernel"))
-    return outputs * product(ints("kernel"));
-  double flops = outputs;
+  if (const OpRule *rule = findOpRule(op); rule && rule->countFlops)
+    return rule->countFlops(*this);
+  auto flops = static_cast<double>(result.numElements());
   for (int i = 0; i < rootOperands; ++i)
     flops = std::max(flops, static_cast<double>(operands[i].numElements()));
   return flops;

@@ -7,7 +7,7 @@
 
 #include "Host/Solvers.h"
 #include "Reference.h"
-#include "tarpon/Problem/ProblemRules.h"
+#include "tarpon/Problem/OpRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

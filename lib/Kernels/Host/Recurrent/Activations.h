@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_KERNELS_HOST_RECURRENT_ACTIVATIONS_H
 #define TARPON_LIB_KERNELS_HOST_RECURRENT_ACTIVATIONS_H
 
-#include "tarpon/IR/Recurrent.h"
+#include "tarpon/Problem/Recurrent.h"
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 
 namespace tarpon::recurrent {
