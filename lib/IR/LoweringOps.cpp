@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/IR/ElementTypes.h"
 #include "tarpon/IR/TarponOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -147,6 +148,25 @@ static LogicalResult verifyMoreResults(FusedOp fused, YieldOp yield) {
   return success();
 }
 
+/// C7: what a region computes with is computed by a kernel, in these types.
+static LogicalResult verifyElements(FusedOp fused) {
+  auto isKnown = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || isElementType(tensor.getElementType());
+  };
+  SmallVector<Type> types(fused.getInputs().getTypes());
+  llvm::append_range(types, fused.getResultTypes());
+  for (Operation &op : fused.getBody().front())
+    llvm::append_range(types, op.getResultTypes());
+  const auto *unknown = llvm::find_if_not(types, isKnown);
+  if (unknown == types.end())
+    return success();
+  return fused.emitOpError("expects elements that kernels know: i1, i8 to i64, "
+                           "f16, bf16, f32, f64 or quantised ones of 8 bits, "
+                           "got ")
+         << *unknown;
+}
+
 LogicalResult FusedOp::verify() {
   // Runs before the region's ops are verified: the terminator may be anything.
   if (failed(verifyArguments(*this)))
@@ -160,9 +180,10 @@ LogicalResult FusedOp::verify() {
     return emitOpError("expects a root operation, got an empty region");
   if (failed(verifyYield(*this, yield)) || failed(verifyOps(*this)))
     return failure();
-  if (failed(verifyChain(*this, yield)))
+  if (failed(verifyChain(*this, yield)) ||
+      failed(verifyMoreResults(*this, yield)))
     return failure();
-  return verifyMoreResults(*this, yield);
+  return verifyElements(*this);
 }
 
 //===----------------------------------------------------------------------===//

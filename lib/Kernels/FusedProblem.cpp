@@ -28,6 +28,7 @@ Layout Layout::from(LayoutAttr attr) {
   llvm_unreachable("unknown layout");
 }
 
+/// Of elements that kernels know, which regions and packages verify.
 static DType getDType(Type element) {
   if (element.isF32())
     return DType::F32;
@@ -40,16 +41,17 @@ static DType getDType(Type element) {
   if (element.isInteger(1))
     return DType::Bool;
   bool isUnsigned = element.isUnsignedInteger();
-  switch (element.getIntOrFloatBitWidth()) {
+  switch (cast<IntegerType>(element).getWidth()) {
   case 8:
     return isUnsigned ? DType::U8 : DType::I8;
   case 16:
     return isUnsigned ? DType::U16 : DType::I16;
   case 32:
     return isUnsigned ? DType::U32 : DType::I32;
-  default:
+  case 64:
     return isUnsigned ? DType::U64 : DType::I64;
   }
+  llvm_unreachable("no element that kernels know");
 }
 
 /// Takes dtype, scales and zero point from a quantised element type.

@@ -12,6 +12,7 @@
 #include "Store/KnownRecords.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Solver/PerfConfigJson.h"
 #include "tarpon/Targets/GPU/TimedModel.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -125,7 +126,7 @@ rankResults(const std::vector<Measurement> &results) {
 static std::optional<size_t> findCandidate(const Layer &layer,
                                            const CandidateKey &key) {
   for (auto [index, candidate] : llvm::enumerate(layer.candidates)) {
-    Result<PerfConfig> config = parseLayerConfig(candidate.config);
+    Result<PerfConfig> config = parseJsonConfig(candidate.config);
     if (candidate.solver == key.solver && config && config->str() == key.config)
       return index;
   }
@@ -328,7 +329,7 @@ Result<PackageTuning> tarpon::tunePackage(Package package,
 static void updateLayer(LayerRecord &record, const Layer &layer,
                         const std::vector<Measurement> &results) {
   std::optional<size_t> chosen = runtime::findChosen(layer);
-  Result<PerfConfig> config = parseLayerConfig(layer.config);
+  Result<PerfConfig> config = parseJsonConfig(layer.config);
   if (!chosen || !config)
     return;
   record.solver = layer.solver;

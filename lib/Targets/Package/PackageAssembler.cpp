@@ -10,10 +10,10 @@
 #include "ConstantPool.h"
 
 #include "tarpon/IR/ParallelFor.h"
+#include "tarpon/Solver/PerfConfigJson.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <mutex>
 
@@ -30,14 +30,6 @@ using Object = std::shared_ptr<const std::vector<char>>;
 //===----------------------------------------------------------------------===//
 // Planning one layer
 //===----------------------------------------------------------------------===//
-
-static std::string toJson(const PerfConfig &config) {
-  std::string text;
-  for (const auto &[name, value] : config.getFields())
-    text +=
-        llvm::formatv("{0}\"{1}\": {2}", text.empty() ? "" : ", ", name, value);
-  return "{" + text + "}";
-}
 
 Result<PlannedLayer> tarpon::planLayer(const std::string &name,
                                        const Problem &problem,

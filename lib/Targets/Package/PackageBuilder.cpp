@@ -18,6 +18,7 @@
 #include "PackageAssembler.h"
 
 #include "tarpon/IR/ConstantData.h"
+#include "tarpon/IR/ElementTypes.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/IR/Views.h"
 #include "tarpon/Runtime/KernelABI.h"
@@ -220,6 +221,8 @@ Status PackageBuilder::describeInterface() {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !tensor.hasStaticShape())
       return Error{"'" + name + "' is not a tensor of static shape"};
+    if (!isElementType(tensor.getElementType()))
+      return Error{"'" + name + "' holds elements that no kernel knows"};
     TensorDesc desc = getTensorDesc(tensor, /*constant=*/false);
     if (desc.layout.kind != Layout::NCHW)
       return Error{"'" + name + "' has layout " + desc.layout.name() +

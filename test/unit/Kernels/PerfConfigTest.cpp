@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Solver/Solver.h"
+#include "tarpon/Solver/PerfConfigJson.h"
 
 #include "gtest/gtest.h"
 
@@ -56,4 +56,22 @@ TEST(PerfConfig, areOrderedByNamesThenValues) {
   for (const PerfConfig &config : configs)
     texts += config.str() + ";";
   EXPECT_EQ(texts, ";a=2,b=0;a=9;b=1;");
+}
+
+TEST(PerfConfig, jsonReadsBack) {
+  PerfConfig config{{"tile_n", 32}, {"tile_m", -14}};
+  EXPECT_EQ(toJson(config), "{\"tile_m\": -14, \"tile_n\": 32}");
+  EXPECT_EQ(toJson({}), "{}");
+  for (const PerfConfig &one : {config, PerfConfig()}) {
+    auto back = parseJsonConfig(toJson(one));
+    ASSERT_TRUE(back) << back.message();
+    EXPECT_EQ(*back, one);
+  }
+  for (const char *text :
+       {"", "[]", "{\"a\": 1.5}", "{\"a\": \"1\"}", "{\"a\": null}", "{"}) {
+    auto parsed = parseJsonConfig(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.message(),
+              "'" + std::string(text) + "' is no perf config");
+  }
 }

@@ -315,6 +315,12 @@ TEST_F(PackageBuilderTest, SeveralResults) {
             "layer 'norm': its result 2 has no place in memory");
 }
 
+TEST_F(PackageBuilderTest, RefusesElementsThatNoKernelKnows) {
+  EXPECT_EQ(buildError("func.func @main(%x: tensor<4xf8E4M3FN>) -> "
+                       "tensor<4xf8E4M3FN> { return %x : tensor<4xf8E4M3FN> }"),
+            "'input0' holds elements that no kernel knows");
+}
+
 TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
   auto wrap = [](const std::string &op) {
     return "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n%0 = " +
