@@ -41,12 +41,15 @@ struct RecurrentCell {
 
 /// That of the mnemonic "lstm", "gru" or "rnn"; none for another one.
 inline std::optional<RecurrentCell> getRecurrentCell(llvm::StringRef op) {
-  if (op == "lstm")
-    return RecurrentCell{4, 3, 2};
-  if (op == "gru")
-    return RecurrentCell{3, 2, 1};
-  if (op == "rnn")
-    return RecurrentCell{1, 1, 1};
+  struct Row {
+    llvm::StringLiteral op;
+    RecurrentCell cell;
+  };
+  constexpr Row kCells[] = {
+      {"lstm", {4, 3, 2}}, {"gru", {3, 2, 1}}, {"rnn", {1, 1, 1}}};
+  for (const Row &row : kCells)
+    if (row.op == op)
+      return row.cell;
   return std::nullopt;
 }
 

@@ -19,6 +19,16 @@ static bool isInteger(DType dtype) {
   return dtype == DType::I32 || dtype == DType::I64;
 }
 
+/// It has a cell state beside the hidden one.
+static bool isLstm(const Problem &problem) {
+  return getRecurrentCell(problem.op)->states == 2;
+}
+
+/// It has a gate that resets the hidden state.
+static bool isGru(const Problem &problem) {
+  return getRecurrentCell(problem.op)->gates == 3;
+}
+
 /// The shapes that the operands have, from those of the first two.
 static SmallVector<Shape> getOperandShapes(const Problem &problem,
                                            int64_t batch, int64_t directions,
@@ -29,10 +39,10 @@ static SmallVector<Shape> getOperandShapes(const Problem &problem,
                      problem.operands[i].shape.end());
   shapes.push_back({batch});
   shapes.push_back({directions, batch, units});
-  if (problem.op == "lstm") {
+  if (isLstm(problem)) {
     shapes.push_back({directions, batch, units});
     shapes.push_back({directions, 3 * units});
-  } else if (problem.op == "gru") {
+  } else if (isGru(problem)) {
     shapes.push_back({directions, units});
   }
   return shapes;
@@ -53,9 +63,11 @@ static std::string checkLists(const Problem &problem, int64_t directions) {
     if (activation >= kNumRecurrentActivations)
       return formatv("{0} has the activation {1}, expected 0 to {2}",
                      problem.op, activation, kNumRecurrentActivations - 1);
-  for (StringRef name : {"input_forget", "linear_before_reset"}) {
+  const std::pair<StringRef, bool> flags[] = {
+      {"input_forget", isLstm(problem)},
+      {"linear_before_reset", isGru(problem)}};
+  for (auto [name, needs] : flags) {
     bool has = problem.attrs.count(name.str());
-    bool needs = problem.op == (name == "input_forget" ? "lstm" : "gru");
     if (needs && (!has || problem.attrs.at(name.str()).size() != 1))
       return formatv("{0} lacks the attribute {1}", problem.op, name);
   }

@@ -7,8 +7,8 @@
 
 #include "ProblemGenerator.h"
 
-#include "tarpon/Solver/Solver.h"
 #include "tarpon/Problem/OpRules.h"
+#include "tarpon/Solver/Solver.h"
 
 #include <gtest/gtest.h>
 

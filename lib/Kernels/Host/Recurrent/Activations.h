@@ -8,8 +8,8 @@
 #ifndef TARPON_LIB_KERNELS_HOST_RECURRENT_ACTIVATIONS_H
 #define TARPON_LIB_KERNELS_HOST_RECURRENT_ACTIVATIONS_H
 
-#include "tarpon/Problem/Recurrent.h"
 #include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Problem/Recurrent.h"
 
 namespace tarpon::recurrent {
 
