@@ -5,6 +5,8 @@
 #                the latter; lib/libtarpon-compiler.so.0, which starts it, too;
 #                share/tarpon: the system store, found beside bin/ and lib/
 #   development  the public headers, and what find_package(Tarpon) reads
+#
+# Programs bring their man pages and completions.
 
 include(CMakePackageConfigHelpers)
 
@@ -57,12 +59,25 @@ function(tarpon_install_system_store)
     COMPONENT tools)
 endfunction()
 
+# tarpon_install_manual(PROGRAM COMPONENT): its man pages and completions.
+function(tarpon_install_manual program component)
+  set(manual ${PROJECT_BINARY_DIR}/share)
+  install(DIRECTORY ${manual}/man/man1 DESTINATION share/man COMPONENT ${component}
+    FILES_MATCHING PATTERN "${program}*.1")
+  install(FILES ${manual}/bash-completion/completions/${program}
+    DESTINATION share/bash-completion/completions COMPONENT ${component})
+  install(FILES ${manual}/fish/vendor_completions.d/${program}.fish
+    DESTINATION share/fish/vendor_completions.d COMPONENT ${component})
+endfunction()
+
 # tarpon_install(): to be called when all targets are there.
 function(tarpon_install)
   install(TARGETS tarpon-run RUNTIME DESTINATION bin COMPONENT runtime)
   install(TARGETS graph-opt tarpon-evaluator RUNTIME DESTINATION bin COMPONENT tools)
   tarpon_install_library(TarponRuntimeC Runtime runtime)
   tarpon_install_library(TarponCompiler Compiler tools)
+  tarpon_install_manual(tarpon-run runtime)
+  tarpon_install_manual(graph-opt tools)
   tarpon_install_cmake_package()
   tarpon_install_headers()
   tarpon_install_system_store()

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CommandLine.h"
 #include "Messages.h"
 #include "ModelInputs.h"
+#include "RunCommandLine.h"
 
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Npy.h"

@@ -43,6 +43,7 @@ public:
   std::optional<int> parse(int argc, char **argv);
 
   const std::vector<std::string> &getNames() const { return names; }
+  const CLI::App &getApp() const { return app; }
 
   std::function<int()> command;
 
@@ -543,6 +544,10 @@ int runCommandLine(int argc, char **argv) {
   if (std::optional<int> status = line.parse(argc, argv))
     return *status;
   return line.command();
+}
+
+void visitCommandLine(const std::function<void(const CLI::App &)> &visit) {
+  visit(CommandLine().getApp());
 }
 
 } // namespace tarpon

@@ -8,7 +8,12 @@
 #ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDLINE_H
 #define TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDLINE_H
 
+#include <functional>
 #include <string_view>
+
+namespace CLI {
+class App;
+}
 
 namespace tarpon {
 
@@ -17,6 +22,9 @@ bool isCommand(std::string_view argument);
 
 /// Parses the command line and runs its sub-command. Returns the exit status.
 int runCommandLine(int argc, char **argv);
+
+/// Calls `visit` with every sub-command and option, for the manual.
+void visitCommandLine(const std::function<void(const CLI::App &)> &visit);
 
 } // namespace tarpon
 

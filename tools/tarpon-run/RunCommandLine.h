@@ -1,12 +1,12 @@
-//===- CommandLine.h - The command line of tarpon-run -----------*- C++ -*-===//
+//===- RunCommandLine.h - The command line of tarpon-run --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TOOLS_TARPONRUN_COMMANDLINE_H
-#define TARPON_TOOLS_TARPONRUN_COMMANDLINE_H
+#ifndef TARPON_TOOLS_TARPONRUN_RUNCOMMANDLINE_H
+#define TARPON_TOOLS_TARPONRUN_RUNCOMMANDLINE_H
 
 #include <cstdint>
 #include <optional>
@@ -42,4 +42,4 @@ std::optional<int> parseCommandLine(int argc, char **argv,
 
 } // namespace tarpon::run
 
-#endif // TARPON_TOOLS_TARPONRUN_COMMANDLINE_H
+#endif // TARPON_TOOLS_TARPONRUN_RUNCOMMANDLINE_H

@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - The command line of tarpon-run ---------*- C++ -*-===//
+//===- RunCommandLine.cpp - The command line of tarpon-run ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CommandLine.h"
+#include "RunCommandLine.h"
 
 #include "Messages.h"
 #include "NumberRange.h"
