@@ -10,6 +10,7 @@
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "gmock/gmock.h"
@@ -116,7 +117,7 @@ protected:
     static auto cache = std::make_shared<KernelCache>(folder.path());
     return cache;
   }
-  KernelCompiler compiler{target, getCache()};
+  KernelCompiler compiler{target, getCache(), makeHostBackend(target)};
   Problem problem = *parseProblem("relu(1x4x8x8xf32)->1x4x8x8xf32");
   HostileSolver first{"first-v1", HostileSolver::Right, 3};
   HostileSolver second{"second-v1", HostileSolver::Right, 2};

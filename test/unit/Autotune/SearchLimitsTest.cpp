@@ -14,6 +14,7 @@
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "gtest/gtest.h"
@@ -35,7 +36,8 @@ protected:
   Progress progress{os, Progress::Style::Quiet};
   TargetInfo target = *getHostTarget(1);
   KernelCompiler compiler{
-      target, std::make_shared<KernelCache>(directory.file("cache"))};
+      target, std::make_shared<KernelCache>(directory.file("cache")),
+      makeHostBackend(target)};
   std::unique_ptr<Journal> journal =
       Journal::openInMemory(JournalContext::forTarget(target));
   Problem problem = *parseProblem("relu(1x4x8x8xf32)->1x4x8x8xf32");

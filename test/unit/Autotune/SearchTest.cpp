@@ -10,6 +10,7 @@
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "gmock/gmock.h"
@@ -34,7 +35,7 @@ protected:
   TargetInfo target = *getHostTarget(1);
   std::shared_ptr<KernelCache> cache =
       std::make_shared<KernelCache>(directory.file("cache"));
-  KernelCompiler compiler{target, cache};
+  KernelCompiler compiler{target, cache, makeHostBackend(target)};
   std::string journalPath = directory.file("journal");
   Problem problem = *parseProblem("relu(1x4x8x8xf32)->1x4x8x8xf32");
   SearchOptions options;

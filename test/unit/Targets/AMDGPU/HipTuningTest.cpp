@@ -13,6 +13,7 @@
 #include "tarpon/Autotune/Choice/Compile.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Store/StoreAdmin.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
 #include "tarpon/Targets/AMDGPU/HipDevice.h"
 
 #include "llvm/ADT/STLExtras.h"
