@@ -17,7 +17,7 @@ func.func @float_of_8_bits(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
 func.func @result_of_8_bits(%x: tensor<4xf32>) -> tensor<4xf8E5M2> {
   // expected-error@below {{got 'tensor<4xf8E5M2>'}}
   %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf8E5M2> {
-    %1 = tarpon.convert %a : (tensor<4xf32>) -> tensor<4xf8E5M2>
+    %1 = tarpon.convert %a : tensor<4xf32> -> tensor<4xf8E5M2>
     tarpon.yield %1 : tensor<4xf8E5M2>
   }
   return %0 : tensor<4xf8E5M2>
@@ -28,9 +28,9 @@ func.func @result_of_8_bits(%x: tensor<4xf32>) -> tensor<4xf8E5M2> {
 func.func @between(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@below {{got 'tensor<4xf80>'}}
   %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
-    %1 = tarpon.convert %a : (tensor<4xf32>) -> tensor<4xf80>
+    %1 = tarpon.convert %a : tensor<4xf32> -> tensor<4xf80>
     %2 = tarpon.relu %1 : (tensor<4xf80>) -> tensor<4xf80>
-    %3 = tarpon.convert %2 : (tensor<4xf80>) -> tensor<4xf32>
+    %3 = tarpon.convert %2 : tensor<4xf80> -> tensor<4xf32>
     tarpon.yield %3 : tensor<4xf32>
   }
   return %0 : tensor<4xf32>
@@ -52,7 +52,7 @@ func.func @integer_of_4_bits(%x: tensor<2x4xi4>) -> tensor<4x2xi4> {
 func.func @quantised_to_16_bits(%x: tensor<4x!quant.uniform<i16:f32, 0.5>>) -> tensor<4xf32> {
   // expected-error@below {{got 'tensor<4x!quant.uniform<i16:f32, 5.000000e-01>>'}}
   %0 = tarpon.fused(%a = %x) : (tensor<4x!quant.uniform<i16:f32, 0.5>>) -> tensor<4xf32> {
-    %1 = tarpon.convert %a : (tensor<4x!quant.uniform<i16:f32, 0.5>>) -> tensor<4xf32>
+    %1 = tarpon.convert %a : tensor<4x!quant.uniform<i16:f32, 0.5>> -> tensor<4xf32>
     tarpon.yield %1 : tensor<4xf32>
   }
   return %0 : tensor<4xf32>
