@@ -75,7 +75,8 @@ Result<Entrant> Entrant::create(const Problem &problem, const Solver &solver,
 }
 
 const runtime::HostTensor &Entrant::getResult() {
-  instances.front().run();
+  // Runs on the host do not fail.
+  (void)instances.front().run();
   return instances.front().outputs().front();
 }
 

@@ -97,7 +97,8 @@ static void timeProblem(benchmark::State &state, const Problem &problem,
   Clock::duration shortest = Clock::duration::max();
   for (auto _ : state) {
     Clock::time_point start = Clock::now();
-    (*executor)->run(inputPointers, outputPointers);
+    // Runs on the host do not fail.
+    (void)(*executor)->run(inputPointers, outputPointers);
     shortest = std::min(shortest, Clock::now() - start);
   }
   double seconds = std::chrono::duration<double>(shortest).count();

@@ -72,8 +72,9 @@ static Result<nlohmann::ordered_json> compare(const std::string &path,
   if (!other)
     return other.error();
 
-  ours->front().run();
-  other->front().run();
+  for (runtime::Instance *instance : {&ours->front(), &other->front()})
+    if (auto status = instance->run(); !status)
+      return status.error();
   for (size_t i = 0; i < ours->front().outputs().size(); ++i) {
     auto difference = runtime::compareTensors(other->front().outputs()[i],
                                               ours->front().outputs()[i]);

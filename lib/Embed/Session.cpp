@@ -10,6 +10,7 @@
 #include "ModelState.h"
 
 #include "tarpon/Runtime/Buffers.h"
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Executor.h"
 
 namespace tarpon {
@@ -46,7 +47,7 @@ const std::vector<TensorSpec> &Session::outputs() const {
   return state->outputs;
 }
 
-int64_t Session::threads() const { return state->executor->threads(); }
+int64_t Session::threads() const { return state->executor->device().threads(); }
 
 /// Checks the caller's buffers and adds their addresses to `pointers`.
 template <typename Byte, typename Pointer>
@@ -73,8 +74,7 @@ Status Session::run(const std::vector<std::span<const std::byte>> &inputs,
   if (Status status = takeBuffers(package.outputs, "output", outputs, to);
       !status)
     return status;
-  state->executor->run(from, to);
-  return success();
+  return state->executor->run(from, to);
 }
 
 } // namespace tarpon

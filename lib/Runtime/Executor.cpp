@@ -1,4 +1,4 @@
-//===- Executor.cpp - Runs a package on the host ----------------*- C++ -*-===//
+//===- Executor.cpp - Runs a package on a device ----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,55 +6,44 @@
 //===----------------------------------------------------------------------===//
 //
 // Everything that can be worked out before a run is: a run patches the pointers
-// that refer to inputs and outputs and then calls one kernel after the other.
+// that refer to inputs and outputs and then launches one graph.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Runtime/Executor.h"
 
-#include "CacheFlush.h"
-#include "KernelLibrary.h"
-#include "tarpon/Runtime/AlignedBuffer.h"
-#include "tarpon/Runtime/KernelABI.h"
-#include "tarpon/Runtime/ThreadPool.h"
+#include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/HostDevice.h"
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
-#include <cstring>
+#include <cmath>
+#include <map>
+#include <string>
 
 namespace tarpon::runtime {
 
 namespace {
 
-/// In front of each thread's scratch, whose note has room in its padding even
-/// where a launch wants no scratch.
-struct alignas(kBufferAlignment) ScratchHeader {
-  /// The number of the launch that used it last. Launches count from 1, and
-  /// fresh memory holds 0.
-  uint64_t launch;
-};
-static_assert(kScratchNoteBytes <= kBufferTailPadding);
+using Memory = std::unique_ptr<DeviceMemory>;
 
 /// What an executor has in common with its replicas.
 struct Shared {
-  Shared(KernelLibrary library, std::shared_ptr<ThreadPool> pool)
-      : library(std::move(library)), pool(std::move(pool)) {}
+  /// The executor's own device, if it was given none.
+  std::unique_ptr<Device> owned;
+  Device *device = nullptr;
+  std::map<std::string, std::unique_ptr<DeviceKernel>> kernels;
+  /// Lanes per task of the kernels of GPUs.
+  std::map<std::string, int64_t> workgroups;
 
-  KernelLibrary library;
-  std::shared_ptr<ThreadPool> pool;
-  AlignedBuffer scratch;
-  /// From one thread's scratch to the next one's, in bytes.
-  int64_t scratchStride = 0;
-  /// Launches so far.
-  uint64_t launches = 0;
+  Status loadKernels(const Package &package);
+  Status load(std::span<const char> code, std::span<const std::string> symbols);
 };
 
 struct PreparedLaunch {
-  KernelFn kernel;
-  void *const *buffers;
-  const int64_t *params;
-  int64_t tasks;
+  const DeviceKernel *kernel;
+  DeviceLaunch launch;
 };
 
 /// A pointer of a launch that is known only when a run starts.
@@ -63,32 +52,33 @@ struct Patch {
   size_t index;
 };
 
-/// The model's inputs or outputs: what has to be patched, and where a pointer
-/// goes that the kernels cannot work on.
+/// The model's inputs or outputs: what has to be patched, and where the bytes
+/// go that the kernels cannot work on where they are.
 struct Border {
   std::vector<Patch> patches;
-  std::vector<int64_t> bytes;
-  std::vector<AlignedBuffer> staging;
+  std::vector<Memory> staging;
   /// The memory that this run uses, one per tensor.
   std::vector<void *> current;
-};
 
-/// What runTasks needs; lives on the caller's stack during a launch.
-struct LaunchContext {
-  const PreparedLaunch &launch;
-  char *scratch;
-  int64_t scratchStride;
-  uint64_t number;
+  Status allocate(Device &device, const std::vector<TensorInfo> &tensors);
+  Status bind(Device &device, size_t index, const TensorInfo &tensor,
+              const void *pointer, bool isPadded, bool isInput);
+  bool isStaged(size_t index) const {
+    return current[index] == staging[index]->address();
+  }
+  void apply(std::vector<void *> &pointers) const {
+    for (const Patch &patch : patches)
+      pointers[patch.pointer] = current[patch.index];
+  }
 };
 
 } // namespace
 
 struct Executor::State {
+  std::shared_ptr<Shared> shared;
   Package package;
   ExecutorOptions options;
-  std::shared_ptr<Shared> shared;
-  AlignedBytes constants;
-  AlignedBuffer arena;
+  Memory constants, arena;
   Border inputs, outputs;
   std::vector<void *> pointers;
   /// Which pointers are so many bytes into the caller's arena.
@@ -96,16 +86,32 @@ struct Executor::State {
   std::vector<PreparedLaunch> launches;
   /// One past the last launch of each layer.
   std::vector<size_t> layerEnds;
+  std::unique_ptr<DeviceGraph> graph;
 
-  Status allocate();
+  static Result<std::unique_ptr<Executor>>
+  create(Package package, std::shared_ptr<Shared> on, ExecutorOptions options);
+  static Result<std::unique_ptr<Executor>>
+  makeExecutor(std::shared_ptr<Shared> shared, Package package,
+               ExecutorOptions options, AlignedBytes constantBytes);
+
+  Device &device() const { return *shared->device; }
+  Status make(AlignedBytes constantBytes);
+  Status allocate(AlignedBytes constantBytes);
   Status prepare();
-  Status prepareLaunch(const Launch &launch);
+  Status poison();
+  Status fillOutputs(uint8_t value);
+  void prepareLaunch(const Launch &launch);
   void resolve(const BufferRef &buffer);
-  void bind(std::span<const void *const> inputPointers,
-            std::span<void *const> outputPointers);
+  Status bind(std::span<const void *const> inputPointers,
+              std::span<void *const> outputPointers);
   void bindArena(void *memory);
-  void launchAll(size_t begin, size_t end);
-  void finish(std::span<void *const> outputPointers);
+  Status launch(size_t begin, size_t end);
+  Status finish(std::span<void *const> outputPointers);
+  Status profile(std::vector<int64_t> &layerNanoseconds);
+  template <typename Work>
+  Status runOn(std::span<const void *const> inputPointers,
+               std::span<void *const> outputPointers, void *callersArena,
+               const Work &work);
 };
 
 //===----------------------------------------------------------------------===//
@@ -117,125 +123,114 @@ static Error refusal(const Package &package, const std::string &why) {
           "': " + why};
 }
 
-static Status checkMachine(const Package &package) {
-  if (package.kernels.empty())
-    return success();
-  if (package.arch != hostArch())
-    return Error{"it was compiled for " + package.arch +
-                 ", and this machine is " + std::string(hostArch())};
-  for (const std::string &feature : package.cpuFeatures)
-    if (!hostHasFeature(feature))
-      return Error{"it needs the CPU feature " + feature +
-                   ", which this machine lacks"};
+Status Shared::load(std::span<const char> code,
+                    std::span<const std::string> symbols) {
+  auto loaded = device->load(code, symbols);
+  if (!loaded)
+    return loaded.error();
+  for (std::unique_ptr<DeviceKernel> &kernel : *loaded)
+    kernels[kernel->symbol()] = std::move(kernel);
   return success();
 }
 
-static Status allocateInto(AlignedBuffer &buffer, int64_t bytes) {
-  Result<AlignedBuffer> memory = AlignedBuffer::allocate(bytes);
-  if (!memory)
-    return memory.error();
-  buffer = std::move(*memory);
-  return success();
-}
-
-static Status allocateScratch(Shared &shared, const Package &package) {
-  int64_t largest = 0;
-  for (const Layer &layer : package.layers)
-    for (const Launch &launch : layer.launches)
-      largest = std::max(largest, launch.scratchBytes);
-  int64_t mask = kBufferAlignment - 1;
-  shared.scratchStride = static_cast<int64_t>(sizeof(ScratchHeader)) +
-                         ((largest + kBufferTailPadding + mask) & ~mask);
-  return allocateInto(shared.scratch,
-                      shared.scratchStride * shared.pool->size());
-}
-
-/// More than any machine has cores: a mistake, not a wish.
-static constexpr int kMaxThreads = 4096;
-
-static Result<std::shared_ptr<Shared>>
-loadShared(const Package &package, const ExecutorOptions &options,
-           std::shared_ptr<ThreadPool> pool) {
-  if (options.threads < 0 || options.threads > kMaxThreads)
-    return Error{"it cannot run on " + std::to_string(options.threads) +
-                 " threads"};
-  KernelLibrary library;
-  if (!package.kernels.empty()) {
-    Result<KernelLibrary> loaded = KernelLibrary::load(package.kernels);
-    if (!loaded)
-      return loaded.error();
-    library = std::move(*loaded);
-  }
-  int threads = options.threads > 0 ? options.threads : availableCores();
-  if (!pool)
-    pool = std::make_shared<ThreadPool>(threads);
-  auto shared = std::make_shared<Shared>(std::move(library), std::move(pool));
-  if (Status status = allocateScratch(*shared, package); !status)
-    return status.error();
-  if (options.poisonMemory)
-    shared->scratch.fill(0xff);
-  return shared;
-}
-
-static Status allocateBorder(Border &border,
-                             const std::vector<TensorInfo> &tensors) {
-  border.staging.resize(tensors.size());
-  border.current.resize(tensors.size());
-  for (size_t index = 0; index < tensors.size(); ++index) {
-    border.bytes.push_back(tensors[index].numBytes());
-    if (Status status =
-            allocateInto(border.staging[index], border.bytes.back());
+/// A code object per symbol, or one for all.
+Status Shared::loadKernels(const Package &package) {
+  for (const CodeObjectRange &object : package.codeObjects) {
+    workgroups[object.symbol] = object.workgroup;
+    if (Status status = load(
+            std::span(package.kernels).subspan(object.offset, object.bytes),
+            {&object.symbol, 1});
         !status)
       return status;
   }
+  if (!package.codeObjects.empty() || package.kernels.empty())
+    return success();
+  std::vector<std::string> symbols;
+  for (const Layer &layer : package.layers)
+    for (const Launch &launch : layer.launches)
+      symbols.push_back(launch.symbol);
+  std::sort(symbols.begin(), symbols.end());
+  symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+  return load(package.kernels, symbols);
+}
+
+static Status allocateInto(Device &device, Memory &memory, int64_t bytes) {
+  Result<Memory> allocated = device.allocate(bytes);
+  if (!allocated)
+    return allocated.error();
+  memory = std::move(*allocated);
   return success();
 }
 
-/// All but the constants, which are there.
-Status Executor::State::allocate() {
-  // An empty constant has an address, too.
-  if (constants.empty())
-    constants.reserve(1);
-  if (Status status =
-          allocateInto(arena, options.callerArena ? 0 : package.arenaBytes);
+Status Border::allocate(Device &device,
+                        const std::vector<TensorInfo> &tensors) {
+  staging.resize(tensors.size());
+  for (size_t index = 0; index < tensors.size(); ++index) {
+    if (Status status =
+            allocateInto(device, staging[index], tensors[index].numBytes());
+        !status)
+      return status;
+    current.push_back(staging[index]->address());
+  }
+  return success();
+}
+
+Status Executor::State::allocate(AlignedBytes constantBytes) {
+  Result<Memory> uploaded = device().upload(std::move(constantBytes));
+  if (!uploaded)
+    return uploaded.error();
+  constants = std::move(*uploaded);
+  if (Status status = allocateInto(
+          device(), arena, options.callerArena ? 0 : package.arenaBytes);
       !status)
     return status;
-  if (options.poisonMemory)
-    arena.fill(0xff);
-  if (Status status = allocateBorder(inputs, package.inputs); !status)
+  if (Status status = inputs.allocate(device(), package.inputs); !status)
     return status;
-  return allocateBorder(outputs, package.outputs);
+  if (Status status = outputs.allocate(device(), package.outputs); !status)
+    return status;
+  if (options.poisonMemory)
+    return poison();
+  // Between the rows of a slice no kernel writes, and the host's memory is zero
+  // there already.
+  return device().sharesHostMemory() ? success() : fillOutputs(0);
 }
 
 void Executor::State::resolve(const BufferRef &buffer) {
   size_t slot = pointers.size();
   auto index = static_cast<size_t>(buffer.offset);
+  auto at = [&](const Memory &memory) {
+    return static_cast<char *>(memory->address()) + buffer.offset;
+  };
   switch (buffer.space) {
   case BufferSpace::Constant:
-    return pointers.push_back(constants.data() + buffer.offset);
+    return pointers.push_back(at(constants));
   case BufferSpace::Arena:
     if (options.callerArena)
       arenaPatches.emplace_back(slot, buffer.offset);
-    return pointers.push_back(arena.data() + buffer.offset);
+    return pointers.push_back(at(arena));
   case BufferSpace::Input:
     inputs.patches.push_back({slot, index});
-    return pointers.push_back(nullptr);
+    return pointers.push_back(inputs.current[index]);
   case BufferSpace::Output:
     outputs.patches.push_back({slot, index});
-    return pointers.push_back(nullptr);
+    return pointers.push_back(outputs.current[index]);
   }
 }
 
-Status Executor::State::prepareLaunch(const Launch &launch) {
-  KernelFn kernel = shared->library.find(launch.symbol);
-  if (!kernel)
-    return Error{"its kernels lack the symbol '" + launch.symbol + "'"};
+void Executor::State::prepareLaunch(const Launch &launch) {
   // `pointers` was reserved in full, so that its elements stay where they are.
-  void *const *buffers = pointers.data() + pointers.size();
+  std::span<void *const> buffers(pointers.data() + pointers.size(),
+                                 launch.buffers.size());
   for (const BufferRef &buffer : launch.buffers)
     resolve(buffer);
-  launches.push_back({kernel, buffers, launch.params.data(), launch.tasks});
-  return success();
+  if (launch.tasks == 0)
+    return;
+  auto workgroup = shared->workgroups.find(launch.symbol);
+  launches.push_back(
+      {shared->kernels.at(launch.symbol).get(),
+       {buffers, launch.params, launch.tasks,
+        workgroup == shared->workgroups.end() ? 1 : workgroup->second,
+        launch.scratchBytes}});
 }
 
 Status Executor::State::prepare() {
@@ -246,101 +241,127 @@ Status Executor::State::prepare() {
   pointers.reserve(numPointers);
   for (const Layer &layer : package.layers) {
     for (const Launch &launch : layer.launches)
-      if (Status status = prepareLaunch(launch); !status)
-        return status;
+      prepareLaunch(launch);
     layerEnds.push_back(launches.size());
   }
+  auto captured =
+      device().capture([this] { return launch(0, launches.size()); });
+  if (!captured)
+    return captured.error();
+  graph = std::move(*captured);
   return success();
+}
+
+Status Executor::State::make(AlignedBytes constantBytes) {
+  if (options.callerArena && !device().sharesHostMemory())
+    return Error{"an arena of the caller's is not memory of " +
+                 device().name()};
+  Status status = allocate(std::move(constantBytes));
+  return status ? prepare() : status;
 }
 
 Executor::Executor() : state(std::make_unique<State>()) {}
 Executor::~Executor() = default;
 
-Result<std::unique_ptr<Executor>> Executor::create(Package package,
-                                                   ExecutorOptions options) {
-  if (Status status = validatePackage(package); !status)
-    return refusal(package, status.message());
-  if (Status status = checkMachine(package); !status)
-    return refusal(package, status.message());
-  Result<std::shared_ptr<Shared>> shared = loadShared(
-      package, options,
-      options.threadsOf ? options.threadsOf->state->shared->pool : nullptr);
-  if (!shared)
-    return refusal(package, shared.message());
-
+/// All but the kernels, which are there. `package` has no constants.
+Result<std::unique_ptr<Executor>>
+Executor::State::makeExecutor(std::shared_ptr<Shared> shared, Package package,
+                              ExecutorOptions options,
+                              AlignedBytes constantBytes) {
   std::unique_ptr<Executor> executor(new Executor());
   State &state = *executor->state;
-  state.constants = std::move(package.constants);
-  package.constants = {};
-  package.kernels = {};
+  state.shared = std::move(shared);
   state.package = std::move(package);
   state.options = options;
-  state.shared = std::move(*shared);
-  if (Status status = state.allocate(); !status)
-    return refusal(state.package, status.message());
-  if (Status status = state.prepare(); !status)
+  if (Status status = state.make(std::move(constantBytes)); !status)
     return refusal(state.package, status.message());
   return executor;
 }
 
-Result<std::unique_ptr<Executor>> Executor::replicate() const {
-  std::unique_ptr<Executor> replica(new Executor());
-  State &copy = *replica->state;
-  copy.package = state->package;
-  copy.options = state->options;
-  copy.shared = state->shared;
-  copy.constants = state->constants;
-  if (Status status = copy.allocate(); !status)
-    return refusal(copy.package, status.message());
-  if (Status status = copy.prepare(); !status)
-    return refusal(copy.package, status.message());
-  return replica;
+Result<std::unique_ptr<Executor>>
+Executor::State::create(Package package, std::shared_ptr<Shared> on,
+                        ExecutorOptions options) {
+  if (Status status = on->device->checkPackage(package); !status)
+    return refusal(package, status.message());
+  if (Status status = validatePackage(package); !status)
+    return refusal(package, status.message());
+  if (hasCandidates(package))
+    package = dropCandidates(package);
+  if (Status status = on->loadKernels(package); !status)
+    return refusal(package, status.message());
+  AlignedBytes bytes = std::move(package.constants);
+  package.constants = {};
+  package.kernels = {};
+  return makeExecutor(std::move(on), std::move(package), options,
+                      std::move(bytes));
 }
+
+Result<std::unique_ptr<Executor>>
+Executor::create(Package package, Device &device, ExecutorOptions options) {
+  auto shared = std::make_shared<Shared>();
+  shared->device = &device;
+  return State::create(std::move(package), std::move(shared), options);
+}
+
+Result<std::unique_ptr<Executor>> Executor::create(Package package,
+                                                   ExecutorOptions options) {
+  Result<std::unique_ptr<Device>> host = makeHostDevice(
+      {options.threads, options.reverseTasks, options.poisonMemory});
+  if (!host)
+    return refusal(package, "it " + host.message());
+  auto shared = std::make_shared<Shared>();
+  shared->device = host->get();
+  shared->owned = std::move(*host);
+  return State::create(std::move(package), std::move(shared), options);
+}
+
+Result<std::unique_ptr<Executor>> Executor::replicate() const {
+  // The constants may be nowhere but on the device.
+  AlignedBytes bytes(static_cast<size_t>(state->constants->size()));
+  if (Status status = state->device().copyOut(bytes, *state->constants, 0);
+      !status)
+    return refusal(state->package, status.message());
+  return State::makeExecutor(state->shared, state->package, state->options,
+                             std::move(bytes));
+}
+
+const Package &Executor::package() const { return state->package; }
+
+Device &Executor::device() const { return state->device(); }
 
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
 
-/// Whether the kernels may work on this memory of the caller's. They may read
-/// kBufferTailPadding bytes behind its end; without a promise that these exist,
-/// they do if they lie in the same page as the last byte.
-static bool isUsable(const void *pointer, int64_t bytes, bool padded) {
-  constexpr uintptr_t kPageBytes = 4096;
-  auto begin = reinterpret_cast<uintptr_t>(pointer);
-  if (bytes == 0 || begin % kBufferAlignment != 0)
-    return false;
-  uintptr_t last = begin + static_cast<uintptr_t>(bytes) - 1;
-  return padded ||
-         last / kPageBytes == (last + kBufferTailPadding) / kPageBytes;
-}
-
-static void applyPatches(const Border &border, std::vector<void *> &pointers) {
-  for (const Patch &patch : border.patches)
-    pointers[patch.pointer] = border.current[patch.index];
-}
-
-void Executor::State::bind(std::span<const void *const> inputPointers,
-                           std::span<void *const> outputPointers) {
-  assert(inputPointers.size() == inputs.bytes.size() && "one per input");
-  assert(outputPointers.size() == outputs.bytes.size() && "one per output");
-  for (size_t index = 0; index < inputs.bytes.size(); ++index) {
-    const void *pointer = inputPointers[index];
-    int64_t bytes = inputs.bytes[index];
-    char *staging = inputs.staging[index].data();
-    bool usable = isUsable(pointer, bytes, options.paddedBuffers);
-    if (!usable && bytes > 0)
-      std::memcpy(staging, pointer, static_cast<size_t>(bytes));
+Status Border::bind(Device &device, size_t index, const TensorInfo &tensor,
+                    const void *pointer, bool isPadded, bool isInput) {
+  if (device.canWorkOn(pointer, tensor.numBytes(), isPadded)) {
     // Kernels take all buffers as void *, and do not write to inputs.
-    inputs.current[index] = usable ? const_cast<void *>(pointer) : staging;
+    current[index] = const_cast<void *>(pointer);
+    return success();
   }
-  for (size_t index = 0; index < outputs.bytes.size(); ++index) {
-    void *pointer = outputPointers[index];
-    bool usable =
-        isUsable(pointer, outputs.bytes[index], options.paddedBuffers);
-    outputs.current[index] = usable ? pointer : outputs.staging[index].data();
-  }
-  applyPatches(inputs, pointers);
-  applyPatches(outputs, pointers);
+  current[index] = staging[index]->address();
+  if (!isInput)
+    return success();
+  return device.copyIn(*staging[index], 0,
+                       {static_cast<const char *>(pointer),
+                        static_cast<size_t>(tensor.usedBytes())});
+}
+
+Status Executor::State::bind(std::span<const void *const> inputPointers,
+                             std::span<void *const> outputPointers) {
+  assert(inputPointers.size() == package.inputs.size() && "one per input");
+  assert(outputPointers.size() == package.outputs.size() && "one per output");
+  Status status = success();
+  for (size_t i = 0; i < package.inputs.size() && status; ++i)
+    status = inputs.bind(device(), i, package.inputs[i], inputPointers[i],
+                         options.paddedBuffers, /*isInput=*/true);
+  for (size_t i = 0; i < package.outputs.size() && status; ++i)
+    status = outputs.bind(device(), i, package.outputs[i], outputPointers[i],
+                          options.paddedBuffers, /*isInput=*/false);
+  inputs.apply(pointers);
+  outputs.apply(pointers);
+  return status;
 }
 
 void Executor::State::bindArena(void *memory) {
@@ -349,84 +370,107 @@ void Executor::State::bindArena(void *memory) {
     pointers[slot] = static_cast<char *>(memory) + offset;
 }
 
-static void runTasks(void *opaque, int thread, int64_t begin, int64_t end) {
-  const auto &context = *static_cast<const LaunchContext *>(opaque);
-  char *own = context.scratch + thread * context.scratchStride;
-  auto *header = reinterpret_cast<ScratchHeader *>(own);
-  char *scratch = own + sizeof(ScratchHeader);
-  if (header->launch != context.number) {
-    header->launch = context.number;
-    std::memset(scratch, 0, kScratchNoteBytes);
-  }
-  context.launch.kernel(context.launch.buffers, context.launch.params, begin,
-                        end, scratch);
-}
-
-void Executor::State::launchAll(size_t begin, size_t end) {
-  for (size_t index = begin; index < end; ++index) {
-    LaunchContext context{launches[index], shared->scratch.data(),
-                          shared->scratchStride, ++shared->launches};
-    int64_t tasks = launches[index].tasks;
-    if (options.reverseTasks)
-      for (int64_t task = tasks - 1; task >= 0; --task)
-        runTasks(&context, /*thread=*/0, task, task + 1);
-    else
-      shared->pool->parallelFor(tasks, runTasks, &context);
-  }
+Status Executor::State::launch(size_t begin, size_t end) {
+  for (size_t index = begin; index < end; ++index)
+    if (Status status =
+            device().launch(*launches[index].kernel, launches[index].launch);
+        !status)
+      return status;
+  return success();
 }
 
 /// Hands staged outputs over to the caller.
-void Executor::State::finish(std::span<void *const> outputPointers) {
-  for (size_t index = 0; index < outputs.bytes.size(); ++index)
-    if (outputs.current[index] != outputPointers[index] &&
-        outputs.bytes[index] > 0)
-      std::memcpy(outputPointers[index], outputs.current[index],
-                  static_cast<size_t>(outputs.bytes[index]));
+Status Executor::State::finish(std::span<void *const> outputPointers) {
+  for (size_t index = 0; index < package.outputs.size(); ++index)
+    if (outputs.isStaged(index))
+      if (Status status = device().copyOut(
+              {static_cast<char *>(outputPointers[index]),
+               static_cast<size_t>(package.outputs[index].usedBytes())},
+              *outputs.staging[index], 0);
+          !status)
+        return status;
+  return success();
 }
 
-const Package &Executor::package() const { return state->package; }
+/// Does the work on the caller's memory. Copies that were queued before
+/// something failed are still to be waited for: the caller may free what they
+/// read.
+template <typename Work>
+Status Executor::State::runOn(std::span<const void *const> inputPointers,
+                              std::span<void *const> outputPointers,
+                              void *callersArena, const Work &work) {
+  Status status = bind(inputPointers, outputPointers);
+  bindArena(callersArena);
+  if (status)
+    status = work();
+  if (status)
+    status = finish(outputPointers);
+  Status done = device().synchronize();
+  return status ? done : status;
+}
 
-int Executor::threads() const { return state->shared->pool->size(); }
+Status Executor::run(std::span<const void *const> inputs,
+                     std::span<void *const> outputs, void *arena) {
+  return state->runOn(inputs, outputs, arena, [this] { return enqueue(); });
+}
 
-void Executor::flushConstants() const { flushFromCaches(state->constants); }
+Status Executor::enqueue() { return state->device().launch(*state->graph); }
+
+Result<double> Executor::timeRun() {
+  return state->device().time([this] { return enqueue(); });
+}
+
+Status Executor::State::profile(std::vector<int64_t> &layerNanoseconds) {
+  layerNanoseconds.resize(layerEnds.size());
+  size_t begin = 0;
+  for (size_t layer = 0; layer < layerEnds.size(); ++layer) {
+    size_t end = layerEnds[layer];
+    // Two words are captured, so that nothing is allocated.
+    std::pair<size_t, size_t> range(begin, end);
+    Result<double> milliseconds = device().time(
+        [this, &range] { return launch(range.first, range.second); });
+    if (!milliseconds)
+      return milliseconds.error();
+    layerNanoseconds[layer] += std::llround(*milliseconds * 1e6);
+    begin = end;
+  }
+  return success();
+}
+
+Status Executor::runProfiled(std::span<const void *const> inputs,
+                             std::span<void *const> outputs,
+                             std::vector<int64_t> &layerNanoseconds) {
+  assert(state->arenaPatches.empty() && "runs on an arena of its own");
+  return state->runOn(inputs, outputs, nullptr,
+                      [&] { return state->profile(layerNanoseconds); });
+}
+
+Status Executor::State::poison() {
+  if (Status status = device().fill(*arena, 0xff); !status)
+    return status;
+  return fillOutputs(0xff);
+}
+
+Status Executor::State::fillOutputs(uint8_t value) {
+  for (const Memory &output : outputs.staging)
+    if (Status status = device().fill(*output, value); !status)
+      return status;
+  return success();
+}
+
+Status Executor::poison() { return state->poison(); }
+
+void Executor::flushConstants() const {
+  state->device().flushFromCaches(*state->constants);
+}
 
 int64_t Executor::workingSetBytes() const {
-  int64_t total =
-      static_cast<int64_t>(state->constants.size()) + state->arena.size();
-  for (int64_t bytes : state->inputs.bytes)
-    total += bytes;
-  for (int64_t bytes : state->outputs.bytes)
-    total += bytes;
+  int64_t total = state->constants->size() + state->arena->size();
+  for (const TensorInfo &tensor : state->package.inputs)
+    total += tensor.numBytes();
+  for (const TensorInfo &tensor : state->package.outputs)
+    total += tensor.numBytes();
   return total;
-}
-
-void Executor::run(std::span<const void *const> inputs,
-                   std::span<void *const> outputs, void *arena) {
-  state->bind(inputs, outputs);
-  state->bindArena(arena);
-  state->launchAll(0, state->launches.size());
-  state->finish(outputs);
-}
-
-void Executor::runProfiled(std::span<const void *const> inputs,
-                           std::span<void *const> outputs,
-                           std::vector<int64_t> &layerNanoseconds) {
-  using Clock = std::chrono::steady_clock;
-  assert(state->arenaPatches.empty() && "runs on an arena of its own");
-  layerNanoseconds.resize(state->layerEnds.size());
-  state->bind(inputs, outputs);
-  size_t begin = 0;
-  Clock::time_point start = Clock::now();
-  for (size_t layer = 0; layer < state->layerEnds.size(); ++layer) {
-    state->launchAll(begin, state->layerEnds[layer]);
-    begin = state->layerEnds[layer];
-    Clock::time_point stop = Clock::now();
-    layerNanoseconds[layer] +=
-        std::chrono::duration_cast<std::chrono::nanoseconds>(stop - start)
-            .count();
-    start = stop;
-  }
-  state->finish(outputs);
 }
 
 } // namespace tarpon::runtime

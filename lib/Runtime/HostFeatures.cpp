@@ -11,8 +11,6 @@
 
 #include "tarpon/Runtime/HostFeatures.h"
 
-#include "tarpon/Runtime/Executor.h"
-
 #include <algorithm>
 #include <string_view>
 

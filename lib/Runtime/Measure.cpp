@@ -7,14 +7,13 @@
 
 #include "tarpon/Runtime/Measure.h"
 
+#include "tarpon/Runtime/Device.h"
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 namespace tarpon::runtime {
-
-using Clock = std::chrono::steady_clock;
 
 static constexpr size_t kMaxInstances = 4096;
 
@@ -69,6 +68,17 @@ Result<Instance> Instance::create(std::unique_ptr<Executor> executor,
   return instance;
 }
 
+Result<Instance> Instance::create(Package package, Device &device,
+                                  std::vector<HostTensor> inputs,
+                                  ExecutorOptions options) {
+  options.paddedBuffers = true;
+  Result<std::unique_ptr<Executor>> executor =
+      Executor::create(std::move(package), device, options);
+  if (!executor)
+    return executor.error();
+  return create(std::move(*executor), std::move(inputs));
+}
+
 Result<Instance> Instance::replicate() const {
   Result<std::unique_ptr<Executor>> copy = runner->replicate();
   if (!copy)
@@ -82,6 +92,18 @@ Result<Instance> Instance::replicate() const {
   }
   return create(std::move(*copy), std::move(inputs));
 }
+
+Status Instance::run() {
+  hasRun = true;
+  return runner->run(inputPointers, outputPointers);
+}
+
+Status Instance::runProfiled(std::vector<int64_t> &layerNanoseconds) {
+  hasRun = true;
+  return runner->runProfiled(inputPointers, outputPointers, layerNanoseconds);
+}
+
+Status Instance::enqueue() { return hasRun ? runner->enqueue() : run(); }
 
 Result<std::vector<Instance>> makeRotation(Instance first,
                                            int64_t rotateBytes) {
@@ -130,11 +152,6 @@ Measurement summarize(std::vector<double> samplesMs) {
 //===----------------------------------------------------------------------===//
 // Measuring
 //===----------------------------------------------------------------------===//
-
-static double millisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start)
-      .count();
-}
 
 double getRaceMargin(int samples) {
   return samples <= 1   ? 2.0
@@ -234,25 +251,32 @@ public:
       : instances(instances), coldConstants(coldConstants) {}
 
   double time(int count) {
-    if (coldConstants)
-      return timeCold(count);
-    Clock::time_point start = Clock::now();
-    for (int i = 0; i < count; ++i)
-      takeNext().run();
-    return millisecondsSince(start);
+    if (!coldConstants)
+      return timeBatch(count);
+    double sum = 0;
+    for (int i = 0; i < count; ++i) {
+      instances[next].executor().flushConstants();
+      sum += timeBatch(1);
+    }
+    return sum;
   }
 
 private:
-  double timeCold(int count) {
-    double sum = 0;
-    for (int i = 0; i < count; ++i) {
-      Instance &instance = takeNext();
-      instance.executor().flushConstants();
-      Clock::time_point start = Clock::now();
-      instance.run();
-      sum += millisecondsSince(start);
-    }
-    return sum;
+  /// The milliseconds of so many runs, between which nothing waits.
+  double timeBatch(int count) {
+    Instance &first = instances.front();
+    if (!first.failure())
+      return std::numeric_limits<double>::infinity();
+    Result<double> milliseconds = first.executor().device().time([this, count] {
+      Status status = success();
+      for (int i = 0; i < count && status; ++i)
+        status = takeNext().enqueue();
+      return status;
+    });
+    if (milliseconds)
+      return *milliseconds;
+    first.setFailure(milliseconds.error());
+    return std::numeric_limits<double>::infinity();
   }
 
   Instance &takeNext() {

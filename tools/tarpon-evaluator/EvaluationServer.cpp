@@ -206,7 +206,8 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
     return instance.error();
 
   EvaluationAnswer answer;
-  instance->run();
+  if (Status status = instance->run(); !status)
+    return status.error();
   if (Status status = verify(*instance, reference, answer); !status)
     return status.error();
   Result<std::vector<HostTensor>> verified = cloneAll(instance->outputs());

@@ -81,7 +81,8 @@ static Result<Reference> compute(const EvaluationRequest &request,
   if (!instance)
     return Error{"reference '" + *request.reference +
                  "': " + instance.message()};
-  instance->run();
+  if (Status status = instance->run(); !status)
+    return status.error();
   Reference reference;
   reference.inputs = instance->executor().package().inputs;
   reference.outputs = instance->executor().package().outputs;

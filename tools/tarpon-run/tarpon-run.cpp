@@ -9,6 +9,7 @@
 #include "ModelInputs.h"
 #include "RunCommandLine.h"
 
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Npy.h"
 
@@ -51,7 +52,7 @@ static void printTime(Instance &instance, std::optional<int64_t> iterations) {
     options.maxTimeMs = std::numeric_limits<double>::infinity();
   }
   Measurement time = measure({&instance, 1}, options);
-  int threads = instance.executor().threads();
+  int threads = instance.executor().device().threads();
   std::printf("time: median %.4f ms +- %.4f over %zu runs, %d %s\n",
               time.medianMs, time.madMs, time.samplesMs.size(), threads,
               threads == 1 ? "thread" : "threads");
@@ -61,7 +62,8 @@ static int runModel(const run::Arguments &arguments) {
   Result<Instance> instance = makeInstance(arguments);
   if (!instance)
     return fail(instance.message());
-  instance->run();
+  if (Status status = instance->run(); !status)
+    return fail(status.message());
   if (!arguments.outputDir.empty())
     if (Status status = writeOutputs(instance->outputs(), arguments.outputDir);
         !status)

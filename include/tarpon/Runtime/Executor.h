@@ -1,4 +1,4 @@
-//===- Executor.h - Runs a package on the host ------------------*- C++ -*-===//
+//===- Executor.h - Runs a package on a device ------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,92 +14,97 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace tarpon::runtime {
 
-class Executor;
+class Device;
 
 struct ExecutorOptions {
-  /// Threads, the caller included; 0 means one per core that this process may
-  /// use.
+  /// Of the host device that `create` makes where it is given none; see
+  /// HostDeviceOptions.
   int threads = 0;
+  bool reverseTasks = false;
   /// The caller promises that kBufferTailPadding bytes behind every input and
   /// output can be read, as HostTensor does; then aligned pointers are never
-  /// staged.
+  /// staged on the host.
   bool paddedBuffers = false;
-  /// Fills the arena and the scratch with 0xff bytes (NaN in every float
-  /// format) at first, so that a kernel that reads what nobody wrote is seen.
+  /// Fills the arena, and the scratch of the host device that `create` makes,
+  /// with 0xff bytes (NaN in every float format) at first, so that a kernel
+  /// that reads what nobody wrote is seen.
   bool poisonMemory = false;
-  /// Takes the threads of this executor instead of starting some, whatever
-  /// `threads` says: of the two only one may run at a time.
-  const Executor *threadsOf = nullptr;
   /// The arena is the caller's, who gives it to each run; see
-  /// Package::arenaBytes for its size.
+  /// Package::arenaBytes for its size. Only where the device works on the
+  /// host's memory.
   bool callerArena = false;
-  /// Runs the tasks of each launch one by one from the last to the first, on
-  /// the calling thread: a kernel whose result depends on the order is seen.
-  bool reverseTasks = false;
 };
 
-/// A package loaded and ready to run. One run at a time per executor; several
-/// executors are independent. A run allocates nothing.
+/// A package loaded and ready to run, with its constants on a device. One run
+/// at a time per device; executors on several devices are independent. On the
+/// host a run allocates nothing.
 class Executor {
 public:
-  /// Loads the kernels with dlopen from an anonymous file, allocates the arena
-  /// and the per-thread scratch. Refuses a package whose CPU features this
-  /// machine lacks.
+  /// On `device`, which must outlive the executor and its replicas. Refuses a
+  /// package that the device cannot run. Candidates of the package do not come
+  /// to the device.
+  static Result<std::unique_ptr<Executor>>
+  create(Package package, Device &device, ExecutorOptions options = {});
+  /// The same on the host, with threads and scratch of its own.
   static Result<std::unique_ptr<Executor>> create(Package package,
                                                   ExecutorOptions options = {});
 
   /// A second executor with constants, arena and staging of its own, but with
-  /// this one's kernels, threads and scratch: of this executor and its replicas
-  /// only one may run at a time. For measuring on rotating buffers.
+  /// this one's kernels and device: of this executor and its replicas only one
+  /// may run at a time. For measuring on rotating buffers.
   Result<std::unique_ptr<Executor>> replicate() const;
   ~Executor();
 
   /// The package without its constants and kernels, which live in the executor.
   const Package &package() const;
-  int threads() const;
+  Device &device() const;
 
-  /// Takes the constants out of the caches, so that the next run reads them
-  /// from memory, as a model does whose weights no cache holds.
+  /// Takes the constants out of the host's caches, so that the next run reads
+  /// them from memory, as a model does whose weights no cache holds.
   void flushConstants() const;
 
   /// The bytes that a run works on: constants, arena, inputs and outputs.
   int64_t workingSetBytes() const;
 
-  /// Runs the model. `inputs` and `outputs` hold one pointer per model input
-  /// and output, to numBytes() bytes each. Misaligned input or output pointers
-  /// are allowed (they go through an aligned staging buffer), and so are those
-  /// behind which the kernels must not read (see paddedBuffers).
-  /// `arena`, with ExecutorOptions::callerArena only, is aligned to
-  /// kBufferAlignment and readable for kBufferTailPadding bytes behind its end.
-  void run(std::span<const void *const> inputs, std::span<void *const> outputs,
-           void *arena = nullptr);
+  /// Fills the arena, and the outputs that lie on the device, with 0xff bytes:
+  /// GPUs give out memory as it was left, perhaps with the right results.
+  Status poison();
 
-  /// The same, adding to `layerNanoseconds` (one slot per layer) the time that
-  /// each layer took. The vector is resized if its size is another.
-  void runProfiled(std::span<const void *const> inputs,
-                   std::span<void *const> outputs,
-                   std::vector<int64_t> &layerNanoseconds);
+  /// Runs the model. `inputs` and `outputs` hold one pointer per model input
+  /// and output, to numBytes() bytes of the host's memory each. What kernels
+  /// cannot work on where it lies is copied: everything on a GPU, with zeros
+  /// between the rows of outputs that are slices; on the host
+  /// misaligned pointers, and those behind which the kernels must not read (see
+  /// paddedBuffers). `arena`, with ExecutorOptions::callerArena only, is
+  /// aligned to kBufferAlignment and readable for kBufferTailPadding bytes
+  /// behind its end. Nobody reads or writes the caller's memory any more when
+  /// this returns, with an error too. Runs on the host do not fail.
+  Status run(std::span<const void *const> inputs,
+             std::span<void *const> outputs, void *arena = nullptr);
+
+  /// Queues a run on what the last run worked on, and waits for nothing. Copied
+  /// outputs stay on the device.
+  Status enqueue();
+
+  /// Milliseconds that the device takes for `enqueue`.
+  Result<double> timeRun();
+
+  /// The same as `run`, adding to `layerNanoseconds` (one slot per layer) the
+  /// time that the device took for each layer. The vector is resized if its
+  /// size is another.
+  Status runProfiled(std::span<const void *const> inputs,
+                     std::span<void *const> outputs,
+                     std::vector<int64_t> &layerNanoseconds);
 
 private:
   Executor();
   struct State;
   std::unique_ptr<State> state;
 };
-
-/// The architecture this was built for, as in Package::arch: "x86-64",
-/// "aarch64".
-std::string_view hostArch();
-
-/// Whether the CPU this runs on has the feature of that LLVM name
-/// ("avx512f"), and the operating system supports its use. An unknown name is a
-/// feature it does not have.
-bool hostHasFeature(const std::string &feature);
 
 } // namespace tarpon::runtime
 

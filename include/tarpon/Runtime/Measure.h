@@ -29,6 +29,12 @@ public:
   static Result<Instance> create(std::unique_ptr<Executor> executor,
                                  std::vector<HostTensor> inputs);
 
+  /// The same with an executor of the package on `device`, which must outlive
+  /// the instance.
+  static Result<Instance> create(Package package, Device &device,
+                                 std::vector<HostTensor> inputs,
+                                 ExecutorOptions options = {});
+
   /// A replica of the executor (see Executor::replicate) with copies of the
   /// inputs.
   Result<Instance> replicate() const;
@@ -38,16 +44,24 @@ public:
   std::vector<HostTensor> &outputs() { return outputTensors; }
   const std::vector<HostTensor> &outputs() const { return outputTensors; }
 
-  void run() { runner->run(inputPointers, outputPointers); }
-  void runProfiled(std::vector<int64_t> &layerNanoseconds) {
-    runner->runProfiled(inputPointers, outputPointers, layerNanoseconds);
-  }
+  /// Runs on the host do not fail.
+  Status run();
+  Status runProfiled(std::vector<int64_t> &layerNanoseconds);
+  /// Queues a run on what the last one worked on, as Executor::enqueue does;
+  /// the first one of an instance is a whole run.
+  Status enqueue();
+
+  /// Why the first timed run of `measure` that failed did.
+  const Status &failure() const { return firstFailure; }
+  void setFailure(Status status) { firstFailure = std::move(status); }
 
 private:
   std::unique_ptr<Executor> runner;
   std::vector<HostTensor> inputTensors, outputTensors;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
+  bool hasRun = false;
+  Status firstFailure = success();
 };
 
 /// `first` and as many replicas as make the working set of all exceed
@@ -126,8 +140,10 @@ std::vector<Measurement>
 measureInterleaved(std::span<const TimedRuns> candidates,
                    const MeasureOptions &options);
 
-/// Times single runs, each on the next instance in turn. A sample of a model
-/// that takes microseconds is the mean over several of them.
+/// Times single runs by the clock of the device, each on the next instance in
+/// turn. A sample of a model that takes microseconds is the mean over several
+/// of them. Once a run has failed, all take for ever; see Instance::failure of
+/// the first instance.
 Measurement measure(std::span<Instance> instances,
                     const MeasureOptions &options);
 

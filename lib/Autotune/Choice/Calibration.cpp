@@ -142,7 +142,8 @@ tarpon::measureRanges(func::FuncOp function, const CalibrationInputs &inputs,
   std::vector<Extent> extents(names.size());
   for (const std::vector<HostTensor> &sample : inputs.samples) {
     setInputs(*instance, sample);
-    instance->run();
+    if (runtime::Status status = instance->run(); !status)
+      return status.error();
     for (auto [index, input] : llvm::enumerate(instance->inputs()))
       extents[index].include(input);
     size_t count = instance->inputs().size();

@@ -17,6 +17,7 @@
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/TargetRegistry.h"
 

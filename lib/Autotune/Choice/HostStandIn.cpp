@@ -106,7 +106,8 @@ HostStandIn::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
   for (const std::vector<HostTensor> &sample : inputs.samples) {
     for (auto [input, tensor] : llvm::zip_equal(instance->inputs(), sample))
       std::copy_n(tensor.data.data(), tensor.data.size(), input.data.data());
-    instance->run();
+    if (runtime::Status status = instance->run(); !status)
+      return status.error();
     Result<Outputs> outputs = copyTensors(instance->outputs());
     if (!outputs)
       return outputs.error();

@@ -12,8 +12,8 @@
 #include "Store/KnownRecords.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Runtime/Measure.h"
 #include "tarpon/Solver/PerfConfigJson.h"
-#include "tarpon/Targets/GPU/TimedModel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -27,6 +27,7 @@
 using namespace tarpon;
 using runtime::Error;
 using runtime::HostTensor;
+using runtime::Instance;
 using runtime::Layer;
 using runtime::Package;
 using runtime::Result;
@@ -189,14 +190,14 @@ static bool chooseBest(Package &package, size_t index,
 //===----------------------------------------------------------------------===//
 
 /// A NaN that was there before says nothing.
-static Status compareOutputs(const Package &package, const TimedModel &before,
-                             const TimedModel &after, Progress &progress) {
+static Status compareOutputs(const Package &package, const Instance &before,
+                             const Instance &after, Progress &progress) {
   for (size_t i = 0; i < package.outputs.size(); ++i) {
-    const HostTensor &right = before.getOutputs()[i];
+    const HostTensor &right = before.outputs()[i];
     Result<runtime::TensorComparison> self =
         runtime::compareTensors(right, right);
     Result<runtime::TensorComparison> distance =
-        runtime::compareTensors(after.getOutputs()[i], right);
+        runtime::compareTensors(after.outputs()[i], right);
     if (!self || !distance || !std::isfinite(self->relativeL2)) {
       progress.remark("output '" + package.outputs[i].name +
                       "' was not finite before, and is not compared");
@@ -228,15 +229,34 @@ static const Layer *findWrong(const Package &before,
   return nullptr;
 }
 
+/// The model after a run on inputs of seed 0, on memory that nobody had
+/// written.
+static Result<Instance> runOnce(const Package &package,
+                                runtime::Device &device) {
+  Result<std::vector<HostTensor>> inputs =
+      runtime::makeRandomInputs(package, /*seed=*/0);
+  if (!inputs)
+    return inputs.error();
+  runtime::ExecutorOptions options;
+  options.poisonMemory = true;
+  Result<Instance> instance =
+      Instance::create(package, device, std::move(*inputs), options);
+  if (!instance)
+    return instance.error();
+  if (Status status = instance->run(); !status)
+    return status.error();
+  return instance;
+}
+
 /// Compares the model before and after, and times both in turn. `wrong` is a
 /// layer that was computed wrongly before, or null.
 static Status measureWhole(const Package &before, PackageTuning &tuning,
                            runtime::Device &device, const Layer *wrong,
                            Progress &progress) {
-  Result<TimedModel> old = TimedModel::create(before, device);
+  Result<Instance> old = runOnce(before, device);
   if (!old)
     return old.error();
-  Result<TimedModel> tuned = TimedModel::create(tuning.package, device);
+  Result<Instance> tuned = runOnce(tuning.package, device);
   if (!tuned)
     return tuned.error();
   if (wrong)
@@ -253,12 +273,12 @@ static Status measureWhole(const Package &before, PackageTuning &tuning,
   options.minSamples = policy::kPipelineSamples;
   options.minTimeMs = policy::kPipelineMinMs;
   options.maxTimeMs = policy::kPipelineMaxMs;
-  std::vector<runtime::TimedRuns> timed = {old->getTimed(), tuned->getTimed()};
+  std::vector<std::span<Instance>> timed = {{&*old, 1}, {&*tuned, 1}};
   std::vector<runtime::Measurement> measured =
       runtime::measureInterleaved(timed, options);
-  for (const TimedModel *model : {&*old, &*tuned})
-    if (!model->getFailure())
-      return model->getFailure();
+  for (const Instance *model : {&*old, &*tuned})
+    if (!model->failure())
+      return model->failure();
   tuning.before = std::move(measured[0]);
   tuning.after = std::move(measured[1]);
   return runtime::success();

@@ -15,6 +15,7 @@
 
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/PerfConfigJson.h"
@@ -29,6 +30,7 @@
 
 using namespace tarpon;
 using runtime::Error;
+using runtime::Executor;
 using runtime::HostTensor;
 using runtime::Result;
 using runtime::Status;
@@ -40,7 +42,7 @@ using runtime::TensorInfo;
 
 /// A candidate as often as the caches call for, run in turn.
 struct DeviceRace::Rotation {
-  std::vector<std::unique_ptr<GpuExecutor>> executors;
+  std::vector<std::unique_ptr<Executor>> executors;
   runtime::Device *device = nullptr;
   size_t next = 0;
   Status failure = runtime::success();
@@ -97,8 +99,8 @@ Result<DeviceRace::Rotation> DeviceRace::makeRotation(size_t index,
   Rotation rotation;
   rotation.device = &context.device;
   for (int64_t i = 0; i < count; ++i) {
-    Result<std::unique_ptr<GpuExecutor>> executor =
-        GpuExecutor::create(package, context.device);
+    Result<std::unique_ptr<Executor>> executor =
+        Executor::create(package, context.device);
     if (!executor)
       return executor.error();
     rotation.executors.push_back(std::move(*executor));
@@ -106,7 +108,7 @@ Result<DeviceRace::Rotation> DeviceRace::makeRotation(size_t index,
   Result<Tensors> others = makeOutputTensors();
   if (!others)
     return others.error();
-  for (std::unique_ptr<GpuExecutor> &executor : rotation.executors)
+  for (std::unique_ptr<Executor> &executor : rotation.executors)
     if (Status status =
             run(*executor,
                 &executor == &rotation.executors.front() ? outputs : *others);
@@ -115,7 +117,7 @@ Result<DeviceRace::Rotation> DeviceRace::makeRotation(size_t index,
   return rotation;
 }
 
-Status DeviceRace::run(GpuExecutor &executor, Tensors &outputs) {
+Status DeviceRace::run(Executor &executor, Tensors &outputs) {
   if (Status status = executor.poison(); !status)
     return status;
   std::vector<void *> in = getPointers(inputs);

@@ -9,8 +9,8 @@
 #define TARPON_LIB_AUTOTUNE_SEARCH_DEVICERACE_H
 
 #include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/GPU/GpuExecutor.h"
 
 #include <memory>
 #include <optional>
@@ -63,7 +63,7 @@ private:
   std::string describe(size_t index) const;
 
   runtime::Result<Rotation> makeRotation(size_t index, Tensors &outputs);
-  runtime::Status run(GpuExecutor &executor, Tensors &outputs);
+  runtime::Status run(runtime::Executor &executor, Tensors &outputs);
   runtime::Result<Tensors> makeOutputTensors() const;
   double getCutoff() const;
 

@@ -12,6 +12,7 @@
 #include "tarpon/Autotune/Store/SystemStore.h"
 #include "tarpon/Driver/ProblemLog.h"
 #include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/HostDevice.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Host/HostBackend.h"
@@ -244,12 +245,17 @@ void Finder::evictInvoker() {
     oldestList->erase(oldestList->begin() + static_cast<int64_t>(oldest));
 }
 
-/// Any executor lends its threads to all.
-const Executor *Finder::getExecutor() const {
-  for (const auto &[key, list] : invokers)
-    if (!list.empty())
-      return list.front()->executor.get();
-  return nullptr;
+Result<runtime::Device *> Finder::getDevice() {
+  if (device)
+    return device.get();
+  runtime::HostDeviceOptions hostOptions;
+  hostOptions.threads = static_cast<int>(compiler->getTarget().threads);
+  Result<std::unique_ptr<runtime::Device>> host =
+      runtime::makeHostDevice(hostOptions);
+  if (!host)
+    return host.error();
+  device = std::move(*host);
+  return device.get();
 }
 
 /// Keeps an executor for what is in the package.
@@ -269,13 +275,14 @@ Result<Finder::Invoker *> Finder::load(const FoundSolution &found,
       return larger.error();
     workspace = std::move(*larger);
   }
+  Result<runtime::Device *> host = getDevice();
+  if (!host)
+    return host.error();
   runtime::ExecutorOptions executorOptions;
-  executorOptions.threads = static_cast<int>(compiler->getTarget().threads);
   executorOptions.paddedBuffers = options.paddedBuffers;
   executorOptions.callerArena = true;
-  executorOptions.threadsOf = getExecutor();
   Result<std::unique_ptr<Executor>> executor =
-      Executor::create(std::move(package), executorOptions);
+      Executor::create(std::move(package), **host, executorOptions);
   if (!executor)
     return executor.error();
   invoker->executor = std::move(*executor);
@@ -379,11 +386,10 @@ Status Finder::runSolution(
   invoker->lastUse = ++calls;
   for (auto [slot, index] : llvm::enumerate(invoker->inputs))
     invoker->inputPointers[slot] = operands[index];
-  invoker->executor->run(
+  return invoker->executor->run(
       {invoker->inputPointers.data(), invoker->inputPointers.size()},
       {results.data(), results.size()},
       callersWorkspace ? callersWorkspace->data() : workspace.data());
-  return runtime::success();
 }
 
 //===----------------------------------------------------------------------===//

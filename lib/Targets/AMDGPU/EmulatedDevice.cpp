@@ -7,12 +7,12 @@
 
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 
+#include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Targets/AMDGPU/Emulator.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
+#include "tarpon/Targets/GPU/GpuLaunch.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
-
-#include "llvm/Support/MathExtras.h"
 
 #include <chrono>
 #include <cstring>
@@ -30,18 +30,18 @@ using runtime::Status;
 
 namespace {
 
-/// The allocations of a device, by their first address.
+/// The allocations of a device with their padding, by their first address.
 using Allocations = std::map<char *, int64_t>;
 
 class Memory : public DeviceMemory {
 public:
   Memory(std::shared_ptr<Allocations> all, int64_t bytes)
       : all(std::move(all)), bytes(bytes) {
+    size_t padded = static_cast<size_t>(bytes + runtime::kBufferTailPadding);
     data = static_cast<char *>(
-        ::operator new(static_cast<size_t>(std::max<int64_t>(bytes, 1)),
-                       std::align_val_t(kAlignment)));
-    std::memset(data, 0xff, static_cast<size_t>(bytes));
-    (*this->all)[data] = bytes;
+        ::operator new(padded, std::align_val_t(kAlignment)));
+    std::memset(data, 0xff, padded);
+    (*this->all)[data] = static_cast<int64_t>(padded);
   }
   ~Memory() override {
     all->erase(data);
@@ -89,18 +89,27 @@ public:
 
   const std::string &target() const override { return targetName; }
   const std::string &name() const override { return productName; }
+  Status checkPackage(const runtime::Package &package) const override {
+    return checkGpuPackage(package, targetName);
+  }
   Result<std::unique_ptr<DeviceMemory>> allocate(int64_t bytes) override {
     return std::unique_ptr<DeviceMemory>(new Memory(allocations, bytes));
+  }
+  Status fill(const DeviceMemory &memory, uint8_t value) override {
+    std::memset(memory.address(), value, static_cast<size_t>(memory.size()));
+    return runtime::success();
   }
   Status copyIn(const DeviceMemory &to, int64_t offset,
                 std::span<const char> source) override;
   Status copyOut(std::span<char> to, const DeviceMemory &from,
                  int64_t offset) override;
-  Result<std::unique_ptr<DeviceKernel>>
-  loadKernel(std::span<const char> code, const std::string &symbol) override;
+  Result<std::vector<std::unique_ptr<DeviceKernel>>>
+  load(std::span<const char> code,
+       std::span<const std::string> symbols) override;
   Status launch(const DeviceKernel &kernel,
                 const DeviceLaunch &launch) override;
   Status synchronize() override { return runtime::success(); }
+  bool hasTimes() const override { return false; }
   Result<std::unique_ptr<DeviceGraph>>
   capture(const std::function<Status()> &work) override;
   Status launch(const DeviceGraph &graph) override;
@@ -108,7 +117,9 @@ public:
 
 private:
   EmulatorOptions getEmulatorOptions() const;
-  Result<EmulatedArgument> findBuffer(uint64_t address,
+  Result<std::unique_ptr<DeviceKernel>> translate(std::span<const char> code,
+                                                  const std::string &symbol);
+  Result<EmulatedArgument> findBuffer(void *address,
                                       const std::string &kernel) const;
   Result<EmulatedLaunch> decode(const Kernel &kernel,
                                 const DeviceLaunch &launch) const;
@@ -158,8 +169,8 @@ EmulatorOptions EmulatedDevice::getEmulatorOptions() const {
 }
 
 Result<std::unique_ptr<DeviceKernel>>
-EmulatedDevice::loadKernel(std::span<const char> code,
-                           const std::string &symbol) {
+EmulatedDevice::translate(std::span<const char> code,
+                          const std::string &symbol) {
   Result<EmittedGpuKernel> parsed =
       EmittedGpuKernel::parse({code.data(), code.size()});
   if (!parsed)
@@ -177,10 +188,23 @@ EmulatedDevice::loadKernel(std::span<const char> code,
       new Kernel(symbol, std::move(*kernel), std::move(arguments)));
 }
 
+Result<std::vector<std::unique_ptr<DeviceKernel>>>
+EmulatedDevice::load(std::span<const char> code,
+                     std::span<const std::string> symbols) {
+  std::vector<std::unique_ptr<DeviceKernel>> kernels;
+  for (const std::string &symbol : symbols) {
+    Result<std::unique_ptr<DeviceKernel>> kernel = translate(code, symbol);
+    if (!kernel)
+      return kernel.error();
+    kernels.push_back(std::move(*kernel));
+  }
+  return kernels;
+}
+
 /// The allocation that holds the address.
 Result<EmulatedArgument>
-EmulatedDevice::findBuffer(uint64_t address, const std::string &kernel) const {
-  char *pointer = reinterpret_cast<char *>(address);
+EmulatedDevice::findBuffer(void *address, const std::string &kernel) const {
+  char *pointer = static_cast<char *>(address);
   auto behind = allocations->upper_bound(pointer);
   if (behind != allocations->begin()) {
     auto [base, bytes] = *std::prev(behind);
@@ -192,33 +216,26 @@ EmulatedDevice::findBuffer(uint64_t address, const std::string &kernel) const {
                "' is given an address that is in no buffer"};
 }
 
-/// The argument segment, as GpuExecutor.h describes it.
+/// Buffers and parameters in the order in which the kernel takes them.
 Result<EmulatedLaunch>
 EmulatedDevice::decode(const Kernel &kernel, const DeviceLaunch &launch) const {
   EmulatedLaunch decoded;
-  for (int i = 0; i < 3; ++i)
-    decoded.grid[i] = launch.grid[i];
-  decoded.block[0] = launch.workgroup;
-  size_t at = 0;
-  auto read = [&](auto &value) {
-    at = llvm::alignTo(at, sizeof(value));
-    if (at + sizeof(value) > launch.arguments.size())
-      return false;
-    std::memcpy(&value, launch.arguments.data() + at, sizeof(value));
-    at += sizeof(value);
-    return true;
-  };
+  decoded.grid[0] = static_cast<uint32_t>(launch.tasks);
+  decoded.block[0] = static_cast<uint32_t>(launch.workgroup);
+  auto buffer = launch.buffers.begin();
+  auto param = launch.params.begin();
   for (ArgumentKind kind : kernel.getArguments()) {
-    uint64_t address = 0;
-    int32_t number = 0;
     bool isPointer = kind == ArgumentKind::Pointer;
-    if (!(isPointer ? read(address) : read(number)))
+    if (isPointer ? buffer == launch.buffers.end()
+                  : param == launch.params.end())
       return Error{"kernel '" + kernel.symbol() + "' is given " +
-                   std::to_string(launch.arguments.size()) +
-                   " bytes of arguments, which are too few"};
+                   std::to_string(launch.buffers.size()) + " buffers and " +
+                   std::to_string(launch.params.size()) +
+                   " parameters, which are too few"};
     Result<EmulatedArgument> argument =
-        isPointer ? findBuffer(address, kernel.symbol())
-                  : Result<EmulatedArgument>(EmulatedArgument(number));
+        isPointer ? findBuffer(*buffer++, kernel.symbol())
+                  : Result<EmulatedArgument>(
+                        EmulatedArgument(static_cast<int32_t>(*param++)));
     if (!argument)
       return argument.error();
     decoded.arguments.push_back(*argument);

@@ -12,7 +12,6 @@
 
 #include "tarpon/Targets/Host/HostTarget.h"
 
-#include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Runtime/ThreadPool.h"
 

@@ -11,6 +11,7 @@
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Npy.h"
 #include "tarpon/Targets/Host/HostTarget.h"
@@ -88,7 +89,7 @@ protected:
     auto instance =
         runtime::Instance::create(std::move(*executor), std::move(*inputs));
     EXPECT_TRUE(instance) << instance.message();
-    instance->run();
+    EXPECT_TRUE(instance->run());
     std::string bytes;
     for (const runtime::HostTensor &output : instance->outputs())
       bytes.append(output.data.data(), output.data.size());

@@ -12,7 +12,6 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/GPU/GpuExecutor.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -246,13 +245,6 @@ SolverRunner::createEmulated(const std::string &gpu,
 Status SolverRunner::execute(runtime::Package package, uint64_t seed,
                              llvm::ArrayRef<const void *> inputs,
                              llvm::ArrayRef<void *> outputs) {
-  if (device) {
-    Result<std::unique_ptr<GpuExecutor>> executor =
-        GpuExecutor::create(std::move(package), *device);
-    return executor ? (*executor)->run({inputs.data(), inputs.size()},
-                                       {outputs.data(), outputs.size()})
-                    : Status(executor.error());
-  }
   runtime::ExecutorOptions options;
   options.threads = 2;
   options.paddedBuffers = true;
@@ -261,12 +253,12 @@ Status SolverRunner::execute(runtime::Package package, uint64_t seed,
   // one by one, where they mostly come in longer ranges.
   options.reverseTasks = seed % 2 == 0;
   Result<std::unique_ptr<runtime::Executor>> executor =
-      runtime::Executor::create(std::move(package), options);
+      device ? runtime::Executor::create(std::move(package), *device, options)
+             : runtime::Executor::create(std::move(package), options);
   if (!executor)
     return executor.error();
-  (*executor)->run({inputs.data(), inputs.size()},
-                   {outputs.data(), outputs.size()});
-  return runtime::success();
+  return (*executor)->run({inputs.data(), inputs.size()},
+                          {outputs.data(), outputs.size()});
 }
 
 /// Poisoned memory for every result.

@@ -62,12 +62,12 @@ TEST(AllocationTest, ARunAllocatesNothing) {
     for (int shift : {0, 1}) {
       const void *inputs[] = {input.data() + shift};
       void *outputs[] = {output.data() + shift};
-      (*executor)->run(inputs, outputs);
+      ASSERT_TRUE((*executor)->run(inputs, outputs));
       std::vector<int64_t> times((*executor)->package().layers.size());
       int64_t before = allocations;
       for (int run = 0; run < 100; ++run) {
-        (*executor)->run(inputs, outputs);
-        (*executor)->runProfiled(inputs, outputs, times);
+        ASSERT_TRUE((*executor)->run(inputs, outputs));
+        ASSERT_TRUE((*executor)->runProfiled(inputs, outputs, times));
       }
       EXPECT_EQ(allocations - before, 0) << threads << " threads";
     }

@@ -7,6 +7,8 @@
 
 #include "tarpon/Runtime/Executor.h"
 #include "TestPackages.h"
+#include "tarpon/Runtime/HostDevice.h"
+#include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Runtime/ThreadPool.h"
 
 #include <algorithm>
@@ -34,7 +36,7 @@ static std::string refusal(Package package, ExecutorOptions options = {}) {
 static void runOnce(Executor &executor, const void *input, void *output) {
   const void *inputs[] = {input};
   void *outputs[] = {output};
-  executor.run(inputs, outputs);
+  EXPECT_TRUE(executor.run(inputs, outputs));
 }
 
 /// Runs on memory at these addresses and checks the result.
@@ -55,7 +57,7 @@ TEST(ExecutorTest, RunsAModel) {
       options.poisonMemory = true;
       std::unique_ptr<Executor> executor =
           load(makeTestPackage(elements), options);
-      EXPECT_EQ(executor->threads(), threads);
+      EXPECT_EQ(executor->device().threads(), threads);
       HostTensor input = makeTensor(DType::F32, {1, elements});
       HostTensor output = makeTensor(DType::F32, {1, elements});
       for (int run = 0; run < 3; ++run)
@@ -86,7 +88,7 @@ TEST(ExecutorTest, DoesNotReadBehindTheCallersMemory) {
 }
 
 TEST(ExecutorTest, DefaultsToTheCoresOfThisProcess) {
-  EXPECT_EQ(load(makeTestPackage(4))->threads(), availableCores());
+  EXPECT_EQ(load(makeTestPackage(4))->device().threads(), availableCores());
 }
 
 TEST(ExecutorTest, KeepsThePackageWithoutItsBytes) {
@@ -149,12 +151,12 @@ TEST(ExecutorTest, ProfilesEachLayer) {
   const void *inputs[] = {input.data.data()};
   void *outputs[] = {output.data.data()};
   std::vector<int64_t> times;
-  executor->runProfiled(inputs, outputs, times);
+  ASSERT_TRUE(executor->runProfiled(inputs, outputs, times));
   ASSERT_EQ(times.size(), 2u);
   std::vector<int64_t> once = times;
   EXPECT_GT(once[0], 0);
   EXPECT_GT(once[1], 0);
-  executor->runProfiled(inputs, outputs, times);
+  ASSERT_TRUE(executor->runProfiled(inputs, outputs, times));
   EXPECT_GT(times[0], once[0]);
   EXPECT_EQ(floatsOf(output)[99999], expectedOutput(0.0f));
 }
@@ -179,16 +181,41 @@ TEST(ExecutorTest, AReplicaOutlivesItsOriginal) {
   Result<std::unique_ptr<Executor>> replica = original->replicate();
   ASSERT_TRUE(replica) << replica.message();
   original.reset();
-  EXPECT_EQ((*replica)->threads(), 2);
+  EXPECT_EQ((*replica)->device().threads(), 2);
   HostTensor input = makeTensor(DType::F32, {1, 300});
   HostTensor output = makeTensor(DType::F32, {1, 300});
   checkRun(**replica, floatsOf(input), floatsOf(output), 300);
 }
 
+TEST(ExecutorTest, SeveralExecutorsShareADevice) {
+  HostDeviceOptions options;
+  options.threads = 2;
+  options.poisonScratch = true;
+  Result<std::unique_ptr<Device>> device = makeHostDevice(options);
+  ASSERT_TRUE(device) << device.message();
+  // The second one needs more scratch than there is when it comes.
+  Package package = makeTestPackage(300);
+  Result<std::unique_ptr<Executor>> first = Executor::create(package, **device);
+  ASSERT_TRUE(first) << first.message();
+  for (Layer &layer : package.layers)
+    for (Launch &launch : layer.launches)
+      launch.scratchBytes += 100000;
+  Result<std::unique_ptr<Executor>> second =
+      Executor::create(package, **device);
+  ASSERT_TRUE(second) << second.message();
+  HostTensor input = makeTensor(DType::F32, {1, 300});
+  HostTensor output = makeTensor(DType::F32, {1, 300});
+  for (int run = 0; run < 3; ++run)
+    for (Executor *executor : {first->get(), second->get()}) {
+      EXPECT_EQ(&executor->device(), device->get());
+      checkRun(*executor, floatsOf(input), floatsOf(output), 300);
+    }
+}
+
 TEST(ExecutorTest, RunsAModelWithoutLayers) {
   Package package;
   std::unique_ptr<Executor> executor = load(std::move(package));
-  executor->run({}, {});
+  EXPECT_TRUE(executor->run({}, {}));
 }
 
 TEST(ExecutorTest, TakesEmptyTensors) {

@@ -9,6 +9,7 @@
 #define TARPON_TEST_UNIT_RUNTIME_TESTPACKAGES_H
 
 #include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Tensor.h"

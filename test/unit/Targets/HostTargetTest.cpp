@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Runtime/ThreadPool.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -83,7 +83,7 @@ std::vector<std::vector<float>> run(const Package &package,
     outputs.emplace_back(info.numElements(), -99.0f);
   for (std::vector<float> &output : outputs)
     out.push_back(output.data());
-  (*executor)->run(in, out);
+  EXPECT_TRUE((*executor)->run(in, out));
   return outputs;
 }
 
@@ -430,7 +430,7 @@ TEST_F(PackageBuilderTest, QuantisedProblemsDoNotSaturate) {
   ASSERT_TRUE(inputs && outputs);
   const void *in[] = {inputs->front().data.data()};
   void *out[] = {outputs->front().data.data()};
-  (*executor)->run(in, out);
+  EXPECT_TRUE((*executor)->run(in, out));
   const uint8_t *bytes = static_cast<const uint8_t *>(out[0]);
   int64_t saturated = 0, count = outputs->front().numElements();
   for (int64_t i = 0; i < count; ++i)

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CaseDump.h"
 #include "Commands.h"
 #include "DriverSolution.h"
-#include "Files/ModelLoader.h"
-#include "GpuDriver.h"
 #include "Messages.h"
+#include "PackageRun.h"
 #include "Reports/PeakRates.h"
 
 #include "tarpon/Autotune/Search/Find.h"
@@ -17,6 +17,7 @@
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Measure.h"
+#include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
@@ -35,10 +36,19 @@ using llvm::formatv;
 
 namespace {
 
+/// What every task of a line is compiled and run with.
+struct DriverTarget {
+  TargetInfo info;
+  std::unique_ptr<KernelCompiler> compiler;
+  /// The reference runs on the host.
+  KernelCompiler *reference;
+};
+
 class DriverRun {
 public:
-  DriverRun(const DriverLine &line, KernelCompiler &compiler, std::string cpu)
-      : line(line), compiler(compiler), cpu(std::move(cpu)) {}
+  DriverRun(const DriverArguments &arguments, const DriverLine &line,
+            DriverTarget target)
+      : arguments(arguments), line(line), target(std::move(target)) {}
 
   /// Does one task and prints what MIOpen's driver would print of it.
   Status run(const DriverTask &task);
@@ -47,17 +57,20 @@ public:
 private:
   Result<DriverSolution> choose(const Problem &problem);
   Result<DriverSolution> findFastest(const Problem &problem);
-  Result<Instance> makeInstance(const Problem &problem,
-                                const DriverSolution &solution);
+  Result<Instance> makeInstance(const Package &package);
   Result<double> timeRuns(Instance instance);
+  Status time(const DriverTask &task, Instance instance);
   Status printTimes(const DriverTask &task, double milliseconds);
-  Status verify(const DriverTask &task, Instance &instance);
+  Status verify(const DriverTask &task, const DriverSolution &solution,
+                const Package &package, Instance &instance);
+  Status dump(const DriverTask &task, const DriverSolution &solution,
+              const Package &package, std::span<const HostTensor> inputs,
+              const std::vector<HostTensor> &expected);
 
-  const TargetInfo &target() const { return compiler.getTarget(); }
-
+  const DriverArguments &arguments;
   const DriverLine &line;
-  KernelCompiler &compiler;
-  std::string cpu;
+  DriverTarget target;
+  std::unique_ptr<Device> device;
   std::unique_ptr<Finder> finder;
   int numWrong = 0;
 };
@@ -68,20 +81,19 @@ private:
 // Solutions
 //===----------------------------------------------------------------------===//
 
-Result<Instance> DriverRun::makeInstance(const Problem &problem,
-                                         const DriverSolution &solution) {
-  Result<Package> package =
-      buildProblemPackage(problem, *solution.solver, solution.config, compiler);
-  if (!package)
-    return package.error();
-  Result<std::vector<HostTensor>> inputs = makeRandomInputs(*package, 0);
+/// On the device of the first task, which serves all.
+Result<Instance> DriverRun::makeInstance(const Package &package) {
+  if (!device) {
+    Result<std::unique_ptr<Device>> opened =
+        openDevice(package, target.info.threads);
+    if (!opened)
+      return opened.error();
+    device = std::move(*opened);
+  }
+  Result<std::vector<HostTensor>> inputs = makeRandomInputs(package, 0);
   if (!inputs)
     return inputs.error();
-  Result<std::unique_ptr<Executor>> executor =
-      makeExecutor(std::move(*package), target().threads);
-  if (!executor)
-    return executor.error();
-  return Instance::create(std::move(*executor), std::move(*inputs));
+  return Instance::create(package, *device, std::move(*inputs));
 }
 
 /// The median of the runs that the line asks for, on rotating buffers.
@@ -95,7 +107,10 @@ Result<double> DriverRun::timeRuns(Instance instance) {
       std::min<int64_t>(line.iterations, std::numeric_limits<int>::max()));
   options.minTimeMs = 0;
   options.maxTimeMs = std::numeric_limits<double>::infinity();
-  return measure(*rotation, options).medianMs;
+  double medianMs = measure(*rotation, options).medianMs;
+  if (!rotation->front().failure())
+    return rotation->front().failure().error();
+  return medianMs;
 }
 
 /// The fastest that is known, or is found as `graph-opt find` does; with -s of
@@ -103,8 +118,8 @@ Result<double> DriverRun::timeRuns(Instance instance) {
 Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
   if (!finder) {
     FinderOptions options;
-    options.threads = target().threads;
-    options.cpu = cpu;
+    options.threads = target.info.threads;
+    options.cpu = arguments.cpu;
     Result<std::unique_ptr<Finder>> created = Finder::create(options);
     if (!created)
       return created.error();
@@ -121,11 +136,14 @@ Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
 }
 
 Result<DriverSolution> DriverRun::choose(const Problem &problem) {
-  if (line.search || line.solution == "-1")
+  bool isFastest = line.search || line.solution == "-1";
+  // Of a GPU nothing is measured here, so that the first one is the best that
+  // is known.
+  if (isFastest && !target.info.gpu)
     return findFastest(problem);
-  if (line.solution != "0")
-    return findNamedSolution(problem, target(), line.solution);
-  return findFirstSolution(problem, target());
+  if (isFastest || line.solution == "0")
+    return findFirstSolution(problem, target.info);
+  return findNamedSolution(problem, target.info, line.solution);
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,8 +152,8 @@ Result<DriverSolution> DriverRun::choose(const Problem &problem) {
 
 Status DriverRun::printTimes(const DriverTask &task, double milliseconds) {
   const Problem &problem = task.problem;
-  Arithmetic arithmetic = getArithmetic(problem, target());
-  Result<PeakRates> peaks = measurePeakRates(compiler, {arithmetic});
+  Arithmetic arithmetic = getArithmetic(problem, target.info);
+  Result<PeakRates> peaks = getPeakRates(target.info, {arithmetic});
   if (!peaks)
     return peaks.error();
   double gflops = problem.flops() / milliseconds / 1e6,
@@ -154,21 +172,68 @@ Status DriverRun::printTimes(const DriverTask &task, double milliseconds) {
   return success();
 }
 
+Status DriverRun::time(const DriverTask &task, Instance instance) {
+  if (!device->hasTimes()) {
+    llvm::outs() << formatv("Kernel Time {0}: emulated, no time\n", task.name);
+    return success();
+  }
+  Result<double> milliseconds = timeRuns(std::move(instance));
+  return milliseconds ? printTimes(task, *milliseconds)
+                      : Status(milliseconds.error());
+}
+
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
 
-Status DriverRun::verify(const DriverTask &task, Instance &instance) {
+/// Writes the launches of the solution, which is compiled for the emulated
+/// device, and to code objects, whatever it runs on.
+Status DriverRun::dump(const DriverTask &task, const DriverSolution &solution,
+                       const Package &package,
+                       std::span<const HostTensor> inputs,
+                       const std::vector<HostTensor> &expected) {
+  const GpuTarget &gpu = *target.info.gpu;
+  auto build = [&](GpuCodeForm form) -> Result<Package> {
+    if ((form == GpuCodeForm::Ir) == (package.arch == kEmulatedArch))
+      return package;
+    TargetInfo info = makeGpuTargetInfo(gpu);
+    if (form == GpuCodeForm::Ir)
+      info.arch = kEmulatedArch;
+    KernelCompiler compiler(info, /*cache=*/nullptr, makeGpuBackend(gpu, form));
+    return buildProblemPackage(task.problem, *solution.solver, solution.config,
+                               compiler);
+  };
+  Result<Package> ir = build(GpuCodeForm::Ir);
+  if (!ir)
+    return ir.error();
+  Result<Package> code = build(GpuCodeForm::CodeObject);
+  if (!code)
+    return code.error();
+  Result<int> count = dumpCases(
+      arguments.dumpCase, {task.problem, gpu, *code, *ir, inputs, expected});
+  if (!count)
+    return count.error();
+  llvm::outs() << formatv("{0} {1} written to {2}\n", *count,
+                          *count == 1 ? "launch" : "launches",
+                          arguments.dumpCase);
+  return success();
+}
+
+Status DriverRun::verify(const DriverTask &task, const DriverSolution &solution,
+                         const Package &package, Instance &instance) {
   Result<std::vector<HostTensor>> expected =
-      runReference(task.problem, compiler, instance.inputs());
+      runReference(task.problem, *target.reference, instance.inputs());
   if (!expected)
     return expected.error();
-  instance.run();
+  if (Status status = instance.run(); !status)
+    return status;
   Result<bool> isRight = printVerdict(task, instance.outputs(), *expected);
   if (!isRight)
     return isRight.error();
   numWrong += !*isRight;
-  return success();
+  if (arguments.dumpCase.empty())
+    return success();
+  return dump(task, solution, package, instance.inputs(), *expected);
 }
 
 Status DriverRun::run(const DriverTask &task) {
@@ -177,23 +242,59 @@ Status DriverRun::run(const DriverTask &task) {
   if (!solution)
     return solution.error();
   printSolution(task, *solution);
-  Result<Instance> instance = makeInstance(task.problem, *solution);
+  Result<Package> package = buildProblemPackage(
+      task.problem, *solution->solver, solution->config, *target.compiler);
+  if (!package)
+    return package.error();
+  Result<Instance> instance = makeInstance(*package);
   if (!instance)
     return instance.error();
-  if (line.verify)
-    if (Status status = verify(task, *instance); !status)
+  if (line.verify || !arguments.dumpCase.empty())
+    if (Status status = verify(task, *solution, *package, *instance); !status)
       return status;
-  if (!line.time)
-    return success();
-  Result<double> milliseconds = timeRuns(std::move(*instance));
-  if (!milliseconds)
-    return milliseconds.error();
-  return printTimes(task, *milliseconds);
+  return line.time ? time(task, std::move(*instance)) : success();
 }
 
 /// "conv --help": the flags of a base.
 static bool asksForHelp(const std::vector<std::string> &words) {
   return words.size() > 1 && (words.back() == "--help" || words.back() == "-h");
+}
+
+/// What the line asks for and the target cannot do; "" if there is nothing.
+static std::string findMisuse(const DriverArguments &arguments,
+                              const DriverLine &line,
+                              const TargetInfo &target) {
+  if (!target.gpu && !arguments.dumpCase.empty())
+    return "--dump-case writes kernels of a GPU, expected one as --target";
+  if (!target.gpu && !arguments.device.empty())
+    return "--device is for a GPU, expected one as --target";
+  if (!arguments.dumpCase.empty() && line.tasks.size() > 1)
+    return "--dump-case writes the launches of one operation, and this line "
+           "asks for " +
+           std::to_string(line.tasks.size());
+  return "";
+}
+
+/// The target that the command line names; `hostCompiler` serves the host.
+static DriverTarget makeTarget(const DriverArguments &arguments,
+                               std::unique_ptr<KernelCompiler> &hostCompiler) {
+  if (arguments.target == "host") {
+    KernelCompiler *reference = hostCompiler.get();
+    TargetInfo info = reference->getTarget();
+    return {std::move(info), std::move(hostCompiler), reference};
+  }
+  // The command line has checked it.
+  GpuTarget gpu = *parseGpuTarget(arguments.target);
+  TargetInfo info = makeGpuTargetInfo(gpu);
+  bool isEmulated = arguments.device == "emulated" ||
+                    (arguments.device.empty() && !arguments.dumpCase.empty());
+  if (isEmulated)
+    info.arch = kEmulatedArch;
+  auto compiler = std::make_unique<KernelCompiler>(
+      info, /*cache=*/nullptr,
+      makeGpuBackend(gpu,
+                     isEmulated ? GpuCodeForm::Ir : GpuCodeForm::CodeObject));
+  return {std::move(info), std::move(compiler), hostCompiler.get()};
 }
 
 int runDriver(const DriverArguments &arguments) {
@@ -206,18 +307,19 @@ int runDriver(const DriverArguments &arguments) {
   Result<DriverLine> line = parseDriverLine(arguments.words);
   if (!line)
     return failUsage(line.message());
-  Result<TargetInfo> target = getHostTarget(arguments.threads, arguments.cpu);
-  if (!target)
-    return fail(target.message());
-  KernelCompiler compiler = makeHostCompiler(*target, openKernelCache(*target));
-  if (arguments.target != "host")
-    return runGpuDriver(arguments, *line, compiler);
-  if (!arguments.dumpCase.empty())
-    return failUsage("--dump-case writes kernels of a GPU, expected one as "
-                     "--target");
-  if (!arguments.device.empty())
-    return failUsage("--device is for a GPU, expected one as --target");
-  DriverRun run(*line, compiler, arguments.cpu);
+  Result<TargetInfo> host = getHostTarget(arguments.threads, arguments.cpu);
+  if (!host)
+    return fail(host.message());
+  auto hostCompiler = std::make_unique<KernelCompiler>(
+      *host, openKernelCache(*host), makeHostBackend(*host));
+  DriverTarget target = makeTarget(arguments, hostCompiler);
+  if (std::string misuse = findMisuse(arguments, *line, target.info);
+      !misuse.empty())
+    return failUsage(misuse);
+  if (line->search && target.info.gpu)
+    return fail("-s 1 measures all configs, which is not possible for " +
+                target.info.gpu->name());
+  DriverRun run(arguments, *line, std::move(target));
   for (const DriverTask &task : line->tasks)
     if (Status status = run.run(task); !status)
       return fail(task.name + ": " + status.message());

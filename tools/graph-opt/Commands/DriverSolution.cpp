@@ -7,11 +7,10 @@
 
 #include "DriverSolution.h"
 
-#include "Files/ModelLoader.h"
+#include "PackageRun.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Kernels/GPU/GpuConfigs.h"
-#include "tarpon/Runtime/Measure.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -93,16 +92,7 @@ runReference(const Problem &problem, KernelCompiler &hostCompiler,
       return copy.error();
     copies.push_back(std::move(*copy));
   }
-  Result<std::unique_ptr<Executor>> executor =
-      makeExecutor(std::move(*package), target.threads);
-  if (!executor)
-    return executor.error();
-  Result<Instance> instance =
-      Instance::create(std::move(*executor), std::move(copies));
-  if (!instance)
-    return instance.error();
-  instance->run();
-  return std::move(instance->outputs());
+  return runPackage(std::move(*package), std::move(copies), target.threads);
 }
 
 Result<bool> printVerdict(const DriverTask &task,

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the driver does alike on the host and on a GPU.
+// Which solution the driver runs, and whether its results are right.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,14 +8,12 @@
 #include "Commands.h"
 #include "Files/ModelLoader.h"
 #include "Files/OutputFiles.h"
-#include "GpuPerf.h"
 #include "Messages.h"
+#include "PackageRun.h"
 #include "Reports/PerfReport.h"
 
 #include "tarpon/Runtime/File.h"
-#include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Runtime/Measure.h"
 
 #include <algorithm>
 #include <limits>
@@ -41,25 +39,15 @@ static MeasureOptions getMeasureOptions(std::optional<int64_t> iterations) {
   return options;
 }
 
-static Result<Instance> makeInstance(const PerfArguments &arguments,
-                                     Package package) {
-  Result<std::vector<HostTensor>> inputs = makeRandomInputs(package, 0);
-  if (!inputs)
-    return inputs.error();
-  Result<std::unique_ptr<Executor>> executor =
-      makeExecutor(std::move(package), arguments.model.threads);
-  if (!executor)
-    return executor.error();
-  return Instance::create(std::move(*executor), std::move(*inputs));
-}
-
 /// The median time of each layer.
-static std::vector<double> measureLayers(Instance &instance, int64_t runs) {
+static Result<std::vector<double>> measureLayers(Instance &instance,
+                                                 int64_t runs) {
   size_t count = instance.executor().package().layers.size();
   std::vector<std::vector<double>> samples(count);
   for (int64_t run = 0; run < runs; ++run) {
     std::vector<int64_t> nanoseconds(count, 0);
-    instance.runProfiled(nanoseconds);
+    if (Status status = instance.runProfiled(nanoseconds); !status)
+      return status.error();
     for (size_t i = 0; i < count; ++i)
       samples[i].push_back(static_cast<double>(nanoseconds[i]) / 1e6);
   }
@@ -76,49 +64,61 @@ static Arithmetic getLayerArithmetic(const Layer &layer,
                                   : Arithmetic::F32;
 }
 
-/// Fills the report's peaks, which are measured in the same run and on the same
-/// threads as the model.
-static Status measurePeaks(PerfReport &report, const TargetInfo &target) {
+/// Fills the report's peaks. Those of the host are measured in the same run and
+/// on the same threads as the model.
+static Status findPeaks(PerfReport &report, const TargetInfo &target) {
   std::set<Arithmetic> wanted = {Arithmetic::F32};
   for (LayerReport &layer : report.layers) {
     layer.arithmetic = getLayerArithmetic(*layer.layer, target);
     wanted.insert(layer.arithmetic);
   }
-  KernelCompiler compiler = makeHostCompiler(target, openKernelCache(target));
-  Result<PeakRates> peaks = measurePeakRates(compiler, wanted);
+  Result<PeakRates> peaks = getPeakRates(target, wanted);
   if (!peaks)
     return peaks.error();
   report.peaks = std::move(*peaks);
   return success();
 }
 
-static Result<PerfReport> measureModel(const PerfArguments &arguments,
-                                       Instance &instance) {
-  const Package &package = instance.executor().package();
-  PerfReport report;
-  report.model = arguments.model.model;
-  report.package = &package;
-  report.threads = instance.executor().threads();
-  Result<TargetInfo> target =
-      getHostTarget(report.threads, arguments.model.cpu);
-  if (!target)
-    return target.error();
-
+/// Times whole runs, and then layers.
+static Status measureTimes(const PerfArguments &arguments, Instance &instance,
+                           PerfReport &report) {
   report.whole =
       measure({&instance, 1}, getMeasureOptions(arguments.iterations));
+  if (!instance.failure())
+    return instance.failure();
   auto runs = static_cast<int64_t>(report.whole.samplesMs.size());
-  std::vector<double> medians =
+  Result<std::vector<double>> medians =
       measureLayers(instance, std::min(runs, kMaxLayerRuns));
-  for (size_t i = 0; i < medians.size(); ++i) {
+  if (!medians)
+    return medians.error();
+  for (size_t i = 0; i < medians->size(); ++i) {
     LayerReport &layer = report.layers.emplace_back();
-    layer.layer = &package.layers[i];
-    layer.medianMs = medians[i];
+    layer.layer = &report.package->layers[i];
+    layer.medianMs = (*medians)[i];
   }
-  if (Status status = measurePeaks(report, *target); !status)
+  return success();
+}
+
+static Result<PerfReport> measureModel(const PerfArguments &arguments,
+                                       Instance &instance) {
+  const Device &device = instance.executor().device();
+  PerfReport report;
+  report.model = arguments.model.model;
+  report.package = &instance.executor().package();
+  report.threads = device.threads();
+  if (report.threads == 0)
+    report.device = device.target() + " (" + device.name() + ")";
+  Result<TargetInfo> target = describeDevice(device, arguments.model.cpu);
+  if (!target)
+    return target.error();
+  if (Status status = measureTimes(arguments, instance, report); !status)
+    return status.error();
+  if (Status status = findPeaks(report, *target); !status)
     return status.error();
   report.computeRates();
   if (arguments.compileReport) {
-    Result<CompileReport> compiling = makeCompileReport(package, *target);
+    Result<CompileReport> compiling =
+        makeCompileReport(*report.package, *target);
     if (!compiling)
       return compiling.error();
     report.compiling = std::move(*compiling);
@@ -138,30 +138,23 @@ static int printReport(const PerfArguments &arguments,
   return kSuccess;
 }
 
-static int runOnHost(const PerfArguments &arguments, Package package) {
-  Result<Instance> instance = makeInstance(arguments, std::move(package));
+static int perfPackage(const PerfArguments &arguments, Package package) {
+  Result<std::unique_ptr<Device>> device =
+      openDevice(package, arguments.model.threads);
+  if (!device)
+    return fail(device.message());
+  Result<std::vector<HostTensor>> inputs = makeRandomInputs(package, 0);
+  if (!inputs)
+    return fail(inputs.message());
+  Result<Instance> instance =
+      Instance::create(std::move(package), **device, std::move(*inputs));
   if (!instance)
     return fail(instance.message());
   Result<PerfReport> report = measureModel(arguments, *instance);
   if (!report)
     return fail(report.message());
-  return printReport(arguments, *report);
-}
-
-static int runOnDevice(const PerfArguments &arguments, Package package) {
-  if (arguments.compileReport)
-    return fail("--compile-report is of the host's kernels; 'graph-opt compile "
-                "--kernel-report' tells of a GPU's");
-  Result<GpuPerf> perf = GpuPerf::create(std::move(package));
-  if (!perf)
-    return fail(perf.message());
-  Result<PerfReport> report =
-      perf->measure(getMeasureOptions(arguments.iterations), kMaxLayerRuns);
-  if (!report)
-    return fail(report.message());
-  report->model = arguments.model.model;
   int status = printReport(arguments, *report);
-  if (perf->isEmulated())
+  if (!(*device)->hasTimes())
     remark("the emulated device has no times: those above say nothing of a "
            "GPU");
   return status;
@@ -175,8 +168,10 @@ int runPerf(const PerfArguments &arguments) {
   Result<Package> package = loadPackage(arguments.model);
   if (!package)
     return fail(package.message());
-  return package->isForGpu() ? runOnDevice(arguments, std::move(*package))
-                             : runOnHost(arguments, std::move(*package));
+  if (arguments.compileReport && package->isForGpu())
+    return fail("--compile-report is of the host's kernels; 'graph-opt compile "
+                "--kernel-report' tells of a GPU's");
+  return perfPackage(arguments, std::move(*package));
 }
 
 } // namespace tarpon

@@ -7,8 +7,8 @@
 
 #include "Commands.h"
 #include "Files/OutputFiles.h"
-#include "GpuRun.h"
 #include "Messages.h"
+#include "PackageRun.h"
 
 #include "tarpon/Autotune/Choice/Compile.h"
 #include "tarpon/Autotune/Choice/PackageTuning.h"
@@ -194,7 +194,7 @@ int runTunePackage(const TuneArguments &arguments) {
     if (Result<TuningFile> record = readTuningFile(arguments.tuningFile);
         !record)
       return fail(record.message());
-  Result<std::unique_ptr<Device>> device = openPackageDevice(*package);
+  Result<std::unique_ptr<Device>> device = openDevice(*package, /*threads=*/0);
   if (!device)
     return fail(device.message());
   Result<std::shared_ptr<const Target>> target =

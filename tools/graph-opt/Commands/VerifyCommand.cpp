@@ -10,11 +10,11 @@
 #include "Files/TestData.h"
 #include "Messages.h"
 #include "ModelInputs.h"
+#include "PackageRun.h"
 #include "Reports/Diagnostics.h"
 #include "Reports/Tolerance.h"
 
 #include "tarpon/Import/OnnxInputs.h"
-#include "tarpon/Runtime/Measure.h"
 
 #include "mlir/IR/MLIRContext.h"
 
@@ -36,22 +36,6 @@ static Result<Tensors> cloneAll(const Tensors &tensors) {
     copies.push_back(std::move(*copy));
   }
   return copies;
-}
-
-/// The outputs of one run; `package` stays as it is but for its kernels and
-/// constants.
-static Result<Tensors> runOnce(Package package, Tensors inputs,
-                               int64_t threads) {
-  Result<std::unique_ptr<Executor>> executor =
-      makeExecutor(std::move(package), threads);
-  if (!executor)
-    return executor.error();
-  Result<Instance> instance =
-      Instance::create(std::move(*executor), std::move(inputs));
-  if (!instance)
-    return instance.error();
-  instance->run();
-  return std::move(instance->outputs());
 }
 
 /// Compares all outputs. Returns the exit status, having said what is wrong.
@@ -106,12 +90,12 @@ static int verifyAgainstReference(const VerifyArguments &arguments) {
     return fail(copies.message());
 
   std::vector<TensorInfo> infos = package.outputs;
-  Result<Tensors> expected = runOnce(std::move(*outcome->reference),
-                                     std::move(*copies), model.threads);
+  Result<Tensors> expected = runPackage(std::move(*outcome->reference),
+                                        std::move(*copies), model.threads);
   if (!expected)
     return fail(expected.message());
   Result<Tensors> got =
-      runOnce(std::move(package), std::move(*inputs), model.threads);
+      runPackage(std::move(package), std::move(*inputs), model.threads);
   if (!got)
     return fail(got.message());
   int status = compareOutputs(model.model, infos, *got, *expected, tolerance);
@@ -215,7 +199,7 @@ static int verifyDataSet(const VerifyArguments &arguments, Package package,
   Tolerance tolerance = getDataTolerance(arguments, package);
   std::vector<TensorInfo> infos = package.outputs;
   Result<Tensors> got =
-      runOnce(std::move(package), std::move(data.inputs), model.threads);
+      runPackage(std::move(package), std::move(data.inputs), model.threads);
   if (!got)
     return fail(got.message());
   int status =

@@ -38,12 +38,4 @@ Result<Package> loadPackage(const ModelArguments &arguments) {
   return package;
 }
 
-Result<std::unique_ptr<Executor>> makeExecutor(Package package,
-                                               int64_t threads) {
-  ExecutorOptions options;
-  options.threads = static_cast<int>(threads);
-  options.paddedBuffers = true;
-  return Executor::create(std::move(package), options);
-}
-
 } // namespace tarpon

@@ -11,7 +11,6 @@
 #include "Commands/Commands.h"
 
 #include "tarpon/Autotune/Choice/Compile.h"
-#include "tarpon/Runtime/Executor.h"
 
 namespace tarpon {
 
@@ -24,10 +23,6 @@ CompileOptions getCompileOptions(const ModelArguments &arguments);
 
 /// Reads a package, or compiles a model, measuring nothing.
 runtime::Result<runtime::Package> loadPackage(const ModelArguments &arguments);
-
-/// An executor for tensors that are padded.
-runtime::Result<std::unique_ptr<runtime::Executor>>
-makeExecutor(runtime::Package package, int64_t threads);
 
 } // namespace tarpon
 

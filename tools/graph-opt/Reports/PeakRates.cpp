@@ -9,6 +9,9 @@
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/Measure.h"
+#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Targets/Host/HostBackend.h"
+#include "tarpon/Targets/Host/LayeredKernelCache.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -47,10 +50,36 @@ StringRef getArithmeticName(Arithmetic arithmetic) {
   llvm_unreachable("unknown arithmetic");
 }
 
+/// GPUs compute in what the first operand is stored in.
+static Arithmetic getGpuArithmetic(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return Arithmetic::F16;
+  case DType::BF16:
+    return Arithmetic::BF16;
+  case DType::I8:
+  case DType::U8:
+    return Arithmetic::I8;
+  case DType::F32:
+  case DType::F64:
+  case DType::I16:
+  case DType::U16:
+  case DType::I32:
+  case DType::U32:
+  case DType::I64:
+  case DType::U64:
+  case DType::Bool:
+    return Arithmetic::F32;
+  }
+  llvm_unreachable("unknown dtype");
+}
+
 Arithmetic getArithmetic(const Problem &problem, const TargetInfo &target) {
   if (problem.operands.empty())
     return Arithmetic::F32;
   const TensorDesc &input = problem.operands.front();
+  if (target.gpu)
+    return getGpuArithmetic(input.dtype);
   if (input.quantized && target.hasVnni)
     return Arithmetic::I8;
   if (input.dtype == DType::BF16 && target.hasBf16)
@@ -257,6 +286,25 @@ measurePeakRates(KernelCompiler &compiler, const std::set<Arithmetic> &wanted) {
     return gbps.error();
   rates.gbps = *gbps;
   return rates;
+}
+
+/// Those of a GPU's description.
+static PeakRates listPeakRates(const GpuTarget &gpu) {
+  PeakRates rates;
+  rates.gflops = {{Arithmetic::F32, gpu.peakGflops(DType::F32)},
+                  {Arithmetic::F16, gpu.peakGflops(DType::F16)},
+                  {Arithmetic::BF16, gpu.peakGflops(DType::BF16)},
+                  {Arithmetic::I8, gpu.peakGflops(DType::I8)}};
+  rates.gbps = gpu.memoryGbps;
+  return rates;
+}
+
+runtime::Result<PeakRates> getPeakRates(const TargetInfo &target,
+                                        const std::set<Arithmetic> &wanted) {
+  if (target.gpu)
+    return listPeakRates(*target.gpu);
+  KernelCompiler compiler = makeHostCompiler(target, openKernelCache(target));
+  return measurePeakRates(compiler, wanted);
 }
 
 } // namespace tarpon

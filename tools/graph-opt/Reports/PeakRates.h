@@ -41,9 +41,14 @@ struct PeakRates {
 };
 
 /// Measures loops that only multiply and add in registers, and one that only
-/// reads memory, on the threads of the target.
+/// reads memory, on the threads of the host.
 runtime::Result<PeakRates> measurePeakRates(KernelCompiler &compiler,
                                             const std::set<Arithmetic> &wanted);
+
+/// The host's are measured. A GPU's are what its description says, of every
+/// arithmetic that it has.
+runtime::Result<PeakRates> getPeakRates(const TargetInfo &target,
+                                        const std::set<Arithmetic> &wanted);
 
 } // namespace tarpon
 

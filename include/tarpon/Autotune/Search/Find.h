@@ -21,6 +21,7 @@
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
 #include "tarpon/Autotune/Search/Search.h"
 #include "tarpon/Runtime/AlignedBuffer.h"
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Executor.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -178,7 +179,7 @@ private:
   Invoker *findInvoker(const FoundSolution &found,
                        llvm::ArrayRef<const void *> operands);
   void evictInvoker();
-  const runtime::Executor *getExecutor() const;
+  runtime::Result<runtime::Device *> getDevice();
 
   runtime::Status save(const FoundSolution &found, const std::string &path,
                        bool hasKernels) const;
@@ -192,6 +193,8 @@ private:
   std::unique_ptr<Journal> journal, system;
   std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
+  /// The host, whose threads all invokers share; made for the first one.
+  std::unique_ptr<runtime::Device> device;
   /// By key; several for several sets of constants.
   std::unordered_map<std::string, InvokerList> invokers;
   /// Of solutions that run without one of the caller's: as large as any needs.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A GPU kernel is a gpu.func in a gpu.module of its own. Its arguments are a
-// global pointer per buffer and an i32 per parameter (GpuExecutor.h has the
+// global pointer per buffer and an i32 per parameter (GpuLaunch.h has the
 // layout); a task is a workgroup, whose lanes do it together. What host solvers
 // emit with runs here as it is, as long as it spreads its work over the lanes
 // and needs no scratch. Indices that are divided are below 2^31: such divisions

@@ -9,7 +9,9 @@
 
 #include "HipLibrary.h"
 #include "Topology.h"
+#include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Sha256.h"
+#include "tarpon/Targets/GPU/GpuLaunch.h"
 
 #include <cstdlib>
 #include <map>
@@ -29,12 +31,6 @@ using runtime::Status;
 namespace {
 
 using LibraryPtr = std::shared_ptr<const Library>;
-
-/// Makes a device current for the calls of this thread.
-Status select(const Library &library, int index) {
-  return library.check(library.api().setDevice(index),
-                       "hipSetDevice of GPU " + std::to_string(index));
-}
 
 class Memory : public DeviceMemory {
 public:
@@ -84,14 +80,18 @@ public:
 
   const std::string &target() const override { return targetName; }
   const std::string &name() const override { return productName; }
+  Status checkPackage(const runtime::Package &package) const override {
+    return checkGpuPackage(package, targetName);
+  }
   Result<std::unique_ptr<DeviceMemory>> allocate(int64_t bytes) override;
+  Status fill(const DeviceMemory &memory, uint8_t value) override;
   Status copyIn(const DeviceMemory &to, int64_t offset,
                 std::span<const char> source) override;
   Status copyOut(std::span<char> to, const DeviceMemory &from,
                  int64_t offset) override;
-  Result<std::unique_ptr<DeviceKernel>>
-  loadKernel(std::span<const char> codeObject,
-             const std::string &symbol) override;
+  Result<std::vector<std::unique_ptr<DeviceKernel>>>
+  load(std::span<const char> code,
+       std::span<const std::string> symbols) override;
   Status launch(const DeviceKernel &kernel,
                 const DeviceLaunch &launch) override;
   Status synchronize() override;
@@ -103,6 +103,14 @@ public:
 private:
   Result<int> getAttribute(Attribute attribute, const std::string &what) const;
   Result<Module> loadModule(std::span<const char> codeObject);
+  /// Makes the device current for the calls of this thread, which may be
+  /// another one than before.
+  Status select() const {
+    ErrorCode code = api().setDevice(index);
+    return code == 0
+               ? runtime::success()
+               : check(code, "hipSetDevice of GPU " + std::to_string(index));
+  }
   Status check(ErrorCode code, const std::string &call) const {
     return library->check(code, call);
   }
@@ -134,7 +142,7 @@ Result<int> HipDevice::getAttribute(Attribute attribute,
 }
 
 Status HipDevice::open(const std::string &topology) {
-  if (Status status = select(*library, index); !status)
+  if (Status status = select(); !status)
     return status;
   Result<int> domain = getAttribute(kPciDomainId, "PCI domain");
   Result<int> bus = getAttribute(kPciBusId, "PCI bus");
@@ -164,7 +172,7 @@ Status HipDevice::open(const std::string &topology) {
 }
 
 HipDevice::~HipDevice() {
-  (void)select(*library, index);
+  (void)select();
   for (auto &[digest, module] : modules)
     (void)api().moduleUnload(module);
   for (Event event : {begin, end})
@@ -212,10 +220,11 @@ tarpon::openHipDevices(const HipOptions &options) {
 //===----------------------------------------------------------------------===//
 
 Result<std::unique_ptr<DeviceMemory>> HipDevice::allocate(int64_t bytes) {
-  if (Status status = select(*library, index); !status)
+  if (Status status = select(); !status)
     return status.error();
   void *pointer = nullptr;
-  if (Status status = check(api().malloc(&pointer, static_cast<size_t>(bytes)),
+  size_t padded = static_cast<size_t>(bytes + runtime::kBufferTailPadding);
+  if (Status status = check(api().malloc(&pointer, padded),
                             "hipMalloc of " + std::to_string(bytes) + " bytes");
       !status)
     return status.error();
@@ -233,8 +242,18 @@ static Status checkRange(const DeviceMemory &memory, int64_t offset,
                " of a buffer of " + std::to_string(memory.size())};
 }
 
+Status HipDevice::fill(const DeviceMemory &memory, uint8_t value) {
+  if (Status status = select(); !status)
+    return status;
+  return check(api().memsetAsync(memory.address(), value,
+                                 static_cast<size_t>(memory.size()), stream),
+               "hipMemsetAsync of " + std::to_string(memory.size()) + " bytes");
+}
+
 Status HipDevice::copyIn(const DeviceMemory &to, int64_t offset,
                          std::span<const char> source) {
+  if (Status status = select(); !status)
+    return status;
   if (Status status = checkRange(to, offset, source.size(), "to"); !status)
     return status;
   return check(api().memcpyAsync(static_cast<char *>(to.address()) + offset,
@@ -246,6 +265,8 @@ Status HipDevice::copyIn(const DeviceMemory &to, int64_t offset,
 
 Status HipDevice::copyOut(std::span<char> to, const DeviceMemory &from,
                           int64_t offset) {
+  if (Status status = select(); !status)
+    return status;
   if (Status status = checkRange(from, offset, to.size(), "from"); !status)
     return status;
   if (Status status =
@@ -281,45 +302,53 @@ Result<Module> HipDevice::loadModule(std::span<const char> codeObject) {
   return entry->second;
 }
 
-Result<std::unique_ptr<DeviceKernel>>
-HipDevice::loadKernel(std::span<const char> codeObject,
-                      const std::string &symbol) {
-  if (Status status = select(*library, index); !status)
+Result<std::vector<std::unique_ptr<DeviceKernel>>>
+HipDevice::load(std::span<const char> code,
+                std::span<const std::string> symbols) {
+  if (Status status = select(); !status)
     return status.error();
-  Result<Module> module = loadModule(codeObject);
+  Result<Module> module = loadModule(code);
   if (!module)
     return module.error();
-  Function function = nullptr;
-  if (Status status =
-          check(api().moduleGetFunction(&function, *module, symbol.c_str()),
-                "hipModuleGetFunction of '" + symbol + "'");
-      !status)
-    return status.error();
-  return std::unique_ptr<DeviceKernel>(new Kernel(function, symbol));
+  std::vector<std::unique_ptr<DeviceKernel>> kernels;
+  for (const std::string &symbol : symbols) {
+    Function function = nullptr;
+    if (Status status =
+            check(api().moduleGetFunction(&function, *module, symbol.c_str()),
+                  "hipModuleGetFunction of '" + symbol + "'");
+        !status)
+      return status.error();
+    kernels.push_back(std::make_unique<Kernel>(function, symbol));
+  }
+  return kernels;
 }
 
 Status HipDevice::launch(const DeviceKernel &kernel,
                          const DeviceLaunch &launch) {
+  if (Status status = select(); !status)
+    return status;
+  std::vector<char> arguments = packArguments(launch);
   // hip_runtime_api.h: HIP_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END.
-  size_t bytes = launch.arguments.size();
-  void *buffer = const_cast<char *>(launch.arguments.data());
-  void *extra[] = {reinterpret_cast<void *>(1), buffer,
+  size_t bytes = arguments.size();
+  void *extra[] = {reinterpret_cast<void *>(1), arguments.data(),
                    reinterpret_cast<void *>(2), &bytes,
                    reinterpret_cast<void *>(3)};
-  const auto &[x, y, z] = launch.grid;
-  ErrorCode code = api().moduleLaunchKernel(
-      static_cast<const Kernel &>(kernel).get(), x, y, z, launch.workgroup, 1,
-      1, /*sharedMemBytes=*/0, stream, nullptr, extra);
+  ErrorCode code =
+      api().moduleLaunchKernel(static_cast<const Kernel &>(kernel).get(),
+                               static_cast<unsigned>(launch.tasks), 1, 1,
+                               static_cast<unsigned>(launch.workgroup), 1, 1,
+                               /*sharedMemBytes=*/0, stream, nullptr, extra);
   if (code == 0)
     return runtime::success();
   return check(code, "hipModuleLaunchKernel of '" + kernel.symbol() + "' (" +
-                         std::to_string(x) + "x" + std::to_string(y) + "x" +
-                         std::to_string(z) + " workgroups of " +
+                         std::to_string(launch.tasks) + " workgroups of " +
                          std::to_string(launch.workgroup) + ", " +
                          std::to_string(bytes) + " bytes of arguments)");
 }
 
 Status HipDevice::synchronize() {
+  if (Status status = select(); !status)
+    return status;
   return check(api().streamSynchronize(stream), "hipStreamSynchronize");
 }
 
@@ -329,6 +358,8 @@ Status HipDevice::synchronize() {
 
 Result<std::unique_ptr<DeviceGraph>>
 HipDevice::capture(const std::function<Status()> &work) {
+  if (Status status = select(); !status)
+    return status.error();
   if (Status status =
           check(api().streamBeginCapture(stream, kCaptureThreadLocal),
                 "hipStreamBeginCapture");
@@ -355,12 +386,16 @@ HipDevice::capture(const std::function<Status()> &work) {
 }
 
 Status HipDevice::launch(const DeviceGraph &graph) {
+  if (Status status = select(); !status)
+    return status;
   return check(api().graphLaunch(
                    static_cast<const CapturedGraph &>(graph).get(), stream),
                "hipGraphLaunch");
 }
 
 Result<double> HipDevice::time(const std::function<Status()> &work) {
+  if (Status status = select(); !status)
+    return status.error();
   if (Status status = check(api().eventRecord(begin, stream), "hipEventRecord");
       !status)
     return status.error();

@@ -21,7 +21,6 @@
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/GPU/GpuExecutor.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -178,7 +177,7 @@ TEST_P(GpuModel, agreesWithTheHost) {
     gpuOut.push_back(tensor.data.data());
   auto host = runtime::Executor::create(std::move(*hostPackage), {});
   ASSERT_TRUE(host) << host.message();
-  (*host)->run(in, out);
+  ASSERT_TRUE((*host)->run(in, out));
 
   for (const char *chip : {"gfx942", "gfx1100"}) {
     SCOPED_TRACE(chip);
@@ -191,7 +190,7 @@ TEST_P(GpuModel, agreesWithTheHost) {
     auto package = compile(compiler);
     ASSERT_TRUE(package) << package.message();
     auto device = makeEmulatedDevice(*gpu);
-    auto executor = GpuExecutor::create(std::move(*package), *device);
+    auto executor = runtime::Executor::create(std::move(*package), *device);
     ASSERT_TRUE(executor) << executor.message();
     auto status = (*executor)->run(in, gpuOut);
     ASSERT_TRUE(status) << status.message();

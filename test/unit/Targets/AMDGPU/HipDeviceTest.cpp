@@ -7,6 +7,9 @@
 
 #include "tarpon/Targets/AMDGPU/HipDevice.h"
 
+#include "ToyDevice.h"
+#include "tarpon/Runtime/Executor.h"
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -108,16 +111,18 @@ TEST_F(HipDeviceTest, LaunchesAndTimes) {
   auto kernel = device->loadKernel(code, "conv");
   auto again = device->loadKernel(code, "pool");
   ASSERT_TRUE(kernel && again);
-  char arguments[20] = {};
-  runtime::DeviceLaunch launch{{7, 2, 1}, 256, arguments};
+  void *buffers[2] = {};
+  int64_t params[1] = {};
+  runtime::DeviceLaunch launch{buffers, params, /*tasks=*/7, /*workgroup=*/256};
   auto time = device->time([&] { return device->launch(**kernel, launch); });
   ASSERT_TRUE(time) << time.message();
   EXPECT_EQ(*time, 1.5);
   EXPECT_THAT(takeLog(),
               ElementsAre("hipSetDevice 0", "hipModuleLoadData",
                           "hipModuleGetFunction conv", "hipSetDevice 0",
-                          "hipModuleGetFunction pool", "hipEventRecord",
-                          "hipModuleLaunchKernel 7 2 1 256 1 1 0 20 bytes",
+                          "hipModuleGetFunction pool", "hipSetDevice 0",
+                          "hipEventRecord", "hipSetDevice 0",
+                          "hipModuleLaunchKernel 7 1 1 256 1 1 0 20 bytes",
                           "hipEventRecord", "hipEventSynchronize",
                           "hipEventElapsedTime"));
 }
@@ -130,24 +135,28 @@ TEST_F(HipDeviceTest, CapturesAGraph) {
   ASSERT_TRUE(kernel);
   takeLog();
   {
-    auto graph = device->capture(
-        [&] { return device->launch(**kernel, runtime::DeviceLaunch()); });
+    runtime::DeviceLaunch launch;
+    launch.workgroup = 64;
+    auto graph =
+        device->capture([&] { return device->launch(**kernel, launch); });
     ASSERT_TRUE(graph) << graph.message();
     ASSERT_TRUE(device->launch(**graph));
   }
   EXPECT_THAT(takeLog(),
-              ElementsAre("hipStreamBeginCapture 1",
+              ElementsAre("hipSetDevice 0", "hipStreamBeginCapture 1",
+                          "hipSetDevice 0",
                           "hipModuleLaunchKernel 1 1 1 64 1 1 0 0 bytes",
                           "hipStreamEndCapture", "hipGraphInstantiate",
-                          "hipGraphDestroy", "hipGraphLaunch",
+                          "hipGraphDestroy", "hipSetDevice 0", "hipGraphLaunch",
                           "hipGraphExecDestroy"));
   // A capture that fails ends nevertheless.
   auto failed = device->capture(
       [] { return runtime::Status(runtime::Error{"no such kernel"}); });
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.message(), "no such kernel");
-  EXPECT_THAT(takeLog(), ElementsAre("hipStreamBeginCapture 1",
-                                     "hipStreamEndCapture", "hipGraphDestroy"));
+  EXPECT_THAT(takeLog(),
+              ElementsAre("hipSetDevice 0", "hipStreamBeginCapture 1",
+                          "hipStreamEndCapture", "hipGraphDestroy"));
 }
 
 TEST_F(HipDeviceTest, ErrorsNameTheCall) {
@@ -159,11 +168,21 @@ TEST_F(HipDeviceTest, ErrorsNameTheCall) {
   setenv("FAKE_HIP_FAIL", "hipMalloc", 1);
   EXPECT_EQ(device->allocate(64).message(),
             "hipMalloc of 64 bytes has failed: out of memory (2)");
+  unsetenv("FAKE_HIP_FAIL");
+  auto memory = device->allocate(64);
+  ASSERT_TRUE(memory) << memory.message();
+  setenv("FAKE_HIP_FAIL", "hipMemsetAsync", 1);
+  EXPECT_EQ(device->fill(**memory, 0).message(),
+            "hipMemsetAsync of 64 bytes has failed: out of memory (2)");
+  setenv("FAKE_HIP_FAIL", "hipSetDevice", 1);
+  EXPECT_EQ(device->synchronize().message(),
+            "hipSetDevice of GPU 0 has failed: out of memory (2)");
   setenv("FAKE_HIP_FAIL", "hipModuleLaunchKernel", 1);
   runtime::DeviceLaunch launch;
-  launch.grid = {3, 1, 1};
+  launch.tasks = 3;
+  launch.workgroup = 64;
   EXPECT_EQ(device->launch(**kernel, launch).message(),
-            "hipModuleLaunchKernel of 'conv' (3x1x1 workgroups of 64, 0 bytes "
+            "hipModuleLaunchKernel of 'conv' (3 workgroups of 64, 0 bytes "
             "of arguments) has failed: out of memory (2)");
   setenv("FAKE_HIP_FAIL", "hipModuleLoadData", 1);
   std::vector<char> other(8);
@@ -178,6 +197,54 @@ TEST_F(HipDeviceTest, ErrorsNameTheCall) {
     EXPECT_THAT(devices.message(),
                 StartsWith("GPU 0: " + std::string(function)));
   }
+}
+
+/// Copies are asynchronous: who frees an input after a run that failed must not
+/// free what the GPU still reads.
+TEST_F(HipDeviceTest, ARunThatFailsWaitsForItsCopies) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  runtime::Package package = test::makeToyPackage();
+  auto executor = runtime::Executor::create(package, *device);
+  ASSERT_TRUE(executor) << executor.message();
+  std::vector<float> in(5), out(5);
+  const void *inputs[] = {in.data()};
+  void *outputs[] = {out.data()};
+  takeLog();
+  setenv("FAKE_HIP_FAIL", "hipGraphLaunch", 1);
+  auto status = (*executor)->run(inputs, outputs);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.message(), "hipGraphLaunch has failed: out of memory (2)");
+  EXPECT_THAT(takeLog(), ElementsAre("hipSetDevice 0", "hipMemcpyAsync 20 1",
+                                     "hipSetDevice 0", "hipGraphLaunch",
+                                     "hipSetDevice 0", "hipStreamSynchronize"));
+  // The first of two copies may have been queued.
+  setenv("FAKE_HIP_FAIL", "hipMemcpyAsync", 1);
+  EXPECT_FALSE((*executor)->run(inputs, outputs));
+  EXPECT_EQ(takeLog().back(), "hipStreamSynchronize");
+  setenv("FAKE_HIP_FAIL", "hipModuleLaunchKernel", 1);
+  std::vector<int64_t> nanoseconds;
+  EXPECT_FALSE((*executor)->runProfiled(inputs, outputs, nanoseconds));
+  EXPECT_EQ(takeLog().back(), "hipStreamSynchronize");
+}
+
+/// HIP has a current device per thread.
+TEST_F(HipDeviceTest, SelectsTheDeviceOfEachCall) {
+  setenv("FAKE_HIP_GPUS", "2", 1);
+  auto devices = openHipDevices(options);
+  ASSERT_TRUE(devices) << devices.message();
+  runtime::Device &second = *(*devices)[1];
+  auto memory = second.allocate(8);
+  ASSERT_TRUE(memory) << memory.message();
+  std::vector<char> bytes(8);
+  takeLog();
+  EXPECT_TRUE(second.fill(**memory, 0));
+  EXPECT_THAT(takeLog(), ElementsAre("hipSetDevice 1", "hipMemsetAsync 8"));
+  EXPECT_TRUE(second.copyIn(**memory, 0, bytes));
+  EXPECT_THAT(takeLog(), ElementsAre("hipSetDevice 1", "hipMemcpyAsync 8 1"));
+  EXPECT_TRUE(second.copyOut(bytes, **memory, 0));
+  EXPECT_THAT(takeLog(), ElementsAre("hipSetDevice 1", "hipMemcpyAsync 8 2",
+                                     "hipSetDevice 1", "hipStreamSynchronize"));
 }
 
 TEST_F(HipDeviceTest, GpuThatTheDriverDoesNotKnow) {

@@ -15,8 +15,8 @@
 #include "ToyDevice.h"
 #include "tarpon/Autotune/Choice/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
-#include "tarpon/Targets/GPU/GpuExecutor.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -181,7 +181,7 @@ protected:
   }
 
   std::vector<float> run(const runtime::Package &package) {
-    auto executor = GpuExecutor::create(package, device);
+    auto executor = runtime::Executor::create(package, device);
     EXPECT_TRUE(executor) << executor.message();
     std::vector<float> in(16), out(16);
     for (int i = 0; i < 16; ++i)

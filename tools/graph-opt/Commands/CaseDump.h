@@ -1,4 +1,4 @@
-//===- GpuCase.h - Launches for another emulator ----------------*- C++ -*-===//
+//===- CaseDump.h - Launches for another emulator ---------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,25 +12,26 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_GPUCASE_H
-#define TARPON_TOOLS_GRAPH_OPT_COMMANDS_GPUCASE_H
+#ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_CASEDUMP_H
+#define TARPON_TOOLS_GRAPH_OPT_COMMANDS_CASEDUMP_H
 
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/GpuTarget.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace tarpon {
 
 /// One solution, compiled both to code objects and for the emulated device.
-struct GpuCase {
+struct CaseSource {
   const Problem &problem;
   const GpuTarget &gpu;
   const runtime::Package &code, &ir;
-  const std::vector<runtime::HostTensor> &inputs;
+  std::span<const runtime::HostTensor> inputs;
   /// What the host's reference solver gives.
   const std::vector<runtime::HostTensor> &expected;
 };
@@ -39,8 +40,8 @@ struct GpuCase {
 /// is there. Each launch gets what those before it give on the emulated device.
 /// The number of launches.
 runtime::Result<int> dumpCases(const std::string &directory,
-                               const GpuCase &solution);
+                               const CaseSource &solution);
 
 } // namespace tarpon
 
-#endif // TARPON_TOOLS_GRAPH_OPT_COMMANDS_GPUCASE_H
+#endif // TARPON_TOOLS_GRAPH_OPT_COMMANDS_CASEDUMP_H

@@ -1,11 +1,11 @@
-//===- GpuCase.cpp - Launches for another emulator --------------*- C++ -*-===//
+//===- CaseDump.cpp - Launches for another emulator -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "GpuCase.h"
+#include "CaseDump.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/File.h"
@@ -45,7 +45,7 @@ using RegionKey = std::pair<BufferSpace, int64_t>;
 
 class CaseWriter {
 public:
-  CaseWriter(std::string directory, const GpuCase &solution)
+  CaseWriter(std::string directory, const CaseSource &solution)
       : directory(std::move(directory)), solution(solution),
         device(makeEmulatedDevice(solution.gpu)) {}
 
@@ -70,7 +70,7 @@ private:
   bool isLastWriter(const RegionKey &key, int number) const;
 
   std::string directory;
-  const GpuCase &solution;
+  const CaseSource &solution;
   std::unique_ptr<Device> device;
   std::vector<const Launch *> launches;
   std::map<RegionKey, Region> regions;
@@ -195,31 +195,22 @@ Status CaseWriter::emulate(const Launch &launch,
   if (!kernel)
     return kernel.error();
   std::map<RegionKey, std::unique_ptr<DeviceMemory>> memories;
-  std::vector<char> arguments;
-  auto append = [&](const auto &value) {
-    const char *bytes = reinterpret_cast<const char *>(&value);
-    arguments.insert(arguments.end(), bytes, bytes + sizeof(value));
-  };
+  std::vector<void *> buffers;
   for (const BufferRef &buffer : launch.buffers) {
     const std::vector<char> &bytes = regions[getKey(buffer)].bytes;
     std::unique_ptr<DeviceMemory> &memory = memories[getKey(buffer)];
     if (!memory) {
-      auto allocated = device->allocate(static_cast<int64_t>(bytes.size()) +
-                                        kBufferTailPadding);
+      auto allocated = device->allocate(static_cast<int64_t>(bytes.size()));
       if (!allocated)
         return allocated.error();
       memory = std::move(*allocated);
       if (Status status = device->copyIn(*memory, 0, bytes); !status)
         return status;
     }
-    append(memory->address());
+    buffers.push_back(memory->address());
   }
-  for (int64_t param : launch.params)
-    append(static_cast<uint32_t>(param));
-  if (Status status =
-          device->launch(**kernel, {{static_cast<uint32_t>(launch.tasks), 1, 1},
-                                    static_cast<uint32_t>(code.workgroup),
-                                    arguments});
+  if (Status status = device->launch(
+          **kernel, {buffers, launch.params, launch.tasks, code.workgroup});
       !status)
     return status;
   for (auto &[key, memory] : memories) {
@@ -402,7 +393,8 @@ Result<int> CaseWriter::write() {
   return number;
 }
 
-Result<int> dumpCases(const std::string &directory, const GpuCase &solution) {
+Result<int> dumpCases(const std::string &directory,
+                      const CaseSource &solution) {
   return CaseWriter(directory, solution).write();
 }
 

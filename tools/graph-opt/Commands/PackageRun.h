@@ -1,0 +1,40 @@
+//===- PackageRun.h - Packages on the devices of this machine ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_PACKAGERUN_H
+#define TARPON_TOOLS_GRAPH_OPT_COMMANDS_PACKAGERUN_H
+
+#include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Solver/TargetInfo.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <memory>
+#include <vector>
+
+namespace tarpon {
+
+/// What a package runs on here: the host on so many threads (0: one per core),
+/// the first GPU of its kind, or the emulated device if it is for that. An
+/// error says what this machine lacks.
+runtime::Result<std::unique_ptr<runtime::Device>>
+openDevice(const runtime::Package &package, int64_t threads);
+
+/// The description of an open device; `cpu` is for the host's.
+runtime::Result<TargetInfo> describeDevice(const runtime::Device &device,
+                                           llvm::StringRef cpu);
+
+/// The outputs of one run on the package's device.
+runtime::Result<std::vector<runtime::HostTensor>>
+runPackage(runtime::Package package, std::vector<runtime::HostTensor> inputs,
+           int64_t threads);
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPH_OPT_COMMANDS_PACKAGERUN_H
