@@ -14,6 +14,7 @@
 #include "tarpon/Autotune/Choice/Compile.h"
 #include "tarpon/Driver/ProblemLog.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -107,8 +108,14 @@ static void printSummary(const CompileOutcome &outcome) {
   os << formatv("elapsed: {0:F2} s\n", outcome.seconds);
 }
 
+/// Whether packages for a target are tuned where its chip is.
+static bool isTunedElsewhere(const std::string &name) {
+  runtime::Result<std::shared_ptr<const Target>> target = findTarget(name);
+  return target && !getChip((*target)->getInfo()).empty();
+}
+
 int runCompile(const CompileArguments &arguments) {
-  if (!arguments.candidates.empty() && arguments.target == "host")
+  if (!arguments.candidates.empty() && !isTunedElsewhere(arguments.target))
     return failUsage("--include-candidates is for packages that are tuned "
                      "elsewhere, expected a GPU as --target");
   CompileOptions options = makeOptions(arguments);

@@ -22,6 +22,7 @@
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -297,6 +298,17 @@ static DriverTarget makeTarget(const DriverArguments &arguments,
   return {std::move(info), std::move(compiler), hostCompiler.get()};
 }
 
+/// Why the driver cannot run on a target; "" if it can.
+static std::string explainTarget(const std::string &name) {
+  Result<std::shared_ptr<const Target>> target = findTarget(name);
+  if (!target)
+    return target.message();
+  if (name == "host" || (*target)->getInfo().gpu)
+    return "";
+  return "the driver runs on the host or a GPU, not on '" + name +
+         "' (--cpu narrows the host)";
+}
+
 int runDriver(const DriverArguments &arguments) {
   if (asksForHelp(arguments.words)) {
     llvm::outs() << "The flags of " << arguments.words.front()
@@ -304,6 +316,8 @@ int runDriver(const DriverArguments &arguments) {
                  << describeDriverFlags(arguments.words.front());
     return kSuccess;
   }
+  if (std::string reason = explainTarget(arguments.target); !reason.empty())
+    return failUsage(reason);
   Result<DriverLine> line = parseDriverLine(arguments.words);
   if (!line)
     return failUsage(line.message());
