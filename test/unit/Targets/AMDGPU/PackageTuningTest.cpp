@@ -63,7 +63,10 @@ TEST_F(PackageTuningTest, TheFastestRightOneWins) {
   EXPECT_EQ(problem.results[3].median, 1);
   EXPECT_EQ(tuning->search.rejected, 2);
   EXPECT_THAT(remarks, HasSubstr("wrong-v1 {} is not used for relu"));
-  EXPECT_THAT(remarks, HasSubstr("failed: no kernel broken"));
+  EXPECT_THAT(
+      remarks,
+      HasSubstr(
+          "failed: cannot run the package of model 'toy': no kernel broken"));
 }
 
 TEST_F(PackageTuningTest, WrongInTheEndIsWrong) {
@@ -204,7 +207,8 @@ TEST_F(PackageTuningTest, WithoutAnArbiterDisagreementIsNotRecorded) {
   EXPECT_THAT(getSolvers(tuning->package), ElementsAre("fast-v1", "fast-v1"));
   EXPECT_THAT(remarks, HasSubstr("gpu-naive-v1 {} for relu(1x4x2x2xf32)->"
                                  "1x4x2x2xf32 gives no results to compare "
-                                 "others with: no kernel gpu-naive"));
+                                 "others with: cannot run the package of model "
+                                 "'toy': no kernel gpu-naive"));
 }
 
 TEST_F(PackageTuningTest, WhatKillsRunsIsLeftOutForGood) {
@@ -319,7 +323,9 @@ TEST_F(PackageTuningTest, LayersThatAreNotTheirProblems) {
 TEST_F(PackageTuningTest, WhatThePackageWasCompiledWithHasToRun) {
   auto tuning = tune(makePackage({"broken", "fast"}));
   ASSERT_FALSE(tuning);
-  EXPECT_EQ(tuning.message(), "layer 'relu0': no kernel broken");
+  EXPECT_EQ(
+      tuning.message(),
+      "layer 'relu0': cannot run the package of model 'toy': no kernel broken");
 }
 
 TEST_F(PackageTuningTest, MixedUpLayersAreSeen) {
