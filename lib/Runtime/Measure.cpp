@@ -137,8 +137,8 @@ double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-Measurement summarize(std::vector<double> samplesMs) {
-  Measurement result;
+Timing summarize(std::vector<double> samplesMs) {
+  Timing result;
   result.medianMs = median(samplesMs);
   std::vector<double> deviations;
   deviations.reserve(samplesMs.size());
@@ -213,10 +213,10 @@ public:
            (hasEnough() || spentMs >= options.maxTimeMs || isDropped());
   }
 
-  Measurement finish() {
+  Timing finish() {
     bool dropped = !hasEnough() && isDropped();
     bool cutShort = !hasEnough() && !dropped;
-    Measurement result = summarize(std::move(samples));
+    Timing result = summarize(std::move(samples));
     result.cutShort = cutShort;
     result.isDropped = dropped;
     return result;
@@ -292,9 +292,8 @@ private:
 
 } // namespace
 
-std::vector<Measurement>
-measureInterleaved(std::span<const TimedRuns> candidates,
-                   const MeasureOptions &options) {
+std::vector<Timing> measureInterleaved(std::span<const TimedRuns> candidates,
+                                       const MeasureOptions &options) {
   std::vector<Sampler> samplers;
   for (const TimedRuns &candidate : candidates)
     samplers.emplace_back(candidate, options).warmUp();
@@ -307,13 +306,13 @@ measureInterleaved(std::span<const TimedRuns> candidates,
     for (Sampler &sampler : samplers)
       if (!sampler.isDone())
         sampler.sample();
-  std::vector<Measurement> results;
+  std::vector<Timing> results;
   for (Sampler &sampler : samplers)
     results.push_back(sampler.finish());
   return results;
 }
 
-std::vector<Measurement>
+std::vector<Timing>
 measureInterleaved(std::span<const std::span<Instance>> candidates,
                    const MeasureOptions &options) {
   std::vector<InstanceTimer> timers;
@@ -327,8 +326,7 @@ measureInterleaved(std::span<const std::span<Instance>> candidates,
   return measureInterleaved(timed, options);
 }
 
-Measurement measure(std::span<Instance> instances,
-                    const MeasureOptions &options) {
+Timing measure(std::span<Instance> instances, const MeasureOptions &options) {
   return std::move(measureInterleaved(std::span(&instances, 1), options)[0]);
 }
 

@@ -174,7 +174,7 @@ static void timeRuns(const EvaluationRequest &request,
   options.maxTimeMs = request.maxTimeMs;
   options.cutoffMs = request.cutoffMs;
   options.coldConstants = request.coldConstants;
-  Measurement measurement = measure(instances, options);
+  Timing measurement = measure(instances, options);
   answer.samplesMs = std::move(measurement.samplesMs);
   answer.medianMs = measurement.medianMs;
   answer.madMs = measurement.madMs;

@@ -51,7 +51,7 @@ static void printTime(Instance &instance, std::optional<int64_t> iterations) {
     options.minTimeMs = 0;
     options.maxTimeMs = std::numeric_limits<double>::infinity();
   }
-  Measurement time = measure({&instance, 1}, options);
+  Timing time = measure({&instance, 1}, options);
   int threads = instance.executor().device().threads();
   std::printf("time: median %.4f ms +- %.4f over %zu runs, %d %s\n",
               time.medianMs, time.madMs, time.samplesMs.size(), threads,

@@ -111,7 +111,7 @@ inline bool isHopeless(double fastestMs, int samples, double cutoffMs) {
 }
 
 /// What was measured.
-struct Measurement {
+struct Timing {
   std::vector<double> samplesMs;
   double medianMs = 0;
   /// The median of |sample - median|.
@@ -126,7 +126,7 @@ struct Measurement {
 double median(std::vector<double> values);
 
 /// A measurement with its statistics from these samples.
-Measurement summarize(std::vector<double> samplesMs);
+Timing summarize(std::vector<double> samplesMs);
 
 /// What can be timed, whatever it runs on.
 struct TimedRuns {
@@ -136,22 +136,20 @@ struct TimedRuns {
 };
 
 /// The same of each in turn, see below.
-std::vector<Measurement>
-measureInterleaved(std::span<const TimedRuns> candidates,
-                   const MeasureOptions &options);
+std::vector<Timing> measureInterleaved(std::span<const TimedRuns> candidates,
+                                       const MeasureOptions &options);
 
 /// Times single runs by the clock of the device, each on the next instance in
 /// turn. A sample of a model that takes microseconds is the mean over several
 /// of them. Once a run has failed, all take for ever; see Instance::failure of
 /// the first instance.
-Measurement measure(std::span<Instance> instances,
-                    const MeasureOptions &options);
+Timing measure(std::span<Instance> instances, const MeasureOptions &options);
 
 /// Times several candidates in turn, one sample of each per round, so that a
 /// drift of the machine meets all alike. Each span is one candidate's rotation.
 /// The options hold per candidate. Other candidates' threads may still spin
 /// when a run starts: give the executors no more threads than there are cores.
-std::vector<Measurement>
+std::vector<Timing>
 measureInterleaved(std::span<const std::span<Instance>> candidates,
                    const MeasureOptions &options);
 

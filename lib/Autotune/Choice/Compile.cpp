@@ -7,12 +7,13 @@
 
 #include "tarpon/Autotune/Choice/Compile.h"
 
-#include "HostStandIn.h"
-#include "ModelCompiler.h"
-#include "Replay.h"
+#include "Choice/ModelCompiler.h"
+#include "Choice/Replay.h"
+#include "Measure/PipelineMeasurer.h"
 #include "tarpon/Autotune/Choice/GlobalChoice.h"
 #include "tarpon/Autotune/Choice/PackageTuning.h"
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
+#include "tarpon/Autotune/Measure/MeasurerFactory.h"
 #include "tarpon/Autotune/Store/SystemStore.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
@@ -69,9 +70,9 @@ private:
   bool mayMeasure() const;
   Status makeKernelCompiler();
   Status checkRunsHere() const;
-  JournalContext getJournalContext() const;
-  Status makeStandIn();
-  Status calibrate(const std::string &fusion, const CalibrationInputs &inputs);
+  Result<std::unique_ptr<PipelineMeasurer>>
+  makePipelineMeasurer(const CalibrationInputs &inputs);
+  Status calibrate(CandidateRecord &record);
   Status replay();
   Status tune();
   Status compileQuickly();
@@ -89,14 +90,13 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::shared_ptr<const Target> target;
   std::unique_ptr<KernelCompiler> kernels;
+  std::unique_ptr<MeasurerFactory> measurers;
   /// `measured` is what a GPU has left where it was.
   std::unique_ptr<Journal> journal, measured, system;
   FindPolicy findPolicy;
   std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
   std::unique_ptr<ModelCompiler> model;
-  /// For targets whose kernels do not run in this machine's processes.
-  std::unique_ptr<HostStandIn> standIn;
   CompileOutcome outcome;
 };
 
@@ -172,34 +172,25 @@ Status Compilation::setUp() {
   Result<SearchOptions> search = resolveSearchOptions(options.search);
   if (!search)
     return search.error();
-  // Compiling a candidate takes longer than running it.
-  outcome.isModelled = !kernels->describeModel().empty();
-  if (outcome.isModelled && !search->iterations && !options.tuningTime)
-    search->iterations = countModelled(options.candidates);
+  measurers = makeMeasurerFactory(*kernels, options.evaluatorProgram);
+  outcome.compared = measurers->getVerb();
+  if (!search->iterations && !options.tuningTime)
+    search->iterations = measurers->getDefaultIterations(options.candidates);
   for (auto open : {&Compilation::openJournal, &Compilation::openMeasured,
                     &Compilation::openSystem})
     if (Status status = (this->*open)(); !status)
       return status;
-  tuner = std::make_unique<Tuner>(*kernels, *journal, progress,
-                                  options.evaluatorProgram);
+  tuner = std::make_unique<Tuner>(*kernels, *measurers, *journal, progress);
   tuner->setFindPolicy(findPolicy);
-  tuner->setModelled(outcome.isModelled);
   tuner->setSystemStore(system.get());
   tuner->setSearchOptions(*search);
   return openHeuristic();
 }
 
-JournalContext Compilation::getJournalContext() const {
-  const TargetInfo &target = kernels->getTarget();
-  return outcome.isModelled
-             ? JournalContext::forModel(target, kernels->describeModel())
-             : JournalContext::forTarget(target);
-}
-
 /// A damaged journal is set aside; a place where none can be is a fallback.
 Status Compilation::openJournal() {
   const TargetInfo &target = kernels->getTarget();
-  JournalContext journalContext = getJournalContext();
+  JournalContext journalContext = measurers->getJournalContext();
   std::string path = Journal::getDefaultPath(target);
   std::string folder = llvm::sys::path::parent_path(path).str();
   bool exists = fs::exists(path);
@@ -226,19 +217,18 @@ Status Compilation::openJournal() {
 /// What was measured of packages serves where one choice is compiled: it does
 /// not compare with what the model says of others.
 Status Compilation::openMeasured() {
-  if (!outcome.isModelled || !target->hasTimes())
-    return runtime::success();
-  Result<std::unique_ptr<Journal>> opened = openMeasuredJournal(*target);
+  Result<std::unique_ptr<Journal>> opened =
+      measurers->openDeviceJournal(*target);
   if (!opened)
     return fallBack(opened.message());
   measured = std::move(*opened);
   return measured ? reportIgnored(*measured) : runtime::success();
 }
 
-/// What nobody can write to can only be left out. What was measured elsewhere
-/// does not compare with what a model says.
+/// A damaged system store is left out: it cannot be written, so that it cannot
+/// be set aside.
 Status Compilation::openSystem() {
-  if (outcome.isModelled)
+  if (!measurers->usesSystemStore())
     return runtime::success();
   Result<std::unique_ptr<Journal>> opened =
       openSystemStore(kernels->getTarget());
@@ -273,7 +263,7 @@ Status Compilation::importModel() {
   ImportOptions importOptions;
   importOptions.batch = options.batch;
   importOptions.assumedInputs = options.assumedInputs;
-  // Where nothing names the model, hashing it would be for nobody.
+  // A package or a tuning file names the model by its hash.
   importOptions.digest =
       wantsTuning() || !options.replay.empty() || !options.output.empty();
   importOptions.threads = static_cast<int>(options.threads);
@@ -299,45 +289,42 @@ bool Compilation::wantsTuning() const {
          options.tuningTime.has_value();
 }
 
-/// Kernels that calibrate int8 are verified, which is worth keeping; those for
-/// a GPU take their ranges from the host's.
 bool Compilation::mayMeasure() const {
   return wantsTuning() || options.candidates > 0 ||
          getFindRule(findPolicy).mayMeasureOrStore() ||
-         (options.replay.empty() && !outcome.isModelled &&
+         (options.replay.empty() && measurers->verifiesWhenCalibrating() &&
           options.dtype.values.front() == "int8");
-}
-
-Status Compilation::makeStandIn() {
-  Result<std::unique_ptr<HostStandIn>> made = HostStandIn::create(
-      *module, options.cpu, progress, options.evaluatorProgram);
-  if (!made)
-    return made.error();
-  standIn = std::move(*made);
-  return runtime::success();
-}
-
-Status Compilation::calibrate(const std::string &fusion,
-                              const CalibrationInputs &inputs) {
-  if (!outcome.isModelled)
-    return model->calibrate(
-        fusion, inputs, [this](const Problem &problem, const std::string &) {
-          return tuner->getTrusted(problem);
-        });
-  if (Status status = makeStandIn(); !status)
-    return status;
-  Result<std::vector<TensorRange>> ranges =
-      standIn->measureRanges(fusion, inputs);
-  if (!ranges)
-    return ranges.error();
-  model->setRanges(fusion, std::move(*ranges));
-  return runtime::success();
 }
 
 static TuningFile::Calibration
 describeCalibration(const CalibrationInputs &inputs) {
   return {inputs.source, static_cast<int64_t>(inputs.samples.size()),
           inputs.digest};
+}
+
+Result<std::unique_ptr<PipelineMeasurer>>
+Compilation::makePipelineMeasurer(const CalibrationInputs &inputs) {
+  return measurers->createPipelineMeasurer({*module, *model, *tuner, progress,
+                                            inputs, options.evaluatorProgram,
+                                            options.cpu});
+}
+
+/// Measures the ranges of a single choice.
+Status Compilation::calibrate(CandidateRecord &record) {
+  Result<CalibrationInputs> inputs =
+      getCalibration(options.calibration, model->getInputs());
+  if (!inputs)
+    return inputs.error();
+  Result<std::unique_ptr<PipelineMeasurer>> measurer =
+      makePipelineMeasurer(*inputs);
+  if (!measurer)
+    return measurer.error();
+  const std::string &fusion = record.choice.fusion;
+  if (Status status = (*measurer)->calibrate(fusion); !status)
+    return status;
+  outcome.record.calibration = describeCalibration(*inputs);
+  record.ranges = model->getRanges(fusion);
+  return runtime::success();
 }
 
 Status Compilation::tune() {
@@ -349,15 +336,13 @@ Status Compilation::tune() {
       getCalibration(options.calibration, model->getInputs());
   if (!inputs)
     return inputs.error();
-  GlobalTuner global(*model, *tuner, *journal, progress, *inputs,
-                     options.evaluatorProgram);
+  Result<std::unique_ptr<PipelineMeasurer>> measurer =
+      makePipelineMeasurer(*inputs);
+  if (!measurer)
+    return measurer.error();
+  GlobalTuner global(*model, *tuner, *journal, progress, *inputs, **measurer);
   global.setMaxError(options.maxError);
   global.setDeadline(deadline);
-  if (outcome.isModelled) {
-    if (Status status = makeStandIn(); !status)
-      return status;
-    global.setStandIn(standIn.get());
-  }
   Result<GlobalResult> result = global.run(enumerateChoices(
       options.dtype.values, options.layout.values, options.fusion.values));
   if (!result)
@@ -424,16 +409,9 @@ Status Compilation::compileQuickly() {
   };
   CandidateRecord record;
   record.choice = choice;
-  if (choice.dtype == "int8") {
-    Result<CalibrationInputs> inputs =
-        getCalibration(options.calibration, model->getInputs());
-    if (!inputs)
-      return inputs.error();
-    if (Status status = calibrate(choice.fusion, *inputs); !status)
+  if (choice.dtype == "int8")
+    if (Status status = calibrate(record); !status)
       return status;
-    outcome.record.calibration = describeCalibration(*inputs);
-    record.ranges = model->getRanges(choice.fusion);
-  }
   Result<PreparedModel> prepared = model->prepare(choice);
   if (!prepared)
     return prepared.error();

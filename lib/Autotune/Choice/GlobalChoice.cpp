@@ -7,13 +7,11 @@
 
 #include "tarpon/Autotune/Choice/GlobalChoice.h"
 
-#include "HostStandIn.h"
-#include "ModelCompiler.h"
+#include "Choice/ModelCompiler.h"
+#include "Measure/PipelineMeasurer.h"
 #include "Search/TempDirectory.h"
 #include "Store/Digest.h"
 #include "tarpon/Autotune/Search/Policy.h"
-#include "tarpon/Runtime/Measure.h"
-#include "tarpon/Runtime/Npy.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,9 +23,6 @@
 
 using namespace tarpon;
 using runtime::Error;
-using runtime::EvaluationAnswer;
-using runtime::EvaluationOutcome;
-using runtime::EvaluationRequest;
 using runtime::Result;
 using runtime::Status;
 
@@ -74,10 +69,9 @@ struct GlobalTuner::Trial {
 
 GlobalTuner::GlobalTuner(ModelCompiler &model, Tuner &tuner, Journal &journal,
                          Progress &progress, const CalibrationInputs &inputs,
-                         std::string evaluatorProgram)
+                         PipelineMeasurer &measurer)
     : model(model), tuner(tuner), journal(journal), progress(progress),
-      inputs(inputs), evaluator(std::move(evaluatorProgram)),
-      maxError(policy::kDefaultMaxError) {}
+      inputs(inputs), measurer(measurer), maxError(policy::kDefaultMaxError) {}
 
 GlobalTuner::~GlobalTuner() = default;
 
@@ -93,8 +87,7 @@ Result<Solution> GlobalTuner::solve(const Problem &problem) {
   const TargetInfo &target = model.getKernelCompiler().getTarget();
   if (known == solutions.end() ||
       !checkApplicable(*known->second.solver, problem, target))
-    // Asking a model is cheap, and every layer needs a time.
-    return standIn ? tuner.tune(problem) : tuner.lookUp(problem);
+    return measurer.solve(problem);
   return known->second;
 }
 
@@ -171,43 +164,6 @@ Status GlobalTuner::compile(Trial &trial) {
   return status;
 }
 
-Status GlobalTuner::writeInputs() {
-  for (const auto &sample : inputs.samples) {
-    inputFiles.emplace_back();
-    for (const runtime::HostTensor &tensor : sample) {
-      std::string path =
-          directory->file("input-" + std::to_string(inputFiles.size()) + "-" +
-                          std::to_string(inputFiles.back().size()) + ".npy");
-      if (Status status = runtime::writeNpy(tensor, path); !status)
-        return status;
-      inputFiles.back().push_back(path);
-    }
-  }
-  return runtime::success();
-}
-
-/// What accuracy is measured against, all of it verified. Built when it is
-/// first needed, so that it has tuned kernels where fp32 is among the choices.
-Status GlobalTuner::ensureReference() {
-  if (!reference.empty())
-    return runtime::success();
-  Result<PreparedModel> prepared = model.prepare(kReferenceChoice);
-  if (!prepared)
-    return prepared.error();
-  Result<CompiledModel> compiled =
-      model.lower(std::move(*prepared),
-                  [this](const Problem &problem, const std::string &) {
-                    return tuner.getTrusted(problem);
-                  });
-  if (!compiled)
-    return compiled.error();
-  std::string path = directory->file("reference.tpn");
-  Status status = runtime::writePackage(compiled->package, path);
-  if (status)
-    reference = path;
-  return status;
-}
-
 //===----------------------------------------------------------------------===//
 // Measuring
 //===----------------------------------------------------------------------===//
@@ -240,130 +196,27 @@ void GlobalTuner::conclude(Trial &trial,
                            static_cast<int64_t>(measurement.samples.size())};
 }
 
-static MeasurementStatus toStatus(EvaluationOutcome outcome) {
-  switch (outcome) {
-  case EvaluationOutcome::Ok:
-    return MeasurementStatus::Ok;
-  case EvaluationOutcome::Crashed:
-    return MeasurementStatus::Crashed;
-  case EvaluationOutcome::TimedOut:
-    return MeasurementStatus::TimedOut;
-  case EvaluationOutcome::Failed:
-    return MeasurementStatus::Failed;
-  }
-  return MeasurementStatus::Failed;
-}
-
-static constexpr std::chrono::milliseconds getPipelineTimeLimit() {
-  return std::chrono::milliseconds(
-      static_cast<int64_t>(policy::kPipelineTimeLimitSeconds * 1000));
-}
-
-/// Adds the samples of an answer, or takes over why there are none. Whether all
-/// is well.
-static bool addAnswer(PipelineMeasurement &measurement,
-                      const EvaluationAnswer &answer) {
-  measurement.status = toStatus(answer.outcome);
-  measurement.detail = answer.error;
-  return answer.outcome == EvaluationOutcome::Ok;
-}
-
-static void addSamples(PipelineMeasurement &measurement,
-                       const EvaluationAnswer &answer) {
-  llvm::append_range(measurement.samples, answer.samplesMs);
-  runtime::Measurement summary = runtime::summarize(measurement.samples);
-  measurement.median = summary.medianMs;
-  measurement.mad = summary.madMs;
-}
-
-/// A time without samples, and the error on the host.
-Status GlobalTuner::modelPipeline(Trial &trial) {
-  progress.setPhase(trial.record.choice.name() + ": accuracy on the host");
-  PipelineMeasurement measurement = startMeasurement(trial);
-  Result<double> error = standIn->measureError(trial.record.choice, inputs);
-  if (error) {
-    measurement.status = MeasurementStatus::Ok;
-    measurement.accuracy = *error;
-  } else {
-    measurement.detail = "on the host: " + error.message();
-  }
-  for (const LayerRecord &layer : trial.record.layers) {
-    if (layer.timing) {
-      measurement.median += layer.timing->median;
-      continue;
-    }
-    // A choice is not faster for what nobody knows.
-    measurement.status = MeasurementStatus::Failed;
-    measurement.detail = "the model gave layer '" + layer.name + "' no time";
-  }
-  conclude(trial, measurement);
-  return journal.recordPipeline(measurement);
-}
-
-/// Accuracy on every sample, the worst of which counts; time on the first.
 Status GlobalTuner::measurePipeline(Trial &trial) {
   if (auto known = journal.getPipeline(trial.key)) {
     conclude(trial, *known);
     return runtime::success();
   }
-  if (standIn)
-    return modelPipeline(trial);
-  if (Status status = ensureReference(); !status)
-    return status;
-  progress.setPhase(trial.record.choice.name() + ": whole model");
   PipelineMeasurement measurement = startMeasurement(trial);
-  for (auto [index, files] : llvm::enumerate(inputFiles)) {
-    EvaluationRequest request;
-    request.package = trial.package;
-    request.reference = reference;
-    request.inputs = files;
-    request.threads =
-        static_cast<int>(model.getKernelCompiler().getTarget().threads);
-    request.minSamples = index == 0 ? policy::kPipelineSamples : 1;
-    request.minTimeMs = index == 0 ? policy::kPipelineMinMs : 0;
-    request.maxTimeMs = policy::kPipelineMaxMs;
-    Result<EvaluationAnswer> answer =
-        evaluator.evaluate(request, getPipelineTimeLimit());
-    if (!answer)
-      return answer.error();
-    if (!addAnswer(measurement, *answer))
-      break;
-    if (index == 0)
-      addSamples(measurement, *answer);
-    if (!answer->comparison || !std::isfinite(answer->comparison->relativeL2)) {
-      measurement.status = MeasurementStatus::Wrong;
-      measurement.detail = "an output has a NaN or an infinity";
-      break;
-    }
-    measurement.accuracy =
-        std::max(measurement.accuracy, answer->comparison->relativeL2);
-  }
+  if (Status status =
+          measurer.measure({trial.record, trial.package}, measurement);
+      !status)
+    return status;
   conclude(trial, measurement);
   return journal.recordPipeline(measurement);
 }
 
 /// One more round of a finalist.
 Status GlobalTuner::timeAgain(Trial &trial) {
-  progress.setPhase(trial.record.choice.name() + ": once more");
-  EvaluationRequest request;
-  request.package = trial.package;
-  request.inputs = inputFiles.front();
-  request.threads =
-      static_cast<int>(model.getKernelCompiler().getTarget().threads);
-  request.minSamples = policy::kPipelineSamples;
-  request.minTimeMs = policy::kPipelineMinMs;
-  request.maxTimeMs = policy::kPipelineMaxMs;
-  Result<EvaluationAnswer> answer =
-      evaluator.evaluate(request, getPipelineTimeLimit());
-  if (!answer)
-    return answer.error();
   PipelineMeasurement measurement = startMeasurement(trial);
-  // The first measurement was not interleaved with anything.
-  if (measurement.rounds == 0)
-    measurement.samples.clear();
-  ++measurement.rounds;
-  if (addAnswer(measurement, *answer))
-    addSamples(measurement, *answer);
+  if (Status status =
+          measurer.timeAgain({trial.record, trial.package}, measurement);
+      !status)
+    return status;
   conclude(trial, measurement);
   return journal.recordPipeline(measurement);
 }
@@ -397,20 +250,6 @@ Status GlobalTuner::tuneAndMeasure(Trial &trial, Deadline share) {
 }
 
 /// What goes wrong with this choice becomes its failure; an error ends the run.
-Status GlobalTuner::calibrate(const std::string &fusion) {
-  if (!standIn)
-    return model.calibrate(fusion, inputs,
-                           [this](const Problem &problem, const std::string &) {
-                             return tuner.getTrusted(problem);
-                           });
-  Result<std::vector<TensorRange>> ranges =
-      standIn->measureRanges(fusion, inputs);
-  if (!ranges)
-    return ranges.error();
-  model.setRanges(fusion, std::move(*ranges));
-  return runtime::success();
-}
-
 Status GlobalTuner::tryChoice(Trial &trial) {
   const GlobalChoice &choice = trial.record.choice;
   // Every choice that is left gets the same share of the time that is left.
@@ -418,7 +257,7 @@ Status GlobalTuner::tryChoice(Trial &trial) {
   Status calibrated = runtime::success();
   if (choice.dtype == "int8") {
     progress.setPhase(choice.name() + ": calibration");
-    calibrated = calibrate(choice.fusion);
+    calibrated = measurer.calibrate(choice.fusion);
     if (calibrated)
       trial.record.ranges = model.getRanges(choice.fusion);
   }
@@ -455,7 +294,7 @@ void GlobalTuner::dropLosers(std::vector<Trial> &trials) {
 }
 
 Status GlobalTuner::runFinal(std::vector<Trial> &trials) {
-  if (standIn)
+  if (!measurer.isNoisy())
     return runtime::success();
   std::vector<Trial *> ranked;
   for (Trial &trial : trials)
@@ -534,8 +373,6 @@ GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
   if (!created)
     return created.error();
   directory = std::move(*created);
-  if (Status status = writeInputs(); !status)
-    return status.error();
   expectWork(choices.size());
   std::vector<Trial> trials(choices.size());
   for (auto [index, trial] : llvm::enumerate(trials)) {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "HostStandIn.h"
+#include "Choice/HostStandIn.h"
 
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/Host/HostBackend.h"

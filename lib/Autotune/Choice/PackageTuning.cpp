@@ -7,7 +7,8 @@
 
 #include "tarpon/Autotune/Choice/PackageTuning.h"
 
-#include "Search/DeviceRace.h"
+#include "Measure/DeviceMeasurer.h"
+#include "Search/LayerRace.h"
 #include "Store/Digest.h"
 #include "Store/KnownRecords.h"
 #include "tarpon/Autotune/Search/Policy.h"
@@ -143,8 +144,8 @@ static const Measurement *findResult(const std::vector<Measurement> &results,
   return nullptr;
 }
 
-/// The emulator's times say nothing: the model's order stays, without those
-/// that are not right. Of what has no time in it nothing is expected.
+/// Where the device has no times, the model's order stays, without the
+/// candidates that are not right. One of which no time was expected goes last.
 static bool chooseModelled(Package &package, size_t index,
                            const std::vector<Measurement> &results) {
   Layer &layer = package.layers[index];
@@ -173,7 +174,9 @@ static bool chooseModelled(Package &package, size_t index,
 /// the best of its own. Whether it is another one than before.
 static bool chooseBest(Package &package, size_t index,
                        const std::vector<Measurement> &results) {
-  if (package.arch == runtime::kEmulatedArch)
+  bool areTimed = llvm::any_of(
+      results, [](const Measurement &m) { return !m.samples.empty(); });
+  if (!areTimed)
     return chooseModelled(package, index, results);
   const Layer &layer = package.layers[index];
   std::optional<size_t> before = runtime::findChosen(layer);
@@ -266,15 +269,14 @@ static Status measureWhole(const Package &before, PackageTuning &tuning,
   else if (Status status = compareOutputs(before, *old, *tuned, progress);
            !status)
     return status;
-  // The time of the emulation says nothing.
-  if (before.arch == runtime::kEmulatedArch)
+  if (!DeviceMeasurer::hasTimes(before))
     return runtime::success();
   runtime::MeasureOptions options;
   options.minSamples = policy::kPipelineSamples;
   options.minTimeMs = policy::kPipelineMinMs;
   options.maxTimeMs = policy::kPipelineMaxMs;
   std::vector<std::span<Instance>> timed = {{&*old, 1}, {&*tuned, 1}};
-  std::vector<runtime::Measurement> measured =
+  std::vector<runtime::Timing> measured =
       runtime::measureInterleaved(timed, options);
   for (const Instance *model : {&*old, &*tuned})
     if (!model->failure())
@@ -289,7 +291,7 @@ static Status measureWhole(const Package &before, PackageTuning &tuning,
 //===----------------------------------------------------------------------===//
 
 static Status measureProblems(PackageTuning &tuning, runtime::Device &device,
-                              Progress &progress,
+                              Progress &progress, Journal &journal,
                               const PackageTuningOptions &options) {
   const Package &package = tuning.package;
   auto countCandidates = [&](const TunedProblem &problem) {
@@ -304,10 +306,10 @@ static Status measureProblems(PackageTuning &tuning, runtime::Device &device,
     progress.setPhase(layer.name + " (" + std::to_string(index + 1) + "/" +
                       std::to_string(tuning.problems.size()) + ")");
     ++tuning.search.problems;
-    DeviceRace race({package, device, progress, options.journal, options.again,
-                     options.deadline, tuning.search},
-                    layer);
-    Result<std::vector<Measurement>> results = race.run();
+    Result<std::vector<Measurement>> results =
+        raceLayer({package, device, progress, journal, options.again,
+                   options.deadline, tuning.search},
+                  layer);
     if (!results)
       return results.error();
     problem.results = std::move(*results);
@@ -323,7 +325,12 @@ Result<PackageTuning> tarpon::tunePackage(Package package,
   tuning.package = std::move(package);
   tuning.problems = collectProblems(tuning.package);
   progress.setDeadline(options.deadline);
-  if (Status status = measureProblems(tuning, device, progress, options);
+  std::unique_ptr<Journal> temporary;
+  if (!options.journal)
+    temporary = Journal::openInMemory(JournalContext());
+  Journal &journal = options.journal ? *options.journal : *temporary;
+  if (Status status =
+          measureProblems(tuning, device, progress, journal, options);
       !status)
     return status.error();
   progress.setPhase("the whole model");
@@ -400,7 +407,7 @@ Status tarpon::updateRecord(TuningFile &file, const PackageTuning &tuning,
         updateLayer(*record->second, layer, problem.results);
     }
   file.target = describeTarget(target);
-  const runtime::Measurement &whole = tuning.after;
+  const runtime::Timing &whole = tuning.after;
   if (!whole.samplesMs.empty())
     candidate->pipeline = {whole.medianMs, whole.madMs,
                            static_cast<int64_t>(whole.samplesMs.size())};

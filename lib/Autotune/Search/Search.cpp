@@ -7,7 +7,7 @@
 
 #include "tarpon/Autotune/Search/Search.h"
 
-#include "ProblemSearch.h"
+#include "Search/ProblemSearch.h"
 #include "Store/KnownRecords.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/ModuleFolder.h"
@@ -19,7 +19,6 @@
 #include <cstdlib>
 
 using namespace tarpon;
-using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
@@ -43,11 +42,16 @@ std::string tarpon::findEvaluatorProgram() {
 // The tuner
 //===----------------------------------------------------------------------===//
 
-Tuner::Tuner(KernelCompiler &compiler, Journal &journal, Progress &progress,
-             std::string evaluatorProgram)
+Tuner::Tuner(KernelCompiler &compiler, MeasurerFactory &measurers,
+             Journal &journal, Progress &progress)
     : compiler(compiler), journal(journal), progress(progress),
-      evaluator(std::move(evaluatorProgram)),
-      related(std::make_unique<RelatedProblems>()) {}
+      measurers(measurers), related(std::make_unique<RelatedProblems>()) {}
+
+Tuner::Tuner(KernelCompiler &compiler, Journal &journal, Progress &progress,
+             const std::string &evaluatorProgram)
+    : compiler(compiler), journal(journal), progress(progress),
+      ownMeasurers(makeMeasurerFactory(compiler, evaluatorProgram)),
+      measurers(*ownMeasurers), related(std::make_unique<RelatedProblems>()) {}
 
 Tuner::~Tuner() = default;
 
@@ -132,15 +136,15 @@ Solution Tuner::getTrusted(const Problem &problem) {
   };
   std::vector<Solution> right = getRight();
   // The reference does where the verification cannot be had, only slower.
-  if (right.empty() && problem.flops() >= policy::kSlowReferenceFlops &&
-      openDirectory()) {
-    SearchScope scope;
-    scope.known = getKnown(problem).getRows();
-    ProblemSearch search(makeContext(Deadline::never()), problem,
-                         std::move(scope));
-    if (search.verifyDefault())
-      right = getRight();
-  }
+  if (right.empty() && problem.flops() >= policy::kSlowReferenceFlops)
+    if (auto measurer = measurers.create(problem)) {
+      SearchScope scope;
+      scope.known = getKnown(problem).getRows();
+      ProblemSearch search(makeContext(**measurer, Deadline::never()), problem,
+                           std::move(scope));
+      if (search.verifyDefault())
+        right = getRight();
+    }
   return right.empty() ? makeReferenceSolution(problem, target)
                        : std::move(right.front());
 }
@@ -149,27 +153,18 @@ Solution Tuner::getTrusted(const Problem &problem) {
 // Measuring
 //===----------------------------------------------------------------------===//
 
-Status Tuner::openDirectory() {
-  if (directory)
-    return runtime::success();
-  Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
-  if (!created)
-    return created.error();
-  directory = std::move(*created);
-  return runtime::success();
-}
-
-SearchContext Tuner::makeContext(Deadline until) {
-  return {compiler, journal,    progress,      evaluator, *directory,
-          until,    statistics, searchOptions, *related,  compiled,
-          system,   ranker,     isModelled};
+SearchContext Tuner::makeContext(Measurer &measurer, Deadline until) {
+  return {compiler.getTarget(), measurer, journal,  progress, until, statistics,
+          searchOptions,        *related, compiled, system,   ranker};
 }
 
 Status Tuner::search(const Problem &problem, SearchScope scope) {
-  if (Status status = openDirectory(); !status)
-    return status;
+  Result<std::unique_ptr<Measurer>> measurer = measurers.create(problem);
+  if (!measurer)
+    return measurer.error();
   bool allConfigs = scope.allConfigs;
-  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
+  ProblemSearch search(makeContext(**measurer, deadline), problem,
+                       std::move(scope));
   if (Status status = search.run(); !status)
     return status;
   if (!search.isFinished())
@@ -181,10 +176,12 @@ Status Tuner::search(const Problem &problem, SearchScope scope) {
 /// What was known goes when all is measured, not before: a run that is killed
 /// loses nothing.
 Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
-  if (Status status = openDirectory(); !status)
-    return status;
+  Result<std::unique_ptr<Measurer>> measurer = measurers.create(problem);
+  if (!measurer)
+    return measurer.error();
   int64_t lastRow = journal.getLastRow();
-  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
+  ProblemSearch search(makeContext(**measurer, deadline), problem,
+                       std::move(scope));
   if (Status status = search.run(); !status)
     return status;
   if (search.wasCut())
@@ -202,8 +199,9 @@ Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
 Status Tuner::verify(const Problem &problem, const SolutionLimits &limits) {
   if (deadline.isOver())
     return runtime::success();
-  if (Status status = openDirectory(); !status)
-    return status;
+  Result<std::unique_ptr<Measurer>> measurer = measurers.create(problem);
+  if (!measurer)
+    return measurer.error();
   KnownRecords shipped(problem.key(), *system, nullptr);
   std::vector<Solution> right =
       shipped.getRight(problem, compiler.getTarget(), limits);
@@ -211,7 +209,8 @@ Status Tuner::verify(const Problem &problem, const SolutionLimits &limits) {
   SearchScope scope;
   scope.limits = limits;
   scope.only = recorded.key;
-  ProblemSearch search(makeContext(deadline), problem, std::move(scope));
+  ProblemSearch search(makeContext(**measurer, deadline), problem,
+                       std::move(scope));
   if (Status status = search.verifyDefault(); !status)
     return status;
   std::optional<Measurement> measured = search.getFirstResult();
@@ -282,9 +281,8 @@ Result<Solution> Tuner::find(const Problem &problem,
       return status.error();
   }
   Solution best = lookUp(problem, limits);
-  // The reference that verifies others runs on the host alone.
-  if (isModelled && best.solver == &getReferenceSolver())
-    return Error{"no solver's kernels for " + problem.key() +
-                 " can be compiled for " + compiler.getTarget().name()};
+  if (best.solver == &getReferenceSolver())
+    if (Status status = measurers.checkReference(problem); !status)
+      return status.error();
   return best;
 }

@@ -96,7 +96,6 @@ protected:
                             std::make_unique<FakeBackend>(broken, asked));
     // Nobody may be asked to run anything.
     Tuner tuner(compiler, journal, progress, "/nowhere/evaluator");
-    tuner.setModelled(true);
     SearchOptions options;
     options.method = SearchMethodKind::Exhaustive;
     options.iterations = iterations;

@@ -29,7 +29,7 @@ TEST(MeasureTest, Statistics) {
   EXPECT_EQ(median({5}), 5);
   EXPECT_EQ(median({9, 1, 5}), 5);
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
-  Measurement result = summarize({1, 2, 3, 4, 100});
+  Timing result = summarize({1, 2, 3, 4, 100});
   EXPECT_EQ(result.medianMs, 3);
   EXPECT_EQ(result.madMs, 1);
   EXPECT_EQ(result.samplesMs.size(), 5u);
@@ -41,7 +41,7 @@ TEST(MeasureTest, TakesTheSamplesAndTheTimeItWasAskedFor) {
   MeasureOptions options;
   options.minSamples = 25;
   options.minTimeMs = 0;
-  Measurement result = measure(instances, options);
+  Timing result = measure(instances, options);
   EXPECT_EQ(result.samplesMs.size(), 25u);
   EXPECT_GT(result.medianMs, 0);
   EXPECT_FALSE(result.cutShort);
@@ -63,7 +63,7 @@ TEST(MeasureTest, ShortRunsGiveFewSamplesOfManyRuns) {
   MeasureOptions options;
   options.minSamples = 5;
   options.minTimeMs = 100;
-  Measurement result = measure(instances, options);
+  Timing result = measure(instances, options);
   EXPECT_GE(result.samplesMs.size(), 5u);
   EXPECT_LE(result.samplesMs.size(), 200u);
   EXPECT_FALSE(result.cutShort);
@@ -77,7 +77,7 @@ TEST(MeasureTest, StopsAtTheLimitWithAtLeastOneSample) {
   MeasureOptions options;
   options.minSamples = 1 << 30;
   options.maxTimeMs = 5;
-  Measurement result = measure(instances, options);
+  Timing result = measure(instances, options);
   EXPECT_TRUE(result.cutShort);
   EXPECT_FALSE(result.samplesMs.empty());
   options.maxTimeMs = 0;
@@ -118,7 +118,7 @@ TEST(MeasureTest, InterleavesCandidates) {
   MeasureOptions options;
   options.minSamples = 10;
   options.minTimeMs = 0;
-  std::vector<Measurement> results = measureInterleaved(candidates, options);
+  std::vector<Timing> results = measureInterleaved(candidates, options);
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(results[0].samplesMs.size(), 10u);
   EXPECT_EQ(results[1].samplesMs.size(), 10u);
@@ -133,7 +133,7 @@ TEST(MeasureTest, ColdConstantsAreTheSame) {
   options.coldConstants = true;
   options.minSamples = 7;
   options.minTimeMs = 0;
-  Measurement measurement = measure(instances, options);
+  Timing measurement = measure(instances, options);
   EXPECT_EQ(measurement.samplesMs.size(), 7u);
   EXPECT_GT(measurement.medianMs, 0);
   Instance &instance = instances.front();
@@ -156,7 +156,7 @@ TEST(MeasureTest, TimesWhateverItIsGiven) {
   options.minSamples = 2;
   options.minTimeMs = 0;
   options.minSampleMs = 1;
-  std::vector<Measurement> results = measureInterleaved(timed, options);
+  std::vector<Timing> results = measureInterleaved(timed, options);
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(results[0].samplesMs, (std::vector<double>{0.25, 0.25}));
   EXPECT_EQ(results[1].medianMs, 3);
@@ -210,12 +210,12 @@ TEST(RaceTest, SlowOnesAreDroppedEarly) {
   options.minTimeMs = 0;
   double median = measure(instances, options).medianMs;
   options.cutoffMs = median / 100;
-  Measurement dropped = measure(instances, options);
+  Timing dropped = measure(instances, options);
   EXPECT_LT(dropped.samplesMs.size(), 20u);
   EXPECT_TRUE(dropped.isDropped);
   EXPECT_FALSE(dropped.cutShort);
   options.cutoffMs = 2 * median;
-  Measurement kept = measure(instances, options);
+  Timing kept = measure(instances, options);
   EXPECT_EQ(kept.samplesMs.size(), 20u);
   EXPECT_FALSE(kept.isDropped);
 }

@@ -99,8 +99,8 @@ static void printSummary(const CompileOutcome &outcome) {
                 package.layers.size());
   os << formatv("solutions: {0} {1}, {2} reused, {3} rejected, {4} dropped "
                 "early\n",
-                search.measured, outcome.isModelled ? "modelled" : "measured",
-                search.reused, search.rejected, search.dropped);
+                search.measured, outcome.compared, search.reused,
+                search.rejected, search.dropped);
   if (runtime::hasCandidates(package))
     os << describeCandidates(package);
   os << formatv("kernels: {0} compiled, {1} from the cache\n",

@@ -44,7 +44,7 @@ struct PerfReport {
   std::string device;
   int64_t threads = 1;
   /// Of whole runs, without timers between the layers.
-  runtime::Measurement whole;
+  runtime::Timing whole;
   PeakRates peaks;
   std::vector<LayerReport> layers;
   /// With --compile-report.

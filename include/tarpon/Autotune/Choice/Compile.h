@@ -101,9 +101,9 @@ struct CompileOutcome {
   enum Mode { Quick, Tuned, Replayed } mode = Quick;
   /// What --replay-anyway has replaced.
   std::vector<std::string> replaced;
-  /// Whether solutions were compared by a model of the target, since nothing of
-  /// it runs here.
-  bool isModelled = false;
+  /// How solutions were compared: "measured", or "modelled" where nothing of
+  /// the target runs here.
+  std::string compared = "measured";
   SearchStatistics search;
   KernelCompiler::Statistics kernels;
   double seconds = 0;

@@ -6,13 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Tries every global choice of a model: tunes its problems (each once, however
-// many choices share it), then measures accuracy and time of the whole model in
-// the evaluator process. The fastest choice within the accuracy budget wins. A
-// choice that fails is recorded with the reason.
-//
-// Where the target cannot be run, the tuner models candidates instead; the time
-// of a choice is then the sum of its layers', and a stand-in runs it to measure
-// its accuracy.
+// many choices share it), then has accuracy and time of the whole model
+// measured. The fastest choice within the accuracy budget wins. A choice that
+// fails is recorded with the reason.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +26,8 @@
 
 namespace tarpon {
 
-class HostStandIn;
 class ModelCompiler;
+class PipelineMeasurer;
 class TempDirectory;
 
 /// The product of the lists, fp32 before all others, since they are measured
@@ -54,13 +50,11 @@ public:
   /// All must outlive the tuner.
   GlobalTuner(ModelCompiler &model, Tuner &tuner, Journal &journal,
               Progress &progress, const CalibrationInputs &inputs,
-              std::string evaluatorProgram = findEvaluatorProgram());
+              PipelineMeasurer &measurer);
   ~GlobalTuner();
 
   void setMaxError(double value) { maxError = value; }
   void setDeadline(Deadline value) { deadline = value; }
-  /// For a tuner that models. Must outlive this one.
-  void setStandIn(HostStandIn *value) { standIn = value; }
 
   /// An error if no choice can be used, or nothing can be measured at all.
   runtime::Result<GlobalResult> run(const std::vector<GlobalChoice> &choices);
@@ -75,11 +69,7 @@ private:
   runtime::Result<GlobalResult> pickWinner(std::vector<Trial> &trials);
   runtime::Status tuneProblems(Trial &trial, Deadline until);
   runtime::Status compile(Trial &trial);
-  runtime::Status writeInputs();
-  runtime::Status ensureReference();
   runtime::Status measurePipeline(Trial &trial);
-  runtime::Status modelPipeline(Trial &trial);
-  runtime::Status calibrate(const std::string &fusion);
   runtime::Status timeAgain(Trial &trial);
   runtime::Status runFinal(std::vector<Trial> &trials);
   runtime::Result<Solution> solve(const Problem &problem);
@@ -91,16 +81,12 @@ private:
   Journal &journal;
   Progress &progress;
   const CalibrationInputs &inputs;
-  runtime::EvaluatorProcess evaluator;
+  PipelineMeasurer &measurer;
   std::unique_ptr<TempDirectory> directory;
   double maxError;
   Deadline deadline = Deadline::never();
-  HostStandIn *standIn = nullptr;
   /// By problem key.
   std::map<std::string, Solution> solutions;
-  /// Per sample, the file of each input.
-  std::vector<std::vector<std::string>> inputFiles;
-  std::string reference;
   bool measuredAny = false;
   /// What the progress bar expects of each choice's problems.
   double problemSeconds = 0;

@@ -76,7 +76,7 @@ struct PackageTuning {
   /// Layers that are computed otherwise than before.
   int64_t changed = 0;
   /// The whole model. Without samples on the emulated device.
-  runtime::Measurement before, after;
+  runtime::Timing before, after;
 
   int64_t countLeft() const;
 };

@@ -5,25 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Candidates of one problem are compiled, then verified against the reference
-// solver and timed in the evaluator process, one after the other. Everything
-// goes through the journal: what it holds is not measured again, unless the
-// tuning policy says so. The numbers that this goes by are in Policy.h, what is
-// done when in FindPolicy.h.
+// Candidates of one problem are compiled, then verified and measured by the
+// target's measurer (Measurer.h), one after the other. Everything goes through
+// the journal: what it holds is not measured again, unless the tuning policy
+// says so. The numbers that this goes by are in Policy.h, what is done when in
+// FindPolicy.h.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TARPON_AUTOTUNE_SEARCH_SEARCH_H
 #define TARPON_AUTOTUNE_SEARCH_SEARCH_H
 
+#include "tarpon/Autotune/Measure/MeasurerFactory.h"
 #include "tarpon/Autotune/Search/Deadline.h"
 #include "tarpon/Autotune/Search/FindPolicy.h"
 #include "tarpon/Autotune/Search/Progress.h"
 #include "tarpon/Autotune/Search/SearchOptions.h"
+#include "tarpon/Autotune/Search/SearchStatistics.h"
 #include "tarpon/Autotune/Search/Solution.h"
 #include "tarpon/Autotune/Search/SolutionRanker.h"
 #include "tarpon/Autotune/Store/Journal.h"
-#include "tarpon/Runtime/Evaluator.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/KernelCompiler.h"
 
@@ -37,16 +38,8 @@ namespace tarpon {
 
 class KnownRecords;
 class RelatedProblems;
-class TempDirectory;
 struct SearchContext;
 struct SearchScope;
-
-/// What a search has done so far.
-struct SearchStatistics {
-  int64_t measured = 0, reused = 0, rejected = 0, problems = 0;
-  /// Of those that were measured: after a few samples, which were too slow.
-  int64_t dropped = 0;
-};
 
 /// $TARPON_EVALUATOR, else tarpon-evaluator beside this program.
 std::string findEvaluatorProgram();
@@ -59,9 +52,13 @@ struct FindRequest {
 
 class Tuner {
 public:
-  /// All must outlive the tuner. The evaluator is started when it is needed.
+  /// All must outlive the tuner.
+  Tuner(KernelCompiler &compiler, MeasurerFactory &measurers, Journal &journal,
+        Progress &progress);
+  /// Makes the measurers of the compiler's target itself. The evaluator is
+  /// started when it is needed.
   Tuner(KernelCompiler &compiler, Journal &journal, Progress &progress,
-        std::string evaluatorProgram = findEvaluatorProgram());
+        const std::string &evaluatorProgram = findEvaluatorProgram());
   ~Tuner();
 
   /// Problems whose turn comes later take what is known.
@@ -71,9 +68,6 @@ public:
   void setFindPolicy(FindPolicy value) { findPolicy = value; }
   /// How it searches; guided and without limits unless it is set.
   void setSearchOptions(const SearchOptions &value) { searchOptions = value; }
-  /// Nothing can be run here: candidates are compiled and ranked by the model
-  /// of the compiler's backend, and the journal is that of the model.
-  void setModelled(bool value) { isModelled = value; }
   /// What Tarpon came with, and who answers before expected fractions do; null
   /// for none. Both must outlive the tuner.
   void setSystemStore(const Journal *value) { system = value; }
@@ -82,8 +76,8 @@ public:
   /// Does what the table of FindPolicy.h says, then gives the fastest right
   /// solution. A candidate that is wrong, crashes or hangs is recorded and
   /// never returned. An error means that nothing can be measured at all: no
-  /// evaluator, no journal, no disk; or, where candidates are modelled, that
-  /// none of them can be compiled.
+  /// evaluator, no journal, no disk; or that no candidate can be compiled for a
+  /// target that has no reference solver.
   runtime::Result<Solution> find(const Problem &problem,
                                  const FindRequest &request = {});
 
@@ -111,8 +105,7 @@ public:
   const SearchStatistics &getStatistics() const { return statistics; }
 
 private:
-  runtime::Status openDirectory();
-  SearchContext makeContext(Deadline until);
+  SearchContext makeContext(Measurer &measurer, Deadline until);
   KnownRecords getKnown(const Problem &problem) const;
   std::vector<Solution> guess(const Problem &problem,
                               const SolutionLimits &limits) const;
@@ -127,8 +120,9 @@ private:
   KernelCompiler &compiler;
   Journal &journal;
   Progress &progress;
-  runtime::EvaluatorProcess evaluator;
-  std::unique_ptr<TempDirectory> directory;
+  /// Null if `measurers` is the caller's.
+  std::unique_ptr<MeasurerFactory> ownMeasurers;
+  MeasurerFactory &measurers;
   std::unique_ptr<RelatedProblems> related;
   /// The kernels that candidates were made of.
   std::set<std::string> compiled;
@@ -137,7 +131,6 @@ private:
   SearchOptions searchOptions;
   const Journal *system = nullptr;
   const SolutionRanker *ranker = nullptr;
-  bool isModelled = false;
   SearchStatistics statistics;
 };
 

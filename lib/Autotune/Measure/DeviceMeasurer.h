@@ -1,0 +1,103 @@
+//===- DeviceMeasurer.h - Measures a layer on a device ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_MEASURE_DEVICEMEASURER_H
+#define TARPON_LIB_AUTOTUNE_MEASURE_DEVICEMEASURER_H
+
+#include "tarpon/Autotune/Measure/Measurer.h"
+#include "tarpon/Autotune/Search/Progress.h"
+#include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Tensor.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// The candidates of a package's layer, on a device of this process. Results
+/// are compared with those of policy::kArbiter where the layer has it, else
+/// with those of the solution that the package was compiled with.
+class DeviceMeasurer final : public Measurer {
+public:
+  /// All must outlive the measurer. An error if the layer does not fit its
+  /// problem.
+  static runtime::Result<std::unique_ptr<DeviceMeasurer>>
+  create(const runtime::Package &package, const runtime::Layer &layer,
+         runtime::Device &device, Progress &progress);
+  ~DeviceMeasurer() override;
+
+  /// Whether the times of the package's device say anything: an emulated device
+  /// verifies candidates only.
+  static bool hasTimes(const runtime::Package &package);
+
+  /// One per candidate of the layer, in its order.
+  std::vector<Contender> makeContenders() const;
+  /// The candidates that others are compared with.
+  std::vector<size_t> getReferences() const;
+
+  runtime::Status prepare(llvm::ArrayRef<Contender> contenders) override;
+  runtime::Result<MeasureOutcome> measure(const Contender &contender,
+                                          const Effort &effort) override;
+  std::optional<MeasurementStatus> getInterruptedStatus() const override;
+  bool isNoisy() const override;
+  std::optional<std::string> describeDispute() const override;
+
+private:
+  using Tensors = std::vector<runtime::HostTensor>;
+  struct Rotation;
+
+  DeviceMeasurer(const runtime::Package &package, const runtime::Layer &layer,
+                 runtime::Device &device, Progress &progress);
+  runtime::Status describeLayer();
+  runtime::Status makeInputs();
+  runtime::Status runChosen();
+  runtime::Status runArbiter();
+  void adopt(Tensors outputs, std::string solver);
+  size_t findCandidate(const Contender &contender) const;
+  runtime::Status tryCandidate(size_t index, const Effort &effort,
+                               MeasureOutcome &outcome);
+  void verify(Tensors &outputs, MeasureOutcome &outcome) const;
+  runtime::Status checkDevice(const Contender &contender,
+                              const std::string &failure);
+  runtime::Result<Rotation *> getRotation(size_t index, MeasurementStage stage,
+                                          Tensors &outputs);
+  runtime::Result<std::unique_ptr<Rotation>> makeRotation(size_t index,
+                                                          Tensors &outputs);
+  runtime::Status run(runtime::Executor &executor, Tensors &outputs);
+  runtime::Result<Tensors> makeOutputTensors() const;
+
+  const runtime::Package &package;
+  const runtime::Layer &layer;
+  runtime::Device &device;
+  Progress &progress;
+  Problem problem;
+  std::vector<CandidateKey> keys;
+  std::vector<runtime::TensorInfo> inputInfos, outputInfos;
+  Tensors inputs, expected;
+  /// The solver whose results are expected; empty before there are any.
+  std::string referee;
+  /// What the package was compiled with.
+  size_t chosen = 0;
+  /// The candidate whose results are right by definition, if there is one.
+  std::optional<size_t> arbiter;
+  bool isDisputed = false;
+  /// Bytes over all instances of a candidate, so that the device's caches do
+  /// not hold them.
+  int64_t rotateBytes = 0;
+  /// Of the candidate that is raced, and of those in the final.
+  std::unique_ptr<Rotation> raced;
+  std::map<size_t, std::unique_ptr<Rotation>> finalists;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_MEASURE_DEVICEMEASURER_H

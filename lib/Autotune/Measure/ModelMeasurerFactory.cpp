@@ -1,0 +1,48 @@
+//===- ModelMeasurerFactory.cpp - Measurers of what is modelled -----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Measure/ModelMeasurerFactory.h"
+
+#include "Choice/PackageCandidates.h"
+#include "Measure/ModelMeasurer.h"
+#include "tarpon/Autotune/Choice/PackageTuning.h"
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+Result<std::unique_ptr<Measurer>>
+ModelMeasurerFactory::create(const Problem &problem) {
+  return std::unique_ptr<Measurer>(
+      std::make_unique<ModelMeasurer>(problem, compiler));
+}
+
+JournalContext ModelMeasurerFactory::getJournalContext() const {
+  return JournalContext::forModel(compiler.getTarget(),
+                                  compiler.describeModel());
+}
+
+Result<std::unique_ptr<Journal>>
+ModelMeasurerFactory::openDeviceJournal(const Target &target) const {
+  // Nothing is recorded of a device whose times say nothing.
+  if (!target.hasTimes())
+    return std::unique_ptr<Journal>();
+  return openMeasuredJournal(target);
+}
+
+/// Compiling a candidate takes longer than running it would.
+std::optional<int64_t>
+ModelMeasurerFactory::getDefaultIterations(size_t included) const {
+  return countModelled(included);
+}
+
+/// The reference solver's kernels run on the host alone.
+Status ModelMeasurerFactory::checkReference(const Problem &problem) const {
+  return Error{"no solver's kernels for " + problem.key() +
+               " can be compiled for " + compiler.getTarget().name()};
+}

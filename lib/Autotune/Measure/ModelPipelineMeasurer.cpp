@@ -1,0 +1,67 @@
+//===- ModelPipelineMeasurer.cpp - Whole models that do not run -----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Measure/ModelPipelineMeasurer.h"
+
+using namespace tarpon;
+using runtime::Result;
+using runtime::Status;
+
+Result<std::unique_ptr<ModelPipelineMeasurer>>
+ModelPipelineMeasurer::create(const PipelineContext &context) {
+  std::unique_ptr<ModelPipelineMeasurer> measurer(
+      new ModelPipelineMeasurer(context));
+  Result<std::unique_ptr<HostStandIn>> host = HostStandIn::create(
+      context.module, context.cpu, context.progress, context.evaluatorProgram);
+  if (!host)
+    return host.error();
+  measurer->host = std::move(*host);
+  return measurer;
+}
+
+Status ModelPipelineMeasurer::calibrate(const std::string &fusion) {
+  Result<std::vector<TensorRange>> ranges =
+      host->measureRanges(fusion, context.inputs);
+  if (!ranges)
+    return ranges.error();
+  context.model.setRanges(fusion, std::move(*ranges));
+  return runtime::success();
+}
+
+/// Asking the model is cheap, and every layer needs a time.
+Result<Solution> ModelPipelineMeasurer::solve(const Problem &problem) {
+  return context.tuner.tune(problem);
+}
+
+Status ModelPipelineMeasurer::measure(const CompiledChoice &choice,
+                                      PipelineMeasurement &measurement) {
+  context.progress.setPhase(choice.record.choice.name() +
+                            ": accuracy on the host");
+  Result<double> error =
+      host->measureError(choice.record.choice, context.inputs);
+  if (error) {
+    measurement.status = MeasurementStatus::Ok;
+    measurement.accuracy = *error;
+  } else {
+    measurement.detail = "on the host: " + error.message();
+  }
+  for (const LayerRecord &layer : choice.record.layers) {
+    if (layer.timing) {
+      measurement.median += layer.timing->median;
+      continue;
+    }
+    // A layer whose time is unknown must not make its choice look fast.
+    measurement.status = MeasurementStatus::Failed;
+    measurement.detail = "the model gave layer '" + layer.name + "' no time";
+  }
+  return runtime::success();
+}
+
+Status ModelPipelineMeasurer::timeAgain(const CompiledChoice &,
+                                        PipelineMeasurement &) {
+  return runtime::success();
+}

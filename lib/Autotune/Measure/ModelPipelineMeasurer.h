@@ -1,0 +1,41 @@
+//===- ModelPipelineMeasurer.h - Whole models that do not run ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_MEASURE_MODELPIPELINEMEASURER_H
+#define TARPON_LIB_AUTOTUNE_MEASURE_MODELPIPELINEMEASURER_H
+
+#include "Choice/HostStandIn.h"
+#include "Measure/PipelineMeasurer.h"
+
+#include <memory>
+
+namespace tarpon {
+
+/// The time is the sum of what a model expects of the layers; accuracy and
+/// ranges are those of the same choice on the host.
+class ModelPipelineMeasurer final : public PipelineMeasurer {
+public:
+  static runtime::Result<std::unique_ptr<ModelPipelineMeasurer>>
+  create(const PipelineContext &context);
+
+  runtime::Status calibrate(const std::string &fusion) override;
+  runtime::Result<Solution> solve(const Problem &problem) override;
+  runtime::Status measure(const CompiledChoice &choice,
+                          PipelineMeasurement &measurement) override;
+  runtime::Status timeAgain(const CompiledChoice &choice,
+                            PipelineMeasurement &measurement) override;
+  bool isNoisy() const override { return false; }
+
+private:
+  using PipelineMeasurer::PipelineMeasurer;
+
+  std::unique_ptr<HostStandIn> host;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_MEASURE_MODELPIPELINEMEASURER_H

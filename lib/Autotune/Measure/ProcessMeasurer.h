@@ -1,0 +1,53 @@
+//===- ProcessMeasurer.h - Measures in a process of its own -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_MEASURE_PROCESSMEASURER_H
+#define TARPON_LIB_AUTOTUNE_MEASURE_PROCESSMEASURER_H
+
+#include "Measure/CompilingMeasurer.h"
+#include "Search/TempDirectory.h"
+#include "tarpon/Runtime/Evaluator.h"
+
+#include <atomic>
+#include <chrono>
+
+namespace tarpon {
+
+/// Candidates are packages that the evaluator process runs, times, and compares
+/// with a package of the reference solver.
+class ProcessMeasurer final : public CompilingMeasurer {
+public:
+  /// All but the problem must outlive the measurer.
+  ProcessMeasurer(const Problem &problem, KernelCompiler &compiler,
+                  runtime::EvaluatorProcess &evaluator,
+                  const TempDirectory &directory);
+  /// Removes the packages it has written.
+  ~ProcessMeasurer() override;
+
+  runtime::Status prepare(llvm::ArrayRef<Contender> contenders) override;
+  size_t getBatchSize() const override;
+  runtime::Result<MeasureOutcome> measure(const Contender &contender,
+                                          const Effort &effort) override;
+  std::optional<MeasurementStatus> getInterruptedStatus() const override;
+
+private:
+  Built compile(const Contender &contender) override;
+  bool discard(const Built &built) override;
+  std::chrono::milliseconds getTimeLimit() const;
+  void judge(const runtime::EvaluationAnswer &answer,
+             MeasureOutcome &outcome) const;
+
+  runtime::EvaluatorProcess &evaluator;
+  const TempDirectory &directory;
+  /// The reference's package file, once it is written.
+  std::string reference;
+  std::atomic<int> packages = 0;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_MEASURE_PROCESSMEASURER_H

@@ -1,0 +1,35 @@
+//===- ProcessMeasurerFactory.h - Measurers of what runs here ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_MEASURE_PROCESSMEASURERFACTORY_H
+#define TARPON_LIB_AUTOTUNE_MEASURE_PROCESSMEASURERFACTORY_H
+
+#include "Search/TempDirectory.h"
+#include "tarpon/Autotune/Measure/MeasurerFactory.h"
+#include "tarpon/Runtime/Evaluator.h"
+
+namespace tarpon {
+
+/// The evaluator is started when it is needed, and serves all problems.
+class ProcessMeasurerFactory final : public MeasurerFactory {
+public:
+  ProcessMeasurerFactory(KernelCompiler &compiler,
+                         const std::string &evaluatorProgram);
+
+  runtime::Result<std::unique_ptr<Measurer>>
+  create(const Problem &problem) override;
+  runtime::Result<std::unique_ptr<PipelineMeasurer>>
+  createPipelineMeasurer(const PipelineContext &context) override;
+
+private:
+  runtime::EvaluatorProcess evaluator;
+  std::unique_ptr<TempDirectory> directory;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_MEASURE_PROCESSMEASURERFACTORY_H

@@ -1,0 +1,172 @@
+//===- ProcessPipelineMeasurer.cpp - Whole models that run here -----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Measure/ProcessPipelineMeasurer.h"
+
+#include "Measure/EvaluationStatus.h"
+#include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Runtime/Measure.h"
+#include "tarpon/Runtime/Npy.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+using namespace tarpon;
+using runtime::EvaluationAnswer;
+using runtime::EvaluationOutcome;
+using runtime::EvaluationRequest;
+using runtime::Result;
+using runtime::Status;
+
+ProcessPipelineMeasurer::ProcessPipelineMeasurer(const PipelineContext &context)
+    : PipelineMeasurer(context), evaluator(context.evaluatorProgram) {}
+
+/// The evaluator reads inputs from files.
+Status ProcessPipelineMeasurer::ensureInputs() {
+  if (directory)
+    return runtime::success();
+  Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
+  if (!created)
+    return created.error();
+  directory = std::move(*created);
+  for (const auto &sample : context.inputs.samples) {
+    inputFiles.emplace_back();
+    for (const runtime::HostTensor &tensor : sample) {
+      std::string path =
+          directory->file("input-" + std::to_string(inputFiles.size()) + "-" +
+                          std::to_string(inputFiles.back().size()) + ".npy");
+      if (Status status = runtime::writeNpy(tensor, path); !status)
+        return status;
+      inputFiles.back().push_back(path);
+    }
+  }
+  return runtime::success();
+}
+
+/// All of the reference's kernels are verified. It is built when it is first
+/// needed, so that it has tuned kernels where fp32 is among the choices.
+Status ProcessPipelineMeasurer::ensureReference() {
+  if (!reference.empty())
+    return runtime::success();
+  Result<PreparedModel> prepared = context.model.prepare(kReferenceChoice);
+  if (!prepared)
+    return prepared.error();
+  Result<CompiledModel> compiled =
+      context.model.lower(std::move(*prepared),
+                          [this](const Problem &problem, const std::string &) {
+                            return context.tuner.getTrusted(problem);
+                          });
+  if (!compiled)
+    return compiled.error();
+  std::string path = directory->file("reference.tpn");
+  Status status = runtime::writePackage(compiled->package, path);
+  if (status)
+    reference = path;
+  return status;
+}
+
+Status ProcessPipelineMeasurer::calibrate(const std::string &fusion) {
+  return context.model.calibrate(
+      fusion, context.inputs,
+      [this](const Problem &problem, const std::string &) {
+        return context.tuner.getTrusted(problem);
+      });
+}
+
+Result<Solution> ProcessPipelineMeasurer::solve(const Problem &problem) {
+  return context.tuner.lookUp(problem);
+}
+
+static constexpr std::chrono::milliseconds getTimeLimit() {
+  return std::chrono::milliseconds(
+      static_cast<int64_t>(policy::kPipelineTimeLimitSeconds * 1000));
+}
+
+/// Adds the samples of an answer, or takes over why there are none. Whether all
+/// is well.
+static bool addAnswer(PipelineMeasurement &measurement,
+                      const EvaluationAnswer &answer) {
+  measurement.status = toStatus(answer.outcome);
+  measurement.detail = answer.error;
+  return answer.outcome == EvaluationOutcome::Ok;
+}
+
+static void addSamples(PipelineMeasurement &measurement,
+                       const EvaluationAnswer &answer) {
+  llvm::append_range(measurement.samples, answer.samplesMs);
+  runtime::Timing summary = runtime::summarize(measurement.samples);
+  measurement.median = summary.medianMs;
+  measurement.mad = summary.madMs;
+}
+
+EvaluationRequest ProcessPipelineMeasurer::makeRequest(
+    const CompiledChoice &choice, const std::vector<std::string> &files) const {
+  EvaluationRequest request;
+  request.package = choice.package;
+  request.inputs = files;
+  request.threads =
+      static_cast<int>(context.model.getKernelCompiler().getTarget().threads);
+  request.minSamples = policy::kPipelineSamples;
+  request.minTimeMs = policy::kPipelineMinMs;
+  request.maxTimeMs = policy::kPipelineMaxMs;
+  return request;
+}
+
+/// Accuracy on every sample, the worst of which counts; time on the first.
+Status ProcessPipelineMeasurer::measure(const CompiledChoice &choice,
+                                        PipelineMeasurement &measurement) {
+  if (Status status = ensureInputs(); !status)
+    return status;
+  if (Status status = ensureReference(); !status)
+    return status;
+  context.progress.setPhase(choice.record.choice.name() + ": whole model");
+  for (auto [index, files] : llvm::enumerate(inputFiles)) {
+    EvaluationRequest request = makeRequest(choice, files);
+    request.reference = reference;
+    if (index > 0) {
+      request.minSamples = 1;
+      request.minTimeMs = 0;
+    }
+    Result<EvaluationAnswer> answer =
+        evaluator.evaluate(request, getTimeLimit());
+    if (!answer)
+      return answer.error();
+    if (!addAnswer(measurement, *answer))
+      break;
+    if (index == 0)
+      addSamples(measurement, *answer);
+    if (!answer->comparison || !std::isfinite(answer->comparison->relativeL2)) {
+      measurement.status = MeasurementStatus::Wrong;
+      measurement.detail = "an output has a NaN or an infinity";
+      break;
+    }
+    measurement.accuracy =
+        std::max(measurement.accuracy, answer->comparison->relativeL2);
+  }
+  return runtime::success();
+}
+
+Status ProcessPipelineMeasurer::timeAgain(const CompiledChoice &choice,
+                                          PipelineMeasurement &measurement) {
+  context.progress.setPhase(choice.record.choice.name() + ": once more");
+  if (Status status = ensureInputs(); !status)
+    return status;
+  Result<EvaluationAnswer> answer = evaluator.evaluate(
+      makeRequest(choice, inputFiles.front()), getTimeLimit());
+  if (!answer)
+    return answer.error();
+  // The first measurement was not interleaved with anything.
+  if (measurement.rounds == 0)
+    measurement.samples.clear();
+  ++measurement.rounds;
+  if (addAnswer(measurement, *answer))
+    addSamples(measurement, *answer);
+  return runtime::success();
+}

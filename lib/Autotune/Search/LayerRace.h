@@ -1,0 +1,43 @@
+//===- LayerRace.h - The race of a layer's candidates -----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_SEARCH_LAYERRACE_H
+#define TARPON_LIB_AUTOTUNE_SEARCH_LAYERRACE_H
+
+#include "tarpon/Autotune/Search/Deadline.h"
+#include "tarpon/Autotune/Search/Progress.h"
+#include "tarpon/Autotune/Search/SearchStatistics.h"
+#include "tarpon/Autotune/Store/Journal.h"
+#include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/Package.h"
+
+#include <vector>
+
+namespace tarpon {
+
+/// What the races of all layers of a package have in common. All must outlive
+/// them.
+struct LayerRaceContext {
+  const runtime::Package &package;
+  runtime::Device &device;
+  Progress &progress;
+  Journal &journal;
+  /// Whether to measure what the journal knows.
+  bool again;
+  Deadline deadline;
+  SearchStatistics &statistics;
+};
+
+/// Measures the candidates of a layer on the device: one result each, in the
+/// layer's order. Those that were left when the time was over have a result
+/// that is not ok.
+runtime::Result<std::vector<Measurement>>
+raceLayer(const LayerRaceContext &context, const runtime::Layer &layer);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_SEARCH_LAYERRACE_H

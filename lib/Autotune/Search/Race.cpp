@@ -1,0 +1,258 @@
+//===- Race.cpp - Which candidate of a problem is the fastest -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/Race.h"
+
+#include "tarpon/Autotune/Search/Policy.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+using namespace tarpon;
+using runtime::Result;
+using runtime::Status;
+
+Race::Race(RaceContext context, std::string problem)
+    : context(context), problem(std::move(problem)) {}
+
+bool Race::isOver() {
+  isCut |= context.deadline.isOver();
+  return isCut;
+}
+
+//===----------------------------------------------------------------------===//
+// One measurement
+//===----------------------------------------------------------------------===//
+
+Status Race::build(llvm::ArrayRef<size_t> batch) {
+  // Where nothing can be compared, compiling would be in vain.
+  if (Status status = context.measurer.prepare(contenders); !status)
+    return status;
+  std::vector<const Contender *> list;
+  for (size_t index : batch)
+    list.push_back(&contenders[index]);
+  context.measurer.buildBatch(list, context.deadline);
+  return runtime::success();
+}
+
+/// A candidate that cannot come into the final is dropped at this time. What
+/// the system store says was measured on another machine, and is no rival.
+double Race::getCutoff() const {
+  double best = 0;
+  for (const Contender &contender : contenders)
+    if (contender.isOk() && !contender.result->isSystem &&
+        contender.result->median > 0 &&
+        (best == 0 || contender.result->median < best))
+      best = contender.result->median;
+  return best * policy::kFinalistRatio;
+}
+
+Status Race::measure(size_t index) {
+  hasRaced = true;
+  return measure(contenders[index],
+                 {MeasurementStage::Race, policy::kRaceSamples,
+                  policy::kRaceMinMs, policy::kRaceMaxMs, getCutoff()});
+}
+
+Status Race::measure(Contender &contender, const Effort &effort) {
+  if (Status status = context.measurer.prepare(contenders); !status)
+    return status;
+  Measurement measurement;
+  measurement.key = contender.key;
+  measurement.stage = effort.stage;
+  measurement.workspaceBytes = contender.workspaceBytes;
+  if (Status built = context.measurer.build(contender); !built) {
+    measurement.detail = built.message();
+    return conclude(contender, std::move(measurement));
+  }
+  std::optional<MeasurementStatus> interruptedStatus =
+      context.measurer.getInterruptedStatus();
+  if (!interruptedStatus)
+    return measureBuilt(contender, effort, std::move(measurement));
+  int64_t interrupted =
+      context.journal.countInterrupted(contender.key, effort.stage);
+  if (interrupted >= policy::kMaxInterrupted) {
+    measurement.status = *interruptedStatus;
+    measurement.detail =
+        std::to_string(interrupted) + " runs ended while it was measured";
+    return conclude(contender, std::move(measurement));
+  }
+  if (Status status =
+          context.journal.recordStarted(contender.key, effort.stage);
+      !status)
+    return status;
+  return measureBuilt(contender, effort, std::move(measurement));
+}
+
+/// Samples of a final are added to those of its earlier rounds.
+static void takeTimes(const MeasureOutcome &outcome, const Contender &contender,
+                      Measurement &measurement) {
+  const runtime::Timing &timing = outcome.timing;
+  measurement.isDropped = timing.isDropped;
+  if (timing.samplesMs.empty()) {
+    measurement.median = timing.medianMs;
+    return;
+  }
+  if (measurement.stage == MeasurementStage::Final) {
+    measurement.rounds = contender.result->rounds + 1;
+    if (contender.result->stage == MeasurementStage::Final)
+      measurement.samples = contender.result->samples;
+  }
+  llvm::append_range(measurement.samples, timing.samplesMs);
+  runtime::Timing all = runtime::summarize(measurement.samples);
+  measurement.median = all.medianMs;
+  measurement.mad = all.madMs;
+}
+
+Status Race::measureBuilt(Contender &contender, const Effort &effort,
+                          Measurement measurement) {
+  Result<MeasureOutcome> outcome = context.measurer.measure(contender, effort);
+  if (!outcome)
+    return outcome.error();
+  measurement.status = outcome->status;
+  measurement.detail = std::move(outcome->detail);
+  measurement.maxError = outcome->maxError;
+  measurement.relativeL2 = outcome->relativeL2;
+  takeTimes(*outcome, contender, measurement);
+  Status recorded = conclude(contender, std::move(measurement));
+  return recorded ? outcome->afterwards : recorded;
+}
+
+static bool isVerdict(const Measurement &measurement) {
+  return measurement.status == MeasurementStatus::Ok ||
+         measurement.status == MeasurementStatus::Wrong;
+}
+
+Status Race::conclude(Contender &contender, Measurement measurement) {
+  ++context.statistics.measured;
+  if (measurement.status != MeasurementStatus::Ok)
+    rejected.push_back(measurement);
+  else if (measurement.isDropped)
+    ++context.statistics.dropped;
+  context.progress.advance(0);
+  contender.result = std::move(measurement);
+  if (isVerdict(*contender.result) && context.measurer.describeDispute())
+    return runtime::success();
+  return context.journal.record(*contender.result);
+}
+
+//===----------------------------------------------------------------------===//
+// The final
+//===----------------------------------------------------------------------===//
+
+std::vector<Contender *> Race::pickFinalists() {
+  std::vector<Contender *> ranked;
+  for (Contender &contender : contenders)
+    if (contender.isOk() && !contender.result->isDropped)
+      ranked.push_back(&contender);
+  llvm::stable_sort(ranked, [](const Contender *a, const Contender *b) {
+    return a->result->median < b->result->median;
+  });
+  size_t count = 0;
+  while (count < std::min(ranked.size(), policy::kMaxFinalists) &&
+         ranked[count]->result->median <=
+             policy::kFinalistRatio * ranked[0]->result->median)
+    ++count;
+  ranked.resize(count);
+  return ranked;
+}
+
+/// Finalists are chosen once, and again when others were measured since.
+std::vector<Contender *> Race::getFinalists() {
+  std::vector<Contender *> earlier;
+  for (Contender &contender : contenders)
+    if (contender.isOk() && contender.result->stage == MeasurementStage::Final)
+      earlier.push_back(&contender);
+  bool isDecided =
+      !earlier.empty() && !hasRaced && llvm::all_of(earlier, [](Contender *c) {
+        return c->result->rounds >= policy::kFinalRounds;
+      });
+  if (isDecided)
+    return {};
+  std::vector<Contender *> finalists = pickFinalists();
+  // A single finalist has won and need not be timed again, except where the
+  // result of an earlier final would be served in place of its own.
+  bool isAlone =
+      finalists.size() == 1 && (earlier.empty() || finalists == earlier);
+  return isAlone ? std::vector<Contender *>() : finalists;
+}
+
+Status Race::runFinal() {
+  if (!context.measurer.isNoisy())
+    return runtime::success();
+  constexpr Effort kEffort = {MeasurementStage::Final, policy::kRoundSamples,
+                              policy::kRoundMinMs, policy::kRoundMaxMs};
+  std::vector<Contender *> finalists = getFinalists();
+  for (int round = 0; round < policy::kFinalRounds; ++round)
+    for (Contender *contender : finalists) {
+      if (!contender->isOk() || contender->result->rounds > round)
+        continue;
+      if (isOver())
+        return runtime::success();
+      if (Status status = measure(*contender, kEffort); !status)
+        return status;
+    }
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+/// Where it shows late that candidates disagree, earlier verdicts are recorded
+/// already. A candidate that has crashed is not run again, whoever is right.
+Status Race::forgetDisputed() {
+  std::optional<std::string> dispute = context.measurer.describeDispute();
+  if (!dispute)
+    return runtime::success();
+  context.progress.remark("candidates for " + problem + " disagree, and " +
+                          *dispute);
+  std::vector<std::string> solvers;
+  for (const Contender &contender : contenders)
+    solvers.push_back(contender.key.solver);
+  if (Status status = context.journal.forgetSolvers(
+          problem, solvers, context.journal.getLastRow());
+      !status)
+    return status;
+  for (const Contender &contender : contenders)
+    if (contender.result &&
+        contender.result->status == MeasurementStatus::Crashed)
+      if (Status status = context.journal.record(*contender.result); !status)
+        return status;
+  return runtime::success();
+}
+
+/// A solver that is broken is so in many configs: one remark for all of them.
+void Race::reportRejected() {
+  context.statistics.rejected += static_cast<int64_t>(rejected.size());
+  std::set<std::pair<std::string, MeasurementStatus>> reported;
+  for (const Measurement &first : rejected) {
+    auto isAlike = [&](const Measurement &other) {
+      return other.key.solver == first.key.solver &&
+             other.status == first.status;
+    };
+    if (!reported.insert({first.key.solver, first.status}).second)
+      continue;
+    auto more = llvm::count_if(rejected, isAlike) - 1;
+    context.progress.remark(
+        first.key.solver + " {" + first.key.config + "}" +
+        (more ? " and " + std::to_string(more) + " more of its configs are"
+              : " is") +
+        " not used for " + problem + ": " + getStatusName(first.status).str() +
+        ": " + first.detail);
+  }
+  rejected.clear();
+}
+
+Status Race::finish() {
+  Status status = forgetDisputed();
+  reportRejected();
+  return status;
+}
