@@ -13,6 +13,7 @@
 
 #include "ToyTarget.h"
 
+#include "ToyDevice.h"
 #include "ToySolvers.h"
 
 #include "tarpon/Targets/Host/HostBackend.h"
@@ -39,6 +40,10 @@ public:
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
     return makeHostBackend(TargetInfo());
+  }
+  Result<std::unique_ptr<runtime::Device>>
+  openDevice(int64_t /*threads*/) const override {
+    return toy::makeDevice();
   }
   std::optional<TargetPeaks> getPeaks() const override {
     return TargetPeaks{[](runtime::DType) { return 2.0; }, /*gbps=*/1};

@@ -16,6 +16,8 @@
 #define TARPON_TARGETS_TARGET_H
 
 #include "tarpon/Runtime/DType.h"
+#include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Solver/TargetInfo.h"
 #include "tarpon/Targets/KernelBackend.h"
@@ -56,6 +58,12 @@ public:
 
   /// A new backend that compiles the solvers' kernels.
   virtual std::unique_ptr<KernelBackend> makeBackend() const = 0;
+
+  /// The device of this machine that runs the target's packages, with so many
+  /// threads (0: one per core) where it is the host. An error says what this
+  /// machine lacks.
+  virtual runtime::Result<std::unique_ptr<runtime::Device>>
+  openDevice(int64_t threads) const = 0;
 
   /// None where peaks are to be measured.
   virtual std::optional<TargetPeaks> getPeaks() const { return std::nullopt; }

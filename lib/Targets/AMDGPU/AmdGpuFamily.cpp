@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
+#include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
+#include "tarpon/Targets/AMDGPU/HipDevice.h"
 #include "tarpon/Targets/TargetRegistry.h"
 
 using namespace tarpon;
@@ -19,6 +21,20 @@ static TargetInfo makeInfo(const GpuTarget &gpu, GpuCodeForm form) {
   return info;
 }
 
+/// The first GPU of this chip, whatever its variant.
+static Result<std::unique_ptr<runtime::Device>>
+openFirstHipDevice(const GpuTarget &gpu) {
+  Result<std::vector<std::unique_ptr<runtime::Device>>> devices =
+      openHipDevices();
+  if (!devices)
+    return devices.error();
+  for (std::unique_ptr<runtime::Device> &device : *devices)
+    if (llvm::StringRef(device->target()).split(':').first == gpu.chip)
+      return std::move(device);
+  return Error{"the package is for " + gpu.name() + ", and this machine has " +
+               devices->front()->target()};
+}
+
 namespace {
 
 class AmdGpuTarget final : public Target {
@@ -28,6 +44,13 @@ public:
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
     return makeGpuBackend(*getInfo().gpu, form);
+  }
+
+  Result<std::unique_ptr<runtime::Device>>
+  openDevice(int64_t /*threads*/) const override {
+    if (form == GpuCodeForm::Ir)
+      return makeEmulatedDevice(*getInfo().gpu);
+    return openFirstHipDevice(*getInfo().gpu);
   }
 
   std::optional<TargetPeaks> getPeaks() const override {

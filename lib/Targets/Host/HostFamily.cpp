@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/Runtime/HostDevice.h"
 #include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
@@ -22,6 +23,13 @@ public:
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
     return makeHostBackend(getInfo());
+  }
+
+  Result<std::unique_ptr<runtime::Device>>
+  openDevice(int64_t threads) const override {
+    runtime::HostDeviceOptions options;
+    options.threads = static_cast<int>(threads);
+    return runtime::makeHostDevice(options);
   }
 };
 

@@ -39,6 +39,7 @@ namespace {
 
 /// What every task of a line is compiled and run with.
 struct DriverTarget {
+  std::shared_ptr<const Target> target;
   TargetInfo info;
   std::unique_ptr<KernelCompiler> compiler;
   /// The reference runs on the host.
@@ -154,7 +155,7 @@ Result<DriverSolution> DriverRun::choose(const Problem &problem) {
 Status DriverRun::printTimes(const DriverTask &task, double milliseconds) {
   const Problem &problem = task.problem;
   Arithmetic arithmetic = getArithmetic(problem, target.info);
-  Result<PeakRates> peaks = getPeakRates(target.info, {arithmetic});
+  Result<PeakRates> peaks = getPeakRates(*target.target, {arithmetic});
   if (!peaks)
     return peaks.error();
   double gflops = problem.flops() / milliseconds / 1e6,
@@ -277,25 +278,27 @@ static std::string findMisuse(const DriverArguments &arguments,
 }
 
 /// The target that the command line names; `hostCompiler` serves the host.
-static DriverTarget makeTarget(const DriverArguments &arguments,
-                               std::unique_ptr<KernelCompiler> &hostCompiler) {
-  if (arguments.target == "host") {
-    KernelCompiler *reference = hostCompiler.get();
-    TargetInfo info = reference->getTarget();
-    return {std::move(info), std::move(hostCompiler), reference};
-  }
-  // The command line has checked it.
-  GpuTarget gpu = *parseGpuTarget(arguments.target);
-  TargetInfo info = makeGpuTargetInfo(gpu);
-  bool isEmulated = arguments.device == "emulated" ||
-                    (arguments.device.empty() && !arguments.dumpCase.empty());
-  if (isEmulated)
-    info.arch = kEmulatedArch;
-  auto compiler = std::make_unique<KernelCompiler>(
-      info, /*cache=*/nullptr,
-      makeGpuBackend(gpu,
-                     isEmulated ? GpuCodeForm::Ir : GpuCodeForm::CodeObject));
-  return {std::move(info), std::move(compiler), hostCompiler.get()};
+static Result<DriverTarget>
+makeTarget(const DriverArguments &arguments,
+           std::unique_ptr<KernelCompiler> &hostCompiler) {
+  // Who takes cases from a GPU's kernels has no GPU.
+  bool isCase = arguments.device.empty() && !arguments.dumpCase.empty();
+  bool isHost = arguments.target == "host";
+  Result<std::shared_ptr<const Target>> target =
+      findTarget(arguments.target, {arguments.threads, arguments.cpu,
+                                    isHost   ? ""
+                                    : isCase ? "emulated"
+                                             : arguments.device});
+  if (!target)
+    return target.error();
+  KernelCompiler *reference = hostCompiler.get();
+  TargetInfo info = (*target)->getInfo();
+  if (isHost)
+    return DriverTarget{*target, std::move(info), std::move(hostCompiler),
+                        reference};
+  auto compiler = std::make_unique<KernelCompiler>(info, /*cache=*/nullptr,
+                                                   (*target)->makeBackend());
+  return DriverTarget{*target, std::move(info), std::move(compiler), reference};
 }
 
 /// Why the driver cannot run on a target; "" if it can.
@@ -326,14 +329,16 @@ int runDriver(const DriverArguments &arguments) {
     return fail(host.message());
   auto hostCompiler = std::make_unique<KernelCompiler>(
       *host, openKernelCache(*host), makeHostBackend(*host));
-  DriverTarget target = makeTarget(arguments, hostCompiler);
-  if (std::string misuse = findMisuse(arguments, *line, target.info);
+  Result<DriverTarget> target = makeTarget(arguments, hostCompiler);
+  if (!target)
+    return fail(target.message());
+  if (std::string misuse = findMisuse(arguments, *line, target->info);
       !misuse.empty())
     return failUsage(misuse);
-  if (line->search && target.info.gpu)
+  if (line->search && target->info.gpu)
     return fail("-s 1 measures all configs, which is not possible for " +
-                target.info.gpu->name());
-  DriverRun run(arguments, *line, std::move(target));
+                target->info.gpu->name());
+  DriverRun run(arguments, *line, std::move(*target));
   for (const DriverTask &task : line->tasks)
     if (Status status = run.run(task); !status)
       return fail(task.name + ": " + status.message());

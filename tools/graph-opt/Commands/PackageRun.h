@@ -11,7 +11,7 @@
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Solver/TargetInfo.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -20,15 +20,14 @@
 
 namespace tarpon {
 
-/// What a package runs on here: the host on so many threads (0: one per core),
-/// the first GPU of its kind, or the emulated device if it is for that. An
-/// error says what this machine lacks.
+/// What a package runs on here, see Target::openDevice.
 runtime::Result<std::unique_ptr<runtime::Device>>
 openDevice(const runtime::Package &package, int64_t threads);
 
-/// The description of an open device; `cpu` is for the host's.
-runtime::Result<TargetInfo> describeDevice(const runtime::Device &device,
-                                           llvm::StringRef cpu);
+/// The target that an open device of the package is; `cpu` is for the host's.
+runtime::Result<std::shared_ptr<const Target>>
+describeDevice(const runtime::Package &package, const runtime::Device &device,
+               llvm::StringRef cpu);
 
 /// The outputs of one run on the package's device.
 runtime::Result<std::vector<runtime::HostTensor>>

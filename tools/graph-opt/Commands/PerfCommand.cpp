@@ -66,10 +66,10 @@ static Arithmetic getLayerArithmetic(const Layer &layer,
 
 /// Fills the report's peaks. Those of the host are measured in the same run and
 /// on the same threads as the model.
-static Status findPeaks(PerfReport &report, const TargetInfo &target) {
+static Status findPeaks(PerfReport &report, const Target &target) {
   std::set<Arithmetic> wanted = {Arithmetic::F32};
   for (LayerReport &layer : report.layers) {
-    layer.arithmetic = getLayerArithmetic(*layer.layer, target);
+    layer.arithmetic = getLayerArithmetic(*layer.layer, target.getInfo());
     wanted.insert(layer.arithmetic);
   }
   Result<PeakRates> peaks = getPeakRates(target, wanted);
@@ -108,17 +108,18 @@ static Result<PerfReport> measureModel(const PerfArguments &arguments,
   report.threads = device.threads();
   if (report.threads == 0)
     report.device = device.target() + " (" + device.name() + ")";
-  Result<TargetInfo> target = describeDevice(device, arguments.model.cpu);
+  Result<std::shared_ptr<const Target>> target =
+      describeDevice(*report.package, device, arguments.model.cpu);
   if (!target)
     return target.error();
   if (Status status = measureTimes(arguments, instance, report); !status)
     return status.error();
-  if (Status status = findPeaks(report, *target); !status)
+  if (Status status = findPeaks(report, **target); !status)
     return status.error();
   report.computeRates();
   if (arguments.compileReport) {
     Result<CompileReport> compiling =
-        makeCompileReport(*report.package, *target);
+        makeCompileReport(*report.package, (*target)->getInfo());
     if (!compiling)
       return compiling.error();
     report.compiling = std::move(*compiling);

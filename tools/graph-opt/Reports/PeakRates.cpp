@@ -9,7 +9,6 @@
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/Measure.h"
-#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 
@@ -288,22 +287,22 @@ measurePeakRates(KernelCompiler &compiler, const std::set<Arithmetic> &wanted) {
   return rates;
 }
 
-/// Those of a GPU's description.
-static PeakRates listPeakRates(const GpuTarget &gpu) {
+static PeakRates listPeakRates(const TargetPeaks &peaks) {
   PeakRates rates;
-  rates.gflops = {{Arithmetic::F32, gpu.peakGflops(DType::F32)},
-                  {Arithmetic::F16, gpu.peakGflops(DType::F16)},
-                  {Arithmetic::BF16, gpu.peakGflops(DType::BF16)},
-                  {Arithmetic::I8, gpu.peakGflops(DType::I8)}};
-  rates.gbps = gpu.memoryGbps;
+  rates.gflops = {{Arithmetic::F32, peaks.gflops(DType::F32)},
+                  {Arithmetic::F16, peaks.gflops(DType::F16)},
+                  {Arithmetic::BF16, peaks.gflops(DType::BF16)},
+                  {Arithmetic::I8, peaks.gflops(DType::I8)}};
+  rates.gbps = peaks.gbps;
   return rates;
 }
 
-runtime::Result<PeakRates> getPeakRates(const TargetInfo &target,
+runtime::Result<PeakRates> getPeakRates(const Target &target,
                                         const std::set<Arithmetic> &wanted) {
-  if (target.gpu)
-    return listPeakRates(*target.gpu);
-  KernelCompiler compiler = makeHostCompiler(target, openKernelCache(target));
+  if (std::optional<TargetPeaks> peaks = target.getPeaks())
+    return listPeakRates(*peaks);
+  const TargetInfo &info = target.getInfo();
+  KernelCompiler compiler(info, openKernelCache(info), target.makeBackend());
   return measurePeakRates(compiler, wanted);
 }
 

@@ -11,6 +11,7 @@
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Target.h"
 
 #include <map>
 #include <set>
@@ -45,9 +46,9 @@ struct PeakRates {
 runtime::Result<PeakRates> measurePeakRates(KernelCompiler &compiler,
                                             const std::set<Arithmetic> &wanted);
 
-/// The host's are measured. A GPU's are what its description says, of every
-/// arithmetic that it has.
-runtime::Result<PeakRates> getPeakRates(const TargetInfo &target,
+/// What the target says of every arithmetic that it has, or else, as of the
+/// host, what is measured.
+runtime::Result<PeakRates> getPeakRates(const Target &target,
                                         const std::set<Arithmetic> &wanted);
 
 } // namespace tarpon
