@@ -10,9 +10,10 @@
 #include "Search/DeviceRace.h"
 #include "Store/Digest.h"
 #include "Store/KnownRecords.h"
+#include "Store/RecordVersion.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Targets/GPU/TimedModel.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -33,17 +34,35 @@ using runtime::Result;
 using runtime::Status;
 
 std::string tarpon::getKernelVersion(const GpuTarget &gpu, bool isEmulated) {
-  GpuCodeForm form = isEmulated ? GpuCodeForm::Ir : GpuCodeForm::CodeObject;
   Digest digest;
-  digest.add(llvm::StringRef(makeGpuBackend(gpu, form)->describe()))
-      .add(llvm::StringRef(LLVM_VERSION_STRING));
-  return getTarponVersion().str() + "+" + digest.hex().substr(0, 12);
+  for (llvm::StringRef part :
+       {llvm::StringRef(gpu.chip), llvm::StringRef(LLVM_VERSION_STRING),
+        llvm::StringRef(isEmulated ? "ir" : "code")})
+    digest.add(part);
+  for (const Solver *solver : getGpuSolvers())
+    digest.add(solver->id())
+        .add(
+            llvm::StringRef(std::to_string(getBehaviourVersion(solver->id()))));
+  return getRecordVersion(makeGpuTargetInfo(gpu)) + "+" +
+         digest.hex().substr(0, 12);
+}
+
+/// Whether the kernels of a package are as this build makes them.
+static bool isThisBuilds(const std::string &kernelVersion,
+                         const GpuTarget &gpu) {
+  if (!isFirstGpuVersion(kernelVersion, gpu))
+    return kernelVersion == getKernelVersion(gpu, /*isEmulated=*/false);
+  return getBehaviourVersion(kGpuCodegen) == 1 &&
+         llvm::all_of(getGpuSolvers(), [](const Solver *solver) {
+           return getBehaviourVersion(solver->id()) == 1;
+         });
 }
 
 JournalContext tarpon::getMeasuredContext(const GpuTarget &gpu,
                                           const std::string &kernelVersion) {
   JournalContext context = JournalContext::forTarget(makeGpuTargetInfo(gpu));
-  context.tarpon = kernelVersion;
+  if (!isThisBuilds(kernelVersion, gpu))
+    context.tarpon = kernelVersion;
   return context;
 }
 

@@ -13,6 +13,7 @@
 #include "tarpon/Driver/ProblemLog.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -396,6 +397,7 @@ Status Finder::save(const FoundSolution &found, const std::string &path,
   file.source = found.solution.source;
   file.medianMs = found.getMilliseconds();
   file.madeBy = JournalContext::forTarget(compiler->getTarget());
+  file.version = getBehaviourVersion(file.candidate.solver);
   file.hasKernels = hasKernels;
   return writeSolutionFile(file, path);
 }

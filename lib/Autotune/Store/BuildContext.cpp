@@ -7,7 +7,7 @@
 
 #include "BuildContext.h"
 
-#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "RecordVersion.h"
 
 using namespace tarpon;
 
@@ -17,10 +17,9 @@ JournalContext tarpon::getBuildContext(const std::string &target,
   context.target = target;
   context.threads = threads;
   // The digest of the target's features is behind its name.
-  if (!context.isModel())
-    if (runtime::Result<GpuTarget> gpu =
-            parseGpuTarget(target.substr(0, target.find('/'))))
-      context.tarpon = getKernelVersion(*gpu, /*isEmulated=*/false);
+  if (runtime::Result<GpuTarget> gpu =
+          parseGpuTarget(target.substr(0, target.find('/'))))
+    context.tarpon = getRecordVersion(makeGpuTargetInfo(*gpu));
   return context;
 }
 

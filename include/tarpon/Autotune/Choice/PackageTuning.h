@@ -29,10 +29,12 @@
 
 namespace tarpon {
 
-/// Of Tarpon, with a digest of the sources that make a GPU's kernels.
+/// What a package says of its kernels: the version of the code generator and a
+/// digest of those of all solvers for GPUs.
 std::string getKernelVersion(const GpuTarget &gpu, bool isEmulated);
 
-/// What is measured on a GPU is valid for it and for one version of kernels.
+/// What is measured on a GPU is valid for it and for one version of kernels:
+/// this build's records if the package's kernels are as this build makes them.
 JournalContext getMeasuredContext(const GpuTarget &gpu,
                                   const std::string &kernelVersion);
 
