@@ -7,7 +7,7 @@
 
 #include "ConvProblems.h"
 
-#include "tarpon/IR/Shapes.h"
+#include "tarpon/Problem/Shapes.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"

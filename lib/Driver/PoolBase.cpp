@@ -7,7 +7,7 @@
 
 #include "Bases.h"
 
-#include "tarpon/IR/Shapes.h"
+#include "tarpon/Problem/Shapes.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

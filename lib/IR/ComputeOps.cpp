@@ -22,7 +22,7 @@ static LogicalResult checkConvChannels(const Reporter &report,
   int64_t inChannels = input.getDimSize(1);
   int64_t outChannels = filter.getDimSize(0);
   // C4
-  if (group < 1 || inChannels % group != 0 || outChannels % group != 0)
+  if (!isGroupOf(group, inChannels, outChannels))
     return report("expects a positive group that divides ", inChannels,
                   " input and ", outChannels, " output channels, got ", group);
   // C5
@@ -46,8 +46,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
     return report("expects input and filter of the same rank, 3 to 5, got ",
                   rank, " and ", filter.getRank());
   // C2, C3
-  Window window{filter.getShape().drop_front(2), adaptor.getStrides(),
-                adaptor.getPads(), adaptor.getDilations()};
+  SlidingWindow window{filter.getShape().drop_front(2), adaptor.getStrides(),
+                       adaptor.getPads(), adaptor.getDilations()};
   if (failed(checkWindow(report, rank, window)))
     return failure();
   // C4, C5
@@ -86,15 +86,6 @@ int64_t ConvOp::getFilterChannelAxis() { return 0; }
 // MatMulOp
 //===----------------------------------------------------------------------===//
 
-/// The shape that the product reads: the last two dimensions swapped if asked.
-static SmallVector<int64_t> getReadShape(RankedTensorType type,
-                                         bool transpose) {
-  SmallVector<int64_t> shape(type.getShape());
-  if (transpose)
-    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-  return shape;
-}
-
 LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
@@ -107,20 +98,15 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
   if (lhs.getRank() < 2 || rhs.getRank() < 2)
     return report("expects operands of rank 2 or more, got ", lhs.getRank(),
                   " and ", rhs.getRank());
-  SmallVector<int64_t> lhsShape = getReadShape(lhs, adaptor.getTransposeLhs());
-  SmallVector<int64_t> rhsShape = getReadShape(rhs, adaptor.getTransposeRhs());
+  ProductShape product =
+      multiplyShapes(lhs.getShape(), adaptor.getTransposeLhs(), rhs.getShape(),
+                     adaptor.getTransposeRhs());
   // C2
-  int64_t rows = lhsShape.pop_back_val(), columns = rhsShape.pop_back_val();
-  std::swap(rows, lhsShape.back());
-  if (lhsShape.back() != rhsShape.back())
-    return report("expects equal contracted dimensions, got ", lhsShape.back(),
-                  " and ", rhsShape.back());
+  if (product.lhsDepth != product.rhsDepth)
+    return report("expects equal contracted dimensions, got ", product.lhsDepth,
+                  " and ", product.rhsDepth);
   // C3
-  lhsShape.pop_back();
-  rhsShape.pop_back();
-  std::optional<SmallVector<int64_t>> shape =
-      broadcastShapes(lhsShape, rhsShape);
-  if (!shape)
+  if (!product.result)
     return report("expects batch dimensions that broadcast, got ", lhs, " and ",
                   rhs);
   // C4, C5
@@ -136,9 +122,8 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
                          rhs.getRank() - (adaptor.getTransposeRhs() ? 2 : 1))))
     return failure();
 
-  shape->append({rows, columns});
-  types.push_back(
-      RankedTensorType::get(*shape, getAccumulatedType(lhs.getElementType())));
+  types.push_back(RankedTensorType::get(
+      *product.result, getAccumulatedType(lhs.getElementType())));
   return success();
 }
 

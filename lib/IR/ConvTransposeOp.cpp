@@ -17,7 +17,7 @@ static LogicalResult checkChannels(const Reporter &report,
                                    RankedTensorType filter, int64_t group) {
   int64_t channels = input.getDimSize(1);
   // C4
-  if (group < 1 || channels % group != 0)
+  if (!isGroupOf(group, channels, channels))
     return report("expects a positive group that divides ", channels,
                   " input channels, got ", group);
   // C5
@@ -30,23 +30,16 @@ static LogicalResult checkChannels(const Reporter &report,
 /// The spatial dimensions of the result.
 static FailureOr<SmallVector<int64_t>>
 inferSpread(const Reporter &report, ArrayRef<int64_t> spatial,
-            const Window &window, ArrayRef<int64_t> outputPadding) {
-  size_t rank = spatial.size();
+            const SlidingWindow &window, ArrayRef<int64_t> outputPadding) {
   SmallVector<int64_t> result;
-  for (size_t dim = 0; dim < rank; ++dim) {
-    SpreadDim spread{spatial[dim],        window.kernel[dim],
-                     window.strides[dim], window.dilations[dim],
-                     window.pads[dim],    window.pads[rank + dim],
-                     outputPadding[dim]};
-    std::optional<int64_t> places = spread.countPlaces();
-    if (!places)
-      return report("expects a result of at least one place and of 63 bits in "
-                    "spatial dimension ",
-                    dim, ", got pads of ", window.pads[dim], " and ",
-                    window.pads[rank + dim]);
-    result.push_back(*places);
-  }
-  return result;
+  std::optional<size_t> empty =
+      window.appendSpread(spatial, outputPadding, result);
+  if (!empty)
+    return result;
+  return report("expects a result of at least one place and of 63 bits in "
+                "spatial dimension ",
+                *empty, ", got pads of ", window.pads[*empty], " and ",
+                window.pads[spatial.size() + *empty]);
 }
 
 LogicalResult
@@ -64,8 +57,8 @@ ConvTransposeOp::inferReturnTypes(MLIRContext *,
     return report("expects input and filter of the same rank, 3 to 5, got ",
                   rank, " and ", filter.getRank());
   // C2, C3
-  Window window{filter.getShape().drop_front(2), adaptor.getStrides(),
-                adaptor.getPads(), adaptor.getDilations()};
+  SlidingWindow window{filter.getShape().drop_front(2), adaptor.getStrides(),
+                       adaptor.getPads(), adaptor.getDilations()};
   if (failed(checkWindow(report, rank, window)) ||
       failed(checkEntries(report, "output_padding", adaptor.getOutputPadding(),
                           rank - 2, 0)))

@@ -99,7 +99,7 @@ LogicalResult checkEntries(const Reporter &report, StringRef name,
 }
 
 LogicalResult checkWindow(const Reporter &report, int64_t rank,
-                          const Window &window) {
+                          const SlidingWindow &window) {
   size_t spatial = rank - 2;
   if (failed(checkEntries(report, "kernel", window.kernel, spatial, 1)) ||
       failed(checkEntries(report, "strides", window.strides, spatial, 1)) ||
@@ -110,22 +110,15 @@ LogicalResult checkWindow(const Reporter &report, int64_t rank,
 
 FailureOr<SmallVector<int64_t>>
 inferSpatialShape(const Reporter &report, ArrayRef<int64_t> inputSpatial,
-                  const Window &window) {
-  size_t rank = inputSpatial.size();
+                  const SlidingWindow &window) {
   SmallVector<int64_t> result;
-  for (size_t dim = 0; dim < rank; ++dim) {
-    WindowDim places{inputSpatial[dim],   window.kernel[dim],
-                     window.strides[dim], window.dilations[dim],
-                     window.pads[dim],    window.pads[rank + dim],
-                     window.ceilMode};
-    if (!places.fits())
-      return report("expects the dilated kernel to fit into the padded input, "
-                    "got ",
-                    places.getExtent(), " and ", places.getPaddedSize(),
-                    " in spatial dimension ", dim);
-    result.push_back(places.countPlaces());
-  }
-  return result;
+  std::optional<size_t> tooSmall = window.appendPlaces(inputSpatial, result);
+  if (!tooSmall)
+    return result;
+  WindowDim places = window.getDim(inputSpatial, *tooSmall);
+  return report("expects the dilated kernel to fit into the padded input, got ",
+                places.getExtent(), " and ", places.getPaddedSize(),
+                " in spatial dimension ", *tooSmall);
 }
 
 } // namespace tarpon::detail

@@ -14,8 +14,8 @@
 #ifndef TARPON_LIB_IR_INFERENCE_H
 #define TARPON_LIB_IR_INFERENCE_H
 
-#include "tarpon/IR/Shapes.h"
 #include "tarpon/IR/TarponDialect.h"
+#include "tarpon/Problem/Shapes.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/ValueRange.h"
@@ -78,25 +78,16 @@ llvm::LogicalResult checkEntries(const Reporter &report, llvm::StringRef name,
                                  llvm::ArrayRef<int64_t> entries,
                                  size_t expected, int64_t minimum);
 
-/// A window that slides over the spatial dimensions.
-struct Window {
-  llvm::ArrayRef<int64_t> kernel;
-  llvm::ArrayRef<int64_t> strides;
-  llvm::ArrayRef<int64_t> pads;
-  llvm::ArrayRef<int64_t> dilations;
-  bool ceilMode = false;
-};
-
 /// Fails unless the window has the right number of entries for a tensor of that
 /// rank, and they have the right signs.
 llvm::LogicalResult checkWindow(const Reporter &report, int64_t rank,
-                                const Window &window);
+                                const SlidingWindow &window);
 
 /// The number of places of a checked window in each spatial dimension; fails if
 /// it has none.
 llvm::FailureOr<llvm::SmallVector<int64_t>>
 inferSpatialShape(const Reporter &report, llvm::ArrayRef<int64_t> inputSpatial,
-                  const Window &window);
+                  const SlidingWindow &window);
 
 /// Inference of all unary and all binary elementwise ops; "real" ones are
 /// defined on floats only.

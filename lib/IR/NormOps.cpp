@@ -73,12 +73,10 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
   if (failed(checkParameterCount(report, adaptor.getParameters())))
     return failure();
   ArrayRef<int64_t> inner = input.getShape().drop_front(axis);
-  for (Value parameter : adaptor.getParameters()) {
-    auto both = broadcastShapes(inner, getTensorType(parameter).getShape());
-    if (!both || ArrayRef<int64_t>(*both) != inner)
+  for (Value parameter : adaptor.getParameters())
+    if (!broadcastsTo(getTensorType(parameter).getShape(), inner))
       return report("expects parameters that broadcast to the dimensions from ",
                     axis, " on of ", input, ", got ", parameter.getType());
-  }
   // C3
   if (failed(checkEpsilon(report, adaptor.getEpsilon())))
     return failure();
@@ -92,9 +90,8 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
   types.push_back(input);
   if (!adaptor.getStatistics())
     return success();
-  SmallVector<int64_t> shape(input.getShape());
-  std::fill(shape.begin() + axis, shape.end(), 1);
-  types.append(2, getStatisticType(input, shape));
+  types.append(
+      2, getStatisticType(input, getRowStatistics(input.getShape(), axis)));
   return success();
 }
 
@@ -114,10 +111,7 @@ BatchNormTrainingOp::inferReturnTypes(MLIRContext *,
   if (input.getRank() < 2)
     return report("expects an input of rank 2 or more, got ", input.getRank());
   // C2
-  SmallVector<int64_t> shape(input.getShape());
-  shape.front() = 1;
-  if (adaptor.getSpatial())
-    shape = {input.getDimSize(1)};
+  Shape shape = getBatchStatistics(input.getShape(), adaptor.getSpatial());
   for (Value parameter : adaptor.getOperands().drop_front())
     if (getTensorType(parameter).getShape() != ArrayRef<int64_t>(shape))
       return report("expects parameters of the shape [", ArrayRef(shape),
@@ -161,7 +155,7 @@ LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *,
     return report("expects an input of rank 2 or more, got ", input.getRank());
   // C2
   int64_t channels = input.getDimSize(1), groups = adaptor.getGroups();
-  if (groups < 1 || channels % groups != 0)
+  if (!isGroupOf(groups, channels, channels))
     return report("expects a positive number of groups that divides ", channels,
                   " channels, got ", groups);
   // C3

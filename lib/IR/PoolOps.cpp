@@ -20,7 +20,7 @@ static LogicalResult checkPoolRank(const Reporter &report,
 }
 
 static LogicalResult inferPool(const Reporter &report, ValueRange operands,
-                               const Window &window, Types &types) {
+                               const SlidingWindow &window, Types &types) {
   if (failed(checkStatic(report, operands)))
     return failure();
   RankedTensorType input = getTensorType(operands.front());
@@ -36,9 +36,7 @@ static LogicalResult inferPool(const Reporter &report, ValueRange operands,
   if (failed(spatial))
     return failure();
 
-  SmallVector<int64_t> shape(input.getShape().take_front(2));
-  shape.append(*spatial);
-  types.push_back(input.clone(shape));
+  types.push_back(input.clone(withSpatial(input.getShape(), *spatial)));
   return success();
 }
 
@@ -51,18 +49,16 @@ static LogicalResult inferGlobalPool(const Reporter &report,
   if (failed(checkPoolRank(report, input)))
     return failure();
 
-  SmallVector<int64_t> shape(input.getRank(), 1);
-  shape[0] = input.getDimSize(0);
-  shape[1] = input.getDimSize(1);
-  types.push_back(input.clone(shape));
+  types.push_back(input.clone(poolGlobally(input.getShape())));
   return success();
 }
 
 LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {
-  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
-                adaptor.getDilations(), adaptor.getCeilMode()};
+  SlidingWindow window{adaptor.getKernel(), adaptor.getStrides(),
+                       adaptor.getPads(), adaptor.getDilations(),
+                       adaptor.getCeilMode()};
   return inferPool({location, getOperationName()}, adaptor.getOperands(),
                    window, types);
 }
@@ -72,8 +68,9 @@ MaxPoolIndicesOp::inferReturnTypes(MLIRContext *context,
                                    std::optional<Location> location,
                                    Adaptor adaptor, Types &types) {
   Reporter report{location, getOperationName()};
-  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
-                adaptor.getDilations(), adaptor.getCeilMode()};
+  SlidingWindow window{adaptor.getKernel(), adaptor.getStrides(),
+                       adaptor.getPads(), adaptor.getDilations(),
+                       adaptor.getCeilMode()};
   if (failed(inferPool(report, adaptor.getOperands(), window, types)))
     return failure();
   auto type = cast<RankedTensorType>(types.front());
@@ -112,17 +109,17 @@ LogicalResult MaxUnpoolOp::inferReturnTypes(MLIRContext *,
       failed(checkRowMajor(report, "indices", indices)))
     return failure();
 
-  SmallVector<int64_t> shape(input.getShape().take_front(2));
-  shape.append(adaptor.getSizes().begin(), adaptor.getSizes().end());
-  types.push_back(input.clone(shape));
+  types.push_back(
+      input.clone(withSpatial(input.getShape(), adaptor.getSizes())));
   return success();
 }
 
 LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {
-  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
-                adaptor.getDilations(), adaptor.getCeilMode()};
+  SlidingWindow window{adaptor.getKernel(), adaptor.getStrides(),
+                       adaptor.getPads(), adaptor.getDilations(),
+                       adaptor.getCeilMode()};
   return inferPool({location, getOperationName()}, adaptor.getOperands(),
                    window, types);
 }

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Inference.h"
-#include "tarpon/IR/Recurrent.h"
 #include "tarpon/IR/TarponOps.h"
+#include "tarpon/Problem/Recurrent.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -8,11 +8,6 @@
 #include "Inference.h"
 #include "tarpon/IR/TarponOps.h"
 
-#include "llvm/ADT/STLExtras.h"
-
-#include <algorithm>
-#include <functional>
-
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
@@ -47,13 +42,8 @@ static FailureOr<RankedTensorType> reduceDims(const Reporter &report,
     return report("expects an input that is row-major, or in nhwc and keeps "
                   "its dimensions, got ",
                   input);
-  SmallVector<int64_t> shape;
-  for (auto [dim, size] : llvm::enumerate(input.getShape()))
-    if (!llvm::is_contained(axes, static_cast<int64_t>(dim)))
-      shape.push_back(size);
-    else if (keepDims)
-      shape.push_back(1);
-  return RankedTensorType::get(shape, input.getElementType(),
+  return RankedTensorType::get(reduceShape(input.getShape(), axes, keepDims),
+                               input.getElementType(),
                                keepDims ? input.getEncoding() : Attribute());
 }
 
@@ -64,10 +54,7 @@ static LogicalResult inferReduce(const Reporter &report, ValueRange operands,
     return failure();
   RankedTensorType input = getTensorType(operands.front());
   // C1
-  bool areDims =
-      !axes.empty() && axes.front() >= 0 && axes.back() < input.getRank();
-  if (!areDims || std::adjacent_find(axes.begin(), axes.end(),
-                                     std::greater_equal<>()) != axes.end())
+  if (!areAxes(axes, input.getRank()))
     return report("expects axes that ascend and are dimensions of ", input,
                   ", got [", axes, "]");
   // C3
@@ -122,7 +109,7 @@ static LogicalResult inferArg(const Reporter &report, ValueRange operands,
     return failure();
   RankedTensorType input = getTensorType(operands.front());
   // C1
-  if (axis < 0 || axis >= input.getRank())
+  if (!areAxes(axis, input.getRank()))
     return report("expects an axis from 0 to below the rank ", input.getRank(),
                   ", got ", axis);
   // C3

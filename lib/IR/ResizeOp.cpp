@@ -12,14 +12,6 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
 
-/// Whether batch and channels stay as they are.
-static bool keepsChannels(ArrayRef<int64_t> shape, ArrayRef<int64_t> sizes,
-                          ArrayRef<double> scales, ArrayRef<double> roi) {
-  return roi.empty() && sizes.take_front(2) == shape.take_front(2) &&
-         llvm::all_of(scales.take_front(2),
-                      [](double scale) { return scale == 1; });
-}
-
 LogicalResult ResizeOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> location,
                                          Adaptor adaptor, Types &types) {
@@ -52,7 +44,7 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *,
                   input.getElementType());
   // C4
   if (getLayout(input).getKind() != LayoutKind::NCHW &&
-      !keepsChannels(input.getShape(), sizes, scales, roi))
+      !keepsChannels(input.getShape(), sizes, scales, !roi.empty()))
     return report("expects batch and channels to stay as they are in ",
                   getLayout(input).getName());
 
@@ -63,5 +55,5 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *,
 bool ResizeOp::supportsLayout(LayoutAttr layout) {
   return layout.getKind() == LayoutKind::NCHW ||
          keepsChannels(getTensorType(getInput()).getShape(), getSizes(),
-                       getScales(), getRoi());
+                       getScales(), !getRoi().empty());
 }

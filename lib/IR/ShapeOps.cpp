@@ -76,19 +76,6 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 // ConcatOp
 //===----------------------------------------------------------------------===//
 
-/// Whether type can stand beside first along axis.
-static bool matchesBesides(RankedTensorType type, RankedTensorType first,
-                           int64_t axis) {
-  if (type.getRank() != first.getRank() ||
-      type.getElementType() != first.getElementType() ||
-      type.getEncoding() != first.getEncoding())
-    return false;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (dim != axis && type.getDimSize(dim) != first.getDimSize(dim))
-      return false;
-  return true;
-}
-
 /// Whether no block of channels spans two operands.
 static bool keepsBlocksWhole(ValueRange inputs, int64_t axis,
                              LayoutAttr layout) {
@@ -118,10 +105,11 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
   SmallVector<int64_t> shape(first.getShape());
   for (Value input : inputs.drop_front()) {
     RankedTensorType type = getTensorType(input);
-    if (!matchesBesides(type, first, axis))
+    if (type.getElementType() != first.getElementType() ||
+        type.getEncoding() != first.getEncoding() ||
+        !concatShape(shape, type.getShape(), axis))
       return report("expects operands that differ along axis ", axis,
                     " only, got ", first, " and ", type);
-    shape[axis] += type.getDimSize(axis);
   }
   // C4
   LayoutAttr layout = getLayout(first);
@@ -345,20 +333,16 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
   RankedTensorType input = getTensorType(adaptor.getInput());
   // C1
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
-  SmallVector<int64_t> sorted(permutation);
-  llvm::sort(sorted);
-  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, input.getRank())))
+  std::optional<Shape> shape = permuteShape(input.getShape(), permutation);
+  if (!shape)
     return report("expects a permutation of rank ", input.getRank(), ", got [",
                   permutation, "]");
   // C2
   if (failed(checkRowMajor(report, "input", input)))
     return failure();
 
-  SmallVector<int64_t> shape;
-  for (int64_t dim : permutation)
-    shape.push_back(input.getDimSize(dim));
   types.push_back(RankedTensorType::get(
-      shape, permuteElementType(input.getElementType(), permutation)));
+      *shape, permuteElementType(input.getElementType(), permutation)));
   return success();
 }
 
@@ -386,7 +370,7 @@ ShuffleChannelsOp::inferReturnTypes(MLIRContext *,
                   input.getRank());
   // C2
   int64_t group = adaptor.getGroup();
-  if (group < 1 || input.getDimSize(1) % group != 0)
+  if (!isGroupOf(group, input.getDimSize(1), input.getDimSize(1)))
     return report("expects a group that divides ", input.getDimSize(1),
                   " channels, got ", group);
   // C3
@@ -409,7 +393,7 @@ bool ShuffleChannelsOp::supportsLayout(LayoutAttr layout) {
 static LogicalResult checkPad(const Reporter &report, PadMode mode, int64_t pad,
                               int64_t size) {
   // C3
-  if (mode == PadMode::Reflect && pad >= size && pad > 0)
+  if (mode == PadMode::Reflect && !canReflect(size, pad))
     return report("expects pads smaller than the dimension in reflect mode, "
                   "got ",
                   pad, " and ", size);
@@ -439,14 +423,13 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
   size_t rank = input.getRank();
   if (pads.size() != 2 * rank)
     return report("expects ", 2 * rank, " entries in pads, got ", pads.size());
-  SmallVector<int64_t> shape(input.getShape());
+  Shape shape = padShape(input.getShape(), pads);
   for (size_t dim = 0; dim < rank; ++dim) {
     for (int64_t pad : {pads[dim], pads[rank + dim]})
       if (failed(
               checkPad(report, adaptor.getMode(), pad, input.getDimSize(dim))))
         return failure();
     // C2
-    shape[dim] += pads[dim] + pads[rank + dim];
     if (shape[dim] < 1)
       return report("expects positive result dimensions, got ", shape[dim],
                     " in dimension ", dim);

@@ -13,7 +13,7 @@
 
 #include "OnnxNode.h"
 #include "OpTable.h"
-#include "tarpon/IR/Recurrent.h"
+#include "tarpon/Problem/Recurrent.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

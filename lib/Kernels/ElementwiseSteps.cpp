@@ -7,6 +7,7 @@
 
 #include "Epilogue.h"
 #include "MathFunctions.h"
+#include "tarpon/Problem/OpRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -222,8 +223,8 @@ Value tarpon::emitStep(KernelBuilder &b, const EpilogueStep &step,
   bool swapped = isSwapped(step);
   Value lhs = swapped ? other : x, rhs = swapped ? x : other;
   StringRef op = step.op;
-  if (consumeBackward(op))
-    return emitGradient(b, op, likeX, lhs, rhs);
+  if (StringRef forward = findOpRule(op)->forward; !forward.empty())
+    return emitGradient(b, forward, likeX, lhs, rhs);
   if (isBinaryOp(op))
     return emitBinary(b, op, kind, lhs, rhs);
   if (Value value = emitGeneral(b, op, kind, likeX, x))

@@ -7,10 +7,8 @@
 
 #include "Epilogue.h"
 
-#include "tarpon/Kernels/ProblemRules.h"
+#include "tarpon/Problem/OpRules.h"
 #include "tarpon/Runtime/KernelABI.h"
-
-#include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,48 +17,6 @@
 
 using namespace mlir;
 using namespace tarpon;
-
-//===----------------------------------------------------------------------===//
-// What a problem computes in
-//===----------------------------------------------------------------------===//
-
-ComputeKind tarpon::computeKindOf(const TensorDesc &desc) {
-  if (desc.quantized)
-    return ComputeKind::F32;
-  switch (desc.dtype) {
-  case DType::F32:
-  case DType::F16:
-  case DType::BF16:
-    return ComputeKind::F32;
-  case DType::F64:
-    return ComputeKind::F64;
-  case DType::U64:
-    return ComputeKind::U64;
-  default:
-    return ComputeKind::I64;
-  }
-}
-
-static bool isFloat(ComputeKind kind) {
-  return kind == ComputeKind::F32 || kind == ComputeKind::F64;
-}
-
-ComputeKind tarpon::computeKindOf(const Problem &problem) {
-  ComputeKind kind = computeKindOf(problem.operands.front());
-  ComputeKind resultKind = computeKindOf(problem.result);
-  if (problem.op == "convert" && !isFloat(kind) && isFloat(resultKind))
-    return resultKind;
-  bool isFractional = llvm::StringSwitch<bool>(problem.op)
-                          .Cases({"conv", "matmul", "softmax", "lrn"}, true)
-                          .Cases({"avg_pool", "global_avg_pool"}, true)
-                          .Case("batch_norm", true)
-                          .Default(false);
-  if (const OpRule *rule = findOpRule(problem.op))
-    isFractional = rule->isReal;
-  if (isFractional && kind != ComputeKind::F64)
-    return ComputeKind::F32;
-  return kind;
-}
 
 Type tarpon::computeTypeOf(KernelBuilder &b, ComputeKind kind) {
   switch (kind) {
@@ -79,99 +35,18 @@ Type tarpon::computeTypeOf(KernelBuilder &b, ComputeKind kind) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct ElementwiseOp {
-  StringLiteral name;
-  bool isBinary;
-  bool isReal; ///< defined on floats only
-  StringLiteral attrs[3] = {"", "", ""};
-};
-} // namespace
-
-static constexpr ElementwiseOp kOps[] = {
-    {"add", true, false},
-    {"sub", true, false},
-    {"mul", true, false},
-    {"div", true, false},
-    {"min", true, false},
-    {"max", true, false},
-    {"pow", true, true},
-    {"prelu", true, false},
-    {"abs", false, false},
-    {"ceil", false, true},
-    {"celu", false, true, {"alpha", "", ""}},
-    {"clip", false, false, {"low", "high", ""}},
-    {"cos", false, true},
-    {"elu", false, true, {"alpha", "", ""}},
-    {"erf", false, true},
-    {"exp", false, true},
-    {"floor", false, true},
-    {"gelu", false, true},
-    {"gelu_tanh", false, true},
-    {"hard_sigmoid", false, true, {"alpha", "beta", ""}},
-    {"hard_swish", false, true},
-    {"leaky_relu", false, false, {"alpha", "", ""}},
-    {"log", false, true},
-    {"mish", false, true},
-    {"neg", false, false},
-    {"power", false, true, {"shift", "scale", "exponent"}},
-    {"reciprocal", false, true},
-    {"relu", false, false},
-    {"round", false, true},
-    {"selu", false, true, {"alpha", "gamma", ""}},
-    {"sigmoid", false, true},
-    {"sign", false, false},
-    {"sin", false, true},
-    {"softplus", false, true},
-    {"softsign", false, true},
-    {"sqrt", false, true},
-    {"swish", false, true, {"alpha", "", ""}},
-    {"tanh", false, true},
-    {"thresholded_relu", false, true, {"alpha", "", ""}},
-};
-
-static const ElementwiseOp *findOp(StringRef name) {
-  const auto *op =
-      llvm::find_if(kOps, [&](const auto &row) { return row.name == name; });
-  return op == std::end(kOps) ? nullptr : op;
-}
-
-bool tarpon::consumeBackward(StringRef &op) {
-  StringRef base = op;
-  if (!base.consume_back("_backward"))
-    return false;
-  const ElementwiseOp *found = findOp(base);
-  bool hasGradient = found && !found->isBinary;
-  if (hasGradient)
-    op = base;
-  return hasGradient;
-}
-
 bool tarpon::isSwapped(const EpilogueStep &step) {
-  return step.swapped && step.op != "add" && step.op != "mul";
+  return step.swapped && !findOpRule(step.op)->commutes;
 }
 
 bool tarpon::isElementwiseOp(StringRef op) {
-  return findOp(op) || consumeBackward(op);
+  const OpRule *rule = findOpRule(op);
+  return rule && rule->elementwise != Elementwise::No;
 }
 
 bool tarpon::isBinaryOp(StringRef op) {
-  const ElementwiseOp *found = findOp(op);
-  return found ? found->isBinary : consumeBackward(op);
-}
-
-bool tarpon::isRealOp(StringRef op) {
-  return consumeBackward(op) || (findOp(op) && findOp(op)->isReal);
-}
-
-ArrayRef<StringLiteral> tarpon::getStepAttrs(StringRef op) {
-  consumeBackward(op);
-  const ElementwiseOp *found = findOp(op);
-  if (!found)
-    return {};
-  return ArrayRef(found->attrs).take_while([](StringRef name) {
-    return !name.empty();
-  });
+  const OpRule *rule = findOpRule(op);
+  return rule && rule->elementwise == Elementwise::Binary;
 }
 
 /// Casting a double beyond the range of an integer is undefined.
@@ -205,8 +80,8 @@ static int64_t paramBits(double value, ComputeKind kind) {
 
 void tarpon::appendStepParams(StringRef op, const ProblemAttrs &attrs,
                               ComputeKind kind, std::vector<int64_t> &params) {
-  for (StringRef name : getStepAttrs(op)) {
-    auto found = attrs.find(name.str());
+  for (const AttrRule &attr : findOpRule(op)->attrs) {
+    auto found = attrs.find(attr.name.str());
     assert(found != attrs.end() && found->second.size() == 1 &&
            "an elementwise op lacks an attribute");
     params.push_back(paramBits(found->second.front(), kind));
@@ -214,7 +89,7 @@ void tarpon::appendStepParams(StringRef op, const ProblemAttrs &attrs,
 }
 
 int64_t tarpon::numStepParams(StringRef op) {
-  return static_cast<int64_t>(getStepAttrs(op).size());
+  return static_cast<int64_t>(findOpRule(op)->attrs.size());
 }
 
 //===----------------------------------------------------------------------===//

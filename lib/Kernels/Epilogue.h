@@ -16,22 +16,13 @@
 #define TARPON_KERNELS_EPILOGUE_H
 
 #include "tarpon/Kernels/KernelBuilder.h"
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/ComputeKind.h"
 
 #include <string>
 #include <vector>
 
 namespace tarpon {
 
-/// What a problem computes in. F32 unless its data are f64 or integers that are
-/// not quantised; U64 differs from I64 in comparisons and divisions only.
-enum class ComputeKind : uint8_t { F32, F64, I64, U64 };
-
-/// The kind for elements of `desc` on their own.
-ComputeKind computeKindOf(const TensorDesc &desc);
-/// The kind of a problem: that of operand 0, but f32 where the op defines its
-/// result so (conv, matmul, averages of integers).
-ComputeKind computeKindOf(const Problem &problem);
 mlir::Type computeTypeOf(KernelBuilder &b, ComputeKind kind);
 
 /// Whether an op's mnemonic is one that an epilogue may hold.
@@ -39,16 +30,6 @@ bool isElementwiseOp(llvm::StringRef op);
 bool isBinaryOp(llvm::StringRef op);
 /// Whether the operands' order matters and is turned around.
 bool isSwapped(const EpilogueStep &step);
-/// Whether an elementwise op is defined on floats only.
-bool isRealOp(llvm::StringRef op);
-
-/// "x_backward" of a unary op x is a binary op: dy times the derivative of x
-/// at its right-hand operand. Strips the ending; false if there is none.
-bool consumeBackward(llvm::StringRef &op);
-
-/// The attributes that an elementwise op reads, in a fixed order.
-llvm::ArrayRef<llvm::StringLiteral> getStepAttrs(llvm::StringRef op);
-
 /// The attributes of an elementwise op as launch parameters, in a fixed order.
 void appendStepParams(llvm::StringRef op, const ProblemAttrs &attrs,
                       ComputeKind kind, std::vector<int64_t> &params);

@@ -8,8 +8,8 @@
 #ifndef TARPON_LIB_KERNELS_RECURRENT_ACTIVATIONS_H
 #define TARPON_LIB_KERNELS_RECURRENT_ACTIVATIONS_H
 
-#include "tarpon/IR/Recurrent.h"
 #include "tarpon/Kernels/KernelBuilder.h"
+#include "tarpon/Problem/Recurrent.h"
 
 namespace tarpon::recurrent {
 

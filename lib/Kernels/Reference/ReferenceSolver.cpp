@@ -7,7 +7,7 @@
 
 #include "Reference.h"
 #include "Solvers.h"
-#include "tarpon/Kernels/ProblemRules.h"
+#include "tarpon/Problem/OpRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

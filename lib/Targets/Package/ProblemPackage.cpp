@@ -12,8 +12,7 @@
 
 #include "PackageAssembler.h"
 
-#include "tarpon/IR/Recurrent.h"
-#include "tarpon/Kernels/ProblemRules.h"
+#include "tarpon/Problem/OpRules.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -36,37 +35,26 @@ using runtime::Result;
 
 /// How many products are added up for one result, and 1 for other problems.
 static int64_t getFanIn(const Problem &problem) {
-  if (getRecurrentCell(problem.op))
-    return problem.operands[1].shape[2];
-  if (problem.op != "conv" && problem.op != "conv_transpose" &&
-      problem.op != "conv_backward_weights" && problem.op != "matmul")
-    return 1;
-  int64_t outputs = std::max<int64_t>(1, problem.result.numElements());
-  return std::max<int64_t>(
-      1, std::llround(problem.flops() / 2 / static_cast<double>(outputs)));
+  const OpRule *rule = findOpRule(problem.op);
+  return rule->countTerms ? rule->countTerms(problem) : 1;
 }
 
 /// Filters are made small, so that sums over them stay of the order of 1.
 static bool isFilter(const Problem &problem, size_t operand) {
-  return operand == 1 &&
-         (problem.op == "conv" || problem.op == "conv_transpose" ||
-          problem.op == "matmul" || problem.op == "conv_backward_weights" ||
-          getRecurrentCell(problem.op));
+  return operand == 1 && findOpRule(problem.op)->countTerms;
+}
+
+static bool mustBePositive(llvm::StringRef op, size_t operand) {
+  return findOpRule(op)->positiveOperands >> operand & 1;
 }
 
 /// Variances and divisors: no zeros and nothing near them.
 static bool mustBePositive(const Problem &problem, size_t operand) {
-  constexpr size_t kVariance = 4, kDivisor = 1;
-  if (problem.op == "batch_norm" && operand == kVariance)
-    return true;
-  if (problem.op == "div" && operand == kDivisor)
-    return true;
-  if (const OpRule *rule = findOpRule(problem.op);
-      rule && static_cast<int>(operand) < problem.rootOperands &&
-      (rule->positiveOperands >> operand & 1))
-    return true;
+  if (static_cast<int>(operand) < problem.rootOperands)
+    return mustBePositive(problem.op, operand);
   return llvm::any_of(problem.epilogue, [&](const EpilogueStep &step) {
-    return step.op == "div" && step.operand == static_cast<int>(operand);
+    return step.operand == static_cast<int>(operand) &&
+           mustBePositive(step.op, /*operand=*/1);
   });
 }
 
@@ -103,11 +91,6 @@ static void setFilterScale(TensorDesc &desc, int64_t axis, int64_t fanIn) {
         scale * (1 + static_cast<float>(channel % kPeriod) / kPeriod) / 1.5f;
 }
 
-/// The dimension of a filter that counts the result's channels, or -1.
-static int64_t getScaleAxis(const Problem &problem) {
-  return problem.op == "conv" ? 0 : problem.op == "conv_transpose" ? 1 : -1;
-}
-
 /// A problem that came from its key has no scales; with all of them 1, int8
 /// results would saturate.
 static Problem chooseScales(Problem problem) {
@@ -118,7 +101,8 @@ static Problem chooseScales(Problem problem) {
     if (!operand.quantized)
       continue;
     if (operand.constant && isFilter(problem, index))
-      setFilterScale(operand, getScaleAxis(problem), getFanIn(problem));
+      setFilterScale(operand, findOpRule(problem.op)->filterScaleAxis,
+                     getFanIn(problem));
     else
       setActivationScale(operand);
   }

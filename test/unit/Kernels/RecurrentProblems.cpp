@@ -12,7 +12,7 @@
 
 #include "AreaProblems.h"
 
-#include "tarpon/IR/Recurrent.h"
+#include "tarpon/Problem/Recurrent.h"
 
 using namespace tarpon;
 using namespace tarpon::test;

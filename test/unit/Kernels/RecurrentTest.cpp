@@ -13,7 +13,7 @@
 #include "AreaProblems.h"
 #include "SolverTest.h"
 
-#include "tarpon/IR/Recurrent.h"
+#include "tarpon/Problem/Recurrent.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 
 #include "SolverTest.h"
 
-#include "tarpon/IR/Recurrent.h"
-#include "tarpon/Kernels/ProblemRules.h"
+#include "tarpon/Problem/OpRules.h"
+#include "tarpon/Problem/Recurrent.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
@@ -144,16 +144,12 @@ static bool isDivisor(const Problem &problem, size_t index) {
   if (index == size_t(isGradient) &&
       llvm::is_contained({"log", "sqrt", "pow", "power", "reciprocal"}, op))
     return true;
-  if (problem.op == "batch_norm" && index == 4)
-    return true;
-  if (const OpRule *rule = findOpRule(problem.op);
-      rule && static_cast<int>(index) < problem.rootOperands &&
-      (rule->positiveOperands >> index & 1))
-    return true;
-  bool isRoots = problem.op == "div" && index == 1;
-  return isRoots || llvm::any_of(problem.epilogue, [&](const EpilogueStep &s) {
-           return s.op == "div" && s.operand == static_cast<int>(index);
-         });
+  if (static_cast<int>(index) < problem.rootOperands)
+    return findOpRule(problem.op)->positiveOperands >> index & 1;
+  return llvm::any_of(problem.epilogue, [&](const EpilogueStep &step) {
+    return step.operand == static_cast<int>(index) &&
+           (findOpRule(step.op)->positiveOperands >> 1 & 1);
+  });
 }
 
 std::vector<double> test::makeOperand(const Problem &problem, size_t index,

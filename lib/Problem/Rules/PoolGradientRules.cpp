@@ -16,29 +16,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuleTables.h"
-#include "tarpon/IR/Shapes.h"
+#include "RuleParts.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace tarpon;
 using llvm::formatv;
-using Shape = OpRule::Shape;
-
-static bool isFloat(const TensorDesc &desc) {
-  return desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
-         desc.dtype == DType::BF16 || desc.dtype == DType::F64;
-}
 
 /// What the operands must be for a forward pool of dx to give dy's shape.
 static std::string checkOperands(const Problem &problem, const Shape &pooled) {
-  for (const TensorDesc &desc :
-       ArrayRef(problem.operands).take_front(problem.rootOperands))
+  for (const TensorDesc &desc : getRootOperands(problem))
     if (ArrayRef(desc.shape) != ArrayRef<int64_t>(pooled))
       return formatv("{0} has an operand of {1}, expected {2}", problem.op,
                      printShape(desc.shape), printShape(pooled));
-  if (!isFloat(problem.operands[0]) || problem.operands[0].quantized)
+  if (!holdsFloats(problem.operands[0]) || problem.operands[0].quantized)
     return formatv("{0} has a gradient that is not of floats", problem.op);
   if (problem.rootOperands == 2 && problem.operands[1].dtype != DType::I64 &&
       problem.operands[1].dtype != DType::I32)
@@ -54,24 +46,12 @@ static std::string inferWindowed(const Problem &problem,
   if (shape.size() != problem.operands[0].shape.size())
     return formatv("{0} has a result of rank {1}, expected {2}", problem.op,
                    shape.size(), problem.operands[0].rank());
-  std::vector<int64_t> kernel = problem.ints("kernel"),
-                       strides = problem.ints("strides"),
-                       dilations = problem.ints("dilations"),
-                       pads = problem.ints("pads");
   Shape pooled(ArrayRef<int64_t>(shape).take_front(2));
-  for (size_t dim = 0; dim < kernel.size(); ++dim) {
-    WindowDim window{shape[2 + dim],
-                     kernel[dim],
-                     strides[dim],
-                     dilations[dim],
-                     pads[dim],
-                     pads[kernel.size() + dim],
-                     problem.integer("ceil_mode") != 0};
-    if (!window.fits())
-      return formatv("{0} has a window of {1} cells on {2}", problem.op,
-                     window.getExtent(), window.getPaddedSize());
-    pooled.push_back(window.countPlaces());
-  }
+  if (std::string fault =
+          inferWindow(problem, ArrayRef<int64_t>(shape).drop_front(2),
+                      problem.ints("kernel"), pooled);
+      !fault.empty())
+    return fault;
   return checkOperands(problem, pooled);
 }
 
@@ -82,23 +62,14 @@ static std::string inferGlobal(const Problem &problem,
   if (shape.size() != problem.operands[0].shape.size())
     return formatv("{0} has a result of rank {1}, expected {2}", problem.op,
                    shape.size(), problem.operands[0].rank());
-  Shape pooled(shape);
-  std::fill(pooled.begin() + 2, pooled.end(), 1);
-  return checkOperands(problem, pooled);
+  return checkOperands(problem, poolGlobally(shape));
 }
 
-static constexpr AttrRule kMaxAttrs[] = {{"kernel", Count::Spatial, true, 1},
-                                         {"strides", Count::Spatial, true, 1},
-                                         {"dilations", Count::Spatial, true, 1},
-                                         {"pads", Count::SpatialTwice, true, 0},
-                                         {"ceil_mode", Count::One, true, 0}};
+static constexpr AttrRule kMaxAttrs[] = {
+    attr::kernel, attr::strides, attr::dilations, attr::pads, attr::ceilMode};
 static constexpr AttrRule kAvgAttrs[] = {
-    {"kernel", Count::Spatial, true, 1},
-    {"strides", Count::Spatial, true, 1},
-    {"dilations", Count::Spatial, true, 1},
-    {"pads", Count::SpatialTwice, true, 0},
-    {"ceil_mode", Count::One, true, 0},
-    {"count_include_pad", Count::One, true, 0}};
+    attr::kernel, attr::strides,  attr::dilations,
+    attr::pads,   attr::ceilMode, attr::countIncludePad};
 
 ArrayRef<OpRule> tarpon::getPoolGradientRules() {
   static const OpRule rules[] = {
@@ -108,23 +79,23 @@ ArrayRef<OpRule> tarpon::getPoolGradientRules() {
        .leastRank = 3,
        .mostRank = 5,
        .attrs = kMaxAttrs,
-       .infer = inferWindowed},
+       .infer = inferWindowed,
+       .countFlops = countWindowFlops},
       {.op = "avg_pool_backward",
        .leastRank = 3,
        .mostRank = 5,
        .attrs = kAvgAttrs,
-       .infer = inferWindowed},
+       .infer = inferWindowed,
+       .countFlops = countWindowFlops},
       {.op = "global_max_pool_backward",
        .leastOperands = 2,
        .mostOperands = 2,
        .leastRank = 3,
        .mostRank = 5,
-       .attrs = {},
        .infer = inferGlobal},
       {.op = "global_avg_pool_backward",
        .leastRank = 3,
        .mostRank = 5,
-       .attrs = {},
        .infer = inferGlobal},
   };
   return rules;

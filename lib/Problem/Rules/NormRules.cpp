@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuleTables.h"
-#include "tarpon/IR/Shapes.h"
+#include "RuleParts.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -14,16 +13,10 @@
 using namespace mlir;
 using namespace tarpon;
 using llvm::formatv;
-using Shape = OpRule::Shape;
 
 //===----------------------------------------------------------------------===//
 // Parts
 //===----------------------------------------------------------------------===//
-
-static bool isFloat(const TensorDesc &desc) {
-  return desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
-         desc.dtype == DType::BF16 || desc.dtype == DType::F64;
-}
 
 /// Root operands `first` to `last` have that shape.
 static std::string checkParameters(const Problem &problem, int first, int last,
@@ -33,7 +26,7 @@ static std::string checkParameters(const Problem &problem, int first, int last,
     if (ArrayRef(desc.shape) != shape)
       return formatv("{0} has a parameter of {1}, expected {2}", problem.op,
                      printShape(desc.shape), printShape(shape));
-    if (!isFloat(desc))
+    if (!holdsFloats(desc))
       return formatv("{0} has a parameter that is not of floats", problem.op);
   }
   return "";
@@ -50,16 +43,6 @@ static std::string checkStatistics(const Problem &problem) {
   return "";
 }
 
-/// The shape of the statistics of a batch, or of parameters that are one for
-/// each of them.
-static Shape getBatchShape(const Problem &problem) {
-  Shape shape(ArrayRef(problem.operands[0].shape));
-  if (problem.integer("spatial") != 0)
-    return {shape[1]};
-  shape[0] = 1;
-  return shape;
-}
-
 static bool isFlag(const Problem &problem, StringRef name) {
   int64_t value = problem.integer(name);
   return value == 0 || value == 1;
@@ -68,6 +51,17 @@ static bool isFlag(const Problem &problem, StringRef name) {
 //===----------------------------------------------------------------------===//
 // Batch normalisation
 //===----------------------------------------------------------------------===//
+
+/// With given statistics, as models have them.
+static std::string inferBatchNorm(const Problem &problem,
+                                  std::vector<Shape> &results) {
+  int64_t channels = problem.operands[0].shape[1];
+  for (const TensorDesc &operand : getRootOperands(problem).drop_front())
+    if (ArrayRef(operand.shape) != ArrayRef(channels))
+      return formatv("batch_norm has a parameter of {0} elements, expected {1}",
+                     printShape(operand.shape), channels);
+  return inferSame(problem, results);
+}
 
 static std::string inferBatchNormTraining(const Problem &problem,
                                           std::vector<Shape> &results) {
@@ -80,7 +74,8 @@ static std::string inferBatchNormTraining(const Problem &problem,
     if (runs && (!problem.attrs.count(name.str()) ||
                  problem.attrs.at(name.str()).size() != 1))
       return formatv("batch_norm_training lacks the attribute {0}", name);
-  Shape stats = getBatchShape(problem);
+  Shape stats = getBatchStatistics(problem.operands[0].shape,
+                                   problem.integer("spatial") != 0);
   results.emplace_back(ArrayRef(problem.operands[0].shape));
   results.insert(results.end(), runs ? 4 : 2, stats);
   std::string fault = checkParameters(problem, 1, 4, stats);
@@ -89,10 +84,10 @@ static std::string inferBatchNormTraining(const Problem &problem,
 
 static std::string inferPerActivation(const Problem &problem,
                                       std::vector<Shape> &results) {
-  Shape shape(ArrayRef(problem.operands[0].shape));
-  results.push_back(shape);
-  shape[0] = 1;
-  return checkParameters(problem, 1, 4, shape);
+  ArrayRef<int64_t> shape = problem.operands[0].shape;
+  results.emplace_back(shape);
+  return checkParameters(problem, 1, 4,
+                         getBatchStatistics(shape, /*isSpatial=*/false));
 }
 
 static std::string inferBatchNormBackward(const Problem &problem,
@@ -105,7 +100,8 @@ static std::string inferBatchNormBackward(const Problem &problem,
   if (problem.operands[1].shape != problem.operands[0].shape)
     return "batch_norm_backward has a gradient of another shape than its "
            "operand";
-  Shape stats = getBatchShape(problem);
+  Shape stats = getBatchStatistics(problem.operands[0].shape,
+                                   problem.integer("spatial") != 0);
   results.push_back(shape);
   results.insert(results.end(), 2, stats);
   std::string fault = checkParameters(problem, 2, 4, stats);
@@ -113,24 +109,8 @@ static std::string inferBatchNormBackward(const Problem &problem,
 }
 
 //===----------------------------------------------------------------------===//
-// Softmax
+// Gradients
 //===----------------------------------------------------------------------===//
-
-static std::string inferSoftmax(const Problem &problem,
-                                std::vector<Shape> &results) {
-  const std::vector<int64_t> &shape = problem.operands[0].shape;
-  int64_t axis = problem.integer("axis");
-  if (axis >= static_cast<int64_t>(shape.size()))
-    return formatv("{0} has the axis {1} of rank {2}", problem.op, axis,
-                   shape.size());
-  for (const TensorDesc &operand :
-       ArrayRef(problem.operands).take_front(problem.rootOperands))
-    if (operand.shape != shape)
-      return formatv("{0} has a gradient of another shape than its operand",
-                     problem.op);
-  results.emplace_back(ArrayRef(shape));
-  return "";
-}
 
 /// Operands and result of one shape: the forward operand, or result, and the
 /// gradient.
@@ -157,17 +137,15 @@ static std::string inferLayerNorm(const Problem &problem,
   results.push_back(shape);
   for (const TensorDesc &desc :
        ArrayRef(problem.operands).slice(1, problem.rootOperands - 1)) {
-    auto both = broadcastShapes(ArrayRef(shape).drop_front(axis), desc.shape);
-    if (!both || ArrayRef(*both) != ArrayRef(shape).drop_front(axis))
+    if (!broadcastsTo(desc.shape, ArrayRef(shape).drop_front(axis)))
       return formatv("layer_norm has a parameter of {0} that does not "
                      "broadcast to what is normalised",
                      printShape(desc.shape));
-    if (!isFloat(desc))
+    if (!holdsFloats(desc))
       return "layer_norm has a parameter that is not of floats";
   }
-  std::fill(shape.begin() + axis, shape.end(), 1);
   if (problem.numResults() > 1)
-    results.insert(results.end(), 2, shape);
+    results.insert(results.end(), 2, getRowStatistics(shape, axis));
   return checkStatistics(problem);
 }
 
@@ -175,7 +153,7 @@ static std::string inferGroupNorm(const Problem &problem,
                                   std::vector<Shape> &results) {
   const std::vector<int64_t> &shape = problem.operands[0].shape;
   int64_t groups = problem.integer("groups");
-  if (shape[1] % groups != 0)
+  if (!isGroupOf(groups, shape[1], shape[1]))
     return formatv("group_norm has {0} groups of {1} channels", groups,
                    shape[1]);
   results.emplace_back(ArrayRef(shape));
@@ -189,22 +167,28 @@ static std::string inferGroupNorm(const Problem &problem,
 // The table
 //===----------------------------------------------------------------------===//
 
-static constexpr AttrRule kEpsilon = {"epsilon", Count::One, false, 0};
-static constexpr AttrRule kBatchAttrs[] = {kEpsilon,
+static constexpr AttrRule kBatchAttrs[] = {attr::epsilon,
                                            {"spatial", Count::One, true, 0}};
-static constexpr AttrRule kEpsilonAttrs[] = {kEpsilon};
+static constexpr AttrRule kEpsilonAttrs[] = {attr::epsilon};
 static constexpr AttrRule kLrnAttrs[] = {{"size", Count::One, true, 1},
                                          {"alpha", Count::One, false},
                                          {"beta", Count::One, false},
                                          {"bias", Count::One, false}};
-static constexpr AttrRule kAxisAttrs[] = {{"axis", Count::One, true, 0}};
-static constexpr AttrRule kLayerAttrs[] = {kEpsilon,
-                                           {"axis", Count::One, true, 0}};
-static constexpr AttrRule kGroupAttrs[] = {kEpsilon,
+static constexpr AttrRule kAxisAttrs[] = {attr::axis};
+static constexpr AttrRule kLayerAttrs[] = {attr::epsilon, attr::axis};
+static constexpr AttrRule kGroupAttrs[] = {attr::epsilon,
                                            {"groups", Count::One, true, 1}};
 
 ArrayRef<OpRule> tarpon::getNormRules() {
   static const OpRule rules[] = {
+      {.op = "batch_norm",
+       .leastOperands = 5,
+       .mostOperands = 5,
+       .leastRank = 2,
+       .attrs = kEpsilonAttrs,
+       .isReal = true,
+       .positiveOperands = 1 << 4,
+       .infer = inferBatchNorm},
       {.op = "batch_norm_training",
        .leastOperands = 3,
        .mostOperands = 5,
@@ -227,6 +211,11 @@ ArrayRef<OpRule> tarpon::getNormRules() {
        .attrs = kBatchAttrs,
        .isReal = true,
        .infer = inferBatchNormBackward},
+      {.op = "lrn",
+       .leastRank = 3,
+       .attrs = kLrnAttrs,
+       .isReal = true,
+       .infer = inferSame},
       {.op = "lrn_backward",
        .leastOperands = 2,
        .mostOperands = 2,
@@ -234,25 +223,29 @@ ArrayRef<OpRule> tarpon::getNormRules() {
        .attrs = kLrnAttrs,
        .isReal = true,
        .infer = inferGradient},
+      {.op = "softmax",
+       .attrs = kAxisAttrs,
+       .isReal = true,
+       .infer = inferAlongAxis},
       {.op = "log_softmax",
        .leastRank = 1,
        .attrs = kAxisAttrs,
        .isReal = true,
-       .infer = inferSoftmax},
+       .infer = inferAlongAxis},
       {.op = "softmax_backward",
        .leastOperands = 2,
        .mostOperands = 2,
        .leastRank = 1,
        .attrs = kAxisAttrs,
        .isReal = true,
-       .infer = inferSoftmax},
+       .infer = inferAlongAxis},
       {.op = "log_softmax_backward",
        .leastOperands = 2,
        .mostOperands = 2,
        .leastRank = 1,
        .attrs = kAxisAttrs,
        .isReal = true,
-       .infer = inferSoftmax},
+       .infer = inferAlongAxis},
       {.op = "layer_norm",
        .mostOperands = 3,
        .leastRank = 1,

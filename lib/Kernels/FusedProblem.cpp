@@ -1,40 +1,20 @@
-//===- Problem.cpp - One operation with all that decides its speed --------===//
+//===- FusedProblem.cpp - The problem that a fused region poses -----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The data structure and its way from the IR. ProblemKey.cpp has the text form.
-//
-//===----------------------------------------------------------------------===//
-
-#include "tarpon/Kernels/Problem.h"
 
 #include "tarpon/IR/ConstantData.h"
-#include "tarpon/IR/Recurrent.h"
 #include "tarpon/IR/TarponOps.h"
-
-#include <numeric>
+#include "tarpon/Kernels/Problem.h"
 
 using namespace mlir;
 using namespace tarpon;
 
 //===----------------------------------------------------------------------===//
-// TensorDesc
+// Tensors
 //===----------------------------------------------------------------------===//
-
-std::string Layout::name() const {
-  switch (kind) {
-  case NCHW:
-    return "nchw";
-  case NHWC:
-    return "nhwc";
-  case Blocked:
-    return "nchw" + std::to_string(block) + "c";
-  }
-  llvm_unreachable("unknown layout");
-}
 
 Layout Layout::from(LayoutAttr attr) {
   switch (attr.getKind()) {
@@ -47,29 +27,6 @@ Layout Layout::from(LayoutAttr attr) {
   }
   llvm_unreachable("unknown layout");
 }
-
-static int64_t product(ArrayRef<int64_t> numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), int64_t(1),
-                         std::multiplies<>());
-}
-
-int64_t TensorDesc::numElements() const { return product(shape); }
-
-int64_t TensorDesc::numBytes() const {
-  int64_t elements = numElements();
-  if (pitch && elements > 0)
-    elements = (elements / shape[1] - 1) * pitch + shape[1];
-  if (layout.kind == Layout::Blocked && rank() >= 2 && shape[1] > 0)
-    elements = elements / shape[1] * llvm::divideCeil(shape[1], layout.block) *
-               layout.block;
-  return elements * runtime::dtypeBytes(dtype);
-}
-
-ArrayRef<int64_t> TensorDesc::spatial() const {
-  return ArrayRef<int64_t>(shape).drop_front(std::min<size_t>(2, rank()));
-}
-
-int64_t TensorDesc::spatialSize() const { return product(spatial()); }
 
 static DType getDType(Type element) {
   if (element.isF32())
@@ -224,71 +181,4 @@ Problem tarpon::getProblem(FusedOp op) {
     value = next->getResult(0);
   }
   return problem;
-}
-
-//===----------------------------------------------------------------------===//
-// Attributes and cost
-//===----------------------------------------------------------------------===//
-
-std::vector<int64_t> Problem::ints(StringRef name) const {
-  auto attr = attrs.find(name.str());
-  assert(attr != attrs.end() && "no such attribute in the problem");
-  return std::vector<int64_t>(attr->second.begin(), attr->second.end());
-}
-
-double Problem::number(StringRef name) const {
-  auto attr = attrs.find(name.str());
-  assert(attr != attrs.end() && attr->second.size() == 1 &&
-         "no such number in the problem");
-  return attr->second.front();
-}
-
-int64_t Problem::integer(StringRef name) const {
-  return static_cast<int64_t>(number(name));
-}
-
-double Problem::flops() const {
-  double outputs = static_cast<double>(result.numElements());
-  if (op == "conv") {
-    const TensorDesc &filter = operands[1];
-    return 2 * outputs * product(ArrayRef(filter.shape).drop_front());
-  }
-  // The multiplications of forward convolution, in another order.
-  if (op == "conv_transpose")
-    return 2 * static_cast<double>(operands[0].numElements()) *
-           product(ArrayRef(operands[1].shape).drop_front());
-  if (op == "conv_backward_weights")
-    return 2 * static_cast<double>(operands[1].numElements()) *
-           product(ArrayRef(result.shape).drop_front());
-  if (op == "matmul") {
-    const std::vector<int64_t> &shape = operands[0].shape;
-    return 2 * outputs *
-           shape[shape.size() - (integer("transpose_lhs") ? 2 : 1)];
-  }
-  if (getRecurrentCell(op))
-    return 2 * outputs * operands[1].shape[1];
-  if (attrs.count("kernel"))
-    return outputs * product(ints("kernel"));
-  double flops = outputs;
-  for (int i = 0; i < rootOperands; ++i)
-    flops = std::max(flops, static_cast<double>(operands[i].numElements()));
-  return flops;
-}
-
-bool Problem::hasSlices() const {
-  auto isSlice = [](const TensorDesc &desc) { return desc.pitch != 0; };
-  return isSlice(result) || llvm::any_of(moreResults, isSlice) ||
-         llvm::any_of(operands, isSlice);
-}
-
-double Problem::bytes() const {
-  auto bytesOf = [](TensorDesc desc) {
-    desc.pitch = 0; // What lies between the pixels of a slice is not touched.
-    return static_cast<double>(desc.numBytes());
-  };
-  double bytes = bytesOf(result);
-  for (const std::vector<TensorDesc> *list : {&moreResults, &operands})
-    for (const TensorDesc &desc : *list)
-      bytes += bytesOf(desc);
-  return bytes;
 }

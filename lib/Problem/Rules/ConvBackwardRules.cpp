@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuleTables.h"
-#include "tarpon/IR/Shapes.h"
+#include "RuleParts.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -14,25 +13,6 @@
 using namespace mlir;
 using namespace tarpon;
 using llvm::formatv;
-using Shape = OpRule::Shape;
-
-/// The numbers of one spatial dimension.
-namespace {
-struct DimAttrs {
-  int64_t stride, dilation, padBegin, padEnd;
-};
-} // namespace
-
-static SmallVector<DimAttrs> getDims(const Problem &problem) {
-  std::vector<int64_t> strides = problem.ints("strides"),
-                       dilations = problem.ints("dilations"),
-                       pads = problem.ints("pads");
-  SmallVector<DimAttrs> dims;
-  for (size_t dim = 0; dim < strides.size(); ++dim)
-    dims.push_back(
-        {strides[dim], dilations[dim], pads[dim], pads[strides.size() + dim]});
-  return dims;
-}
 
 //===----------------------------------------------------------------------===//
 // conv_transpose
@@ -49,7 +29,7 @@ static std::string checkTransposeOperands(const Problem &problem) {
   if (filter.layout.kind != Layout::NCHW)
     return "conv_transpose has a filter that is not row-major";
   int64_t group = problem.integer("group");
-  if (input.shape[1] % group != 0)
+  if (!isGroupOf(group, input.shape[1], input.shape[1]))
     return formatv("conv_transpose has {0} groups of {1} input channels", group,
                    input.shape[1]);
   if (filter.shape[0] != input.shape[1])
@@ -65,18 +45,14 @@ static std::string inferConvTranspose(const Problem &problem,
     return fault;
   const TensorDesc &input = problem.operands[0], &filter = problem.operands[1];
   Shape shape = {input.shape[0], filter.shape[1] * problem.integer("group")};
-  std::vector<int64_t> outputPadding = problem.ints("output_padding");
-  for (auto [dim, attrs] : llvm::enumerate(getDims(problem))) {
-    SpreadDim spread{input.spatial()[dim], filter.spatial()[dim], attrs.stride,
-                     attrs.dilation,       attrs.padBegin,        attrs.padEnd,
-                     outputPadding[dim]};
-    std::optional<int64_t> places = spread.countPlaces();
-    if (!places)
-      return formatv("conv_transpose has no place left in spatial dimension "
-                     "{0}",
-                     dim);
-    shape.push_back(*places);
-  }
+  std::vector<int64_t> strides = problem.ints("strides"),
+                       dilations = problem.ints("dilations"),
+                       pads = problem.ints("pads");
+  SlidingWindow window{filter.spatial(), strides, pads, dilations};
+  if (std::optional<size_t> empty = window.appendSpread(
+          input.spatial(), problem.ints("output_padding"), shape))
+    return formatv("conv_transpose has no place left in spatial dimension {0}",
+                   *empty);
   results.push_back(shape);
   return "";
 }
@@ -89,9 +65,7 @@ static std::string inferConvTranspose(const Problem &problem,
 static std::string checkGradient(const Problem &problem) {
   for (const TensorDesc *desc :
        {&problem.operands[0], &problem.operands[1], &problem.result})
-    if (desc->quantized ||
-        !llvm::is_contained({DType::F64, DType::F32, DType::F16, DType::BF16},
-                            desc->dtype))
+    if (desc->quantized || !holdsFloats(*desc))
       return "conv_backward_weights has a tensor that does not hold floats";
   if (problem.result.layout.kind != Layout::NCHW)
     return "conv_backward_weights has a result that is not row-major";
@@ -114,19 +88,15 @@ static std::string inferBackwardWeights(const Problem &problem,
   if (std::string fault = checkGradient(problem); !fault.empty())
     return fault;
   int64_t group = problem.integer("group");
-  if (input.shape[1] % group != 0 || gradient.shape[1] % group != 0)
+  if (!isGroupOf(group, input.shape[1], gradient.shape[1]))
     return formatv("conv_backward_weights has {0} groups of {1} input and {2} "
                    "output channels",
                    group, input.shape[1], gradient.shape[1]);
   Shape forward = {input.shape[0], gradient.shape[1]};
-  for (auto [dim, attrs] : llvm::enumerate(getDims(problem))) {
-    WindowDim window{input.spatial()[dim], result.spatial()[dim], attrs.stride,
-                     attrs.dilation,       attrs.padBegin,        attrs.padEnd};
-    if (!window.fits())
-      return formatv("conv_backward_weights has a window of {0} cells on {1}",
-                     window.getExtent(), window.getPaddedSize());
-    forward.push_back(window.countPlaces());
-  }
+  if (std::string fault =
+          inferWindow(problem, input.spatial(), result.spatial(), forward);
+      !fault.empty())
+    return fault;
   if (ArrayRef<int64_t>(forward) != ArrayRef(gradient.shape))
     return formatv("conv_backward_weights has a gradient of {0}, expected {1}",
                    printShape(gradient.shape), printShape(forward));
@@ -140,17 +110,26 @@ static std::string inferBackwardWeights(const Problem &problem,
 // The table
 //===----------------------------------------------------------------------===//
 
-static constexpr AttrRule kStrides = {"strides", Count::Spatial, true, 1};
-static constexpr AttrRule kDilations = {"dilations", Count::Spatial, true, 1};
-static constexpr AttrRule kPads = {"pads", Count::SpatialTwice, true, 0};
-static constexpr AttrRule kGroup = {"group", Count::One, true, 1};
-static constexpr AttrRule kWeightsAttrs[] = {kStrides, kDilations, kPads,
-                                             kGroup};
+/// The multiplications of forward convolution, in another order.
+static double countTransposeFlops(const Problem &problem) {
+  return 2 * static_cast<double>(problem.operands[0].numElements()) *
+         static_cast<double>(
+             product(ArrayRef(problem.operands[1].shape).drop_front()));
+}
+
+static double countWeightsFlops(const Problem &problem) {
+  return 2 * static_cast<double>(problem.operands[1].numElements()) *
+         static_cast<double>(
+             product(ArrayRef(problem.result.shape).drop_front()));
+}
+
+static constexpr AttrRule kWeightsAttrs[] = {attr::strides, attr::dilations,
+                                             attr::pads, attr::group};
 static constexpr AttrRule kTransposeAttrs[] = {
-    kStrides,
-    kDilations,
-    kPads,
-    kGroup,
+    attr::strides,
+    attr::dilations,
+    attr::pads,
+    attr::group,
     {"output_padding", Count::Spatial, true, 0}};
 
 ArrayRef<OpRule> tarpon::getConvBackwardRules() {
@@ -162,7 +141,10 @@ ArrayRef<OpRule> tarpon::getConvBackwardRules() {
        .mostRank = 5,
        .attrs = kTransposeAttrs,
        .isReal = true,
-       .infer = inferConvTranspose},
+       .infer = inferConvTranspose,
+       .countFlops = countTransposeFlops,
+       .countTerms = countTermsByFlops,
+       .filterScaleAxis = 1},
       {.op = "conv_backward_weights",
        .leastOperands = 2,
        .mostOperands = 2,
@@ -170,7 +152,9 @@ ArrayRef<OpRule> tarpon::getConvBackwardRules() {
        .mostRank = 5,
        .attrs = kWeightsAttrs,
        .isReal = true,
-       .infer = inferBackwardWeights},
+       .infer = inferBackwardWeights,
+       .countFlops = countWeightsFlops,
+       .countTerms = countTermsByFlops},
   };
   return rules;
 }

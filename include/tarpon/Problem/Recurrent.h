@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_IR_RECURRENT_H
-#define TARPON_IR_RECURRENT_H
+#ifndef TARPON_PROBLEM_RECURRENT_H
+#define TARPON_PROBLEM_RECURRENT_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -52,4 +52,4 @@ inline std::optional<RecurrentCell> getRecurrentCell(llvm::StringRef op) {
 
 } // namespace tarpon
 
-#endif // TARPON_IR_RECURRENT_H
+#endif // TARPON_PROBLEM_RECURRENT_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuleTables.h"
+#include "RuleParts.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -13,7 +13,6 @@
 using namespace mlir;
 using namespace tarpon;
 using llvm::formatv;
-using Shape = OpRule::Shape;
 
 static std::string inferReduced(const Problem &problem, ArrayRef<int64_t> axes,
                                 std::vector<Shape> &results) {
@@ -35,13 +34,7 @@ static std::string inferReduced(const Problem &problem, ArrayRef<int64_t> axes,
   if (keepDims == 0 && problem.result.layout.kind != Layout::NCHW)
     return formatv("{0} has a result in {1} that does not keep its dimensions",
                    problem.op, problem.result.layout.name());
-  Shape reduced;
-  for (auto [dim, size] : llvm::enumerate(shape))
-    if (!llvm::is_contained(axes, static_cast<int64_t>(dim)))
-      reduced.push_back(size);
-    else if (keepDims == 1)
-      reduced.push_back(1);
-  results.push_back(reduced);
+  results.push_back(reduceShape(shape, axes, keepDims == 1));
   return "";
 }
 
@@ -67,31 +60,37 @@ static constexpr AttrRule kArgAttrs[] = {
     {"keepdims", Count::One, true, 0},
     {"select_last_index", Count::One, true, 0}};
 
+static OpRule makeReduce(StringLiteral op, bool isReal,
+                         unsigned positiveOperands = 0) {
+  return {.op = op,
+          .leastRank = 1,
+          .attrs = kReduceAttrs,
+          .isReal = isReal,
+          .positiveOperands = positiveOperands,
+          .infer = inferReduce};
+}
+
+static OpRule makeArg(StringLiteral op) {
+  return {.op = op,
+          .leastRank = 1,
+          .attrs = kArgAttrs,
+          .infer = inferArg};
+}
+
 ArrayRef<OpRule> tarpon::getReduceRules() {
-  static const std::vector<OpRule> rules = [] {
-    std::vector<OpRule> list;
-    auto add = [&](StringLiteral op, bool isReal) {
-      list.push_back({.op = op,
-                      .leastRank = 1,
-                      .attrs = kReduceAttrs,
-                      .isReal = isReal,
-                      .positiveOperands = op == "reduce_log_sum" ? 1U : 0U,
-                      .infer = inferReduce});
-    };
-    for (StringLiteral op :
-         {StringLiteral("reduce_sum"), StringLiteral("reduce_max"),
-          StringLiteral("reduce_min"), StringLiteral("reduce_prod"),
-          StringLiteral("reduce_l1"), StringLiteral("reduce_sum_square")})
-      add(op, /*isReal=*/false);
-    for (StringLiteral op :
-         {StringLiteral("reduce_mean"), StringLiteral("reduce_l2"),
-          StringLiteral("reduce_log_sum"), StringLiteral("reduce_log_sum_exp")})
-      add(op, /*isReal=*/true);
-    for (StringLiteral op :
-         {StringLiteral("arg_max"), StringLiteral("arg_min")})
-      list.push_back(
-          {.op = op, .leastRank = 1, .attrs = kArgAttrs, .infer = inferArg});
-    return list;
-  }();
+  static const OpRule rules[] = {
+      makeReduce("reduce_sum", /*isReal=*/false),
+      makeReduce("reduce_max", /*isReal=*/false),
+      makeReduce("reduce_min", /*isReal=*/false),
+      makeReduce("reduce_prod", /*isReal=*/false),
+      makeReduce("reduce_l1", /*isReal=*/false),
+      makeReduce("reduce_sum_square", /*isReal=*/false),
+      makeReduce("reduce_mean", /*isReal=*/true),
+      makeReduce("reduce_l2", /*isReal=*/true),
+      makeReduce("reduce_log_sum", /*isReal=*/true, 1 << 0),
+      makeReduce("reduce_log_sum_exp", /*isReal=*/true),
+      makeArg("arg_max"),
+      makeArg("arg_min"),
+  };
   return rules;
 }

@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../RuleTables.h"
-
-#include "tarpon/IR/Recurrent.h"
+#include "RuleParts.h"
+#include "tarpon/Problem/Recurrent.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -16,16 +15,8 @@ using namespace mlir;
 using namespace tarpon;
 using llvm::formatv;
 
-using Shape = OpRule::Shape;
-
 static bool isInteger(DType dtype) {
   return dtype == DType::I32 || dtype == DType::I64;
-}
-
-static bool isFloat(const TensorDesc &desc) {
-  return !desc.quantized &&
-         (desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
-          desc.dtype == DType::BF16 || desc.dtype == DType::F64);
 }
 
 /// The shapes that the operands have, from those of the first two.
@@ -87,7 +78,8 @@ static std::string inferRecurrent(const Problem &problem,
     if (ArrayRef(operand.shape) != ArrayRef<int64_t>(shape))
       return formatv("{0} has an operand of {1}, expected {2}", problem.op,
                      printShape(operand.shape), printShape(shape));
-    if (index == 2 ? !isInteger(operand.dtype) : !isFloat(operand))
+    bool isReal = !operand.quantized && holdsFloats(operand);
+    if (index == 2 ? !isInteger(operand.dtype) : !isReal)
       return formatv("{0} has operand {1} of the wrong type", problem.op,
                      index);
     if (operand.layout.kind != Layout::NCHW)
@@ -99,6 +91,16 @@ static std::string inferRecurrent(const Problem &problem,
     return fault;
   results.push_back({gates[0] + cell.states, directions, batch, units});
   return "";
+}
+
+static double countCellFlops(const Problem &problem) {
+  return 2 * static_cast<double>(problem.result.numElements()) *
+         static_cast<double>(problem.operands[1].shape[1]);
+}
+
+/// The hidden units that each gate is summed over.
+static int64_t countUnits(const Problem &problem) {
+  return problem.operands[1].shape[2];
 }
 
 static constexpr AttrRule kAttrs[] = {{"reversed", Count::Any, true, 0},
@@ -115,7 +117,9 @@ static OpRule makeRule(StringLiteral op, int operands) {
           .mostRank = 3,
           .attrs = kAttrs,
           .isReal = true,
-          .infer = inferRecurrent};
+          .infer = inferRecurrent,
+          .countFlops = countCellFlops,
+          .countTerms = countUnits};
 }
 
 ArrayRef<OpRule> tarpon::getRecurrentRules() {

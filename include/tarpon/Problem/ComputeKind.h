@@ -1,0 +1,30 @@
+//===- ComputeKind.h - What a problem computes in ---------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_PROBLEM_COMPUTEKIND_H
+#define TARPON_PROBLEM_COMPUTEKIND_H
+
+#include "tarpon/Kernels/Problem.h"
+
+namespace tarpon {
+
+/// What a problem computes in. F32 unless its data are f64 or integers that are
+/// not quantised; U64 differs from I64 in comparisons and divisions only.
+enum class ComputeKind : uint8_t { F32, F64, I64, U64 };
+
+/// Whether that is F32 or F64.
+bool isFloat(ComputeKind kind);
+
+/// The kind for elements of `desc` on their own.
+ComputeKind computeKindOf(const TensorDesc &desc);
+/// The kind of a problem: that of operand 0, but f32 where the op defines its
+/// result so (conv, matmul, averages of integers).
+ComputeKind computeKindOf(const Problem &problem);
+
+} // namespace tarpon
+
+#endif // TARPON_PROBLEM_COMPUTEKIND_H

@@ -1,0 +1,110 @@
+//===- Problem.cpp - One operation with all that decides its speed --------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The data structure. ProblemKey.cpp has the text form.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Kernels/Problem.h"
+
+#include "tarpon/Problem/OpRules.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tarpon;
+
+//===----------------------------------------------------------------------===//
+// TensorDesc
+//===----------------------------------------------------------------------===//
+
+std::string Layout::name() const {
+  switch (kind) {
+  case NCHW:
+    return "nchw";
+  case NHWC:
+    return "nhwc";
+  case Blocked:
+    return "nchw" + std::to_string(block) + "c";
+  }
+  llvm_unreachable("unknown layout");
+}
+
+static int64_t product(ArrayRef<int64_t> numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+int64_t TensorDesc::numElements() const { return product(shape); }
+
+int64_t TensorDesc::numBytes() const {
+  int64_t elements = numElements();
+  if (pitch && elements > 0)
+    elements = (elements / shape[1] - 1) * pitch + shape[1];
+  if (layout.kind == Layout::Blocked && rank() >= 2 && shape[1] > 0)
+    elements = elements / shape[1] * llvm::divideCeil(shape[1], layout.block) *
+               layout.block;
+  return elements * runtime::dtypeBytes(dtype);
+}
+
+ArrayRef<int64_t> TensorDesc::spatial() const {
+  return ArrayRef<int64_t>(shape).drop_front(std::min<size_t>(2, rank()));
+}
+
+int64_t TensorDesc::spatialSize() const { return product(spatial()); }
+
+//===----------------------------------------------------------------------===//
+// Attributes and cost
+//===----------------------------------------------------------------------===//
+
+std::vector<int64_t> Problem::ints(StringRef name) const {
+  auto attr = attrs.find(name.str());
+  assert(attr != attrs.end() && "no such attribute in the problem");
+  return std::vector<int64_t>(attr->second.begin(), attr->second.end());
+}
+
+double Problem::number(StringRef name) const {
+  auto attr = attrs.find(name.str());
+  assert(attr != attrs.end() && attr->second.size() == 1 &&
+         "no such number in the problem");
+  return attr->second.front();
+}
+
+int64_t Problem::integer(StringRef name) const {
+  return static_cast<int64_t>(number(name));
+}
+
+double Problem::flops() const {
+  if (const OpRule *rule = findOpRule(op); rule && rule->countFlops)
+    return rule->countFlops(*this);
+  auto flops = static_cast<double>(result.numElements());
+  for (int i = 0; i < rootOperands; ++i)
+    flops = std::max(flops, static_cast<double>(operands[i].numElements()));
+  return flops;
+}
+
+bool Problem::hasSlices() const {
+  auto isSlice = [](const TensorDesc &desc) { return desc.pitch != 0; };
+  return isSlice(result) || llvm::any_of(moreResults, isSlice) ||
+         llvm::any_of(operands, isSlice);
+}
+
+double Problem::bytes() const {
+  auto bytesOf = [](TensorDesc desc) {
+    desc.pitch = 0; // What lies between the pixels of a slice is not touched.
+    return static_cast<double>(desc.numBytes());
+  };
+  double bytes = bytesOf(result);
+  for (const std::vector<TensorDesc> *list : {&moreResults, &operands})
+    for (const TensorDesc &desc : *list)
+      bytes += bytesOf(desc);
+  return bytes;
+}

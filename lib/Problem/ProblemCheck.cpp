@@ -1,0 +1,266 @@
+//===- ProblemCheck.cpp - What graphs cannot pose as problems -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Problems from graphs went through the dialect's type inference. Those from
+// keys did not: the same constraints, on which solvers rely, are checked here
+// by the rules of the operations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Problem/ComputeKind.h"
+#include "tarpon/Problem/OpRules.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace tarpon;
+using llvm::formatv;
+
+namespace {
+
+/// Each check returns what is wrong, or "".
+class Checker {
+public:
+  Checker(const Problem &problem, const OpRule &rule)
+      : problem(problem), rule(rule) {}
+  std::string run() const;
+
+private:
+  std::string checkOperandCount() const;
+  std::string checkTensors() const;
+  std::string checkRanks() const;
+  std::string checkAttr(const ProblemAttrs &attrs, StringRef op,
+                        const AttrRule &rule) const;
+  std::string checkAttrs() const;
+  std::string checkTypes() const;
+  std::string checkStep(const EpilogueStep &step) const;
+  std::string checkEpilogue() const;
+  std::string checkEpilogueOperands() const;
+  std::string checkResults() const;
+
+  const TensorDesc &input() const { return problem.operands.front(); }
+
+  const Problem &problem;
+  const OpRule &rule;
+};
+
+} // namespace
+
+static std::string print(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+std::string Checker::checkOperandCount() const {
+  int expected =
+      std::clamp(problem.rootOperands, rule.leastOperands, rule.mostOperands);
+  if (problem.rootOperands != expected)
+    return formatv("{0} has {1} operands, expected {2}", problem.op,
+                   problem.rootOperands, expected);
+  return "";
+}
+
+static std::string checkTensor(const TensorDesc &desc) {
+  // Far more than there is memory, and products with a few bytes or cells still
+  // fit into 64 bits.
+  constexpr int64_t kMaxElements = int64_t(1) << 48;
+  int64_t elements = 1;
+  for (int64_t size : desc.shape) {
+    if (size < 1)
+      return "a tensor is empty";
+    if (size > kMaxElements / elements)
+      return formatv("a tensor has more than {0} elements", kMaxElements);
+    elements *= size;
+  }
+  if (desc.quantized && desc.dtype != DType::I8 && desc.dtype != DType::U8)
+    return "a quantised tensor is neither of i8 nor of u8";
+  if (desc.layout.kind != Layout::NCHW && desc.rank() < 3)
+    return formatv("a tensor in {0} has rank {1}, expected 3 or more",
+                   desc.layout.name(), desc.rank());
+  if (desc.layout.kind == Layout::Blocked &&
+      !llvm::is_contained({4, 8, 16, 32, 64}, desc.layout.block))
+    return "a block of channels is not 4, 8, 16, 32 or 64";
+  if (desc.pitch) {
+    if (desc.layout.kind != Layout::NHWC)
+      return "a slice is not in nhwc";
+    if (desc.pitch <= desc.shape[1])
+      return formatv("a slice of {0} channels has a pitch of {1}, expected "
+                     "more",
+                     desc.shape[1], desc.pitch);
+    if (desc.pitch > kMaxElements / elements)
+      return formatv("a slice spans more than {0} elements", kMaxElements);
+    if (desc.constant)
+      return "a slice is constant";
+  }
+  return "";
+}
+
+std::string Checker::checkTensors() const {
+  for (const TensorDesc &operand : problem.operands)
+    if (std::string fault = checkTensor(operand); !fault.empty())
+      return fault;
+  for (int64_t i = 0; i < problem.numResults(); ++i)
+    if (std::string fault = checkTensor(problem.getResult(i)); !fault.empty())
+      return fault;
+  return "";
+}
+
+std::string Checker::checkRanks() const {
+  if (input().rank() >= rule.leastRank && input().rank() <= rule.mostRank)
+    return "";
+  return formatv("{0} has an operand of rank {1}, expected {2} {3}", problem.op,
+                 input().rank(), rule.leastRank,
+                 rule.mostRank == INT64_MAX
+                     ? "or more"
+                     : "to " + std::to_string(rule.mostRank));
+}
+
+std::string Checker::checkTypes() const {
+  if (isFloat(computeKindOf(problem)))
+    return "";
+  for (const TensorDesc &operand : problem.operands)
+    if (isFloat(computeKindOf(operand)))
+      return "an operand of floats beside one of integers";
+  if (rule.needsFloats)
+    return formatv("{0} of integers, which is defined on floats", problem.op);
+  for (const EpilogueStep &step : problem.epilogue)
+    if (findOpRule(step.op)->needsFloats)
+      return formatv("{0} of integers, which is defined on floats", step.op);
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+std::string Checker::checkAttr(const ProblemAttrs &attrs, StringRef op,
+                               const AttrRule &rule) const {
+  size_t rank = input().shape.size(), expected = 1;
+  if (rule.count == Count::Rank || rule.count == Count::RankTwice)
+    expected = rank;
+  else if (rule.count != Count::One)
+    expected = std::max<size_t>(rank, 2) - 2;
+  if (rule.count == Count::SpatialTwice || rule.count == Count::RankTwice)
+    expected *= 2;
+  auto found = attrs.find(rule.name.str());
+  if (found == attrs.end())
+    return formatv("{0} lacks the attribute {1}", op, rule.name);
+  if (rule.count != Count::Any && found->second.size() != expected)
+    return formatv("{0} has {1} values in {2}, expected {3}", op,
+                   found->second.size(), rule.name, expected);
+  for (double value : found->second) {
+    if (rule.isInteger &&
+        (value != std::trunc(value) || std::fabs(value) > 0x1p53))
+      return formatv("{0} has the value {1} in {2}, expected an integer", op,
+                     print(value), rule.name);
+    if (value < rule.least)
+      return formatv("{0} has the value {1} in {2}, expected {3} or more", op,
+                     print(value), rule.name, print(rule.least));
+  }
+  return "";
+}
+
+std::string Checker::checkAttrs() const {
+  for (const AttrRule &attr : rule.attrs)
+    if (std::string fault = checkAttr(problem.attrs, problem.op, attr);
+        !fault.empty())
+      return fault;
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+std::string Checker::checkResults() const {
+  std::vector<Shape> shapes;
+  if (std::string fault = rule.infer(problem, shapes); !fault.empty())
+    return fault;
+  if (static_cast<int64_t>(shapes.size()) != problem.numResults())
+    return formatv("{0} has {1} results, expected {2}", problem.op,
+                   problem.numResults(), shapes.size());
+  for (auto [index, shape] : llvm::enumerate(shapes))
+    if (const TensorDesc &result =
+            problem.getResult(static_cast<int64_t>(index));
+        ArrayRef<int64_t>(shape) != ArrayRef(result.shape))
+      return formatv("{0} has a result of {1}, expected {2}", problem.op,
+                     printShape(result.shape), printShape(shape));
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// The epilogue
+//===----------------------------------------------------------------------===//
+
+std::string Checker::checkStep(const EpilogueStep &step) const {
+  const OpRule *stepRule = findOpRule(step.op);
+  if (!stepRule || stepRule->elementwise == Elementwise::No)
+    return formatv("an epilogue has no operation '{0}'", step.op);
+  for (const AttrRule &attr : stepRule->attrs)
+    if (std::string fault = checkAttr(step.attrs, step.op, attr);
+        !fault.empty())
+      return fault;
+  if (step.operand < 0)
+    return "";
+  if (stepRule->elementwise != Elementwise::Binary)
+    return formatv("{0} has one operand, expected none beside the value",
+                   step.op);
+  if (step.operand < problem.rootOperands ||
+      step.operand >= static_cast<int>(problem.operands.size()))
+    return formatv("{0} reads operand {1}, which is none of the epilogue's",
+                   step.op, step.operand);
+  return "";
+}
+
+std::string Checker::checkEpilogue() const {
+  for (const EpilogueStep &step : problem.epilogue)
+    if (std::string fault = checkStep(step); !fault.empty())
+      return fault;
+  return "";
+}
+
+std::string Checker::checkEpilogueOperands() const {
+  ArrayRef<int64_t> shape = problem.result.shape;
+  for (const TensorDesc &operand :
+       ArrayRef(problem.operands).drop_front(problem.rootOperands))
+    if (!broadcastsTo(operand.shape, shape))
+      return formatv("an operand of {0} does not broadcast to {1}",
+                     printShape(operand.shape), printShape(shape));
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+std::string Checker::run() const {
+  for (auto check : {&Checker::checkOperandCount, &Checker::checkTensors,
+                     &Checker::checkEpilogue, &Checker::checkRanks,
+                     &Checker::checkAttrs, &Checker::checkTypes,
+                     &Checker::checkResults, &Checker::checkEpilogueOperands})
+    if (std::string fault = (this->*check)(); !fault.empty())
+      return fault;
+  return "";
+}
+
+std::string tarpon::findFault(const Problem &problem) {
+  const OpRule *rule = findOpRule(problem.op);
+  if (!rule)
+    return formatv("there is no operation '{0}'", problem.op);
+  return Checker(problem, *rule).run();
+}
