@@ -19,8 +19,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -33,21 +31,6 @@ using runtime::HostTensor;
 using runtime::Result;
 using runtime::Status;
 using runtime::TensorInfo;
-
-Result<PerfConfig> tarpon::parseLayerConfig(const std::string &text) {
-  auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  bool isValid = json.is_object();
-  PerfConfig config;
-  if (isValid)
-    for (const auto &[name, value] : json.items()) {
-      isValid &= value.is_number_integer();
-      if (isValid)
-        config.set(name, value.get<int64_t>());
-    }
-  if (!isValid)
-    return Error{"'" + text + "' is no perf config"};
-  return config;
-}
 
 //===----------------------------------------------------------------------===//
 // Candidates on the device
@@ -191,7 +174,7 @@ Status DeviceRace::prepare() {
     outputInfos.push_back(
         describeTensor(problem.getResult(i), "result" + std::to_string(i)));
   for (auto [index, candidate] : llvm::enumerate(layer.candidates)) {
-    Result<PerfConfig> config = parseLayerConfig(candidate.config);
+    Result<PerfConfig> config = PerfConfig::parseJson(candidate.config);
     if (!config)
       return Error{"layer '" + layer.name + "': " + config.message()};
     results[index].key = {layer.problem, candidate.solver, config->str()};

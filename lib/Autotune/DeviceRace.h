@@ -19,9 +19,6 @@
 
 namespace tarpon {
 
-/// The text of a layer's or candidate's config, as the journal has it.
-runtime::Result<PerfConfig> parseLayerConfig(const std::string &json);
-
 class DeviceRace {
 public:
   /// What all problems of a package have in common. `journal` may be null.

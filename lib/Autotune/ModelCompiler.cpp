@@ -7,6 +7,7 @@
 
 #include "ModelCompiler.h"
 
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Passes/Pipelines.h"
@@ -88,16 +89,15 @@ Status ModelCompiler::simplify() {
   return runPasses(getMain(), "simplification", buildSimplifyPipeline);
 }
 
-/// The distinct problems of the fused ops.
+/// The distinct problems of the fused ops, which hold theirs from here on.
 static std::vector<std::pair<std::string, Problem>>
 collectProblems(func::FuncOp function) {
   std::vector<std::pair<std::string, Problem>> problems;
   llvm::StringSet<> known;
   function.walk([&](FusedOp op) {
-    Problem problem = getProblem(op);
+    const Problem &problem = poseProblem(op).getValue();
     if (known.insert(problem.key()).second)
-      problems.emplace_back(getLayerName(op.getRoot()->getLoc()),
-                            std::move(problem));
+      problems.emplace_back(getLayerName(op.getRoot()->getLoc()), problem);
   });
   return problems;
 }

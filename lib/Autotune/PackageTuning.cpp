@@ -127,7 +127,7 @@ rankResults(const std::vector<Measurement> &results) {
 static std::optional<size_t> findCandidate(const Layer &layer,
                                            const CandidateKey &key) {
   for (auto [index, candidate] : llvm::enumerate(layer.candidates)) {
-    Result<PerfConfig> config = parseLayerConfig(candidate.config);
+    Result<PerfConfig> config = PerfConfig::parseJson(candidate.config);
     if (candidate.solver == key.solver && config && config->str() == key.config)
       return index;
   }
@@ -330,7 +330,7 @@ Result<PackageTuning> tarpon::tunePackage(Package package,
 static void updateLayer(LayerRecord &record, const Layer &layer,
                         const std::vector<Measurement> &results) {
   std::optional<size_t> chosen = runtime::findChosen(layer);
-  Result<PerfConfig> config = parseLayerConfig(layer.config);
+  Result<PerfConfig> config = PerfConfig::parseJson(layer.config);
   if (!chosen || !config)
     return;
   record.solver = layer.solver;

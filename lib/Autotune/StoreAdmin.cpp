@@ -13,7 +13,7 @@
 #include "Sqlite.h"
 #include "StoreFile.h"
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 using namespace tarpon;
 using runtime::Error;

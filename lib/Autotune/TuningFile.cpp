@@ -36,13 +36,10 @@ std::string GlobalChoice::name() const {
 //===----------------------------------------------------------------------===//
 
 static ordered_json printLayer(const LayerRecord &layer) {
-  ordered_json config = ordered_json::object();
-  for (const auto &[name, value] : layer.config.getFields())
-    config[name] = value;
   ordered_json json = {{"name", layer.name},
                        {"problem", layer.problem},
                        {"solver", layer.solver},
-                       {"config", config}};
+                       {"config", ordered_json::parse(layer.config.json())}};
   if (layer.timing) {
     json["median_ms"] = layer.timing->median;
     // A model's time has no more to it.
@@ -129,8 +126,8 @@ static LayerRecord parseLayer(const json &json) {
   layer.name = json["name"].get<std::string>();
   layer.problem = json["problem"].get<std::string>();
   layer.solver = json["solver"].get<std::string>();
-  for (const auto &[name, value] : json["config"].items())
-    layer.config.set(name, value.get<int64_t>());
+  // The schema asks for an object of integers.
+  layer.config = *PerfConfig::parseJson(json["config"].dump());
   layer.workspaceBytes = json["workspace_bytes"].get<int64_t>();
   layer.source = json["source"].get<std::string>();
   if (json.contains("median_ms"))

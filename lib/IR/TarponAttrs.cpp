@@ -133,6 +133,17 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 // Tensor types
 //===----------------------------------------------------------------------===//
 
+bool tarpon::isElementType(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return llvm::is_contained({8U, 16U, 32U, 64U}, integer.getWidth()) ||
+           integer.isSignlessInteger(1);
+  // Kernels know what is stored in bytes.
+  if (isa<quant::UniformQuantizedType, quant::UniformQuantizedPerAxisType>(
+          type))
+    return cast<quant::QuantizedType>(type).getStorageTypeIntegralWidth() == 8;
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+}
+
 LayoutAttr tarpon::getLayout(RankedTensorType type) {
   if (auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))
     return layout;

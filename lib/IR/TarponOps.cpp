@@ -25,5 +25,23 @@ LogicalResult tarpon::detail::verifyInferredTypes(Operation *op) {
       types);
 }
 
+LogicalResult tarpon::detail::verifyElementTypes(Operation *op) {
+  auto verify = [&](Type type) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || isElementType(tensor.getElementType()))
+      return success();
+    return op->emitOpError("expects elements that kernels know: i1, i8 to i64, "
+                           "f16, bf16, f32, f64 or quantised ones of 8 bits, "
+                           "got ")
+           << tensor.getElementType();
+  };
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (failed(verify(type)))
+        return failure();
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "tarpon/IR/TarponOps.cpp.inc"

@@ -50,6 +50,7 @@ static bool isPlainConcat(FusedOp op) {
 
 /// Stores the region's result as `type`, which differs in its layout.
 static void retypeResult(FusedOp op, RankedTensorType type) {
+  op.removeProblemAttr(); // It is another one from here on.
   auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
   Value value = yield.getValue();
   if (auto convert = value.getDefiningOp<ConvertOp>()) {
@@ -66,7 +67,7 @@ static void retypeResult(FusedOp op, RankedTensorType type) {
 static Value createCopy(OpBuilder &builder, Value value,
                         RankedTensorType type) {
   auto copy = FusedOp::create(builder, value.getLoc(), TypeRange(type), value,
-                              /*solution=*/nullptr);
+                              /*solution=*/nullptr, /*problem=*/nullptr);
   Block &block = copy.getBody().emplaceBlock();
   auto inner = OpBuilder::atBlockBegin(&block);
   Value argument = block.addArgument(value.getType(), value.getLoc());

@@ -162,7 +162,7 @@ static void wrap(IRRewriter &rewriter, ArrayRef<Operation *> chain) {
   rewriter.setInsertionPoint(last);
   auto fused =
       FusedOp::create(rewriter, root->getLoc(), last->getResultTypes(), inputs,
-                      /*solution=*/nullptr);
+                      /*solution=*/nullptr, /*problem=*/nullptr);
   Block *block = rewriter.createBlock(
       &fused.getBody(), {}, TypeRange(ValueRange(inputs)),
       SmallVector<Location>(inputs.size(), root->getLoc()));

@@ -97,10 +97,10 @@ private:
     if (!applicable)
       return op.emitOpError("has a solver that is not applicable: ")
              << solution.getSolver() << " " << applicable.getReason();
-    FailureOr<PerfConfig> config = getPerfConfig(solution);
-    if (failed(config) || !solver->isValidConfig(problem, target, *config))
+    if (!solver->isValidConfig(problem, target, solution.getConfig()))
       return op.emitOpError("expects a perf config of ")
-             << solution.getSolver() << ", got " << solution.getConfig();
+             << solution.getSolver() << ", got "
+             << solution.getConfigDictionary();
     return solver;
   }
 
@@ -117,15 +117,16 @@ private:
   }
 
   LogicalResult lower(IRRewriter &rewriter, FusedOp op, LaunchNames &names) {
-    Problem problem = getProblem(op);
+    ProblemAttr attr = poseProblem(op);
+    const Problem &problem = attr.getValue();
     FailureOr<const Solver *> solver = getSolver(op, problem);
     if (failed(solver))
       return failure();
     rewriter.setInsertionPoint(op);
     rewriter.replaceOpWithNewOp<LaunchOp>(
         op, op.getResultTypes(), op.getInputs(), names.makeName(op.getRoot()),
-        problem.key(), op.getSolutionAttr(),
-        (*solver)->workspaceSize(problem, target), /*offset=*/nullptr,
+        attr, op.getSolutionAttr(), (*solver)->workspaceSize(problem, target),
+        /*offset=*/nullptr,
         /*workspace_offset=*/nullptr, /*more_offsets=*/nullptr,
         getOverwritable(**solver, problem));
     return success();

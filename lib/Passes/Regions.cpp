@@ -73,7 +73,7 @@ FusedOp tarpon::detail::createRegionLike(OpBuilder &builder, FusedOp op,
                                          ValueRange operands,
                                          TypeRange resultTypes) {
   auto copy = FusedOp::create(builder, op.getLoc(), resultTypes, operands,
-                              /*solution=*/nullptr);
+                              /*solution=*/nullptr, /*problem=*/nullptr);
   copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   Block &block = copy.getBody().emplaceBlock();
   for (auto [operand, argument] :

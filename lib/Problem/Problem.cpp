@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 #include "tarpon/Problem/OpRules.h"
 
@@ -64,6 +64,10 @@ int64_t TensorDesc::spatialSize() const { return product(spatial()); }
 //===----------------------------------------------------------------------===//
 // Attributes and cost
 //===----------------------------------------------------------------------===//
+
+llvm::hash_code tarpon::hash_value(const Problem &problem) {
+  return llvm::hash_value(problem.key());
+}
 
 std::vector<int64_t> Problem::ints(StringRef name) const {
   auto attr = attrs.find(name.str());

@@ -16,7 +16,7 @@
 #define TARPON_TOOLS_GRAPHOPT_GPUCASE_H
 
 #include "tarpon/Kernels/GpuTarget.h"
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Tensor.h"
 

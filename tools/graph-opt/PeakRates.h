@@ -8,7 +8,7 @@
 #ifndef TARPON_TOOLS_GRAPHOPT_PEAKRATES_H
 #define TARPON_TOOLS_GRAPHOPT_PEAKRATES_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/Host/KernelCompiler.h"
 

@@ -7,7 +7,7 @@
 
 #include "Tolerance.h"
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -14,7 +14,7 @@
 #ifndef TARPON_AUTOTUNE_NETWORKSPLIT_H
 #define TARPON_AUTOTUNE_NETWORKSPLIT_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Result.h"
 
 #include <map>

@@ -12,7 +12,7 @@
 #ifndef TARPON_AUTOTUNE_POLICY_H
 #define TARPON_AUTOTUNE_POLICY_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 #include <chrono>
 #include <cstdint>

@@ -13,7 +13,7 @@
 #ifndef TARPON_DRIVER_CONVOLUTION_H
 #define TARPON_DRIVER_CONVOLUTION_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Result.h"
 
 #include <string>

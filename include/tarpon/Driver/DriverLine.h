@@ -23,7 +23,7 @@
 #ifndef TARPON_DRIVER_DRIVERLINE_H
 #define TARPON_DRIVER_DRIVERLINE_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/ArrayRef.h"

@@ -8,7 +8,7 @@
 #ifndef TARPON_DRIVER_PROBLEMLOG_H
 #define TARPON_DRIVER_PROBLEMLOG_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 

@@ -17,7 +17,7 @@
 #ifndef TARPON_DRIVER_WORKLOAD_H
 #define TARPON_DRIVER_WORKLOAD_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/StringRef.h"

@@ -62,13 +62,53 @@ def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout", [
   }];
 }
 
+/// C++ values that attributes hold as they are.
+def Tarpon_ProblemParameter : AttrParameter<"::tarpon::Problem", "a problem"> {
+  let cppAccessorType = "const ::tarpon::Problem &";
+}
+def Tarpon_PerfConfigParameter : AttrParameter<"::tarpon::PerfConfig", "a perf config"> {
+  let cppAccessorType = "const ::tarpon::PerfConfig &";
+}
+
+def Tarpon_ProblemAttr : AttrDef<Tarpon_Dialect, "Problem"> {
+  let mnemonic = "problem";
+  let summary = "The problem that a fused region poses, or that a launch solves";
+  let description = [{
+    The problem itself (tarpon/Problem/Problem.h), computed once from a region and
+    never parsed again in a compilation. Its text is the problem's key and, for
+    each quantised tensor, operands first, what the key leaves out: scales, the
+    dimension that they run along if there are several, and the zero point if it is
+    not 0.
+
+    Example:
+    ```mlir
+    #tarpon.problem<"relu(1x8xf32)->1x8xf32">
+    #tarpon.problem<"relu(1x8xu8q)->1x8xu8q", {0.5} : 128, {0.25} : 128>
+    #tarpon.problem<"convert(2x8xf32:const)->2x8xi8q", {0.5, 0.25} along 0>
+    ```
+    Constraints: (C1) the key is one that a graph can pose. (C2) there are scales
+    for each quantised tensor. (C3) there is one scale, or one for each index of the
+    dimension.
+  }];
+  let parameters = (ins Tarpon_ProblemParameter:$value);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def Tarpon_SolutionAttr : AttrDef<Tarpon_Dialect, "Solution"> {
   let mnemonic = "solution";
   let summary = "The solver that computes a fused region, and its perf config";
+  let description = [{
+    The solver's id, the config as a dictionary of 64-bit integers, and where the
+    choice comes from: `#tarpon.solution<"igemm-v1", {tile_m = 14}, "measured">`.
+  }];
   let parameters = (ins "::mlir::StringAttr":$solver,
-                        "::mlir::DictionaryAttr":$config,
+                        Tarpon_PerfConfigParameter:$config,
                         "::mlir::StringAttr":$source);
-  let assemblyFormat = "`<` $solver `,` $config `,` $source `>`";
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The config as it is printed: `{tile_m = 14 : i64}`.
+    ::mlir::DictionaryAttr getConfigDictionary() const;
+  }];
 }
 
 #endif // TARPON_IR_TARPONATTRS_TD

@@ -30,10 +30,16 @@ def Tarpon_Dialect : Dialect {
   }];
 }
 
-class Tarpon_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Tarpon_Dialect, mnemonic, traits>;
+/// Fails on tensors of elements that kernels do not know (see isElementType).
+def Tarpon_HoldsKnownElements : NativeOpTrait<"HoldsKnownElements"> {
+  let cppNamespace = "::tarpon";
+}
 
-/// Any element that a graph may hold. Each op narrows this in its verifier.
+class Tarpon_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tarpon_Dialect, mnemonic, !listconcat(traits, [Tarpon_HoldsKnownElements])>;
+
+/// Which elements a graph may hold is verified by a trait of all ops, and each op
+/// narrows it in its verifier.
 def Tarpon_Tensor : StaticShapeTensorOf<[AnyType]>;
 
 #endif // TARPON_IR_TARPONBASE_TD

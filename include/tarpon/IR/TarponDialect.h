@@ -8,6 +8,9 @@
 #ifndef TARPON_IR_TARPONDIALECT_H
 #define TARPON_IR_TARPONDIALECT_H
 
+#include "tarpon/Problem/PerfConfig.h"
+#include "tarpon/Problem/Problem.h"
+
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -21,6 +24,11 @@
 #include "tarpon/IR/TarponAttrs.h.inc"
 
 namespace tarpon {
+
+/// Whether tensors may hold elements of that type: i1, integers of 8 to 64
+/// bits, f16, bf16, f32, f64, and integers of 8 bits that are quantised
+/// uniformly.
+bool isElementType(mlir::Type type);
 
 /// The layout of a tensor type: its encoding, or nchw if it has none.
 LayoutAttr getLayout(mlir::RankedTensorType type);

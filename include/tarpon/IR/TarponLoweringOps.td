@@ -22,7 +22,8 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     which type the result is stored. Where the root has several results, the
     chain goes on from the first; the others leave the region as they are.
 
-    `solution` is set by the pass tarpon-select-solutions.
+    `problem` and `solution` are set by the pass tarpon-select-solutions. What
+    changes the region or its types removes `problem`.
 
     Constraints:
     - (C1) region arguments have the types of the operands.
@@ -43,7 +44,8 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     ```
   }];
   let arguments = (ins Variadic<Tarpon_Tensor>:$inputs,
-                       OptionalAttr<Tarpon_SolutionAttr>:$solution);
+                       OptionalAttr<Tarpon_SolutionAttr>:$solution,
+                       OptionalAttr<Tarpon_ProblemAttr>:$problem);
   let results = (outs Variadic<Tarpon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -77,8 +79,8 @@ def Tarpon_YieldOp : Tarpon_Op<"yield", [Pure, Terminator, HasParent<"FusedOp">]
 def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
   let summary = "A problem with the solution that computes it, placed in memory";
   let description = [{
-    What tarpon-lower-to-launches makes of a fused region. `problem` is the
-    canonical problem key, `may_overwrite` the inputs that the result may lie in
+    What tarpon-lower-to-launches makes of a fused region. `problem` is what the
+    region posed, `may_overwrite` the inputs that the result may lie in
     the place of, if nothing reads them afterwards. tarpon-plan-memory sets `offset` (of the result, in
     the arena; -1 for a result of the model, which has memory of its own),
     `more_offsets` (the same of the results behind the first, if there are any)
@@ -90,7 +92,8 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
     behind the first. (C4) `may_overwrite` has indices of inputs, and there is
     one result if it is there.
   }];
-  let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, StrAttr:$name, StrAttr:$problem,
+  let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, StrAttr:$name,
+                       Tarpon_ProblemAttr:$problem,
                        Tarpon_SolutionAttr:$solution,
                        DefaultValuedAttr<I64Attr, "0">:$workspace_bytes,
                        OptionalAttr<I64Attr>:$offset,

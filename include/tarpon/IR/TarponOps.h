@@ -22,6 +22,9 @@ namespace tarpon {
 namespace detail {
 /// Fails, with one error, if the op's types are not what its inference says.
 llvm::LogicalResult verifyInferredTypes(mlir::Operation *op);
+/// Fails, with one error, if a tensor's elements are of a type that no kernel
+/// knows.
+llvm::LogicalResult verifyElementTypes(mlir::Operation *op);
 } // namespace detail
 
 /// Verifies an op by its type inference.
@@ -31,6 +34,16 @@ class VerifiedByInference // NOLINT: Op derives from it, not ConcreteType.
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
     return detail::verifyInferredTypes(op);
+  }
+};
+
+/// Verifies that operands and results hold elements that kernels know.
+template <typename ConcreteType>
+class HoldsKnownElements // NOLINT: Op derives from it, not ConcreteType.
+    : public mlir::OpTrait::TraitBase<ConcreteType, HoldsKnownElements> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    return detail::verifyElementTypes(op);
   }
 };
 } // namespace tarpon

@@ -8,8 +8,8 @@
 #ifndef TARPON_PASSES_PASSES_H
 #define TARPON_PASSES_PASSES_H
 
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/TarponOps.h"
-#include "tarpon/Kernels/Problem.h"
 #include "tarpon/Kernels/Solver.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -51,9 +51,6 @@ using SolutionChooser =
 /// choice came from ("default", "measured", ...).
 SolutionAttr makeSolutionAttr(mlir::MLIRContext *context, const Solver &solver,
                               const PerfConfig &config, llvm::StringRef source);
-
-/// The perf config that an attribute holds; fails if a field is no integer.
-mlir::FailureOr<PerfConfig> getPerfConfig(SolutionAttr solution);
 
 /// tarpon-select-solutions for a target; a null chooser takes the first
 /// applicable solver with its default config.

@@ -297,6 +297,9 @@ def PlanMemoryPass : Tarpon_FuncPass<"tarpon-plan-memory"> {
 def SelectSolutionsPass : Tarpon_TargetPass<"tarpon-select-solutions"> {
   let summary = "Attach a solution to every fused region";
   let description = [{
+    The region also holds its problem from here on, which is computed from its ops
+    and types unless it is there already.
+
     From the command line, the first applicable solver with its default config is
     taken, or the solver of the given id where it is applicable (elsewhere a
     remark says why not). Programs pass a SolutionChooser.

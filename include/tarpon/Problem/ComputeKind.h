@@ -8,7 +8,7 @@
 #ifndef TARPON_PROBLEM_COMPUTEKIND_H
 #define TARPON_PROBLEM_COMPUTEKIND_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 namespace tarpon {
 

@@ -15,7 +15,7 @@
 #ifndef TARPON_PROBLEM_OPRULES_H
 #define TARPON_PROBLEM_OPRULES_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Problem/Shapes.h"
 
 #include "llvm/ADT/StringRef.h"

@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_LEARN_CONVSIZES_H
 #define TARPON_LIB_AUTOTUNE_LEARN_CONVSIZES_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 namespace tarpon {
 

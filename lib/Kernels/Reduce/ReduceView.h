@@ -8,7 +8,7 @@
 #ifndef TARPON_KERNELS_REDUCE_REDUCEVIEW_H
 #define TARPON_KERNELS_REDUCE_REDUCEVIEW_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 #include <array>
 #include <optional>

@@ -9,7 +9,7 @@
 #define TARPON_KERNELS_REFERENCE_NORMSPACE_H
 
 #include "tarpon/Kernels/KernelBuilder.h"
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 namespace tarpon::reference {
 

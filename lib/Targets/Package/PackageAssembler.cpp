@@ -30,14 +30,6 @@ using Object = std::shared_ptr<const std::vector<char>>;
 // Planning one layer
 //===----------------------------------------------------------------------===//
 
-static std::string toJson(const PerfConfig &config) {
-  std::string text;
-  for (const auto &[name, value] : config.getFields())
-    text +=
-        llvm::formatv("{0}\"{1}\": {2}", text.empty() ? "" : ", ", name, value);
-  return "{" + text + "}";
-}
-
 Result<PlannedLayer> tarpon::planLayer(const std::string &name,
                                        const Problem &problem,
                                        const Solver &solver,
@@ -54,7 +46,7 @@ Result<PlannedLayer> tarpon::planLayer(const std::string &name,
   planned.layer.name = name;
   planned.layer.problem = problem.key();
   planned.layer.solver = solver.id().str();
-  planned.layer.config = toJson(config);
+  planned.layer.config = config.json();
   planned.layer.flops = problem.flops();
   planned.layer.bytes = problem.bytes();
   planned.plan = solver.plan(problem, target, config);

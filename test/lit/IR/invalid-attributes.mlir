@@ -1,6 +1,6 @@
 // RUN: graph-opt %s -split-input-file -verify-diagnostics
 
-// The constraints of #tarpon.layout by their numbers, and its syntax.
+// The constraints of attributes by their numbers, and their syntax.
 
 // expected-error@below {{expects nchw, nhwc or nchwXc with X 4, 8, 16, 32 or 64, got nwhc}}
 func.func private @unknown_name(tensor<1x3x8x8xf32, #tarpon.layout<nwhc>>)
@@ -40,3 +40,44 @@ func.func private @negative_pitch(tensor<1x3x8x8xf32, #tarpon.layout<nhwc, pitch
 // C5
 // expected-error@below {{expects a pitch of more than the 3 channels, got 3}}
 func.func private @small_pitch(tensor<1x3x8x8xf32, #tarpon.layout<nhwc, pitch = 3>>)
+
+// -----
+
+// #tarpon.problem, C1
+// expected-error@below {{'relu(5xf32)->4xf32' is not a problem key: relu has a result of 4, expected 5}}
+func.func private @no_problem() attributes {p = #tarpon.problem<"relu(5xf32)->4xf32">}
+
+// -----
+
+// C1
+// expected-error@below {{'relu(' is not a problem key: it does not have the form of one}}
+func.func private @no_key() attributes {p = #tarpon.problem<"relu(">}
+
+// -----
+
+// C2
+// expected-error@below {{expected ','}}
+func.func private @no_scales() attributes {p = #tarpon.problem<"relu(4xi8q)->4xi8q", {0.5}>}
+
+// -----
+
+// C3
+// expected-error@below {{expects 1 scales, got 2}}
+func.func private @many_scales() attributes {p = #tarpon.problem<"relu(4xi8q)->4xi8q", {0.5, 0.5}, {0.5}>}
+
+// -----
+
+// C3
+// expected-error@below {{expects 4 scales, got 1}}
+func.func private @few_scales() attributes {p = #tarpon.problem<"relu(4xi8q)->4xi8q", {0.5} along 0, {0.5}>}
+
+// -----
+
+// C3
+// expected-error@below {{expects scales along a dimension of rank 1, got 1}}
+func.func private @no_dimension() attributes {p = #tarpon.problem<"relu(4xi8q)->4xi8q", {0.5} along 1, {0.5}>}
+
+// -----
+
+// expected-error@below {{expects a perf config of 64-bit integers, got {tile_m = 1 : i32}}}
+func.func private @no_config() attributes {s = #tarpon.solution<"s", {tile_m = 1 : i32}, "default">}

@@ -284,12 +284,12 @@ func.func @fused_convert_with_solution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x
 
 // CHECK-LABEL: func @launch(
 func.func @launch(%x: tensor<1x4xf32>) {
-  // CHECK: tarpon.launch "relu1"(%{{.+}}) {offset = 128 : i64, problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">, workspace_bytes = 256 : i64, workspace_offset = 192 : i64} : (tensor<1x4xf32>) -> tensor<1x4xf32>
-  %0 = tarpon.launch "relu1" (%x) {problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">,
+  // CHECK: tarpon.launch "relu1"(%{{.+}}) {offset = 128 : i64, problem = #tarpon.problem<"relu(1x4xf32)->1x4xf32">, solution = #tarpon.solution<"reference-v1", {}, "default">, workspace_bytes = 256 : i64, workspace_offset = 192 : i64} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %0 = tarpon.launch "relu1" (%x) {problem = #tarpon.problem<"relu(1x4xf32)->1x4xf32">, solution = #tarpon.solution<"reference-v1", {}, "default">,
                                    workspace_bytes = 256 : i64, offset = 128 : i64, workspace_offset = 192 : i64}
        : (tensor<1x4xf32>) -> tensor<1x4xf32>
-  // CHECK: tarpon.launch "relu2"(%{{.+}}) {offset = -1 : i64, problem = "relu f32", solution = {{.*}}} : (tensor<1x4xf32>) -> tensor<1x4xf32>
-  %1 = tarpon.launch "relu2" (%0) {problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">, offset = -1 : i64}
+  // CHECK: tarpon.launch "relu2"(%{{.+}}) {offset = -1 : i64, problem = #tarpon.problem<"relu(1x4xf32)->1x4xf32">, solution = {{.*}}} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %1 = tarpon.launch "relu2" (%0) {problem = #tarpon.problem<"relu(1x4xf32)->1x4xf32">, solution = #tarpon.solution<"reference-v1", {}, "default">, offset = -1 : i64}
        : (tensor<1x4xf32>) -> tensor<1x4xf32>
   return
 }

@@ -45,7 +45,7 @@ func.func @config_is_not_valid(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @config_holds_no_integers(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@below {{'tarpon.fused' op expects a perf config of "reference-v1", got {tile_m = "wide"}}}
+  // expected-error@below {{expects a perf config of 64-bit integers, got {tile_m = "wide"}}}
   %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"reference-v1", {tile_m = "wide"}, "default">} {
     %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
     tarpon.yield %1 : tensor<4xf32>

@@ -6,13 +6,13 @@
 // CHECK-SAME:      %[[X:[^:]+]]: tensor<4x4xf32>
 // CHECK:         %[[W:.+]] = tarpon.constant
 // CHECK-NEXT:    %[[A:.+]] = tarpon.launch "fc1"(%[[X]], %[[W]]) {
-// CHECK-SAME:        problem = "matmul(4x4xf32, 4x4xf32:const)->4x4xf32 {{[^"]*}} | relu"
+// CHECK-SAME:        problem = #tarpon.problem<"matmul(4x4xf32, 4x4xf32:const)->4x4xf32 {{[^"]*}} | relu">
 // CHECK-SAME:        solution = #tarpon.solution<"reference-v1", {}, "measured">
 // CHECK-SAME:        (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
 // CHECK-NEXT:    %[[B:.+]] = tarpon.launch "fc1_1"(%[[A]])
 // CHECK-NEXT:    %[[V:.+]] = tarpon.reshape %[[B]]
 // CHECK-NEXT:    %[[C:.+]] = tarpon.launch "convert_2"(%[[V]])
-// CHECK-SAME:        problem = "convert(16xf32)->16xf16
+// CHECK-SAME:        problem = #tarpon.problem<"convert(16xf32)->16xf16
 // CHECK-NEXT:    return %[[C]]
 func.func @lowers_regions(%x: tensor<4x4xf32>) -> tensor<16xf16> {
   %w = tarpon.constant {value = dense<1.0> : tensor<4x4xf32>} : tensor<4x4xf32>
@@ -35,7 +35,7 @@ func.func @lowers_regions(%x: tensor<4x4xf32>) -> tensor<16xf16> {
 
 // CHECK-LABEL: func @several_results(
 // CHECK:         %[[A:.+]]:3 = tarpon.launch "layer_norm_0"
-// CHECK-SAME:        problem = "layer_norm(2x8xf32)->(2x8xf32, 2x1xf32, 2x1xf32) {{[^"]*}} | relu"
+// CHECK-SAME:        problem = #tarpon.problem<"layer_norm(2x8xf32)->(2x8xf32, 2x1xf32, 2x1xf32) {{[^"]*}} | relu">
 // CHECK-SAME:        (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>)
 // CHECK-NEXT:    return %[[A]]#0, %[[A]]#2
 func.func @several_results(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>) {
@@ -51,7 +51,7 @@ func.func @several_results(%x: tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1x
 // own, not of one that is broadcast.
 
 // CHECK-LABEL: func @overwrites(
-// CHECK:         tarpon.launch "add_0"{{.*}} {may_overwrite = array<i64: 0>, problem = "add(
+// CHECK:         tarpon.launch "add_0"{{.*}} {may_overwrite = array<i64: 0>, problem = #tarpon.problem<"add(
 func.func @overwrites(%x: tensor<1x64x4x4xf32>, %y: tensor<64x1x1xf32>) -> tensor<1x64x4x4xf32> {
   %0 = tarpon.fused(%a = %x, %b = %y) : (tensor<1x64x4x4xf32>, tensor<64x1x1xf32>) -> tensor<1x64x4x4xf32> attributes {solution = #tarpon.solution<"elementwise-v1", {}, "default">} {
     %1 = tarpon.add %a, %b : (tensor<1x64x4x4xf32>, tensor<64x1x1xf32>) -> tensor<1x64x4x4xf32>

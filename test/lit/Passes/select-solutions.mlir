@@ -3,14 +3,14 @@
 // RUN: graph-opt %s -tarpon-select-solutions='vector-bits=512 threads=2' | FileCheck %s
 
 // CHECK-LABEL:  func @attaches_solutions(
-// CHECK:          tarpon.fused({{.*}}) {{.*}} attributes {solution = #tarpon.solution<"{{.+}}", {{.*}}, "default">}
+// CHECK:          tarpon.fused({{.*}}) {{.*}} attributes {problem = #tarpon.problem<"{{[^"]*}}">, solution = #tarpon.solution<"{{.+}}", {{.*}}, "default">}
 // CHECK:            tarpon.matmul
-// CHECK:          tarpon.fused({{.*}}) {{.*}} attributes {solution = #tarpon.solution<"{{.+}}", {{.*}}, "default">}
+// CHECK:          tarpon.fused({{.*}}) {{.*}} attributes {problem = #tarpon.problem<"{{[^"]*}}">, solution = #tarpon.solution<"{{.+}}", {{.*}}, "default">}
 // CHECK:            tarpon.convert
 // FORCED-LABEL: func @attaches_solutions(
-// FORCED:         tarpon.fused({{.*}}) {{.*}} attributes {solution = #tarpon.solution<"reference-v1", {}, "default">}
+// FORCED:         tarpon.fused({{.*}}) {{.*}} attributes {problem = #tarpon.problem<"{{[^"]*}}">, solution = #tarpon.solution<"reference-v1", {}, "default">}
 // FORCED:           tarpon.matmul
-// FORCED:         tarpon.fused({{.*}}) {{.*}} attributes {solution = #tarpon.solution<"reference-v1", {}, "default">}
+// FORCED:         tarpon.fused({{.*}}) {{.*}} attributes {problem = #tarpon.problem<"{{[^"]*}}">, solution = #tarpon.solution<"reference-v1", {}, "default">}
 // FORCED:           tarpon.convert
 func.func @attaches_solutions(%x: tensor<4x4xf32>) -> tensor<4x4xf16> {
   %0 = tarpon.fused(%a = %x, %b = %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Problem/PerfConfig.h"
 
 #include "gtest/gtest.h"
 
@@ -56,4 +56,21 @@ TEST(PerfConfig, areOrderedByNamesThenValues) {
   for (const PerfConfig &config : configs)
     texts += config.str() + ";";
   EXPECT_EQ(texts, ";a=2,b=0;a=9;b=1;");
+}
+
+TEST(PerfConfig, jsonReadsBack) {
+  PerfConfig config{{"tile_n", 32}, {"tile_m", -14}};
+  EXPECT_EQ(config.json(), "{\"tile_m\": -14, \"tile_n\": 32}");
+  EXPECT_EQ(PerfConfig().json(), "{}");
+  for (const PerfConfig &one : {config, PerfConfig()}) {
+    auto back = PerfConfig::parseJson(one.json());
+    ASSERT_TRUE(back) << back.message();
+    EXPECT_EQ(*back, one);
+  }
+  for (const char *text : {"", "[]", "{\"a\": 1.5}", "{\"a\": \"1\"}", "{"}) {
+    auto config = PerfConfig::parseJson(text);
+    ASSERT_FALSE(config) << text;
+    EXPECT_EQ(config.message(),
+              "'" + std::string(text) + "' is no perf config");
+  }
 }

@@ -8,7 +8,7 @@
 #ifndef TARPON_TEST_UNIT_KERNELS_PROBLEMGENERATOR_H
 #define TARPON_TEST_UNIT_KERNELS_PROBLEMGENERATOR_H
 
-#include "tarpon/Kernels/Problem.h"
+#include "tarpon/Problem/Problem.h"
 
 #include <random>
 

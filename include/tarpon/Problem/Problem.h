@@ -1,5 +1,4 @@
-//===- Problem.h - One operation with all that decides its speed -*- C++
-//-*-===//
+//===- Problem.h - An operation with all that decides its speed -*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,17 +7,21 @@
 //
 // A problem is what solvers solve and databases are keyed by: a root operation,
 // its operands and results as they are stored, its attributes and its epilogue.
-// It has one canonical text form, the problem key, which parses back.
+// It has one canonical text form, the problem key, which parses back. The IR
+// carries problems as #tarpon.problem; see tarpon/IR/FusedProblem.h.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_KERNELS_PROBLEM_H
-#define TARPON_KERNELS_PROBLEM_H
+#ifndef TARPON_PROBLEM_PROBLEM_H
+#define TARPON_PROBLEM_PROBLEM_H
 
 #include "tarpon/Runtime/DType.h"
 
-#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LLVM.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <map>
 #include <string>
@@ -26,8 +29,6 @@
 
 namespace tarpon {
 
-class FusedOp;
-class LayoutAttr;
 using runtime::DType;
 
 /// Mirrors #tarpon.layout without an MLIR context.
@@ -38,7 +39,6 @@ struct Layout {
 
   bool operator==(const Layout &) const = default;
   std::string name() const;
-  static Layout from(LayoutAttr attr);
 };
 
 /// One operand or result as it lies in memory.
@@ -59,6 +59,8 @@ struct TensorDesc {
   std::vector<float> scales;
   int64_t zeroPoint = 0;
   int64_t quantAxis = -1;
+
+  bool operator==(const TensorDesc &) const = default;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   /// Logical elements.
@@ -105,6 +107,9 @@ struct Problem {
   ProblemAttrs attrs;
   std::vector<EpilogueStep> epilogue;
 
+  /// Scales and zero points count too, which the key leaves out.
+  bool operator==(const Problem &) const = default;
+
   int64_t numResults() const {
     return 1 + static_cast<int64_t>(moreResults.size());
   }
@@ -138,12 +143,11 @@ struct Problem {
   double bytes() const;
 };
 
-/// The problem that a fused region poses.
-Problem getProblem(FusedOp op);
+/// Of the key.
+llvm::hash_code hash_value(const Problem &problem);
 
-/// Parses a problem key. Scales come back as 1 and zero points as 0; see
-/// attachQuantization. A key that no graph can make (see findFault) is refused;
-/// `fault` then says why.
+/// Parses a problem key. Scales come back as 1 and zero points as 0. A key that
+/// no graph can make (see findFault) is refused; `fault` then says why.
 mlir::FailureOr<Problem> parseProblem(llvm::StringRef key,
                                       std::string *fault = nullptr);
 
@@ -151,15 +155,6 @@ mlir::FailureOr<Problem> parseProblem(llvm::StringRef key,
 /// not be ready for: "conv has 1 operands, expected 2". "" if nothing is.
 std::string findFault(const Problem &problem);
 
-/// Takes scales and zero points from the types of the operands and results, and
-/// which operands are constants from the key.
-void attachQuantization(Problem &problem,
-                        llvm::ArrayRef<mlir::RankedTensorType> operands,
-                        llvm::ArrayRef<mlir::RankedTensorType> results);
-
-/// How one tensor type is stored.
-TensorDesc getTensorDesc(mlir::RankedTensorType type, bool constant);
-
 } // namespace tarpon
 
-#endif // TARPON_KERNELS_PROBLEM_H
+#endif // TARPON_PROBLEM_PROBLEM_H

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Kernels/Solver.h"
+#include "tarpon/Problem/PerfConfig.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -64,6 +65,34 @@ FailureOr<PerfConfig> PerfConfig::parse(StringRef text) {
       return failure();
     config.set(name, value);
     text = rest;
+  }
+  return config;
+}
+
+std::string PerfConfig::json() const {
+  std::string text;
+  for (const auto &[name, value] : fields)
+    text +=
+        (text.empty() ? "\"" : ", \"") + name + "\": " + std::to_string(value);
+  return "{" + text + "}";
+}
+
+runtime::Result<PerfConfig> PerfConfig::parseJson(StringRef text) {
+  runtime::Error error{"'" + text.str() + "' is no perf config"};
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(text);
+  if (!json) {
+    llvm::consumeError(json.takeError());
+    return error;
+  }
+  const llvm::json::Object *object = json->getAsObject();
+  if (!object)
+    return error;
+  PerfConfig config;
+  for (const auto &[name, field] : *object) {
+    std::optional<int64_t> value = field.getAsInteger();
+    if (!value)
+      return error;
+    config.set(name, *value);
   }
   return config;
 }

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/IR/FusedProblem.h"
+
 #include "tarpon/IR/ConstantData.h"
-#include "tarpon/IR/TarponOps.h"
-#include "tarpon/Kernels/Problem.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -16,19 +16,20 @@ using namespace tarpon;
 // Tensors
 //===----------------------------------------------------------------------===//
 
-Layout Layout::from(LayoutAttr attr) {
+static Layout readLayout(LayoutAttr attr) {
   switch (attr.getKind()) {
   case LayoutKind::NCHW:
-    return {NCHW, 1};
+    return {Layout::NCHW, 1};
   case LayoutKind::NHWC:
-    return {NHWC, 1};
+    return {Layout::NHWC, 1};
   case LayoutKind::Blocked:
-    return {Blocked, attr.getBlock()};
+    return {Layout::Blocked, attr.getBlock()};
   }
   llvm_unreachable("unknown layout");
 }
 
 static DType getDType(Type element) {
+  assert(isElementType(element) && "verified by the dialect");
   if (element.isF32())
     return DType::F32;
   if (element.isF16())
@@ -40,16 +41,17 @@ static DType getDType(Type element) {
   if (element.isInteger(1))
     return DType::Bool;
   bool isUnsigned = element.isUnsignedInteger();
-  switch (element.getIntOrFloatBitWidth()) {
+  switch (cast<IntegerType>(element).getWidth()) {
   case 8:
     return isUnsigned ? DType::U8 : DType::I8;
   case 16:
     return isUnsigned ? DType::U16 : DType::I16;
   case 32:
     return isUnsigned ? DType::U32 : DType::I32;
-  default:
+  case 64:
     return isUnsigned ? DType::U64 : DType::I64;
   }
+  llvm_unreachable("verified by the dialect");
 }
 
 /// Takes dtype, scales and zero point from a quantised element type.
@@ -71,7 +73,7 @@ static void describeQuantized(TensorDesc &desc, quant::QuantizedType type) {
 TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
   TensorDesc desc;
   desc.shape.assign(type.getShape().begin(), type.getShape().end());
-  desc.layout = Layout::from(getLayout(type));
+  desc.layout = readLayout(getLayout(type));
   desc.pitch = getLayout(type).getPitch();
   desc.constant = constant;
   if (auto quantized = dyn_cast<quant::QuantizedType>(type.getElementType()))
@@ -79,24 +81,6 @@ TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
   else
     desc.dtype = getDType(type.getElementType());
   return desc;
-}
-
-void tarpon::attachQuantization(Problem &problem,
-                                ArrayRef<RankedTensorType> operands,
-                                ArrayRef<RankedTensorType> results) {
-  auto attach = [](TensorDesc &desc, RankedTensorType type) {
-    TensorDesc typed = getTensorDesc(type, desc.constant);
-    desc.scales = typed.scales;
-    desc.zeroPoint = typed.zeroPoint;
-    desc.quantAxis = typed.quantAxis;
-  };
-  assert(operands.size() == problem.operands.size() && "operands differ");
-  for (auto [desc, type] : llvm::zip_equal(problem.operands, operands))
-    attach(desc, type);
-  assert(static_cast<int64_t>(results.size()) == problem.numResults() &&
-         "results differ");
-  for (auto [index, type] : llvm::enumerate(results))
-    attach(problem.getResult(static_cast<int64_t>(index)), type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,4 +165,10 @@ Problem tarpon::getProblem(FusedOp op) {
     value = next->getResult(0);
   }
   return problem;
+}
+
+ProblemAttr tarpon::poseProblem(FusedOp op) {
+  if (!op.getProblemAttr())
+    op.setProblemAttr(ProblemAttr::get(op.getContext(), getProblem(op)));
+  return op.getProblemAttr();
 }
