@@ -267,6 +267,8 @@ static Status validateGpuKernels(const Package &package) {
 static Status validateKernels(const Package &package) {
   if (package.isForGpu())
     return validateGpuKernels(package);
+  if (!package.codeObjects.empty())
+    return Error{"it has code objects but is for no GPU"};
   bool needed = false;
   for (const Layer &layer : package.layers)
     needed |= !layer.launches.empty();

@@ -158,6 +158,15 @@ TEST_F(PackageTest, SizesOfTensors) {
 // Damage
 //===----------------------------------------------------------------------===//
 
+/// The executor takes ranges of code objects as they are.
+TEST_F(PackageTest, RefusesCodeObjectsOfNoGpu) {
+  Package package = makeTestPackage(20);
+  package.codeObjects.push_back({"anything", -64, 1 << 20, 64});
+  Status status = validatePackage(package);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.message(), "it has code objects but is for no GPU");
+}
+
 TEST_F(PackageTest, RefusesEveryFlippedByte) {
   Package package = makeTestPackage(20);
   // The real kernels would make this test slow; an ELF header is enough.
