@@ -26,12 +26,17 @@ static Result<int64_t> copyKernel(const std::string &from,
   if (!file)
     return Error{"cannot read " + from + ": " + file.getError().message()};
   llvm::StringRef folder = llvm::sys::path::parent_path(to);
-  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+  // Whatever the umask: what a group may write to is trusted by nobody.
+  const auto fileMode = llvm::sys::fs::all_read | llvm::sys::fs::owner_write;
+  if (std::error_code error = llvm::sys::fs::create_directories(
+          folder, /*IgnoreExisting=*/true, fileMode | llvm::sys::fs::all_exe))
     return Error{"cannot create folder " + folder.str() + ": " +
                  error.message()};
   llvm::StringRef text = (*file)->getBuffer();
   if (Status status = runtime::writeFileAtomically(to, {text}); !status)
     return status.error();
+  if (std::error_code error = llvm::sys::fs::setPermissions(to, fileMode))
+    return Error{"cannot set the mode of " + to + ": " + error.message()};
   return static_cast<int64_t>(text.size());
 }
 

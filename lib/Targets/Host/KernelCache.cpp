@@ -126,9 +126,9 @@ static std::optional<std::vector<char>> decode(StringRef digest,
 /// Why code must not be taken from a file or folder; "" if it may be.
 static std::string findDistrust(const struct stat &info) {
   if (info.st_uid != geteuid() && info.st_uid != 0)
-    return "belongs to user " + std::to_string(info.st_uid);
+    return "it belongs to user " + std::to_string(info.st_uid);
   if (info.st_mode & (S_IWGRP | S_IWOTH))
-    return "can be written by other users";
+    return "other users can write to it, which 'chmod go-w' ends";
   return "";
 }
 
@@ -207,8 +207,8 @@ bool KernelCache::reportDistrust(StringRef path,
   if (reason.empty())
     return false;
   if (!reportedDistrust.exchange(true))
-    errs() << "remark: kernels are not taken from '" << path << "', which "
-           << reason << " and could run code as this user\n";
+    errs() << "remark: no kernels are kept in or taken from '" << path
+           << "', as others could run code by it: " << reason << "\n";
   return true;
 }
 

@@ -133,9 +133,9 @@ TEST_F(KernelCacheTest, WhatOthersCanWriteToIsNotRead) {
     EXPECT_FALSE(cache.read(digest));
     EXPECT_FALSE(cache.read(digest));
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "remark: kernels are not taken from '" + file.string() +
-                  "', which can be written by other users and could run code "
-                  "as this user\n");
+              "remark: no kernels are kept in or taken from '" + file.string() +
+                  "', as others could run code by it: other users can write to "
+                  "it, which 'chmod go-w' ends\n");
     // It is compiled and written anew, to a file of this user's.
     cache.write(digest, bytes);
     EXPECT_EQ(cache.read(digest), bytes);
@@ -146,9 +146,9 @@ TEST_F(KernelCacheTest, WhatOthersCanWriteToIsNotRead) {
   EXPECT_FALSE(cache.read(digest));
   cache.write("other", bytes);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "remark: kernels are not taken from '" + folder.string() +
-                "', which can be written by other users and could run code as "
-                "this user\n");
+            "remark: no kernels are kept in or taken from '" + folder.string() +
+                "', as others could run code by it: other users can write to "
+                "it, which 'chmod go-w' ends\n");
   EXPECT_EQ(findFile(), file);
   ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
   EXPECT_EQ(KernelCache(folder).read(digest), bytes);
@@ -172,7 +172,7 @@ TEST_F(KernelCacheTest, LinksAndFilesOfOthersAreNotRead) {
   testing::internal::CaptureStderr();
   EXPECT_FALSE(cache.read(digest));
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              testing::HasSubstr("which belongs to user 12345"));
+              testing::HasSubstr("it belongs to user 12345"));
 }
 
 TEST_F(KernelCacheTest, ProcessesDoNotDisturbEachOther) {

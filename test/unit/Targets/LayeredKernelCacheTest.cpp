@@ -253,8 +253,12 @@ TEST_F(LayeredKernelCacheTest, ExportServesAsSystemCache) {
   open().write(getDigest(8), getBytes(8));
   fs::resize_file(getFile(8), 100);
 
+  // A group of users may share what they make; kernels are not taken from
+  // there.
+  mode_t before = umask(0);
   auto exported =
       exportKernels(target, options.userDirectory, options.systemDirectory);
+  umask(before);
   ASSERT_TRUE(exported) << exported.message();
   EXPECT_EQ(exported->kernels, 1);
   EXPECT_EQ(exported->damaged, 1);
