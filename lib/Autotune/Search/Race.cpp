@@ -79,7 +79,11 @@ Status Race::measure(Contender &contender, const Effort &effort) {
   int64_t interrupted =
       context.journal.countInterrupted(contender.key, effort.stage);
   if (interrupted >= policy::kMaxInterrupted) {
-    measurement.status = *interruptedStatus;
+    // Who came into the final was verified in the race: that runs ended in it
+    // was perhaps the user's doing, and is no verdict.
+    measurement.status = effort.stage == MeasurementStage::Final
+                             ? MeasurementStatus::Failed
+                             : *interruptedStatus;
     measurement.detail =
         std::to_string(interrupted) + " runs ended while it was measured";
     return conclude(contender, std::move(measurement));

@@ -241,6 +241,29 @@ TEST_F(RaceTest, WhatEndsRunsIsLeftOut) {
   }
 }
 
+/// What was verified in the race does not become a crash because runs were
+/// stopped in its final.
+TEST_F(RaceTest, RunsThatEndInAFinalAreNoVerdict) {
+  std::string path = directory.file("finals");
+  for (int i = 0; i < policy::kMaxInterrupted; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      auto killed = Journal::open(path, journalContext);
+      (void)(*killed)->recordStarted({kProblem, "one", ""},
+                                     MeasurementStage::Final);
+      raise(SIGKILL);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  journal = std::move(*Journal::open(path, journalContext));
+  measurer.interruptedStatus = MeasurementStatus::Crashed;
+  measurer.milliseconds = {{"one", 1}, {"two", 1.01}};
+  Race race = makeRace({"one", "two"});
+  ASSERT_TRUE(raceAll(race));
+  EXPECT_EQ(race.getContenders()[0].result->status, MeasurementStatus::Failed);
+  EXPECT_EQ(race.getContenders()[1].result->status, MeasurementStatus::Ok);
+}
+
 TEST_F(RaceTest, DisputedVerdictsAreNotRecorded) {
   measurer.milliseconds = {{"one", 1}, {"two", 2}, {"three", 3}};
   measurer.statuses["three"] = MeasurementStatus::Crashed;
