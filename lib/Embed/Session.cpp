@@ -13,6 +13,9 @@
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Executor.h"
 
+#include <limits>
+#include <string>
+
 namespace tarpon {
 
 using namespace runtime;
@@ -28,6 +31,8 @@ Session &Session::operator=(Session &&other) noexcept = default;
 Session::~Session() = default;
 
 Result<Session> Session::create(Model model, int64_t threads) {
+  if (threads > std::numeric_limits<int>::max())
+    return Error{"cannot run on " + std::to_string(threads) + " threads"};
   ExecutorOptions options;
   options.threads = static_cast<int>(threads);
   Result<std::unique_ptr<Executor>> executor =

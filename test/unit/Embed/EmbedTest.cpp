@@ -155,6 +155,8 @@ TEST_F(EmbedTest, RefusesBuffersThatDoNotFit) {
             "input 'data' has 40 bytes, expected 10092");
   EXPECT_THAT(Session::create(compile(), -1).message(),
               HasSubstr("cannot run on -1 threads"));
+  EXPECT_EQ(Session::create(compile(), int64_t(1) << 32).message(),
+            "cannot run on 4294967296 threads");
 }
 
 } // namespace
