@@ -68,6 +68,9 @@ function(tarpon_install_manual program component)
     DESTINATION share/bash-completion/completions COMPONENT ${component})
   install(FILES ${manual}/fish/vendor_completions.d/${program}.fish
     DESTINATION share/fish/vendor_completions.d COMPONENT ${component})
+  # Where Debian's zsh looks; others add the folder to their fpath.
+  install(FILES ${manual}/zsh/vendor-completions/_${program}
+    DESTINATION share/zsh/vendor-completions COMPONENT ${component})
 endfunction()
 
 # tarpon_install(): to be called when all targets are there.

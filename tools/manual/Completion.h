@@ -18,6 +18,7 @@ namespace tarpon::manual {
 /// file is expected, and for arguments without a name, files are offered.
 std::string makeBashCompletion(const CLI::App &app);
 std::string makeFishCompletion(const CLI::App &app);
+std::string makeZshCompletion(const CLI::App &app);
 
 } // namespace tarpon::manual
 

@@ -43,9 +43,13 @@ static Status writeManual(const std::filesystem::path &folder,
                 manual::makeBashCompletion(app));
       !status)
     return status;
-  return write(folder / "fish/vendor_completions.d" /
-                   (app.get_name() + ".fish"),
-               manual::makeFishCompletion(app));
+  if (Status status = write(folder / "fish/vendor_completions.d" /
+                                (app.get_name() + ".fish"),
+                            manual::makeFishCompletion(app));
+      !status)
+    return status;
+  return write(folder / "zsh/vendor-completions" / ("_" + app.get_name()),
+               manual::makeZshCompletion(app));
 }
 
 int main(int argc, char **argv) {

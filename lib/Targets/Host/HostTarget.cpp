@@ -161,7 +161,17 @@ static std::string getNativeCpu() {
   return name.empty() || name == "generic" ? "x86-64" : name.str();
 }
 
+/// The number of threads that the user means: 0 stands for one per core.
+static Result<int64_t> resolveThreads(int64_t threads) {
+  if (threads < 0)
+    return Error{"cannot compile for " + std::to_string(threads) + " threads"};
+  return threads > 0 ? threads : int64_t{runtime::availableCores()};
+}
+
 Result<TargetInfo> tarpon::getHostTarget(int64_t threads, llvm::StringRef cpu) {
+  Result<int64_t> resolved = resolveThreads(threads);
+  if (!resolved)
+    return resolved.error();
   if (!llvm::Triple(llvm::sys::getProcessTriple()).isX86_64())
     return Error{"the host target supports x86-64 CPUs only"};
   TargetInfo target;
@@ -179,11 +189,14 @@ Result<TargetInfo> tarpon::getHostTarget(int64_t threads, llvm::StringRef cpu) {
   }
   deriveCapabilities(target);
   readCaches(target);
-  target.threads = threads > 0 ? threads : runtime::availableCores();
+  target.threads = *resolved;
   return target;
 }
 
 Result<TargetInfo> tarpon::getCpuTarget(llvm::StringRef cpu, int64_t threads) {
+  Result<int64_t> resolved = resolveThreads(threads);
+  if (!resolved)
+    return resolved.error();
   Result<llvm::StringSet<>> features = getCpuFeatures(cpu);
   if (!features)
     return features.error();
@@ -194,7 +207,7 @@ Result<TargetInfo> tarpon::getCpuTarget(llvm::StringRef cpu, int64_t threads) {
       target.features.push_back(feature.getKey().str());
   llvm::sort(target.features);
   deriveCapabilities(target);
-  target.threads = threads > 0 ? threads : runtime::availableCores();
+  target.threads = *resolved;
   return target;
 }
 

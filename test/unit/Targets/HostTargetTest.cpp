@@ -50,6 +50,12 @@ TEST(HostTarget, NativeDescribesThisMachine) {
 
 TEST(HostTarget, ThreadsAsAsked) { EXPECT_EQ(get("native", 5).threads, 5); }
 
+TEST(HostTarget, RefusesNegativeThreads) {
+  for (const auto &target :
+       {getHostTarget(-3), getCpuTarget("znver5", /*threads=*/-3)})
+    EXPECT_EQ(target.message(), "cannot compile for -3 threads");
+}
+
 TEST(HostTarget, LevelsNarrow) {
   TargetInfo v2 = get("x86-64-v2");
   EXPECT_EQ(v2.cpu, "x86-64-v2");
