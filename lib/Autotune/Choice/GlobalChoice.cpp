@@ -8,9 +8,9 @@
 #include "tarpon/Autotune/Choice/GlobalChoice.h"
 
 #include "Choice/ModelCompiler.h"
+#include "Choice/PipelineKey.h"
 #include "Measure/PipelineMeasurer.h"
 #include "Search/TempDirectory.h"
-#include "Store/Digest.h"
 #include "tarpon/Autotune/Search/Policy.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -121,22 +121,6 @@ Status GlobalTuner::tuneProblems(Trial &trial, Deadline until) {
 // Whole models
 //===----------------------------------------------------------------------===//
 
-static std::string digestLayers(const std::vector<LayerRecord> &layers) {
-  Digest digest;
-  for (const LayerRecord &layer : layers)
-    digest.add(llvm::StringRef(layer.problem))
-        .add(llvm::StringRef(layer.solver))
-        .add(llvm::StringRef(layer.config.str()));
-  return digest.hex();
-}
-
-static std::string printInputs(const TuningFile::Model &model) {
-  std::string text;
-  for (const auto &[name, shape] : model.inputs)
-    text += name + "=" + runtime::shapeToString(shape) + " ";
-  return text;
-}
-
 Status GlobalTuner::compile(Trial &trial) {
   Result<CompiledModel> compiled =
       model.lower(std::move(trial.prepared),
@@ -147,14 +131,10 @@ Status GlobalTuner::compile(Trial &trial) {
     return compiled.error();
   const GlobalChoice &choice = trial.record.choice;
   trial.record.layers = std::move(compiled->layers);
-  TuningFile::Model description = model.describeModel();
-  trial.key = {description.sha256,
-               printInputs(description),
-               choice.dtype,
-               choice.layout,
-               choice.fusion,
-               inputs.digest,
-               digestLayers(trial.record.layers)};
+  trial.key = makePipelineKey(
+      model.describeModel(), choice, inputs.digest, trial.record.layers,
+      choice.dtype == "int8" ? model.getRanges(choice.fusion)
+                             : std::vector<TensorRange>());
   // In memory, all of them would need too much of it.
   std::string path = directory->file(choice.dtype + "-" + choice.layout + "-" +
                                      choice.fusion + ".tpn");

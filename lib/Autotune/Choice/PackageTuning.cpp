@@ -11,9 +11,11 @@
 #include "Search/LayerRace.h"
 #include "Store/Digest.h"
 #include "Store/KnownRecords.h"
+#include "Store/RecordVersion.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/Measure.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/PerfConfigJson.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -34,17 +36,29 @@ using runtime::Package;
 using runtime::Result;
 using runtime::Status;
 
-std::string tarpon::getKernelVersion(const Target &target) {
+/// `isCode` tells code objects from the IR that an emulated device runs.
+static std::string makeKernelVersion(const TargetInfo &target, bool isCode) {
   Digest digest;
-  digest.add(llvm::StringRef(target.makeBackend()->describe()))
-      .add(llvm::StringRef(LLVM_VERSION_STRING));
-  return getTarponVersion().str() + "+" + digest.hex().substr(0, 12);
+  for (llvm::StringRef part :
+       {llvm::StringRef(target.cpu), llvm::StringRef(LLVM_VERSION_STRING),
+        llvm::StringRef(isCode ? "code" : "ir")})
+    digest.add(part);
+  for (const Solver *solver : getSolvers(target)) {
+    std::string version = std::to_string(getBehaviourVersion(solver->id()));
+    digest.add(solver->id()).add(llvm::StringRef(version));
+  }
+  return getRecordVersion(target) + "+" + digest.hex().substr(0, 12);
+}
+
+std::string tarpon::getKernelVersion(const Target &target) {
+  return makeKernelVersion(target.getInfo(), target.hasTimes());
 }
 
 JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
                                           const std::string &kernelVersion) {
   JournalContext context = JournalContext::forTarget(target);
-  context.tarpon = kernelVersion;
+  if (kernelVersion != makeKernelVersion(target, /*isCode=*/true))
+    context.tarpon = kernelVersion;
   return context;
 }
 

@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/Choice/TuningFile.h"
 
 #include "JsonSchema.h"
+#include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/PerfConfigJson.h"
@@ -103,6 +104,8 @@ std::string tarpon::printTuningFile(const TuningFile &file) {
                     {"cpu", file.target.cpu},
                     {"features", file.target.features},
                     {"threads", file.target.threads}};
+  if (!file.target.caches.empty())
+    json["target"]["caches"] = file.target.caches;
   json["toolchain"] = {{"tarpon", file.toolchain.tarpon},
                        {"llvm", file.toolchain.llvm}};
   json["knobs"] = {{"dtype", file.knobs.dtype},
@@ -176,10 +179,10 @@ static TuningFile parseDocument(const json &json) {
   for (const auto &[name, shape] : model["inputs"].items())
     file.model.inputs[name] = shape.get<std::vector<int64_t>>();
   const auto &target = json["target"];
-  file.target = {target["arch"].get<std::string>(),
-                 target["cpu"].get<std::string>(),
-                 target["features"].get<std::vector<std::string>>(),
-                 target["threads"].get<int64_t>()};
+  file.target = {
+      target["arch"].get<std::string>(), target["cpu"].get<std::string>(),
+      target["features"].get<std::vector<std::string>>(),
+      target["threads"].get<int64_t>(), target.value("caches", std::string())};
   file.toolchain = {json["toolchain"]["tarpon"].get<std::string>(),
                     json["toolchain"]["llvm"].get<std::string>()};
   const auto &knobs = json["knobs"];
@@ -260,7 +263,8 @@ Status tarpon::writeTuningFile(const TuningFile &file,
 
 TuningFile::Target tarpon::describeTarget(const TargetInfo &target) {
   return {target.arch, getChip(target).empty() ? target.cpu : getChip(target),
-          target.features, target.threads};
+          target.features, target.threads,
+          JournalContext::forTarget(target).caches};
 }
 
 Status tarpon::checkModel(const TuningFile &file,
@@ -298,6 +302,9 @@ Status tarpon::checkTarget(const TuningFile &file, const TargetInfo &target,
   if (file.target.threads != wanted.threads)
     return refuse("thread count", std::to_string(file.target.threads),
                   std::to_string(wanted.threads));
+  // Plans follow them, so that another package would be made.
+  if (!file.target.caches.empty() && file.target.caches != wanted.caches)
+    return refuse("caches", file.target.caches, wanted.caches);
   for (const std::string &feature : file.target.features)
     if (!llvm::is_contained(wanted.features, feature))
       return refuse("CPU", "with feature " + feature, "without it");

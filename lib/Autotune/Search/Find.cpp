@@ -14,6 +14,7 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/HostDevice.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
@@ -404,6 +405,7 @@ Status Finder::save(const FoundSolution &found, const std::string &path,
   file.source = found.solution.source;
   file.medianMs = found.getMilliseconds();
   file.madeBy = JournalContext::forTarget(compiler->getTarget());
+  file.version = getBehaviourVersion(file.candidate.solver);
   file.hasKernels = hasKernels;
   return writeSolutionFile(file, path);
 }

@@ -7,7 +7,10 @@
 
 #include "SolutionFile.h"
 
+#include "Store/RecordVersion.h"
+
 #include "tarpon/Runtime/File.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -31,6 +34,7 @@ Status tarpon::writeSolutionFile(const SolutionFile &file,
   json text = {{"schema", kSchema},
                {"problem", file.candidate.problem},
                {"solver", file.candidate.solver},
+               {"version", file.version},
                {"config", file.candidate.config},
                {"source", file.source},
                {"target", file.madeBy.target},
@@ -112,7 +116,12 @@ Result<SolutionFile> tarpon::readSolutionFile(const std::string &path) {
   fields.read("target", file.madeBy.target);
   fields.read("threads", file.madeBy.threads);
   fields.read("tarpon", file.madeBy.tarpon);
+  // Files of 6d49224 and before have none, and another text for `tarpon`.
+  if (text.contains("version"))
+    fields.read("version", file.version);
   fields.read("llvm", file.madeBy.llvm);
+  file.madeBy.tarpon = translateRecordVersion(
+      file.madeBy.tarpon, file.madeBy.llvm, file.madeBy.target);
   fields.read("kernels", file.hasKernels);
   fields.read("median_ms", file.medianMs);
   if (fields.error.empty() && file.medianMs &&
@@ -139,6 +148,10 @@ Status tarpon::checkSolutionFile(const SolutionFile &file,
                   std::to_string(here.threads));
   if (there.tarpon != here.tarpon)
     return refuse("by tarpon", there.tarpon, here.tarpon);
+  if (int64_t version = getBehaviourVersion(file.candidate.solver);
+      file.version != version)
+    return refuse("with " + file.candidate.solver + " in version",
+                  std::to_string(file.version), std::to_string(version));
   if (there.llvm != here.llvm)
     return refuse("with LLVM", there.llvm, here.llvm);
   return runtime::success();

@@ -22,6 +22,8 @@ struct SolutionFile {
   std::string source;
   std::optional<double> medianMs;
   JournalContext madeBy;
+  /// The solver's version.
+  int64_t version = 1;
   /// Whether there is a package beside it.
   bool hasKernels = false;
 };

@@ -7,8 +7,8 @@
 
 #include "BuildContext.h"
 
-#include "tarpon/Autotune/Choice/PackageTuning.h"
-#include "tarpon/Solver/SolverRegistry.h"
+#include "RecordVersion.h"
+
 #include "tarpon/Targets/TargetRegistry.h"
 
 using namespace tarpon;
@@ -18,13 +18,11 @@ JournalContext tarpon::getBuildContext(const std::string &target,
   JournalContext context = JournalContext::forTarget(TargetInfo());
   context.target = target;
   context.threads = threads;
+  // Nobody says of which machine.
+  context.caches = "";
   // The digest of the target's features is behind its name.
-  if (context.isModel())
-    return context;
-  llvm::StringRef name = llvm::StringRef(target).split('/').first;
-  if (auto found = findTarget(name);
-      found && !getChip((*found)->getInfo()).empty())
-    context.tarpon = getKernelVersion(**found);
+  if (auto found = findTarget(llvm::StringRef(target).split('/').first))
+    context.tarpon = getRecordVersion((*found)->getInfo());
   return context;
 }
 

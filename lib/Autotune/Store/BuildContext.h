@@ -12,12 +12,11 @@
 
 namespace tarpon {
 
-/// What this build writes for a target that a journal names. What is measured
-/// on a GPU has the version of the kernels that packages hold, and what else
-/// there is, models' records among it, that of the host's.
+/// The context in which this build writes for a target that a journal names.
 JournalContext getBuildContext(const std::string &target, int64_t threads);
 
-/// Whether records are of another version of Tarpon or LLVM.
+/// Says if records are of another code generator or LLVM, whatever their
+/// solver.
 bool isStale(const JournalContext &context);
 
 } // namespace tarpon

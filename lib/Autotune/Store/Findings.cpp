@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JournalQueries.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
 #include "tarpon/Autotune/Store/Journal.h"
@@ -32,12 +33,11 @@ static llvm::StringRef getKind(Finding finding) {
 bool Journal::hasFinding(llvm::StringRef problem, Finding finding) const {
   bool isKnown = false;
   read([&](const StoreFile &file) {
-    SqlStatement rows(
-        file.database(),
-        "SELECT 1 FROM sound_finding WHERE problem = ? AND target = ? AND "
-        "threads = ? AND tarpon = ? AND llvm = ? AND kind = ?");
-    rows.bind(problem).bind(context.target).bind(context.threads);
-    rows.bind(context.tarpon).bind(context.llvm).bind(getKind(finding));
+    std::string sql =
+        "SELECT 1 FROM sound_finding AS f WHERE problem = ? AND kind = ? AND " +
+        std::string(kOfThisBuild) + " AND NOT " + kIsOutdatedFinding;
+    SqlStatement rows(file.database(), sql.c_str());
+    bindContext(rows.bind(problem).bind(getKind(finding)), context);
     isKnown = rows.next();
     return !rows.failed();
   });
@@ -48,14 +48,10 @@ Status Journal::recordFinding(llvm::StringRef problem, Finding finding) {
   if (hasFinding(problem, finding))
     return runtime::success();
   return write([&](const StoreFile &file) {
-    SqlStatement insert(
-        file.database(),
-        "INSERT INTO finding (problem, target, threads, tarpon, "
-        "llvm, kind, run) VALUES (?, ?, ?, ?, ?, ?, ?)");
-    insert.bind(problem).bind(context.target).bind(context.threads);
-    insert.bind(context.tarpon).bind(context.llvm).bind(getKind(finding));
-    insert.bind(run);
-    return insert.run();
+    SqlRow row;
+    row.set("problem", problem).set("kind", getKind(finding)).set("run", run);
+    setContext(row, context);
+    return row.insertInto(file.database(), "finding");
   });
 }
 
@@ -71,11 +67,11 @@ Status Journal::forgetSolvers(llvm::StringRef problem,
   if (!transaction.begun())
     return transaction.begun();
   for (const std::string &solver : solvers) {
-    SqlStatement rows(store->database(),
-                      "DELETE FROM measurement WHERE problem = ? AND solver = "
-                      "? AND target = ? AND threads = ? AND id <= ?");
-    rows.bind(problem).bind(solver).bind(context.target);
-    rows.bind(context.threads).bind(lastRow);
+    std::string sql = "DELETE FROM measurement WHERE problem = ? AND solver = "
+                      "? AND id <= ? AND " +
+                      std::string(kOnThisMachine);
+    SqlStatement rows(store->database(), sql.c_str());
+    bindContext(rows.bind(problem).bind(solver).bind(lastRow), context);
     if (!rows.run())
       return store->makeError();
   }
@@ -86,13 +82,11 @@ Status Journal::forgetProblem(llvm::StringRef problem) {
   StoreTransaction transaction(*store);
   if (!transaction.begun())
     return transaction.begun();
-  for (const char *sql :
-       {"DELETE FROM measurement WHERE problem = ? AND target = ? AND threads "
-        "= ?",
-        "DELETE FROM finding WHERE problem = ? AND target = ? AND threads = "
-        "?"}) {
-    SqlStatement rows(store->database(), sql);
-    rows.bind(problem).bind(context.target).bind(context.threads);
+  for (const char *table : {"measurement", "finding"}) {
+    std::string sql = std::string("DELETE FROM ") + table +
+                      " WHERE problem = ? AND " + kOnThisMachine;
+    SqlStatement rows(store->database(), sql.c_str());
+    bindContext(rows.bind(problem), context);
     if (!rows.run())
       return store->makeError();
   }

@@ -7,13 +7,15 @@
 
 #include "tarpon/Autotune/Store/Journal.h"
 
-#include "CodeDigest.h"
 #include "Digest.h"
+#include "JournalQueries.h"
 #include "ProcessId.h"
+#include "RecordVersion.h"
 #include "RowChecksum.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -66,13 +68,21 @@ static llvm::StringRef getStageName(MeasurementStage stage) {
 
 llvm::StringRef tarpon::getTarponVersion() { return TARPON_VERSION; }
 
+/// Plans of the host's kernels follow these.
+static std::string printCaches(const TargetInfo &target) {
+  if (target.gpu)
+    return "";
+  auto print = [](int64_t bytes) { return std::to_string(bytes >> 10) + "K"; };
+  return print(target.l1Bytes) + "/" + print(target.l2Bytes) + "/" +
+         print(target.l3Bytes);
+}
+
 JournalContext JournalContext::forTarget(const TargetInfo &target) {
   Digest features;
   for (const std::string &feature : target.features)
     features.add(llvm::StringRef(feature));
-  llvm::StringRef code = llvm::StringRef(TARPON_CODE_DIGEST).take_front(12);
   return {target.name() + "/" + features.hex().substr(0, 8), target.threads,
-          (getTarponVersion() + "+" + code).str(), LLVM_VERSION_STRING};
+          getRecordVersion(target), LLVM_VERSION_STRING, printCaches(target)};
 }
 
 /// In the names of targets whose records are a model's, before its own.
@@ -209,18 +219,22 @@ static constexpr llvm::StringLiteral kDropped = "dropped";
 /// No kernel takes no time, or less.
 static bool isTime(double value) { return std::isfinite(value) && value > 0; }
 
+/// Sets the columns that all rows of measurements have.
+static SqlRow makeRow(const CandidateKey &key, MeasurementStage stage,
+                      const JournalContext &context, llvm::StringRef run) {
+  SqlRow row;
+  row.set("problem", key.problem).set("solver", key.solver);
+  row.set("config", key.config).set("origin", getStageName(stage));
+  row.set("version", getBehaviourVersion(key.solver)).set("run", run);
+  setContext(row, context);
+  return row;
+}
+
 Status Journal::recordStarted(const CandidateKey &key, MeasurementStage stage) {
   return write([&](const StoreFile &file) {
-    SqlStatement insert(
-        file.database(),
-        "INSERT INTO measurement (problem, solver, config, target, "
-        "threads, tarpon, llvm, origin, status, run) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'started', ?)");
-    insert.bind(key.problem).bind(key.solver).bind(key.config);
-    insert.bind(context.target).bind(context.threads);
-    insert.bind(context.tarpon).bind(context.llvm);
-    insert.bind(getStageName(stage)).bind(run);
-    return insert.run();
+    SqlRow row = makeRow(key, stage, context, run);
+    row.set("status", "started");
+    return row.insertInto(file.database(), "measurement");
   });
 }
 
@@ -234,39 +248,31 @@ static std::string describe(const Measurement &m) {
 
 Status Journal::record(const Measurement &m) {
   return write([&](const StoreFile &file) {
-    SqlStatement insert(
-        file.database(),
-        "INSERT INTO measurement (problem, solver, config, target, threads, "
-        "tarpon, llvm, origin, status, samples, median, mad, max_error, "
-        "relative_l2, workspace, rounds, detail, run) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    insert.bind(m.key.problem).bind(m.key.solver).bind(m.key.config);
-    insert.bind(context.target).bind(context.threads);
-    insert.bind(context.tarpon).bind(context.llvm);
-    insert.bind(getStageName(m.stage)).bind(getStatusName(m.status));
-    insert.bind(printSamples(m.samples)).bind(m.median).bind(m.mad);
-    insert.bind(m.maxError).bind(m.relativeL2).bind(m.workspaceBytes);
-    insert.bind(m.rounds).bind(describe(m)).bind(run);
-    return insert.run();
+    SqlRow row = makeRow(m.key, m.stage, context, run);
+    row.set("status", getStatusName(m.status));
+    row.set("samples", printSamples(m.samples));
+    row.set("median", m.median).set("mad", m.mad);
+    row.set("max_error", m.maxError).set("relative_l2", m.relativeL2);
+    row.set("workspace", m.workspaceBytes).set("rounds", m.rounds);
+    row.set("detail", describe(m));
+    return row.insertInto(file.database(), "measurement");
   });
 }
 
-/// The columns are those of getMeasurements.
-static Measurement readMeasurement(const SqlStatement &rows,
-                                   llvm::StringRef problem) {
+Measurement tarpon::readMeasurement(const SqlStatement &row) {
   Measurement m;
-  m.key = {problem.str(), rows.text(0), rows.text(1)};
-  if (rows.text(2) == "final")
+  m.key = {row.text("problem"), row.text("solver"), row.text("config")};
+  if (row.text("origin") == "final")
     m.stage = MeasurementStage::Final;
-  m.status = parseStatusName(rows.text(3));
-  m.samples = parseSamples(rows.text(4));
-  m.median = rows.real(5);
-  m.mad = rows.real(6);
-  m.maxError = rows.real(7);
-  m.relativeL2 = rows.real(8);
-  m.workspaceBytes = rows.integer(9);
-  m.rounds = rows.integer(10);
-  m.detail = rows.text(11);
+  m.status = parseStatusName(row.text("status"));
+  m.samples = parseSamples(row.text("samples"));
+  m.median = row.real("median");
+  m.mad = row.real("mad");
+  m.maxError = row.real("max_error");
+  m.relativeL2 = row.real("relative_l2");
+  m.workspaceBytes = row.integer("workspace");
+  m.rounds = row.integer("rounds");
+  m.detail = row.text("detail");
   m.isDropped = m.status == MeasurementStatus::Ok &&
                 llvm::StringRef(m.detail).starts_with(kDropped);
   return m;
@@ -284,18 +290,27 @@ static void addMeasurement(Measurement m, std::vector<Measurement> &list) {
     *known = std::move(m);
 }
 
+/// Those of the rows that this journal serves: the system store's are bound to
+/// the ids of solvers alone.
+static std::string selectServed(const std::string &what, bool isReadOnly) {
+  return what + (isReadOnly ? " AND " + std::string(kOnThisTarget)
+                            : " AND " + std::string(kOfThisBuild) +
+                                  " AND version = solver_version(solver)");
+}
+
 std::vector<std::string> Journal::getMeasuredProblems() const {
   std::vector<std::string> problems;
   read([&](const StoreFile &file) {
     // Only names: whoever reads the rows of one checks them.
-    SqlStatement rows(file.database(),
-                      "SELECT DISTINCT problem FROM measurement WHERE "
-                      "target = ? AND threads = ? AND (? OR (tarpon = ? AND "
-                      "llvm = ?)) AND status = 'ok' ORDER BY problem");
-    rows.bind(context.target).bind(context.threads);
-    rows.bind(int64_t(isReadOnly)).bind(context.tarpon).bind(context.llvm);
+    std::string sql =
+        selectServed("SELECT DISTINCT problem FROM measurement WHERE "
+                     "status = 'ok'",
+                     isReadOnly) +
+        " ORDER BY problem";
+    SqlStatement rows(file.database(), sql.c_str());
+    bindContext(rows, context);
     while (rows.next())
-      problems.push_back(rows.text(0));
+      problems.push_back(rows.text("problem"));
     return !rows.failed();
   });
   return problems;
@@ -305,18 +320,18 @@ std::vector<Measurement>
 Journal::getMeasurements(llvm::StringRef problem) const {
   std::vector<Measurement> result;
   read([&](const StoreFile &file) {
-    SqlStatement rows(
-        file.database(),
-        "SELECT solver, config, origin, status, samples, median, mad, "
-        "max_error, relative_l2, workspace, rounds, detail, id FROM "
-        "sound_measurement WHERE problem = ? AND target = ? AND threads = ? "
-        "AND (? OR (tarpon = ? AND llvm = ?)) AND status <> 'started' ORDER BY "
-        "id");
-    rows.bind(problem).bind(context.target).bind(context.threads);
-    rows.bind(int64_t(isReadOnly)).bind(context.tarpon).bind(context.llvm);
+    std::string sql = selectServed("SELECT * FROM sound_measurement WHERE "
+                                   "problem = ? AND status <> 'started'",
+                                   isReadOnly) +
+                      " ORDER BY id";
+    SqlStatement rows(file.database(), sql.c_str());
+    bindContext(rows.bind(problem), context);
     while (rows.next()) {
-      Measurement m = readMeasurement(rows, problem);
-      m.isEarlier = rows.integer(12) <= lastEarlierRow;
+      Measurement m = readMeasurement(rows);
+      // A damaged index leads to rows of other problems.
+      if (m.key.problem != problem)
+        continue;
+      m.isEarlier = rows.integer("id") <= lastEarlierRow;
       m.isSystem = isReadOnly;
       m.isModelled = context.isModel();
       addMeasurement(std::move(m), result);
@@ -342,23 +357,21 @@ int64_t Journal::countInterrupted(const CandidateKey &key,
                                   MeasurementStage stage) const {
   int64_t count = 0;
   read([&](const StoreFile &file) {
-    SqlStatement rows(
-        file.database(),
-        "SELECT status, run, time < strftime('%Y-%m-%dT%H:%M:%SZ',"
-        "'now', ?) FROM sound_measurement WHERE problem "
-        "= ? AND solver = ? AND config = ? AND target = ? AND "
-        "threads = ? AND tarpon = ? AND llvm = ? AND origin = ? "
-        "ORDER BY id");
+    std::string sql =
+        "SELECT status, run, time < strftime('%Y-%m-%dT%H:%M:%SZ', 'now', ?) "
+        "AS isOld FROM sound_measurement WHERE problem = ? AND solver = ? AND "
+        "config = ? AND origin = ? AND version = solver_version(solver) AND " +
+        std::string(kOfThisBuild) + " ORDER BY id";
+    SqlStatement rows(file.database(), sql.c_str());
     rows.bind("-" + std::to_string(policy::kLongestMeasurementHours) +
               " hours");
     rows.bind(key.problem).bind(key.solver).bind(key.config);
-    rows.bind(context.target).bind(context.threads);
-    rows.bind(context.tarpon).bind(context.llvm).bind(getStageName(stage));
+    bindContext(rows.bind(getStageName(stage)), context);
     while (rows.next()) {
-      if (rows.text(0) != "started")
+      if (rows.text("status") != "started")
         count = 0;
-      else if (isProcessGone(rows.text(1)) ||
-               (rows.integer(2) && !isProcessAlive(rows.text(1))))
+      else if (isProcessGone(rows.text("run")) ||
+               (rows.integer("isOld") && !isProcessAlive(rows.text("run"))))
         ++count;
     }
     return !rows.failed();
@@ -370,36 +383,41 @@ int64_t Journal::countInterrupted(const CandidateKey &key,
 // Measurements of whole models
 //===----------------------------------------------------------------------===//
 
+/// By column.
+static std::vector<std::pair<const char *, llvm::StringRef>>
+listParts(const PipelineKey &key) {
+  return {{"model", key.modelSha256},  {"inputs", key.inputShapes},
+          {"dtype", key.dtype},        {"layout", key.layout},
+          {"fusion", key.fusion},      {"calibration", key.calibration},
+          {"passes", key.passes},      {"ranges", key.ranges},
+          {"solutions", key.solutions}};
+}
+
 Status Journal::recordPipeline(const PipelineMeasurement &m) {
   return write([&](const StoreFile &file) {
-    SqlStatement insert(
-        file.database(),
-        "INSERT INTO pipeline (model, inputs, dtype, layout, fusion, "
-        "calibration, solutions, target, threads, tarpon, llvm, status, "
-        "accuracy, samples, median, mad, rounds, detail, run) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    insert.bind(m.key.modelSha256).bind(m.key.inputShapes).bind(m.key.dtype);
-    insert.bind(m.key.layout).bind(m.key.fusion).bind(m.key.calibration);
-    insert.bind(m.key.solutions).bind(context.target).bind(context.threads);
-    insert.bind(context.tarpon).bind(context.llvm);
-    insert.bind(getStatusName(m.status)).bind(m.accuracy);
-    insert.bind(printSamples(m.samples)).bind(m.median).bind(m.mad);
-    insert.bind(m.rounds).bind(m.detail).bind(run);
-    return insert.run();
+    SqlRow row;
+    for (const auto &[column, value] : listParts(m.key))
+      row.set(column, value);
+    setContext(row, context);
+    row.set("status", getStatusName(m.status)).set("accuracy", m.accuracy);
+    row.set("samples", printSamples(m.samples));
+    row.set("median", m.median).set("mad", m.mad).set("rounds", m.rounds);
+    row.set("detail", m.detail).set("run", run);
+    return row.insertInto(file.database(), "pipeline");
   });
 }
 
-static PipelineMeasurement readPipeline(const SqlStatement &rows,
+static PipelineMeasurement readPipeline(const SqlStatement &row,
                                         const PipelineKey &key) {
   PipelineMeasurement m;
   m.key = key;
-  m.status = parseStatusName(rows.text(0));
-  m.accuracy = rows.real(1);
-  m.samples = parseSamples(rows.text(2));
-  m.median = rows.real(3);
-  m.mad = rows.real(4);
-  m.rounds = rows.integer(5);
-  m.detail = rows.text(6);
+  m.status = parseStatusName(row.text("status"));
+  m.accuracy = row.real("accuracy");
+  m.samples = parseSamples(row.text("samples"));
+  m.median = row.real("median");
+  m.mad = row.real("mad");
+  m.rounds = row.integer("rounds");
+  m.detail = row.text("detail");
   return m;
 }
 
@@ -407,17 +425,14 @@ std::optional<PipelineMeasurement>
 Journal::getPipeline(const PipelineKey &key) const {
   std::optional<PipelineMeasurement> result;
   read([&](const StoreFile &file) {
-    SqlStatement rows(
-        file.database(),
-        "SELECT status, accuracy, samples, median, mad, rounds, detail "
-        "FROM sound_pipeline "
-        "WHERE model = ? AND inputs = ? AND dtype = ? AND layout = ? AND "
-        "fusion = ? AND calibration = ? AND solutions = ? AND target = ? AND "
-        "threads = ? AND tarpon = ? AND llvm = ? ORDER BY id DESC LIMIT 1");
-    rows.bind(key.modelSha256).bind(key.inputShapes).bind(key.dtype);
-    rows.bind(key.layout).bind(key.fusion).bind(key.calibration);
-    rows.bind(key.solutions).bind(context.target).bind(context.threads);
-    rows.bind(context.tarpon).bind(context.llvm);
+    std::string sql = "SELECT * FROM sound_pipeline WHERE ";
+    for (const auto &[column, value] : listParts(key))
+      sql += std::string(column) + " = ? AND ";
+    sql += std::string(kOfThisBuild) + " ORDER BY id DESC LIMIT 1";
+    SqlStatement rows(file.database(), sql.c_str());
+    for (const auto &[column, value] : listParts(key))
+      rows.bind(value);
+    bindContext(rows, context);
     if (rows.next())
       result = readPipeline(rows, key);
     return !rows.failed();
@@ -453,9 +468,10 @@ std::optional<std::string> Journal::describeStale() const {
   if (isReadOnly)
     return std::nullopt;
   SqlStatement rows(store->database(),
-                    "SELECT count(*) FROM measurement WHERE target = ? AND "
-                    "status <> 'started' AND (tarpon <> ? OR llvm <> ?)");
-  rows.bind(context.target).bind(context.tarpon).bind(context.llvm);
+                    "SELECT count(*) FROM measurement WHERE target = :target "
+                    "AND status <> 'started' AND (tarpon <> :tarpon OR "
+                    "llvm <> :llvm OR version <> solver_version(solver))");
+  bindContext(rows, context);
   if (!rows.next() || rows.integer(0) == 0)
     return std::nullopt;
   return "journal " + getPath() + ": " + std::to_string(rows.integer(0)) +

@@ -73,81 +73,19 @@ int tarpon::defineRowChecksum(sqlite3 *database) {
 // The tables
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct CheckedTable {
-  const char *name;
-  /// What the checksum is over: all columns but the id.
-  const char *columns;
-};
-} // namespace
-
-static constexpr CheckedTable kTables[] = {
-    {"measurement",
-     "problem, solver, config, target, threads, tarpon, llvm, origin, status, "
-     "samples, median, mad, max_error, relative_l2, workspace, rounds, detail, "
-     "run, time"},
-    {"pipeline",
-     "model, inputs, dtype, layout, fusion, calibration, solutions, target, "
-     "threads, tarpon, llvm, status, accuracy, samples, median, mad, rounds, "
-     "detail, run, time"},
-    {"finding", "problem, target, threads, tarpon, llvm, kind, run, time"}};
-
-/// Whether `what` can be selected of a table. Only its absence says no: a file
-/// that cannot be read shows that where it is read.
-static bool hasColumn(sqlite3 *database, const char *table,
-                      const std::string &what) {
-  std::string sql = "SELECT " + what + " FROM main." + table + " LIMIT 0";
-  return SqlStatement(database, sql.c_str()).code() != SQLITE_ERROR;
-}
-
-static bool hasChecksums(sqlite3 *database, const char *table) {
-  return hasColumn(database, table, "checksum");
-}
-
-/// The finding table came later, and a file that is only read may lack it.
-static bool hasTable(sqlite3 *database, const char *table) {
-  return hasColumn(database, table, "1");
-}
-
-static std::string makeSum(const CheckedTable &table) {
-  return std::string("row_checksum(") + table.columns + ")";
+static std::string makeSum(const StoreTable &table) {
+  return "row_checksum(" + table.listColumns() + ")";
 }
 
 static int execute(sqlite3 *database, const std::string &sql) {
   return sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
 }
 
-int tarpon::addChecksumColumns(sqlite3 *database) {
-  auto isDone = [&] {
-    for (const CheckedTable &table : kTables)
-      if (!hasChecksums(database, table.name))
-        return false;
-    return true;
-  };
-  if (isDone())
-    return SQLITE_OK;
-  int code = execute(database, "BEGIN IMMEDIATE");
-  // Another process may have done it since.
-  for (const CheckedTable &table : kTables)
-    if (code == SQLITE_OK && !hasChecksums(database, table.name))
-      code = execute(database,
-                     std::string("ALTER TABLE main.") + table.name +
-                         " ADD COLUMN checksum INTEGER; UPDATE main." +
-                         table.name + " SET checksum = " + makeSum(table));
-  if (code == SQLITE_OK)
-    return execute(database, "COMMIT");
-  execute(database, "ROLLBACK");
-  return code;
-}
-
 int tarpon::createSoundViews(sqlite3 *database) {
-  for (const CheckedTable &table : kTables) {
-    if (!hasTable(database, table.name))
-      continue;
+  for (const StoreTable &table : getStoreTables()) {
     std::string sql = std::string("CREATE TEMP VIEW sound_") + table.name +
-                      " AS SELECT * FROM main." + table.name;
-    if (hasChecksums(database, table.name))
-      sql += " WHERE checksum = " + makeSum(table);
+                      " AS SELECT * FROM main." + table.name +
+                      " WHERE checksum = " + makeSum(table);
     if (int code = execute(database, sql); code != SQLITE_OK)
       return code;
   }
@@ -155,7 +93,7 @@ int tarpon::createSoundViews(sqlite3 *database) {
 }
 
 int tarpon::createChecksumTriggers(sqlite3 *database) {
-  for (const CheckedTable &table : kTables) {
+  for (const StoreTable &table : getStoreTables()) {
     std::string name = table.name;
     int code = execute(database, "CREATE TEMP TRIGGER sum_" + name +
                                      " AFTER INSERT ON main." + name +
@@ -172,16 +110,14 @@ int tarpon::createChecksumTriggers(sqlite3 *database) {
 // What is wrong
 //===----------------------------------------------------------------------===//
 
-static std::string makeUnsound(const CheckedTable &table) {
+static std::string makeUnsound(const StoreTable &table) {
   return std::string(" FROM main.") + table.name + " WHERE checksum IS NOT " +
          makeSum(table);
 }
 
 std::optional<int64_t> tarpon::countUnsoundRows(sqlite3 *database) {
   int64_t total = 0;
-  for (const CheckedTable &table : kTables) {
-    if (!hasChecksums(database, table.name))
-      continue;
+  for (const StoreTable &table : getStoreTables()) {
     std::string sql = "SELECT count(*)" + makeUnsound(table);
     SqlStatement count(database, sql.c_str());
     if (!count.next())
@@ -191,10 +127,6 @@ std::optional<int64_t> tarpon::countUnsoundRows(sqlite3 *database) {
   return total;
 }
 
-std::string tarpon::getDeletionOfUnsoundRows(sqlite3 *database,
-                                             const char *name) {
-  for (const CheckedTable &table : kTables)
-    if (std::strcmp(table.name, name) == 0 && hasChecksums(database, name))
-      return "DELETE" + makeUnsound(table);
-  return "";
+std::string tarpon::getDeletionOfUnsoundRows(const char *table) {
+  return "DELETE" + makeUnsound(getStoreTable(table));
 }

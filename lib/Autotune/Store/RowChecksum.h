@@ -13,10 +13,7 @@
 // through the temporary views sound_measurement, sound_pipeline and
 // sound_finding, which leave out those whose checksum is wrong or missing.
 //
-// The column is additive: an older version of Tarpon reads such a file, and its
-// rows have no checksum and are of another version anyway. An older file gets
-// the column, and its rows their checksums, when it is first opened for
-// writing; until then its views leave nothing out.
+// Files that are older than the column get it by migration (StoreMigration.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,9 +32,6 @@ namespace tarpon {
 /// SQLite's result codes.
 int defineRowChecksum(sqlite3 *database);
 
-/// Adds the columns that are missing, in one transaction.
-int addChecksumColumns(sqlite3 *database);
-
 /// Makes the views of a connection.
 int createSoundViews(sqlite3 *database);
 
@@ -48,8 +42,8 @@ int createChecksumTriggers(sqlite3 *database);
 /// cannot be read. It reads all of them.
 std::optional<int64_t> countUnsoundRows(sqlite3 *database);
 
-/// The statements that delete such rows; "" for a table without checksums.
-std::string getDeletionOfUnsoundRows(sqlite3 *database, const char *table);
+/// The statement that deletes such rows of a table.
+std::string getDeletionOfUnsoundRows(const char *table);
 
 } // namespace tarpon
 

@@ -7,6 +7,8 @@
 
 #include "Sqlite.h"
 
+#include <cassert>
+#include <cstring>
 #include <sqlite3.h>
 
 using namespace tarpon;
@@ -52,6 +54,22 @@ SqlStatement &SqlStatement::bindBlob(llvm::StringRef bytes) {
   return *this;
 }
 
+SqlStatement &SqlStatement::bind(const char *name, llvm::StringRef text) {
+  int index = failed() ? 0 : sqlite3_bind_parameter_index(statement, name);
+  if (index != 0)
+    result =
+        sqlite3_bind_text64(statement, index, text.empty() ? "" : text.data(),
+                            text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  return *this;
+}
+
+SqlStatement &SqlStatement::bind(const char *name, int64_t value) {
+  int index = failed() ? 0 : sqlite3_bind_parameter_index(statement, name);
+  if (index != 0)
+    result = sqlite3_bind_int64(statement, index, value);
+  return *this;
+}
+
 SqlStatement &SqlStatement::reset() {
   if (!failed()) {
     result = sqlite3_reset(statement);
@@ -73,6 +91,15 @@ bool SqlStatement::run() {
   return !failed();
 }
 
+int SqlStatement::find(const char *column) const {
+  int count = sqlite3_column_count(statement);
+  for (int i = 0; i < count; ++i)
+    if (std::strcmp(sqlite3_column_name(statement, i), column) == 0)
+      return i;
+  assert(false && "the statement does not select this column");
+  return -1;
+}
+
 std::string SqlStatement::text(int column) const {
   const auto *data =
       reinterpret_cast<const char *>(sqlite3_column_text(statement, column));
@@ -91,6 +118,20 @@ double SqlStatement::real(int column) const {
   if (isNull(column))
     return __builtin_nan("");
   return sqlite3_column_double(statement, column);
+}
+
+bool SqlRow::insertInto(sqlite3 *database, const char *table) const {
+  std::string columns, marks;
+  for (const auto &[column, value] : values) {
+    columns += (columns.empty() ? "" : ", ") + std::string(column);
+    marks += marks.empty() ? "?" : ", ?";
+  }
+  std::string sql = std::string("INSERT INTO ") + table + " (" + columns +
+                    ") VALUES (" + marks + ")";
+  SqlStatement insert(database, sql.c_str());
+  for (const auto &[column, value] : values)
+    std::visit([&](const auto &v) { insert.bind(v); }, value);
+  return insert.run();
 }
 
 std::string tarpon::getFirstFault(llvm::StringRef answer) {

@@ -12,6 +12,9 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -27,11 +30,16 @@ public:
   SqlStatement(const SqlStatement &) = delete;
   SqlStatement &operator=(const SqlStatement &) = delete;
 
-  /// Binds the next parameter.
+  /// Binds the next `?`. Where there are parameters with names too, they come
+  /// behind all of these.
   SqlStatement &bind(llvm::StringRef text);
   SqlStatement &bind(int64_t value);
   SqlStatement &bind(double value);
   SqlStatement &bindBlob(llvm::StringRef bytes);
+  /// Binds a parameter by its name, ":target"; one that the statement does not
+  /// have is left out.
+  SqlStatement &bind(const char *name, llvm::StringRef text);
+  SqlStatement &bind(const char *name, int64_t value);
 
   /// Makes it ready to be bound and run again.
   SqlStatement &reset();
@@ -46,15 +54,44 @@ public:
   int64_t integer(int column) const;
   double real(int column) const;
   bool isNull(int column) const;
+  /// The value in the column of that name, which the statement selects.
+  std::string text(const char *column) const { return text(find(column)); }
+  int64_t integer(const char *column) const { return integer(find(column)); }
+  double real(const char *column) const { return real(find(column)); }
 
   /// An SQLite result code: SQLITE_OK, SQLITE_ROW, SQLITE_DONE or an error.
   int code() const { return result; }
   bool failed() const;
 
 private:
+  int find(const char *column) const;
+
   sqlite3_stmt *statement = nullptr;
   int parameter = 0;
   int result;
+};
+
+/// A row to be inserted, column by column; those that are not set have their
+/// default.
+class SqlRow {
+public:
+  SqlRow &set(const char *column, llvm::StringRef text) {
+    return add(column, text.str());
+  }
+  SqlRow &set(const char *column, int64_t value) { return add(column, value); }
+  SqlRow &set(const char *column, double value) { return add(column, value); }
+
+  /// Returns false if it could not be inserted.
+  bool insertInto(sqlite3 *database, const char *table) const;
+
+private:
+  using Value = std::variant<std::string, int64_t, double>;
+  SqlRow &add(const char *column, Value value) {
+    values.emplace_back(column, std::move(value));
+    return *this;
+  }
+
+  std::vector<std::pair<const char *, Value>> values;
 };
 
 /// The first fault in what PRAGMA quick_check or integrity_check answers, which

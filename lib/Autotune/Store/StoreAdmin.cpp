@@ -9,6 +9,7 @@
 
 #include "BuildContext.h"
 #include "ImportedSchema.h"
+#include "JournalQueries.h"
 #include "RowChecksum.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
@@ -88,12 +89,14 @@ Result<StoreStats> StoreAdmin::getStats() const {
   std::map<JournalContext, ContextCount, ContextOrder> contexts;
   SqlStatement rows(store->database(),
                     "SELECT target, threads, tarpon, llvm, count(*), "
-                    "count(DISTINCT problem) FROM measurement WHERE status <> "
+                    "count(DISTINCT problem), sum(version <> "
+                    "solver_version(solver)) FROM measurement WHERE status <> "
                     "'started' GROUP BY target, threads, tarpon, llvm");
   while (rows.next()) {
     ContextCount &count = contexts[readContext(rows, 0)];
     count.measurements = rows.integer(4);
     count.problems = rows.integer(5);
+    count.outdated = rows.integer(6);
   }
   SqlStatement pipelines(store->database(),
                          "SELECT target, threads, tarpon, llvm, count(*) FROM "
@@ -121,8 +124,8 @@ Result<StoreStats> StoreAdmin::getStats() const {
     count.isStale = isStale(context);
     stats.measurements += count.measurements;
     stats.pipelines += count.pipelines;
-    if (count.isStale)
-      stats.stale += count.measurements + count.pipelines;
+    stats.stale +=
+        count.isStale ? count.measurements + count.pipelines : count.outdated;
     stats.contexts.push_back(std::move(count));
   }
   return stats;
@@ -248,6 +251,21 @@ static bool removeStale(const StoreFile &store, const std::string &table,
   return true;
 }
 
+/// Removes the rows of solvers that have another version by now. Findings that
+/// depend on them go first: without the rows they would seem to hold.
+static bool removeOutdated(const StoreFile &store, int64_t &count) {
+  std::string findings =
+      std::string("DELETE FROM finding AS f WHERE ") + kIsOutdatedFinding;
+  if (!SqlStatement(store.database(), findings.c_str()).run())
+    return false;
+  SqlStatement rows(store.database(), "DELETE FROM measurement WHERE version "
+                                      "<> solver_version(solver)");
+  if (!rows.run())
+    return false;
+  count += store.countChanges();
+  return true;
+}
+
 Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
   StoreTransaction transaction(*store);
   if (!transaction.begun())
@@ -256,17 +274,18 @@ Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
   int64_t findings = 0;
   if (!removeStale(*store, "measurement", summary.measurements) ||
       !removeStale(*store, "pipeline", summary.pipelines) ||
-      !removeStale(*store, "finding", findings))
+      !removeStale(*store, "finding", findings) ||
+      !removeOutdated(*store, summary.measurements))
     return store->makeError();
   // What is not what was written is ignored, too.
   for (auto [table, count] :
        {std::pair("measurement", &summary.measurements),
         std::pair("pipeline", &summary.pipelines),
         std::pair("finding", static_cast<int64_t *>(nullptr))}) {
-    std::string sql = getDeletionOfUnsoundRows(store->database(), table);
-    if (Status deleted = store->execute(sql); !deleted)
+    if (Status deleted = store->execute(getDeletionOfUnsoundRows(table));
+        !deleted)
       return deleted.error();
-    if (count && !sql.empty())
+    if (count)
       *count += store->countChanges();
   }
   // A dry run takes everything back.

@@ -9,8 +9,10 @@
 
 #include "FileSystemKind.h"
 #include "JournalSchema.h"
+#include "RecordVersion.h"
 #include "RowChecksum.h"
 #include "Sqlite.h"
+#include "StoreMigration.h"
 #include "StoreRecovery.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -120,16 +122,30 @@ static std::string queryText(sqlite3 *database, const char *sql) {
 
 /// Whether every table has the columns that are read and written; "" if so.
 static std::string describeMissing(sqlite3 *database) {
-  for (const char *sql : {kMeasurementColumns, kPipelineColumns})
-    if (SqlStatement(database, sql).failed())
+  for (const StoreTable &table : getStoreTables()) {
+    std::string sql =
+        "SELECT id, " + table.listColumns() + ", checksum FROM " + table.name;
+    if (SqlStatement(database, sql.c_str()).failed())
       return sqlite3_errmsg(database);
+  }
   return "";
+}
+
+/// Looks for the tables that a journal of any version has, and nobody else's
+/// file.
+static bool looksLikeJournal(sqlite3 *database) {
+  return SqlStatement(database, "SELECT problem, solver, config, origin FROM "
+                                "measurement")
+                 .code() == SQLITE_OK &&
+         SqlStatement(database, "SELECT model, inputs, solutions FROM pipeline")
+                 .code() == SQLITE_OK;
 }
 
 /// What was imported is not looked at, which can be a hundred times as much as
 /// the rest and is never served.
 std::string StoreFile::describeDamage(Check check) const {
-  if (std::string missing = describeMissing(handle); !missing.empty())
+  if (std::string missing = isOld ? "" : describeMissing(handle);
+      !missing.empty())
     return missing;
   if (check == Check::Quick && isLarge())
     return "";
@@ -157,16 +173,17 @@ std::optional<StoreFile::Fault> StoreFile::inspect(Mode mode, Check check) {
   isNew = tables == "0" && isMade;
   std::string id = queryText(handle, "PRAGMA application_id");
   if (id != std::to_string(kJournalApplicationId) && !(id == "0" && isNew)) {
-    // Nobody else's file has such tables: it is the id that is damaged.
-    if (tables != "0" && describeMissing(handle).empty())
+    // It is the id that is damaged.
+    if (tables != "0" && looksLikeJournal(handle))
       return makeDamage("its application id is " + id);
     return Fault{{"file " + path + " is not a journal of tarpon"}};
   }
   std::string version = queryText(handle, "PRAGMA user_version");
-  if (std::atoll(version.c_str()) > kJournalVersion)
+  if (std::atoll(version.c_str()) > getJournalVersion())
     return Fault{{"journal " + path + " has schema version " + version +
                   ", which is newer than this tarpon's " +
-                  std::to_string(kJournalVersion)}};
+                  std::to_string(getJournalVersion())}};
+  isOld = !isNew && std::atoll(version.c_str()) < getJournalVersion();
   if (!isNew)
     if (std::string damage = describeDamage(check); !damage.empty())
       return makeDamage(damage);
@@ -212,23 +229,73 @@ std::optional<StoreFile::Fault> StoreFile::chooseJournal() {
   return std::nullopt;
 }
 
+static bool isWritten(StoreFile::Mode mode) {
+  return mode != StoreFile::Mode::ReadOnly &&
+         mode != StoreFile::Mode::Immutable;
+}
+
+/// The functions that the schema and its migrations call.
+static bool defineFunctions(sqlite3 *database) {
+  return defineRowChecksum(database) == SQLITE_OK &&
+         defineVersionFunctions(database) == SQLITE_OK;
+}
+
+std::optional<StoreFile::Fault> StoreFile::copyToMemory() {
+  sqlite3 *copy = nullptr;
+  int code = sqlite3_open(":memory:", &copy);
+  if (code == SQLITE_OK) {
+    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", handle, "main");
+    sqlite3_backup_step(backup, -1);
+    code = sqlite3_backup_finish(backup);
+  }
+  if (code != SQLITE_OK || !defineFunctions(copy)) {
+    sqlite3_close(copy);
+    if (isDamageCode(code))
+      return makeDamage(sqlite3_errstr(code));
+    return Fault{{"cannot use journal " + path + ": " + sqlite3_errstr(code)}};
+  }
+  sqlite3_close(handle);
+  handle = copy;
+  isCopy = true;
+  return std::nullopt;
+}
+
+std::optional<StoreFile::Fault> StoreFile::migrate(Mode mode) {
+  std::string version = queryText(handle, "PRAGMA user_version");
+  if (!isWritten(mode))
+    if (std::optional<Fault> fault = copyToMemory())
+      return fault;
+  if (std::optional<MigrationFailure> failure = migrateStore(handle)) {
+    if (isDamageCode(failure->code))
+      return makeDamage(failure->message);
+    // It may be this program that is wrong: the file is left as it is.
+    return Fault{{"journal " + path +
+                  " cannot be brought from schema version " + version + " to " +
+                  std::to_string(getJournalVersion()) + ": " +
+                  getFirstLine(failure->message)},
+                 /*isDamage=*/false,
+                 wasMoved()};
+  }
+  if (std::string missing = describeMissing(handle); !missing.empty())
+    return makeDamage(missing);
+  return std::nullopt;
+}
+
 std::optional<StoreFile::Fault> StoreFile::prepare(Mode mode) {
-  bool isWritten = mode != Mode::ReadOnly && mode != Mode::Immutable;
-  if (isWritten) {
+  if (isWritten(mode))
     if (std::optional<Fault> fault = chooseJournal())
       return fault;
-    // Files that older versions made get the tables that came later.
-    Status made =
-        isNew ? execute(std::string("BEGIN IMMEDIATE;") + kJournalSchema +
-                        kFindingSchema + "PRAGMA application_id = " +
+  if (isNew && !execute("BEGIN IMMEDIATE;" + getJournalSchema() +
+                        "PRAGMA application_id = " +
                         std::to_string(kJournalApplicationId) +
                         "; PRAGMA user_version = " +
-                        std::to_string(kJournalVersion) + "; COMMIT;")
-              : execute(kFindingSchema);
-    if (!made || addChecksumColumns(handle) != SQLITE_OK ||
-        createChecksumTriggers(handle) != SQLITE_OK)
-      return makeFault();
-  }
+                        std::to_string(getJournalVersion()) + "; COMMIT;"))
+    return makeFault();
+  if (isOld)
+    if (std::optional<Fault> fault = migrate(mode))
+      return fault;
+  if (isWritten(mode) && createChecksumTriggers(handle) != SQLITE_OK)
+    return makeFault();
   if (createSoundViews(handle) != SQLITE_OK)
     return makeFault();
   return std::nullopt;
@@ -290,7 +357,7 @@ std::optional<StoreFile::Fault> StoreFile::connect(Mode mode, Check check) {
   // In this mode no memory is shared, whatever mode the file was left in.
   if (!network.empty())
     SqlStatement(handle, "PRAGMA locking_mode = EXCLUSIVE").run();
-  if (defineRowChecksum(handle) != SQLITE_OK)
+  if (!defineFunctions(handle))
     return makeFault();
   if (std::optional<Fault> fault = inspect(mode, check))
     return fault;

@@ -7,7 +7,9 @@
 //
 // One file holds the journal of a target and what was imported beside it. It is
 // opened here, by whoever reads or writes any of it, so that damage and foreign
-// files are refused in the same words everywhere.
+// files are refused in the same words everywhere. A file of an older version is
+// brought to this one (StoreMigration.h): on disk where it is opened for
+// writing, else in a copy in memory. One of a newer version is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,6 +55,9 @@ public:
 
   sqlite3 *database() const { return handle; }
   const std::string &getPath() const { return path; }
+  /// True if the connection is to a copy in memory, of a newer version than the
+  /// file.
+  bool isMigratedCopy() const { return isCopy; }
 
   /// "journal PATH is damaged: ..." or "cannot use journal PATH: ...", whatever
   /// the last call of SQLite says of itself.
@@ -97,6 +102,8 @@ private:
   std::optional<Fault> inspect(Mode mode, Check check);
   std::optional<Fault> prepare(Mode mode);
   std::optional<Fault> chooseJournal();
+  std::optional<Fault> migrate(Mode mode);
+  std::optional<Fault> copyToMemory();
   std::string describeDamage(Check check) const;
   Fault makeFault() const;
   Fault makeDamage(llvm::StringRef what) const;
@@ -105,7 +112,7 @@ private:
   std::string path;
   /// The network file system that it lies on, or "".
   std::string network;
-  bool isImmutable = false, isNew = false;
+  bool isImmutable = false, isNew = false, isOld = false, isCopy = false;
   sqlite3 *handle = nullptr;
 };
 

@@ -6,68 +6,53 @@
 //===----------------------------------------------------------------------===//
 
 #include "ImportedSchema.h"
+#include "JournalSchema.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
 
 #include "tarpon/Autotune/Store/StoreAdmin.h"
 #include "tarpon/Runtime/File.h"
 
+#include <sqlite3.h>
+
 using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
+/// Copies the rows of a table that are not there yet: those whose key no row
+/// has that `isKnown`, a condition on `m`, the row that is there, and `o`, the
+/// one to be copied. The rows of one candidate come in the order of
+/// measurement.
+static std::string makeMerge(const char *name, const std::string &condition,
+                             const std::string &isKnown) {
+  const StoreTable &table = getStoreTable(name);
+  std::string columns = table.listColumns();
+  std::string sql =
+      std::string("INSERT INTO main.") + name + " (" + columns + ") SELECT " +
+      columns + " FROM other." + name + " AS o WHERE " + condition +
+      " AND NOT EXISTS (SELECT 1 FROM main." + name + " AS m WHERE " + isKnown;
+  for (const StoreColumn &column : table.columns)
+    if (column.use == ColumnUse::Key)
+      sql += std::string(" AND m.") + column.name + " = o." + column.name;
+  return sql + ") ORDER BY o.id";
+}
+
 /// Runs that ended while they measured are not taken: that they did says
-/// something of that machine only. The rows of one candidate come in the order
-/// in which they were measured.
-static constexpr const char *kMergeMeasurements = R"sql(
-INSERT INTO main.measurement (problem, solver, config, target, threads, tarpon,
-  llvm, origin, status, samples, median, mad, max_error, relative_l2, workspace,
-  rounds, detail, run, time)
-SELECT problem, solver, config, target, threads, tarpon,
-  llvm, origin, status, samples, median, mad, max_error, relative_l2, workspace,
-  rounds, detail, run, time
-FROM other.measurement AS o
-WHERE status <> 'started' AND NOT EXISTS (
-  SELECT 1 FROM main.measurement AS m
-  WHERE m.problem = o.problem AND m.solver = o.solver AND m.config = o.config
-    AND m.target = o.target AND m.threads = o.threads AND m.tarpon = o.tarpon
-    AND m.llvm = o.llvm AND m.origin = o.origin AND m.status <> 'started'
-    AND m.time >= o.time)
-ORDER BY o.id
-)sql";
+/// something of that machine only.
+static std::string mergeMeasurements() {
+  return makeMerge("measurement", "status <> 'started'",
+                   "m.status <> 'started' AND m.time >= o.time");
+}
 
 /// Which searches are finished; what was verified is so on that machine only.
-static constexpr const char *kMergeFindings = R"sql(
-INSERT INTO main.finding (problem, target, threads, tarpon, llvm, kind, run,
-  time)
-SELECT problem, target, threads, tarpon, llvm, kind, run, time
-FROM other.finding AS o
-WHERE kind <> 'verified' AND NOT EXISTS (
-  SELECT 1 FROM main.finding AS m
-  WHERE m.problem = o.problem AND m.target = o.target
-    AND m.threads = o.threads AND m.tarpon = o.tarpon AND m.llvm = o.llvm
-    AND m.kind = o.kind)
-ORDER BY o.id
-)sql";
+static std::string mergeFindings() {
+  return makeMerge("finding", "kind <> 'verified'", "true");
+}
 
-static constexpr const char *kMergePipelines = R"sql(
-INSERT INTO main.pipeline (model, inputs, dtype, layout, fusion, calibration,
-  solutions, target, threads, tarpon, llvm, status, accuracy, samples, median,
-  mad, rounds, detail, run, time)
-SELECT model, inputs, dtype, layout, fusion, calibration,
-  solutions, target, threads, tarpon, llvm, status, accuracy, samples, median,
-  mad, rounds, detail, run, time
-FROM other.pipeline AS o
-WHERE NOT EXISTS (
-  SELECT 1 FROM main.pipeline AS m
-  WHERE m.model = o.model AND m.inputs = o.inputs AND m.dtype = o.dtype
-    AND m.layout = o.layout AND m.fusion = o.fusion
-    AND m.calibration = o.calibration AND m.solutions = o.solutions
-    AND m.target = o.target AND m.threads = o.threads AND m.tarpon = o.tarpon
-    AND m.llvm = o.llvm AND m.time >= o.time)
-ORDER BY o.id
-)sql";
+static std::string mergePipelines() {
+  return makeMerge("pipeline", "true", "m.time >= o.time");
+}
 
 static constexpr const char *kMergeSources = R"sql(
 INSERT OR IGNORE INTO main.imported_source (origin, file, format, arch,
@@ -102,15 +87,16 @@ WHERE mp.id > ?
 )sql";
 
 /// Runs an insertion and counts its rows.
-static Status insert(const StoreFile &store, const char *sql, int64_t &count) {
-  SqlStatement statement(store.database(), sql);
+static Status insert(const StoreFile &store, const std::string &sql,
+                     int64_t &count) {
+  SqlStatement statement(store.database(), sql.c_str());
   if (!statement.run())
     return store.makeError();
   count = store.countChanges();
   return runtime::success();
 }
 
-/// Tables that came later are missing in older files.
+/// Imported records have tables only where there are some.
 static Result<bool> otherHasTable(const StoreFile &store, const char *name) {
   SqlStatement tables(store.database(),
                       "SELECT 1 FROM other.sqlite_master WHERE name = ?");
@@ -118,14 +104,6 @@ static Result<bool> otherHasTable(const StoreFile &store, const char *name) {
   if (tables.failed())
     return store.makeError();
   return isThere;
-}
-
-static Status mergeFindings(const StoreFile &store) {
-  Result<bool> isThere = otherHasTable(store, "finding");
-  if (!isThere)
-    return isThere.error();
-  int64_t ignored = 0;
-  return *isThere ? insert(store, kMergeFindings, ignored) : runtime::success();
 }
 
 static Status mergeImported(const StoreFile &store, int64_t &count) {
@@ -158,19 +136,37 @@ static Result<MergeSummary> mergeAttached(const StoreFile &store) {
   if (!transaction.begun())
     return transaction.begun().error();
   MergeSummary summary;
-  if (Status status = insert(store, kMergeMeasurements, summary.measurements);
-      !status)
-    return status.error();
-  if (Status status = mergeFindings(store); !status)
-    return status.error();
-  if (Status status = insert(store, kMergePipelines, summary.pipelines);
-      !status)
-    return status.error();
+  int64_t findings = 0;
+  for (auto [sql, count] :
+       {std::pair(mergeMeasurements(), &summary.measurements),
+        std::pair(mergeFindings(), &findings),
+        std::pair(mergePipelines(), &summary.pipelines)})
+    if (Status status = insert(store, sql, *count); !status)
+      return status.error();
   if (Status status = mergeImported(store, summary.importedProblems); !status)
     return status.error();
   if (Status status = transaction.commit(); !status)
     return status.error();
   return summary;
+}
+
+/// Makes `other` a schema of that name: the file itself, or the copy of a file
+/// of an older version.
+static Status attach(const StoreFile &store, const StoreFile &other) {
+  std::string path = other.isMigratedCopy() ? ":memory:" : other.getPath();
+  SqlStatement attach(store.database(), "ATTACH ? AS other");
+  if (!attach.bind(path).run())
+    return store.makeError();
+  if (!other.isMigratedCopy())
+    return runtime::success();
+  sqlite3_backup *backup =
+      sqlite3_backup_init(store.database(), "other", other.database(), "main");
+  sqlite3_backup_step(backup, -1);
+  if (sqlite3_backup_finish(backup) == SQLITE_OK)
+    return runtime::success();
+  Error error = store.makeError();
+  SqlStatement(store.database(), "DETACH other").run();
+  return error;
 }
 
 Result<MergeSummary> StoreAdmin::merge(const std::string &otherPath) {
@@ -182,9 +178,8 @@ Result<MergeSummary> StoreAdmin::merge(const std::string &otherPath) {
     return other.error();
   if (Status sound = (*other)->check(); !sound)
     return sound.error();
-  SqlStatement attach(store->database(), "ATTACH ? AS other");
-  if (!attach.bind(otherPath).run())
-    return store->makeError();
+  if (Status attached = attach(*store, *(*other)->store); !attached)
+    return attached.error();
   Result<MergeSummary> summary = mergeAttached(*store);
   SqlStatement(store->database(), "DETACH other").run();
   return summary;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildContext.h"
+#include "JournalQueries.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
 
@@ -22,15 +23,18 @@ using runtime::Result;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A problem as one version saw it on one target.
+/// A problem as one version saw it on one target. The rows of solvers that have
+/// another version by now are apart.
 struct ProblemInContext {
   std::string problem;
   JournalContext context;
+  bool isOutdated;
 
   bool operator<(const ProblemInContext &other) const {
     auto tie = [](const ProblemInContext &p) {
       const JournalContext &c = p.context;
-      return std::tie(p.problem, c.target, c.threads, c.tarpon, c.llvm);
+      return std::tie(p.problem, c.target, c.threads, c.tarpon, c.llvm,
+                      p.isOutdated);
     };
     return tie(*this) < tie(other);
   }
@@ -61,37 +65,25 @@ static std::optional<BestSolution> findBest(const Candidates &candidates) {
   return best;
 }
 
-static Measurement readMeasurement(const SqlStatement &rows) {
-  Measurement m;
-  m.key = {rows.text(0), rows.text(1), rows.text(2)};
-  if (rows.text(3) == "final")
-    m.stage = MeasurementStage::Final;
-  m.status = parseStatusName(rows.text(4));
-  m.median = rows.real(5);
-  m.mad = rows.real(6);
-  m.maxError = rows.real(7);
-  m.workspaceBytes = rows.integer(8);
-  return m;
-}
-
 Result<std::vector<BestSolution>> StoreAdmin::getBestSolutions() const {
   std::map<ProblemInContext, Candidates> problems;
-  SqlStatement rows(
-      store->database(),
-      "SELECT problem, solver, config, origin, status, median, mad, max_error, "
-      "workspace, target, threads, tarpon, llvm, id FROM sound_measurement "
-      "WHERE "
-      "status <> 'started' ORDER BY id");
+  SqlStatement rows(store->database(),
+                    "SELECT *, version <> solver_version(solver) AS outdated "
+                    "FROM sound_measurement WHERE status <> 'started' ORDER BY "
+                    "id");
   while (rows.next()) {
     Measurement m = readMeasurement(rows);
+    // A best solution does not have them, and all rows' take much memory.
+    m.samples.clear();
     bool isTime = std::isfinite(m.median) && m.median > 0;
     if (m.status == MeasurementStatus::Ok && !isTime)
       continue;
-    ProblemInContext key = {
-        m.key.problem,
-        {rows.text(9), rows.integer(10), rows.text(11), rows.text(12)}};
+    ProblemInContext key = {m.key.problem,
+                            {rows.text("target"), rows.integer("threads"),
+                             rows.text("tarpon"), rows.text("llvm")},
+                            rows.integer("outdated") != 0};
     Candidates &candidates = problems[std::move(key)];
-    candidates.lastRow = rows.integer(13);
+    candidates.lastRow = rows.integer("id");
     auto [known, isNew] = candidates.results.try_emplace(
         std::pair(m.key.solver, m.key.config), m);
     if (!isNew && (m.stage >= known->second.stage || !m.mayBeRight()))
@@ -105,7 +97,7 @@ Result<std::vector<BestSolution>> StoreAdmin::getBestSolutions() const {
     if (!best)
       continue;
     best->context = key.context;
-    best->isStale = isStale(key.context);
+    best->isStale = key.isOutdated || isStale(key.context);
     solutions.push_back(std::move(*best));
   }
   return solutions;

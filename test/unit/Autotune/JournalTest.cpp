@@ -342,7 +342,9 @@ TEST_F(JournalTest, NewerSchemaIsRefused) {
   query("PRAGMA user_version = 9");
   EXPECT_EQ(openError(), "journal " + path +
                              " has schema version 9, which is newer than this "
-                             "tarpon's 1");
+                             "tarpon's 2");
+  // It is left as it is, with its rows.
+  EXPECT_EQ(query("PRAGMA user_version"), "9");
 }
 
 TEST_F(JournalTest, KeepsPipelines) {

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Store/JournalSchema.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Store/StoreAdmin.h"
@@ -287,35 +286,4 @@ TEST_F(StoreRecoveryTest, EveryColumnCounts) {
               "");
     EXPECT_TRUE(open()->describeImpossible()) << change;
   }
-}
-
-TEST_F(StoreRecoveryTest, FilesOfOlderVersionsGetChecksums) {
-  std::string row =
-      "INSERT INTO measurement (problem, solver, config, target, threads, "
-      "tarpon, llvm, origin, status, median, run) VALUES ('" +
-      problem +
-      "', 's-v1', 'a', 'x86-64/znver5/512', 2, '0.1.0', '22.1.8', 'race', "
-      "'ok', "
-      "5, '');";
-  std::string id =
-      "PRAGMA application_id = " + std::to_string(kJournalApplicationId) +
-      "; PRAGMA user_version = 1";
-  ASSERT_EQ(queryStore(path, kJournalSchema + row + row + id), "");
-  {
-    // What cannot be written cannot be mended: it is taken as it is.
-    auto system = Journal::openReadOnly(path, kStoreContext);
-    ASSERT_TRUE(system) << system.message();
-    EXPECT_EQ((*system)->getMeasurements(problem).size(), 1u);
-    EXPECT_FALSE((*system)->hasFinding(problem, Finding::Found));
-    EXPECT_FALSE((*system)->describeImpossible());
-  }
-  EXPECT_EQ(countRows(), 1u);
-  EXPECT_EQ(queryStore(path, "SELECT count(checksum) FROM measurement"), "2");
-  queryStore(path, "UPDATE measurement SET config = 'b' WHERE id = 2");
-  auto rows = open()->getMeasurements(problem);
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].key.config, "a");
-  // An older version goes on writing to it, and its rows are not taken.
-  EXPECT_EQ(queryStore(path, row), "");
-  EXPECT_EQ(open()->getMeasurements(problem).size(), 1u);
 }

@@ -26,7 +26,7 @@ namespace {
 TuningFile makeFile() {
   TuningFile file;
   file.model = {std::string(64, 'a'), "resnet50", {{"data", {1, 3, 224, 224}}}};
-  file.target = {"x86-64", "znver5", {"avx2", "avx512f"}, 2};
+  file.target = {"x86-64", "znver5", {"avx2", "avx512f"}, 2, "32K/512K/8192K"};
   file.toolchain = {"0.1.0", "22.1.8"};
   file.knobs = {"pick_global", "pick_global", "on"};
   file.calibration = {"generated", 4, "c0ffee"};
@@ -289,6 +289,15 @@ TEST(TuningFileTest, AnotherTargetIsRefused) {
             prefix + "CPU with feature avx512f, not without it");
   EXPECT_EQ(refused([](auto &t) { t.features.push_back("avx512vnni"); }),
             prefix + "CPU without feature avx512vnni, not with it");
+  EXPECT_EQ(refused([](auto &t) { t.l3Bytes = 32 << 20; }),
+            prefix + "caches 32K/512K/8192K, not 32K/512K/32768K");
+  // Files of 6d49224 and before do not name them.
+  file.target.caches = "";
+  json document = json::parse(printTuningFile(file));
+  EXPECT_FALSE(document["target"].contains("caches"));
+  auto read = parseTuningFile(document.dump(), "t.json");
+  ASSERT_TRUE(read) << read.message();
+  EXPECT_EQ(refused([](auto &t) { t.l3Bytes = 32 << 20; }), "");
 }
 
 TEST(TuningFileTest, TimesOfAModel) {

@@ -29,10 +29,12 @@
 
 namespace tarpon {
 
-/// Of Tarpon, with a digest of what makes the target's kernels.
+/// The text by which a package names its kernels: the version of the code
+/// generator, and a digest of the versions of the target's solvers.
 std::string getKernelVersion(const Target &target);
 
-/// What is measured on a GPU is valid for it and for one version of kernels.
+/// The context of records that are measured on a GPU. They are this build's
+/// records if the package's kernels are as this build makes them.
 JournalContext getMeasuredContext(const TargetInfo &target,
                                   const std::string &kernelVersion);
 

@@ -112,6 +112,9 @@ struct TuningFile {
     std::string arch, cpu;
     std::vector<std::string> features;
     int64_t threads = 1;
+    /// JournalContext::caches; "" in files of 6d49224 and before, which count
+    /// for any sizes.
+    std::string caches = "";
 
     bool operator==(const Target &) const = default;
   } target;

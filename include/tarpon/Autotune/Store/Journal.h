@@ -116,15 +116,22 @@ enum class Finding : uint8_t {
   Verified  ///< the system store's best was measured here and holds
 };
 
-/// A whole model with one global choice, measured on one set of inputs.
+/// A whole model with one global choice, measured on one set of inputs. It
+/// holds all that time and accuracy depend on beside the JournalContext, but
+/// for the fp32 kernels that the accuracy is measured against: those are
+/// verified, so that they differ by rounding alone.
 struct PipelineKey {
   std::string modelSha256;
   std::string inputShapes;
   std::string dtype, layout, fusion;
   /// Digest of the calibration inputs.
   std::string calibration;
-  /// Digest of every layer's problem, solver and config.
+  /// Digest of every layer's problem, solver with its version, and config.
   std::string solutions;
+  /// The versions of the passes and of the calibration (BehaviourVersion.h).
+  std::string passes = "1.1";
+  /// Digest of the ranges that int8 is scaled by; "" for other dtypes.
+  std::string ranges = "";
 };
 
 struct PipelineMeasurement {
@@ -138,17 +145,21 @@ struct PipelineMeasurement {
   std::string detail;
 };
 
-/// What a record is valid for, beside its key. Records of anything else are
-/// left alone and ignored.
+/// The machine and the versions that a record is valid for, beside its key and
+/// the version of its solver.
+/// Records of anything else are left alone and ignored.
 struct JournalContext {
   std::string target;
   int64_t threads = 1;
+  /// The version of what compiles kernels: "host-codegen-1".
   std::string tarpon;
   std::string llvm;
+  /// The sizes of the host's caches, which plans follow: "48K/1024K/32768K". ""
+  /// where none are known; such records count for any sizes.
+  std::string caches = "";
 
-  /// This build of Tarpon on `target`. The target's name is extended by a
-  /// digest of its features, which a virtual machine may mask, and Tarpon's
-  /// version by one of the sources that emit and compile kernels.
+  /// This build of Tarpon on `target`, whose name is extended by a digest of
+  /// its features, which a virtual machine may mask.
   static JournalContext forTarget(const TargetInfo &target);
 
   /// Records of what a model says of candidates for `target`: never found among

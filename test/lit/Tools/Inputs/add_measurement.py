@@ -14,10 +14,11 @@ import struct
 import sys
 import zlib
 
-# lib/Autotune/Store/RowChecksum.cpp
+# lib/Autotune/Store/JournalSchema.cpp
 COLUMNS = (
     "problem, solver, config, target, threads, tarpon, llvm, origin, status, samples,"
-    " median, mad, max_error, relative_l2, workspace, rounds, detail, run, time"
+    " median, mad, max_error, relative_l2, workspace, rounds, detail, run, time,"
+    " version, caches"
 )
 
 

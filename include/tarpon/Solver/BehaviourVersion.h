@@ -1,0 +1,62 @@
+//===- BehaviourVersion.h - Versions of what code does ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Records are valid for the versions of the parts that they depend on. A
+// version is raised when what its part does changes, and not when only its
+// sources do. lib/Solver/BehaviourVersions.def lists the versions, each with a
+// digest of what the part makes of a list of problems. A test makes that again
+// (test/unit/Versions), fails where a digest differs, and names the script that
+// raises the version: scripts/update-behaviour-versions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_SOLVER_BEHAVIOURVERSION_H
+#define TARPON_SOLVER_BEHAVIOURVERSION_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tarpon {
+
+/// The parts that are no solvers: what compiles emitted kernels, the passes
+/// from the imported model to its problems, and the ranges of int8.
+inline constexpr llvm::StringLiteral kHostCodegen = "host-codegen";
+inline constexpr llvm::StringLiteral kGpuCodegen = "gpu-codegen";
+inline constexpr llvm::StringLiteral kPasses = "passes";
+inline constexpr llvm::StringLiteral kCalibration = "calibration";
+
+struct BehaviourVersion {
+  /// One of the parts above, or the id of a solver.
+  llvm::StringLiteral part;
+  int64_t version;
+  llvm::StringLiteral digest;
+};
+
+/// All that are listed, sorted by part.
+llvm::ArrayRef<BehaviourVersion> getBehaviourVersions();
+
+/// The version of a part. It is 1 for one that is not listed, such as a solver
+/// that somebody has added outside of this tree: its id has a version of its
+/// own.
+int64_t getBehaviourVersion(llvm::StringRef part);
+
+/// For tests: gives a part another version while the object lives. One at a
+/// time; not thread-safe.
+class ScopedBehaviourVersion {
+public:
+  ScopedBehaviourVersion(llvm::StringRef part, int64_t version);
+  ~ScopedBehaviourVersion();
+  ScopedBehaviourVersion(const ScopedBehaviourVersion &) = delete;
+  ScopedBehaviourVersion &operator=(const ScopedBehaviourVersion &) = delete;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_SOLVER_BEHAVIOURVERSION_H

@@ -1,0 +1,70 @@
+//===- PipelineKey.cpp - What a model's time and accuracy follow ----------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PipelineKey.h"
+
+#include "Store/Digest.h"
+
+#include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Solver/BehaviourVersion.h"
+
+using namespace tarpon;
+
+/// Version 1 of a solver adds nothing, so that keys are those of 6d49224.
+static std::string digestLayers(const std::vector<LayerRecord> &layers) {
+  Digest digest;
+  for (const LayerRecord &layer : layers) {
+    digest.add(llvm::StringRef(layer.problem))
+        .add(llvm::StringRef(layer.solver))
+        .add(llvm::StringRef(layer.config.str()));
+    if (int64_t version = getBehaviourVersion(layer.solver); version != 1)
+      digest.add(llvm::StringRef("version " + std::to_string(version)));
+  }
+  return digest.hex();
+}
+
+/// Every bit counts: a scale is made of it.
+static std::string digestRanges(const std::vector<TensorRange> &ranges) {
+  if (ranges.empty())
+    return "";
+  Digest digest;
+  for (const TensorRange &range : ranges)
+    for (llvm::StringRef piece :
+         {llvm::StringRef(range.name),
+          llvm::StringRef(reinterpret_cast<const char *>(&range.lo),
+                          sizeof(range.lo)),
+          llvm::StringRef(reinterpret_cast<const char *>(&range.hi),
+                          sizeof(range.hi))})
+      digest.add(piece);
+  return digest.hex();
+}
+
+static std::string printInputs(const TuningFile::Model &model) {
+  std::string text;
+  for (const auto &[name, shape] : model.inputs)
+    text += name + "=" + runtime::shapeToString(shape) + " ";
+  return text;
+}
+
+PipelineKey tarpon::makePipelineKey(const TuningFile::Model &model,
+                                    const GlobalChoice &choice,
+                                    const std::string &calibration,
+                                    const std::vector<LayerRecord> &layers,
+                                    const std::vector<TensorRange> &ranges) {
+  PipelineKey key;
+  key.modelSha256 = model.sha256;
+  key.inputShapes = printInputs(model);
+  key.dtype = choice.dtype;
+  key.layout = choice.layout;
+  key.fusion = choice.fusion;
+  key.calibration = calibration;
+  key.solutions = digestLayers(layers);
+  key.passes = std::to_string(getBehaviourVersion(kPasses)) + "." +
+               std::to_string(getBehaviourVersion(kCalibration));
+  key.ranges = digestRanges(ranges);
+  return key;
+}

@@ -1,0 +1,211 @@
+//===- JournalSchema.cpp - The tables and views of the journal ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "JournalSchema.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cassert>
+
+using namespace tarpon;
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static constexpr auto Key = ColumnUse::Key;
+
+/// In a column of this type, a row says when it was inserted.
+static constexpr const char *kTimeType =
+    "TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))";
+
+/// Rows are only ever inserted, but for tuning policies that replace or delete
+/// them and `graph-opt db prune`. `run` names the process that wrote a row.
+/// Times are in milliseconds. `tarpon` is the version of the code generator
+/// (RecordVersion.h) and `version` that of the solver; `caches` is '' in rows
+/// that were written before sizes of caches were recorded, which count for any.
+static constexpr StoreColumn kMeasurementColumns[] = {
+    {"problem", "TEXT NOT NULL", Key},
+    {"solver", "TEXT NOT NULL", Key},
+    {"config", "TEXT NOT NULL", Key},
+    {"target", "TEXT NOT NULL", Key},
+    {"threads", "INTEGER NOT NULL", Key},
+    {"tarpon", "TEXT NOT NULL", Key},
+    {"llvm", "TEXT NOT NULL", Key},
+    {"origin", "TEXT NOT NULL CHECK (origin IN ('race', 'final'))", Key},
+    {"status", "TEXT NOT NULL CHECK (status IN ('started', 'ok', 'wrong', "
+               "'crashed', 'timed-out', 'failed'))"},
+    {"samples", "TEXT NOT NULL DEFAULT '[]'"},
+    {"median", "REAL"},
+    {"mad", "REAL"},
+    {"max_error", "REAL"},
+    {"relative_l2", "REAL"},
+    {"workspace", "INTEGER NOT NULL DEFAULT 0"},
+    {"rounds", "INTEGER NOT NULL DEFAULT 0"},
+    {"detail", "TEXT NOT NULL DEFAULT ''"},
+    {"run", "TEXT NOT NULL"},
+    {"time", kTimeType},
+    {"version", "INTEGER NOT NULL DEFAULT 1", Key},
+    {"caches", "TEXT NOT NULL DEFAULT ''", Key},
+};
+
+/// `passes` are the versions of the passes and of the calibration, `ranges` a
+/// digest of what int8 was scaled by ('' for other dtypes).
+static constexpr StoreColumn kPipelineColumns[] = {
+    {"model", "TEXT NOT NULL", Key},
+    {"inputs", "TEXT NOT NULL", Key},
+    {"dtype", "TEXT NOT NULL", Key},
+    {"layout", "TEXT NOT NULL", Key},
+    {"fusion", "TEXT NOT NULL", Key},
+    {"calibration", "TEXT NOT NULL", Key},
+    {"solutions", "TEXT NOT NULL", Key},
+    {"target", "TEXT NOT NULL", Key},
+    {"threads", "INTEGER NOT NULL", Key},
+    {"tarpon", "TEXT NOT NULL", Key},
+    {"llvm", "TEXT NOT NULL", Key},
+    {"status", "TEXT NOT NULL"},
+    {"accuracy", "REAL"},
+    {"samples", "TEXT NOT NULL"},
+    {"median", "REAL"},
+    {"mad", "REAL"},
+    {"rounds", "INTEGER NOT NULL"},
+    {"detail", "TEXT NOT NULL"},
+    {"run", "TEXT NOT NULL"},
+    {"time", kTimeType},
+    {"passes", "TEXT NOT NULL DEFAULT '1.1'", Key},
+    {"ranges", "TEXT NOT NULL DEFAULT ''", Key},
+    {"caches", "TEXT NOT NULL DEFAULT ''", Key},
+};
+
+/// Problems whose find or search was finished, and those whose record of the
+/// system store was checked.
+static constexpr StoreColumn kFindingColumns[] = {
+    {"problem", "TEXT NOT NULL", Key},
+    {"target", "TEXT NOT NULL", Key},
+    {"threads", "INTEGER NOT NULL", Key},
+    {"tarpon", "TEXT NOT NULL", Key},
+    {"llvm", "TEXT NOT NULL", Key},
+    {"kind", "TEXT NOT NULL CHECK (kind IN ('found', 'searched', 'verified'))",
+     Key},
+    {"run", "TEXT NOT NULL"},
+    {"time", kTimeType},
+    {"caches", "TEXT NOT NULL DEFAULT ''", Key},
+};
+
+static constexpr StoreTable kTables[] = {
+    {"measurement", kMeasurementColumns, "problem, solver, config"},
+    {"pipeline", kPipelineColumns, "model"},
+    {"finding", kFindingColumns, "problem"}};
+
+llvm::ArrayRef<StoreTable> tarpon::getStoreTables() { return kTables; }
+
+const StoreTable &tarpon::getStoreTable(llvm::StringRef name) {
+  const StoreTable *table = llvm::find_if(
+      kTables, [&](const StoreTable &t) { return name == t.name; });
+  assert(table != std::end(kTables) && "no table of this name");
+  return *table;
+}
+
+std::string StoreTable::listColumns() const {
+  std::string text;
+  for (const StoreColumn &column : columns)
+    text += (text.empty() ? "" : ", ") + std::string(column.name);
+  return text;
+}
+
+static std::string makeCreation(const StoreTable &table) {
+  std::string name = table.name;
+  std::string sql =
+      "CREATE TABLE IF NOT EXISTS " + name + " (id INTEGER PRIMARY KEY";
+  for (const StoreColumn &column : table.columns)
+    sql += std::string(", ") + column.name + " " + column.type;
+  return sql + ", checksum INTEGER); CREATE INDEX IF NOT EXISTS " + name +
+         "_key ON " + name + " (" + table.indexed + ");\n";
+}
+
+std::string tarpon::getJournalSchema() {
+  std::string sql;
+  for (const StoreTable &table : kTables)
+    sql += makeCreation(table);
+  return sql + getJournalViews();
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+const char *tarpon::getJournalViews() {
+  return R"sql(
+-- The last result of every candidate at every stage.
+CREATE VIEW IF NOT EXISTS latest AS
+  SELECT *, max(id) AS last_id FROM measurement WHERE status <> 'started'
+  GROUP BY problem, solver, config, target, threads, tarpon, llvm, version,
+           caches, origin;
+-- Ranked solutions per problem: finalists first, then by time.
+CREATE VIEW IF NOT EXISTS find_db AS
+  SELECT problem, target, threads, tarpon, llvm,
+         rank() OVER (PARTITION BY problem, target, threads, tarpon, llvm
+                      ORDER BY origin <> 'final', median) AS rank,
+         solver, config, median, mad, max_error, workspace, origin, time,
+         last_id, version, caches
+  FROM latest AS l WHERE status = 'ok'
+    AND NOT EXISTS (SELECT 1 FROM latest AS bad WHERE bad.problem = l.problem
+      AND bad.solver = l.solver AND bad.config = l.config
+      AND bad.target = l.target AND bad.threads = l.threads
+      AND bad.tarpon = l.tarpon AND bad.llvm = l.llvm
+      AND bad.version = l.version AND bad.caches = l.caches
+      AND bad.status <> 'ok')
+    AND (origin = 'final' OR NOT EXISTS (SELECT 1 FROM latest AS f
+      WHERE f.problem = l.problem AND f.solver = l.solver
+      AND f.config = l.config AND f.target = l.target
+      AND f.threads = l.threads AND f.tarpon = l.tarpon AND f.llvm = l.llvm
+      AND f.version = l.version AND f.caches = l.caches
+      AND f.origin = 'final'));
+-- The best perf config per problem and solver.
+CREATE VIEW IF NOT EXISTS perf_db AS
+  SELECT problem, target, threads, tarpon, llvm, solver, config, median,
+         min(rank) AS rank
+  FROM find_db GROUP BY problem, target, threads, tarpon, llvm, solver;
+)sql";
+}
+
+const char *tarpon::getDropOfJournalViews() {
+  return "DROP VIEW IF EXISTS perf_db; DROP VIEW IF EXISTS find_db; "
+         "DROP VIEW IF EXISTS latest;";
+}
+
+//===----------------------------------------------------------------------===//
+// Migrations
+//===----------------------------------------------------------------------===//
+
+/// Version 1 is what 6d49224 and all before it wrote. The first of them had no
+/// findings yet. `tarpon` was a digest of sources in it.
+static constexpr Migration kMigrations[] = {
+    {2, R"sql(
+CREATE TABLE IF NOT EXISTS finding (
+  id INTEGER PRIMARY KEY,
+  problem TEXT NOT NULL, target TEXT NOT NULL, threads INTEGER NOT NULL,
+  tarpon TEXT NOT NULL, llvm TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('found', 'searched', 'verified')),
+  run TEXT NOT NULL,
+  time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+CREATE INDEX IF NOT EXISTS finding_key ON finding (problem);
+ALTER TABLE measurement ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE measurement ADD COLUMN caches TEXT NOT NULL DEFAULT '';
+ALTER TABLE pipeline ADD COLUMN passes TEXT NOT NULL DEFAULT '1.1';
+ALTER TABLE pipeline ADD COLUMN ranges TEXT NOT NULL DEFAULT '';
+ALTER TABLE pipeline ADD COLUMN caches TEXT NOT NULL DEFAULT '';
+ALTER TABLE finding ADD COLUMN caches TEXT NOT NULL DEFAULT '';
+UPDATE measurement SET tarpon = record_version(tarpon, llvm, target);
+UPDATE pipeline SET tarpon = record_version(tarpon, llvm, target);
+UPDATE finding SET tarpon = record_version(tarpon, llvm, target);
+)sql"},
+};
+
+llvm::ArrayRef<Migration> tarpon::getMigrations() { return kMigrations; }
+
+int64_t tarpon::getJournalVersion() { return getMigrations().back().version; }

@@ -1,0 +1,50 @@
+//===- RecordVersion.h - What records are valid for -------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A record is valid for what was measured: the code generator of its target,
+// whose version its column `tarpon` holds ("host-codegen-1"), and its solver,
+// whose version the column `version` holds. Both are raised when what they do
+// changes (BehaviourVersion.h). A build by GCC emits the same instructions in
+// another order, and so has versions of its own ("host-codegen-1/gcc").
+//
+// Before, `tarpon` was "0.1.0+" and a digest of the sources that emit and
+// compile kernels. What 6d49224 and the commits after it do is version 1 of
+// everything, so that their digests (SourceDigests.def) stand for
+// "host-codegen-1" and "gpu-codegen-1". Those of older commits stand for
+// nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_RECORDVERSION_H
+#define TARPON_LIB_AUTOTUNE_RECORDVERSION_H
+
+#include "tarpon/Solver/GpuTarget.h"
+
+#include <string>
+
+struct sqlite3;
+
+namespace tarpon {
+
+/// The version of what compiles kernels for the target.
+std::string getRecordVersion(const TargetInfo &target);
+
+/// The version that a record's `tarpon` stands for if it is such a digest; any
+/// other text is returned as it is. `target` is the name in the record:
+/// "gfx942:cu=304/e3b0c442".
+std::string translateRecordVersion(llvm::StringRef version,
+                                   llvm::StringRef llvmVersion,
+                                   llvm::StringRef target);
+
+/// Defines the functions record_version(tarpon, llvm, target), which is
+/// translateRecordVersion, and solver_version(id), which is
+/// getBehaviourVersion, for a connection. Returns SQLite's result code.
+int defineVersionFunctions(sqlite3 *database);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_RECORDVERSION_H

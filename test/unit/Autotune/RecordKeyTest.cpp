@@ -1,0 +1,297 @@
+//===- RecordKeyTest.cpp - What records are valid for ---------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whatever a record depends on is changed here, one part after the other, and
+// has to make it another record.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Choice/PipelineKey.h"
+#include "Store/RecordVersion.h"
+#include "StoreTestFiles.h"
+#include "TestDirectory.h"
+
+#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Store/StoreAdmin.h"
+#include "tarpon/Solver/BehaviourVersion.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <functional>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using testing::HasSubstr;
+
+//===----------------------------------------------------------------------===//
+// Whole models
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// All that a pipeline's key is made of.
+struct PipelineParts {
+  TuningFile::Model model = {"abc", "tiny", {{"x", {1, 2}}}};
+  GlobalChoice choice = {"int8", "nhwc", "on"};
+  std::string calibration = "c0ffee";
+  std::vector<LayerRecord> layers = {LayerRecord()};
+  std::vector<TensorRange> ranges = {{"x", -1, 1}, {"y", 0, 2}};
+
+  PipelineParts() {
+    layers[0].problem = "p";
+    layers[0].solver = "s-v1";
+    layers[0].config = {{"tile", 4}};
+  }
+
+  PipelineKey makeKey() const {
+    return makePipelineKey(model, choice, calibration, layers, ranges);
+  }
+};
+
+PipelineMeasurement makePipeline(const PipelineKey &key) {
+  PipelineMeasurement m;
+  m.key = key;
+  m.status = MeasurementStatus::Ok;
+  m.accuracy = 0.01;
+  m.median = 6;
+  return m;
+}
+
+} // namespace
+
+TEST(PipelineKeyTest, HoldsEveryPart) {
+  using Change = std::function<void(PipelineParts &)>;
+  std::vector<Change> changes = {
+      [](PipelineParts &p) { p.model.sha256 = "abd"; },
+      [](PipelineParts &p) { p.model.inputs["x"] = {2, 2}; },
+      [](PipelineParts &p) { p.choice.dtype = "fp32"; },
+      [](PipelineParts &p) { p.choice.layout = "nchw"; },
+      [](PipelineParts &p) { p.choice.fusion = "off"; },
+      [](PipelineParts &p) { p.calibration = "c0ffed"; },
+      [](PipelineParts &p) { p.layers[0].problem = "q"; },
+      [](PipelineParts &p) { p.layers[0].solver = "t-v1"; },
+      [](PipelineParts &p) { p.layers[0].config = {{"tile", 8}}; },
+      [](PipelineParts &p) { p.layers.emplace_back(); },
+      [](PipelineParts &p) { p.ranges[0].name = "z"; },
+      [](PipelineParts &p) { p.ranges[0].lo = -0.99999994f; },
+      [](PipelineParts &p) { p.ranges[1].hi = 2.0000002f; },
+      [](PipelineParts &p) { p.ranges.pop_back(); }};
+  auto journal = Journal::openInMemory(kStoreContext);
+  PipelineKey key = PipelineParts().makeKey();
+  ASSERT_TRUE(journal->recordPipeline(makePipeline(key)));
+  EXPECT_TRUE(journal->getPipeline(PipelineParts().makeKey()));
+  for (size_t i = 0; i < changes.size(); ++i) {
+    PipelineParts parts;
+    changes[i](parts);
+    EXPECT_FALSE(journal->getPipeline(parts.makeKey())) << i;
+  }
+  for (llvm::StringRef part :
+       {llvm::StringRef("s-v1"), llvm::StringRef(kPasses),
+        llvm::StringRef(kCalibration)}) {
+    ScopedBehaviourVersion raised(part, 7);
+    EXPECT_FALSE(journal->getPipeline(PipelineParts().makeKey())) << part.str();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Contexts
+//===----------------------------------------------------------------------===//
+
+TEST(RecordKeyTest, ContextsAreOfOneMachineAndBuild) {
+  TargetInfo target;
+  JournalContext known = JournalContext::forTarget(target);
+  auto expectOther = [&](const JournalContext &other) {
+    auto tie = [](const JournalContext &c) {
+      return std::tie(c.target, c.threads, c.tarpon, c.llvm, c.caches);
+    };
+    EXPECT_NE(tie(known), tie(other));
+  };
+  using Change = std::function<void(TargetInfo &)>;
+  for (const Change &change :
+       std::vector<Change>{[](TargetInfo &t) { t.cpu = "znver4"; },
+                           [](TargetInfo &t) { t.vectorBits = 256; },
+                           [](TargetInfo &t) { t.features = {"+avx2"}; },
+                           [](TargetInfo &t) { t.threads = 2; },
+                           [](TargetInfo &t) { t.l1Bytes *= 2; },
+                           [](TargetInfo &t) { t.l2Bytes *= 2; },
+                           [](TargetInfo &t) { t.l3Bytes *= 2; },
+                           [](TargetInfo &t) {
+                             t = makeGpuTargetInfo(*parseGpuTarget("gfx942"));
+                           }}) {
+    TargetInfo other;
+    change(other);
+    expectOther(JournalContext::forTarget(other));
+  }
+  ScopedBehaviourVersion raised(kHostCodegen, 2);
+  expectOther(JournalContext::forTarget(target));
+}
+
+static std::string translate(const std::string &version,
+                             const std::string &target) {
+  return translateRecordVersion(version, "22.1.8", target);
+}
+
+TEST(RecordKeyTest, DigestsOfSourcesStandForVersionOne) {
+  // 6d49224, built by Clang and by GCC.
+  for (auto [version, suffix] : {std::pair("0.1.0+05e2ad794cb7", ""),
+                                 std::pair("0.1.0+c9b101c90698", "/gcc")}) {
+    std::string host = std::string("host-codegen-1") + suffix;
+    std::string gpu = std::string("gpu-codegen-1") + suffix;
+    for (const char *target :
+         {"x86-64/znver5/512/570d3f5f", "x86-64/haswell/256/512a3b4c"})
+      EXPECT_EQ(translate(version, target), host);
+    EXPECT_EQ(translate(version, "gfx942:cu=304/e3b0c442/model:m"), gpu);
+    // Their instructions have another order since 76c5bb5.
+    EXPECT_EQ(translate(version, "x86-64/icelake-server/512/0"), version);
+  }
+  EXPECT_EQ(translate("0.1.0+7f2eef0d781a", "x86-64/icelake-server/512/0"),
+            "host-codegen-1");
+  // 6d49224 wrote this digest for this chip.
+  EXPECT_EQ(translate("0.1.0+898953d86f94", "gfx942:cu=304/0"),
+            "gpu-codegen-1");
+  EXPECT_EQ(translate("0.1.0+898953d86f94", "gfx90a:cu=110/0"),
+            "0.1.0+898953d86f94");
+  for (const char *target : {"x86-64/znver5/512/570d3f5f", "gfx942:cu=304/0"})
+    EXPECT_EQ(translate("0.1.0+0123456789ab", target), "0.1.0+0123456789ab");
+}
+
+TEST(RecordKeyTest, RecordsOfOtherContextsAreIgnored) {
+  TestDirectory directory;
+  std::string path = directory.file("host.journal");
+  std::string problem = getNumberedProblem(0);
+  JournalContext context = kStoreContext;
+  context.caches = "32K/512K/8192K";
+  auto count = [&](const JournalContext &context) {
+    auto journal = Journal::open(path, context);
+    EXPECT_EQ((*journal)->hasFinding(problem, Finding::Found),
+              !(*journal)->getMeasurements(problem).empty());
+    return (*journal)->getMeasurements(problem).size();
+  };
+  {
+    auto journal = Journal::open(path, context);
+    ASSERT_TRUE((*journal)->record(makeNumbered(problem, 1)));
+    ASSERT_TRUE((*journal)->recordFinding(problem, Finding::Found));
+  }
+  EXPECT_EQ(count(context), 1u);
+  using Change = std::function<void(JournalContext &)>;
+  for (const Change &change : std::vector<Change>{
+           [](JournalContext &c) { c.target = "x86-64/znver4/512"; },
+           [](JournalContext &c) { c.threads = 3; },
+           [](JournalContext &c) { c.tarpon = "host-codegen-9"; },
+           [](JournalContext &c) { c.llvm = "23.1.0"; },
+           [](JournalContext &c) { c.caches = "48K/512K/8192K"; }}) {
+    JournalContext other = context;
+    change(other);
+    EXPECT_EQ(count(other), 0u);
+  }
+  // Records without sizes count for any, and the system store's for all.
+  auto system = Journal::openReadOnly(path, [&] {
+    JournalContext other = context;
+    other.caches = "48K/512K/8192K";
+    return other;
+  }());
+  EXPECT_EQ((*system)->getMeasurements(problem).size(), 1u);
+  ASSERT_EQ(changeStore(path, "UPDATE measurement SET caches = ''; "
+                              "UPDATE finding SET caches = ''"),
+            "");
+  EXPECT_EQ(count(context), 1u);
+}
+
+//===----------------------------------------------------------------------===//
+// Solvers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class SolverVersionTest : public testing::Test {
+protected:
+  TestDirectory directory;
+  std::string path = directory.file("host.journal");
+  std::string problem = getNumberedProblem(0);
+  JournalContext context = JournalContext::forTarget(TargetInfo());
+
+  Measurement make(const std::string &solver, double median) const {
+    Measurement m = makeNumbered(problem, 1);
+    m.key.solver = solver;
+    m.status = MeasurementStatus::Ok;
+    m.median = median;
+    return m;
+  }
+
+  std::unique_ptr<Journal> open() const {
+    auto journal = Journal::open(path, context);
+    EXPECT_TRUE(journal) << journal.message();
+    return std::move(*journal);
+  }
+
+  void SetUp() override {
+    auto journal = open();
+    ASSERT_TRUE(journal->record(make("fast-v1", 1)));
+    ASSERT_TRUE(journal->record(make("slow-v1", 2)));
+    ASSERT_TRUE(journal->recordFinding(problem, Finding::Found));
+  }
+};
+
+} // namespace
+
+TEST_F(SolverVersionTest, RaisingOneVoidsItsRecordsAlone) {
+  EXPECT_EQ(open()->getBest(problem)->key.solver, "fast-v1");
+  EXPECT_EQ(open()->describeStale(), std::nullopt);
+  ScopedBehaviourVersion raised("fast-v1", 2);
+  auto journal = open();
+  EXPECT_EQ(journal->getMeasurements(problem).size(), 1u);
+  EXPECT_EQ(journal->getBest(problem)->key.solver, "slow-v1");
+  EXPECT_THAT(journal->describeStale().value_or(""), HasSubstr(": 1 records"));
+  // Not all solvers have a result any more, until the problem is found again.
+  EXPECT_FALSE(journal->hasFinding(problem, Finding::Found));
+  ASSERT_TRUE(journal->record(make("fast-v1", 3)));
+  EXPECT_EQ(journal->getMeasurements(problem).size(), 2u);
+  ASSERT_TRUE(journal->recordFinding(problem, Finding::Found));
+  EXPECT_TRUE(journal->hasFinding(problem, Finding::Found));
+}
+
+TEST_F(SolverVersionTest, TheSystemStoreServesAllVersions) {
+  ScopedBehaviourVersion raised("fast-v1", 2);
+  auto system = Journal::openReadOnly(path, context);
+  EXPECT_EQ((*system)->getBest(problem)->key.solver, "fast-v1");
+}
+
+TEST_F(SolverVersionTest, OutdatedRowsAreStaleAndPruned) {
+  ScopedBehaviourVersion raised("fast-v1", 2);
+  auto admin = StoreAdmin::openForWriting(path);
+  ASSERT_TRUE(admin);
+  EXPECT_EQ((*admin)->getStats()->stale, 1);
+  auto best = (*admin)->getBestSolutions();
+  ASSERT_TRUE(best);
+  ASSERT_EQ(best->size(), 2u);
+  for (const BestSolution &solution : *best)
+    EXPECT_EQ(solution.isStale, solution.measurement.key.solver == "fast-v1");
+  auto summary = (*admin)->prune(/*isDryRun=*/false);
+  ASSERT_TRUE(summary) << summary.message();
+  EXPECT_EQ(summary->measurements, 1);
+  EXPECT_EQ(open()->getMeasurements(problem).size(), 1u);
+  // The finding holds no better than before.
+  EXPECT_FALSE(open()->hasFinding(problem, Finding::Found));
+}
+
+TEST_F(SolverVersionTest, KernelsOfPackagesHaveThoseOfAllSolvers) {
+  GpuTarget gpu = *parseGpuTarget("gfx942");
+  TargetInfo info = makeGpuTargetInfo(gpu);
+  std::string version = getKernelVersion(*makeAmdGpuTarget(gpu));
+  std::string build = JournalContext::forTarget(info).tarpon;
+  EXPECT_EQ(getMeasuredContext(info, version).tarpon, build);
+  EXPECT_EQ(getMeasuredContext(info, "0.1.0+abc").tarpon, "0.1.0+abc");
+  for (llvm::StringRef part :
+       {llvm::StringRef("gpu-naive-v1"), llvm::StringRef(kGpuCodegen)}) {
+    ScopedBehaviourVersion raised(part, 2);
+    EXPECT_NE(getKernelVersion(*makeAmdGpuTarget(gpu)), version);
+    // Records of older kernels are none of this build's.
+    EXPECT_EQ(getMeasuredContext(info, version).tarpon, version);
+  }
+}

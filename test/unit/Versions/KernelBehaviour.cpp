@@ -1,0 +1,319 @@
+//===- KernelBehaviour.cpp - What the kernels of a solver do --------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBehaviour.h"
+
+#include "BehaviourDigest.h"
+
+#include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Runtime/Sha256.h"
+#include "tarpon/Solver/BehaviourVersion.h"
+#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Solver/SolverRegistry.h"
+#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/GpuCompiler.h"
+#include "tarpon/Targets/Host/HostBackend.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+
+using namespace tarpon;
+using namespace tarpon::test;
+
+std::vector<TargetInfo> tarpon::test::makeVersionTargets() {
+  TargetInfo avx2, avx512;
+  avx2.cpu = "x86-64-v3";
+  avx2.features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma"};
+  avx2.vectorBits = 256;
+  avx2.hasFma = avx2.hasF16c = true;
+  avx512 = avx2;
+  avx512.cpu = "x86-64-v4";
+  for (const char *feature : {"avx512bf16", "avx512bw", "avx512cd", "avx512dq",
+                              "avx512f", "avx512vl", "avx512vnni"})
+    avx512.features.emplace_back(feature);
+  avx512.vectorBits = 512;
+  avx512.vectorRegisters = 32;
+  avx512.hasVnni = avx512.hasBf16 = true;
+  avx512.threads = 2;
+  return {avx2, avx512, makeGpuTargetInfo(*parseGpuTarget("gfx942"))};
+}
+
+static std::string replaceAll(std::string text, const std::string &from,
+                              const std::string &to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+       at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Solvers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Collects what one solver does.
+class SolverDigest {
+public:
+  void add(const std::string &text) {
+    sha.update(std::to_string(text.size()) + ":").update(text);
+  }
+  void add(int64_t value) { add(std::to_string(value)); }
+  std::string hex() { return sha.finishHex(); }
+
+private:
+  runtime::Sha256 sha;
+};
+
+/// Emits kernels, each once.
+class Emitter {
+public:
+  Emitter() {
+    mlir::DialectRegistry registry;
+    KernelBuilder::registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  void add(const Solver &solver, const Problem &problem,
+           const TargetInfo &target, const PerfConfig &config);
+  Digests finish();
+
+private:
+  std::string digest(const KernelSource &kernel, const TargetInfo &target);
+  void addLaunch(SolverDigest &digest, const LaunchPlan &launch,
+                 const TargetInfo &target);
+
+  mlir::MLIRContext context;
+  std::map<std::string, SolverDigest> solvers;
+  std::map<std::pair<std::string, std::string>, std::string> kernels;
+};
+
+} // namespace
+
+std::string Emitter::digest(const KernelSource &kernel,
+                            const TargetInfo &target) {
+  std::string &known = kernels[{target.name(), kernel.symbol}];
+  if (!known.empty())
+    return known;
+  if (target.gpu) {
+    auto emitted = EmittedGpuKernel::emit(kernel, *target.gpu);
+    EXPECT_TRUE(emitted) << emitted.message();
+    return known = digestBehaviour(emitted->getModule());
+  }
+  std::string text = replaceAll(makeHostBackend(target)->printMlir(kernel),
+                                kernel.symbol, "kernel");
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  EXPECT_TRUE(module) << text;
+  return known = module ? digestBehaviour(*module) : "";
+}
+
+void Emitter::addLaunch(SolverDigest &digest, const LaunchPlan &launch,
+                        const TargetInfo &target) {
+  KernelSource kernel = launch.kernel;
+  kernel.numBuffers = static_cast<int64_t>(launch.buffers.size());
+  kernel.numParams = static_cast<int64_t>(launch.params.size());
+  digest.add(this->digest(kernel, target));
+  for (int64_t value :
+       {kernel.workgroup, kernel.ldsBytes, launch.tasks, launch.scratchBytes})
+    digest.add(value);
+  for (const BufferSlot &slot : launch.buffers) {
+    digest.add(static_cast<int64_t>(slot.kind));
+    digest.add(slot.index);
+  }
+  for (int64_t param : launch.params)
+    digest.add(param);
+}
+
+/// Small numbers of either sign in every dtype of fewer than 32 bits, and small
+/// positive ones in f32; integers of more bits are zero.
+static std::vector<char> makeConstant(const TensorDesc &desc) {
+  std::vector<char> bytes(static_cast<size_t>(desc.numBytes()));
+  bool isWide = desc.dtype == DType::I32 || desc.dtype == DType::I64;
+  for (size_t i = 0; i < bytes.size() && !isWide; ++i)
+    bytes[i] = static_cast<char>(i * 7 % 64);
+  return bytes;
+}
+
+static void addConstants(SolverDigest &digest, const Problem &problem,
+                         const SolutionPlan &plan) {
+  std::vector<std::vector<char>> contents;
+  for (const TensorDesc &operand : problem.operands)
+    contents.push_back(operand.constant ? makeConstant(operand)
+                                        : std::vector<char>());
+  ConstantOperands operands(contents.begin(), contents.end());
+  for (const ConstantPlan &constant : plan.constants) {
+    std::vector<char> bytes = constant.make(operands);
+    digest.add(std::string(bytes.begin(), bytes.end()));
+  }
+}
+
+void Emitter::add(const Solver &solver, const Problem &problem,
+                  const TargetInfo &target, const PerfConfig &config) {
+  SolverDigest &digest = solvers[solver.id().str()];
+  digest.add(problem.key());
+  digest.add(target.name());
+  digest.add(config.str());
+  SolutionPlan plan = solver.plan(problem, target, config);
+  digest.add(plan.workspaceBytes);
+  for (const LaunchPlan &launch : plan.launches)
+    addLaunch(digest, launch, target);
+  addConstants(digest, problem, plan);
+}
+
+Digests Emitter::finish() {
+  Digests digests;
+  for (auto &[id, digest] : solvers)
+    digests[id] = digest.hex();
+  return digests;
+}
+
+/// The first and the last by their text: which configs a solver offers first is
+/// no matter of what its kernels do. The last only with AVX-512, to save time.
+static std::vector<PerfConfig> chooseConfigs(const Solver &solver,
+                                             const Problem &problem,
+                                             const TargetInfo &target) {
+  std::vector<PerfConfig> configs = solver.configs(problem, target);
+  auto [first, last] = std::minmax_element(
+      configs.begin(), configs.end(),
+      [](const auto &a, const auto &b) { return a.str() < b.str(); });
+  if (first == last || !target.hasVnni)
+    return {*first};
+  return {*first, *last};
+}
+
+Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
+  Emitter emitter;
+  for (const TargetInfo &target : makeVersionTargets())
+    for (const Problem &problem : problems)
+      for (const Solver *solver : getSolvers(target))
+        if (checkApplicable(*solver, problem, target))
+          for (const PerfConfig &config :
+               chooseConfigs(*solver, problem, target))
+            emitter.add(*solver, problem, target, config);
+  return emitter.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// Code generators
+//===----------------------------------------------------------------------===//
+
+// One instruction per statement: the compiler of this test evaluates arguments
+// in an order of its own.
+
+/// Sums of exp(x * y + 1) over rows whose length is a parameter: loads, a loop,
+/// a division, a function that is expanded, a conversion and stores.
+static void emitSums(KernelBuilder &b) {
+  using Value = mlir::Value;
+  mlir::VectorType row = b.vec(b.f32(), 8);
+  Value length = b.getParam(0);
+  Value left = b.getBuffer(0);
+  Value right = b.getBuffer(1);
+  Value result = b.getBuffer(2);
+  Value zero = b.cstLike(row, 0);
+  Value one = b.cstLike(row, 1);
+  Value begin = b.cst(0);
+  Value step = b.cst(8);
+  b.forTasks([&](Value task) {
+    Value line = b.div(task, length);
+    Value first = b.mul(line, length);
+    auto addTerm = [&](Value i, mlir::ValueRange carried) {
+      Value at = b.add(first, i);
+      Value leftBytes = b.mul(at, 4);
+      Value leftAt = b.offset(left, leftBytes);
+      Value x = b.load(leftAt, row);
+      Value rightBytes = b.mul(i, 2);
+      Value rightAt = b.offset(right, rightBytes);
+      Value stored = b.load(rightAt, b.vec(b.getF16Type(), 8));
+      Value y = mlir::arith::ExtFOp::create(b, row, stored);
+      Value sum = b.fma(x, y, one);
+      Value term = mlir::math::ExpOp::create(b, sum);
+      return mlir::SmallVector<Value>{b.addF(carried[0], term)};
+    };
+    auto sums = b.forLoop(begin, length, step, {zero}, addTerm);
+    Value sum = mlir::vector::ReductionOp::create(
+        b, mlir::vector::CombiningKind::ADD, sums[0]);
+    Value bytes = b.mul(task, 4);
+    Value resultAt = b.offset(result, bytes);
+    b.store(sum, resultAt);
+  });
+}
+
+/// A tile of products, which leaves few registers free: what the schedule and
+/// the allocation of registers are about.
+static void emitProducts(KernelBuilder &b) {
+  using Value = mlir::Value;
+  const int64_t rows = b.getTarget().vectorRegisters / 2 - 3;
+  constexpr int64_t kColumns = 2;
+  mlir::VectorType vector = b.vec(b.f32(), b.lanes());
+  const int64_t vectorBytes = b.lanes() * 4;
+  Value length = b.getParam(0);
+  Value left = b.getBuffer(0);
+  Value right = b.getBuffer(1);
+  Value result = b.getBuffer(2);
+  Value zero = b.cstLike(vector, 0);
+  Value begin = b.cst(0);
+  Value step = b.cst(1);
+  auto multiply = [&](Value i, mlir::ValueRange carried) {
+    Value leftBytes = b.mul(i, rows * 4);
+    Value leftAt = b.offset(left, leftBytes);
+    Value rightBytes = b.mul(i, kColumns * vectorBytes);
+    Value rightAt = b.offset(right, rightBytes);
+    mlir::SmallVector<Value> columns, sums;
+    for (int64_t column = 0; column < kColumns; ++column) {
+      Value at = b.offset(rightAt, column * vectorBytes);
+      columns.push_back(b.load(at, vector));
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      Value at = b.offset(leftAt, row * 4);
+      Value scalar = b.load(at, b.f32());
+      Value all = b.broadcast(scalar, b.lanes());
+      for (int64_t column = 0; column < kColumns; ++column)
+        sums.push_back(
+            b.fma(all, columns[column], carried[row * kColumns + column]));
+    }
+    return sums;
+  };
+  mlir::SmallVector<Value> zeros(rows * kColumns, zero);
+  auto sums = b.forLoop(begin, length, step, zeros, multiply);
+  for (auto [index, sum] : llvm::enumerate(sums)) {
+    Value at = b.offset(result, static_cast<int64_t>(index) * vectorBytes);
+    b.store(sum, at);
+  }
+}
+
+static std::string digestAssembly(const TargetInfo &target,
+                                  const KernelSource &kernel) {
+  std::unique_ptr<KernelBackend> backend =
+      target.gpu ? makeGpuBackend(*target.gpu, GpuCodeForm::CodeObject)
+                 : makeHostBackend(target);
+  auto text = backend->printAssembly(kernel);
+  EXPECT_TRUE(text) << text.message();
+  return text ? *text : "";
+}
+
+Digests tarpon::test::digestCodegen() {
+  SolverDigest host, gpu;
+  KernelSource kernel;
+  kernel.workgroup = 64;
+  kernel.numBuffers = 3;
+  kernel.numParams = 1;
+  for (const TargetInfo &target : makeVersionTargets()) {
+    kernel.symbol = "sums";
+    kernel.emit = emitSums;
+    (target.gpu ? gpu : host).add(digestAssembly(target, kernel));
+    if (target.gpu)
+      continue;
+    kernel.symbol = "products";
+    kernel.emit = emitProducts;
+    host.add(digestAssembly(target, kernel));
+  }
+  return {{kHostCodegen.str(), host.hex()}, {kGpuCodegen.str(), gpu.hex()}};
+}
