@@ -73,14 +73,34 @@ function(tarpon_precompile_mlir target owner)
     <mlir/IR/OpImplementation.h>)
 endfunction()
 
-# tarpon_add_library(NAME SOURCE... [DEPENDS TARGET...] [LINK LIB...]
+# tarpon_find_sources(RESULT FOLDER|TREE)
+# The .cpp files of the current folder, with TREE also of those below it. A build looks
+# for new ones before it begins.
+function(tarpon_find_sources result depth)
+  if(depth STREQUAL "TREE")
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  else()
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  endif()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+# tarpon_add_library(NAME FOLDER|TREE|SOURCE... [DEPENDS TARGET...] [LINK LIB...]
 #                    [PRECOMPILE HEADER...])
-# A static library. It sees MLIR only if it links tarpon_mlir, itself or through
+# A static library of the SOURCEs, and of those that FOLDER or TREE finds (see
+# tarpon_find_sources). It sees MLIR only if it links tarpon_mlir, itself or through
 # another library; what links it itself has its headers precompiled: with the others,
 # or, where its options differ, those of PRECOMPILE by itself.
 function(tarpon_add_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK;PRECOMPILE" ${ARGN})
-  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  cmake_parse_arguments(ARG "FOLDER;TREE" "" "DEPENDS;LINK;PRECOMPILE" ${ARGN})
+  set(sources ${ARG_UNPARSED_ARGUMENTS})
+  foreach(depth FOLDER TREE)
+    if(ARG_${depth})
+      tarpon_find_sources(found ${depth})
+      list(APPEND sources ${found})
+    endif()
+  endforeach()
+  add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PRIVATE tarpon_options INTERFACE tarpon_headers
     PUBLIC ${ARG_LINK})
   if(ARG_DEPENDS)

@@ -54,30 +54,30 @@ driver::makeActivation(int64_t mode, double alpha, double beta, double gamma) {
   case PassThrough:
     return Steps{};
   case Logistic:
-    return Steps{{"sigmoid", -1, false, {}}};
+    return Steps{{OpKind::Sigmoid, -1, false, {}}};
   case Tanh:
     // beta * tanh(alpha * x); the driver's defaults of 0 would make it 0.
     if ((alpha != 0 && alpha != 1) || (beta != 0 && beta != 1))
       return Error{"a tanh with alpha or beta other than 1 is not supported"};
-    return Steps{{"tanh", -1, false, {}}};
+    return Steps{{OpKind::Tanh, -1, false, {}}};
   case Relu:
-    return Steps{{"relu", -1, false, {}}};
+    return Steps{{OpKind::Relu, -1, false, {}}};
   case SoftRelu:
-    return Steps{{"softplus", -1, false, {}}};
+    return Steps{{OpKind::Softplus, -1, false, {}}};
   case Abs:
-    return Steps{{"abs", -1, false, {}}};
+    return Steps{{OpKind::Abs, -1, false, {}}};
   case Power:
     return Steps{
-        {"power",
+        {OpKind::Power,
          -1,
          false,
          {{"shift", {alpha}}, {"scale", {beta}}, {"exponent", {gamma}}}}};
   case ClippedRelu:
-    return Steps{{"clip", -1, false, {{"low", {0}}, {"high", {alpha}}}}};
+    return Steps{{OpKind::Clip, -1, false, {{"low", {0}}, {"high", {alpha}}}}};
   case LeakyRelu:
-    return Steps{{"leaky_relu", -1, false, {{"alpha", {alpha}}}}};
+    return Steps{{OpKind::LeakyRelu, -1, false, {{"alpha", {alpha}}}}};
   case Elu:
-    return Steps{{"elu", -1, false, {{"alpha", {alpha}}}}};
+    return Steps{{OpKind::Elu, -1, false, {{"alpha", {alpha}}}}};
   }
   llvm_unreachable("unknown activation mode");
 }
@@ -91,7 +91,7 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
   if (!steps)
     return steps.error();
   Problem problem;
-  problem.op = "convert"; // A copy, unless something follows.
+  problem.op = OpKind::Convert; // A copy, unless something follows.
   problem.operands = {makeTensor(dtype, *shape, Layout())};
   problem.result = problem.operands[0];
   if (!steps->empty()) {
@@ -103,7 +103,7 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
   // a copy is a copy.
   if (!flags.isSet("forw")) {
     if (!steps->empty()) {
-      problem.op += "_backward";
+      problem.op = *getGradient(problem.op);
       problem.operands.push_back(problem.operands.front());
       problem.rootOperands = 2;
     }

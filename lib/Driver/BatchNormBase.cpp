@@ -58,9 +58,9 @@ static std::vector<int64_t> getParameterShape(const TensorDesc &input,
   return shape;
 }
 
-static Problem makeProblem(llvm::StringRef op, const TensorDesc &input) {
+static Problem makeProblem(OpKind op, const TensorDesc &input) {
   Problem problem;
-  problem.op = op.str();
+  problem.op = op;
   problem.operands = {input};
   problem.result = input;
   problem.attrs["epsilon"] = {1e-5};
@@ -87,8 +87,8 @@ static void addStatistics(Problem &problem, int count, bool spatial) {
 
 /// The operands are x, scale, bias, mean and variance.
 static Problem makeInference(const TensorDesc &input, bool spatial) {
-  Problem problem =
-      makeProblem(spatial ? "batch_norm" : "batch_norm_per_activation", input);
+  Problem problem = makeProblem(
+      spatial ? OpKind::BatchNorm : OpKind::BatchNormPerActivation, input);
   addParameters(problem, 4, spatial, /*constant=*/true);
   return problem;
 }
@@ -96,7 +96,7 @@ static Problem makeInference(const TensorDesc &input, bool spatial) {
 /// Takes x, scale and bias, and with `run` the running mean and variance, which
 /// are brought up to date.
 static Problem makeTraining(const TensorDesc &input, bool spatial, bool run) {
-  Problem problem = makeProblem("batch_norm_training", input);
+  Problem problem = makeProblem(OpKind::BatchNormTraining, input);
   addParameters(problem, run ? 4 : 2, spatial, /*constant=*/false);
   addStatistics(problem, run ? 4 : 2, spatial);
   if (run) {
@@ -108,7 +108,7 @@ static Problem makeTraining(const TensorDesc &input, bool spatial, bool run) {
 
 /// Takes x, dy and scale; gives dx and the gradients of scale and bias.
 static Problem makeBackward(const TensorDesc &input, bool spatial) {
-  Problem problem = makeProblem("batch_norm_backward", input);
+  Problem problem = makeProblem(OpKind::BatchNormBackward, input);
   problem.operands.push_back(input);
   addParameters(problem, 1, spatial, /*constant=*/false);
   addStatistics(problem, 2, spatial);

@@ -208,9 +208,9 @@ static std::vector<double> toNumbers(const std::vector<int64_t> &values) {
   return std::vector<double>(values.begin(), values.end());
 }
 
-static Problem makeProblem(const ConvShape &shape, StringRef op) {
+static Problem makeProblem(const ConvShape &shape, OpKind op) {
   Problem problem;
-  problem.op = op.str();
+  problem.op = op;
   problem.rootOperands = 2;
   problem.attrs["strides"] = toNumbers(shape.strides);
   problem.attrs["pads"] = toNumbers(shape.pads);
@@ -229,7 +229,7 @@ static TensorDesc makeFilter(const ConvShape &shape, DType dtype) {
 }
 
 Problem driver::makeForward(const ConvShape &shape, DType dtype) {
-  Problem problem = makeProblem(shape, "conv");
+  Problem problem = makeProblem(shape, OpKind::Conv);
   problem.operands = {makeTensor(dtype, shape.input, shape.inputLayout),
                       makeFilter(shape, dtype)};
   problem.result =
@@ -238,7 +238,7 @@ Problem driver::makeForward(const ConvShape &shape, DType dtype) {
 }
 
 Problem driver::makeBackwardData(const ConvShape &shape, DType dtype) {
-  Problem problem = makeProblem(shape, "conv_transpose");
+  Problem problem = makeProblem(shape, OpKind::ConvTranspose);
   problem.operands = {makeTensor(dtype, shape.output, shape.outputLayout),
                       makeFilter(shape, dtype)};
   problem.result =
@@ -248,7 +248,7 @@ Problem driver::makeBackwardData(const ConvShape &shape, DType dtype) {
 }
 
 Problem driver::makeBackwardWeights(const ConvShape &shape, DType dtype) {
-  Problem problem = makeProblem(shape, "conv_backward_weights");
+  Problem problem = makeProblem(shape, OpKind::ConvBackwardWeights);
   problem.operands = {makeTensor(dtype, shape.input, shape.inputLayout),
                       makeTensor(dtype, shape.output, shape.outputLayout)};
   problem.result = makeTensor(getResultDType(dtype), shape.filter, Layout());
@@ -271,12 +271,12 @@ Result<Problem> tarpon::makeConvProblem(const ConvDescription &conv,
   return problem;
 }
 
-void driver::addPerChannel(Problem &problem, StringRef op) {
+void driver::addPerChannel(Problem &problem, OpKind op) {
   std::vector<int64_t> shape(problem.result.shape.size(), 1);
   shape[1] = problem.result.shape[1];
   DType dtype = problem.result.dtype;
   problem.epilogue.push_back(
-      {op.str(), static_cast<int>(problem.operands.size()), false, {}});
+      {op, static_cast<int>(problem.operands.size()), false, {}});
   problem.operands.push_back(
       makeTensor(dtype, shape, Layout(), /*constant=*/true));
 }

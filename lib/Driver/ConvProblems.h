@@ -50,8 +50,8 @@ Problem makeBackwardData(const ConvShape &shape, DType dtype);
 Problem makeBackwardWeights(const ConvShape &shape, DType dtype);
 
 /// Appends a bias, or any operand with one value per channel of the result.
-void addPerChannel(Problem &problem, llvm::StringRef op);
-inline void addBias(Problem &problem) { addPerChannel(problem, "add"); }
+void addPerChannel(Problem &problem, OpKind op);
+inline void addBias(Problem &problem) { addPerChannel(problem, OpKind::Add); }
 
 } // namespace tarpon::driver
 

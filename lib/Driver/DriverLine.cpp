@@ -137,9 +137,9 @@ static Result<DriverLine> parseKeyLine(llvm::ArrayRef<std::string> words) {
   if (mlir::failed(problem))
     return Error{"'" + words.front() + "' is not a problem key: " + fault};
   DriverLine line;
-  line.base = problem->op;
+  line.base = getOpName(problem->op);
   line.time = true;
-  line.tasks.push_back({problem->op, std::move(*problem)});
+  line.tasks.push_back({line.base, std::move(*problem)});
   return line;
 }
 

@@ -41,8 +41,8 @@ static Status addBatchNorm(Problem &problem, const Flags &flags) {
   if (flags.integer("bnMode") != 1)
     return Error{"a fused batch normalisation per activation is not supported, "
                  "expected -M (--bnMode) 1"};
-  addPerChannel(problem, "mul");
-  addPerChannel(problem, "add");
+  addPerChannel(problem, OpKind::Mul);
+  addPerChannel(problem, OpKind::Add);
   return runtime::success();
 }
 

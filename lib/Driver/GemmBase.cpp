@@ -47,7 +47,7 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
     return Error{"a gemm has a size or batch below 1"};
   bool transA = flags.isSet("transA"), transB = flags.isSet("transB");
   Problem problem;
-  problem.op = "matmul";
+  problem.op = OpKind::MatMul;
   problem.rootOperands = 2;
   problem.operands = {makeMatrices(dtype, batch, m, k, transA),
                       makeMatrices(dtype, batch, k, n, transB)};

@@ -43,8 +43,7 @@ static constexpr FlagSpec kGroupFlags[] = {
 };
 
 /// A normalisation of x, so far without weight and bias.
-static Result<Problem> makeNorm(llvm::StringRef op, const Flags &flags,
-                                DType dtype) {
+static Result<Problem> makeNorm(OpKind op, const Flags &flags, DType dtype) {
   Result<std::vector<int64_t>> shape = readInputShape(flags);
   if (!shape)
     return shape.error();
@@ -53,7 +52,7 @@ static Result<Problem> makeNorm(llvm::StringRef op, const Flags &flags,
                                "(without weight and bias) or 1",
                                mode)};
   Problem problem;
-  problem.op = op.str();
+  problem.op = op;
   problem.operands = {makeTensor(dtype, *shape, Layout())};
   problem.result = problem.operands.front();
   problem.attrs["epsilon"] = {flags.number("eps")};
@@ -71,7 +70,7 @@ static void addAffine(Problem &problem, const Flags &flags, DType dtype,
 }
 
 static Result<TaskList> makeLayerNorm(const Flags &flags, DType dtype) {
-  Result<Problem> problem = makeNorm("layer_norm", flags, dtype);
+  Result<Problem> problem = makeNorm(OpKind::LayerNorm, flags, dtype);
   if (!problem)
     return problem.error();
   const std::vector<int64_t> &shape = problem->result.shape;
@@ -88,7 +87,7 @@ static Result<TaskList> makeLayerNorm(const Flags &flags, DType dtype) {
 }
 
 static Result<TaskList> makeGroupNorm(const Flags &flags, DType dtype) {
-  Result<Problem> problem = makeNorm("group_norm", flags, dtype);
+  Result<Problem> problem = makeNorm(OpKind::GroupNorm, flags, dtype);
   if (!problem)
     return problem.error();
   problem->attrs["groups"] = {static_cast<double>(flags.integer("num_groups"))};

@@ -68,7 +68,7 @@ static Result<Problem> readPooling(const Flags &flags, DType dtype) {
     return Error{"the flag -m (--mode) of pool is '" + mode +
                  "', expected max, avg or avg_in"};
   Problem problem;
-  problem.op = mode == "max" ? "max_pool" : "avg_pool";
+  problem.op = mode == "max" ? OpKind::MaxPool : OpKind::AvgPool;
   problem.operands = {makeTensor(dtype, *shape, *layout)};
   problem.result = problem.operands[0];
   problem.attrs["kernel"] = readDims(flags, {"win_d", "win_h", "win_w"}, dims);
@@ -108,11 +108,11 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
   TaskList tasks = {{"Forward Pooling", *pooling}};
   if (flags.isSet("forw"))
     return tasks;
-  if (pooling->op == "max_pool")
+  if (pooling->op == OpKind::MaxPool)
     return Error{"the backward pass of a max pooling needs indices, which are "
                  "not made here, expected -F (--forw) 1"};
   Problem backward = *pooling;
-  backward.op = "avg_pool_backward";
+  backward.op = OpKind::AvgPoolBackward;
   std::swap(backward.operands.front(), backward.result);
   tasks.push_back({"Backward Pooling", backward});
   return tasks;

@@ -19,7 +19,7 @@ namespace {
 /// Where a convolution's problem has what the driver speaks of, which is always
 /// the forward convolution.
 struct ConvRoles {
-  llvm::StringRef op;
+  OpKind op;
   ConvDirection direction;
   /// Input, filter and output: operands by number, or -1 for the result.
   int input, filter, output;
@@ -28,9 +28,9 @@ struct ConvRoles {
 } // namespace
 
 static constexpr ConvRoles kConvRoles[] = {
-    {"conv", ConvDirection::Forward, 0, 1, -1},
-    {"conv_transpose", ConvDirection::BackwardData, -1, 1, 0},
-    {"conv_backward_weights", ConvDirection::BackwardWeights, 0, -1, 1}};
+    {OpKind::Conv, ConvDirection::Forward, 0, 1, -1},
+    {OpKind::ConvTranspose, ConvDirection::BackwardData, -1, 1, 0},
+    {OpKind::ConvBackwardWeights, ConvDirection::BackwardWeights, 0, -1, 1}};
 
 static const TensorDesc &getTensor(const Problem &problem, int role) {
   return role < 0 ? problem.result : problem.operands[role];

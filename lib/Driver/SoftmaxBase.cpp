@@ -47,14 +47,15 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
   if (mode == 0)
     *shape = {(*shape)[0], (*shape)[1] * (*shape)[2] * (*shape)[3]};
   Problem problem;
-  problem.op = algorithm == Log ? "log_softmax" : "softmax";
+  problem.op = algorithm == Log ? OpKind::LogSoftmax : OpKind::Softmax;
   problem.operands = {makeTensor(dtype, *shape, Layout())};
   problem.result = problem.operands[0];
   problem.attrs["axis"] = {1};
   TaskList tasks = {{"Forward Softmax", problem}};
   // -F 1 runs the forward pass alone. The backward pass takes y and dy.
   if (!flags.isSet("forw")) {
-    problem.op += "_backward";
+    problem.op =
+        algorithm == Log ? OpKind::LogSoftmaxBackward : OpKind::SoftmaxBackward;
     problem.operands.push_back(problem.operands.front());
     problem.rootOperands = 2;
     tasks.push_back({"Backward Softmax", problem});

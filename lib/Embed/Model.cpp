@@ -35,10 +35,12 @@ Model &Model::operator=(Model &&other) noexcept = default;
 Model::~Model() = default;
 
 static Status setKnobs(CompileOptions &target, const ModelOptions &options) {
-  Result<Knob> dtype = parseDtypeKnob(options.dtype);
-  Result<Knob> layout = parseLayoutKnob(options.layout);
-  Result<Knob> fusion = parseFusionKnob(options.fusion);
-  for (const Result<Knob> *knob : {&dtype, &layout, &fusion})
+  Result<DtypeKnob> dtype = parseDtypeKnob(options.dtype);
+  if (!dtype)
+    return dtype.error();
+  Result<TextKnob> layout = parseLayoutKnob(options.layout);
+  Result<TextKnob> fusion = parseFusionKnob(options.fusion);
+  for (const Result<TextKnob> *knob : {&layout, &fusion})
     if (!*knob)
       return knob->error();
   target.dtype = std::move(*dtype);

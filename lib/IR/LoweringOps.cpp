@@ -7,6 +7,7 @@
 
 #include "tarpon/IR/ElementTypes.h"
 #include "tarpon/IR/TarponOps.h"
+#include "tarpon/Problem/OpKind.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -94,7 +95,7 @@ static LogicalResult verifyYield(FusedOp fused, YieldOp yield) {
   return success();
 }
 
-/// C3, C4
+/// C3, C4, C7
 static LogicalResult verifyOps(FusedOp fused) {
   Operation *root = fused.getRoot();
   for (Operation &op : fused.getBody().front().without_terminator()) {
@@ -107,6 +108,9 @@ static LogicalResult verifyOps(FusedOp fused) {
                                "the root ")
              << root->getName() << ", got " << op.getName();
   }
+  if (!parseOp(root->getName().stripDialect()))
+    return fused.emitOpError("expects a root that problems have, got ")
+           << root->getName();
   return success();
 }
 

@@ -82,7 +82,7 @@ inferRecurrent(const Reporter &report, typename Op::Adaptor adaptor,
   if (failed(checkStatic(report, adaptor.getOperands())))
     return failure();
   RecurrentCell cell =
-      *getRecurrentCell(Op::getOperationName().split('.').second);
+      *getRecurrentCell(*parseOp(Op::getOperationName().split('.').second));
   RankedTensorType gates = getTensorType(adaptor.getGates());
   RankedTensorType recurrent = getTensorType(adaptor.getRecurrent());
   FailureOr<Sizes> sizes = inferSizes(report, cell, gates, recurrent);

@@ -167,7 +167,7 @@ static bool checkInput(OnnxNode &node, unsigned index,
 }
 
 /// Reads what the three operators share; none and an error if it does not fit.
-static std::optional<Layer> readLayer(OnnxNode &node, StringRef op,
+static std::optional<Layer> readLayer(OnnxNode &node, OpKind op,
                                       ArrayRef<Act> defaults) {
   Layer layer;
   layer.cell = *getRecurrentCell(op);
@@ -340,7 +340,7 @@ static SharedAttrs makeAttrs(OnnxNode &node, const Layer &layer) {
 
 void importLSTM(OnnxNode &node) {
   std::optional<Layer> layer =
-      readLayer(node, "lstm", {Act::Sigmoid, Act::Tanh, Act::Tanh});
+      readLayer(node, OpKind::Lstm, {Act::Sigmoid, Act::Tanh, Act::Tanh});
   if (!layer)
     return;
   SharedAttrs attrs = makeAttrs(node, *layer);
@@ -360,7 +360,7 @@ void importLSTM(OnnxNode &node) {
 
 void importGRU(OnnxNode &node) {
   std::optional<Layer> layer =
-      readLayer(node, "gru", {Act::Sigmoid, Act::Tanh});
+      readLayer(node, OpKind::Gru, {Act::Sigmoid, Act::Tanh});
   if (!layer)
     return;
   SharedAttrs attrs = makeAttrs(node, *layer);
@@ -377,7 +377,7 @@ void importGRU(OnnxNode &node) {
 }
 
 void importRNN(OnnxNode &node) {
-  std::optional<Layer> layer = readLayer(node, "rnn", {Act::Tanh});
+  std::optional<Layer> layer = readLayer(node, OpKind::Rnn, {Act::Tanh});
   if (!layer)
     return;
   SharedAttrs attrs = makeAttrs(node, *layer);

@@ -135,9 +135,16 @@ static BlockArgument getRegionArgument(Value value) {
   return dyn_cast<BlockArgument>(value);
 }
 
+/// The verifier of regions lets in operations that problems have alone.
+static OpKind getOpKind(Operation *op) {
+  std::optional<OpKind> kind = parseOp(op->getName().stripDialect());
+  assert(kind && "a region of an operation that no problem has");
+  return *kind;
+}
+
 static EpilogueStep getEpilogueStep(Operation *op, Value previous) {
   EpilogueStep step;
-  step.op = op->getName().stripDialect().str();
+  step.op = getOpKind(op);
   step.attrs = getProblemAttrs(op);
   for (OpOperand &operand : op->getOpOperands()) {
     if (operand.get() == previous)
@@ -162,10 +169,10 @@ Problem tarpon::getProblem(FusedOp op) {
 
   Operation *root = op.getRoot();
   if (!root) {
-    problem.op = ConvertOp::getOperationName().split('.').second.str();
+    problem.op = OpKind::Convert;
     return problem;
   }
-  problem.op = root->getName().stripDialect().str();
+  problem.op = getOpKind(root);
   problem.attrs = getProblemAttrs(root);
   problem.rootOperands = root->getNumOperands();
   Value value = root->getResult(0);

@@ -8,12 +8,14 @@
 #include "Regions.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/Passes/Passes.h"
+#include "tarpon/Runtime/Precision.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
+using runtime::Precision;
 
 namespace tarpon {
 #define GEN_PASS_DEF_ASSIGNDTYPEPASS
@@ -80,13 +82,27 @@ private:
 struct AssignDtypePass : tarpon::impl::AssignDtypePassBase<AssignDtypePass> {
   using AssignDtypePassBase::AssignDtypePassBase;
 
+  /// Null if the dtype is none that activations are stored in.
+  Type getStorage(MLIRContext *context) const {
+    std::optional<Precision> precision =
+        runtime::parsePrecision(dtype.getValue());
+    if (!precision)
+      return nullptr;
+    switch (*precision) {
+    case Precision::F32:
+      return Float32Type::get(context);
+    case Precision::F16:
+      return Float16Type::get(context);
+    case Precision::BF16:
+      return BFloat16Type::get(context);
+    case Precision::I8:
+      return nullptr;
+    }
+    llvm_unreachable("unknown precision");
+  }
+
   void runOnOperation() override {
-    MLIRContext *context = &getContext();
-    Type storage = llvm::StringSwitch<Type>(dtype)
-                       .Case("fp32", Float32Type::get(context))
-                       .Case("fp16", Float16Type::get(context))
-                       .Case("bf16", BFloat16Type::get(context))
-                       .Default(nullptr);
+    Type storage = getStorage(&getContext());
     if (!storage) {
       getOperation().emitError("expects the dtype to be fp32, fp16 or bf16, "
                                "got '")

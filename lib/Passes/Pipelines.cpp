@@ -12,6 +12,7 @@
 
 using namespace mlir;
 using namespace tarpon;
+using runtime::Precision;
 
 namespace {
 
@@ -45,10 +46,11 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
                             const NamedTarget &named) {
   OpPassManager &passes = getFunctionPasses(pm);
   passes.addPass(createFusePass({options.fusion}));
-  if (options.dtype == "int8")
+  if (options.dtype == Precision::I8)
     passes.addPass(createQuantizePass());
   else
-    passes.addPass(createAssignDtypePass({options.dtype}));
+    passes.addPass(createAssignDtypePass(
+        {std::string(runtime::getPrecisionName(options.dtype))}));
   passes.addPass(createAssignLayoutPass({options.layout}));
   passes.addPass(createRemoveRedundantConvertsPass());
   // The converts that are left become launches of their own.
@@ -97,10 +99,20 @@ static constexpr const char *kTargetHelp =
 
 namespace {
 
+/// The values of an option that is a precision.
+struct PrecisionValues {
+  template <typename PrecisionOption>
+  void apply(PrecisionOption &option) const {
+    for (Precision precision : runtime::kPrecisions)
+      option.getParser().addLiteralOption(runtime::getPrecisionName(precision),
+                                          precision, "");
+  }
+};
+
 struct ChoicePipelineOptions : PassPipelineOptions<ChoicePipelineOptions> {
-  Option<std::string> dtype{*this, "dtype",
-                            llvm::cl::desc("fp32, fp16, bf16 or int8"),
-                            llvm::cl::init("fp32")};
+  Option<Precision> dtype{*this, "dtype",
+                          llvm::cl::desc("In what the model computes"),
+                          llvm::cl::init(Precision::F32), PrecisionValues()};
   Option<std::string> layout{*this, "layout",
                              llvm::cl::desc("nchw, nhwc or nchw16c"),
                              llvm::cl::init("nchw")};

@@ -43,12 +43,12 @@ bool tarpon::isFloat(ComputeKind kind) {
 }
 
 ComputeKind tarpon::computeKindOf(const Problem &problem) {
-  const OpRule *rule = findOpRule(problem.op);
+  const OpRule &rule = getOpRule(problem.op);
   ComputeKind kind = computeKindOf(problem.operands.front());
   ComputeKind resultKind = computeKindOf(problem.result);
-  if (rule && rule->followsResult && !isFloat(kind) && isFloat(resultKind))
+  if (rule.followsResult && !isFloat(kind) && isFloat(resultKind))
     return resultKind;
-  if (rule && rule->isReal && kind != ComputeKind::F64)
+  if (rule.isReal && kind != ComputeKind::F64)
     return ComputeKind::F32;
   return kind;
 }

@@ -9,52 +9,42 @@
 
 #include "tarpon/Problem/OpRules.h"
 
-#include "llvm/ADT/StringMap.h"
+#include <array>
 
 using namespace mlir;
 using namespace tarpon;
 
 bool tarpon::isSwapped(const EpilogueStep &step) {
-  return step.swapped && !findOpRule(step.op)->commutes;
+  return step.swapped && !getOpRule(step.op).commutes;
 }
 
-bool tarpon::isElementwiseOp(StringRef op) {
-  const OpRule *rule = findOpRule(op);
-  return rule && rule->elementwise != Elementwise::No;
+bool tarpon::isElementwiseOp(OpKind op) {
+  return getOpRule(op).elementwise != Elementwise::No;
 }
 
-bool tarpon::isBinaryOp(StringRef op) {
-  const OpRule *rule = findOpRule(op);
-  return rule && rule->elementwise == Elementwise::Binary;
+bool tarpon::isBinaryOp(OpKind op) {
+  return getOpRule(op).elementwise == Elementwise::Binary;
 }
 
-bool tarpon::isRealOp(StringRef op) {
-  const OpRule *rule = findOpRule(op);
-  return rule && rule->needsFloats;
+bool tarpon::isRealOp(OpKind op) { return getOpRule(op).needsFloats; }
+
+std::optional<OpKind> tarpon::getForward(OpKind op) {
+  return getOpRule(op).forward;
 }
 
-bool tarpon::consumeBackward(StringRef &op) {
-  const OpRule *rule = findOpRule(op);
-  bool isGradient = rule && !rule->forward.empty();
-  if (isGradient)
-    op = rule->forward;
-  return isGradient;
-}
+/// Each op's names of attributes.
+using AttrTable = std::array<SmallVector<StringLiteral>, kNumOpKinds>;
 
-/// The names of the rules' attributes.
-static llvm::StringMap<SmallVector<StringLiteral>> mapAttrs() {
-  llvm::StringMap<SmallVector<StringLiteral>> names;
+static AttrTable collectAttrs() {
+  AttrTable names;
   for (const OpRule *rule : getOpRules())
     if (rule->elementwise != Elementwise::No)
       for (const AttrRule &attr : rule->attrs)
-        names[rule->op].push_back(attr.name);
+        names[static_cast<size_t>(rule->op)].push_back(attr.name);
   return names;
 }
 
-ArrayRef<StringLiteral> tarpon::getStepAttrs(StringRef op) {
-  static const llvm::StringMap<SmallVector<StringLiteral>> names = mapAttrs();
-  auto found = names.find(op);
-  if (found == names.end())
-    return {};
-  return found->second;
+ArrayRef<StringLiteral> tarpon::getStepAttrs(OpKind op) {
+  static const AttrTable names = collectAttrs();
+  return names[static_cast<size_t>(op)];
 }

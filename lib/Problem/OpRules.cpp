@@ -11,7 +11,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
+
+#include <array>
 
 using namespace mlir;
 using namespace tarpon;
@@ -28,19 +29,22 @@ std::vector<const OpRule *> tarpon::getOpRules() {
   return rules;
 }
 
-static llvm::StringMap<const OpRule *> mapRules() {
-  llvm::StringMap<const OpRule *> rules;
+using RuleTable = std::array<const OpRule *, kNumOpKinds>;
+
+static RuleTable indexRules() {
+  RuleTable rules = {};
   for (const OpRule *rule : getOpRules()) {
-    bool isNew = rules.insert({rule->op, rule}).second;
-    assert(isNew && "an operation has two rules");
-    (void)isNew;
+    const OpRule *&place = rules[static_cast<size_t>(rule->op)];
+    assert(!place && "an operation has two rules");
+    place = rule;
   }
+  assert(!llvm::is_contained(rules, nullptr) && "an operation has no rule");
   return rules;
 }
 
-const OpRule *tarpon::findOpRule(StringRef op) {
-  static const llvm::StringMap<const OpRule *> rules = mapRules();
-  return rules.lookup(op);
+const OpRule &tarpon::getOpRule(OpKind op) {
+  static const RuleTable rules = indexRules();
+  return *rules[static_cast<size_t>(op)];
 }
 
 std::string tarpon::printShape(ArrayRef<int64_t> shape) {

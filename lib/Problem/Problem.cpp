@@ -83,8 +83,8 @@ int64_t Problem::integer(StringRef name) const {
 }
 
 double Problem::flops() const {
-  if (const OpRule *rule = findOpRule(op); rule && rule->countFlops)
-    return rule->countFlops(*this);
+  if (auto *countFlops = getOpRule(op).countFlops)
+    return countFlops(*this);
   auto flops = static_cast<double>(result.numElements());
   for (int i = 0; i < rootOperands; ++i)
     flops = std::max(flops, static_cast<double>(operands[i].numElements()));

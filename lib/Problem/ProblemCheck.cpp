@@ -38,7 +38,7 @@ private:
   std::string checkOperandCount() const;
   std::string checkTensors() const;
   std::string checkRanks() const;
-  std::string checkAttr(const ProblemAttrs &attrs, StringRef op,
+  std::string checkAttr(const ProblemAttrs &attrs, OpKind op,
                         const AttrRule &rule) const;
   std::string checkAttrs() const;
   std::string checkTypes() const;
@@ -138,7 +138,7 @@ std::string Checker::checkTypes() const {
   if (rule.needsFloats)
     return formatv("{0} of integers, which is defined on floats", problem.op);
   for (const EpilogueStep &step : problem.epilogue)
-    if (findOpRule(step.op)->needsFloats)
+    if (getOpRule(step.op).needsFloats)
       return formatv("{0} of integers, which is defined on floats", step.op);
   return "";
 }
@@ -147,7 +147,7 @@ std::string Checker::checkTypes() const {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-std::string Checker::checkAttr(const ProblemAttrs &attrs, StringRef op,
+std::string Checker::checkAttr(const ProblemAttrs &attrs, OpKind op,
                                const AttrRule &rule) const {
   size_t rank = input().shape.size(), expected = 1;
   if (rule.count == Count::Rank || rule.count == Count::RankTwice)
@@ -207,16 +207,16 @@ std::string Checker::checkResults() const {
 //===----------------------------------------------------------------------===//
 
 std::string Checker::checkStep(const EpilogueStep &step) const {
-  const OpRule *stepRule = findOpRule(step.op);
-  if (!stepRule || stepRule->elementwise == Elementwise::No)
+  const OpRule &stepRule = getOpRule(step.op);
+  if (stepRule.elementwise == Elementwise::No)
     return formatv("an epilogue has no operation '{0}'", step.op);
-  for (const AttrRule &attr : stepRule->attrs)
+  for (const AttrRule &attr : stepRule.attrs)
     if (std::string fault = checkAttr(step.attrs, step.op, attr);
         !fault.empty())
       return fault;
   if (step.operand < 0)
     return "";
-  if (stepRule->elementwise != Elementwise::Binary)
+  if (stepRule.elementwise != Elementwise::Binary)
     return formatv("{0} has one operand, expected none beside the value",
                    step.op);
   if (step.operand < problem.rootOperands ||
@@ -258,8 +258,5 @@ std::string Checker::run() const {
 }
 
 std::string tarpon::findFault(const Problem &problem) {
-  const OpRule *rule = findOpRule(problem.op);
-  if (!rule)
-    return formatv("there is no operation '{0}'", problem.op);
-  return Checker(problem, *rule).run();
+  return Checker(problem, getOpRule(problem.op)).run();
 }

@@ -214,7 +214,17 @@ static FailureOr<ProblemAttrs> takeAttrs(StringRef &text) {
   return parseAttrs(body);
 }
 
-static FailureOr<EpilogueStep> parseStep(StringRef text, int64_t numOperands) {
+/// The operation of that name. Unless there is one, something else, and `fault`
+/// says so: which is told of keys that have the right form.
+static OpKind readOp(StringRef name, StringRef who, std::string &fault) {
+  std::optional<OpKind> op = parseOp(name);
+  if (!op && fault.empty())
+    fault = (who + " no operation '" + name + "'").str();
+  return op.value_or(OpKind::Convert);
+}
+
+static FailureOr<EpilogueStep> parseStep(StringRef text, int64_t numOperands,
+                                         std::string &fault) {
   EpilogueStep step;
   text = text.trim();
   FailureOr<ProblemAttrs> attrs = takeAttrs(text);
@@ -222,7 +232,9 @@ static FailureOr<EpilogueStep> parseStep(StringRef text, int64_t numOperands) {
     return failure();
   step.attrs = *attrs;
   auto [op, argument] = text.split('(');
-  step.op = op.str();
+  if (op.empty())
+    return failure();
+  step.op = readOp(op, "an epilogue has", fault);
   if (!argument.empty()) {
     if (!argument.consume_back(")"))
       return failure();
@@ -231,12 +243,11 @@ static FailureOr<EpilogueStep> parseStep(StringRef text, int64_t numOperands) {
         step.operand >= numOperands)
       return failure();
   }
-  if (step.op.empty())
-    return failure();
   return step;
 }
 
-static FailureOr<Problem> parseSyntax(StringRef key) {
+/// `fault` is set as by readOp.
+static FailureOr<Problem> parseSyntax(StringRef key, std::string &fault) {
   Problem problem;
   SmallVector<StringRef> parts;
   key.split(parts, '|');
@@ -248,9 +259,9 @@ static FailureOr<Problem> parseSyntax(StringRef key) {
 
   auto [op, signature] = head.split('(');
   auto [operands, results] = signature.split(")->");
-  problem.op = op.str();
+  problem.op = readOp(op, "there is", fault);
   auto [root, others] = operands.split(';');
-  if (problem.op.empty() || failed(parseResults(results, problem)) ||
+  if (op.empty() || failed(parseResults(results, problem)) ||
       failed(parseTensors(root, problem.operands)))
     return failure();
   problem.rootOperands = static_cast<int>(problem.operands.size());
@@ -258,7 +269,7 @@ static FailureOr<Problem> parseSyntax(StringRef key) {
     return failure();
   for (StringRef part : ArrayRef(parts).drop_front()) {
     FailureOr<EpilogueStep> step =
-        parseStep(part, static_cast<int64_t>(problem.operands.size()));
+        parseStep(part, static_cast<int64_t>(problem.operands.size()), fault);
     if (failed(step))
       return failure();
     problem.epilogue.push_back(*step);
@@ -267,9 +278,11 @@ static FailureOr<Problem> parseSyntax(StringRef key) {
 }
 
 FailureOr<Problem> tarpon::parseProblem(StringRef key, std::string *fault) {
-  FailureOr<Problem> problem = parseSyntax(key);
-  std::string found = "it does not have the form of one";
-  if (succeeded(problem))
+  std::string found;
+  FailureOr<Problem> problem = parseSyntax(key, found);
+  if (failed(problem))
+    found = "it does not have the form of one";
+  else if (found.empty())
     found = findFault(*problem);
   if (found.empty())
     return problem;

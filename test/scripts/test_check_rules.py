@@ -58,11 +58,32 @@ case Kind::A:
         self.assertEqual(self.lines('/* op == "conv" */\n// dtype == "f32"\n'), [])
 
     def test_ops_and_dtypes_are_not_compared_with_strings(self) -> None:
-        for text in ('if (problem.op == "conv")', 'if ("conv" != p->op)',
-                     'if (choice.dtype == "int8")', "StringSwitch<bool>(problem.op)"):
+        for text in ('if (problem.op == "conv")', 'if ("conv" != p->op)', 'op ==\n    "conv"',
+                     'kernel.op == "gru"', 'reduction.op != "arg_min"', 'step.op=="add"',
+                     'x || op == "min"', 'StringRef(problem.op) == "conv"',
+                     'op.consume_front("global_")', 'op.starts_with("reduce_")',
+                     'llvm::StringRef(problem.op).contains("conv")',
+                     'is_contained({"log", "sqrt"}, op)',
+                     'if (choice.dtype == "int8")', 'package->dtype == "fp16"',
+                     'options.dtype.values.front() == "int8"',
+                     "StringSwitch<bool>(problem.op)", "StringSwitch<Fn>(op)",
+                     "StringSwitch<bool>(step.op)\n"):
             self.assertEqual(self.lines(text), [1], text)
-        self.assertEqual(self.lines('if (op == "conv")', "lib/Import/A.cpp"), [])
-        self.assertEqual(self.lines('if (name == "conv")'), [])
+        for text in ('problem.op == OpKind::Conv', 'stop == "conv"', 'loop("x") == "y"'):
+            self.assertEqual(self.lines(text), [], text)
+
+    def test_names_are_ops_where_kernels_are(self) -> None:
+        for text in ('if (name == "conv")', "StringSwitch<bool>(name)", 'name.starts_with("max_")'):
+            self.assertEqual(self.lines(text, "lib/Kernels/Host/A.cpp"), [1], text)
+            self.assertEqual(self.lines(text), [], text)
+
+    def test_tools_have_no_twins_for_gpus(self) -> None:
+        self.assertEqual(self.lines("", "tools/graph-opt/Reports/GpuReport.cpp"), [1])
+        for text in ("class GpuReport {", "struct GpuRow final : Row {", "\nenum class GpuKind {"):
+            expected = [text.count("\n") + 1]
+            self.assertEqual(self.lines(text, "tools/graph-opt/Reports/Report.h"), expected, text)
+            self.assertEqual(self.lines(text), [])
+        self.assertEqual(self.lines("struct GpuTarget;\nGpuTarget gpu;", "tools/a.cpp"), [])
 
     def test_files_stay_under_600_lines(self) -> None:
         self.assertEqual(self.lines("\n" * 600), [])

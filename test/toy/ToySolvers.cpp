@@ -40,7 +40,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const override {
-    bool fits = problem.op == "relu" && problem.epilogue.empty() &&
+    bool fits = problem.op == OpKind::Relu && problem.epilogue.empty() &&
                 problem.operands[0].dtype == runtime::DType::F32 &&
                 problem.result.dtype == runtime::DType::F32 &&
                 problem.operands[0].layout == problem.result.layout;

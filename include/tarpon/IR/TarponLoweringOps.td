@@ -32,6 +32,7 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     - (C5) the ops form a chain as described, and the last one is yielded.
     - (C6) the results of the root behind the first are yielded behind the chain,
       in order.
+    - (C7) the root is an operation that problems have (Ops.def), no view.
 
     Example:
     ```mlir

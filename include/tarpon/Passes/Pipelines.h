@@ -9,6 +9,7 @@
 #define TARPON_PASSES_PIPELINES_H
 
 #include "tarpon/Passes/Passes.h"
+#include "tarpon/Runtime/Precision.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -17,10 +18,9 @@
 
 namespace tarpon {
 
-/// One global choice, in the words of the command line.
+/// One global choice.
 struct ChoiceOptions {
-  /// "fp32", "fp16", "bf16" or "int8".
-  std::string dtype = "fp32";
+  runtime::Precision dtype = runtime::Precision::F32;
   /// "nchw", "nhwc" or blocked as "nchw16c".
   std::string layout = "nchw";
   /// "on" or "off".

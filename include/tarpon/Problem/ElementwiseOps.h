@@ -13,22 +13,23 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
+
 namespace tarpon {
 
-/// Whether an op's mnemonic is one that an epilogue may hold.
-bool isElementwiseOp(llvm::StringRef op);
-bool isBinaryOp(llvm::StringRef op);
+/// Whether an epilogue may hold the op.
+bool isElementwiseOp(OpKind op);
+bool isBinaryOp(OpKind op);
 /// Whether the operands' order matters and is turned around.
 bool isSwapped(const EpilogueStep &step);
 /// Whether an elementwise op is defined on floats only.
-bool isRealOp(llvm::StringRef op);
+bool isRealOp(OpKind op);
 
-/// "x_backward" of a unary op x is a binary op: dy times the derivative of x
-/// at its right-hand operand. Strips the ending; false if there is none.
-bool consumeBackward(llvm::StringRef &op);
+/// The unary op whose gradient the op is (see getGradient); none for others.
+std::optional<OpKind> getForward(OpKind op);
 
 /// The attributes that an elementwise op reads, in a fixed order.
-llvm::ArrayRef<llvm::StringLiteral> getStepAttrs(llvm::StringRef op);
+llvm::ArrayRef<llvm::StringLiteral> getStepAttrs(OpKind op);
 
 } // namespace tarpon
 

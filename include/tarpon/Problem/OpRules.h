@@ -22,6 +22,7 @@
 
 #include <climits>
 #include <cmath>
+#include <optional>
 
 namespace tarpon {
 
@@ -48,15 +49,15 @@ struct AttrRule {
 enum class Elementwise : uint8_t { No, Unary, Binary };
 
 struct OpRule {
-  llvm::StringLiteral op;
+  OpKind op;
   /// How many operands the root has.
   int leastOperands = 1, mostOperands = 1;
   /// Of operand 0.
   int64_t leastRank = 0, mostRank = INT64_MAX;
   llvm::ArrayRef<AttrRule> attrs = {};
   Elementwise elementwise = Elementwise::No;
-  /// Of an elementwise gradient dy * f'(x): f's name. "" for others.
-  llvm::StringRef forward = "";
+  /// Of an elementwise gradient dy * f'(x): f. None for others.
+  std::optional<OpKind> forward = std::nullopt;
   /// The operands of a binary operation may change places.
   bool commutes = false;
   /// The results are real numbers: integer operands are computed with in f32.
@@ -84,8 +85,7 @@ struct OpRule {
   int64_t filterScaleAxis = -1;
 };
 
-/// The rule of an operation, or null if there is no such operation.
-const OpRule *findOpRule(llvm::StringRef op);
+const OpRule &getOpRule(OpKind op);
 
 /// All rules, table by table.
 std::vector<const OpRule *> getOpRules();

@@ -15,6 +15,7 @@
 #ifndef TARPON_PROBLEM_PROBLEM_H
 #define TARPON_PROBLEM_PROBLEM_H
 
+#include "tarpon/Problem/OpKind.h"
 #include "tarpon/Runtime/DType.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -80,8 +81,8 @@ using ProblemAttrs = std::map<std::string, std::vector<double>>;
 /// One elementwise operation on the result of the step before it, in f32 (in
 /// f64 or i64 when the problem computes in those).
 struct EpilogueStep {
-  /// The op's mnemonic: "add", "relu", "clip", ...
-  std::string op;
+  /// An elementwise operation, which the initial value is not.
+  OpKind op = OpKind::Convert;
   /// The other operand of a binary op (index into Problem::operands), or -1.
   int operand = -1;
   /// The value of the step before is the right-hand operand.
@@ -92,8 +93,8 @@ struct EpilogueStep {
 };
 
 struct Problem {
-  /// The root's mnemonic: "conv", "matmul", "max_pool", "convert", ...
-  std::string op;
+  /// The root's.
+  OpKind op = OpKind::Convert;
   /// The root's operands in order, then the epilogue's.
   std::vector<TensorDesc> operands;
   /// How many of them are the root's.

@@ -8,7 +8,7 @@
 #ifndef TARPON_PROBLEM_RECURRENT_H
 #define TARPON_PROBLEM_RECURRENT_H
 
-#include "llvm/ADT/StringRef.h"
+#include "tarpon/Problem/OpKind.h"
 
 #include <cstdint>
 #include <optional>
@@ -39,18 +39,17 @@ struct RecurrentCell {
   int64_t states;      ///< that are given behind the results of all steps
 };
 
-/// That of the mnemonic "lstm", "gru" or "rnn"; none for another one.
-inline std::optional<RecurrentCell> getRecurrentCell(llvm::StringRef op) {
+/// That of a recurrent operation; none for another one.
+inline std::optional<RecurrentCell> getRecurrentCell(OpKind op) {
   struct Row {
-    llvm::StringLiteral op;
+    OpKind op;
     RecurrentCell cell;
   };
-  constexpr Row kCells[] = {
-      {"lstm", {4, 3, 2}}, {"gru", {3, 2, 1}}, {"rnn", {1, 1, 1}}};
-  for (const Row &row : kCells)
-    if (row.op == op)
-      return row.cell;
-  return std::nullopt;
+  constexpr Row kCells[] = {{OpKind::Lstm, {4, 3, 2}},
+                            {OpKind::Gru, {3, 2, 1}},
+                            {OpKind::Rnn, {1, 1, 1}}};
+  const Row *row = findRow(kCells, op);
+  return row ? std::optional(row->cell) : std::nullopt;
 }
 
 } // namespace tarpon

@@ -45,8 +45,8 @@ std::string tarpon::formatCandidates(const TuningFile &record) {
     bool isWinner = static_cast<int64_t>(index) == record.winner;
     const GlobalChoice &choice = candidate.choice;
     os << llvm::format("%c %-6s%-8s%-8s", isWinner ? '*' : ' ',
-                       choice.dtype.c_str(), choice.layout.c_str(),
-                       choice.fusion.c_str());
+                       getPrecisionName(choice.dtype).data(),
+                       choice.layout.c_str(), choice.fusion.c_str());
     if (candidate.accuracy)
       os << llvm::format("%12.2e", candidate.accuracy->value);
     else

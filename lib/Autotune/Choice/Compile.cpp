@@ -38,6 +38,7 @@
 
 using namespace tarpon;
 using runtime::Error;
+using runtime::Precision;
 using runtime::Result;
 using runtime::Status;
 namespace fs = llvm::sys::fs;
@@ -293,7 +294,7 @@ bool Compilation::mayMeasure() const {
   return wantsTuning() || options.candidates > 0 ||
          getFindRule(findPolicy).mayMeasureOrStore() ||
          (options.replay.empty() && measurers->verifiesWhenCalibrating() &&
-          options.dtype.values.front() == "int8");
+          options.dtype.values.front() == Precision::I8);
 }
 
 static TuningFile::Calibration
@@ -409,7 +410,7 @@ Status Compilation::compileQuickly() {
   };
   CandidateRecord record;
   record.choice = choice;
-  if (choice.dtype == "int8")
+  if (choice.dtype == Precision::I8)
     if (Status status = calibrate(record); !status)
       return status;
   Result<PreparedModel> prepared = model->prepare(choice);
@@ -425,7 +426,8 @@ Status Compilation::compileQuickly() {
 }
 
 Status Compilation::compileReference() {
-  Result<PreparedModel> prepared = model->prepare({"fp32", "nchw", "off"});
+  Result<PreparedModel> prepared =
+      model->prepare({Precision::F32, "nchw", "off"});
   if (!prepared)
     return prepared.error();
   auto solve = [this](const Problem &problem,

@@ -23,21 +23,22 @@
 
 using namespace tarpon;
 using runtime::Error;
+using runtime::Precision;
 using runtime::Result;
 using runtime::Status;
 
 std::vector<GlobalChoice>
-tarpon::enumerateChoices(const std::vector<std::string> &dtypes,
+tarpon::enumerateChoices(const std::vector<Precision> &dtypes,
                          const std::vector<std::string> &layouts,
                          const std::vector<std::string> &fusions) {
   std::vector<GlobalChoice> choices;
-  for (const std::string &dtype : dtypes)
+  for (Precision dtype : dtypes)
     for (const std::string &layout : layouts)
       for (const std::string &fusion : fusions)
         choices.push_back({dtype, layout, fusion});
   // Calibration and accuracy go by kernels for the first of these.
   auto getRank = [](const GlobalChoice &choice) {
-    bool isExact = choice.dtype == "fp32";
+    bool isExact = choice.dtype == kReferenceChoice.dtype;
     return std::tuple(!isExact,
                       isExact && choice.layout != kReferenceChoice.layout,
                       isExact && choice.fusion != kReferenceChoice.fusion);
@@ -133,11 +134,12 @@ Status GlobalTuner::compile(Trial &trial) {
   trial.record.layers = std::move(compiled->layers);
   trial.key = makePipelineKey(
       model.describeModel(), choice, inputs.digest, trial.record.layers,
-      choice.dtype == "int8" ? model.getRanges(choice.fusion)
+      choice.dtype == Precision::I8 ? model.getRanges(choice.fusion)
                              : std::vector<TensorRange>());
   // In memory, all of them would need too much of it.
-  std::string path = directory->file(choice.dtype + "-" + choice.layout + "-" +
-                                     choice.fusion + ".tpn");
+  std::string path =
+      directory->file(std::string(getPrecisionName(choice.dtype)) + "-" +
+                      choice.layout + "-" + choice.fusion + ".tpn");
   Status status = runtime::writePackage(compiled->package, path);
   if (status)
     trial.package = path;
@@ -235,7 +237,7 @@ Status GlobalTuner::tryChoice(Trial &trial) {
   // Every choice that is left gets the same share of the time that is left.
   Deadline share = deadline.part(1.0 / static_cast<double>(trial.remaining));
   Status calibrated = runtime::success();
-  if (choice.dtype == "int8") {
+  if (choice.dtype == Precision::I8) {
     progress.setPhase(choice.name() + ": calibration");
     calibrated = measurer.calibrate(choice.fusion);
     if (calibrated)

@@ -17,9 +17,9 @@ using runtime::Result;
 
 static constexpr llvm::StringLiteral kPickGlobal = "pick_global";
 
-static Result<Knob> parseKnob(llvm::StringRef text, const std::string &what,
-                              const std::vector<std::string> &known) {
-  Knob knob = {text.str(), {}};
+static Result<TextKnob> parseKnob(llvm::StringRef text, const std::string &what,
+                                  const std::vector<std::string> &known) {
+  TextKnob knob = {text.str(), {}};
   if (text == kPickGlobal) {
     knob.values = known;
     return knob;
@@ -37,14 +37,23 @@ static Result<Knob> parseKnob(llvm::StringRef text, const std::string &what,
   return knob;
 }
 
-Result<Knob> tarpon::parseDtypeKnob(llvm::StringRef text) {
-  return parseKnob(text, "dtype", {"fp32", "fp16", "bf16", "int8"});
+Result<DtypeKnob> tarpon::parseDtypeKnob(llvm::StringRef text) {
+  std::vector<std::string> known;
+  for (runtime::Precision precision : runtime::kPrecisions)
+    known.emplace_back(getPrecisionName(precision));
+  Result<TextKnob> names = parseKnob(text, "dtype", known);
+  if (!names)
+    return names.error();
+  DtypeKnob knob = {names->text, {}};
+  for (const std::string &name : names->values)
+    knob.values.push_back(*runtime::parsePrecision(name));
+  return knob;
 }
 
-Result<Knob> tarpon::parseLayoutKnob(llvm::StringRef text) {
+Result<TextKnob> tarpon::parseLayoutKnob(llvm::StringRef text) {
   return parseKnob(text, "layout", {"nchw", "nhwc"});
 }
 
-Result<Knob> tarpon::parseFusionKnob(llvm::StringRef text) {
+Result<TextKnob> tarpon::parseFusionKnob(llvm::StringRef text) {
   return parseKnob(text, "fusion", {"on", "off"});
 }

@@ -97,10 +97,11 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
   model.function = getMain().clone();
   func::FuncOp function = *model.function;
   Builder builder(function.getContext());
-  function->setAttr("tarpon.dtype", builder.getStringAttr(choice.dtype));
+  function->setAttr("tarpon.dtype",
+                    builder.getStringAttr(getPrecisionName(choice.dtype)));
   function->setAttr("tarpon.layout", builder.getStringAttr(choice.layout));
   function->setAttr("tarpon.fusion", builder.getStringAttr(choice.fusion));
-  if (choice.dtype == "int8") {
+  if (choice.dtype == runtime::Precision::I8) {
     Status fused = runPasses(function, "fusion", [&](OpPassManager &pm) {
       pm.addPass(createFusePass({choice.fusion}));
     });

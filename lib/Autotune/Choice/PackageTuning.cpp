@@ -385,8 +385,14 @@ static void updateLayer(LayerRecord &record, const Layer &layer,
                        result.maxError};
 }
 
+static GlobalChoice getChoice(const Package &package) {
+  return {
+      runtime::parsePrecision(package.dtype).value_or(kReferenceChoice.dtype),
+      package.layout, package.fusion};
+}
+
 static CandidateRecord *findChoice(TuningFile &file, const Package &package) {
-  GlobalChoice choice = {package.dtype, package.layout, package.fusion};
+  GlobalChoice choice = getChoice(package);
   for (auto [index, candidate] : llvm::enumerate(file.candidates))
     if (candidate.choice == choice && candidate.failure.empty()) {
       file.winner = static_cast<int64_t>(index);
@@ -407,9 +413,8 @@ Status tarpon::updateRecord(TuningFile &file, const PackageTuning &tuning,
     return status;
   CandidateRecord *candidate = findChoice(file, package);
   if (!candidate)
-    return Error{
-        path + " has no record of the package's choice, " +
-        GlobalChoice{package.dtype, package.layout, package.fusion}.name()};
+    return Error{path + " has no record of the package's choice, " +
+                 getChoice(package).name()};
   llvm::StringMap<LayerRecord *> records;
   for (LayerRecord &record : candidate->layers)
     records[record.name] = &record;

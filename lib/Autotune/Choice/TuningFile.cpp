@@ -31,7 +31,8 @@ using runtime::Status;
 static constexpr const char *kSchemaName = "tarpon.tuning/1";
 
 std::string GlobalChoice::name() const {
-  return dtype + "/" + layout + (fusion == "on" ? "" : "/unfused");
+  return std::string(getPrecisionName(dtype)) + "/" + layout +
+         (fusion == "on" ? "" : "/unfused");
 }
 
 //===----------------------------------------------------------------------===//
@@ -58,7 +59,7 @@ static ordered_json printLayer(const LayerRecord &layer) {
 }
 
 static ordered_json printCandidate(const CandidateRecord &candidate) {
-  ordered_json json = {{"dtype", candidate.choice.dtype},
+  ordered_json json = {{"dtype", getPrecisionName(candidate.choice.dtype)},
                        {"layout", candidate.choice.layout},
                        {"fusion", candidate.choice.fusion},
                        {"status", candidate.failure.empty() ? "ok" : "failed"}};
@@ -144,9 +145,10 @@ static LayerRecord parseLayer(const json &json) {
 
 static CandidateRecord parseCandidate(const json &json) {
   CandidateRecord candidate;
-  candidate.choice = {json["dtype"].get<std::string>(),
-                      json["layout"].get<std::string>(),
-                      json["fusion"].get<std::string>()};
+  // The schema lists the names.
+  candidate.choice = {
+      *runtime::parsePrecision(json["dtype"].get<std::string>()),
+      json["layout"].get<std::string>(), json["fusion"].get<std::string>()};
   if (json["status"] == "failed")
     candidate.failure = json.value("failure", "no reason is given");
   if (json.contains("accuracy")) {

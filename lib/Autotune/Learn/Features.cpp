@@ -77,7 +77,7 @@ ConvSizes tarpon::getConvSizes(const Problem &problem) {
 }
 
 std::optional<std::string> tarpon::getProblemKind(const Problem &problem) {
-  if (problem.op != "conv" || problem.rootOperands < 2 ||
+  if (problem.op != OpKind::Conv || problem.rootOperands < 2 ||
       problem.result.rank() != 4 || !problem.operands[1].constant ||
       problem.operands[0].numElements() == 0 ||
       problem.result.numElements() == 0)

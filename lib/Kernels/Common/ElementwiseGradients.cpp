@@ -14,8 +14,6 @@
 #include "Epilogue.h"
 #include "MathFunctions.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 using namespace tarpon;
 
@@ -100,72 +98,73 @@ static Real powerGradient(const Forward &f) {
   return f.attr(2) * f.attr(1) * pow(inner, f.attr(2) - 1);
 }
 
-/// The derivative of ops that have it from one formula.
-static Real emitSmooth(StringRef op, const Forward &f) {
-  Real x = f.x;
-  if (op == "cos")
-    return -sin(x);
-  if (op == "erf")
-    return 1.1283791670955126 * exp(-(x * x));
-  if (op == "exp")
-    return exp(x);
-  if (op == "log")
-    return 1 / x;
-  if (op == "neg")
-    return -f.one();
-  if (op == "reciprocal")
-    return -1 / (x * x);
-  if (op == "sin")
-    return cos(x);
-  if (op == "softplus")
-    return sigmoid(x);
-  if (op == "sqrt")
-    return 0.5 / sqrt(x);
-  assert(op == "tanh" && "an op without a derivative");
-  return tanhGradient(x);
+static Real hardSigmoidGradient(const Forward &f) {
+  Real line = f.attr(0) * f.x + f.attr(1);
+  return f.attr(0) * isBetween({line, f.attrs}, f.zero(), f.one());
 }
 
-static Real emitDerivative(StringRef op, const Forward &f) {
-  using Fn = Real (*)(const Forward &);
-  Fn simple = llvm::StringSwitch<Fn>(op)
-                  .Case("abs", signGradient)
-                  .Case("gelu", geluGradient)
-                  .Case("gelu_tanh", geluTanhGradient)
-                  .Case("hard_swish", hardSwishGradient)
-                  .Case("mish", mishGradient)
-                  .Case("power", powerGradient)
-                  .Case("sigmoid", sigmoidGradient)
-                  .Case("softsign", softsignGradient)
-                  .Case("swish", swishGradient)
-                  .Default(nullptr);
-  if (simple)
-    return simple(f);
-  Real x = f.x;
-  if (op == "relu")
-    return branch(f, f.zero(), f.one());
-  if (op == "leaky_relu")
-    return branch(f, f.attr(0), f.one());
-  if (op == "clip")
-    return isBetween(f, f.attr(0), f.attr(1));
-  if (op == "thresholded_relu")
-    return isBetween(f, f.attr(0), x);
-  if (op == "hard_sigmoid") {
-    Real line = f.attr(0) * x + f.attr(1);
-    return f.attr(0) * isBetween({line, f.attrs}, f.zero(), f.one());
-  }
-  if (op == "elu")
-    return branch(f, f.attr(0) * exp(atMost(0, x)), f.one());
-  if (op == "celu")
-    return branch(f, exp(atMost(0, x / f.attr(0))), f.one());
-  if (op == "selu")
-    return f.attr(1) * branch(f, f.attr(0) * exp(atMost(0, x)), f.one());
-  bool isStepped = llvm::StringSwitch<bool>(op)
-                       .Cases({"ceil", "floor", "round", "sign"}, true)
-                       .Default(false);
-  return isStepped ? f.zero() : emitSmooth(op, f);
+static Real eluGradient(const Forward &f) {
+  return branch(f, f.attr(0) * exp(atMost(0, f.x)), f.one());
 }
 
-Value tarpon::emitGradient(KernelBuilder &b, StringRef op,
-                           ArrayRef<Value> attrs, Value dy, Value x) {
-  return Real(b, dy) * emitDerivative(op, {Real(b, x), attrs});
+static Real stepGradient(const Forward &f) { return f.zero(); }
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Derivative {
+  OpKind op;
+  Real (*emit)(const Forward &f);
+};
+} // namespace
+
+static constexpr Derivative kDerivatives[] = {
+    {OpKind::Abs, signGradient},
+    {OpKind::Ceil, stepGradient},
+    {OpKind::Celu,
+     [](const Forward &f) {
+       return branch(f, exp(atMost(0, f.x / f.attr(0))), f.one());
+     }},
+    {OpKind::Clip,
+     [](const Forward &f) { return isBetween(f, f.attr(0), f.attr(1)); }},
+    {OpKind::Cos, [](const Forward &f) { return -sin(f.x); }},
+    {OpKind::Elu, eluGradient},
+    {OpKind::Erf,
+     [](const Forward &f) { return 1.1283791670955126 * exp(-(f.x * f.x)); }},
+    {OpKind::Exp, [](const Forward &f) { return exp(f.x); }},
+    {OpKind::Floor, stepGradient},
+    {OpKind::Gelu, geluGradient},
+    {OpKind::GeluTanh, geluTanhGradient},
+    {OpKind::HardSigmoid, hardSigmoidGradient},
+    {OpKind::HardSwish, hardSwishGradient},
+    {OpKind::LeakyRelu,
+     [](const Forward &f) { return branch(f, f.attr(0), f.one()); }},
+    {OpKind::Log, [](const Forward &f) { return 1 / f.x; }},
+    {OpKind::Mish, mishGradient},
+    {OpKind::Neg, [](const Forward &f) { return -f.one(); }},
+    {OpKind::Power, powerGradient},
+    {OpKind::Reciprocal, [](const Forward &f) { return -1 / (f.x * f.x); }},
+    {OpKind::Relu,
+     [](const Forward &f) { return branch(f, f.zero(), f.one()); }},
+    {OpKind::Round, stepGradient},
+    {OpKind::Selu, [](const Forward &f) { return f.attr(1) * eluGradient(f); }},
+    {OpKind::Sigmoid, sigmoidGradient},
+    {OpKind::Sign, stepGradient},
+    {OpKind::Sin, [](const Forward &f) { return cos(f.x); }},
+    {OpKind::Softplus, [](const Forward &f) { return sigmoid(f.x); }},
+    {OpKind::Softsign, softsignGradient},
+    {OpKind::Sqrt, [](const Forward &f) { return 0.5 / sqrt(f.x); }},
+    {OpKind::Swish, swishGradient},
+    {OpKind::Tanh, [](const Forward &f) { return tanhGradient(f.x); }},
+    {OpKind::ThresholdedRelu,
+     [](const Forward &f) { return isBetween(f, f.attr(0), f.x); }},
+};
+
+Value tarpon::emitGradient(KernelBuilder &b, OpKind op, ArrayRef<Value> attrs,
+                           Value dy, Value x) {
+  const Derivative *row = findRow(kDerivatives, op);
+  assert(row && "an op without a derivative");
+  return Real(b, dy) * row->emit({Real(b, x), attrs});
 }

@@ -8,8 +8,6 @@
 #include "Epilogue.h"
 #include "MathFunctions.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 using namespace tarpon;
 
@@ -77,54 +75,116 @@ static Value emitExtreme(KernelBuilder &b, bool isMax, ComputeKind kind,
   return b.select(isNumber, chosen, lhs);
 }
 
-static Value emitBinary(KernelBuilder &b, StringRef op, ComputeKind kind,
-                        Value lhs, Value rhs) {
-  bool real = isFloat(lhs);
-  if (op == "add")
-    return real ? b.addF(lhs, rhs) : b.add(lhs, rhs);
-  if (op == "sub")
-    return real ? b.subF(lhs, rhs) : b.sub(lhs, rhs);
-  if (op == "mul")
-    return emitTimes(b, lhs, rhs);
-  if (op == "div")
-    return real ? b.divF(lhs, rhs) : emitIntegerDivision(b, kind, lhs, rhs);
-  if (op == "min" || op == "max")
-    return emitExtreme(b, op == "max", kind, lhs, rhs);
-  if (op == "prelu") {
-    Value zero = b.cstLike(lhs.getType(), 0);
-    return b.select(emitLess(b, kind, lhs, zero), emitTimes(b, rhs, lhs), lhs);
-  }
-  assert(op == "pow" && "not a binary op");
-  return pow(Real(b, lhs), Real(b, rhs));
+//===----------------------------------------------------------------------===//
+// Binary operations
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Operands {
+  KernelBuilder &b;
+  ComputeKind kind;
+  Value lhs, rhs;
+
+  bool areFloats() const { return isFloat(lhs); }
+};
+
+struct BinaryRow {
+  OpKind op;
+  Value (*emit)(const Operands &);
+};
+
+} // namespace
+
+static Value emitPRelu(const Operands &o) {
+  Value zero = o.b.cstLike(o.lhs.getType(), 0);
+  return o.b.select(emitLess(o.b, o.kind, o.lhs, zero),
+                    emitTimes(o.b, o.rhs, o.lhs), o.lhs);
 }
 
-/// The unary ops that integers have too; null for others.
-static Value emitGeneral(KernelBuilder &b, StringRef op, ComputeKind kind,
-                         ArrayRef<Value> attrs, Value x) {
-  Value zero = b.cstLike(x.getType(), 0);
-  auto negated = [&]() -> Value {
+static constexpr BinaryRow kBinary[] = {
+    {OpKind::Add,
+     [](const Operands &o) {
+       return o.areFloats() ? o.b.addF(o.lhs, o.rhs) : o.b.add(o.lhs, o.rhs);
+     }},
+    {OpKind::Div,
+     [](const Operands &o) {
+       return o.areFloats() ? o.b.divF(o.lhs, o.rhs)
+                            : emitIntegerDivision(o.b, o.kind, o.lhs, o.rhs);
+     }},
+    {OpKind::Max,
+     [](const Operands &o) {
+       return emitExtreme(o.b, /*isMax=*/true, o.kind, o.lhs, o.rhs);
+     }},
+    {OpKind::Min,
+     [](const Operands &o) {
+       return emitExtreme(o.b, /*isMax=*/false, o.kind, o.lhs, o.rhs);
+     }},
+    {OpKind::Mul,
+     [](const Operands &o) { return emitTimes(o.b, o.lhs, o.rhs); }},
+    {OpKind::Pow,
+     [](const Operands &o) -> Value {
+       return pow(Real(o.b, o.lhs), Real(o.b, o.rhs));
+     }},
+    {OpKind::PRelu, emitPRelu},
+    {OpKind::Sub,
+     [](const Operands &o) {
+       return o.areFloats() ? o.b.subF(o.lhs, o.rhs) : o.b.sub(o.lhs, o.rhs);
+     }},
+};
+
+//===----------------------------------------------------------------------===//
+// Unary operations that integers have too
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Argument {
+  KernelBuilder &b;
+  ComputeKind kind;
+  ArrayRef<Value> attrs;
+  Value x, zero;
+
+  Value isNegative() const { return emitLess(b, kind, x, zero); }
+  Value negated() const {
     return isFloat(x) ? Value(-Real(b, x)) : b.sub(zero, x);
-  };
-  if (op == "relu")
-    return emitAtLeast(b, kind, zero, x);
-  if (op == "clip")
-    return emitAtMost(b, kind, attrs[1], emitAtLeast(b, kind, attrs[0], x));
-  if (op == "leaky_relu")
-    return b.select(emitLess(b, kind, x, zero), emitTimes(b, attrs[0], x), x);
-  if (op == "neg")
-    return negated();
-  if (op == "abs")
-    return isFloat(x) ? Value(abs(Real(b, x)))
-                      : b.select(emitLess(b, kind, x, zero), negated(), x);
-  if (op == "sign") {
-    Value one = b.cstLike(x.getType(), 1);
-    Value positive = b.select(emitLess(b, kind, zero, x), one, x);
-    // Unsigned integers are never below 0.
-    return b.select(emitLess(b, kind, x, zero), b.cstLike(x.getType(), -1),
-                    positive);
   }
-  return nullptr;
+};
+
+struct GeneralRow {
+  OpKind op;
+  Value (*emit)(const Argument &);
+};
+
+} // namespace
+
+static Value emitSign(const Argument &a) {
+  Value one = a.b.cstLike(a.x.getType(), 1);
+  Value positive = a.b.select(emitLess(a.b, a.kind, a.zero, a.x), one, a.x);
+  // Unsigned integers are never below 0.
+  return a.b.select(a.isNegative(), a.b.cstLike(a.x.getType(), -1), positive);
 }
+
+static constexpr GeneralRow kGeneral[] = {
+    {OpKind::Abs,
+     [](const Argument &a) {
+       return isFloat(a.x) ? Value(abs(Real(a.b, a.x)))
+                           : a.b.select(a.isNegative(), a.negated(), a.x);
+     }},
+    {OpKind::Clip,
+     [](const Argument &a) {
+       return emitAtMost(a.b, a.kind, a.attrs[1],
+                         emitAtLeast(a.b, a.kind, a.attrs[0], a.x));
+     }},
+    {OpKind::LeakyRelu,
+     [](const Argument &a) {
+       return a.b.select(a.isNegative(), emitTimes(a.b, a.attrs[0], a.x), a.x);
+     }},
+    {OpKind::Neg, [](const Argument &a) { return a.negated(); }},
+    {OpKind::Relu,
+     [](const Argument &a) { return emitAtLeast(a.b, a.kind, a.zero, a.x); }},
+    {OpKind::Sign, emitSign},
+};
 
 //===----------------------------------------------------------------------===//
 // Floats
@@ -161,50 +221,74 @@ static Real intrinsic(Real x) {
   return {x.builder(), Op::create(x.builder(), x)};
 }
 
-static Real emitReal(StringRef op, ArrayRef<Value> attrs, Real x) {
-  auto attr = [&](size_t index) { return Real(x.builder(), attrs[index]); };
-  using Fn = Real (*)(Real);
-  Fn simple = llvm::StringSwitch<Fn>(op)
-                  .Case("ceil", intrinsic<math::CeilOp>)
-                  .Case("cos", cos)
-                  .Case("erf", erf)
-                  .Case("exp", exp)
-                  .Case("floor", floor)
-                  .Case("gelu_tanh", geluTanh)
-                  .Case("log", log)
-                  .Case("mish", mish)
-                  .Case("round", intrinsic<math::RoundEvenOp>)
-                  .Case("sigmoid", sigmoid)
-                  .Case("sin", sin)
-                  .Case("softplus", softplus)
-                  .Case("sqrt", sqrt)
-                  .Case("tanh", tanh)
-                  .Default(nullptr);
-  if (simple)
-    return simple(x);
-  if (op == "hard_sigmoid")
-    return unitClip(attr(0) * x + attr(1));
-  if (op == "hard_swish")
-    return x * unitClip(x * (1.0 / 6.0) + 0.5);
-  if (op == "swish")
-    return x * sigmoid(attr(0) * x);
-  if (op == "gelu")
-    return 0.5 * x * (1 + erf(x * 0.7071067811865476));
-  if (op == "elu")
-    return elu(x, attr(0));
-  if (op == "celu")
-    return elu(x, attr(0), attr(0));
-  if (op == "selu")
-    return attr(1) * elu(x, attr(0));
-  if (op == "softsign")
-    return x / (1 + abs(x));
-  if (op == "reciprocal")
-    return 1 / x;
-  if (op == "power")
-    return pow(attr(0) + attr(1) * x, attr(2));
-  assert(op == "thresholded_relu" && "not an elementwise op");
-  return select(isLess(attr(0), x), x, x.like(0));
+namespace {
+
+struct RealArgument {
+  Real x;
+  ArrayRef<Value> attrs;
+
+  Real attr(size_t index) const { return {x.builder(), attrs[index]}; }
+};
+
+struct RealRow {
+  OpKind op;
+  Real (*emit)(const RealArgument &);
+};
+
+} // namespace
+
+/// Of functions that have no attributes.
+template <Real (*function)(Real)>
+static Real apply(const RealArgument &a) {
+  return function(a.x);
 }
+
+static constexpr RealRow kReal[] = {
+    {OpKind::Ceil, apply<intrinsic<math::CeilOp>>},
+    {OpKind::Celu,
+     [](const RealArgument &a) { return elu(a.x, a.attr(0), a.attr(0)); }},
+    {OpKind::Cos, apply<cos>},
+    {OpKind::Elu, [](const RealArgument &a) { return elu(a.x, a.attr(0)); }},
+    {OpKind::Erf, apply<erf>},
+    {OpKind::Exp, apply<exp>},
+    {OpKind::Floor, apply<floor>},
+    {OpKind::Gelu,
+     [](const RealArgument &a) {
+       return 0.5 * a.x * (1 + erf(a.x * 0.7071067811865476));
+     }},
+    {OpKind::GeluTanh, apply<geluTanh>},
+    {OpKind::HardSigmoid,
+     [](const RealArgument &a) {
+       return unitClip(a.attr(0) * a.x + a.attr(1));
+     }},
+    {OpKind::HardSwish,
+     [](const RealArgument &a) {
+       return a.x * unitClip(a.x * (1.0 / 6.0) + 0.5);
+     }},
+    {OpKind::Log, apply<log>},
+    {OpKind::Mish, apply<mish>},
+    {OpKind::Power,
+     [](const RealArgument &a) {
+       return pow(a.attr(0) + a.attr(1) * a.x, a.attr(2));
+     }},
+    {OpKind::Reciprocal, [](const RealArgument &a) { return 1 / a.x; }},
+    {OpKind::Round, apply<intrinsic<math::RoundEvenOp>>},
+    {OpKind::Selu,
+     [](const RealArgument &a) { return a.attr(1) * elu(a.x, a.attr(0)); }},
+    {OpKind::Sigmoid, apply<sigmoid>},
+    {OpKind::Sin, apply<sin>},
+    {OpKind::Softplus, apply<softplus>},
+    {OpKind::Softsign,
+     [](const RealArgument &a) { return a.x / (1 + abs(a.x)); }},
+    {OpKind::Sqrt, apply<sqrt>},
+    {OpKind::Swish,
+     [](const RealArgument &a) { return a.x * sigmoid(a.attr(0) * a.x); }},
+    {OpKind::Tanh, apply<tanh>},
+    {OpKind::ThresholdedRelu,
+     [](const RealArgument &a) {
+       return select(isLess(a.attr(0), a.x), a.x, a.x.like(0));
+     }},
+};
 
 //===----------------------------------------------------------------------===//
 // All
@@ -221,12 +305,14 @@ Value tarpon::emitStep(KernelBuilder &b, const EpilogueStep &step,
     likeX.push_back(b.broadcast(attr, lanes));
   bool swapped = isSwapped(step);
   Value lhs = swapped ? other : x, rhs = swapped ? x : other;
-  StringRef op = step.op;
-  if (consumeBackward(op))
-    return emitGradient(b, op, likeX, lhs, rhs);
-  if (isBinaryOp(op))
-    return emitBinary(b, op, kind, lhs, rhs);
-  if (Value value = emitGeneral(b, op, kind, likeX, x))
-    return value;
-  return emitReal(op, likeX, Real(b, x));
+  if (std::optional<OpKind> forward = getForward(step.op))
+    return emitGradient(b, *forward, likeX, lhs, rhs);
+  if (const BinaryRow *row = findRow(kBinary, step.op))
+    return row->emit({b, kind, lhs, rhs});
+  Argument argument = {b, kind, likeX, x, b.cstLike(x.getType(), 0)};
+  if (const GeneralRow *row = findRow(kGeneral, step.op))
+    return row->emit(argument);
+  const RealRow *row = findRow(kReal, step.op);
+  assert(row && "not an elementwise op");
+  return row->emit({Real(b, x), likeX});
 }

@@ -63,7 +63,7 @@ static int64_t paramBits(double value, ComputeKind kind) {
   return saturateToU64(value);
 }
 
-void tarpon::appendStepParams(StringRef op, const ProblemAttrs &attrs,
+void tarpon::appendStepParams(OpKind op, const ProblemAttrs &attrs,
                               ComputeKind kind, std::vector<int64_t> &params) {
   for (StringRef name : getStepAttrs(op)) {
     auto found = attrs.find(name.str());
@@ -73,7 +73,7 @@ void tarpon::appendStepParams(StringRef op, const ProblemAttrs &attrs,
   }
 }
 
-int64_t tarpon::numStepParams(StringRef op) {
+int64_t tarpon::numStepParams(OpKind op) {
   return static_cast<int64_t>(getStepAttrs(op).size());
 }
 
@@ -105,7 +105,7 @@ std::string EpilogueEmitter::symbolPart() const {
   for (const EpilogueStep &step : steps) {
     // The separator of steps occurs in no name: gelu_tanh is not gelu
     // and tanh.
-    std::string name = step.op;
+    std::string name = getOpName(step.op).str();
     llvm::erase(name, '_');
     part += (isSwapped(step) ? "_r" : "_") + name;
     if (step.operand < rootOperands)
@@ -135,7 +135,7 @@ SmallVector<Value> EpilogueEmitter::loadParams(KernelBuilder &b) const {
 Value EpilogueEmitter::emit(KernelBuilder &b, Value acc, ArrayRef<Value> params,
                             LoadOperand loadOperand, Value scale) const {
   ArrayRef<EpilogueStep> left = steps;
-  if (scale && !left.empty() && left.front().op == "add" &&
+  if (scale && !left.empty() && left.front().op == OpKind::Add &&
       left.front().operand >= 0) {
     acc = b.fma(acc, scale, loadOperand(left.front().operand));
     left = left.drop_front();

@@ -28,12 +28,12 @@ namespace tarpon {
 mlir::Type computeTypeOf(KernelBuilder &b, ComputeKind kind);
 
 /// The attributes of an elementwise op as launch parameters, in a fixed order.
-void appendStepParams(llvm::StringRef op, const ProblemAttrs &attrs,
-                      ComputeKind kind, std::vector<int64_t> &params);
-int64_t numStepParams(llvm::StringRef op);
+void appendStepParams(OpKind op, const ProblemAttrs &attrs, ComputeKind kind,
+                      std::vector<int64_t> &params);
+int64_t numStepParams(OpKind op);
 
 /// dy times the derivative of a unary op at x, which are floats.
-mlir::Value emitGradient(KernelBuilder &b, llvm::StringRef op,
+mlir::Value emitGradient(KernelBuilder &b, OpKind op,
                          llvm::ArrayRef<mlir::Value> attrs, mlir::Value dy,
                          mlir::Value x);
 

@@ -237,7 +237,7 @@ static int64_t getMostLanes(const Problem &problem) {
 Applicability
 GpuConvertLayout::isApplicable(const Problem &problem,
                                const TargetInfo & /*target*/) const {
-  if (problem.op != "convert")
+  if (problem.op != OpKind::Convert)
     return Applicability::no("is not a conversion");
   const TensorDesc &from = problem.operands[0], &to = problem.result;
   auto isBetween = [&](Layout::Kind one, Layout::Kind other) {

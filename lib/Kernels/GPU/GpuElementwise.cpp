@@ -88,7 +88,7 @@ static bool needsChannels(const Problem &problem) {
 Applicability
 GpuElementwise::isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const {
-  bool isConversion = problem.op == "convert";
+  bool isConversion = problem.op == OpKind::Convert;
   if (!isConversion && !isElementwiseOp(problem.op))
     return Applicability::no("is neither an elementwise operation nor a "
                              "conversion");
@@ -120,7 +120,7 @@ SolutionPlan GpuElementwise::plan(const Problem &problem,
   LaunchBuilder launch(plan);
   int64_t workgroup = config.get("workgroup");
   std::optional<EpilogueEmitter> root;
-  if (problem.op != "convert")
+  if (problem.op != OpKind::Convert)
     root = launch.addElementwiseRoot(problem);
   std::vector<PlacedOperand> operands;
   std::string symbol = joinSymbol({root ? "elementwise" : "convert",

@@ -164,7 +164,7 @@ SolutionPlan GpuPool::plan(const Problem &original,
   SolutionPlan plan;
   LaunchBuilder launch(plan);
   int64_t workgroup = config.get("workgroup");
-  bool isMax = problem.op == "max_pool";
+  bool isMax = problem.op == OpKind::MaxPool;
   bool isNhwc = input.layout.kind == Layout::NHWC;
   int64_t vector = isNhwc ? chooseGpuVector(problem, input.shape[1]) : 1;
   GpuPoolKernel kernel{
@@ -175,7 +175,7 @@ SolutionPlan GpuPool::plan(const Problem &original,
       .work = GpuImageWork(launch, problem, problem.ints("kernel"), vector,
                            /*tile=*/1, workgroup)};
   std::string symbol =
-      joinSymbol({problem.op, kernel.countsPadding ? "padded" : "",
+      joinSymbol({getOpName(problem.op), kernel.countsPadding ? "padded" : "",
                   kernel.work.symbolPart(), kernel.input.symbolPart(),
                   kernel.output.symbolPart()});
   int64_t tasks = kernel.work.tasks();

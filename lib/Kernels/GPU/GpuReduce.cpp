@@ -257,7 +257,7 @@ static void planRows(const Problem &problem, const TargetInfo &target,
   constexpr int64_t kMostValues = 2;
   finishGpuLaunch(
       plan, launch,
-      joinSymbol({problem.op, kernel.work.symbolPart(),
+      joinSymbol({getOpName(problem.op), kernel.work.symbolPart(),
                   kernel.input.symbolPart(), "to", kernel.result.symbolPart()}),
       [kernel](KernelBuilder &b) { kernel.emit(b); }, kernel.work.tasks(),
       kernel.work.getWorkgroup(), kernel.work.getLdsBytes(kMostValues));
@@ -281,7 +281,7 @@ static void planColumns(const Problem &problem, const ReduceView &view,
           launch.addFloatParam(1 / static_cast<double>(view.getLength()))};
   finishGpuLaunch(
       plan, launch,
-      joinSymbol({problem.op, ("columns" + Twine(vector)).str(),
+      joinSymbol({getOpName(problem.op), ("columns" + Twine(vector)).str(),
                   kernel.input.symbolPart(), "to", kernel.result.symbolPart()}),
       [kernel](KernelBuilder &b) { kernel.emit(b); },
       llvm::divideCeil(items, workgroup), workgroup);

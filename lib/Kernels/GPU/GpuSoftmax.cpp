@@ -109,7 +109,7 @@ void GpuSoftmaxKernel::emit(KernelBuilder &b) const {
 
 Applicability GpuSoftmax::isApplicable(const Problem &problem,
                                        const TargetInfo & /*target*/) const {
-  if (problem.op != "softmax")
+  if (problem.op != OpKind::Softmax)
     return Applicability::no("is not a softmax");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) ||

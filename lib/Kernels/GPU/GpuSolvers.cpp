@@ -10,15 +10,10 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// In order of preference; the naive one comes last.
 ArrayRef<const Solver *> tarpon::getGpuSolvers() {
   static const Solver *const solvers[] = {
-      &getGpuDepthwise(),    &getGpuConvImplicitGemm(),
-      &getGpuWinogradF2x3(), &getGpuGemm(),
-      &getGpuElementwise(),  &getGpuConvertLayout(),
-      &getGpuPool(),         &getGpuSoftmax(),
-      &getGpuLayerNorm(),    &getGpuReduce(),
-      &getGpuNaive(),
+#define TARPON_SOLVER(FUNCTION) &FUNCTION(),
+#include "GpuSolvers.def"
   };
   return solvers;
 }

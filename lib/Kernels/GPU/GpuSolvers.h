@@ -12,17 +12,8 @@
 
 namespace tarpon {
 
-const Solver &getGpuConvImplicitGemm();
-const Solver &getGpuConvertLayout();
-const Solver &getGpuDepthwise();
-const Solver &getGpuElementwise();
-const Solver &getGpuGemm();
-const Solver &getGpuLayerNorm();
-const Solver &getGpuNaive();
-const Solver &getGpuPool();
-const Solver &getGpuReduce();
-const Solver &getGpuSoftmax();
-const Solver &getGpuWinogradF2x3();
+#define TARPON_SOLVER(FUNCTION) const Solver &FUNCTION();
+#include "GpuSolvers.def"
 
 } // namespace tarpon
 

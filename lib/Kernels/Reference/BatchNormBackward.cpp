@@ -125,10 +125,10 @@ SolutionPlan reference::planBatchNormBackward(const Problem &problem) {
       .output = OutputAccess(launch, problem),
       .loop = ElementLoop(launch, space.getGroups(), 20.0 * count)};
   std::string symbol =
-      joinSymbol({"ref", problem.op, space.symbolPart(), kernel.x.symbolPart(),
-                  kernel.dy.symbolPart(), kernel.scale.symbolPart(),
-                  kernel.dscale.symbolPart(), kernel.dbias.symbolPart(),
-                  kernel.output.symbolPart()});
+      joinSymbol({"ref", getOpName(problem.op), space.symbolPart(),
+                  kernel.x.symbolPart(), kernel.dy.symbolPart(),
+                  kernel.scale.symbolPart(), kernel.dscale.symbolPart(),
+                  kernel.dbias.symbolPart(), kernel.output.symbolPart()});
   for (int64_t i = 3; i < problem.rootOperands; ++i) {
     kernel.saved.push_back(parameter(i));
     symbol = joinSymbol({symbol, kernel.saved.back().symbolPart()});

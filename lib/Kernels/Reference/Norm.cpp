@@ -140,7 +140,7 @@ SolutionPlan reference::planSoftmax(const Problem &problem) {
   int64_t size = rows[axis];
   rows[axis] = 1;
   SoftmaxKernel kernel{
-      .isLog = problem.op == "log_softmax",
+      .isLog = problem.op == OpKind::LogSoftmax,
       .axis = axis,
       .sizeParam = launch.addParam(size),
       .kind = computeKindOf(problem),
@@ -148,7 +148,7 @@ SolutionPlan reference::planSoftmax(const Problem &problem) {
       .output = OutputAccess(launch, problem),
       .loop = ElementLoop(launch, rows, 60.0 * size)};
   std::string symbol =
-      joinSymbol({"ref", problem.op, std::to_string(axis),
+      joinSymbol({"ref", getOpName(problem.op), std::to_string(axis),
                   kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);

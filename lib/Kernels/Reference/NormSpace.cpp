@@ -66,9 +66,9 @@ NormSpace reference::getNormSpace(const Problem &problem) {
   const std::vector<int64_t> &shape = problem.operands[0].shape;
   space.sizes = shape;
   space.kept.assign(shape.size(), false);
-  if (problem.op == "layer_norm") {
+  if (problem.op == OpKind::LayerNorm) {
     std::fill_n(space.kept.begin(), problem.integer("axis"), true);
-  } else if (problem.op == "group_norm") {
+  } else if (problem.op == OpKind::GroupNorm) {
     int64_t groups = problem.integer("groups");
     space.splitsChannels = true;
     space.sizes[1] = groups;

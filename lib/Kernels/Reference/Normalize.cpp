@@ -129,7 +129,7 @@ SolutionPlan reference::planNormalize(const Problem &problem) {
       .running = {},
       .loop = ElementLoop(launch, space.getGroups(), 12.0 * count)};
   std::string symbol =
-      joinSymbol({"ref", problem.op, space.symbolPart(),
+      joinSymbol({"ref", getOpName(problem.op), space.symbolPart(),
                   kernel.input.symbolPart(), kernel.output.symbolPart()});
   auto add = [&](std::vector<TensorAccess> &list, BufferSlot slot,
                  const TensorDesc &desc, bool followsElements) {

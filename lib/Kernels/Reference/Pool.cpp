@@ -88,7 +88,7 @@ SolutionPlan reference::planPool(const Problem &original) {
   LaunchBuilder launch(plan);
   const TensorDesc &input = problem.operands[0];
   std::vector<int64_t> kernelShape = problem.ints("kernel");
-  bool isMax = problem.op == "max_pool";
+  bool isMax = problem.op == OpKind::MaxPool;
   bool countsPadding = !isMax && problem.integer("count_include_pad");
   double cost = 4;
   for (int64_t size : kernelShape)
@@ -102,7 +102,7 @@ SolutionPlan reference::planPool(const Problem &original) {
                     .window =
                         Window(launch, problem, kernelShape, input.spatial())};
   std::string symbol =
-      joinSymbol({"ref", problem.op, countsPadding ? "padded" : "",
+      joinSymbol({"ref", getOpName(problem.op), countsPadding ? "padded" : "",
                   kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);

@@ -118,7 +118,7 @@ SolutionPlan reference::planPoolGradient(const Problem &original) {
   LaunchBuilder launch(plan);
   const TensorDesc &dy = problem.operands[0];
   int64_t numDims = dy.rank() - 2;
-  bool isMax = problem.op == "max_pool_backward";
+  bool isMax = problem.op == OpKind::MaxPoolBackward;
   std::vector<int64_t> kernelShape = problem.ints("kernel"),
                        strides = problem.ints("strides"),
                        pads = problem.ints("pads"),
@@ -149,7 +149,7 @@ SolutionPlan reference::planPoolGradient(const Problem &original) {
       .output = OutputAccess(launch, problem),
       .loop = ElementLoop(launch, problem.result.shape, cost)};
   std::string symbol = joinSymbol(
-      {"ref", problem.op, kernel.gradient.symbolPart(),
+      {"ref", getOpName(problem.op), kernel.gradient.symbolPart(),
        isMax ? indices->symbolPart() : "", kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);

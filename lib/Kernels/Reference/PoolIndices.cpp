@@ -81,7 +81,7 @@ SolutionPlan reference::planPoolIndices(const Problem &problem) {
       .channels = launch.addParam(input.shape[1]),
       .pixels = launch.addParam(input.spatialSize())};
   std::string symbol =
-      joinSymbol({"ref", problem.op, kernel.input.symbolPart(),
+      joinSymbol({"ref", getOpName(problem.op), kernel.input.symbolPart(),
                   kernel.output.symbolPart(), kernel.indices.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
@@ -160,7 +160,7 @@ SolutionPlan reference::planMaxUnpool(const Problem &problem) {
       .channels = launch.addParam(result.shape[1]),
       .pixels = launch.addParam(result.spatialSize())};
   std::string symbol =
-      joinSymbol({"ref", problem.op, kernel.input.symbolPart(),
+      joinSymbol({"ref", getOpName(problem.op), kernel.input.symbolPart(),
                   kernel.indices.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);

@@ -22,7 +22,7 @@ using namespace tarpon;
 namespace {
 
 struct RecurrentKernel {
-  std::string op;
+  OpKind op;
   RecurrentCell cell;
   ComputeKind kind;
   bool coupled, linear; ///< input_forget, linear_before_reset
@@ -169,12 +169,12 @@ void DirectionEmitter::emitRnn(Value time, Value j) {
 }
 
 void DirectionEmitter::emitStep(Value time) {
-  if (kernel.op == "gru")
+  if (kernel.op == OpKind::Gru)
     forUnits([&](Value j) { emitGruGates(time, j); });
   forUnits([&](Value j) {
-    if (kernel.op == "lstm")
+    if (kernel.op == OpKind::Lstm)
       emitLstm(time, j);
-    else if (kernel.op == "gru")
+    else if (kernel.op == OpKind::Gru)
       emitGru(time, j);
     else
       emitRnn(time, j);
@@ -190,7 +190,7 @@ void DirectionEmitter::store(Value row, Row from) {
 void DirectionEmitter::emit() {
   forUnits([&](Value j) {
     set(Hidden, j, operands[3].load(b, {d, element, j}));
-    if (kernel.op == "lstm")
+    if (kernel.op == OpKind::Lstm)
       set(Cell, j, operands[InitialCell].load(b, {d, element, j}));
   });
   Value steps = b.getParam(kernel.steps), zero = b.cst(0);
@@ -215,7 +215,7 @@ void DirectionEmitter::emit() {
 }
 
 std::string RecurrentKernel::symbol() const {
-  std::string text = joinSymbol({"ref", op, coupled ? "coupled" : "",
+  std::string text = joinSymbol({"ref", getOpName(op), coupled ? "coupled" : "",
                                  linear ? "linear" : "", clips ? "clip" : ""});
   for (const TensorAccess &operand : operands)
     text = joinSymbol({text, operand.symbolPart()});

@@ -20,7 +20,7 @@ namespace {
 /// The base of both kinds of reduction: the loop over the results, and which
 /// dimensions are left open by one.
 struct Reduction {
-  std::string op;
+  OpKind op;
   ComputeKind kind;
   std::vector<bool> isReduced;
   int64_t firstSize; ///< parameters: the sizes of the operand
@@ -116,13 +116,13 @@ Value Reduction::isGreater(KernelBuilder &b, Value x, Value y,
 
 /// The summand of one element.
 Value ReduceKernel::emitTerm(KernelBuilder &b, Value x, Value largest) const {
-  if (reduction.op == "reduce_log_sum_exp")
+  if (reduction.op == OpKind::ReduceLogSumExp)
     return emitExp(b, b.subF(x, largest));
-  bool isSquare =
-      reduction.op == "reduce_l2" || reduction.op == "reduce_sum_square";
+  bool isSquare = reduction.op == OpKind::ReduceL2 ||
+                  reduction.op == OpKind::ReduceSumSquare;
   if (isSquare)
     return reduction.isFloat() ? b.mulF(x, x) : b.mul(x, x);
-  if (reduction.op != "reduce_l1" || reduction.kind == ComputeKind::U64)
+  if (reduction.op != OpKind::ReduceL1 || reduction.kind == ComputeKind::U64)
     return x;
   Value zero = b.cstLike(x.getType(), 0);
   Value negative = reduction.isFloat() ? b.subF(zero, x) : b.sub(zero, x);
@@ -149,27 +149,27 @@ Value ReduceKernel::emitOne(KernelBuilder &b, const BoundTensor &in,
       return b.select(wins, x, soFar);
     });
   };
-  const std::string &op = reduction.op;
-  if (op == "reduce_max" || op == "reduce_min")
-    return extreme(op == "reduce_min");
+  OpKind op = reduction.op;
+  if (op == OpKind::ReduceMax || op == OpKind::ReduceMin)
+    return extreme(op == OpKind::ReduceMin);
   Type type = computeTypeOf(b, reduction.kind);
   bool isFloat = reduction.isFloat();
-  if (op == "reduce_prod")
+  if (op == OpKind::ReduceProd)
     return fold(b.cstLike(type, 1), [&](Value soFar, Value x) {
       return isFloat ? b.mulF(soFar, x) : b.mul(soFar, x);
     });
   Value largest;
-  if (op == "reduce_log_sum_exp")
+  if (op == OpKind::ReduceLogSumExp)
     largest = extreme(/*least=*/false);
   Value sum = fold(b.cstLike(type, 0), [&](Value soFar, Value x) {
     Value term = emitTerm(b, x, largest);
     return isFloat ? b.addF(soFar, term) : b.add(soFar, term);
   });
-  if (op == "reduce_mean")
+  if (op == OpKind::ReduceMean)
     return b.divF(sum, getReal(b, reduction.kind, count));
-  if (op == "reduce_l2")
+  if (op == OpKind::ReduceL2)
     return math::SqrtOp::create(b, sum);
-  if (op == "reduce_log_sum")
+  if (op == OpKind::ReduceLogSum)
     return emitLog(b, sum);
   return largest ? b.addF(largest, emitLog(b, sum)) : sum;
 }
@@ -196,7 +196,7 @@ SolutionPlan reference::planReduce(const Problem &given) {
   std::string dims;
   for (bool isReduced : kernel.reduction.isReduced)
     dims.push_back(isReduced ? '1' : '0');
-  std::string symbol = joinSymbol({"ref", problem.op, "d" + dims,
+  std::string symbol = joinSymbol({"ref", getOpName(problem.op), "d" + dims,
                                    kernel.reduction.input.symbolPart(),
                                    kernel.output.symbolPart()});
   int64_t tasks = kernel.reduction.loop.tasks();
@@ -210,7 +210,7 @@ SolutionPlan reference::planReduce(const Problem &given) {
 
 void ArgKernel::emit(KernelBuilder &b) const {
   BoundTensor in = reduction.input.bind(b), out = result.bind(b);
-  bool least = reduction.op == "arg_min";
+  bool least = reduction.op == OpKind::ArgMin;
   reduction.loop.emit(b, [&](ArrayRef<Value> place) {
     SmallVector<Value> best = emitNest(
         b, reduction.getSizes(b), reduction.openDims(place),
@@ -239,7 +239,7 @@ SolutionPlan reference::planArgReduce(const Problem &given) {
                    .axis = axes.front(),
                    .wantsLast = given.integer("select_last_index") != 0};
   std::string symbol = joinSymbol(
-      {"ref", problem.op, std::to_string(kernel.axis),
+      {"ref", getOpName(problem.op), std::to_string(kernel.axis),
        kernel.wantsLast ? "last" : "first", kernel.reduction.input.symbolPart(),
        kernel.result.symbolPart()});
   int64_t tasks = kernel.reduction.loop.tasks();

@@ -18,40 +18,9 @@
 
 namespace tarpon::reference {
 
-SolutionPlan planConv(const Problem &problem);
-SolutionPlan planConvTranspose(const Problem &problem);
-SolutionPlan planConvBackwardWeights(const Problem &problem);
-SolutionPlan planMatMul(const Problem &problem);
-/// max_pool, avg_pool, global_max_pool, global_avg_pool
-SolutionPlan planPool(const Problem &problem);
-/// batch_norm, batch_norm_per_activation
-SolutionPlan planBatchNorm(const Problem &problem);
-SolutionPlan planBatchNormBackward(const Problem &problem);
-/// batch_norm_training, layer_norm, group_norm
-SolutionPlan planNormalize(const Problem &problem);
-/// softmax, log_softmax
-/// lstm, gru, rnn
-SolutionPlan planRecurrent(const Problem &problem);
-SolutionPlan planSoftmax(const Problem &problem);
-/// softmax_backward, log_softmax_backward
-SolutionPlan planSoftmaxBackward(const Problem &problem);
-/// All of reduce_...
-SolutionPlan planReduce(const Problem &problem);
-/// arg_max, arg_min
-SolutionPlan planArgReduce(const Problem &problem);
-SolutionPlan planLrn(const Problem &problem);
-SolutionPlan planLrnBackward(const Problem &problem);
+#define TARPON_PLAN(OP, FUNCTION) SolutionPlan FUNCTION(const Problem &problem);
+#include "Plans.def"
 SolutionPlan planElementwise(const Problem &problem);
-SolutionPlan planConcat(const Problem &problem);
-SolutionPlan planTranspose(const Problem &problem);
-SolutionPlan planPad(const Problem &problem);
-SolutionPlan planPoolGradient(const Problem &problem);
-SolutionPlan planPoolIndices(const Problem &problem);
-SolutionPlan planMaxUnpool(const Problem &problem);
-SolutionPlan planResize(const Problem &problem);
-SolutionPlan planConvert(const Problem &problem);
-SolutionPlan planReshape(const Problem &problem);
-SolutionPlan planShuffleChannels(const Problem &problem);
 
 /// Operand `index` of a problem, indexed by places in `indexShape`.
 TensorAccess accessOperand(LaunchBuilder &launch, const Problem &problem,

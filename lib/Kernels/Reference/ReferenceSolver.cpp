@@ -7,9 +7,7 @@
 
 #include "Host/Solvers.h"
 #include "Reference.h"
-#include "tarpon/Problem/OpRules.h"
-
-#include "llvm/ADT/StringSwitch.h"
+#include "tarpon/Problem/ElementwiseOps.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -17,6 +15,17 @@ using namespace tarpon;
 namespace {
 
 using PlanFn = SolutionPlan (*)(const Problem &);
+
+struct PlanRow {
+  OpKind op;
+  PlanFn plan;
+};
+
+/// Beside the elementwise operations, which planElementwise knows.
+constexpr PlanRow kPlans[] = {
+#define TARPON_PLAN(OP, FUNCTION) {OpKind::OP, reference::FUNCTION},
+#include "Plans.def"
+};
 
 class ReferenceSolver final : public Solver {
 public:
@@ -26,7 +35,8 @@ public:
                              const TargetInfo & /*target*/) const override {
     if (findPlan(problem.op))
       return Applicability::yes();
-    return Applicability::no("there is no operation '" + problem.op + "'");
+    return Applicability::no(
+        ("there is no kernel for '" + getOpName(problem.op) + "'").str());
   }
 
   bool knowsSlices() const override { return true; }
@@ -42,51 +52,11 @@ public:
   }
 
 private:
-  static PlanFn findPlan(StringRef op) {
+  static PlanFn findPlan(OpKind op) {
     if (isElementwiseOp(op))
       return reference::planElementwise;
-    if (op.starts_with("reduce_") && findOpRule(op))
-      return reference::planReduce;
-    return llvm::StringSwitch<PlanFn>(op)
-        .Case("conv", reference::planConv)
-        .Case("conv_transpose", reference::planConvTranspose)
-        .Case("conv_backward_weights", reference::planConvBackwardWeights)
-        .Case("matmul", reference::planMatMul)
-        .Case("max_pool", reference::planPool)
-        .Case("avg_pool", reference::planPool)
-        .Case("global_max_pool", reference::planPool)
-        .Case("global_avg_pool", reference::planPool)
-        .Case("batch_norm", reference::planBatchNorm)
-        .Case("batch_norm_per_activation", reference::planBatchNorm)
-        .Case("batch_norm_backward", reference::planBatchNormBackward)
-        .Case("log_softmax", reference::planSoftmax)
-        .Case("softmax_backward", reference::planSoftmaxBackward)
-        .Case("log_softmax_backward", reference::planSoftmaxBackward)
-        .Case("arg_max", reference::planArgReduce)
-        .Case("arg_min", reference::planArgReduce)
-        .Case("batch_norm_training", reference::planNormalize)
-        .Case("layer_norm", reference::planNormalize)
-        .Case("group_norm", reference::planNormalize)
-        .Case("softmax", reference::planSoftmax)
-        .Case("lrn", reference::planLrn)
-        .Case("lrn_backward", reference::planLrnBackward)
-        .Case("lstm", reference::planRecurrent)
-        .Case("gru", reference::planRecurrent)
-        .Case("rnn", reference::planRecurrent)
-        .Case("concat", reference::planConcat)
-        .Case("transpose", reference::planTranspose)
-        .Case("pad", reference::planPad)
-        .Case("max_pool_indices", reference::planPoolIndices)
-        .Case("max_unpool", reference::planMaxUnpool)
-        .Case("max_pool_backward", reference::planPoolGradient)
-        .Case("avg_pool_backward", reference::planPoolGradient)
-        .Case("global_max_pool_backward", reference::planPoolGradient)
-        .Case("global_avg_pool_backward", reference::planPoolGradient)
-        .Case("resize", reference::planResize)
-        .Case("convert", reference::planConvert)
-        .Case("reshape", reference::planReshape)
-        .Case("shuffle_channels", reference::planShuffleChannels)
-        .Default(nullptr);
+    const PlanRow *row = findRow(kPlans, op);
+    return row ? row->plan : nullptr;
   }
 };
 

@@ -60,7 +60,7 @@ SolutionPlan reference::planSoftmaxBackward(const Problem &problem) {
   int64_t size = rows[axis];
   rows[axis] = 1;
   GradientKernel kernel{
-      .isLog = problem.op == "log_softmax_backward",
+      .isLog = problem.op == OpKind::LogSoftmaxBackward,
       .axis = axis,
       .sizeParam = launch.addParam(size),
       .kind = computeKindOf(problem),
@@ -68,9 +68,10 @@ SolutionPlan reference::planSoftmaxBackward(const Problem &problem) {
       .dy = accessOperand(launch, problem, 1, problem.result.shape),
       .output = OutputAccess(launch, problem),
       .loop = ElementLoop(launch, rows, 30.0 * size)};
-  std::string symbol = joinSymbol(
-      {"ref", problem.op, std::to_string(axis), kernel.y.symbolPart(),
-       kernel.dy.symbolPart(), kernel.output.symbolPart()});
+  std::string symbol =
+      joinSymbol({"ref", getOpName(problem.op), std::to_string(axis),
+                  kernel.y.symbolPart(), kernel.dy.symbolPart(),
+                  kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

@@ -134,7 +134,7 @@ static constexpr AttrRule kTransposeAttrs[] = {
 
 ArrayRef<OpRule> tarpon::getConvBackwardRules() {
   static const OpRule rules[] = {
-      {.op = "conv_transpose",
+      {.op = OpKind::ConvTranspose,
        .leastOperands = 2,
        .mostOperands = 2,
        .leastRank = 3,
@@ -145,7 +145,7 @@ ArrayRef<OpRule> tarpon::getConvBackwardRules() {
        .countFlops = countTransposeFlops,
        .countTerms = countTermsByFlops,
        .filterScaleAxis = 1},
-      {.op = "conv_backward_weights",
+      {.op = OpKind::ConvBackwardWeights,
        .leastOperands = 2,
        .mostOperands = 2,
        .leastRank = 3,

@@ -47,7 +47,7 @@ static constexpr AttrRule kAttrs[] = {attr::strides, attr::dilations,
 
 ArrayRef<OpRule> tarpon::getConvRules() {
   static const OpRule rules[] = {
-      {.op = "conv",
+      {.op = OpKind::Conv,
        .leastOperands = 2,
        .mostOperands = 2,
        .leastRank = 3,

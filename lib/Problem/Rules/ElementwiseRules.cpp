@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every unary operation x has a gradient, the binary operation "x_backward": dy
-// times the derivative of x at its right-hand operand.
+// Every unary operation x has a gradient, the binary operation x_backward: dy
+// times the derivative of x at its right-hand operand (Ops.def).
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,13 +35,13 @@ static std::string inferBinary(const Problem &problem,
 namespace {
 
 struct BinaryRow {
-  StringLiteral name;
+  OpKind op;
   bool needsFloats = false, commutes = false;
   unsigned positiveOperands = 0;
 };
 
 struct UnaryRow {
-  StringLiteral name, gradient;
+  OpKind op;
   bool needsFloats;
   ArrayRef<AttrRule> attrs = {};
 };
@@ -51,14 +51,14 @@ struct UnaryRow {
 /// The operands of a minimum may not change places: a NaN in the first one is
 /// handed on.
 static constexpr BinaryRow kBinary[] = {
-    {.name = "add", .commutes = true},
-    {.name = "sub"},
-    {.name = "mul", .commutes = true},
-    {.name = "div", .positiveOperands = 1 << 1},
-    {.name = "min"},
-    {.name = "max"},
-    {.name = "pow", .needsFloats = true},
-    {.name = "prelu"},
+    {.op = OpKind::Add, .commutes = true},
+    {.op = OpKind::Sub},
+    {.op = OpKind::Mul, .commutes = true},
+    {.op = OpKind::Div, .positiveOperands = 1 << 1},
+    {.op = OpKind::Min},
+    {.op = OpKind::Max},
+    {.op = OpKind::Pow, .needsFloats = true},
+    {.op = OpKind::PRelu},
 };
 
 static constexpr AttrRule number(StringLiteral name) {
@@ -73,41 +73,41 @@ static constexpr AttrRule kPower[] = {number("shift"), number("scale"),
 static constexpr AttrRule kSelu[] = {number("alpha"), number("gamma")};
 
 static constexpr UnaryRow kUnary[] = {
-    {"abs", "abs_backward", false},
-    {"ceil", "ceil_backward", true},
-    {"celu", "celu_backward", true, kAlpha},
-    {"clip", "clip_backward", false, kBounds},
-    {"cos", "cos_backward", true},
-    {"elu", "elu_backward", true, kAlpha},
-    {"erf", "erf_backward", true},
-    {"exp", "exp_backward", true},
-    {"floor", "floor_backward", true},
-    {"gelu", "gelu_backward", true},
-    {"gelu_tanh", "gelu_tanh_backward", true},
-    {"hard_sigmoid", "hard_sigmoid_backward", true, kLine},
-    {"hard_swish", "hard_swish_backward", true},
-    {"leaky_relu", "leaky_relu_backward", false, kAlpha},
-    {"log", "log_backward", true},
-    {"mish", "mish_backward", true},
-    {"neg", "neg_backward", false},
-    {"power", "power_backward", true, kPower},
-    {"reciprocal", "reciprocal_backward", true},
-    {"relu", "relu_backward", false},
-    {"round", "round_backward", true},
-    {"selu", "selu_backward", true, kSelu},
-    {"sigmoid", "sigmoid_backward", true},
-    {"sign", "sign_backward", false},
-    {"sin", "sin_backward", true},
-    {"softplus", "softplus_backward", true},
-    {"softsign", "softsign_backward", true},
-    {"sqrt", "sqrt_backward", true},
-    {"swish", "swish_backward", true, kAlpha},
-    {"tanh", "tanh_backward", true},
-    {"thresholded_relu", "thresholded_relu_backward", true, kAlpha},
+    {OpKind::Abs, false},
+    {OpKind::Ceil, true},
+    {OpKind::Celu, true, kAlpha},
+    {OpKind::Clip, false, kBounds},
+    {OpKind::Cos, true},
+    {OpKind::Elu, true, kAlpha},
+    {OpKind::Erf, true},
+    {OpKind::Exp, true},
+    {OpKind::Floor, true},
+    {OpKind::Gelu, true},
+    {OpKind::GeluTanh, true},
+    {OpKind::HardSigmoid, true, kLine},
+    {OpKind::HardSwish, true},
+    {OpKind::LeakyRelu, false, kAlpha},
+    {OpKind::Log, true},
+    {OpKind::Mish, true},
+    {OpKind::Neg, false},
+    {OpKind::Power, true, kPower},
+    {OpKind::Reciprocal, true},
+    {OpKind::Relu, false},
+    {OpKind::Round, true},
+    {OpKind::Selu, true, kSelu},
+    {OpKind::Sigmoid, true},
+    {OpKind::Sign, false},
+    {OpKind::Sin, true},
+    {OpKind::Softplus, true},
+    {OpKind::Softsign, true},
+    {OpKind::Sqrt, true},
+    {OpKind::Swish, true, kAlpha},
+    {OpKind::Tanh, true},
+    {OpKind::ThresholdedRelu, true, kAlpha},
 };
 
 static OpRule makeRule(const BinaryRow &row) {
-  return {.op = row.name,
+  return {.op = row.op,
           .leastOperands = 2,
           .mostOperands = 2,
           .elementwise = Elementwise::Binary,
@@ -118,7 +118,7 @@ static OpRule makeRule(const BinaryRow &row) {
 }
 
 static OpRule makeRule(const UnaryRow &row) {
-  return {.op = row.name,
+  return {.op = row.op,
           .attrs = row.attrs,
           .elementwise = Elementwise::Unary,
           .needsFloats = row.needsFloats,
@@ -126,12 +126,12 @@ static OpRule makeRule(const UnaryRow &row) {
 }
 
 static OpRule makeGradientRule(const UnaryRow &row) {
-  return {.op = row.gradient,
+  return {.op = *getGradient(row.op),
           .leastOperands = 2,
           .mostOperands = 2,
           .attrs = row.attrs,
           .elementwise = Elementwise::Binary,
-          .forward = row.name,
+          .forward = row.op,
           .needsFloats = true,
           .infer = inferBinary};
 }

@@ -47,7 +47,7 @@ static constexpr AttrRule kAttrs[] = {{"transpose_lhs", Count::One, true, 0},
 
 ArrayRef<OpRule> tarpon::getGemmRules() {
   static const OpRule rules[] = {
-      {.op = "matmul",
+      {.op = OpKind::MatMul,
        .leastOperands = 2,
        .mostOperands = 2,
        .leastRank = 2,

@@ -84,18 +84,20 @@ static constexpr AttrRule kShuffleAttrs[] = {attr::group};
 
 ArrayRef<OpRule> tarpon::getMovementRules() {
   static const OpRule rules[] = {
-      {.op = "concat",
+      {.op = OpKind::Concat,
        .mostOperands = INT_MAX,
        .attrs = kConcatAttrs,
        .infer = inferConcat},
-      {.op = "convert", .followsResult = true, .infer = inferSame},
-      {.op = "pad", .attrs = kPadAttrs, .infer = inferPad},
-      {.op = "reshape", .infer = inferReshape},
-      {.op = "shuffle_channels",
+      {.op = OpKind::Convert, .followsResult = true, .infer = inferSame},
+      {.op = OpKind::Pad, .attrs = kPadAttrs, .infer = inferPad},
+      {.op = OpKind::Reshape, .infer = inferReshape},
+      {.op = OpKind::ShuffleChannels,
        .leastRank = 2,
        .attrs = kShuffleAttrs,
        .infer = inferShuffle},
-      {.op = "transpose", .attrs = kTransposeAttrs, .infer = inferTranspose},
+      {.op = OpKind::Transpose,
+       .attrs = kTransposeAttrs,
+       .infer = inferTranspose},
   };
   return rules;
 }

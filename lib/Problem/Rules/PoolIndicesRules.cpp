@@ -59,13 +59,13 @@ static constexpr AttrRule kUnpoolAttrs[] = {{"sizes", Count::Spatial, true, 1}};
 
 ArrayRef<OpRule> tarpon::getPoolIndicesRules() {
   static const OpRule rules[] = {
-      {.op = "max_pool_indices",
+      {.op = OpKind::MaxPoolIndices,
        .leastRank = 3,
        .mostRank = 5,
        .attrs = kPoolAttrs,
        .infer = inferPool,
        .countFlops = countWindowFlops},
-      {.op = "max_unpool",
+      {.op = OpKind::MaxUnpool,
        .leastOperands = 2,
        .mostOperands = 2,
        .leastRank = 3,

@@ -19,15 +19,11 @@ static bool isInteger(DType dtype) {
   return dtype == DType::I32 || dtype == DType::I64;
 }
 
-/// It has a cell state beside the hidden one.
 static bool isLstm(const Problem &problem) {
-  return getRecurrentCell(problem.op)->states == 2;
+  return problem.op == OpKind::Lstm;
 }
 
-/// It has a gate that resets the hidden state.
-static bool isGru(const Problem &problem) {
-  return getRecurrentCell(problem.op)->gates == 3;
-}
+static bool isGru(const Problem &problem) { return problem.op == OpKind::Gru; }
 
 /// The shapes that the operands have, from those of the first two.
 static SmallVector<Shape> getOperandShapes(const Problem &problem,
@@ -121,7 +117,7 @@ static constexpr AttrRule kAttrs[] = {{"reversed", Count::Any, true, 0},
                                       {"betas", Count::Any, false},
                                       {"clip", Count::One, false, 0}};
 
-static OpRule makeRule(StringLiteral op, int operands) {
+static OpRule makeRule(OpKind op, int operands) {
   return {.op = op,
           .leastOperands = operands,
           .mostOperands = operands,
@@ -135,7 +131,8 @@ static OpRule makeRule(StringLiteral op, int operands) {
 }
 
 ArrayRef<OpRule> tarpon::getRecurrentRules() {
-  static const OpRule rules[] = {makeRule("lstm", 6), makeRule("gru", 5),
-                                 makeRule("rnn", 4)};
+  static const OpRule rules[] = {makeRule(OpKind::Lstm, 6),
+                                 makeRule(OpKind::Gru, 5),
+                                 makeRule(OpKind::Rnn, 4)};
   return rules;
 }

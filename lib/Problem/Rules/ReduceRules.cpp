@@ -60,7 +60,7 @@ static constexpr AttrRule kArgAttrs[] = {
     {"keepdims", Count::One, true, 0},
     {"select_last_index", Count::One, true, 0}};
 
-static OpRule makeReduce(StringLiteral op, bool isReal,
+static OpRule makeReduce(OpKind op, bool isReal,
                          unsigned positiveOperands = 0) {
   return {.op = op,
           .leastRank = 1,
@@ -70,24 +70,24 @@ static OpRule makeReduce(StringLiteral op, bool isReal,
           .infer = inferReduce};
 }
 
-static OpRule makeArg(StringLiteral op) {
+static OpRule makeArg(OpKind op) {
   return {.op = op, .leastRank = 1, .attrs = kArgAttrs, .infer = inferArg};
 }
 
 ArrayRef<OpRule> tarpon::getReduceRules() {
   static const OpRule rules[] = {
-      makeReduce("reduce_sum", /*isReal=*/false),
-      makeReduce("reduce_max", /*isReal=*/false),
-      makeReduce("reduce_min", /*isReal=*/false),
-      makeReduce("reduce_prod", /*isReal=*/false),
-      makeReduce("reduce_l1", /*isReal=*/false),
-      makeReduce("reduce_sum_square", /*isReal=*/false),
-      makeReduce("reduce_mean", /*isReal=*/true),
-      makeReduce("reduce_l2", /*isReal=*/true),
-      makeReduce("reduce_log_sum", /*isReal=*/true, 1 << 0),
-      makeReduce("reduce_log_sum_exp", /*isReal=*/true),
-      makeArg("arg_max"),
-      makeArg("arg_min"),
+      makeReduce(OpKind::ReduceSum, /*isReal=*/false),
+      makeReduce(OpKind::ReduceMax, /*isReal=*/false),
+      makeReduce(OpKind::ReduceMin, /*isReal=*/false),
+      makeReduce(OpKind::ReduceProd, /*isReal=*/false),
+      makeReduce(OpKind::ReduceL1, /*isReal=*/false),
+      makeReduce(OpKind::ReduceSumSquare, /*isReal=*/false),
+      makeReduce(OpKind::ReduceMean, /*isReal=*/true),
+      makeReduce(OpKind::ReduceL2, /*isReal=*/true),
+      makeReduce(OpKind::ReduceLogSum, /*isReal=*/true, 1 << 0),
+      makeReduce(OpKind::ReduceLogSumExp, /*isReal=*/true),
+      makeArg(OpKind::ArgMax),
+      makeArg(OpKind::ArgMin),
   };
   return rules;
 }

@@ -49,7 +49,7 @@ static constexpr AttrRule kAttrs[] = {{"sizes", Count::Rank, true, 1},
 
 ArrayRef<OpRule> tarpon::getResizeRules() {
   static const OpRule rules[] = {
-      {.op = "resize", .attrs = kAttrs, .infer = inferResize},
+      {.op = OpKind::Resize, .attrs = kAttrs, .infer = inferResize},
   };
   return rules;
 }

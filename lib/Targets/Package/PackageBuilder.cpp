@@ -130,9 +130,10 @@ static ConstantBytes readConstant(ElementsAttr constant) {
 
 bool tarpon::movesConstant(const Problem &problem) {
   const TensorDesc &from = problem.operands.front(), &to = problem.result;
-  return problem.op == "convert" && from.constant && problem.epilogue.empty() &&
-         from.dtype == to.dtype && !from.quantized && !to.quantized &&
-         from.layout.kind == Layout::NCHW && to.rank() >= 2 && to.pitch == 0;
+  return problem.op == OpKind::Convert && from.constant &&
+         problem.epilogue.empty() && from.dtype == to.dtype &&
+         !from.quantized && !to.quantized && from.layout.kind == Layout::NCHW &&
+         to.rank() >= 2 && to.pitch == 0;
 }
 
 /// The bytes of a row-major constant as they lie in `to`. Padding channels of
@@ -395,7 +396,7 @@ Status PackageBuilder::addOp(Operation &op) {
 Status PackageBuilder::addCopy(Value value, size_t output) {
   std::string name = "copy_to_" + package.outputs[output].name;
   Problem problem;
-  problem.op = "convert";
+  problem.op = OpKind::Convert;
   problem.result = getTensorDesc(getTensorType(value), /*constant=*/false);
   // Stored bytes are copied as they are.
   problem.result.quantized = false;

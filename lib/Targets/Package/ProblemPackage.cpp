@@ -35,17 +35,17 @@ using runtime::Result;
 
 /// How many products are added up for one result, and 1 for other problems.
 static int64_t getFanIn(const Problem &problem) {
-  const OpRule *rule = findOpRule(problem.op);
-  return rule->countTerms ? rule->countTerms(problem) : 1;
+  const OpRule &rule = getOpRule(problem.op);
+  return rule.countTerms ? rule.countTerms(problem) : 1;
 }
 
 /// Filters are made small, so that sums over them stay of the order of 1.
 static bool isFilter(const Problem &problem, size_t operand) {
-  return operand == 1 && findOpRule(problem.op)->countTerms;
+  return operand == 1 && getOpRule(problem.op).countTerms;
 }
 
-static bool mustBePositive(llvm::StringRef op, size_t operand) {
-  return findOpRule(op)->positiveOperands >> operand & 1;
+static bool mustBePositive(OpKind op, size_t operand) {
+  return getOpRule(op).positiveOperands >> operand & 1;
 }
 
 /// Variances and divisors: no zeros and nothing near them.
@@ -101,7 +101,7 @@ static Problem chooseScales(Problem problem) {
     if (!operand.quantized)
       continue;
     if (operand.constant && isFilter(problem, index))
-      setFilterScale(operand, findOpRule(problem.op)->filterScaleAxis,
+      setFilterScale(operand, getOpRule(problem.op).filterScaleAxis,
                      getFanIn(problem));
     else
       setActivationScale(operand);
@@ -185,12 +185,13 @@ static Result<runtime::Package> buildFrom(const Problem &problem,
                                           KernelCompiler &compiler,
                                           ConstantSource getConstant) {
   Result<PlannedLayer> planned =
-      planLayer(problem.op, problem, solver, config, compiler.getTarget());
+      planLayer(getOpName(problem.op).str(), problem, solver, config,
+                compiler.getTarget());
   if (!planned)
     return planned.error();
 
   runtime::Package package;
-  package.modelName = problem.op;
+  package.modelName = getOpName(problem.op);
   for (auto [index, desc] : llvm::enumerate(problem.operands)) {
     OperandBinding binding;
     if (desc.constant) {

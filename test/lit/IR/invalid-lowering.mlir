@@ -123,6 +123,18 @@ func.func @fused_c3_2(%x: tensor<4xf32>) {
 
 // -----
 
+// fused C7
+func.func @fused_c7() {
+  // expected-error@below {{'tarpon.fused' op expects a root that problems have, got tarpon.constant}}
+  %0 = tarpon.fused() : () -> tensor<4xf32> {
+    %1 = tarpon.constant {value = dense<1.0> : tensor<4xf32>} : tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
 // fused C4
 func.func @fused_c4(%x: tensor<2x4xf32>) {
   // expected-error@below {{'tarpon.fused' op expects elementwise ops and converts behind the root tarpon.relu, got tarpon.softmax}}

@@ -132,8 +132,9 @@ TEST_F(CompileTest, PickGlobalIsReplayedBitByBit) {
     ASSERT_TRUE(candidate.accuracy) << candidate.choice.name();
     EXPECT_TRUE(candidate.pipeline);
     EXPECT_FALSE(candidate.layers.empty());
-    EXPECT_EQ(candidate.ranges.empty(), candidate.choice.dtype != "int8");
-    if (candidate.choice.dtype == "fp32") {
+    EXPECT_EQ(candidate.ranges.empty(),
+              candidate.choice.dtype != runtime::Precision::I8);
+    if (candidate.choice.dtype == runtime::Precision::F32) {
       EXPECT_LT(candidate.accuracy->value, 1e-5);
     }
   }
@@ -247,7 +248,8 @@ TEST_F(CompileTest, ChoiceThatWasAskedForMayBeOverTheBudget) {
               HasSubstr("no choice is within the accuracy budget; bf16/nchw"));
   options.strict = false;
   options.dtype = *parseDtypeKnob("fp32,int8");
-  EXPECT_EQ(compile(options).record.getWinner().choice.dtype, "fp32");
+  EXPECT_EQ(compile(options).record.getWinner().choice.dtype,
+            runtime::Precision::F32);
 }
 
 TEST_F(CompileTest, CalibrationRunsVerifiedKernelsOnly) {

@@ -16,7 +16,7 @@ using namespace tarpon::test;
 
 Applicability HostileSolver::isApplicable(const Problem &problem,
                                           const TargetInfo &) const {
-  bool fits = problem.op == "relu" && problem.epilogue.empty() &&
+  bool fits = problem.op == OpKind::Relu && problem.epilogue.empty() &&
               problem.result.dtype == DType::F32;
   return fits ? Applicability::yes() : Applicability::no("needs a relu of f32");
 }

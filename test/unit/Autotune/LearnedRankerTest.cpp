@@ -31,8 +31,9 @@ public:
   llvm::StringRef id() const override { return "unknown-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &) const override {
-    return problem.op == "conv" ? Applicability::yes()
-                                : Applicability::no("needs a convolution");
+    return problem.op == OpKind::Conv
+               ? Applicability::yes()
+               : Applicability::no("needs a convolution");
   }
   double expectedFraction(const Problem &, const TargetInfo &) const override {
     return 1.5;

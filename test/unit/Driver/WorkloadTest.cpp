@@ -50,8 +50,8 @@ TEST(WorkloadTest, LogsAreReadAsTheyAre) {
   EXPECT_EQ(workload.lines, 5);
   // The last line asks for all directions, without padding.
   ASSERT_EQ(workload.problems.size(), 5u);
-  EXPECT_EQ(workload.problems[0].op, "conv");
-  EXPECT_EQ(workload.problems[1].op, "relu");
+  EXPECT_EQ(workload.problems[0].op, OpKind::Conv);
+  EXPECT_EQ(workload.problems[1].op, OpKind::Relu);
 }
 
 TEST(WorkloadTest, FaultsNameTheirLine) {

@@ -50,7 +50,7 @@ static std::vector<double> join(std::vector<double> begins,
 
 static Problem makeConvTranspose(ProblemGenerator &g) {
   Problem problem;
-  problem.op = "conv_transpose";
+  problem.op = OpKind::ConvTranspose;
   problem.rootOperands = 2;
   int64_t dims = g.oneOf<int64_t>({1, 2, 2, 2, 2, 3});
   int64_t inChannels, outChannels;
@@ -110,7 +110,7 @@ static Problem makeConvTranspose(ProblemGenerator &g) {
 
 static Problem makeConvBackwardWeights(ProblemGenerator &g) {
   Problem problem;
-  problem.op = "conv_backward_weights";
+  problem.op = OpKind::ConvBackwardWeights;
   problem.rootOperands = 2;
   int64_t dims = g.oneOf<int64_t>({1, 2, 2, 2, 2, 3});
   int64_t inChannels, outChannels;

@@ -14,7 +14,7 @@ using namespace tarpon::test;
 /// a stride; and rows of several tiles of pixels.
 Problem ProblemGenerator::makeStem() {
   Problem problem;
-  problem.op = "conv";
+  problem.op = OpKind::Conv;
   Layout layout = {chance(50) ? Layout::NHWC : Layout::NCHW, 1};
   int64_t channels = pick(1, 4);
   int64_t kernel = oneOf<int64_t>({3, 3, 4, 5, 7, 11});
@@ -38,7 +38,7 @@ Problem ProblemGenerator::makeStem() {
 /// a few lines.
 Problem ProblemGenerator::makePointwise() {
   Problem problem;
-  problem.op = "conv";
+  problem.op = OpKind::Conv;
   Layout layout = pickLayout();
   int64_t group = oneOf<int64_t>({1, 1, 1, 2, 3});
   std::vector<int64_t> shape = {pick(1, 5), group * pick(1, 90), pick(1, 9),

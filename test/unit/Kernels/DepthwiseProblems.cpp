@@ -14,7 +14,7 @@ using namespace tarpon::test;
 /// channels that are no multiple of a vector.
 Problem test::makeDepthwiseProblem(ProblemGenerator &g) {
   Problem problem;
-  problem.op = "conv";
+  problem.op = OpKind::Conv;
   Layout layout{Layout::NHWC, 1};
   if (g.chance(25))
     layout = {Layout::Blocked, g.oneOf<int64_t>({4, 8, 16})};

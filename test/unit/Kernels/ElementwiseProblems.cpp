@@ -13,56 +13,72 @@
 using namespace tarpon;
 using namespace tarpon::test;
 
-static constexpr llvm::StringLiteral kBinary[] = {"add", "sub", "mul", "div",
-                                                  "min", "max", "pow", "prelu"};
+static constexpr OpKind kBinary[] = {OpKind::Add, OpKind::Sub,  OpKind::Mul,
+                                     OpKind::Div, OpKind::Min,  OpKind::Max,
+                                     OpKind::Pow, OpKind::PRelu};
 
 /// The unary ops that integers have, and those of floats only.
-static constexpr llvm::StringLiteral kGeneral[] = {"abs", "clip", "leaky_relu",
-                                                   "neg", "relu", "sign"};
-static constexpr llvm::StringLiteral kReal[] = {
-    "ceil",       "celu",  "cos",     "elu",       "erf",
-    "exp",        "floor", "gelu",    "gelu_tanh", "hard_sigmoid",
-    "hard_swish", "log",   "mish",    "power",     "reciprocal",
-    "round",      "selu",  "sigmoid", "sin",       "softplus",
-    "softsign",   "sqrt",  "swish",   "tanh",      "thresholded_relu"};
+static constexpr OpKind kGeneral[] = {OpKind::Abs,       OpKind::Clip,
+                                      OpKind::LeakyRelu, OpKind::Neg,
+                                      OpKind::Relu,      OpKind::Sign};
+static constexpr OpKind kReal[] = {OpKind::Ceil,
+                                   OpKind::Celu,
+                                   OpKind::Cos,
+                                   OpKind::Elu,
+                                   OpKind::Erf,
+                                   OpKind::Exp,
+                                   OpKind::Floor,
+                                   OpKind::Gelu,
+                                   OpKind::GeluTanh,
+                                   OpKind::HardSigmoid,
+                                   OpKind::HardSwish,
+                                   OpKind::Log,
+                                   OpKind::Mish,
+                                   OpKind::Power,
+                                   OpKind::Reciprocal,
+                                   OpKind::Round,
+                                   OpKind::Selu,
+                                   OpKind::Sigmoid,
+                                   OpKind::Sin,
+                                   OpKind::Softplus,
+                                   OpKind::Softsign,
+                                   OpKind::Sqrt,
+                                   OpKind::Swish,
+                                   OpKind::Tanh,
+                                   OpKind::ThresholdedRelu};
 
-bool ProblemGenerator::isBinary(const std::string &op) {
-  return llvm::is_contained(kBinary, op) ||
-         llvm::StringRef(op).ends_with("_backward");
-}
-
-ProblemAttrs ProblemGenerator::makeStepAttrs(const std::string &name) {
-  llvm::StringRef op = name;
-  op.consume_back("_backward");
-  if (op == "clip")
+ProblemAttrs ProblemGenerator::makeStepAttrs(OpKind op) {
+  op = getForward(op).value_or(op);
+  if (op == OpKind::Clip)
     return {{"low", {-0.25}}, {"high", {0.75}}};
-  if (op == "leaky_relu")
+  if (op == OpKind::LeakyRelu)
     return {{"alpha", {0.125}}};
-  if (op == "hard_sigmoid")
+  if (op == OpKind::HardSigmoid)
     return {{"alpha", {0.2}}, {"beta", {0.5}}};
-  if (op == "power")
+  if (op == OpKind::Power)
     return {{"exponent", {1.5}}, {"scale", {0.75}}, {"shift", {0.5}}};
-  if (op == "selu")
+  if (op == OpKind::Selu)
     return {{"alpha", {1.5}}, {"gamma", {0.75}}};
-  if (llvm::is_contained({"celu", "elu", "swish", "thresholded_relu"}, op))
+  if (llvm::is_contained(
+          {OpKind::Celu, OpKind::Elu, OpKind::Swish, OpKind::ThresholdedRelu},
+          op))
     return {{"alpha", {0.625}}};
   return {};
 }
 
 /// An op of floats (a gradient among them) or of anything.
-static std::string pickOp(bool isInteger,
-                          llvm::function_ref<int64_t(int64_t, int64_t)> pick) {
-  auto oneOf = [&](llvm::ArrayRef<llvm::StringLiteral> ops) {
-    return ops[pick(0, static_cast<int64_t>(ops.size()) - 1)].str();
+static OpKind pickOp(bool isInteger,
+                     llvm::function_ref<int64_t(int64_t, int64_t)> pick) {
+  auto oneOf = [&](llvm::ArrayRef<OpKind> ops) {
+    return ops[pick(0, static_cast<int64_t>(ops.size()) - 1)];
   };
   if (pick(0, 2) == 0) {
-    std::string op = oneOf(kBinary);
-    return isInteger && op == "pow" ? "max" : op;
+    OpKind op = oneOf(kBinary);
+    return isInteger && op == OpKind::Pow ? OpKind::Max : op;
   }
   bool isGradient = !isInteger && pick(0, 2) == 0;
-  std::string op =
-      isInteger || pick(0, 3) == 0 ? oneOf(kGeneral) : oneOf(kReal);
-  return op + (isGradient ? "_backward" : "");
+  OpKind op = isInteger || pick(0, 3) == 0 ? oneOf(kGeneral) : oneOf(kReal);
+  return isGradient ? *getGradient(op) : op;
 }
 
 Problem ProblemGenerator::makeElementwise() {
@@ -75,7 +91,7 @@ Problem ProblemGenerator::makeElementwise() {
   Layout layout = pickLayout();
   problem.operands = {makeTensor(shape, layout)};
   problem.result = makeTensor(shape, layout);
-  if (isBinary(problem.op)) {
+  if (isBinaryOp(problem.op)) {
     problem.rootOperands = 2;
     std::vector<int64_t> other = shape;
     int64_t kind = pick(0, 5);
@@ -84,7 +100,7 @@ Problem ProblemGenerator::makeElementwise() {
         other[d] = 1;
     problem.operands.push_back(
         makeTensor(other, kind == 2 || kind > 3 ? Layout() : layout));
-    bool isOrdered = problem.op == "pow" || problem.op == "prelu";
+    bool isOrdered = problem.op == OpKind::Pow || problem.op == OpKind::PRelu;
     if (!isOrdered && chance(25))
       std::swap(problem.operands[0], problem.operands[1]);
   }

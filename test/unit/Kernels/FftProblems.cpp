@@ -27,7 +27,7 @@ static std::vector<int64_t> makeTaps(ProblemGenerator &g, int64_t dims) {
 /// one pixel, smaller than the filter, and padded differently on each side.
 Problem test::makeFftProblem(ProblemGenerator &g) {
   Problem problem;
-  problem.op = "conv";
+  problem.op = OpKind::Conv;
   Layout layout = g.chance(20)
                       ? Layout{Layout::Blocked, g.oneOf<int64_t>({8, 16})}
                       : Layout{g.chance(60) ? Layout::NHWC : Layout::NCHW, 1};

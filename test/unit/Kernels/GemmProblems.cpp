@@ -45,7 +45,7 @@ static void spreadEpilogue(ProblemGenerator &random, Problem &problem) {
 
 Problem test::makeGemmProblem(ProblemGenerator &random) {
   Problem problem;
-  problem.op = "matmul";
+  problem.op = OpKind::MatMul;
   problem.rootOperands = 2;
   int64_t m = random.pick(1, 40), n = random.pick(1, 70),
           k = random.pick(1, 50);

@@ -94,7 +94,7 @@ static void quantize(Problem &problem) {
       desc.scales = {0.02f};
   problem.operands[0].zeroPoint =
       problem.operands[0].dtype == DType::U8 ? 131 : -3;
-  if (problem.operands[1].quantized && problem.op == "conv") {
+  if (problem.operands[1].quantized && problem.op == OpKind::Conv) {
     problem.operands[1].quantAxis = 0;
     problem.operands[1].scales.clear();
     for (int64_t c = 0; c < problem.operands[1].shape[0]; ++c)
@@ -121,7 +121,7 @@ static void check(Runners &runners, const std::string &gpu,
   SCOPED_TRACE(gpu + " " + key);
   Problem problem = makeProblem(key);
   const Solver &solver =
-      *findSolver(problem.op == "conv" ? "gpu-igemm-v1" : "gpu-gemm-v1");
+      *findSolver(problem.op == OpKind::Conv ? "gpu-igemm-v1" : "gpu-gemm-v1");
   SolverRunner &runner = runners.get(gpu);
   const TargetInfo &target = runner.getTarget();
   Applicability answer = checkApplicable(solver, problem, target);

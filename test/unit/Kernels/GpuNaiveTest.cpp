@@ -27,7 +27,8 @@ static TargetInfo getTarget(const char *name) {
 /// and one with 32, and for the emulated device.
 TEST(GpuNaiveTest, PackagesEveryProblem) {
   ProblemGenerator generator(5);
-  std::set<std::string> operations, symbols;
+  std::set<OpKind> operations;
+  std::set<std::string> symbols;
   for (int i = 0; i < 120; ++i) {
     Problem problem = generator.next();
     if (!operations.insert(problem.op).second)
@@ -88,7 +89,8 @@ TEST(GpuNaiveTest, ScratchIsRefused) {
   int found = 0;
   for (int i = 0; i < 500 && found < 3; ++i) {
     Problem problem = generator.next();
-    if (problem.op != "lstm" && problem.op != "gru" && problem.op != "rnn")
+    if (problem.op != OpKind::Lstm && problem.op != OpKind::Gru &&
+        problem.op != OpKind::Rnn)
       continue;
     ++found;
     Applicability answer =

@@ -305,19 +305,19 @@ TEST(GpuWinogradSolver, saysWhatItDoesNotTake) {
   EXPECT_THAT(getReason(makeProblem(16, 16, 3, "f16")),
               HasSubstr("256 results"));
   EXPECT_EQ(getReason(makeProblem(16, 16, 3, "f32")), "");
-  auto withSteps = [&](std::vector<const char *> ops) {
+  auto withSteps = [&](std::vector<OpKind> ops) {
     return change([&](Problem &p) {
-      for (const char *op : ops) {
+      for (OpKind op : ops) {
         EpilogueStep step;
         step.op = op;
         p.epilogue.push_back(step);
       }
     });
   };
-  EXPECT_EQ(withSteps({"relu"}), "");
-  EXPECT_EQ(withSteps({"swish"}), "");
-  EXPECT_THAT(withSteps({"sigmoid"}), HasSubstr("magnitude"));
-  EXPECT_THAT(withSteps({"neg", "elu"}), HasSubstr("magnitude"));
+  EXPECT_EQ(withSteps({OpKind::Relu}), "");
+  EXPECT_EQ(withSteps({OpKind::Swish}), "");
+  EXPECT_THAT(withSteps({OpKind::Sigmoid}), HasSubstr("magnitude"));
+  EXPECT_THAT(withSteps({OpKind::Neg, OpKind::Elu}), HasSubstr("magnitude"));
   // M is eight times the result here.
   EXPECT_EQ(getReason(makeProblem(512, 512, 256, "f16", ":nhwc", 2)), "");
   EXPECT_THAT(getReason(makeProblem(512, 512, 256, "f16", ":nhwc", 4)),

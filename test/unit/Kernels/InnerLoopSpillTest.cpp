@@ -142,8 +142,9 @@ static const char *const kProblems[] = {
 
 /// All directions, should there be several.
 static bool isConvolution(const Problem &problem) {
-  return llvm::StringRef(problem.op).contains("conv") &&
-         problem.op != "convert";
+  return llvm::is_contained(
+      {OpKind::Conv, OpKind::ConvBackwardWeights, OpKind::ConvTranspose},
+      problem.op);
 }
 
 static std::vector<Problem> makeProblems() {

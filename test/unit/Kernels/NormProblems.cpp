@@ -11,10 +11,10 @@ using namespace tarpon;
 using namespace tarpon::test;
 
 /// Operand 0 and the first result, both of one shape and layout.
-static Problem makeOneToOne(ProblemGenerator &g, std::string op,
+static Problem makeOneToOne(ProblemGenerator &g, OpKind op,
                             const std::vector<int64_t> &shape, Layout layout) {
   Problem problem;
-  problem.op = std::move(op);
+  problem.op = op;
   problem.operands = {g.makeTensor(shape, layout)};
   problem.result = problem.operands[0];
   g.chooseTypes(problem);
@@ -49,7 +49,7 @@ static std::vector<int64_t> getStatShape(const std::vector<int64_t> &shape,
 static Problem makeBatchNormTraining(ProblemGenerator &g) {
   std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({2, 3, 4, 4, 5}));
   Layout layout = g.pickLayout();
-  Problem problem = makeOneToOne(g, "batch_norm_training", shape, layout);
+  Problem problem = makeOneToOne(g, OpKind::BatchNormTraining, shape, layout);
   bool spatial = g.chance(60), runs = g.chance(60);
   std::vector<int64_t> stats = getStatShape(shape, spatial);
   TensorDesc stat = g.makeTensor(stats, layout);
@@ -74,7 +74,7 @@ static Problem makeLayerNorm(ProblemGenerator &g) {
   if (g.chance(40))
     shape.back() = g.pick(1, 1100);
   Layout layout = g.chance(80) ? Layout() : g.pickLayout();
-  Problem problem = makeOneToOne(g, "layer_norm", shape, layout);
+  Problem problem = makeOneToOne(g, OpKind::LayerNorm, shape, layout);
   int64_t rank = static_cast<int64_t>(shape.size());
   int64_t axis = g.chance(60) ? rank - 1 : g.pick(0, rank - 1);
   std::vector<int64_t> affine(shape.begin() + axis, shape.end());
@@ -96,7 +96,7 @@ static Problem makeGroupNorm(ProblemGenerator &g) {
   int64_t groups = g.chance(30) ? shape[1] : g.pick(1, 4);
   if (groups != shape[1])
     shape[1] = groups * g.pick(1, 12);
-  Problem problem = makeOneToOne(g, "group_norm", shape, g.pickLayout());
+  Problem problem = makeOneToOne(g, OpKind::GroupNorm, shape, g.pickLayout());
   for (int64_t count = g.pick(0, 2); count > 0; --count)
     addParameter(g, problem, {shape[1]});
   if (g.chance(30))
@@ -111,7 +111,8 @@ static Problem makeGroupNorm(ProblemGenerator &g) {
 static Problem makePerActivation(ProblemGenerator &g) {
   std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({2, 3, 4, 5}));
   Layout layout = g.pickLayout();
-  Problem problem = makeOneToOne(g, "batch_norm_per_activation", shape, layout);
+  Problem problem =
+      makeOneToOne(g, OpKind::BatchNormPerActivation, shape, layout);
   for (int i = 0; i < 4; ++i)
     addParameter(g, problem, getStatShape(shape, /*spatial=*/false), layout);
   problem.attrs = {{"epsilon", {1e-5}}};
@@ -123,7 +124,7 @@ static Problem makePerActivation(ProblemGenerator &g) {
 /// Batch normalisation in inference with parameters that are not constant.
 static Problem makeVariableBatchNorm(ProblemGenerator &g) {
   std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({2, 3, 4, 4}));
-  Problem problem = makeOneToOne(g, "batch_norm", shape, g.pickLayout());
+  Problem problem = makeOneToOne(g, OpKind::BatchNorm, shape, g.pickLayout());
   for (int i = 0; i < 4; ++i)
     addParameter(g, problem, {shape[1]});
   problem.attrs = {{"epsilon", {1e-5}}};
@@ -135,7 +136,7 @@ static Problem makeVariableBatchNorm(ProblemGenerator &g) {
 static Problem makeBatchNormBackward(ProblemGenerator &g) {
   std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({2, 3, 4, 4, 5}));
   Layout layout = g.pickLayout();
-  Problem problem = makeOneToOne(g, "batch_norm_backward", shape, layout);
+  Problem problem = makeOneToOne(g, OpKind::BatchNormBackward, shape, layout);
   problem.operands.push_back(problem.operands[0]);
   bool spatial = g.chance(60);
   std::vector<int64_t> stats = getStatShape(shape, spatial);
@@ -149,7 +150,7 @@ static Problem makeBatchNormBackward(ProblemGenerator &g) {
 
 static Problem makeLrnBackward(ProblemGenerator &g) {
   std::vector<int64_t> shape = g.makeImage(g.oneOf<int64_t>({3, 4}));
-  Problem problem = makeOneToOne(g, "lrn_backward", shape, g.pickLayout());
+  Problem problem = makeOneToOne(g, OpKind::LrnBackward, shape, g.pickLayout());
   problem.operands.push_back(problem.operands[0]);
   problem.rootOperands = 2;
   problem.attrs = {{"size", {double(g.pick(1, 6))}},
@@ -168,10 +169,11 @@ static Problem makeSoftmaxes(ProblemGenerator &g) {
     shape.push_back(g.pick(1, 12));
   if (g.chance(40))
     shape.back() = g.pick(1, 300);
-  std::string op = g.oneOf<const char *>(
-      {"softmax", "log_softmax", "softmax_backward", "log_softmax_backward"});
+  OpKind op =
+      g.oneOf<OpKind>({OpKind::Softmax, OpKind::LogSoftmax,
+                       OpKind::SoftmaxBackward, OpKind::LogSoftmaxBackward});
   Problem problem = makeOneToOne(g, op, shape, g.pickLayout());
-  if (op == "softmax_backward" || op == "log_softmax_backward") {
+  if (op == OpKind::SoftmaxBackward || op == OpKind::LogSoftmaxBackward) {
     problem.operands.push_back(problem.operands[0]);
     problem.rootOperands = 2;
   }

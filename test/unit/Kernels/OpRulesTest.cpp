@@ -18,13 +18,13 @@ using namespace tarpon;
 using namespace tarpon::test;
 
 /// One generated problem of every operation that the generator knows.
-static std::map<std::string, Problem> generateOneOfEach() {
+static std::map<OpKind, Problem> generateOneOfEach() {
   constexpr uint64_t kSeeds = 60000;
-  std::map<std::string, Problem> problems;
+  std::map<OpKind, Problem> problems;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     Problem problem = ProblemGenerator(seed).next();
-    std::string op = problem.op;
-    problems.try_emplace(std::move(op), std::move(problem));
+    OpKind op = problem.op;
+    problems.try_emplace(op, std::move(problem));
     if (problems.size() == getOpRules().size())
       break;
   }
@@ -34,10 +34,10 @@ static std::map<std::string, Problem> generateOneOfEach() {
 /// Solvers' tests compare what the generator makes with the reference: a rule
 /// without a problem would be one that nothing tests.
 TEST(OpRules, everyOneHasGeneratedProblems) {
-  std::map<std::string, Problem> problems = generateOneOfEach();
+  std::map<OpKind, Problem> problems = generateOneOfEach();
   for (const OpRule *rule : getOpRules()) {
-    auto problem = problems.find(rule->op.str());
-    ASSERT_NE(problem, problems.end()) << rule->op.str();
+    auto problem = problems.find(rule->op);
+    ASSERT_NE(problem, problems.end()) << rule->op;
     EXPECT_EQ(findFault(problem->second), "") << problem->second.key();
     EXPECT_TRUE(
         getReferenceSolver().isApplicable(problem->second, TargetInfo()))
@@ -46,27 +46,45 @@ TEST(OpRules, everyOneHasGeneratedProblems) {
   EXPECT_EQ(problems.size(), getOpRules().size());
 }
 
-TEST(OpRules, everyOneIsFoundByName) {
+TEST(OpRules, everyOperationHasOne) {
+  EXPECT_EQ(getOpRules().size(), kNumOpKinds);
   for (const OpRule *rule : getOpRules()) {
-    EXPECT_EQ(findOpRule(rule->op), rule) << rule->op.str();
-    EXPECT_TRUE(rule->infer) << rule->op.str();
-    EXPECT_LE(rule->leastOperands, rule->mostOperands) << rule->op.str();
-    EXPECT_LE(rule->leastRank, rule->mostRank) << rule->op.str();
-    if (!rule->forward.empty())
-      EXPECT_EQ(findOpRule(rule->forward)->elementwise, Elementwise::Unary)
-          << rule->op.str();
+    EXPECT_EQ(&getOpRule(rule->op), rule) << rule->op;
+    EXPECT_TRUE(rule->infer) << rule->op;
+    EXPECT_LE(rule->leastOperands, rule->mostOperands) << rule->op;
+    EXPECT_LE(rule->leastRank, rule->mostRank) << rule->op;
+    if (rule->forward)
+      EXPECT_EQ(getOpRule(*rule->forward).elementwise, Elementwise::Unary)
+          << rule->op;
   }
-  EXPECT_EQ(findOpRule("frobnicate"), nullptr);
+}
+
+TEST(OpKind, namesParse) {
+  for (const OpRule *rule : getOpRules())
+    EXPECT_EQ(parseOp(getOpName(rule->op)), rule->op) << rule->op;
+  EXPECT_EQ(parseOp("frobnicate"), std::nullopt);
+  EXPECT_EQ(parseOp(""), std::nullopt);
+}
+
+TEST(OpKind, unaryOperationsHaveGradients) {
+  EXPECT_EQ(getGradient(OpKind::GeluTanh), OpKind::GeluTanhBackward);
+  for (const OpRule *rule : getOpRules()) {
+    std::optional<OpKind> gradient = getGradient(rule->op);
+    EXPECT_EQ(gradient.has_value(), rule->elementwise == Elementwise::Unary)
+        << rule->op;
+    if (gradient)
+      EXPECT_EQ(getOpRule(*gradient).forward, rule->op) << rule->op;
+  }
 }
 
 /// Operands that lack one of the attributes of their rule are refused.
 TEST(OpRules, everyAttributeIsAsked) {
   for (auto &[op, problem] : generateOneOfEach())
-    for (const AttrRule &attr : findOpRule(op)->attrs) {
+    for (const AttrRule &attr : getOpRule(op).attrs) {
       Problem without = problem;
       without.attrs.erase(attr.name.str());
       EXPECT_EQ(findFault(without),
-                op + " lacks the attribute " + attr.name.str());
+                (getOpName(op) + " lacks the attribute " + attr.name).str());
     }
 }
 

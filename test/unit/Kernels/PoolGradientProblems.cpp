@@ -24,9 +24,10 @@ Problem test::makePoolGradientProblem(ProblemGenerator &generator) {
     kernel.push_back(generator.pick(1, 4));
   forward.operands = {generator.makeTensor(shape, layout)};
   forward.result = forward.operands[0];
-  problem.op = isMax ? "max_pool_backward" : "avg_pool_backward";
+  problem.op = isMax ? OpKind::MaxPoolBackward : OpKind::AvgPoolBackward;
   if (isGlobal) {
-    problem.op = "global_" + problem.op;
+    problem.op =
+        isMax ? OpKind::GlobalMaxPoolBackward : OpKind::GlobalAvgPoolBackward;
     std::fill(forward.result.shape.begin() + 2, forward.result.shape.end(), 1);
   } else {
     forward.attrs["kernel"] = {kernel.begin(), kernel.end()};

@@ -12,7 +12,7 @@ using namespace tarpon::test;
 
 static Problem makePool(ProblemGenerator &generator) {
   Problem problem;
-  problem.op = "max_pool_indices";
+  problem.op = OpKind::MaxPoolIndices;
   int64_t rank = generator.oneOf<int64_t>({3, 4, 4, 4, 5});
   Layout layout = generator.pickLayout();
   std::vector<int64_t> kernel;
@@ -38,7 +38,7 @@ static Problem makePool(ProblemGenerator &generator) {
 /// The random indices lie in the first few pixels of the first planes.
 static Problem makeUnpool(ProblemGenerator &generator) {
   Problem problem;
-  problem.op = "max_unpool";
+  problem.op = OpKind::MaxUnpool;
   int64_t rank = generator.oneOf<int64_t>({3, 4, 4, 5});
   Layout layout = generator.chance(70) ? Layout() : generator.pickLayout();
   std::vector<int64_t> shape = generator.makeImage(rank);

@@ -93,17 +93,20 @@ void ProblemGenerator::chooseTypes(Problem &problem) {
 void ProblemGenerator::addEpilogue(Problem &problem) {
   for (int64_t steps = oneOf<int64_t>({0, 0, 1, 1, 2, 3}); steps > 0; --steps) {
     EpilogueStep step;
-    step.op = oneOf<const char *>({"add", "add", "sub", "mul", "div", "relu",
-                                   "relu", "clip", "leaky_relu", "sigmoid",
-                                   "hard_sigmoid", "hard_swish"});
+    step.op = oneOf<OpKind>({OpKind::Add, OpKind::Add, OpKind::Sub, OpKind::Mul,
+                             OpKind::Div, OpKind::Relu, OpKind::Relu,
+                             OpKind::Clip, OpKind::LeakyRelu, OpKind::Sigmoid,
+                             OpKind::HardSigmoid, OpKind::HardSwish});
     // Operations without jumps, and that do not magnify errors.
     if (chance(30))
-      step.op = oneOf<const char *>(
-          {"abs", "celu", "elu", "erf", "gelu", "gelu_tanh", "max", "min",
-           "mish", "neg", "prelu", "selu", "sin", "softplus", "softsign",
-           "swish", "tanh", "tanh_backward"});
+      step.op = oneOf<OpKind>(
+          {OpKind::Abs, OpKind::Celu, OpKind::Elu, OpKind::Erf, OpKind::Gelu,
+           OpKind::GeluTanh, OpKind::Max, OpKind::Min, OpKind::Mish,
+           OpKind::Neg, OpKind::PRelu, OpKind::Selu, OpKind::Sin,
+           OpKind::Softplus, OpKind::Softsign, OpKind::Swish, OpKind::Tanh,
+           OpKind::TanhBackward});
     step.attrs = makeStepAttrs(step.op);
-    if (isBinary(step.op)) {
+    if (isBinaryOp(step.op)) {
       const TensorDesc &result = problem.result;
       std::vector<int64_t> shape = result.shape;
       int64_t kind = pick(0, 4);
@@ -119,7 +122,7 @@ void ProblemGenerator::addEpilogue(Problem &problem) {
               false);
       operand.constant = kind >= 3 && chance(70);
       step.operand = static_cast<int>(problem.operands.size());
-      step.swapped = step.op != "div" && chance(30);
+      step.swapped = step.op != OpKind::Div && chance(30);
       problem.operands.push_back(operand);
     }
     problem.epilogue.push_back(step);
@@ -142,7 +145,7 @@ void ProblemGenerator::addWindow(Problem &problem,
     int64_t dilation = chance(80) ? 1 : 2;
     int64_t extent = dilation * (kernel[d] - 1) + 1;
     // Now and then, whole windows of a convolution see nothing but padding.
-    int64_t most = problem.op == "conv" && chance(10)
+    int64_t most = problem.op == OpKind::Conv && chance(10)
                        ? kernel[d] + 1
                        : std::min<int64_t>(2, kernel[d] - 1);
     int64_t begin = pick(0, most), end = pick(0, most);
@@ -168,7 +171,7 @@ void ProblemGenerator::addWindow(Problem &problem,
 
 Problem ProblemGenerator::makeConv(bool depthwise) {
   Problem problem;
-  problem.op = "conv";
+  problem.op = OpKind::Conv;
   int64_t rank = oneOf<int64_t>({3, 4, 4, 4, 4, 5});
   Layout layout = pickLayout();
   std::vector<int64_t> shape = makeImage(rank);
@@ -193,7 +196,7 @@ Problem ProblemGenerator::makeConv(bool depthwise) {
 
 Problem ProblemGenerator::makePool() {
   Problem problem;
-  problem.op = chance(50) ? "max_pool" : "avg_pool";
+  problem.op = chance(50) ? OpKind::MaxPool : OpKind::AvgPool;
   int64_t rank = oneOf<int64_t>({3, 4, 4, 4, 4, 5});
   Layout layout = pickLayout();
   std::vector<int64_t> shape = makeImage(rank), kernel;
@@ -203,7 +206,7 @@ Problem ProblemGenerator::makePool() {
   problem.result = makeTensor(shape, layout);
   problem.attrs["kernel"] = {kernel.begin(), kernel.end()};
   problem.attrs["ceil_mode"] = {double(chance(30))};
-  if (problem.op == "avg_pool")
+  if (problem.op == OpKind::AvgPool)
     problem.attrs["count_include_pad"] = {double(chance(50))};
   addWindow(problem, kernel);
   chooseTypes(problem);
@@ -221,7 +224,7 @@ Problem ProblemGenerator::makePool() {
 
 Problem ProblemGenerator::makeGlobalPool() {
   Problem problem;
-  problem.op = chance(30) ? "global_max_pool" : "global_avg_pool";
+  problem.op = chance(30) ? OpKind::GlobalMaxPool : OpKind::GlobalAvgPool;
   std::vector<int64_t> shape = makeImage(oneOf<int64_t>({3, 4, 4, 5}));
   Layout layout = pickLayout();
   problem.operands = {makeTensor(shape, layout)};
@@ -239,7 +242,7 @@ Problem ProblemGenerator::makeGlobalPool() {
 
 Problem ProblemGenerator::makeBatchNorm() {
   Problem problem;
-  problem.op = "batch_norm";
+  problem.op = OpKind::BatchNorm;
   std::vector<int64_t> shape = makeImage(oneOf<int64_t>({2, 3, 4, 4}));
   Layout layout = pickLayout();
   problem.operands = {makeTensor(shape, layout)};
@@ -258,7 +261,7 @@ Problem ProblemGenerator::makeBatchNorm() {
 
 Problem ProblemGenerator::makeSoftmax() {
   Problem problem;
-  problem.op = "softmax";
+  problem.op = OpKind::Softmax;
   std::vector<int64_t> shape;
   for (int64_t rank = pick(1, 4); rank > 0; --rank)
     shape.push_back(pick(1, 20));
@@ -274,7 +277,7 @@ Problem ProblemGenerator::makeSoftmax() {
 
 Problem ProblemGenerator::makeLrn() {
   Problem problem;
-  problem.op = "lrn";
+  problem.op = OpKind::Lrn;
   problem.operands = {
       makeTensor(makeImage(oneOf<int64_t>({3, 4})), pickLayout())};
   problem.result = problem.operands[0];
@@ -294,7 +297,7 @@ Problem ProblemGenerator::makeLrn() {
 
 Problem ProblemGenerator::makeConcat() {
   Problem problem;
-  problem.op = "concat";
+  problem.op = OpKind::Concat;
   Layout layout = pickLayout();
   std::vector<int64_t> shape = makeImage(oneOf<int64_t>({2, 3, 4, 4}));
   int64_t axis =
@@ -331,7 +334,7 @@ Problem ProblemGenerator::makeConcat() {
 
 Problem ProblemGenerator::makeTranspose() {
   Problem problem;
-  problem.op = "transpose";
+  problem.op = OpKind::Transpose;
   std::vector<int64_t> shape, permutation, out;
   for (int64_t rank = pick(2, 5); rank > 0; --rank) {
     shape.push_back(pick(1, rank > 3 ? 6 : 18));
@@ -354,7 +357,7 @@ Problem ProblemGenerator::makeTranspose() {
 
 Problem ProblemGenerator::makeConvert() {
   Problem problem;
-  problem.op = "convert";
+  problem.op = OpKind::Convert;
   std::vector<int64_t> shape = makeShape({2, 3, 4, 4});
   problem.operands = {makeTensor(shape, pickLayout())};
   problem.result = makeTensor(shape, pickLayout());
@@ -375,7 +378,7 @@ Problem ProblemGenerator::makeConvert() {
 
 Problem ProblemGenerator::makeReshape() {
   Problem problem;
-  problem.op = "reshape";
+  problem.op = OpKind::Reshape;
   std::vector<int64_t> shape = makeImage(4);
   problem.operands = {makeTensor(shape, Layout())};
   problem.result =
@@ -387,7 +390,7 @@ Problem ProblemGenerator::makeReshape() {
 
 Problem ProblemGenerator::makeShuffleChannels() {
   Problem problem;
-  problem.op = "shuffle_channels";
+  problem.op = OpKind::ShuffleChannels;
   std::vector<int64_t> shape = makeImage(oneOf<int64_t>({2, 3, 4, 4}));
   int64_t group = pick(1, 7);
   shape[1] = group * pick(1, 40);

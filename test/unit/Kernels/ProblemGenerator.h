@@ -41,8 +41,7 @@ public:
   void chooseTypes(Problem &problem);
   void addEpilogue(Problem &problem);
   /// The attributes of an elementwise op. (ElementwiseProblems.cpp)
-  static ProblemAttrs makeStepAttrs(const std::string &op);
-  static bool isBinary(const std::string &op);
+  static ProblemAttrs makeStepAttrs(OpKind op);
   /// Gives the result the elements of the first operand.
   static void passElementsOn(Problem &problem);
   void addWindow(Problem &problem, const std::vector<int64_t> &kernel);

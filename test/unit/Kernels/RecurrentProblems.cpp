@@ -46,7 +46,7 @@ static void addActivations(ProblemGenerator &random, Problem &problem,
 
 Problem test::makeRecurrentProblem(ProblemGenerator &random) {
   Problem problem;
-  problem.op = random.oneOf<const char *>({"lstm", "gru", "rnn"});
+  problem.op = random.oneOf<OpKind>({OpKind::Lstm, OpKind::Gru, OpKind::Rnn});
   RecurrentCell cell = *getRecurrentCell(problem.op);
   int64_t directions = random.pick(1, 2), steps = random.pick(1, 6),
           batch = random.chance(40) ? 1 : random.pick(2, 7),
@@ -61,10 +61,10 @@ Problem test::makeRecurrentProblem(ProblemGenerator &random) {
   problem.operands[2].dtype = random.chance(50) ? DType::I32 : DType::I64;
   problem.operands[2].constant = random.chance(50);
   addOperand(random, problem, {directions, batch, units});
-  if (problem.op == "lstm") {
+  if (problem.op == OpKind::Lstm) {
     addOperand(random, problem, {directions, batch, units});
     addOperand(random, problem, {directions, 3 * units});
-  } else if (problem.op == "gru") {
+  } else if (problem.op == OpKind::Gru) {
     addOperand(random, problem, {directions, units});
   }
   problem.rootOperands = static_cast<int>(problem.operands.size());
@@ -82,9 +82,9 @@ Problem test::makeRecurrentProblem(ProblemGenerator &random) {
   problem.attrs["reversed"] = reversed;
   problem.attrs["clip"] = {random.chance(25) ? 0.75 : 0.0};
   addActivations(random, problem, directions);
-  if (problem.op == "lstm")
+  if (problem.op == OpKind::Lstm)
     problem.attrs["input_forget"] = {double(random.chance(30))};
-  if (problem.op == "gru")
+  if (problem.op == OpKind::Gru)
     problem.attrs["linear_before_reset"] = {double(random.chance(50))};
   return problem;
 }

@@ -42,7 +42,7 @@ public:
 
   void run(Vector &result) {
     h = initial(3);
-    c = problem.op == "lstm" ? initial(4) : Vector(units, 0.0);
+    c = problem.op == OpKind::Lstm ? initial(4) : Vector(units, 0.0);
     int64_t length =
         std::clamp<int64_t>(static_cast<int64_t>(operands[2][b]), 0, steps);
     bool reversed = problem.ints("reversed")[d] != 0;
@@ -52,9 +52,9 @@ public:
         continue;
       }
       int64_t time = reversed ? length - 1 - step : step;
-      if (problem.op == "lstm")
+      if (problem.op == OpKind::Lstm)
         lstm(time);
-      else if (problem.op == "gru")
+      else if (problem.op == OpKind::Gru)
         gru(time);
       else
         rnn(time);

@@ -45,10 +45,11 @@ static TensorDesc reduceDims(ProblemGenerator &g, const TensorDesc &operand,
 
 static Problem makeReduce(ProblemGenerator &g) {
   Problem problem;
-  problem.op = g.oneOf<const char *>(
-      {"reduce_sum", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min",
-       "reduce_prod", "reduce_l1", "reduce_l2", "reduce_sum_square",
-       "reduce_log_sum", "reduce_log_sum_exp"});
+  problem.op = g.oneOf<OpKind>(
+      {OpKind::ReduceSum, OpKind::ReduceSum, OpKind::ReduceMean,
+       OpKind::ReduceMax, OpKind::ReduceMin, OpKind::ReduceProd,
+       OpKind::ReduceL1, OpKind::ReduceL2, OpKind::ReduceSumSquare,
+       OpKind::ReduceLogSum, OpKind::ReduceLogSumExp});
   problem.operands = {g.makeTensor(makeShape(g), g.pickLayout())};
   int64_t rank = problem.operands[0].rank();
   std::vector<int64_t> axes = chooseAxes(g, rank);
@@ -58,13 +59,14 @@ static Problem makeReduce(ProblemGenerator &g) {
                    {"keepdims", {double(keepDims)}}};
   g.chooseTypes(problem);
   // Products leave what a quantised result can hold.
-  bool isWild = problem.op == "reduce_prod" || problem.op == "reduce_log_sum";
+  bool isWild =
+      problem.op == OpKind::ReduceProd || problem.op == OpKind::ReduceLogSum;
   if (isWild && problem.operands[0].quantized) {
     g.setType(problem.operands[0], DType::F32, false);
     g.setType(problem.result, DType::F32, false);
   }
-  if (g.chance(8) && !isWild && problem.op != "reduce_mean" &&
-      problem.op != "reduce_l2" && problem.op != "reduce_log_sum_exp") {
+  if (g.chance(8) && !isWild && problem.op != OpKind::ReduceMean &&
+      problem.op != OpKind::ReduceL2 && problem.op != OpKind::ReduceLogSumExp) {
     g.setType(problem.operands[0], g.oneOf({DType::I32, DType::I64}), false);
     g.setType(problem.result, problem.operands[0].dtype, false);
   }
@@ -73,7 +75,7 @@ static Problem makeReduce(ProblemGenerator &g) {
 
 static Problem makeArg(ProblemGenerator &g) {
   Problem problem;
-  problem.op = g.chance(50) ? "arg_max" : "arg_min";
+  problem.op = g.chance(50) ? OpKind::ArgMax : OpKind::ArgMin;
   problem.operands = {g.makeTensor(makeShape(g), g.pickLayout())};
   int64_t axis = g.pick(0, problem.operands[0].rank() - 1);
   bool keepDims = g.chance(60);

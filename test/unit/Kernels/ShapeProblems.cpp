@@ -23,7 +23,7 @@ void ProblemGenerator::passElementsOn(Problem &problem) {
 
 Problem ProblemGenerator::makePad() {
   Problem problem;
-  problem.op = "pad";
+  problem.op = OpKind::Pad;
   std::vector<int64_t> shape = makeShape({2, 3, 4, 4});
   Layout layout = pickLayout();
   constexpr int64_t reflect = 2;
@@ -56,7 +56,7 @@ Problem ProblemGenerator::makePad() {
 /// By nothing, by a whole number, or by anything.
 Problem ProblemGenerator::makeResize() {
   Problem problem;
-  problem.op = "resize";
+  problem.op = OpKind::Resize;
   Layout layout = pickLayout();
   std::vector<int64_t> shape = makeImage(oneOf<int64_t>({3, 4, 4, 4, 5}));
   std::vector<int64_t> sizes = shape;

@@ -145,17 +145,18 @@ void test::writeElements(const TensorDesc &desc,
 
 static bool isDivisor(const Problem &problem, size_t index) {
   // The same goes for what has to be positive.
-  llvm::StringRef op = problem.op;
-  op.consume_back("_backward");
-  bool isGradient = op != problem.op;
+  std::optional<OpKind> forward = getForward(problem.op);
+  bool isGradient = forward.has_value();
   if (index == size_t(isGradient) &&
-      llvm::is_contained({"log", "sqrt", "pow", "power", "reciprocal"}, op))
+      llvm::is_contained({OpKind::Log, OpKind::Sqrt, OpKind::Pow, OpKind::Power,
+                          OpKind::Reciprocal},
+                         forward.value_or(problem.op)))
     return true;
   if (static_cast<int>(index) < problem.rootOperands)
-    return findOpRule(problem.op)->positiveOperands >> index & 1;
+    return getOpRule(problem.op).positiveOperands >> index & 1;
   return llvm::any_of(problem.epilogue, [&](const EpilogueStep &step) {
     return step.operand == static_cast<int>(index) &&
-           (findOpRule(step.op)->positiveOperands >> 1 & 1);
+           (getOpRule(step.op).positiveOperands >> 1 & 1);
   });
 }
 
@@ -355,15 +356,15 @@ double test::getTolerance(const Problem &problem,
   double largest = largestMagnitude(expected);
   // Sums in another order, polynomials for exp, factors folded beforehand.
   double reduction = 1;
-  if (problem.op == "conv" || problem.op == "conv_transpose" ||
-      problem.op == "conv_backward_weights" || problem.op == "matmul")
+  if (problem.op == OpKind::Conv || problem.op == OpKind::ConvTranspose ||
+      problem.op == OpKind::ConvBackwardWeights || problem.op == OpKind::MatMul)
     reduction = std::max(1.0, problem.flops() / 2 /
                                   std::max<double>(1, expected.size()));
   for (const TensorDesc &operand : problem.operands)
     reduction = std::max(reduction, static_cast<double>(operand.numElements()) /
                                         std::max<double>(1, expected.size()));
   // All elements of a row are scaled with sums over it.
-  if (problem.op == "layer_norm") {
+  if (problem.op == OpKind::LayerNorm) {
     double row = 1;
     for (int64_t dim = problem.integer("axis");
          dim < problem.operands[0].rank(); ++dim)

@@ -16,7 +16,7 @@ using namespace tarpon::test;
 /// of one pixel, and padded by more than they have.
 Problem test::makeWinogradProblem(ProblemGenerator &g) {
   Problem problem;
-  problem.op = "conv";
+  problem.op = OpKind::Conv;
   Layout layout = g.chance(30)
                       ? Layout{Layout::Blocked, g.oneOf<int64_t>({8, 16})}
                       : Layout{g.chance(60) ? Layout::NHWC : Layout::NCHW, 1};

@@ -53,7 +53,7 @@ TEST(SolutionAttr, RefusesFieldsThatAreNoIntegers) {
 
 TEST(SelectSolutions, AsksTheChooserForEveryRegion) {
   TestModule test(kReluAndSoftmax);
-  std::vector<std::string> asked;
+  std::vector<OpKind> asked;
   auto choose = [&](FusedOp, const Problem &problem) {
     asked.push_back(problem.op);
     return FailureOr<SolutionAttr>(
@@ -61,7 +61,7 @@ TEST(SelectSolutions, AsksTheChooserForEveryRegion) {
   };
   ASSERT_TRUE(
       succeeded(test.run(createSelectSolutionsPass(TargetInfo(), choose))));
-  EXPECT_THAT(asked, testing::ElementsAre("relu", "softmax"));
+  EXPECT_THAT(asked, testing::ElementsAre(OpKind::Relu, OpKind::Softmax));
   test.getFunction().walk([](FusedOp op) {
     ASSERT_TRUE(op.getSolutionAttr());
     EXPECT_EQ(op.getSolutionAttr().getSource().getValue(), "user-db");

@@ -15,6 +15,7 @@
 
 #include "NumberRange.h"
 
+#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -34,7 +35,14 @@ struct OptionValues {
   std::vector<std::string> values;
 };
 
-inline const OptionValues kDtype = {"dtype", {"fp32", "fp16", "bf16", "int8"}};
+inline OptionValues getDtypeValues() {
+  OptionValues dtype = {"dtype", {}};
+  for (runtime::Precision precision : runtime::kPrecisions)
+    dtype.values.emplace_back(runtime::getPrecisionName(precision));
+  return dtype;
+}
+
+inline const OptionValues kDtype = getDtypeValues();
 inline const OptionValues kLayout = {"layout", {"nchw", "nhwc"}};
 inline const OptionValues kOrder = {"order", {"time", "workspace"}};
 inline const OptionValues kFusion = {"fusion", {"on", "off"}};

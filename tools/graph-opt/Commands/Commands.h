@@ -14,6 +14,8 @@
 #ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDS_H
 #define TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDS_H
 
+#include "tarpon/Runtime/Precision.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +27,8 @@ namespace tarpon {
 struct ModelArguments {
   /// An ONNX model or, for some commands, a package.
   std::string model;
-  std::string dtype = "fp32", layout = "nchw", fusion = "on";
+  runtime::Precision dtype = runtime::Precision::F32;
+  std::string layout = "nchw", fusion = "on";
   std::optional<int64_t> batch;
   /// 0: one per core.
   int64_t threads = 0;

@@ -28,10 +28,12 @@ namespace tarpon {
 
 static runtime::Status setKnobs(CompileOptions &options,
                                 const CompileArguments &arguments) {
-  runtime::Result<Knob> dtype = parseDtypeKnob(arguments.dtype);
-  runtime::Result<Knob> layout = parseLayoutKnob(arguments.layout);
-  runtime::Result<Knob> fusion = parseFusionKnob(arguments.fusion);
-  for (const runtime::Result<Knob> *knob : {&dtype, &layout, &fusion})
+  runtime::Result<DtypeKnob> dtype = parseDtypeKnob(arguments.dtype);
+  if (!dtype)
+    return dtype.error();
+  runtime::Result<TextKnob> layout = parseLayoutKnob(arguments.layout);
+  runtime::Result<TextKnob> fusion = parseFusionKnob(arguments.fusion);
+  for (const runtime::Result<TextKnob> *knob : {&layout, &fusion})
     if (!*knob)
       return knob->error();
   options.dtype = std::move(*dtype);

@@ -136,7 +136,12 @@ void options::addLogDriver(CLI::App *app, std::string &path) {
 }
 
 void options::addChoice(CLI::App *app, ModelArguments &model) {
-  app->add_option("--dtype", model.dtype, "Datatype (default: fp32)")
+  app->add_option_function<std::string>(
+         "--dtype",
+         [&model](const std::string &name) {
+           model.dtype = *runtime::parsePrecision(name); // It is checked below.
+         },
+         "Datatype (default: fp32)")
       ->type_name(getTypeName(kDtype))
       ->check(isOneOf(kDtype));
   app->add_option("--layout", model.layout, "Memory layout (default: nchw)")

@@ -103,7 +103,8 @@ static int verifyAgainstReference(const VerifyArguments &arguments) {
     status = refuseNaN(model.model, infos, *got);
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with the reference solver: %s\n",
-                model.model.c_str(), model.dtype.c_str(), model.layout.c_str(),
+                model.model.c_str(), getPrecisionName(model.dtype).data(),
+                model.layout.c_str(),
                 summarizeErrors(*got, *expected, tolerance).c_str());
   return status;
 }
@@ -142,7 +143,7 @@ nameInputs(const std::string &model, const TestDataSet &data) {
 /// What ONNX allows, which is for fp32.
 static Tolerance getDataTolerance(const VerifyArguments &arguments,
                                   const Package &package) {
-  if (arguments.model.dtype == "fp32" && !arguments.maxError)
+  if (arguments.model.dtype == Precision::F32 && !arguments.maxError)
     return getOnnxTolerance();
   return getReferenceTolerance(package, arguments.maxError);
 }
@@ -206,7 +207,7 @@ static int verifyDataSet(const VerifyArguments &arguments, Package package,
       compareOutputs(model.model, infos, *got, data.outputs, tolerance);
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with %s: %s\n", model.model.c_str(),
-                model.dtype.c_str(), model.layout.c_str(),
+                getPrecisionName(model.dtype).data(), model.layout.c_str(),
                 data.directory.c_str(),
                 summarizeErrors(*got, data.outputs, tolerance).c_str());
   return status;

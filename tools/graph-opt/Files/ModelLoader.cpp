@@ -18,7 +18,8 @@ bool isPackagePath(llvm::StringRef path) { return path.ends_with(".tpn"); }
 CompileOptions getCompileOptions(const ModelArguments &arguments) {
   CompileOptions options;
   options.model = arguments.model;
-  options.dtype = {arguments.dtype, {arguments.dtype}};
+  options.dtype = {std::string(getPrecisionName(arguments.dtype)),
+                   {arguments.dtype}};
   options.layout = {arguments.layout, {arguments.layout}};
   options.fusion = {arguments.fusion, {arguments.fusion}};
   options.batch = arguments.batch;

@@ -73,16 +73,22 @@ Tolerance getReferenceTolerance(const Package &package,
     return tolerance;
   std::vector<Problem> problems = getProblems(package);
   // A value next to a rounding boundary may fall to either side of it.
+  Precision precision = parsePrecision(package.dtype).value_or(Precision::F32);
   if (std::any_of(problems.begin(), problems.end(), isQuantized))
-    tolerance.relativeL2 = policy::kInt8Budget.allowed;
-  else if (package.dtype == "fp16")
+    precision = Precision::I8;
+  switch (precision) {
+  case Precision::F32:
+    return getReorderingTolerance(problems);
+  case Precision::F16:
     tolerance.relativeL2 = policy::kFp16Budget.allowed;
-  else if (package.dtype == "bf16")
+    break;
+  case Precision::BF16:
     tolerance.relativeL2 = policy::kBf16Budget.allowed;
-  else if (package.dtype == "int8")
+    break;
+  case Precision::I8:
     tolerance.relativeL2 = policy::kInt8Budget.allowed;
-  else
-    tolerance = getReorderingTolerance(problems);
+    break;
+  }
   return tolerance;
 }
 

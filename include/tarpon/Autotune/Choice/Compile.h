@@ -19,6 +19,7 @@
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Search/Search.h"
 #include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/KernelCompiler.h"
@@ -32,23 +33,26 @@
 namespace tarpon {
 
 /// A knob of the command line: its text and what that stands for.
+template <typename Value>
 struct Knob {
   std::string text;
-  std::vector<std::string> values;
+  std::vector<Value> values;
 };
+using DtypeKnob = Knob<runtime::Precision>;
+using TextKnob = Knob<std::string>;
 
 /// Parse "pick_global" or a list with commas. The error names the value that is
 /// not known, and those that are.
-runtime::Result<Knob> parseDtypeKnob(llvm::StringRef text);
-runtime::Result<Knob> parseLayoutKnob(llvm::StringRef text);
-runtime::Result<Knob> parseFusionKnob(llvm::StringRef text);
+runtime::Result<DtypeKnob> parseDtypeKnob(llvm::StringRef text);
+runtime::Result<TextKnob> parseLayoutKnob(llvm::StringRef text);
+runtime::Result<TextKnob> parseFusionKnob(llvm::StringRef text);
 
 struct CompileOptions {
   /// The ONNX file.
   std::string model;
-  Knob dtype = {"fp32", {"fp32"}};
-  Knob layout = {"nchw", {"nchw"}};
-  Knob fusion = {"on", {"on"}};
+  DtypeKnob dtype = {"fp32", {runtime::Precision::F32}};
+  TextKnob layout = {"nchw", {"nchw"}};
+  TextKnob fusion = {"on", {"on"}};
   std::optional<int64_t> batch;
   /// See ImportOptions.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;

@@ -33,7 +33,7 @@ class TempDirectory;
 /// The product of the lists, fp32 before all others, since they are measured
 /// against it.
 std::vector<GlobalChoice>
-enumerateChoices(const std::vector<std::string> &dtypes,
+enumerateChoices(const std::vector<runtime::Precision> &dtypes,
                  const std::vector<std::string> &layouts,
                  const std::vector<std::string> &fusions);
 

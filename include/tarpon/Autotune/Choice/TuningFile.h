@@ -14,6 +14,7 @@
 #ifndef TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
 #define TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
 
+#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
 
@@ -25,10 +26,10 @@
 
 namespace tarpon {
 
-/// One dtype, one layout and one fusion setting for a whole model, in the
-/// spelling of the command line.
+/// One dtype, one layout and one fusion setting for a whole model; the last two
+/// as the command line spells them.
 struct GlobalChoice {
-  std::string dtype = "fp32";
+  runtime::Precision dtype = runtime::Precision::F32;
   std::string layout = "nchw";
   std::string fusion = "on";
 

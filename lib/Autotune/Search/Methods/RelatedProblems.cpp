@@ -34,7 +34,7 @@ ProblemDescription tarpon::describeProblem(const Problem &problem) {
     for (int64_t size : desc.shape)
       addNumber(static_cast<double>(size));
   };
-  signature = problem.op;
+  signature = getOpName(problem.op);
   // The epilogue changes what all candidates take alike.
   for (const TensorDesc &operand :
        llvm::ArrayRef(problem.operands).take_front(problem.rootOperands))

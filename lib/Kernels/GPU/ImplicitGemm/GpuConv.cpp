@@ -29,7 +29,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override {
-    if (problem.op != "conv")
+    if (problem.op != OpKind::Conv)
       return Applicability::no("needs a convolution");
     if (problem.result.rank() > 5)
       return Applicability::no("needs one to three spatial dimensions");

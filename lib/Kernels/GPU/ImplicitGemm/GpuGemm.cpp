@@ -34,7 +34,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override {
-    if (problem.op != "matmul")
+    if (problem.op != OpKind::MatMul)
       return Applicability::no("needs a matrix product");
     if (!llvm::all_of(problem.operands, isRowMajor) ||
         !isRowMajor(problem.result))

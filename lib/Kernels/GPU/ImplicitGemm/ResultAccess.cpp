@@ -21,7 +21,7 @@ using namespace tarpon::gpuigemm;
 
 ResultSpec::ResultSpec(const Problem &problem, const Geometry &g, int64_t run)
     : dtype(problem.result.dtype), quantized(problem.result.quantized),
-      planes(problem.op != "matmul" &&
+      planes(problem.op != OpKind::MatMul &&
              problem.result.layout.kind == Layout::NCHW && g.outPixels() > 1),
       integerSums(problem.operands[0].quantized),
       channelTail(g.outChannels % run != 0), batched(g.batched), run(run) {

@@ -30,7 +30,6 @@
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -96,20 +95,20 @@ static bool isImage(const TensorDesc &desc) {
 /// Steps whose results are as large as what they are given, so that errors stay
 /// small beside them.
 static bool isLinear(const EpilogueStep &step) {
-  return llvm::StringSwitch<bool>(step.op)
-      .Cases({"add", "sub", "mul", "neg", "abs", "relu", "leaky_relu", "prelu"},
-             true)
-      .Case("div", !isSwapped(step))
-      .Default(false);
+  constexpr OpKind kLinear[] = {OpKind::Abs,  OpKind::Add, OpKind::LeakyRelu,
+                                OpKind::Mul,  OpKind::Neg, OpKind::PRelu,
+                                OpKind::Relu, OpKind::Sub};
+  return llvm::is_contained(kLinear, step.op) ||
+         (step.op == OpKind::Div && !isSwapped(step));
 }
 
 /// The same where there are positive numbers.
-static bool isLinearAboveZero(StringRef op) {
-  return llvm::StringSwitch<bool>(op)
-      .Cases({"elu", "celu", "selu", "gelu", "gelu_tanh", "swish", "hard_swish",
-              "mish", "softplus"},
-             true)
-      .Default(false);
+static bool isLinearAboveZero(OpKind op) {
+  constexpr OpKind kLinear[] = {
+      OpKind::Celu,     OpKind::Elu,       OpKind::Gelu,
+      OpKind::GeluTanh, OpKind::HardSwish, OpKind::Mish,
+      OpKind::Selu,     OpKind::Softplus,  OpKind::Swish};
+  return llvm::is_contained(kLinear, op);
 }
 
 /// Whether the epilogue's results are no smaller than its sums.
@@ -118,7 +117,7 @@ static bool keepsMagnitude(ArrayRef<EpilogueStep> epilogue) {
   for (const EpilogueStep &step : epilogue) {
     if (!isLinear(step) && !(hasBothSigns && isLinearAboveZero(step.op)))
       return false;
-    hasBothSigns &= isBinaryOp(step.op) && step.op != "prelu";
+    hasBothSigns &= isBinaryOp(step.op) && step.op != OpKind::PRelu;
   }
   return true;
 }
@@ -142,7 +141,7 @@ static Applicability checkHalfPrecision(const Problem &problem) {
 
 static Applicability checkWindow(const Problem &problem) {
   const TensorDesc &filter = problem.operands[1];
-  if (problem.op != "conv")
+  if (problem.op != OpKind::Conv)
     return Applicability::no("needs a convolution");
   if (problem.result.rank() != 4)
     return Applicability::no("needs two spatial dimensions");
@@ -247,7 +246,7 @@ std::string gpuwinograd::explainConfig(const Problem &problem,
 
 GpuProductWork tarpon::getGpuProductWork(const Problem &problem,
                                          const PerfConfig &config) {
-  const Problem &main = problem.op == "conv" && hasTile(config)
+  const Problem &main = problem.op == OpKind::Conv && hasTile(config)
                             ? getProducts(problem, getTransform())
                             : problem;
   GpuProductWork work;

@@ -48,7 +48,7 @@ Problem gpuwinograd::getProducts(const Problem &problem,
   auto depth = static_cast<int64_t>(llvm::alignTo(input.shape[1], chunk));
   int64_t outChannels = problem.result.shape[1];
   Problem products;
-  products.op = "matmul";
+  products.op = OpKind::MatMul;
   products.rootOperands = 2;
   products.operands = {makeTensor(input.dtype, tiles, depth),
                        makeTensor(input.dtype, depth, outChannels)};

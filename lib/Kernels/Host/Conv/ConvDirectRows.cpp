@@ -165,7 +165,7 @@ public:
 
 Applicability ConvDirectRows::isApplicable(const Problem &problem,
                                            const TargetInfo &target) const {
-  if (problem.op != "conv")
+  if (problem.op != OpKind::Conv)
     return Applicability::no("needs a convolution");
   if (problem.result.rank() > 4)
     return Applicability::no("needs one or two spatial dimensions");

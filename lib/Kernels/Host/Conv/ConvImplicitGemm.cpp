@@ -74,7 +74,7 @@ static std::optional<Problem> getRepacking(const Problem &problem) {
   if (input.layout.kind != Layout::NCHW || input.spatialSize() == 1)
     return std::nullopt;
   Problem convert;
-  convert.op = "convert";
+  convert.op = OpKind::Convert;
   convert.operands = {input};
   convert.operands[0].constant = false;
   convert.result = convert.operands[0];
@@ -91,7 +91,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override {
-    if (problem.op != "conv")
+    if (problem.op != OpKind::Conv)
       return Applicability::no("needs a convolution");
     if (problem.result.rank() > 5)
       return Applicability::no("needs one to three spatial dimensions");

@@ -84,7 +84,7 @@ ForwardPhase DataPhasesSolver::getForward(const Problem &problem,
   ForwardPhase forward = {problem, phases.getGeometry(phase)};
   const igemm::Geometry &g = forward.geometry;
   Problem &conv = forward.problem;
-  conv.op = "conv";
+  conv.op = OpKind::Conv;
   conv.operands[0] = getReadInput(problem.operands[0], readsChannelsLast());
   TensorDesc &filter = conv.operands[1];
   filter.shape = {g.groups * g.outChannels, g.channels};
@@ -107,7 +107,7 @@ ForwardPhase DataPhasesSolver::getLargest(const Problem &problem) const {
 
 Applicability DataPhasesSolver::isApplicable(const Problem &problem,
                                              const TargetInfo &target) const {
-  if (problem.op != "conv_transpose")
+  if (problem.op != OpKind::ConvTranspose)
     return Applicability::no("needs a transposed convolution");
   if (problem.result.rank() > 5)
     return Applicability::no("needs one to three spatial dimensions");

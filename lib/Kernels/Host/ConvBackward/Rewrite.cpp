@@ -49,7 +49,7 @@ BufferSlot tarpon::rewrite(SolutionPlan *plan, Workspace &workspace,
   if (!plan)
     return destination;
   Problem convert;
-  convert.op = "convert";
+  convert.op = OpKind::Convert;
   convert.operands = {from};
   convert.operands[0].constant = false;
   convert.result = to;

@@ -283,7 +283,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &) const override {
-    if (problem.op != "conv_backward_weights")
+    if (problem.op != OpKind::ConvBackwardWeights)
       return Applicability::no("needs the gradient of a convolution's weights");
     for (const TensorDesc *desc :
          {&problem.operands[0], &problem.operands[1], &problem.result})

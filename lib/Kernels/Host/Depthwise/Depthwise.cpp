@@ -17,7 +17,7 @@ int64_t tarpon::getFilterCells(const Problem &problem) {
 }
 
 Applicability tarpon::checkDepthwise(const Problem &problem) {
-  if (problem.op != "conv")
+  if (problem.op != OpKind::Conv)
     return Applicability::no("is not a convolution");
   const TensorDesc &input = problem.operands[0], &filter = problem.operands[1];
   int64_t group = problem.integer("group");

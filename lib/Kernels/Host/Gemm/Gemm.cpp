@@ -48,7 +48,7 @@ static std::optional<Problem> getTurning(const Problem &problem) {
       lhs.shape[lhs.rank() - 2] == 1)
     return std::nullopt;
   Problem transpose;
-  transpose.op = "transpose";
+  transpose.op = OpKind::Transpose;
   transpose.operands = {lhs};
   transpose.operands[0].constant = false;
   // Bytes are moved, whatever they mean.
@@ -76,7 +76,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override {
-    if (problem.op != "matmul")
+    if (problem.op != OpKind::MatMul)
       return Applicability::no("needs a matrix product");
     return igemm::isSupported(problem, target, makeGeometry(problem),
                               /*packsFilters=*/true);

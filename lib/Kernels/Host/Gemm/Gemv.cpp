@@ -321,7 +321,7 @@ static bool isStoredFloat(DType dtype) {
 
 Applicability Gemv::isApplicable(const Problem &problem,
                                  const TargetInfo & /*target*/) const {
-  if (problem.op != "matmul")
+  if (problem.op != OpKind::MatMul)
     return Applicability::no("needs a matrix product");
   const std::vector<int64_t> &result = problem.result.shape;
   if (result.back() != 1 && result[result.size() - 2] != 1)

@@ -211,11 +211,11 @@ ConstantPlan igemm::makeTable(const Problem &problem, const KernelSpec &spec,
 /// side is rewritten with the taps outside, unless there is but one of either.
 static std::optional<Problem> getTapRepacking(const Problem &problem,
                                               const Geometry &g) {
-  if (problem.op != "conv" || g.taps() == 1 || g.channels == 1)
+  if (problem.op != OpKind::Conv || g.taps() == 1 || g.channels == 1)
     return std::nullopt;
   const TensorDesc &filter = problem.operands[1];
   Problem transpose;
-  transpose.op = "transpose";
+  transpose.op = OpKind::Transpose;
   transpose.operands = {filter};
   transpose.operands[0].shape = {filter.shape[0], g.channels, g.taps()};
   transpose.operands[0].constant = false;

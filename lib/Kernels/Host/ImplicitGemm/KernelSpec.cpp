@@ -35,7 +35,7 @@ Arith igemm::chooseArith(const TensorDesc &input, const TargetInfo &target) {
 
 /// The dimension of the result that counts channels: a matmul's columns.
 static int64_t channelDim(const Problem &problem) {
-  return problem.op == "matmul" ? problem.result.rank() - 1 : 1;
+  return problem.op == OpKind::MatMul ? problem.result.rank() - 1 : 1;
 }
 
 std::optional<AccessKind> igemm::getAccess(const Problem &problem,
@@ -75,7 +75,7 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
                NumParams + 2 * (static_cast<int64_t>(problem.operands.size()) -
                                 problem.rootOperands)) {
   // A matmul's rows are pixels and its columns channels, innermost.
-  if (problem.op == "matmul")
+  if (problem.op == OpKind::MatMul)
     resultLayout = {Layout::NHWC, 1};
   for (size_t i = problem.rootOperands; i < problem.operands.size(); ++i) {
     const TensorDesc &operand = problem.operands[i];

@@ -51,7 +51,7 @@ static bool isByteCopy(const Problem &problem) {
 
 Applicability Concat::isApplicable(const Problem &problem,
                                    const TargetInfo & /*target*/) const {
-  if (problem.op != "concat")
+  if (problem.op != OpKind::Concat)
     return Applicability::no("is not a concatenation");
   const Layout &layout = problem.result.layout;
   int64_t axis = problem.integer("axis");

@@ -63,7 +63,7 @@ static Route chooseRoute(const Problem &problem) {
 
 Applicability Convert::isApplicable(const Problem &problem,
                                     const TargetInfo & /*target*/) const {
-  if (problem.op != "convert")
+  if (problem.op != OpKind::Convert)
     return Applicability::no("is not a conversion");
   const TensorDesc &from = problem.operands[0], &to = problem.result;
   if (from.shape != to.shape)

@@ -179,7 +179,7 @@ void PadKernel::emit(KernelBuilder &b) const {
 
 Applicability Pad::isApplicable(const Problem &problem,
                                 const TargetInfo & /*target*/) const {
-  if (problem.op != "pad")
+  if (problem.op != OpKind::Pad)
     return Applicability::no("is not a pad");
   const TensorDesc &input = problem.operands[0];
   if (!(input.layout == problem.result.layout))

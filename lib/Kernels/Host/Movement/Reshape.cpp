@@ -29,7 +29,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const override {
-    if (problem.op != "reshape")
+    if (problem.op != OpKind::Reshape)
       return Applicability::no("is not a reshape");
     if (!isRowMajor(problem.operands[0]) || !isRowMajor(problem.result))
       return Applicability::no("needs row-major tensors");

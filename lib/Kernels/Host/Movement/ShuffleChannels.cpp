@@ -96,7 +96,7 @@ static Problem asTranspose(const Problem &problem) {
   int64_t groups = problem.integer("group");
   int64_t perGroup = input.shape[1] / groups;
   Problem transpose;
-  transpose.op = "transpose";
+  transpose.op = OpKind::Transpose;
   transpose.operands = {input};
   transpose.operands[0].shape = {input.shape[0], groups, perGroup,
                                  input.spatialSize()};
@@ -108,7 +108,7 @@ static Problem asTranspose(const Problem &problem) {
 
 Applicability ShuffleChannels::isApplicable(const Problem &problem,
                                             const TargetInfo &) const {
-  if (problem.op != "shuffle_channels")
+  if (problem.op != OpKind::ShuffleChannels)
     return Applicability::no("is not a shuffle of channels");
   const TensorDesc &input = problem.operands[0];
   if (!(input.layout == problem.result.layout) ||

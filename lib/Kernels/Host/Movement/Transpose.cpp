@@ -71,7 +71,7 @@ static SmallVector<Dim> getDims(const Problem &problem) {
 
 Applicability Transpose::isApplicable(const Problem &problem,
                                       const TargetInfo & /*target*/) const {
-  if (problem.op != "transpose")
+  if (problem.op != OpKind::Transpose)
     return Applicability::no("is not a transposition");
   const TensorDesc &input = problem.operands[0];
   if (input.layout.kind != Layout::NCHW ||

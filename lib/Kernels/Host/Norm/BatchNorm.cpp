@@ -58,7 +58,7 @@ void BatchNormKernel::emit(KernelBuilder &b) const {
 
 Applicability BatchNorm::isApplicable(const Problem &problem,
                                       const TargetInfo & /*target*/) const {
-  if (problem.op != "batch_norm")
+  if (problem.op != OpKind::BatchNorm)
     return Applicability::no("is not a batch normalisation");
   for (int i = 1; i < 5; ++i)
     if (!problem.operands[i].constant || problem.operands[i].quantized)

@@ -438,7 +438,7 @@ static std::optional<ChannelView> getView(const Problem &problem) {
 Applicability
 BatchNormBackward::isApplicable(const Problem &problem,
                                 const TargetInfo & /*target*/) const {
-  if (problem.op != "batch_norm_backward")
+  if (problem.op != OpKind::BatchNormBackward)
     return Applicability::no("is not the gradient of a batch normalisation");
   const TensorDesc &input = problem.operands[X];
   auto follows = [&](const TensorDesc &desc) {

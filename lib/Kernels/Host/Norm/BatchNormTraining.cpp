@@ -118,7 +118,7 @@ static std::optional<ChannelView> getView(const Problem &problem) {
 Applicability
 BatchNormTraining::isApplicable(const Problem &problem,
                                 const TargetInfo & /*target*/) const {
-  if (problem.op != "batch_norm_training")
+  if (problem.op != OpKind::BatchNormTraining)
     return Applicability::no("is not a batch normalisation in training");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))

@@ -83,7 +83,7 @@ void ApplyKernel::emit(KernelBuilder &b) const {
 }
 
 static bool isSpatial(const Problem &problem) {
-  return problem.op == "batch_norm";
+  return problem.op == OpKind::BatchNorm;
 }
 
 static std::optional<ChannelView> getView(const Problem &problem) {
@@ -93,7 +93,8 @@ static std::optional<ChannelView> getView(const Problem &problem) {
 Applicability
 BatchNormVariable::isApplicable(const Problem &problem,
                                 const TargetInfo & /*target*/) const {
-  if (problem.op != "batch_norm" && problem.op != "batch_norm_per_activation")
+  if (problem.op != OpKind::BatchNorm &&
+      problem.op != OpKind::BatchNormPerActivation)
     return Applicability::no("is not a batch normalisation");
   const TensorDesc &input = problem.operands[X];
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))

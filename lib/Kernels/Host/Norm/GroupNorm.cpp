@@ -104,7 +104,7 @@ void GroupNormKernel::emit(KernelBuilder &b) const {
 
 Applicability GroupNorm::isApplicable(const Problem &problem,
                                       const TargetInfo & /*target*/) const {
-  if (problem.op != "group_norm")
+  if (problem.op != OpKind::GroupNorm)
     return Applicability::no("is not a group normalisation");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || input.layout.kind != Layout::NCHW ||

@@ -78,7 +78,7 @@ void LayerNormKernel::emit(KernelBuilder &b) const {
 
 Applicability LayerNorm::isApplicable(const Problem &problem,
                                       const TargetInfo & /*target*/) const {
-  if (problem.op != "layer_norm")
+  if (problem.op != OpKind::LayerNorm)
     return Applicability::no("is not a layer normalisation");
   const TensorDesc &input = problem.operands[0];
   int64_t axis = problem.integer("axis");

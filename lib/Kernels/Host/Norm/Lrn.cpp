@@ -156,7 +156,7 @@ void LrnKernel::emit(KernelBuilder &b) const {
 
 Applicability Lrn::isApplicable(const Problem &problem,
                                 const TargetInfo & /*target*/) const {
-  if (problem.op != "lrn")
+  if (problem.op != OpKind::Lrn)
     return Applicability::no("is not a local response normalisation");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))

@@ -104,7 +104,7 @@ void GradientKernel::emit(KernelBuilder &b) const {
 
 Applicability LrnBackward::isApplicable(const Problem &problem,
                                         const TargetInfo & /*target*/) const {
-  if (problem.op != "lrn_backward")
+  if (problem.op != OpKind::LrnBackward)
     return Applicability::no("is not the gradient of a local response "
                              "normalisation");
   for (int i = 0; i < 2; ++i)

@@ -118,7 +118,7 @@ static constexpr int64_t kMaxRow = 1 << 20;
 
 Applicability Softmax::isApplicable(const Problem &problem,
                                     const TargetInfo & /*target*/) const {
-  if (problem.op != "softmax")
+  if (problem.op != OpKind::Softmax)
     return Applicability::no("is not a softmax");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) ||

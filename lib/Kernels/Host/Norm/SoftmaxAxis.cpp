@@ -71,7 +71,7 @@ void SoftmaxKernel::emit(KernelBuilder &b) const {
 
 Applicability SoftmaxAxis::isApplicable(const Problem &problem,
                                         const TargetInfo & /*target*/) const {
-  if (problem.op != "softmax" && problem.op != "log_softmax")
+  if (problem.op != OpKind::Softmax && problem.op != OpKind::LogSoftmax)
     return Applicability::no("is neither a softmax nor a log-softmax");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))
@@ -92,12 +92,12 @@ SolutionPlan SoftmaxAxis::plan(const Problem &problem, const TargetInfo &target,
   LaunchBuilder launch(plan);
   const TensorDesc &input = problem.operands[0];
   SoftmaxKernel kernel{
-      .isLog = problem.op == "log_softmax",
+      .isLog = problem.op == OpKind::LogSoftmax,
       .input = FlatTensor(launch, {BufferSlot::Operand, 0}, input),
       .output = VectorOutput(launch, problem),
       .loop = AxisLoop(launch, input, problem.integer("axis"), target)};
   std::string symbol =
-      joinSymbol({problem.op, "axis", kernel.loop.symbolPart(),
+      joinSymbol({getOpName(problem.op), "axis", kernel.loop.symbolPart(),
                   kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks(), scratch = kernel.loop.scratchBytes();
   launch.finish(

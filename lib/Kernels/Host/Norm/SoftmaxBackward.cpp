@@ -71,7 +71,8 @@ void GradientKernel::emit(KernelBuilder &b) const {
 Applicability
 SoftmaxBackward::isApplicable(const Problem &problem,
                               const TargetInfo & /*target*/) const {
-  if (problem.op != "softmax_backward" && problem.op != "log_softmax_backward")
+  if (problem.op != OpKind::SoftmaxBackward &&
+      problem.op != OpKind::LogSoftmaxBackward)
     return Applicability::no("is not the gradient of a softmax");
   for (int i = 0; i < 2; ++i)
     if (!isVectorizable(problem.operands[i]) ||
@@ -94,15 +95,15 @@ SolutionPlan SoftmaxBackward::plan(const Problem &problem,
   SolutionPlan plan;
   LaunchBuilder launch(plan);
   GradientKernel kernel{
-      .isLog = problem.op == "log_softmax_backward",
+      .isLog = problem.op == OpKind::LogSoftmaxBackward,
       .y = FlatTensor(launch, {BufferSlot::Operand, 0}, problem.operands[0]),
       .dy = FlatTensor(launch, {BufferSlot::Operand, 1}, problem.operands[1]),
       .output = VectorOutput(launch, problem),
       .loop =
           AxisLoop(launch, problem.result, problem.integer("axis"), target)};
-  std::string symbol =
-      joinSymbol({problem.op, kernel.loop.symbolPart(), kernel.y.symbolPart(),
-                  kernel.dy.symbolPart(), kernel.output.symbolPart()});
+  std::string symbol = joinSymbol(
+      {getOpName(problem.op), kernel.loop.symbolPart(), kernel.y.symbolPart(),
+       kernel.dy.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);
   return plan;

@@ -21,7 +21,8 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const override {
-    if (problem.op != "global_max_pool" && problem.op != "global_avg_pool")
+    if (problem.op != OpKind::GlobalMaxPool &&
+        problem.op != OpKind::GlobalAvgPool)
       return Applicability::no("is not a global pool");
     if (!isVectorizable(problem.operands[0]))
       return Applicability::no("the operand is stored in another type than "
@@ -107,7 +108,7 @@ SolutionPlan GlobalPoolNchw::plan(const Problem &problem,
   int64_t perTask = std::max<int64_t>(
       1, kElementsPerTask / std::max<int64_t>(1, input.spatialSize()));
   GlobalPoolKernel kernel{
-      .isMax = problem.op == "global_max_pool",
+      .isMax = problem.op == OpKind::GlobalMaxPool,
       .input = FlatTensor(launch, {BufferSlot::Operand, 0}, input),
       .output = VectorOutput(launch, problem),
       .planes = launch.addParam(planes),
@@ -115,7 +116,7 @@ SolutionPlan GlobalPoolNchw::plan(const Problem &problem,
       .pixels = launch.addParam(input.spatialSize()),
       .channels = launch.addParam(input.shape[1])};
   std::string symbol =
-      joinSymbol({problem.op, "nchw", kernel.input.symbolPart(),
+      joinSymbol({getOpName(problem.op), "nchw", kernel.input.symbolPart(),
                   kernel.output.symbolPart()});
   launch.finish(
       symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },

@@ -87,7 +87,7 @@ void MaxUnpoolNchwKernel::emit(KernelBuilder &b) const {
 
 Applicability MaxUnpoolNchw::isApplicable(const Problem &problem,
                                           const TargetInfo & /*target*/) const {
-  if (problem.op != "max_unpool")
+  if (problem.op != OpKind::MaxUnpool)
     return Applicability::no("is not the inverse of a maximum pool");
   for (const TensorDesc &desc :
        {problem.operands[0], problem.operands[1], problem.result})
@@ -113,8 +113,9 @@ SolutionPlan MaxUnpoolNchw::plan(const Problem &problem,
       .elements = launch.addParam(input.spatialSize()),
       .pixels = launch.addParam(pixels),
       .channels = launch.addParam(result.shape[1])};
-  std::string symbol = joinSymbol(
-      {problem.op, kernel.input.symbolPart(), kernel.output.symbolPart()});
+  std::string symbol =
+      joinSymbol({getOpName(problem.op), kernel.input.symbolPart(),
+                  kernel.output.symbolPart()});
   launch.finish(
       symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },
       result.shape[0] * result.shape[1], 4 * llvm::alignTo(pixels, 64));

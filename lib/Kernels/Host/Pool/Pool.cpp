@@ -12,16 +12,26 @@
 using namespace mlir;
 using namespace tarpon;
 
-bool tarpon::isPool(StringRef op) {
-  op.consume_front("global_");
-  return op == "max_pool" || op == "avg_pool";
+namespace {
+struct GlobalPool {
+  OpKind op, windowed;
+};
+} // namespace
+
+static constexpr GlobalPool kGlobalPools[] = {
+    {OpKind::GlobalAvgPool, OpKind::AvgPool},
+    {OpKind::GlobalMaxPool, OpKind::MaxPool}};
+
+bool tarpon::isPool(OpKind op) {
+  return op == OpKind::MaxPool || op == OpKind::AvgPool ||
+         findRow(kGlobalPools, op);
 }
 
 Problem tarpon::asWindowedPool(Problem problem) {
-  StringRef windowed = problem.op;
-  if (!windowed.consume_front("global_"))
+  const GlobalPool *global = findRow(kGlobalPools, problem.op);
+  if (!global)
     return problem;
-  problem.op = windowed.str();
+  problem.op = global->windowed;
   ArrayRef<int64_t> spatial = problem.operands[0].spatial();
   std::vector<double> ones(spatial.size(), 1), zeros(2 * spatial.size(), 0);
   problem.attrs = {{"kernel", {spatial.begin(), spatial.end()}},
@@ -34,7 +44,7 @@ Problem tarpon::asWindowedPool(Problem problem) {
 
 PoolReduction PoolReduction::of(const Problem &problem) {
   const TensorDesc &input = problem.operands[0], &result = problem.result;
-  bool isMax = problem.op == "max_pool";
+  bool isMax = problem.op == OpKind::MaxPool;
   bool keepsScale =
       input.quantized && result.quantized && input.dtype == result.dtype &&
       input.scales == result.scales && input.zeroPoint == result.zeroPoint;

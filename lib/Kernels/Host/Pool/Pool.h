@@ -13,7 +13,7 @@
 
 namespace tarpon {
 
-bool isPool(llvm::StringRef op);
+bool isPool(OpKind op);
 
 /// A global pool as a pool whose window is the whole input.
 Problem asWindowedPool(Problem problem);

@@ -12,16 +12,26 @@
 using namespace mlir;
 using namespace tarpon;
 
-bool tarpon::isPoolGradient(StringRef op) {
-  op.consume_front("global_");
-  return op == "max_pool_backward" || op == "avg_pool_backward";
+namespace {
+struct GlobalGradient {
+  OpKind op, windowed;
+};
+} // namespace
+
+static constexpr GlobalGradient kGlobalGradients[] = {
+    {OpKind::GlobalAvgPoolBackward, OpKind::AvgPoolBackward},
+    {OpKind::GlobalMaxPoolBackward, OpKind::MaxPoolBackward}};
+
+bool tarpon::isPoolGradient(OpKind op) {
+  return op == OpKind::MaxPoolBackward || op == OpKind::AvgPoolBackward ||
+         findRow(kGlobalGradients, op);
 }
 
 Problem tarpon::asWindowedGradient(Problem problem) {
-  StringRef windowed = problem.op;
-  if (!windowed.consume_front("global_"))
+  const GlobalGradient *global = findRow(kGlobalGradients, problem.op);
+  if (!global)
     return problem;
-  problem.op = windowed.str();
+  problem.op = global->windowed;
   ArrayRef<int64_t> spatial = problem.result.spatial();
   std::vector<double> ones(spatial.size(), 1), zeros(2 * spatial.size(), 0);
   problem.attrs = {{"kernel", {spatial.begin(), spatial.end()}},

@@ -12,7 +12,7 @@
 
 namespace tarpon {
 
-bool isPoolGradient(llvm::StringRef op);
+bool isPoolGradient(OpKind op);
 
 /// The gradient of a global pool as that of a pool whose window is the whole
 /// input.

@@ -158,7 +158,7 @@ SolutionPlan PoolGradientNchw::plan(const Problem &original,
                                     const PerfConfig & /*config*/) const {
   Problem problem = asWindowedGradient(original);
   const TensorDesc &dy = problem.operands[0], &result = problem.result;
-  bool isMax = problem.op == "max_pool_backward";
+  bool isMax = problem.op == OpKind::MaxPoolBackward;
   SolutionPlan plan;
   LaunchBuilder launch(plan);
   int64_t pixels = result.spatialSize();
@@ -177,7 +177,7 @@ SolutionPlan PoolGradientNchw::plan(const Problem &original,
       .pixels = launch.addParam(pixels),
       .rows = launch.addParam(dy.spatialSize() / dy.shape.back())};
   std::string symbol = joinSymbol(
-      {problem.op, kernel.countsPadding ? "padded" : "",
+      {getOpName(problem.op), kernel.countsPadding ? "padded" : "",
        isMax ? StringRef(runtime::dtypeName(kernel.indexType)) : StringRef(),
        ("nchw" + Twine(kernel.window.rank()) + "d").str(),
        kernel.gradient.symbolPart(), kernel.output.symbolPart()});

@@ -178,7 +178,7 @@ SolutionPlan PoolGradientNhwc::plan(const Problem &original,
   Problem problem = asWindowedGradient(original);
   const TensorDesc &dy = problem.operands[0], &result = problem.result;
   int64_t numDims = dy.rank() - 2;
-  bool isMax = problem.op == "max_pool_backward";
+  bool isMax = problem.op == OpKind::MaxPoolBackward;
   std::vector<int64_t> kernelShape = problem.ints("kernel"),
                        strides = problem.ints("strides"),
                        pads = problem.ints("pads"),
@@ -211,7 +211,7 @@ SolutionPlan PoolGradientNhwc::plan(const Problem &original,
       .imageElements = launch.addParam(dy.spatialSize() * padded),
       .pixels = launch.addParam(result.spatialSize())};
   std::string symbol = joinSymbol(
-      {problem.op,
+      {getOpName(problem.op),
        isMax ? StringRef(runtime::dtypeName(kernel.indexType)) : StringRef(),
        kernel.loop.symbolPart(), kernel.gradient.symbolPart(),
        kernel.output.symbolPart()});

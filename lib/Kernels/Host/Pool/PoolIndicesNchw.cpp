@@ -20,7 +20,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const override {
-    if (problem.op != "max_pool_indices")
+    if (problem.op != OpKind::MaxPoolIndices)
       return Applicability::no("is not a maximum pool with indices");
     if (!isVectorizable(problem.operands[0]))
       return Applicability::no("the operand is stored in another type than "
@@ -46,7 +46,7 @@ public:
     RowWindow kernel(launch, problem, WindowOp::MaxIndices,
                      problem.ints("kernel"));
     launch.finish(
-        joinSymbol({problem.op, kernel.symbolPart()}),
+        joinSymbol({getOpName(problem.op), kernel.symbolPart()}),
         [kernel](KernelBuilder &b) { kernel.emit(b); }, kernel.tasks());
     return plan;
   }

@@ -126,7 +126,7 @@ void PoolIndicesNhwcKernel::emit(KernelBuilder &b) const {
 Applicability
 PoolIndicesNhwc::isApplicable(const Problem &problem,
                               const TargetInfo & /*target*/) const {
-  if (problem.op != "max_pool_indices")
+  if (problem.op != OpKind::MaxPoolIndices)
     return Applicability::no("is not a maximum pool with indices");
   if (!isVectorizable(problem.operands[0]))
     return Applicability::no("the operand is stored in another type than f32, "
@@ -162,7 +162,7 @@ SolutionPlan PoolIndicesNhwc::plan(const Problem &problem,
       .imageElements = launch.addParam(input.spatialSize() * padded),
       .pixels = launch.addParam(input.spatialSize())};
   std::string symbol =
-      joinSymbol({problem.op, kernel.loop.symbolPart(),
+      joinSymbol({getOpName(problem.op), kernel.loop.symbolPart(),
                   kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();
   launch.finish(symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks);

@@ -19,7 +19,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const override {
-    if (problem.op != "max_pool" && problem.op != "avg_pool")
+    if (problem.op != OpKind::MaxPool && problem.op != OpKind::AvgPool)
       return Applicability::no("is not a pool with a window");
     if (!isVectorizable(problem.operands[0]))
       return Applicability::no("the operand is stored in another type than "
@@ -43,15 +43,15 @@ SolutionPlan PoolNchw::plan(const Problem &problem,
                             const TargetInfo & /*target*/,
                             const PerfConfig & /*config*/) const {
   WindowOp op = WindowOp::Max;
-  if (problem.op == "avg_pool")
+  if (problem.op == OpKind::AvgPool)
     op = problem.integer("count_include_pad") ? WindowOp::PaddedMean
                                               : WindowOp::Mean;
   SolutionPlan plan;
   LaunchBuilder launch(plan);
   RowWindow kernel(launch, problem, op, problem.ints("kernel"));
-  std::string symbol =
-      joinSymbol({problem.op, op == WindowOp::PaddedMean ? "padded" : "",
-                  kernel.symbolPart()});
+  std::string symbol = joinSymbol({getOpName(problem.op),
+                                   op == WindowOp::PaddedMean ? "padded" : "",
+                                   kernel.symbolPart()});
   launch.finish(
       symbol, [kernel](KernelBuilder &b) { kernel.emit(b); }, kernel.tasks());
   return plan;

@@ -152,7 +152,7 @@ SolutionPlan PoolNhwc::plan(const Problem &original,
       .window =
           Window(launch, problem, problem.ints("kernel"), input.spatial())};
   std::string symbol = joinSymbol(
-      {problem.op, kernel.countsPadding ? "padded" : "",
+      {getOpName(problem.op), kernel.countsPadding ? "padded" : "",
        kernel.reduction.isInteger ? "exact" : "", kernel.loop.symbolPart(),
        kernel.input.symbolPart(), kernel.output.symbolPart()});
   int64_t tasks = kernel.loop.tasks();

@@ -318,7 +318,7 @@ void PoolRowsKernel::emit(KernelBuilder &b) const {
 
 Applicability PoolRows::isApplicable(const Problem &problem,
                                      const TargetInfo & /*target*/) const {
-  if (problem.op != "max_pool" && problem.op != "avg_pool")
+  if (problem.op != OpKind::MaxPool && problem.op != OpKind::AvgPool)
     return Applicability::no("is not a pool with a window");
   if (!isVectorizable(problem.operands[0]))
     return Applicability::no("the operand is stored in another type than "
@@ -423,7 +423,7 @@ SolutionPlan PoolRows::plan(const Problem &problem, const TargetInfo &target,
       .padLeft = launch.addParam(padX),
       .dilation = launch.addParam(dilationX)};
   std::string symbol =
-      joinSymbol({problem.op, countsPadding ? "padded" : "",
+      joinSymbol({getOpName(problem.op), countsPadding ? "padded" : "",
                   reduction.isInteger ? "exact" : "", kernel.symbolPart()});
   launch.finish(
       symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },

@@ -251,7 +251,7 @@ int64_t StepPlanner::chooseBlocks() const {
 }
 
 std::vector<Pass> StepPlanner::getPasses() const {
-  if (problem.op == "gru" && !hasFlag(problem, "linear_before_reset"))
+  if (problem.op == OpKind::Gru && !hasFlag(problem, "linear_before_reset"))
     return {Pass::GruGates, Pass::GruState};
   return {Pass::Only};
 }
@@ -289,8 +289,8 @@ void StepPlanner::addLaunch(const Share &share) {
   std::vector<int64_t> reversed = problem.ints("reversed");
   reversed.resize(2);
   std::optional<FlatTensor> extra;
-  if (problem.op != "rnn")
-    extra = addOperand(problem.op == "lstm" ? 5 : 4);
+  if (problem.op != OpKind::Rnn)
+    extra = addOperand(problem.op == OpKind::Lstm ? 5 : 4);
   StepKernel kernel{
       .op = problem.op,
       .cell = layer.cell,
@@ -330,7 +330,7 @@ void StepPlanner::addLaunch(const Share &share) {
 
 void StepPlanner::run() {
   planStart(plan, problem, layer, 3, layer.hiddenAt());
-  if (problem.op == "lstm")
+  if (problem.op == OpKind::Lstm)
     planStart(plan, problem, layer, 4, layer.cellsAt());
   int64_t blocks = chooseBlocks();
   if (blocks == 1)

@@ -333,9 +333,9 @@ void StepEmitter::emitCell(Pass pass, const Place &place) {
     return;
   }
   Value value;
-  if (kernel.op == "lstm")
+  if (kernel.op == OpKind::Lstm)
     value = emitLstm(place);
-  else if (kernel.op == "gru")
+  else if (kernel.op == OpKind::Gru)
     value = emitGru(place);
   else
     value = activate(0, b.addF(gate(place, 0), product(place, 0)));
@@ -349,9 +349,10 @@ void StepEmitter::emitCell(Pass pass, const Place &place) {
 
 std::string StepKernel::symbol() const {
   std::string text = joinSymbol(
-      {"recurrent", op, coupled ? "coupled" : "", linear ? "linear" : "",
-       clips ? "clip" : "", gates.symbolPart(), runtime::dtypeName(weightDtype),
-       runtime::dtypeName(lengthDtype), extra ? extra->symbolPart() : ""});
+      {"recurrent", getOpName(op), coupled ? "coupled" : "",
+       linear ? "linear" : "", clips ? "clip" : "", gates.symbolPart(),
+       runtime::dtypeName(weightDtype), runtime::dtypeName(lengthDtype),
+       extra ? extra->symbolPart() : ""});
   for (Pass pass : passes)
     text = joinSymbol({text, pass == Pass::Only       ? "all"
                              : pass == Pass::GruGates ? "gates"

@@ -34,7 +34,7 @@ GateRange getGates(Pass pass, const RecurrentCell &cell);
 /// What the code of a launch depends on, and the indices of its buffers and
 /// parameters.
 struct StepKernel {
-  std::string op;
+  OpKind op;
   RecurrentCell cell;
   bool coupled, linear, clips;
   DType weightDtype, lengthDtype;

@@ -189,7 +189,7 @@ static std::optional<ReduceView> getView(const Problem &problem) {
 
 Applicability ArgReduce::isApplicable(const Problem &problem,
                                       const TargetInfo & /*target*/) const {
-  if (problem.op != "arg_max" && problem.op != "arg_min")
+  if (problem.op != OpKind::ArgMax && problem.op != OpKind::ArgMin)
     return Applicability::no("is neither an arg max nor an arg min");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input))
@@ -214,7 +214,7 @@ SolutionPlan ArgReduce::plan(const Problem &problem, const TargetInfo &target,
   int64_t numItems = view.getOuter() * numBlocks;
   int64_t each = getItemsPerTask(view.getLength() * together);
   ArgReduceKernel kernel{
-      .wantsLeast = problem.op == "arg_min",
+      .wantsLeast = problem.op == OpKind::ArgMin,
       .wantsLast = problem.integer("select_last_index") != 0,
       .inRows = view.inRows,
       .input =
@@ -230,7 +230,7 @@ SolutionPlan ArgReduce::plan(const Problem &problem, const TargetInfo &target,
       .reducedSize = launch.addParam(view.reduced[1].size),
       .reducedFrom = launch.addParam(view.reduced[1].from)};
   std::string symbol =
-      joinSymbol({problem.op, kernel.wantsLast ? "last" : "first",
+      joinSymbol({getOpName(problem.op), kernel.wantsLast ? "last" : "first",
                   view.inRows ? "rows" : "columns", kernel.input.symbolPart()});
   launch.finish(
       symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },

@@ -210,7 +210,7 @@ SolutionPlan Reduce::plan(const Problem &problem, const TargetInfo &target,
       .reducedSize = addDims(view.reduced, &ReduceView::Dim::size),
       .reducedFrom = addDims(view.reduced, &ReduceView::Dim::from)};
   std::string symbol =
-      joinSymbol({problem.op, view.inRows ? "rows" : "columns",
+      joinSymbol({getOpName(problem.op), view.inRows ? "rows" : "columns",
                   kernel.input.symbolPart(), "to", kernel.result.symbolPart()});
   launch.finish(
       symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },

@@ -12,7 +12,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include <limits>
@@ -20,22 +19,19 @@
 using namespace mlir;
 using namespace tarpon;
 
-std::optional<ReduceKind> ReduceKind::get(StringRef op) {
-  int kind = llvm::StringSwitch<int>(op)
-                 .Case("reduce_sum", Sum)
-                 .Case("reduce_mean", Mean)
-                 .Case("reduce_max", Max)
-                 .Case("reduce_min", Min)
-                 .Case("reduce_prod", Prod)
-                 .Case("reduce_l1", L1)
-                 .Case("reduce_l2", L2)
-                 .Case("reduce_sum_square", SumSquare)
-                 .Case("reduce_log_sum", LogSum)
-                 .Case("reduce_log_sum_exp", LogSumExp)
-                 .Default(-1);
-  if (kind < 0)
-    return std::nullopt;
-  return ReduceKind(static_cast<Kind>(kind));
+std::optional<ReduceKind> ReduceKind::get(OpKind op) {
+  struct Row {
+    OpKind op;
+    Kind kind;
+  };
+  constexpr Row kKinds[] = {
+      {OpKind::ReduceSum, Sum},       {OpKind::ReduceMean, Mean},
+      {OpKind::ReduceMax, Max},       {OpKind::ReduceMin, Min},
+      {OpKind::ReduceProd, Prod},     {OpKind::ReduceL1, L1},
+      {OpKind::ReduceL2, L2},         {OpKind::ReduceSumSquare, SumSquare},
+      {OpKind::ReduceLogSum, LogSum}, {OpKind::ReduceLogSumExp, LogSumExp}};
+  const Row *row = findRow(kKinds, op);
+  return row ? std::optional(ReduceKind(row->kind)) : std::nullopt;
 }
 
 ReduceKind::Values ReduceKind::getNeutral(KernelBuilder &b, Type type) const {

@@ -9,6 +9,7 @@
 #define TARPON_LIB_KERNELS_HOST_REDUCE_REDUCEKIND_H
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Problem/OpKind.h"
 
 #include <optional>
 
@@ -21,8 +22,8 @@ class ReduceKind {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
 
-  /// The kind of an operation's mnemonic, or none.
-  static std::optional<ReduceKind> get(llvm::StringRef op);
+  /// The kind of an operation, or none.
+  static std::optional<ReduceKind> get(OpKind op);
 
   Values getNeutral(KernelBuilder &b, mlir::Type type) const;
   /// Folds one more element in.

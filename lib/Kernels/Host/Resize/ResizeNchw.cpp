@@ -242,7 +242,7 @@ void ResizeNchwKernel::emit(KernelBuilder &b) const {
 
 Applicability ResizeNchw::isApplicable(const Problem &problem,
                                        const TargetInfo & /*target*/) const {
-  if (problem.op != "resize")
+  if (problem.op != OpKind::Resize)
     return Applicability::no("is not a resize");
   const TensorDesc &input = problem.operands[0];
   if (input.rank() < 3 || input.rank() > 5)

@@ -111,7 +111,7 @@ void ResizeNhwcKernel::emit(KernelBuilder &b) const {
 
 Applicability ResizeNhwc::isApplicable(const Problem &problem,
                                        const TargetInfo & /*target*/) const {
-  if (problem.op != "resize")
+  if (problem.op != OpKind::Resize)
     return Applicability::no("is not a resize");
   const TensorDesc &input = problem.operands[0];
   if (input.rank() < 3 || input.rank() > 5)

@@ -124,7 +124,8 @@ Result<Package> GpuModel::compile(KernelCompiler &compiler) {
   if (std::string(dtype) == "int8")
     if (auto status = setRanges(function); !status)
       return status.error();
-  ChoiceOptions choice = {dtype, layout, "on", target};
+  ChoiceOptions choice = {*runtime::parsePrecision(dtype), layout, "on",
+                          target};
   if (failed(lower(function, target, &choice)))
     return runtime::Error{"cannot lower"};
   return buildPackage(function, compiler);

@@ -75,7 +75,7 @@ protected:
     CompileOptions options;
     options.model = TARPON_SOURCE_DIR "/models/tiny/tiny_split.onnx";
     options.layout = {"nhwc", {"nhwc"}};
-    options.dtype = {"fp16", {"fp16"}};
+    options.dtype = {"fp16", {runtime::Precision::F16}};
     options.target = "gfx942";
     options.candidates = 3;
     options.quiet = true;

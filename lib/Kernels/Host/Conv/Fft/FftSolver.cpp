@@ -232,7 +232,7 @@ static Applicability checkFilter(const Problem &problem,
 
 Applicability ConvFft::isApplicable(const Problem &problem,
                                     const TargetInfo &target) const {
-  if (problem.op != "conv")
+  if (problem.op != OpKind::Conv)
     return Applicability::no("needs a convolution");
   if (problem.result.rank() != 3 && problem.result.rank() != 4)
     return Applicability::no("needs one or two spatial dimensions");

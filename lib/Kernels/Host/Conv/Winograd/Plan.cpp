@@ -53,7 +53,7 @@ static bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
 
 Applicability WinogradSolver::isApplicable(const Problem &problem,
                                            const TargetInfo &target) const {
-  if (problem.op != "conv")
+  if (problem.op != OpKind::Conv)
     return Applicability::no("needs a convolution");
   if (problem.result.rank() != 4)
     return Applicability::no("needs two spatial dimensions");
