@@ -25,11 +25,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 
 # LLVM and MLIR as Debian ships them: shared, without exceptions. Their headers
-# count as system headers, so that -Werror speaks of our code alone.
+# count as system headers, so that -Werror speaks of our code alone. Targets with
+# the property TARPON_EXCEPTIONS may use libraries that throw.
 add_library(tarpon_mlir INTERFACE)
 target_include_directories(tarpon_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(tarpon_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
-target_compile_options(tarpon_mlir INTERFACE -fno-exceptions)
+target_compile_options(tarpon_mlir INTERFACE
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TARPON_EXCEPTIONS>>>:-fno-exceptions>)
 target_link_libraries(tarpon_mlir INTERFACE MLIR LLVM)
 
 # tarpon_precompile(TARGET OWNER HEADER...)

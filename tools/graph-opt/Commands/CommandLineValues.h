@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Validators for CLI11. For CommandLine.cpp and SharedOptions.cpp, which are
-// compiled with exceptions.
+// Validators for CLI11.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,11 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "Files/OutputFiles.h"
 #include "Messages.h"
 #include "Reports/KernelReport.h"
 #include "SearchFlags.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Autotune/Choice/Compile.h"
 #include "tarpon/Driver/ProblemLog.h"
@@ -25,6 +28,36 @@
 using llvm::formatv;
 
 namespace tarpon {
+
+namespace {
+
+struct CompileArguments {
+  std::string model;
+  /// "host" or a GPU; what a GPU's package is for: "hip" or "emulated".
+  std::string target = "host", device;
+  /// Lists as the user gave them, or "pick_global".
+  std::string dtype = "fp32", layout = "nchw", fusion = "on";
+  std::optional<int64_t> batch;
+  int64_t threads = 0;
+  std::string calibration;
+  std::optional<double> maxError, tuningTime;
+  /// Names or numbers; empty for what the environment says.
+  std::string findMode, tuningPolicy;
+  SearchArguments search;
+  std::string tuningFile, replay;
+  bool replayAnyway = false, strict = false, quiet = false;
+  /// Of a GPU's package: what its kernels take.
+  bool kernelReport = false;
+  /// How many solutions of each layer a GPU's package holds: a number, "all",
+  /// or "" for the chosen one alone.
+  std::string candidates;
+  std::string output;
+  /// Where to append the problems of the package as driver lines.
+  std::string logDriver;
+  std::string cpu = "native";
+};
+
+} // namespace
 
 static runtime::Status setKnobs(CompileOptions &options,
                                 const CompileArguments &arguments) {
@@ -116,7 +149,7 @@ static bool isTunedElsewhere(const std::string &name) {
   return target && !getChip((*target)->getInfo()).empty();
 }
 
-int runCompile(const CompileArguments &arguments) {
+static int runCompile(const CompileArguments &arguments) {
   if (!arguments.candidates.empty() && !isTunedElsewhere(arguments.target))
     return failUsage("--include-candidates is for packages that are tuned "
                      "elsewhere, expected a GPU as --target");
@@ -152,6 +185,73 @@ int runCompile(const CompileArguments &arguments) {
     llvm::outs() << "package: " << options.output << "\n";
   llvm::outs().flush();
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addCompile(CommandSet &commands) {
+  using namespace options;
+  auto [sub, compile] = commands.add(
+      "compile", "Tune and compile an ONNX model",
+      "graph-opt compile resnet50.onnx --dtype pick_global --layout "
+      "pick_global \\\n      --tuning-file resnet50.json -o resnet50.tpn",
+      runCompile);
+  addModel(sub, compile.model, "The ONNX model");
+  addTarget(sub, compile.target, "What to compile for (default: host)");
+  addDevice(sub, compile.device,
+            "What a package for a GPU will run on (default: hip)");
+  CLI::Option *dtype = sub->add_option("--dtype", compile.dtype,
+                                       "Datatypes to try (default: fp32)")
+                           ->type_name(getListTypeName(kDtype))
+                           ->check(isListOf(kDtype));
+  CLI::Option *layout = sub->add_option("--layout", compile.layout,
+                                        "Memory layouts to try (default: nchw)")
+                            ->type_name(getListTypeName(kLayout))
+                            ->check(isListOf(kLayout));
+  CLI::Option *fusion =
+      sub->add_option("--fusion", compile.fusion, "Fusion (default: on)")
+          ->type_name(getListTypeName(kFusion))
+          ->check(isListOf(kFusion));
+  addBatch(sub, compile.batch);
+  addThreads(sub, compile.threads);
+  sub->add_option("--calibration", compile.calibration,
+                  "Inputs for calibration and accuracy (default: generated)")
+      ->type_name("DIR");
+  addMaxError(sub, compile.maxError,
+              "Accuracy budget: relative L2 distance from fp32");
+  addTuningTime(sub, compile.tuningTime);
+  addFindPolicy(sub, compile.findMode, compile.tuningPolicy);
+  addSearch(sub, compile.search);
+  sub->add_option("--tuning-file", compile.tuningFile,
+                  "Write the record of the tuning here")
+      ->type_name("OUT.json");
+  CLI::Option *replay =
+      sub->add_option("--replay", compile.replay,
+                      "Compile as this tuning file says; measure nothing")
+          ->type_name("IN.json");
+  // The file says which choice is compiled.
+  for (CLI::Option *knob : {dtype, layout, fusion})
+    replay->excludes(knob);
+  sub->add_flag("--replay-anyway", compile.replayAnyway,
+                "Replay a file that was made for something else, as far as it "
+                "fits")
+      ->needs(replay);
+  sub->add_flag("--strict", compile.strict, "Make a fallback an error");
+  sub->add_flag("--quiet", compile.quiet, "Show no progress");
+  sub->add_flag("--kernel-report", compile.kernelReport,
+                "Say what each kernel of a GPU's package takes of the GPU, and "
+                "how many launches it serves");
+  sub->add_flag("--include-candidates{8}", compile.candidates,
+                "Put so many solutions of each layer into a GPU's package "
+                "(default: 8; or all that were compiled), for 'graph-opt "
+                "tune' where the GPU is")
+      ->check(isCandidateCount());
+  sub->add_option("-o,--output", compile.output, "Write the package here")
+      ->type_name("OUT.tpn");
+  addCpu(sub, compile.cpu);
+  addLogDriver(sub, compile.logDriver);
 }
 
 } // namespace tarpon

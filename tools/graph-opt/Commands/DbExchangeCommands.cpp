@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Files/DbStore.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 #include "tarpon/Runtime/File.h"
@@ -19,6 +22,23 @@
 #include <set>
 
 namespace tarpon {
+
+namespace {
+
+struct DbImportArguments {
+  StoreArguments store;
+  std::vector<std::string> files;
+};
+
+struct DbExportArguments {
+  StoreArguments store;
+  std::string output;
+  /// The imported file to write; "" for the one that is named like `output`.
+  std::string from;
+  bool driverLines = false;
+};
+
+} // namespace
 
 using namespace runtime;
 using llvm::formatv;
@@ -88,7 +108,7 @@ static Status importFile(const std::string &path, ImportedRecords &records,
   return success();
 }
 
-int runDbImport(const DbImportArguments &arguments) {
+static int runDbImport(const DbImportArguments &arguments) {
   // A misspelt name is found before anything is stored.
   for (const std::string &path : arguments.files)
     if (Result<miopen::FileName> file = miopen::parseFileName(path); !file)
@@ -158,7 +178,7 @@ static int exportRecords(const DbExportArguments &arguments,
   return kSuccess;
 }
 
-int runDbExport(const DbExportArguments &arguments) {
+static int runDbExport(const DbExportArguments &arguments) {
   Result<std::string> path = getStorePath(arguments.store);
   if (!path)
     return fail(path.message());
@@ -171,6 +191,41 @@ int runDbExport(const DbExportArguments &arguments) {
                 "': it is the store that is exported");
   return arguments.driverLines ? exportDriverLines(arguments, **records)
                                : exportRecords(arguments, **records);
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addDbImport(CommandSet &commands) {
+  using namespace options;
+  auto [import, dbImport] = commands.addDb(
+      "import", "Import find DBs and perf DBs of MIOpen", runDbImport);
+  addStore(import, dbImport.store);
+  addJson(import, dbImport.store.json);
+  import
+      ->add_option("FILE", dbImport.files,
+                   "*.fdb.txt, *.ufdb.txt, *.db, *.udb, *.db.txt, *.udb.txt")
+      ->required()
+      ->type_name("");
+}
+
+void addDbExport(CommandSet &commands) {
+  using namespace options;
+  auto [out, dbExport] = commands.addDb(
+      "export", "Write imported records as MIOpen's file", runDbExport);
+  addStore(out, dbExport.store);
+  out->add_option("OUT", dbExport.output,
+                  "The file, named in MIOpen's way for its format")
+      ->required()
+      ->type_name("");
+  out->add_option("--from", dbExport.from,
+                  "The imported file to write (default: the one that is named "
+                  "like OUT)")
+      ->type_name("NAME");
+  out->add_flag("--driver-lines", dbExport.driverLines,
+                "Write the problems that can be posed here as driver lines "
+                "(default: of all imported files)");
 }
 
 } // namespace tarpon

@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Files/DbStore.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
@@ -16,10 +19,20 @@
 
 namespace tarpon {
 
+namespace {
+
+struct DbExportKernelsArguments {
+  /// The folder of the cache that is written.
+  std::string output;
+  std::string cpu = "native";
+};
+
+} // namespace
+
 using namespace runtime;
 using llvm::formatv;
 
-int runDbExportKernels(const DbExportKernelsArguments &arguments) {
+static int runDbExportKernels(const DbExportKernelsArguments &arguments) {
   // Kernels do not depend on the number of threads.
   Result<TargetInfo> target = getHostTarget(/*threads=*/1, arguments.cpu);
   if (!target)
@@ -34,6 +47,22 @@ int runDbExportKernels(const DbExportKernelsArguments &arguments) {
                           count(exported->kernels, "kernel"), target->name(),
                           (exported->bytes + 1023) / 1024);
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addDbExportKernels(CommandSet &commands) {
+  using namespace options;
+  auto [sub, dbExportKernels] = commands.addDb(
+      "export-kernels", "Write a precompiled kernel cache, to be installed",
+      runDbExportKernels);
+  sub->add_option("DIR", dbExportKernels.output,
+                  "The folder: share/tarpon/kernels where Tarpon is installed")
+      ->required()
+      ->type_name("");
+  addCpu(sub, dbExportKernels.cpu);
 }
 
 } // namespace tarpon

@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Files/DbStore.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 
@@ -18,6 +21,26 @@
 #include <nlohmann/json.hpp>
 
 namespace tarpon {
+
+namespace {
+
+struct DbListArguments {
+  StoreArguments store;
+  /// Only problems whose keys hold this, of that solver.
+  std::string problem, solver;
+  bool stale = false;
+  /// What was imported, beside what was measured here.
+  bool imported = false;
+  std::optional<int64_t> limit;
+};
+
+struct DbDiffArguments {
+  StoreArguments store;
+  std::string other;
+  double minChange = 0.05;
+};
+
+} // namespace
 
 using namespace runtime;
 using llvm::formatv;
@@ -207,7 +230,7 @@ Status ImportedList::run() {
   return writeJson(arguments.store, json);
 }
 
-int runDbList(const DbListArguments &arguments) {
+static int runDbList(const DbListArguments &arguments) {
   if (!arguments.imported)
     return listMeasured(arguments);
   if (Status status = ImportedList(arguments).run(); !status)
@@ -264,7 +287,7 @@ static nlohmann::json toJson(const StoreDiff &diff) {
           {"other_time", changes(diff.times)}};
 }
 
-int runDbDiff(const DbDiffArguments &arguments) {
+static int runDbDiff(const DbDiffArguments &arguments) {
   Result<std::unique_ptr<StoreAdmin>> store = openStore(arguments.store);
   if (!store)
     return fail(store.message());
@@ -292,6 +315,47 @@ int runDbDiff(const DbDiffArguments &arguments) {
   if (Status status = writeJson(arguments.store, toJson(diff)); !status)
     return fail(status.message());
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addDbList(CommandSet &commands) {
+  using namespace options;
+  auto [list, dbList] = commands.addDb(
+      "list", "List problems with their best solutions", runDbList);
+  addStore(list, dbList.store);
+  addJson(list, dbList.store.json);
+  list->add_option("--problem", dbList.problem,
+                   "Only problems whose keys hold this text")
+      ->type_name("TEXT");
+  list->add_option("--solver", dbList.solver,
+                   "Only problems that this solver is best at")
+      ->type_name("ID");
+  list->add_option("--limit", dbList.limit, "At most so many")
+      ->check(isBetween(int64_t(0), int64_t(1) << 40))
+      ->type_name("N");
+  CLI::Option *stale =
+      list->add_flag("--stale", dbList.stale, "Other versions' records too");
+  list->add_flag("--imported", dbList.imported,
+                 "What was imported, with the best of this machine beside it")
+      ->excludes(stale);
+}
+
+void addDbDiff(CommandSet &commands) {
+  using namespace options;
+  auto [diff, dbDiff] = commands.addDb(
+      "diff", "Compare the best solutions of two stores", runDbDiff);
+  addStore(diff, dbDiff.store);
+  addJson(diff, dbDiff.store.json);
+  diff->add_option("OTHER", dbDiff.other, "The other store")
+      ->required()
+      ->type_name("");
+  diff->add_option("--min-change", dbDiff.minChange,
+                   "Which change of a time counts (default: 0.05)")
+      ->check(isBetween(0.0, 1e9))
+      ->type_name("FRACTION");
 }
 
 } // namespace tarpon

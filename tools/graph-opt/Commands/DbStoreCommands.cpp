@@ -9,8 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Files/DbStore.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 
@@ -20,6 +23,27 @@
 #include <nlohmann/json.hpp>
 
 namespace tarpon {
+
+namespace {
+
+struct DbMergeArguments {
+  StoreArguments store;
+  std::string other;
+};
+
+struct DbPublishArguments {
+  StoreArguments store;
+  std::string output;
+};
+
+struct DbPruneArguments {
+  StoreArguments store;
+  bool dryRun = false;
+  /// Drop the records of this imported file instead of stale ones.
+  std::string imported;
+};
+
+} // namespace
 
 using namespace runtime;
 using llvm::formatv;
@@ -114,7 +138,7 @@ static nlohmann::json toJson(const StoreStats &stats,
   return json;
 }
 
-int runDbStats(const StoreArguments &arguments) {
+static int runDbStats(const StoreArguments &arguments) {
   Result<std::unique_ptr<StoreAdmin>> store = openStore(arguments);
   if (!store)
     return fail(store.message());
@@ -134,7 +158,7 @@ int runDbStats(const StoreArguments &arguments) {
 // check, merge, prune
 //===----------------------------------------------------------------------===//
 
-int runDbCheck(const StoreArguments &arguments) {
+static int runDbCheck(const StoreArguments &arguments) {
   Result<std::unique_ptr<StoreAdmin>> store = openStore(arguments);
   if (!store)
     return fail(store.message());
@@ -155,7 +179,7 @@ int runDbCheck(const StoreArguments &arguments) {
   return kSuccess;
 }
 
-int runDbMerge(const DbMergeArguments &arguments) {
+static int runDbMerge(const DbMergeArguments &arguments) {
   Result<std::unique_ptr<StoreAdmin>> store =
       openStoreForWriting(arguments.store);
   if (!store)
@@ -170,7 +194,7 @@ int runDbMerge(const DbMergeArguments &arguments) {
   return kSuccess;
 }
 
-int runDbPublish(const DbPublishArguments &arguments) {
+static int runDbPublish(const DbPublishArguments &arguments) {
   Result<std::string> path = getStorePath(arguments.store);
   if (!path)
     return fail(path.message());
@@ -204,7 +228,7 @@ static int pruneImported(const DbPruneArguments &arguments) {
   return kSuccess;
 }
 
-int runDbPrune(const DbPruneArguments &arguments) {
+static int runDbPrune(const DbPruneArguments &arguments) {
   if (!arguments.imported.empty())
     return pruneImported(arguments);
   Result<std::unique_ptr<StoreAdmin>> store =
@@ -219,6 +243,59 @@ int runDbPrune(const DbPruneArguments &arguments) {
                           count(summary->measurements, "stale measurement"),
                           count(summary->pipelines, "stale pipeline"));
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addDbStats(CommandSet &commands) {
+  using namespace options;
+  auto [sub, dbStats] = commands.addDb("stats", "Count records", runDbStats);
+  addStore(sub, dbStats);
+  addJson(sub, dbStats.json);
+}
+
+void addDbCheck(CommandSet &commands) {
+  using namespace options;
+  auto [sub, dbCheck] =
+      commands.addDb("check", "Check that a store is sound", runDbCheck);
+  addStore(sub, dbCheck);
+}
+
+void addDbMerge(CommandSet &commands) {
+  using namespace options;
+  auto [merge, dbMerge] = commands.addDb(
+      "merge", "Take the records of another store that are missing",
+      runDbMerge);
+  addStore(merge, dbMerge.store);
+  merge->add_option("OTHER", dbMerge.other, "The other store")
+      ->required()
+      ->type_name("");
+}
+
+void addDbPublish(CommandSet &commands) {
+  using namespace options;
+  auto [publish, dbPublish] = commands.addDb(
+      "publish", "Write the best records as a system store", runDbPublish);
+  addStore(publish, dbPublish.store);
+  publish->add_option("OUT", dbPublish.output, "The store to write")
+      ->required()
+      ->type_name("");
+}
+
+void addDbPrune(CommandSet &commands) {
+  using namespace options;
+  auto [prune, dbPrune] =
+      commands.addDb("prune", "Drop records of other versions", runDbPrune);
+  addStore(prune, dbPrune.store);
+  CLI::Option *dry =
+      prune->add_flag("--dry-run", dbPrune.dryRun, "Only say how many");
+  prune
+      ->add_option("--imported", dbPrune.imported,
+                   "Drop the records of this imported file instead")
+      ->type_name("NAME")
+      ->excludes(dry);
 }
 
 } // namespace tarpon

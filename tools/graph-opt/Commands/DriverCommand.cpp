@@ -6,11 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "CaseDump.h"
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "DriverSolution.h"
 #include "Messages.h"
 #include "PackageRun.h"
 #include "Reports/PeakRates.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Autotune/Search/Find.h"
 #include "tarpon/Autotune/Search/Policy.h"
@@ -31,6 +34,22 @@
 #include <limits>
 
 namespace tarpon {
+
+namespace {
+
+struct DriverArguments {
+  /// A MIOpenDriver command line: "conv", "-n", "16", ...
+  std::vector<std::string> words;
+  int64_t threads = 0;
+  std::string cpu = "native";
+  /// "host" or a GPU; what it is run on: "hip", "emulated", or "" for the one
+  /// that is usual.
+  std::string target = "host", device;
+  /// Where to write the launches to, or "".
+  std::string dumpCase;
+};
+
+} // namespace
 
 using namespace runtime;
 using llvm::formatv;
@@ -312,7 +331,7 @@ static std::string explainTarget(const std::string &name) {
          "' (--cpu narrows the host)";
 }
 
-int runDriver(const DriverArguments &arguments) {
+static int runDriver(const DriverArguments &arguments) {
   if (asksForHelp(arguments.words)) {
     llvm::outs() << "The flags of " << arguments.words.front()
                  << " and their defaults:\n"
@@ -344,6 +363,38 @@ int runDriver(const DriverArguments &arguments) {
       return fail(task.name + ": " + status.message());
   llvm::outs().flush();
   return run.allVerified() ? kSuccess : kUserError;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addDriver(CommandSet &commands) {
+  using namespace options;
+  auto [sub, driver] =
+      commands.add("driver", "Run one operation, as MIOpenDriver does",
+                   "graph-opt driver convfp16 -n 8 -c 256 -H 14 -W 14 -k "
+                   "256 -y 3 -x 3 -p 1 -q 1 \\\n      -F 1 -V 1 -t 1",
+                   runDriver);
+  addThreads(sub, driver.threads);
+  addCpu(sub, driver.cpu);
+  addTarget(sub, driver.target, "What to run on (default: host)");
+  addDevice(sub, driver.device,
+            "What a GPU's kernels run on (default: hip, with --dump-case "
+            "emulated)");
+  sub->add_option("--dump-case", driver.dumpCase,
+                  "Write each launch with its arguments and what it has to "
+                  "give into folders of this one, for scripts/emulate-case")
+      ->type_name("DIR");
+  // The rest is not CLI11's: flags such as -! and -@ have no meaning to it.
+  sub->prefix_command();
+  sub->description(
+      sub->get_description() +
+      "\ngraph-opt driver [OPTIONS] BASE [FLAGS]; \"graph-opt driver BASE "
+      "--help\" lists the flags.\nBASE is " +
+      join(getDriverBases(), ", ", " or ") + ".");
+  sub->parse_complete_callback(
+      [sub = sub, &words = driver.words] { words = sub->remaining(); });
 }
 
 } // namespace tarpon

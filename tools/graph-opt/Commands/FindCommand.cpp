@@ -5,9 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "FinderArguments.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Autotune/Search/Find.h"
 #include "tarpon/Driver/DriverLine.h"
@@ -22,6 +25,25 @@
 #include <set>
 
 namespace tarpon {
+
+namespace {
+
+struct FindArguments {
+  /// A problem key, or a MIOpenDriver command line.
+  std::vector<std::string> words;
+  FinderArguments finder;
+  /// Seconds for all problems.
+  std::optional<double> tuningTime;
+  std::string order = "time";
+  std::optional<int64_t> workspaceLimit;
+  std::vector<std::string> disabledSolvers;
+  bool tune = false, immediate = false;
+  /// Where to write the best solution, and one to read instead of finding.
+  std::string save, load;
+  bool withKernels = false;
+};
+
+} // namespace
 
 using namespace runtime;
 using llvm::formatv;
@@ -132,7 +154,7 @@ static int loadSaved(Finder &finder, const std::string &path) {
   return kSuccess;
 }
 
-int runFind(const FindArguments &arguments) {
+static int runFind(const FindArguments &arguments) {
   bool loads = !arguments.load.empty();
   if (loads && !arguments.words.empty())
     return failUsage("--load takes no problem");
@@ -160,6 +182,54 @@ int runFind(const FindArguments &arguments) {
     return fail(status.message());
   llvm::outs().flush();
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addFind(CommandSet &commands) {
+  using namespace options;
+  auto [sub, find] =
+      commands.add("find", "Find the solutions of one problem",
+                   "graph-opt find --order workspace conv -n 1 -c 64 -H 56 "
+                   "-W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -F 1",
+                   runFind);
+  addFinder(sub, find.finder);
+  addTuningTime(sub, find.tuningTime);
+  sub->add_flag("--tune", find.tune, "Search every config");
+  sub->add_flag("--immediate", find.immediate,
+                "Measure nothing: list what is known or expected");
+  sub->add_option("--order", find.order, "What comes first (default: time)")
+      ->check(isOneOf(kOrder))
+      ->type_name(getTypeName(kOrder));
+  sub->add_option("--workspace-limit", find.workspaceLimit,
+                  "Leave out solvers that need more")
+      ->check(isBetween(int64_t(0), int64_t(1) << 60))
+      ->type_name("BYTES");
+  sub->add_option("--disable-solver", find.disabledSolvers,
+                  "Leave out this solver; may be given several times")
+      ->type_name("ID")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  CLI::Option *save =
+      sub->add_option("--save", find.save, "Write the best solution here")
+          ->type_name("OUT.json");
+  sub->add_flag("--with-kernels", find.withKernels,
+                "And its kernels beside it, with generated constants")
+      ->needs(save);
+  sub->add_option("--load", find.load, "Check a solution that was saved")
+      ->type_name("IN.json")
+      ->excludes(save);
+  // As for the driver.
+  sub->prefix_command();
+  sub->description(sub->get_description() +
+                   "\ngraph-opt find [OPTIONS] PROBLEM; the problem is a key "
+                   "as in a tuning file, or a command line of MIOpenDriver "
+                   "(see 'graph-opt driver --help').");
+  sub->parse_complete_callback(
+      [sub = sub, &words = find.words] { words = sub->remaining(); });
 }
 
 } // namespace tarpon

@@ -5,9 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "Messages.h"
 #include "Reports/Diagnostics.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Import/OnnxImport.h"
 
@@ -17,7 +20,18 @@ using namespace mlir;
 
 namespace tarpon {
 
-int runImport(const ImportArguments &arguments) {
+namespace {
+
+struct ImportArguments {
+  std::string model;
+  std::optional<int64_t> batch;
+  /// Constants of more elements are printed without them.
+  int64_t elide = 16;
+};
+
+} // namespace
+
+static int runImport(const ImportArguments &arguments) {
   MLIRContext context;
   DiagnosticCollector diagnostics(context);
   ImportOptions options;
@@ -32,6 +46,24 @@ int runImport(const ImportArguments &arguments) {
   module->print(llvm::outs(), flags);
   llvm::outs().flush();
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addImport(CommandSet &commands) {
+  using namespace options;
+  auto [sub, import] =
+      commands.add("import", "Print an ONNX model as MLIR",
+                   "graph-opt import resnet50.onnx --elide 4", runImport);
+  addModel(sub, import.model, "The ONNX model");
+  addBatch(sub, import.batch);
+  sub->add_option("--elide", import.elide,
+                  "Print the values of constants of up to N elements only "
+                  "(default: 16)")
+      ->check(isBetween(int64_t(0), int64_t(1) << 40))
+      ->type_name("N");
 }
 
 } // namespace tarpon

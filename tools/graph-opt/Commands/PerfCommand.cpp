@@ -5,12 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "Files/ModelLoader.h"
 #include "Files/OutputFiles.h"
 #include "Messages.h"
 #include "PackageRun.h"
 #include "Reports/PerfReport.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Measure.h"
@@ -19,6 +22,18 @@
 #include <limits>
 
 namespace tarpon {
+
+namespace {
+
+struct PerfArguments {
+  ModelArguments model;
+  /// Without it: as many as fit into a second or so.
+  std::optional<int64_t> iterations;
+  bool compileReport = false;
+  std::string json;
+};
+
+} // namespace
 
 using namespace runtime;
 
@@ -161,7 +176,7 @@ static int perfPackage(const PerfArguments &arguments, Package package) {
   return status;
 }
 
-int runPerf(const PerfArguments &arguments) {
+static int runPerf(const PerfArguments &arguments) {
   if (Status status = checkOutputs({{"the model", arguments.model.model}},
                                    {{"--json", arguments.json}});
       !status)
@@ -173,6 +188,31 @@ int runPerf(const PerfArguments &arguments) {
     return fail("--compile-report is of the host's kernels; 'graph-opt compile "
                 "--kernel-report' tells of a GPU's");
   return perfPackage(arguments, std::move(*package));
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addPerf(CommandSet &commands) {
+  using namespace options;
+  auto [sub, perf] =
+      commands.add("perf", "Measure a model, layer by layer",
+                   "graph-opt perf resnet50.tpn --threads 1 --json "
+                   "resnet50-perf.json",
+                   runPerf);
+  addModel(sub, perf.model.model, "The ONNX model or a package (.tpn)");
+  sub->add_option("--iterations", perf.iterations,
+                  "Timed runs (default: what fits into a second)")
+      ->check(isBetween(int64_t(1), int64_t(1) << 20))
+      ->type_name("N");
+  sub->add_flag("--compile-report", perf.compileReport,
+                "Compile every kernel anew and say what it takes, and how many "
+                "layers it serves");
+  sub->add_option("--json", perf.json, "Write the figures here too")
+      ->type_name("OUT");
+  addChoice(sub, perf.model);
+  addLogDriver(sub, perf.model.logDriver);
 }
 
 } // namespace tarpon

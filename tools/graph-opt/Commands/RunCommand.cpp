@@ -5,18 +5,33 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "Files/ModelLoader.h"
 #include "Files/TensorFiles.h"
 #include "Messages.h"
 #include "ModelInputs.h"
 #include "PackageRun.h"
+#include "SharedOptions.h"
 
 namespace tarpon {
 
+namespace {
+
+struct RunArguments {
+  ModelArguments model;
+  /// NAME=FILE.
+  std::vector<std::string> inputs;
+  std::string outputDir;
+  uint64_t seed = 0;
+};
+
+} // namespace
+
 using namespace runtime;
 
-int runRun(const RunArguments &arguments) {
+static int runRun(const RunArguments &arguments) {
   Result<Package> package = loadPackage(arguments.model);
   if (!package)
     return fail(package.message());
@@ -34,6 +49,30 @@ int runRun(const RunArguments &arguments) {
       return fail(status.message());
   printOutputs(infos, *outputs);
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addRun(CommandSet &commands) {
+  using namespace options;
+  auto [sub, run] = commands.add(
+      "run", "Run a model",
+      "graph-opt run resnet50.tpn --input data=cat.npy --output-dir out",
+      runRun);
+  addModel(sub, run.model.model, "The ONNX model or a package (.tpn)");
+  sub->add_option("--input", run.inputs,
+                  "An input (default: generated from the seed)")
+      ->type_name("NAME=FILE.npy|.pb")
+      ->expected(1)
+      ->take_all();
+  sub->add_option("--output-dir", run.outputDir,
+                  "Write the outputs here as 0.npy, 1.npy, ...")
+      ->type_name("DIR");
+  addSeed(sub, run.seed);
+  addChoice(sub, run.model);
+  addLogDriver(sub, run.model.logDriver);
 }
 
 } // namespace tarpon

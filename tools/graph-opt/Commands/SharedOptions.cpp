@@ -154,3 +154,14 @@ void options::addChoice(CLI::App *app, ModelArguments &model) {
   addThreads(app, model.threads);
   addCpu(app, model.cpu);
 }
+
+void options::addStore(CLI::App *app, StoreArguments &store) {
+  app->add_option("--store", store.store,
+                  "The store (default: the journal of this machine)")
+      ->type_name("FILE");
+}
+
+void options::addJson(CLI::App *app, std::string &json) {
+  app->add_option("--json", json, "Write the answer here too")
+      ->type_name("OUT");
+}

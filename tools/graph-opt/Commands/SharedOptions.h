@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For CommandLine.cpp alone. Compiled with exceptions, as CLI11 wants it.
+// For what is compiled with exceptions, as CLI11 wants it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +40,10 @@ void addTuningTime(CLI::App *app, std::optional<double> &seconds);
 void addFinder(CLI::App *app, FinderArguments &finder);
 void addLogDriver(CLI::App *app, std::string &path);
 void addChoice(CLI::App *app, ModelArguments &model);
+
+/// Which store a command of `db` works on, and where its answer goes.
+void addStore(CLI::App *app, StoreArguments &store);
+void addJson(CLI::App *app, std::string &json);
 
 } // namespace tarpon::options
 

@@ -1,6 +1,9 @@
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "DriverSolution.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
@@ -11,6 +14,22 @@
 #include "llvm/Support/raw_ostream.h"
 
 namespace tarpon {
+
+namespace {
+
+struct SolversArguments {
+  std::string problem;
+  /// "host" or a GPU.
+  std::string target = "host";
+  /// Ask the target's model about every solver's default config.
+  bool estimate = false;
+  /// About this one instead: "SOLVER:CONFIG".
+  std::string solution;
+  int64_t threads = 0;
+  std::string cpu = "native";
+};
+
+} // namespace
 
 static void printSolver(const Solver &solver, const Problem &problem,
                         const TargetInfo &target) {
@@ -83,7 +102,7 @@ static int estimate(const Problem &problem, const Target &target,
   return kSuccess;
 }
 
-int runSolvers(const SolversArguments &arguments) {
+static int runSolvers(const SolversArguments &arguments) {
   runtime::Result<std::shared_ptr<const Target>> target = findTarget(
       arguments.target, {arguments.threads, arguments.cpu, /*device=*/""});
   if (!target)
@@ -103,6 +122,32 @@ int runSolvers(const SolversArguments &arguments) {
   for (const Solver *solver : solvers)
     printSolver(*solver, *problem, (*target)->getInfo());
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addSolvers(CommandSet &commands) {
+  using namespace options;
+  auto [sub, solvers] = commands.add(
+      "solvers", "List the solvers, or those of a problem",
+      "graph-opt solvers --problem 'relu(1x64x56x56xf32)->...'", runSolvers);
+  CLI::Option *problem = sub->add_option("--problem", solvers.problem,
+                                         "A problem key as in a tuning file")
+                             ->type_name("KEY");
+  addTarget(sub, solvers.target, "Whose solvers (default: host)");
+  CLI::Option *estimate =
+      sub->add_flag("--estimate", solvers.estimate,
+                    "Compile the kernels of default configs for a GPU, and say "
+                    "what they take of it and how long")
+          ->needs(problem);
+  sub->add_option("--solution", solvers.solution,
+                  "Estimate this one, with a config as --problem lists them")
+      ->needs(estimate)
+      ->type_name("SOLVER[:CONFIG]");
+  addThreads(sub, solvers.threads);
+  addCpu(sub, solvers.cpu);
 }
 
 } // namespace tarpon

@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Autotune/Learn/CrossValidation.h"
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
@@ -24,6 +27,23 @@
 #include <utility>
 
 namespace tarpon {
+
+namespace {
+
+struct TrainArguments {
+  /// Where the measurements are; "" for the user's store.
+  std::string store;
+  /// The store that the model goes into; "" for the user's.
+  std::string into;
+  /// Which networks are held out; "" for none.
+  std::string split;
+  int64_t threads = 0;
+  std::string cpu = "native";
+  uint64_t seed = 1;
+  bool report = false, dryRun = false;
+};
+
+} // namespace
 
 using namespace runtime;
 using llvm::formatv;
@@ -154,7 +174,7 @@ static Result<LearnedModel> train(llvm::ArrayRef<MeasuredProblem> problems,
   return model;
 }
 
-int runTrain(const TrainArguments &arguments) {
+static int runTrain(const TrainArguments &arguments) {
   NetworkSplit split;
   if (!arguments.split.empty()) {
     Result<NetworkSplit> read = NetworkSplit::read(arguments.split);
@@ -179,6 +199,39 @@ int runTrain(const TrainArguments &arguments) {
       return fail(status.message());
   llvm::outs().flush();
   return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addTrain(CommandSet &commands) {
+  using namespace options;
+  auto [sub, train] = commands.add(
+      "train", "Learn from measurements what will be fast",
+      "graph-opt train --split benchmarks/problems/split.json --threads 1",
+      runTrain);
+  sub->add_option("--store", train.store,
+                  "A store that nobody writes to (default: the journal of this "
+                  "machine)")
+      ->type_name("FILE");
+  CLI::Option *into =
+      sub->add_option("--into", train.into,
+                      "The store to write the model into (default: the journal "
+                      "of this machine)")
+          ->type_name("FILE");
+  sub->add_option("--split", train.split,
+                  "Which networks are held out, to judge the model by")
+      ->type_name("FILE");
+  sub->add_option("--seed", train.seed,
+                  "Seed of the samples that training draws (default: 1)")
+      ->type_name("N");
+  sub->add_flag("--report", train.report,
+                "Every held-out choice, and every network of training left out "
+                "in turn");
+  sub->add_flag("--dry-run", train.dryRun, "Write no model")->excludes(into);
+  addThreads(sub, train.threads);
+  addCpu(sub, train.cpu);
 }
 
 } // namespace tarpon

@@ -5,10 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "Files/ModelLoader.h"
 #include "FinderArguments.h"
 #include "Messages.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Autotune/Search/Find.h"
 #include "tarpon/Driver/Workload.h"
@@ -126,7 +129,7 @@ static void reportFaults(const Workload &workload, const std::string &path) {
   }
 }
 
-int runTune(const TuneArguments &arguments) {
+static int runTune(const TuneArguments &arguments) {
   if (isPackagePath(arguments.workload))
     return runTunePackage(arguments);
   if (!arguments.output.empty() || !arguments.tuningFile.empty() ||
@@ -154,6 +157,35 @@ int runTune(const TuneArguments &arguments) {
                       "tuned here",
                       arguments.workload, workload->faults.size(),
                       workload->lines));
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addTune(CommandSet &commands) {
+  using namespace options;
+  auto [sub, tune] = commands.add(
+      "tune", "Tune a list of problems, or a package where its GPU is",
+      "graph-opt run resnet50.onnx --log-driver resnet50.txt\n  graph-opt "
+      "tune resnet50.txt\n  graph-opt tune r50.tpn -o r50-tuned.tpn",
+      runTune);
+  sub->add_option("FILE", tune.workload,
+                  "Problem keys and driver lines, one per line; logs of "
+                  "MIOpen, too; or a package with candidates (.tpn)")
+      ->required()
+      ->type_name("");
+  addFinder(sub, tune.finder);
+  addTuningTime(sub, tune.tuningTime);
+  sub->add_option("-o,--output", tune.output,
+                  "Write the tuned package here (default: in its place)")
+      ->type_name("OUT.tpn");
+  sub->add_option("--tuning-file", tune.tuningFile,
+                  "The record that the package was compiled with: what is "
+                  "measured is written into it")
+      ->type_name("FILE.json");
+  sub->add_flag("--drop-candidates", tune.dropCandidates,
+                "Leave what is not chosen out of the tuned package");
 }
 
 } // namespace tarpon

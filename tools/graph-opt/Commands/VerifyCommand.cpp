@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLineValues.h"
+#include "CommandSet.h"
 #include "Commands.h"
 #include "Files/ModelLoader.h"
 #include "Files/TestData.h"
@@ -13,6 +15,7 @@
 #include "PackageRun.h"
 #include "Reports/Diagnostics.h"
 #include "Reports/Tolerance.h"
+#include "SharedOptions.h"
 
 #include "tarpon/Import/OnnxInputs.h"
 
@@ -22,6 +25,17 @@
 #include <optional>
 
 namespace tarpon {
+
+namespace {
+
+struct VerifyArguments {
+  ModelArguments model;
+  std::string testData;
+  std::optional<double> maxError;
+  uint64_t seed = 0;
+};
+
+} // namespace
 
 using namespace runtime;
 
@@ -234,12 +248,31 @@ static int verifyTestData(const VerifyArguments &arguments) {
   return kSuccess;
 }
 
-int runVerify(const VerifyArguments &arguments) {
+static int runVerify(const VerifyArguments &arguments) {
   if (isPackagePath(arguments.model.model))
     return failUsage("verify takes an ONNX model, not the package '" +
                      arguments.model.model + "'");
   return arguments.testData.empty() ? verifyAgainstReference(arguments)
                                     : verifyTestData(arguments);
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+void addVerify(CommandSet &commands) {
+  using namespace options;
+  auto [sub, verify] = commands.add(
+      "verify", "Compare a model's results with what they should be",
+      "graph-opt verify resnet50.onnx --dtype int8 --layout nhwc", runVerify);
+  addModel(sub, verify.model.model, "The ONNX model");
+  sub->add_option("--test-data", verify.testData,
+                  "An ONNX test_data_set, or a folder of them (default: "
+                  "compare with the reference solver)")
+      ->type_name("DIR");
+  addMaxError(sub, verify.maxError, "Largest relative L2 error to accept");
+  addSeed(sub, verify.seed);
+  addChoice(sub, verify.model);
 }
 
 } // namespace tarpon

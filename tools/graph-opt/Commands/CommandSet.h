@@ -1,0 +1,88 @@
+//===- CommandSet.h - The sub-commands while they are added -----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDSET_H
+#define TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDSET_H
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// A sub-command and the arguments that its options are parsed into, which live
+/// as long as it does.
+template <typename Arguments>
+struct AddedCommand {
+  CLI::App *app;
+  Arguments &arguments;
+};
+
+class CommandSet {
+public:
+  explicit CommandSet(CLI::App &app) : app(app) {}
+
+  /// A command behind graph-opt. `run` does it and returns the exit status.
+  template <typename Arguments>
+  AddedCommand<Arguments>
+  add(const std::string &name, const std::string &summary,
+      const std::string &example, int (*run)(const Arguments &)) {
+    CLI::App *sub = app.add_subcommand(name, summary);
+    sub->footer("example:\n  " + example);
+    names.push_back(name);
+    return {sub, setRun(sub, run)};
+  }
+
+  /// The command that those of addDb are behind, without whom it does nothing.
+  void addDbParent(const std::string &summary, const std::string &example) {
+    db = app.add_subcommand("db", summary);
+    db->footer("example:\n  " + example);
+    db->require_subcommand(1);
+    names.emplace_back("db");
+  }
+
+  template <typename Arguments>
+  AddedCommand<Arguments> addDb(const std::string &name,
+                                const std::string &summary,
+                                int (*run)(const Arguments &)) {
+    CLI::App *sub = db->add_subcommand(name, summary);
+    return {sub, setRun(sub, run)};
+  }
+
+  /// The names of the commands behind graph-opt.
+  const std::vector<std::string> &getNames() const { return names; }
+
+  /// What the parsed command line asks for. It runs when CLI11 is done, so that
+  /// it cannot throw through code that was compiled without exceptions.
+  std::function<int()> command;
+
+private:
+  template <typename Arguments>
+  Arguments &setRun(CLI::App *sub, int (*run)(const Arguments &)) {
+    auto arguments = std::make_shared<Arguments>();
+    sub->callback([this, run, arguments] {
+      command = [run, arguments] { return run(*arguments); };
+    });
+    return *arguments;
+  }
+
+  CLI::App &app;
+  CLI::App *db = nullptr;
+  std::vector<std::string> names;
+};
+
+// Each adds one command.
+#define TARPON_COMMAND(ADD) void ADD(CommandSet &commands);
+#define TARPON_DB_COMMAND(ADD) void ADD(CommandSet &commands);
+#include "Commands.def"
+
+} // namespace tarpon
+
+#endif // TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDSET_H
