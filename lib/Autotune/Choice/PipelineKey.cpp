@@ -58,7 +58,7 @@ PipelineKey tarpon::makePipelineKey(const TuningFile::Model &model,
   PipelineKey key;
   key.modelSha256 = model.sha256;
   key.inputShapes = printInputs(model);
-  key.dtype = choice.dtype;
+  key.dtype = getPrecisionName(choice.dtype);
   key.layout = choice.layout;
   key.fusion = choice.fusion;
   key.calibration = calibration;

@@ -38,7 +38,7 @@ namespace {
 /// All that a pipeline's key is made of.
 struct PipelineParts {
   TuningFile::Model model = {"abc", "tiny", {{"x", {1, 2}}}};
-  GlobalChoice choice = {"int8", "nhwc", "on"};
+  GlobalChoice choice = {runtime::Precision::I8, "nhwc", "on"};
   std::string calibration = "c0ffee";
   std::vector<LayerRecord> layers = {LayerRecord()};
   std::vector<TensorRange> ranges = {{"x", -1, 1}, {"y", 0, 2}};
@@ -70,7 +70,7 @@ TEST(PipelineKeyTest, HoldsEveryPart) {
   std::vector<Change> changes = {
       [](PipelineParts &p) { p.model.sha256 = "abd"; },
       [](PipelineParts &p) { p.model.inputs["x"] = {2, 2}; },
-      [](PipelineParts &p) { p.choice.dtype = "fp32"; },
+      [](PipelineParts &p) { p.choice.dtype = runtime::Precision::F32; },
       [](PipelineParts &p) { p.choice.layout = "nchw"; },
       [](PipelineParts &p) { p.choice.fusion = "off"; },
       [](PipelineParts &p) { p.calibration = "c0ffed"; },

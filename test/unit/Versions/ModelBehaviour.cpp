@@ -98,7 +98,7 @@ public:
   }
 
 private:
-  void addChoice(FuncOp simplified, const std::string &dtype,
+  void addChoice(FuncOp simplified, runtime::Precision dtype,
                  const std::string &layout, const std::string &fusion);
 
   mlir::MLIRContext context;
@@ -109,11 +109,11 @@ private:
 
 /// For int8 with the ranges of the calibration in the digest of it, and with
 /// ranges that depend on nothing in that of the passes.
-void ModelDigests::addChoice(FuncOp simplified, const std::string &dtype,
+void ModelDigests::addChoice(FuncOp simplified, runtime::Precision dtype,
                              const std::string &layout,
                              const std::string &fusion) {
   mlir::OwningOpRef<FuncOp> function = simplified.clone();
-  if (dtype == "int8") {
+  if (dtype == runtime::Precision::I8) {
     runPasses(*function, [&](mlir::OpPassManager &manager) {
       manager.addPass(createFusePass({fusion}));
     });
@@ -142,10 +142,10 @@ void ModelDigests::add(const std::string &model) {
   ASSERT_TRUE(module) << model;
   FuncOp function = *module->getOps<FuncOp>().begin();
   runPasses(function, buildSimplifyPipeline);
-  for (const char *dtype : {"fp32", "fp16", "bf16", "int8"})
+  for (runtime::Precision dtype : runtime::kPrecisions)
     for (const char *layout : {"nchw", "nhwc"})
       addChoice(function, dtype, layout, "on");
-  addChoice(function, "fp32", "nhwc", "off");
+  addChoice(function, runtime::Precision::F32, "nhwc", "off");
 }
 
 Digests tarpon::test::digestModels() {
