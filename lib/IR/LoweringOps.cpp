@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/IR/ElementTypes.h"
-#include "tarpon/IR/TarponOps.h"
+#include "tarpon/IR/FusedProblem.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -184,6 +184,21 @@ LogicalResult FusedOp::verify() {
       failed(verifyMoreResults(*this, yield)))
     return failure();
   return verifyElements(*this);
+}
+
+/// C8. Runs behind the verifiers of the ops that the problem is made of.
+LogicalResult FusedOp::verifyRegions() {
+  ProblemAttr held = getProblemAttr();
+  if (!held)
+    return success();
+  Problem posed = tarpon::getProblem(*this);
+  for (auto [operand, heldOperand] :
+       llvm::zip(posed.operands, held.getValue().operands))
+    operand.constant &= heldOperand.constant;
+  if (posed == held.getValue())
+    return success();
+  return emitOpError("expects the problem that its ops and types pose, got ")
+         << held;
 }
 
 //===----------------------------------------------------------------------===//
