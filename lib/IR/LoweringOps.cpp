@@ -8,6 +8,7 @@
 #include "tarpon/IR/ElementTypes.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Problem/OpKind.h"
+#include "tarpon/IR/FusedProblem.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -95,7 +96,7 @@ static LogicalResult verifyYield(FusedOp fused, YieldOp yield) {
   return success();
 }
 
-/// C3, C4, C7
+/// C3, C4, C9
 static LogicalResult verifyOps(FusedOp fused) {
   Operation *root = fused.getRoot();
   for (Operation &op : fused.getBody().front().without_terminator()) {
@@ -188,6 +189,21 @@ LogicalResult FusedOp::verify() {
       failed(verifyMoreResults(*this, yield)))
     return failure();
   return verifyElements(*this);
+}
+
+/// C8. Runs behind the verifiers of the ops that the problem is made of.
+LogicalResult FusedOp::verifyRegions() {
+  ProblemAttr held = getProblemAttr();
+  if (!held)
+    return success();
+  Problem posed = tarpon::getProblem(*this);
+  for (auto [operand, heldOperand] :
+       llvm::zip(posed.operands, held.getValue().operands))
+    operand.constant &= heldOperand.constant;
+  if (posed == held.getValue())
+    return success();
+  return emitOpError("expects the problem that its ops and types pose, got ")
+         << held;
 }
 
 //===----------------------------------------------------------------------===//

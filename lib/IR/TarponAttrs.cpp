@@ -132,6 +132,41 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
+// SolutionAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseConfig(AsmParser &parser, PerfConfig &config) {
+  std::string text;
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseString(&text))
+    return failure();
+  FailureOr<PerfConfig> parsed = PerfConfig::parse(text);
+  if (failed(parsed))
+    return parser.emitError(location)
+           << "expects a perf config as in \"tile_m=14,tile_n=32\", got \""
+           << text << "\"";
+  config = std::move(*parsed);
+  return success();
+}
+
+Attribute SolutionAttr::parse(AsmParser &parser, Type) {
+  StringAttr solver, source;
+  PerfConfig config;
+  if (parser.parseLess() || parser.parseAttribute(solver) ||
+      parser.parseComma() || parseConfig(parser, config) ||
+      parser.parseComma() || parser.parseAttribute(source) ||
+      parser.parseGreater())
+    return nullptr;
+  return get(parser.getContext(), solver, config, source);
+}
+
+void SolutionAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getSolver() << ", ";
+  printer.printString(getConfig().str());
+  printer << ", " << getSource() << ">";
+}
+
+//===----------------------------------------------------------------------===//
 // TargetAttr
 //===----------------------------------------------------------------------===//
 

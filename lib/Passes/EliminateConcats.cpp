@@ -14,6 +14,7 @@
 #include "PassTarget.h"
 #include "Regions.h"
 #include "Slices.h"
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/Views.h"
 #include "tarpon/Passes/Passes.h"
 
@@ -51,6 +52,7 @@ static bool isPlainConcat(FusedOp op) {
 
 /// Stores the region's result as `type`, which differs in its layout.
 static void retypeResult(FusedOp op, RankedTensorType type) {
+  op.dropSolution();
   auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
   Value value = yield.getValue();
   if (auto convert = value.getDefiningOp<ConvertOp>()) {
@@ -66,8 +68,7 @@ static void retypeResult(FusedOp op, RankedTensorType type) {
 /// A region that copies `value` to where a slice of `type` lies.
 static Value createCopy(OpBuilder &builder, Value value,
                         RankedTensorType type) {
-  auto copy = FusedOp::create(builder, value.getLoc(), TypeRange(type), value,
-                              /*solution=*/nullptr);
+  auto copy = FusedOp::create(builder, value.getLoc(), TypeRange(type), value);
   Block &block = copy.getBody().emplaceBlock();
   auto inner = OpBuilder::atBlockBegin(&block);
   Value argument = block.addArgument(value.getType(), value.getLoc());

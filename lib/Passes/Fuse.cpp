@@ -161,8 +161,7 @@ static void wrap(IRRewriter &rewriter, ArrayRef<Operation *> chain) {
   SmallVector<Value> inputs = getInputs(chain);
   rewriter.setInsertionPoint(last);
   auto fused =
-      FusedOp::create(rewriter, root->getLoc(), last->getResultTypes(), inputs,
-                      /*solution=*/nullptr);
+      FusedOp::create(rewriter, root->getLoc(), last->getResultTypes(), inputs);
   Block *block = rewriter.createBlock(
       &fused.getBody(), {}, TypeRange(ValueRange(inputs)),
       SmallVector<Location>(inputs.size(), root->getLoc()));

@@ -9,6 +9,7 @@
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/Locations.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -88,10 +89,10 @@ private:
     if (!applicable)
       return op.emitOpError("has a solver that is not applicable: ")
              << solution.getSolver() << " " << applicable.getReason();
-    FailureOr<PerfConfig> config = getPerfConfig(solution);
-    if (failed(config) || !solver->isValidConfig(problem, target, *config))
+    if (!solver->isValidConfig(problem, target, solution.getConfig()))
       return op.emitOpError("expects a perf config of ")
-             << solution.getSolver() << ", got " << solution.getConfig();
+             << solution.getSolver() << ", got \"" << solution.getConfig().str()
+             << "\"";
     return solver;
   }
 
@@ -108,15 +109,18 @@ private:
   }
 
   LogicalResult lower(IRRewriter &rewriter, FusedOp op, LaunchNames &names) {
-    Problem problem = getProblem(op);
+    ProblemAttr posed = poseProblem(op);
+    if (!posed)
+      return failure();
+    const Problem &problem = posed.getValue();
     FailureOr<const Solver *> solver = getSolver(op, problem);
     if (failed(solver))
       return failure();
     rewriter.setInsertionPoint(op);
     rewriter.replaceOpWithNewOp<LaunchOp>(
         op, op.getResultTypes(), op.getInputs(), names.makeName(op.getRoot()),
-        problem.key(), op.getSolutionAttr(),
-        (*solver)->workspaceSize(problem, target), /*offset=*/nullptr,
+        posed, op.getSolutionAttr(), (*solver)->workspaceSize(problem, target),
+        /*offset=*/nullptr,
         /*workspace_offset=*/nullptr, /*more_offsets=*/nullptr,
         getOverwritable(**solver, problem));
     return success();

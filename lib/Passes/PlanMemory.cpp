@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/Views.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Runtime/KernelABI.h"

@@ -72,8 +72,7 @@ FailureOr<Operation *> tarpon::detail::cloneRetyped(OpBuilder &builder,
 FusedOp tarpon::detail::createRegionLike(OpBuilder &builder, FusedOp op,
                                          ValueRange operands,
                                          TypeRange resultTypes) {
-  auto copy = FusedOp::create(builder, op.getLoc(), resultTypes, operands,
-                              /*solution=*/nullptr);
+  auto copy = FusedOp::create(builder, op.getLoc(), resultTypes, operands);
   copy->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   Block &block = copy.getBody().emplaceBlock();
   for (auto [operand, argument] :

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassTarget.h"
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
@@ -25,25 +26,8 @@ SolutionAttr tarpon::makeSolutionAttr(MLIRContext *context,
                                       const Solver &solver,
                                       const PerfConfig &config,
                                       StringRef source) {
-  Builder builder(context);
-  SmallVector<NamedAttribute> fields;
-  for (const auto &[name, value] : config.getFields())
-    fields.push_back(
-        builder.getNamedAttr(name, builder.getI64IntegerAttr(value)));
-  return SolutionAttr::get(context, builder.getStringAttr(solver.id()),
-                           builder.getDictionaryAttr(fields),
-                           builder.getStringAttr(source));
-}
-
-FailureOr<PerfConfig> tarpon::getPerfConfig(SolutionAttr solution) {
-  PerfConfig config;
-  for (NamedAttribute field : solution.getConfig()) {
-    auto value = dyn_cast<IntegerAttr>(field.getValue());
-    if (!value || !value.getType().isSignlessInteger(64))
-      return failure();
-    config.set(field.getName(), value.getInt());
-  }
-  return config;
+  return SolutionAttr::get(context, StringAttr::get(context, solver.id()),
+                           config, StringAttr::get(context, source));
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,7 +68,10 @@ struct SelectSolutionsPass
 
 private:
   FailureOr<SolutionAttr> choose(FusedOp op, const Solver *preferred) {
-    Problem problem = getProblem(op);
+    ProblemAttr posed = poseProblem(op);
+    if (!posed)
+      return failure();
+    const Problem &problem = posed.getValue();
     if (chooser)
       return chooser(op, problem);
     const Solver *chosen = getApplicableSolvers(problem, target).front();

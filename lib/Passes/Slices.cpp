@@ -8,6 +8,7 @@
 #include "Slices.h"
 
 #include "Regions.h"
+#include "tarpon/IR/FusedProblem.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -38,6 +39,7 @@ bool tarpon::detail::readsSlice(FusedOp op, Value value, int64_t pitch,
 }
 
 void tarpon::detail::retypeOperand(FusedOp op, unsigned index) {
+  op.dropSolution();
   BlockArgument argument = op.getBody().getArgument(index);
   RankedTensorType before = getTensorType(argument);
   argument.setType(op.getInputs()[index].getType());

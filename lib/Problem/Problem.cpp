@@ -91,6 +91,29 @@ double Problem::flops() const {
   return flops;
 }
 
+bool Problem::operator==(const Problem &other) const {
+  return operands == other.operands && result == other.result &&
+         moreResults == other.moreResults && key() == other.key();
+}
+
+llvm::hash_code tarpon::hash_value(const Problem &problem) {
+  return llvm::hash_value(problem.key());
+}
+
+Problem Problem::withUnitScales() const {
+  Problem problem = *this;
+  auto reset = [](TensorDesc &desc) {
+    if (desc.quantized)
+      desc.scales = {1.0f};
+    desc.zeroPoint = 0;
+    desc.quantAxis = -1;
+  };
+  llvm::for_each(problem.operands, reset);
+  reset(problem.result);
+  llvm::for_each(problem.moreResults, reset);
+  return problem;
+}
+
 bool Problem::hasSlices() const {
   auto isSlice = [](const TensorDesc &desc) { return desc.pitch != 0; };
   return isSlice(result) || llvm::any_of(moreResults, isSlice) ||

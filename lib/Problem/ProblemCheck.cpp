@@ -71,6 +71,10 @@ std::string Checker::checkOperandCount() const {
   if (problem.rootOperands != expected)
     return formatv("{0} has {1} operands, expected {2}", problem.op,
                    problem.rootOperands, expected);
+  // A region that reads one operand twice.
+  if (problem.operands.size() < static_cast<size_t>(problem.rootOperands))
+    return formatv("{0} has {1} operands, got {2}", problem.op,
+                   problem.rootOperands, problem.operands.size());
   return "";
 }
 

@@ -62,13 +62,49 @@ def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout", [
   }];
 }
 
+/// C++ values, which these attributes hold as they are.
+def Tarpon_ProblemParameter
+    : AttrParameter<"::tarpon::Problem", "a problem", "const ::tarpon::Problem &">;
+def Tarpon_PerfConfigParameter
+    : AttrParameter<"::tarpon::PerfConfig", "a perf config", "const ::tarpon::PerfConfig &">;
+
+def Tarpon_ProblemAttr : AttrDef<Tarpon_Dialect, "Problem"> {
+  let mnemonic = "problem";
+  let summary = "The problem that a fused region poses, or that a launch solves";
+  let description = [{
+    The problem itself (tarpon/Problem/Problem.h), computed once from a region and
+    carried to its launch and its layer. Its text is the problem's key, and behind
+    it the scales that the key leaves out, of each quantised tensor, operands first:
+    one scale with the zero point, unless that is 0, or one scale for each index of
+    a dimension.
+
+    ```mlir
+    #tarpon.problem<"relu(1x8xf32)->1x8xf32">
+    #tarpon.problem<"relu(1x8xu8q)->1x8xu8q", 5.000000e-01 : 128, 2.500000e-01>
+    #tarpon.problem<"convert(2x8xf32:const)->2x8xi8q", {5.000000e-01, 2.500000e-01} along 0>
+    ```
+    Constraints:
+    - (C1) a graph can pose the problem (see findFault).
+    - (C2) a quantised tensor has one scale, or one for each index of one of its
+      dimensions. Scales are positive numbers.
+    - (C3) the zero point is a value of the tensor's dtype.
+  }];
+  let parameters = (ins Tarpon_ProblemParameter:$value);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Tarpon_SolutionAttr : AttrDef<Tarpon_Dialect, "Solution"> {
   let mnemonic = "solution";
   let summary = "The solver that computes a fused region, and its perf config";
+  let description = [{
+    The solver's id, the perf config in its text form, and where the choice comes
+    from: `#tarpon.solution<"conv-igemm-v1", "tile_m=14,tile_n=32", "measured">`.
+  }];
   let parameters = (ins "::mlir::StringAttr":$solver,
-                        "::mlir::DictionaryAttr":$config,
+                        Tarpon_PerfConfigParameter:$config,
                         "::mlir::StringAttr":$source);
-  let assemblyFormat = "`<` $solver `,` $config `,` $source `>`";
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif // TARPON_IR_TARPONATTRS_TD

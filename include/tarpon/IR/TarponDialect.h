@@ -8,6 +8,9 @@
 #ifndef TARPON_IR_TARPONDIALECT_H
 #define TARPON_IR_TARPONDIALECT_H
 
+#include "tarpon/Problem/PerfConfig.h"
+#include "tarpon/Problem/Problem.h"
+
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -22,7 +22,10 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     which type the result is stored. Where the root has several results, the
     chain goes on from the first; the others leave the region as they are.
 
-    `solution` is set by the pass tarpon-select-solutions.
+    `problem` is what the region poses: poseProblem sets it once nothing will
+    change the region any more, in tarpon-select-solutions at the latest, which
+    sets `solution`. A pass that changes the region all the same makes a new one
+    or drops both (dropSolution).
 
     Constraints:
     - (C1) region arguments have the types of the operands.
@@ -32,7 +35,10 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     - (C5) the ops form a chain as described, and the last one is yielded.
     - (C6) the results of the root behind the first are yielded behind the chain,
       in order.
-    - (C7) the root is an operation that problems have (Ops.def), no view.
+    - (C7) elements are of types that kernels know (see isElementType).
+    - (C8) `problem`, if it is there, is that of the region's ops and types, but
+      that an operand which is a constant may be taken for a variable one.
+    - (C9) the root is an operation that problems have (Ops.def), no view.
 
     Example:
     ```mlir
@@ -44,11 +50,13 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     ```
   }];
   let arguments = (ins Variadic<Tarpon_Tensor>:$inputs,
-                       OptionalAttr<Tarpon_SolutionAttr>:$solution);
+                       OptionalAttr<Tarpon_SolutionAttr>:$solution,
+                       OptionalAttr<Tarpon_ProblemAttr>:$problem);
   let results = (outs Variadic<Tarpon_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// The first op of the region that is not a convert; in a region of
     /// converts only, the first of them.
@@ -65,6 +73,13 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     }
     /// The type of the first result.
     ::mlir::RankedTensorType getType() { return getResult().getType(); }
+
+    /// Drops the problem and the solution, which are those of the region as it
+    /// was.
+    void dropSolution() {
+      removeProblemAttr();
+      removeSolutionAttr();
+    }
   }];
 }
 
@@ -78,10 +93,10 @@ def Tarpon_YieldOp : Tarpon_Op<"yield", [Pure, Terminator, HasParent<"FusedOp">]
 def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
   let summary = "A problem with the solution that computes it, placed in memory";
   let description = [{
-    What tarpon-lower-to-launches makes of a fused region. `problem` is the
-    canonical problem key, `may_overwrite` the inputs that the result may lie in
-    the place of, if nothing reads them afterwards. tarpon-plan-memory sets `offset` (of the result, in
-    the arena; -1 for a result of the model, which has memory of its own),
+    What tarpon-lower-to-launches makes of a fused region. `problem` is what the
+    region posed (packaging checks that it fits the types), `may_overwrite` the
+    inputs that the result may lie in the place of, if nothing reads them
+    afterwards. tarpon-plan-memory sets `offset` (of the result, in the arena; -1 for a result of the model, which has memory of its own),
     `more_offsets` (the same of the results behind the first, if there are any)
     and `workspace_offset`.
 
@@ -91,7 +106,8 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
     behind the first. (C4) `may_overwrite` has indices of inputs, and there is
     one result if it is there.
   }];
-  let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, StrAttr:$name, StrAttr:$problem,
+  let arguments = (ins Variadic<Tarpon_Tensor>:$inputs, StrAttr:$name,
+                       Tarpon_ProblemAttr:$problem,
                        Tarpon_SolutionAttr:$solution,
                        DefaultValuedAttr<I64Attr, "0">:$workspace_bytes,
                        OptionalAttr<I64Attr>:$offset,

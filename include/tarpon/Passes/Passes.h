@@ -52,9 +52,6 @@ using SolutionChooser =
 SolutionAttr makeSolutionAttr(mlir::MLIRContext *context, const Solver &solver,
                               const PerfConfig &config, llvm::StringRef source);
 
-/// The perf config that an attribute holds; fails if a field is no integer.
-mlir::FailureOr<PerfConfig> getPerfConfig(SolutionAttr solution);
-
 /// tarpon-select-solutions for a target; a null chooser takes the first
 /// applicable solver with its default config.
 std::unique_ptr<mlir::Pass>

@@ -300,7 +300,8 @@ def SelectSolutionsPass : Tarpon_TargetPass<"tarpon-select-solutions"> {
   let description = [{
     From the command line, the first applicable solver with its default config is
     taken, or the solver of the given id where it is applicable (elsewhere a
-    remark says why not). Programs pass a SolutionChooser.
+    remark says why not). Programs pass a SolutionChooser. The region also holds
+    the problem from here on that the solution is for.
   }];
   let options = !listconcat([
     Option<"solver", "solver", "std::string", /*default=*/"\"\"",

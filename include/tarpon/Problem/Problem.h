@@ -8,7 +8,9 @@
 //
 // A problem is what solvers solve and databases are keyed by: a root operation,
 // its operands and results as they are stored, its attributes and its epilogue.
-// It has one canonical text form, the problem key, which parses back.
+// It has one canonical text form, the problem key, which parses back. The IR
+// carries it as #tarpon.problem; tarpon/IR/FusedProblem.h makes one of a
+// region.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +20,11 @@
 #include "tarpon/Problem/OpKind.h"
 #include "tarpon/Runtime/DType.h"
 
-#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LLVM.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <map>
 #include <string>
@@ -27,8 +32,6 @@
 
 namespace tarpon {
 
-class FusedOp;
-class LayoutAttr;
 using runtime::DType;
 
 /// Mirrors #tarpon.layout without an MLIR context.
@@ -39,7 +42,6 @@ struct Layout {
 
   bool operator==(const Layout &) const = default;
   std::string name() const;
-  static Layout from(LayoutAttr attr);
 };
 
 /// One operand or result as it lies in memory.
@@ -60,6 +62,8 @@ struct TensorDesc {
   std::vector<float> scales;
   int64_t zeroPoint = 0;
   int64_t quantAxis = -1;
+
+  bool operator==(const TensorDesc &) const = default;
 
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   /// Logical elements.
@@ -106,6 +110,10 @@ struct Problem {
   ProblemAttrs attrs;
   std::vector<EpilogueStep> epilogue;
 
+  /// Unlike keys, this compares scales and zero points, too. Attributes are
+  /// compared as the key spells them, so that a NaN equals itself.
+  bool operator==(const Problem &other) const;
+
   int64_t numResults() const {
     return 1 + static_cast<int64_t>(moreResults.size());
   }
@@ -130,6 +138,9 @@ struct Problem {
   /// tensor with 256 channels is spelled "1x64x56x56xf32:nhwc/256".
   std::string key() const;
 
+  /// The same problem as its key has it: scales are 1, zero points are 0.
+  Problem withUnitScales() const;
+
   /// Whether an operand or the result is a slice (see TensorDesc::pitch).
   bool hasSlices() const;
 
@@ -139,27 +150,17 @@ struct Problem {
   double bytes() const;
 };
 
-/// The problem that a fused region poses.
-Problem getProblem(FusedOp op);
+/// Hashes the key, which equal problems share.
+llvm::hash_code hash_value(const Problem &problem);
 
-/// Parses a problem key. Scales come back as 1 and zero points as 0; see
-/// attachQuantization. A key that no graph can make (see findFault) is refused;
-/// `fault` then says why.
+/// Parses a problem key. Scales come back as 1 and zero points as 0. A key that
+/// no graph can make (see findFault) is refused; `fault` then says why.
 mlir::FailureOr<Problem> parseProblem(llvm::StringRef key,
                                       std::string *fault = nullptr);
 
 /// What is wrong with a problem that no graph can pose, and that solvers need
 /// not be ready for: "conv has 1 operands, expected 2". "" if nothing is.
 std::string findFault(const Problem &problem);
-
-/// Takes scales and zero points from the types of the operands and results, and
-/// which operands are constants from the key.
-void attachQuantization(Problem &problem,
-                        llvm::ArrayRef<mlir::RankedTensorType> operands,
-                        llvm::ArrayRef<mlir::RankedTensorType> results);
-
-/// How one tensor type is stored.
-TensorDesc getTensorDesc(mlir::RankedTensorType type, bool constant);
 
 } // namespace tarpon
 

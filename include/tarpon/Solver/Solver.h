@@ -14,6 +14,7 @@
 #ifndef TARPON_SOLVER_SOLVER_H
 #define TARPON_SOLVER_SOLVER_H
 
+#include "tarpon/Problem/PerfConfig.h"
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Solver/TargetInfo.h"
 
@@ -21,7 +22,6 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,37 +29,6 @@
 namespace tarpon {
 
 class KernelBuilder;
-
-/// The tunable fields of a solver for one problem, by name. Text form:
-/// "tile_m=14,tile_n=32", sorted by name; "" when there are none.
-class PerfConfig {
-public:
-  using Field = std::pair<std::string, int64_t>;
-
-  PerfConfig() = default;
-  /// In any order, each name once.
-  PerfConfig(std::initializer_list<Field> init);
-
-  /// Of a field that the config has.
-  int64_t get(llvm::StringRef name) const;
-  bool has(llvm::StringRef name) const;
-  /// Adds the field if the config lacks it.
-  void set(llvm::StringRef name, int64_t value);
-  /// Sorted by name.
-  llvm::ArrayRef<Field> getFields() const { return fields; }
-  std::string str() const;
-  static mlir::FailureOr<PerfConfig> parse(llvm::StringRef text);
-
-  bool operator==(const PerfConfig &) const = default;
-  bool operator<(const PerfConfig &other) const {
-    return fields < other.fields;
-  }
-
-private:
-  // Solvers rank hundreds of configs of a few fields within microseconds: one
-  // block of memory, not a tree.
-  std::vector<Field> fields;
-};
 
 /// Yes, or no with the reason.
 class Applicability {

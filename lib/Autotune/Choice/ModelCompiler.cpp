@@ -7,8 +7,8 @@
 
 #include "ModelCompiler.h"
 
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/Locations.h"
-#include "tarpon/IR/TarponOps.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Passes/Pipelines.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -77,17 +77,23 @@ Status ModelCompiler::simplify() {
   return runPasses(getMain(), "simplification", buildSimplifyPipeline);
 }
 
-/// The distinct problems of the fused ops.
-static std::vector<std::pair<std::string, Problem>>
+/// The distinct problems of the fused ops, which hold theirs from here on.
+static Result<std::vector<std::pair<std::string, Problem>>>
 collectProblems(func::FuncOp function) {
+  ErrorCapture errors(function.getContext());
   std::vector<std::pair<std::string, Problem>> problems;
   llvm::StringSet<> known;
-  function.walk([&](FusedOp op) {
-    Problem problem = getProblem(op);
-    if (known.insert(problem.key()).second)
+  WalkResult walk = function.walk([&](FusedOp op) {
+    ProblemAttr problem = poseProblem(op);
+    if (!problem)
+      return WalkResult::interrupt();
+    if (known.insert(problem.getValue().key()).second)
       problems.emplace_back(getLocationName(op.getRoot()->getLoc()).str(),
-                            std::move(problem));
+                            problem.getValue());
+    return WalkResult::advance();
   });
+  if (walk.wasInterrupted())
+    return errors.getError("a problem cannot be posed");
   return problems;
 }
 
@@ -117,7 +123,10 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
   });
   if (!chosen)
     return chosen.error();
-  model.problems = collectProblems(function);
+  auto problems = collectProblems(function);
+  if (!problems)
+    return problems.error();
+  model.problems = std::move(*problems);
   return model;
 }
 
@@ -125,17 +134,28 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
 // Lowering
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// A problem with the solution that the source gave it.
+struct SolvedProblem {
+  Problem problem;
+  Solution solution;
+};
+
+} // namespace
+
 static LayerRecord makeRecord(const runtime::Layer &layer,
-                              const Solution &solution,
+                              const SolvedProblem &solved,
                               const TargetInfo &target) {
+  const Solution &solution = solved.solution;
   LayerRecord record;
   record.name = layer.name;
   record.problem = layer.problem;
   record.solver = layer.solver;
   record.source = layer.source;
   record.config = solution.config;
-  if (auto problem = parseProblem(layer.problem); succeeded(problem))
-    record.workspaceBytes = solution.solver->workspaceSize(*problem, target);
+  record.workspaceBytes =
+      solution.solver->workspaceSize(solved.problem, target);
   if (solution.measurement) {
     const Measurement &m = *solution.measurement;
     record.timing = {m.median, m.mad, static_cast<int64_t>(m.samples.size()),
@@ -147,7 +167,7 @@ static LayerRecord makeRecord(const runtime::Layer &layer,
 Result<CompiledModel>
 ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
                              const CandidateSource &candidates) {
-  std::map<std::string, Solution> solutions;
+  std::map<std::string, SolvedProblem> solutions;
   std::string problemError;
   LoweringOptions options;
   options.target = compiler.getTarget();
@@ -162,10 +182,12 @@ ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
         problemError = solution.message();
         return failure();
       }
-      known = solutions.emplace(key, std::move(*solution)).first;
+      SolvedProblem solved{problem, std::move(*solution)};
+      known = solutions.emplace(key, std::move(solved)).first;
     }
-    return makeSolutionAttr(op.getContext(), *known->second.solver,
-                            known->second.config, known->second.source);
+    const Solution &solution = known->second.solution;
+    return makeSolutionAttr(op.getContext(), *solution.solver, solution.config,
+                            solution.source);
   };
   Status lowered = runPasses(function, "lowering", [&](OpPassManager &pm) {
     buildLoweringPipeline(pm, options);
@@ -182,10 +204,9 @@ ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
   CompiledModel model;
   // Copies to the outputs, which buildPackage adds, had no solution to choose.
   for (const runtime::Layer &layer : package->layers)
-    if (auto solution = solutions.find(layer.problem);
-        solution != solutions.end())
+    if (auto solved = solutions.find(layer.problem); solved != solutions.end())
       model.layers.push_back(
-          makeRecord(layer, solution->second, compiler.getTarget()));
+          makeRecord(layer, solved->second, compiler.getTarget()));
   model.package = std::move(*package);
   return model;
 }

@@ -129,35 +129,21 @@ void CandidateAdder::addArbiter(LaunchToVary &launch) const {
     launch.solutions.push_back(std::move(arbiter));
 }
 
-static Problem readProblem(LaunchOp op) {
-  // It was parsed when the package was built.
-  Problem problem = *parseProblem(op.getProblem());
-  auto getTypes = [](auto values) {
-    return llvm::map_to_vector(values, [](Value value) {
-      return cast<RankedTensorType>(value.getType());
-    });
-  };
-  attachQuantization(problem, getTypes(op.getInputs()),
-                     getTypes(op.getResults()));
-  return problem;
-}
-
 Result<LaunchToVary> CandidateAdder::describe(LaunchOp op, size_t layer) {
   SolutionAttr attr = op.getSolution();
-  FailureOr<PerfConfig> config = getPerfConfig(attr);
   const Solver *solver = findSolver(compiler.getTarget(), attr.getSolver());
-  if (failed(config) || !solver)
+  if (!solver)
     return Error{"layer '" + op.getName().str() + "' has no solution"};
   LaunchToVary launch = {
       op,
       layer,
-      readProblem(op),
+      op.getProblem().getValue(),
       {},
       static_cast<int64_t>(op.getWorkspaceOffset().value_or(0)),
       static_cast<int64_t>(op.getWorkspaceBytes())};
   Solution chosen;
   chosen.solver = solver;
-  chosen.config = *config;
+  chosen.config = attr.getConfig();
   chosen.source = attr.getSource().str();
   launch.solutions.push_back(std::move(chosen));
   if (Status status = addSolutions(launch); !status)

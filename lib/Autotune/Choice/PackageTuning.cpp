@@ -13,10 +13,10 @@
 #include "Store/KnownRecords.h"
 #include "Store/RecordVersion.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Solver/BehaviourVersion.h"
-#include "tarpon/Solver/PerfConfigJson.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

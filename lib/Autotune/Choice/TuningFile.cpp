@@ -9,9 +9,9 @@
 
 #include "JsonSchema.h"
 #include "tarpon/Autotune/Store/Journal.h"
+#include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Solver/PerfConfigJson.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"

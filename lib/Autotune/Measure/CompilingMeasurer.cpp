@@ -21,10 +21,7 @@ using runtime::Status;
 
 CompilingMeasurer::CompilingMeasurer(const Problem &problem,
                                      KernelCompiler &compiler)
-    : problem(problem), compiler(compiler) {
-  if (auto parsed = parseProblem(problem.key()); mlir::succeeded(parsed))
-    this->problem = *parsed;
-}
+    : problem(problem.withUnitScales()), compiler(compiler) {}
 
 bool CompilingMeasurer::discard(const Built &) { return false; }
 

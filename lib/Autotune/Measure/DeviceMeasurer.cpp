@@ -13,10 +13,10 @@
 #include "Measure/DeviceMeasurer.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Solver/PerfConfigJson.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -10,7 +10,7 @@
 #include "ConstantPool.h"
 
 #include "tarpon/IR/ParallelFor.h"
-#include "tarpon/Solver/PerfConfigJson.h"
+#include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"

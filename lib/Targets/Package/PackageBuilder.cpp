@@ -19,7 +19,7 @@
 
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/IR/ElementTypes.h"
-#include "tarpon/IR/TarponOps.h"
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/Views.h"
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -68,53 +68,25 @@ static std::string getName(func::FuncOp function, StringRef list, size_t index,
   return (fallback + std::to_string(index)).str();
 }
 
-static Result<PerfConfig> readConfig(const std::string &who,
-                                     SolutionAttr solution) {
-  PerfConfig config;
-  for (NamedAttribute field : solution.getConfig()) {
-    auto value = dyn_cast<IntegerAttr>(field.getValue());
-    if (!value)
-      return Error{who + "config field '" + field.getName().str() +
-                   "' is not an integer"};
-    config.set(field.getName(), value.getInt());
-  }
-  return config;
-}
-
-/// Whether the problem's key and the type speak of the same tensor.
-static bool matches(const TensorDesc &desc, RankedTensorType type) {
-  TensorDesc typed = getTensorDesc(type, desc.constant);
-  return desc.dtype == typed.dtype && desc.shape == typed.shape &&
-         desc.layout == typed.layout && desc.pitch == typed.pitch &&
-         desc.quantized == typed.quantized;
-}
-
-/// The problem that a launch solves, with what the key leaves out.
-static Result<Problem> readProblem(const std::string &who, LaunchOp op) {
-  std::string fault;
-  FailureOr<Problem> problem = parseProblem(op.getProblem(), &fault);
-  if (failed(problem))
-    return Error{who + "'" + op.getProblem().str() +
-                 "' is not a problem key: " + fault};
-  SmallVector<RankedTensorType> types;
-  for (Value input : op.getInputs())
-    types.push_back(getTensorType(input));
-  SmallVector<RankedTensorType> resultTypes;
-  for (Value result : op->getResults())
-    resultTypes.push_back(getTensorType(result));
-  bool fits = problem->operands.size() == types.size() &&
-              problem->numResults() == op->getNumResults();
-  for (unsigned i = 0; fits && i < op->getNumResults(); ++i)
-    fits = matches(problem->getResult(i), resultTypes[i]);
-  for (size_t i = 0; fits && i < types.size(); ++i)
-    fits = matches(problem->operands[i], types[i]) &&
-           (!problem->operands[i].constant ||
-            getConstantValue(getView(op.getInputs()[i]).storage));
-  if (!fits)
-    return Error{who + "the problem '" + op.getProblem().str() +
-                 "' does not fit the types of its operands and results"};
-  attachQuantization(*problem, types, resultTypes);
-  return *problem;
+/// Whether the launch's problem is one of these tensors, scales included, and
+/// what it takes for constants are constants.
+static bool fitsTypes(LaunchOp op, const Problem &problem) {
+  auto fits = [](const TensorDesc &desc, Value value) {
+    RankedTensorType type = getTensorType(value);
+    return isElementType(type.getElementType()) &&
+           desc == getTensorDesc(type, desc.constant) &&
+           (!desc.constant || getConstantValue(getView(value).storage));
+  };
+  if (problem.operands.size() != op.getInputs().size() ||
+      problem.numResults() != op->getNumResults())
+    return false;
+  for (auto [desc, input] : llvm::zip_equal(problem.operands, op.getInputs()))
+    if (!fits(desc, input))
+      return false;
+  for (OpResult result : op->getResults())
+    if (!fits(problem.getResult(result.getResultNumber()), result))
+      return false;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,20 +326,19 @@ Status PackageBuilder::addLaunch(LaunchOp op) {
     return runtime::success();
   std::string name = op.getName().str();
   std::string who = "layer '" + name + "': ";
-  Result<Problem> problem = readProblem(who, op);
-  if (!problem)
-    return problem.error();
-  if (foldLaunch(op, *problem))
+  const Problem &problem = op.getProblem().getValue();
+  if (!fitsTypes(op, problem))
+    return Error{who + "the problem '" + problem.key() +
+                 "' does not fit the types of its operands and results"};
+  if (foldLaunch(op, problem))
     return runtime::success();
   StringRef id = op.getSolution().getSolver().getValue();
   const Solver *solver = findSolver(compiler.getTarget(), id);
   if (!solver)
     return Error{who + "there is no solver '" + id.str() + "'"};
-  Result<PerfConfig> config = readConfig(who, op.getSolution());
-  if (!config)
-    return config.error();
   Result<PlannedLayer> planned =
-      planLayer(name, *problem, *solver, *config, compiler.getTarget());
+      planLayer(name, problem, *solver, op.getSolution().getConfig(),
+                compiler.getTarget());
   if (!planned)
     return planned.error();
   planned->layer.source = op.getSolution().getSource().str();

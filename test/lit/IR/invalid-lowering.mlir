@@ -237,6 +237,55 @@ func.func @fused_c6_2(%x: tensor<2x4xf32>) {
 
 // -----
 
+// fused C8: the operation
+func.func @fused_c8(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects the problem that its ops and types pose, got #tarpon.problem<"sigmoid(4xf32)->4xf32">}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {problem = #tarpon.problem<"sigmoid(4xf32)->4xf32">} {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C8: the types
+func.func @fused_c8_2(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects the problem that its ops and types pose, got #tarpon.problem<"relu(4xf16)->4xf32">}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {problem = #tarpon.problem<"relu(4xf16)->4xf32">} {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C8: a variable operand
+func.func @fused_c8_3(%x: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects the problem that its ops and types pose, got #tarpon.problem<"relu(4xf32:const)->4xf32">}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {problem = #tarpon.problem<"relu(4xf32:const)->4xf32">} {
+    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C8: scales
+func.func @fused_c8_4(%x: tensor<4x!quant.uniform<u8:f32, 0.5:128>>) {
+  // expected-error@below {{'tarpon.fused' op expects the problem that its ops and types pose, got #tarpon.problem<"relu(4xu8q)->4xf32", 2.500000e-01 : 128>}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4x!quant.uniform<u8:f32, 0.5:128>>) -> tensor<4xf32> attributes {problem = #tarpon.problem<"relu(4xu8q)->4xf32", 2.500000e-01 : 128>} {
+    %1 = tarpon.convert %a : tensor<4x!quant.uniform<u8:f32, 0.5:128>> -> tensor<4xf32>
+    %2 = tarpon.relu %1 : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
 // fused: isolated from above
 func.func @fused_isolated(%x: tensor<4xf32>, %b: tensor<4xf32>) {
   %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
@@ -252,7 +301,7 @@ func.func @fused_isolated(%x: tensor<4xf32>, %b: tensor<4xf32>) {
 // launch C1: the result
 func.func @launch_c1(%x: tensor<4xf32>) {
   // expected-error@below {{'tarpon.launch' op expects an offset that is not negative or -1, got -2}}
-  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = -2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = tarpon.launch "l"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, offset = -2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -261,7 +310,7 @@ func.func @launch_c1(%x: tensor<4xf32>) {
 // launch C1: another result
 func.func @launch_c1_3(%x: tensor<4xf32>) {
   // expected-error@below {{'tarpon.launch' op expects an offset that is not negative or -1, got -3}}
-  %0:2 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = 0 : i64, more_offsets = array<i64: -3>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %0:2 = tarpon.launch "l"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, offset = 0 : i64, more_offsets = array<i64: -3>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return
 }
 
@@ -270,7 +319,7 @@ func.func @launch_c1_3(%x: tensor<4xf32>) {
 // launch C3
 func.func @launch_c3(%x: tensor<4xf32>) {
   // expected-error@below {{'tarpon.launch' op expects more_offsets to have 1 entries, got 2}}
-  %0:2 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, offset = 0 : i64, more_offsets = array<i64: 64, 128>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %0:2 = tarpon.launch "l"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, offset = 0 : i64, more_offsets = array<i64: 64, 128>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return
 }
 
@@ -279,7 +328,7 @@ func.func @launch_c3(%x: tensor<4xf32>) {
 // launch C3: a result
 func.func @launch_c3_2(%x: tensor<4xf32>) {
   // expected-error@below {{'tarpon.launch' op expects at least one result}}
-  tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<4xf32>) -> ()
+  tarpon.launch "l"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<4xf32>) -> ()
   return
 }
 
@@ -288,7 +337,7 @@ func.func @launch_c3_2(%x: tensor<4xf32>) {
 // launch C1: the workspace
 func.func @launch_c1_2(%x: tensor<4xf32>) {
   // expected-error@below {{'tarpon.launch' op expects the workspace's offset to be a multiple of 64 or -1, got 32}}
-  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_offset = 32 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = tarpon.launch "l"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, workspace_offset = 32 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -297,7 +346,7 @@ func.func @launch_c1_2(%x: tensor<4xf32>) {
 // launch C2
 func.func @launch_c2(%x: tensor<4xf32>) {
   // expected-error@below {{'tarpon.launch' op expects workspace_bytes not to be negative, got -1}}
-  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_bytes = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = tarpon.launch "l"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, workspace_bytes = -1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -306,7 +355,7 @@ func.func @launch_c2(%x: tensor<4xf32>) {
 // launch C4: indices
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@below {{'tarpon.launch' op expects may_overwrite to have indices of inputs, got 1}}
-  %0 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, may_overwrite = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = tarpon.launch "l"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, may_overwrite = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -315,6 +364,6 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // launch C4: one result
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@below {{'tarpon.launch' op expects one result if it may overwrite inputs, got 2}}
-  %0:2 = tarpon.launch "l"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, may_overwrite = array<i64: 0>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %0:2 = tarpon.launch "l"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, may_overwrite = array<i64: 0>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %0#0 : tensor<4xf32>
 }

@@ -273,9 +273,9 @@ func.func @recurrent(%g4: tensor<5x2x24xf32>, %r4: tensor<2x12x3xf32>, %g3: tens
 
 // CHECK-LABEL: func @fused_convert_with_solution(
 func.func @fused_convert_with_solution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>> {
-  // CHECK: tarpon.fused({{.*}}) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>> attributes {solution = #tarpon.solution<"convert-v1", {vector = 8 : i64}, "default">} {
+  // CHECK: tarpon.fused({{.*}}) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>> attributes {solution = #tarpon.solution<"convert-v1", "vector=8", "default">} {
   %y = tarpon.fused(%x = %x) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
-      attributes {solution = #tarpon.solution<"convert-v1", {vector = 8 : i64}, "default">} {
+      attributes {solution = #tarpon.solution<"convert-v1", "vector=8", "default">} {
     %0 = tarpon.convert %x : tensor<1x4x8x8xf32> -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
     tarpon.yield %0 : tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
   }
@@ -284,12 +284,12 @@ func.func @fused_convert_with_solution(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x
 
 // CHECK-LABEL: func @launch(
 func.func @launch(%x: tensor<1x4xf32>) {
-  // CHECK: tarpon.launch "relu1"(%{{.+}}) {offset = 128 : i64, problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">, workspace_bytes = 256 : i64, workspace_offset = 192 : i64} : (tensor<1x4xf32>) -> tensor<1x4xf32>
-  %0 = tarpon.launch "relu1" (%x) {problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">,
+  // CHECK: tarpon.launch "relu1"(%{{.+}}) {offset = 128 : i64, problem = #tarpon.problem<"relu(1x4xf32)->1x4xf32">, solution = #tarpon.solution<"reference-v1", "", "default">, workspace_bytes = 256 : i64, workspace_offset = 192 : i64} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %0 = tarpon.launch "relu1" (%x) {problem = #tarpon.problem<"relu(1x4xf32)->1x4xf32">, solution = #tarpon.solution<"reference-v1", "", "default">,
                                    workspace_bytes = 256 : i64, offset = 128 : i64, workspace_offset = 192 : i64}
        : (tensor<1x4xf32>) -> tensor<1x4xf32>
-  // CHECK: tarpon.launch "relu2"(%{{.+}}) {offset = -1 : i64, problem = "relu f32", solution = {{.*}}} : (tensor<1x4xf32>) -> tensor<1x4xf32>
-  %1 = tarpon.launch "relu2" (%0) {problem = "relu f32", solution = #tarpon.solution<"reference-v1", {}, "default">, offset = -1 : i64}
+  // CHECK: tarpon.launch "relu2"(%{{.+}}) {offset = -1 : i64, problem = #tarpon.problem<"relu(1x4xf32)->1x4xf32">, solution = {{.*}}} : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  %1 = tarpon.launch "relu2" (%0) {problem = #tarpon.problem<"relu(1x4xf32)->1x4xf32">, solution = #tarpon.solution<"reference-v1", "", "default">, offset = -1 : i64}
        : (tensor<1x4xf32>) -> tensor<1x4xf32>
   return
 }
@@ -338,4 +338,21 @@ func.func @several_results(%x: tensor<2x8xf32>) {
     tarpon.yield %2, %1#1, %1#2 : tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>
   }
   return
+}
+
+// What has become a constant may still be taken for a variable operand.
+// CHECK-LABEL: func @fused_with_problem(
+func.func @fused_with_problem() -> tensor<4xf32> {
+  %x = tarpon.constant {value = dense<1.0> : tensor<4xf32>} : tensor<4xf32>
+  // CHECK: tarpon.fused({{.*}}) : (tensor<4xf32>) -> tensor<4xf32> attributes {problem = #tarpon.problem<"relu(4xf32:const)->4xf32">} {
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {problem = #tarpon.problem<"relu(4xf32:const)->4xf32">} {
+    %2 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  // CHECK: tarpon.fused({{.*}}) : (tensor<4xf32>) -> tensor<4xf32> attributes {problem = #tarpon.problem<"relu(4xf32)->4xf32">} {
+  %1 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {problem = #tarpon.problem<"relu(4xf32)->4xf32">} {
+    %2 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  return %1 : tensor<4xf32>
 }

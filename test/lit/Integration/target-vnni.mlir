@@ -2,8 +2,8 @@
 // but the module says here.
 // RUN: sed 's/TARGET/"cascadelake", {threads = 2}/' %s | graph-opt -tarpon-choose='dtype=int8 layout=nhwc' -tarpon-lower | FileCheck %s --check-prefix=VNNI
 // RUN: sed 's/TARGET/"skylake-avx512", {threads = 2}/' %s | graph-opt -tarpon-choose='dtype=int8 layout=nhwc' -tarpon-lower | FileCheck %s --check-prefix=NONE
-// VNNI: tarpon.launch "conv1"{{.*}}#tarpon.solution<"conv-igemm-v1", {{{.*}}tile_n = 64
-// NONE: tarpon.launch "conv1"{{.*}}#tarpon.solution<"conv-igemm-v1", {{{.*}}tile_n = 32
+// VNNI: tarpon.launch "conv1"{{.*}}#tarpon.solution<"conv-igemm-v1", "{{.*}}tile_n=64
+// NONE: tarpon.launch "conv1"{{.*}}#tarpon.solution<"conv-igemm-v1", "{{.*}}tile_n=32
 module attributes {tarpon.target = #tarpon.target<TARGET>} {
   func.func @network(%x: tensor<1x64x6x6xf32> {tarpon.range = array<f32: -1.0, 1.0>}) -> tensor<1x64x6x6xf32> {
     %w = tarpon.constant {value = dense<0.5> : tensor<64x64x3x3xf32>} : tensor<64x64x3x3xf32>

@@ -1,7 +1,17 @@
 // RUN: graph-opt %s -tarpon-eliminate-concats -split-input-file | FileCheck %s
+// RUN: graph-opt %s -tarpon-select-solutions -tarpon-eliminate-concats -split-input-file | FileCheck %s --check-prefix=SOLVED
 
 // The producers write slices of the whole, and who else reads one reads it
 // there.
+
+// Regions that had been solved lose problem and solution with their types, which
+// the first reader of the whole keeps.
+
+// SOLVED-LABEL: func @joins_slices(
+// SOLVED:         tarpon.fused({{.*}}) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc, pitch = 16>> {
+// SOLVED:         tarpon.fused({{.*}}) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc, pitch = 16>> {
+// SOLVED:         tarpon.join
+// SOLVED-NEXT:    tarpon.fused({{.*}}) -> {{.*}} attributes {problem = {{.*}}, solution = {{.*}}} {
 
 // CHECK-LABEL: func @joins_slices(
 // CHECK:         %[[A:.+]] = tarpon.fused({{.*}}) : (tensor<1x8x4x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x4x4xf32, #tarpon.layout<nhwc, pitch = 16>> {

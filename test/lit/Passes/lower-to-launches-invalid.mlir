@@ -13,7 +13,7 @@ func.func @no_solution(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func @unknown_solver(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@below {{'tarpon.fused' op expects the id of a solver, got "nobody-v7"}}
-  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"nobody-v7", {}, "default">} {
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"nobody-v7", "", "default">} {
     %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
     tarpon.yield %1 : tensor<4xf32>
   }
@@ -24,7 +24,7 @@ func.func @unknown_solver(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func @solver_does_not_apply(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error-re@below {{'tarpon.fused' op has a solver that is not applicable: "conv-igemm-v1" {{.+}}}}
-  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"conv-igemm-v1", {}, "default">} {
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"conv-igemm-v1", "", "default">} {
     %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
     tarpon.yield %1 : tensor<4xf32>
   }
@@ -34,8 +34,8 @@ func.func @solver_does_not_apply(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @config_is_not_valid(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@below {{'tarpon.fused' op expects a perf config of "reference-v1", got {tile_m = 3 : i64}}}
-  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"reference-v1", {tile_m = 3 : i64}, "default">} {
+  // expected-error@below {{'tarpon.fused' op expects a perf config of "reference-v1", got "tile_m=3"}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"reference-v1", "tile_m=3", "default">} {
     %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
     tarpon.yield %1 : tensor<4xf32>
   }
@@ -44,10 +44,11 @@ func.func @config_is_not_valid(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @config_holds_no_integers(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@below {{'tarpon.fused' op expects a perf config of "reference-v1", got {tile_m = "wide"}}}
-  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"reference-v1", {tile_m = "wide"}, "default">} {
-    %1 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+// Each operand of the root is one of the region.
+func.func @no_graph_poses_it(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{'tarpon.fused' op expects a problem that a graph can pose: add has 2 operands, got 1}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> attributes {solution = #tarpon.solution<"reference-v1", "", "default">} {
+    %1 = tarpon.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     tarpon.yield %1 : tensor<4xf32>
   }
   return %0 : tensor<4xf32>

@@ -1,5 +1,7 @@
 // RUN: graph-opt %s -tarpon-plan-memory -split-input-file | FileCheck %s
 
+// The plan depends on the types, not on the problems, which are all the same here.
+
 // Each buffer has 64 bytes behind it: 1024 become 1088, 256 become 320. Result a
 // is dead when c is written, and c takes its place; what is returned has memory
 // of its own.
@@ -11,10 +13,10 @@
 // CHECK:         tarpon.launch "c"{{.*}}offset = 0 : i64
 // CHECK:         tarpon.launch "d"{{.*}}offset = -1 : i64
 func.func @reuses_memory(%x: tensor<256xf32>) -> tensor<256xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %d = tarpon.launch "d"(%c) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %b = tarpon.launch "b"(%a) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%c) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
   return %d : tensor<256xf32>
 }
 
@@ -28,11 +30,11 @@ func.func @reuses_memory(%x: tensor<256xf32>) -> tensor<256xf32> {
 // CHECK:         tarpon.launch "b"{{.*}}offset = 1088 : i64
 // CHECK:         tarpon.launch "c"{{.*}}offset = 2176 : i64
 func.func @negative_view_is_read(%x: tensor<256xf32>) -> tensor<16x16xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
   %v = tarpon.reshape %a : (tensor<256xf32>) -> tensor<16x16xf32>
-  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %d = tarpon.launch "d"(%c, %v) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %b = tarpon.launch "b"(%a) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%c, %v) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
   return %d : tensor<16x16xf32>
 }
 
@@ -46,11 +48,11 @@ func.func @negative_view_is_read(%x: tensor<256xf32>) -> tensor<16x16xf32> {
 // CHECK:         tarpon.launch "b"{{.*}}offset = 1088 : i64
 // CHECK:         tarpon.launch "c"{{.*}}offset = 2176 : i64
 func.func @negative_slice_is_read(%x: tensor<1x16x16xf32>) -> tensor<1x8x16xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
   %v = tarpon.slice %a {offset = 8 : i64} : (tensor<1x16x16xf32>) -> tensor<1x8x16xf32>
-  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
-  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
-  %d = tarpon.launch "d"(%c, %v) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x16xf32>, tensor<1x8x16xf32>) -> tensor<1x8x16xf32>
+  %b = tarpon.launch "b"(%a) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
+  %c = tarpon.launch "c"(%b) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x16x16xf32>) -> tensor<1x16x16xf32>
+  %d = tarpon.launch "d"(%c, %v) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x16x16xf32>, tensor<1x8x16xf32>) -> tensor<1x8x16xf32>
   return %d : tensor<1x8x16xf32>
 }
 
@@ -64,8 +66,8 @@ func.func @negative_slice_is_read(%x: tensor<1x16x16xf32>) -> tensor<1x8x16xf32>
 // CHECK:         tarpon.launch "a"{{.*}}offset = 2176 : i64{{.*}}workspace_bytes = 2112 : i64, workspace_offset = 0 : i64
 // CHECK:         tarpon.launch "b"{{.*}}offset = -1 : i64{{.*}}workspace_bytes = 1000 : i64, workspace_offset = 0 : i64
 func.func @places_workspaces(%x: tensor<64xf32>) -> tensor<64xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_bytes = 2112 : i64} : (tensor<64xf32>) -> tensor<64xf32>
-  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">, workspace_bytes = 1000 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, workspace_bytes = 2112 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  %b = tarpon.launch "b"(%a) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">, workspace_bytes = 1000 : i64} : (tensor<64xf32>) -> tensor<64xf32>
   return %b : tensor<64xf32>
 }
 
@@ -81,11 +83,11 @@ func.func @places_workspaces(%x: tensor<64xf32>) -> tensor<64xf32> {
 // CHECK:         tarpon.launch "c"{{.*}}offset = 192 : i64
 // CHECK:         tarpon.launch "d"{{.*}}offset = -1 : i64
 func.func @joins(%x: tensor<1x12x4xf32>) -> tensor<1x16x4xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x12x4xf32>) -> tensor<1x12x4xf32>
-  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x12x4xf32>) -> tensor<1x8x4xf32>
-  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x12x4xf32>) -> tensor<1x12x4xf32>
+  %b = tarpon.launch "b"(%a) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x12x4xf32>) -> tensor<1x8x4xf32>
+  %c = tarpon.launch "c"(%b) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32>
   %j = tarpon.join %a, %c : (tensor<1x12x4xf32>, tensor<1x4x4xf32>) -> tensor<1x16x4xf32>
-  %d = tarpon.launch "d"(%j) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x4xf32>) -> tensor<1x16x4xf32>
+  %d = tarpon.launch "d"(%j) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x16x4xf32>) -> tensor<1x16x4xf32>
   return %d : tensor<1x16x4xf32>
 }
 
@@ -99,12 +101,12 @@ func.func @joins(%x: tensor<1x12x4xf32>) -> tensor<1x16x4xf32> {
 // CHECK:         tarpon.launch "b"{{.*}}offset = 48 : i64
 // CHECK:         tarpon.launch "c"{{.*}}offset = 32 : i64
 func.func @joins_slices(%x: tensor<1x8x4xf32>) -> tensor<1x16x4xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x8x4xf32>) -> tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>
-  %b = tarpon.launch "b"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>
-  %c = tarpon.launch "c"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x8x4xf32>) -> tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>
+  %b = tarpon.launch "b"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>
+  %c = tarpon.launch "c"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x8x4xf32>) -> tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>
   %i = tarpon.join %c, %b : (tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>, tensor<1x4x4xf32, #tarpon.layout<nhwc, pitch = 16>>) -> tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>
   %j = tarpon.join %a, %i : (tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>, tensor<1x8x4xf32, #tarpon.layout<nhwc, pitch = 16>>) -> tensor<1x16x4xf32, #tarpon.layout<nhwc>>
-  %d = tarpon.launch "d"(%j) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x16x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x16x4xf32>
+  %d = tarpon.launch "d"(%j) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x16x4xf32, #tarpon.layout<nhwc>>) -> tensor<1x16x4xf32>
   return %d : tensor<1x16x4xf32>
 }
 
@@ -115,7 +117,7 @@ func.func @joins_slices(%x: tensor<1x8x4xf32>) -> tensor<1x16x4xf32> {
 // CHECK-LABEL: func @negative_result_returned_twice(
 // CHECK:         tarpon.launch "a"{{.*}}offset = {{[0-9]+}} : i64
 func.func @negative_result_returned_twice(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<64xf32>) -> tensor<64xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<64xf32>) -> tensor<64xf32>
   return %a, %a : tensor<64xf32>, tensor<64xf32>
 }
 
@@ -126,7 +128,7 @@ func.func @negative_result_returned_twice(%x: tensor<64xf32>) -> (tensor<64xf32>
 // CHECK-LABEL: func @negative_view_returned(
 // CHECK:         tarpon.launch "a"{{.*}}offset = 0 : i64
 func.func @negative_view_returned(%x: tensor<64xf32>) -> tensor<8x8xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<64xf32>) -> tensor<64xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<64xf32>) -> tensor<64xf32>
   %v = tarpon.reshape %a : (tensor<64xf32>) -> tensor<8x8xf32>
   return %v : tensor<8x8xf32>
 }
@@ -138,8 +140,8 @@ func.func @negative_view_returned(%x: tensor<64xf32>) -> tensor<8x8xf32> {
 // CHECK-LABEL: func @counts_stored_bytes(
 // CHECK-SAME:      attributes {tarpon.arena_bytes = 320 : i64}
 func.func @counts_stored_bytes(%x: tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>>) -> tensor<64xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>>) -> tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>, #tarpon.layout<nchw16c>>
-  %b = tarpon.launch "b"(%a) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>, #tarpon.layout<nchw16c>>) -> tensor<64xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>>) -> tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>, #tarpon.layout<nchw16c>>
+  %b = tarpon.launch "b"(%a) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>, #tarpon.layout<nchw16c>>) -> tensor<64xf32>
   return %b : tensor<64xf32>
 }
 
@@ -153,8 +155,8 @@ func.func @counts_stored_bytes(%x: tensor<1x3x4x4x!quant.uniform<u8:f32, 0.5>>) 
 // CHECK:         tarpon.launch "a"{{.*}}more_offsets = array<i64: -1, 1088>, offset = 0 : i64
 // CHECK:         tarpon.launch "b"{{.*}}offset = -1 : i64
 func.func @several_results(%x: tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf32>) {
-  %a:3 = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf32>, tensor<64xf32>)
-  %b = tarpon.launch "b"(%a#0) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %a:3 = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf32>, tensor<64xf32>)
+  %b = tarpon.launch "b"(%a#0) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
   return %b, %a#1 : tensor<256xf32>, tensor<64xf32>
 }
 
@@ -169,10 +171,10 @@ func.func @several_results(%x: tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf
 // CHECK:         tarpon.launch "c"{{.*}}offset = 0 : i64
 // CHECK:         tarpon.launch "d"{{.*}}offset = -1 : i64
 func.func @another_result_lives(%x: tensor<256xf32>) -> tensor<256xf32> {
-  %a:2 = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf32>)
-  %b = tarpon.launch "b"(%a#0) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %d = tarpon.launch "d"(%c, %a#1) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<64xf32>) -> tensor<256xf32>
+  %a:2 = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> (tensor<256xf32>, tensor<64xf32>)
+  %b = tarpon.launch "b"(%a#0) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%c, %a#1) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>, tensor<64xf32>) -> tensor<256xf32>
   return %d : tensor<256xf32>
 }
 
@@ -188,11 +190,11 @@ func.func @another_result_lives(%x: tensor<256xf32>) -> tensor<256xf32> {
 // CHECK:         tarpon.launch "c"{{.*}}offset = [[C:[0-9]+]] : i64
 // CHECK:         tarpon.launch "d"{{.*}}offset = [[C]] : i64
 func.func @overwrites(%x: tensor<256xf32>) -> tensor<256xf32> {
-  %a = tarpon.launch "a"(%x) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %b = tarpon.launch "b"(%a) {may_overwrite = array<i64: 0>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %c = tarpon.launch "c"(%b) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %d = tarpon.launch "d"(%b, %c) {may_overwrite = array<i64: 0, 1>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
-  %e = tarpon.launch "e"(%b, %d) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %b = tarpon.launch "b"(%a) {may_overwrite = array<i64: 0>, problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%b, %c) {may_overwrite = array<i64: 0, 1>, problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %e = tarpon.launch "e"(%b, %d) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
   return %e : tensor<256xf32>
 }
 
@@ -207,9 +209,9 @@ func.func @overwrites(%x: tensor<256xf32>) -> tensor<256xf32> {
 // CHECK:         tarpon.launch "b"{{.*}}offset = 1088 : i64
 // CHECK:         tarpon.launch "c"{{.*}}offset = 0 : i64
 func.func @negative_overwrites(%x: tensor<256xf32>) -> tensor<64xf32> {
-  %a = tarpon.launch "a"(%x) {may_overwrite = array<i64: 0>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<256xf32>
-  %b = tarpon.launch "b"(%a, %a) {may_overwrite = array<i64: 0, 1>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
-  %c = tarpon.launch "c"(%b) {may_overwrite = array<i64: 0>, problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<256xf32>) -> tensor<64xf32>
-  %d = tarpon.launch "d"(%c) {problem = "p", solution = #tarpon.solution<"s", {}, "default">} : (tensor<64xf32>) -> tensor<64xf32>
+  %a = tarpon.launch "a"(%x) {may_overwrite = array<i64: 0>, problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %b = tarpon.launch "b"(%a, %a) {may_overwrite = array<i64: 0, 1>, problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {may_overwrite = array<i64: 0>, problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<64xf32>
+  %d = tarpon.launch "d"(%c) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<64xf32>) -> tensor<64xf32>
   return %d : tensor<64xf32>
 }

@@ -122,7 +122,7 @@ TEST_F(InterfacesTest, ConcatOfChannelsKeepsBlocksWhole) {
 TEST_F(InterfacesTest, RootIsWhatIsNotAConvert) {
   Value input = makeTensor({2, 4});
   auto half = RankedTensorType::get({2, 4}, builder.getF16Type());
-  auto fused = FusedOp::create(builder, location, half, input, SolutionAttr());
+  auto fused = FusedOp::create(builder, location, half, input);
   Block &body = fused.getBody().emplaceBlock();
   Value argument = body.addArgument(input.getType(), location);
   builder.setInsertionPointToStart(&body);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Solver/PerfConfigJson.h"
+#include "tarpon/Problem/PerfConfigJson.h"
 
 #include "gtest/gtest.h"
 

@@ -29,7 +29,31 @@ TEST(ProblemKey, takesWhatGraphsPose) {
     auto parsed = parseProblem(key, &fault);
     ASSERT_TRUE(mlir::succeeded(parsed)) << key << ": " << fault;
     EXPECT_EQ(parsed->key(), key);
+    EXPECT_EQ(*parsed, problem.withUnitScales()) << key;
   }
+}
+
+TEST(Problem, equalityCountsWhatKeysLeaveOut) {
+  Problem problem = *parseProblem("relu(2x4xu8q)->2x4xf32"), other = problem;
+  EXPECT_EQ(problem, other);
+  other.operands[0].scales = {0.5f};
+  EXPECT_NE(problem, other);
+  EXPECT_EQ(problem, other.withUnitScales());
+  other.operands[0].scales = {1.0f};
+  other.operands[0].zeroPoint = 3;
+  EXPECT_NE(problem, other);
+  EXPECT_EQ(problem, other.withUnitScales());
+  other = *parseProblem("neg(2x4xu8q)->2x4xf32");
+  EXPECT_NE(problem, other);
+}
+
+/// Attributes are compared in the IR: a NaN must be the same one each time.
+TEST(Problem, equalsItselfWithANaN) {
+  const char *key = "pad(8xf32)->9xf32 {mode=0 pads=0,1 value=nan}";
+  auto one = parseProblem(key), other = parseProblem(key);
+  ASSERT_TRUE(mlir::succeeded(one) && mlir::succeeded(other));
+  EXPECT_EQ(*one, *other);
+  EXPECT_EQ(hash_value(*one), hash_value(*other));
 }
 
 TEST(ProblemKey, refusesWhatHasAnotherForm) {

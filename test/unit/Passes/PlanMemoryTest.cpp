@@ -59,8 +59,9 @@ static std::string makeLaunches(std::mt19937 &random, int64_t count) {
     std::string mayOverwrite =
         below(2) ? "" : ", may_overwrite = array<i64: 0, 1>";
     text += names[i] + " = tarpon.launch \"l\"(" + one + ", " + two +
-            ") {problem = \"p\", solution = #tarpon.solution<\"s\", {}, "
-            "\"default\">, workspace_bytes = " +
+            ") {problem = #tarpon.problem<\"relu(4xf32)->4xf32\">, "
+            "solution = #tarpon.solution<\"s\", \"\", \"default\">, "
+            "workspace_bytes = " +
             std::to_string(below(3) ? 0 : below(20000)) + " : i64" +
             mayOverwrite + "} : (" + oneType + ", " + twoType + ") -> " +
             types[i] + "\n";

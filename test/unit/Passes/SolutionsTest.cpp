@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestModule.h"
+#include "tarpon/IR/FusedProblem.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,20 +36,27 @@ TEST(SolutionAttr, HoldsSolverConfigAndSource) {
       makeSolutionAttr(&context, getReferenceSolver(), config, "measured");
   EXPECT_EQ(solution.getSolver().getValue(), getReferenceSolver().id());
   EXPECT_EQ(solution.getSource().getValue(), "measured");
-  FailureOr<PerfConfig> back = getPerfConfig(solution);
-  ASSERT_TRUE(succeeded(back));
-  EXPECT_EQ(*back, config);
+  EXPECT_EQ(solution.getConfig(), config);
 }
 
-TEST(SolutionAttr, RefusesFieldsThatAreNoIntegers) {
-  MLIRContext context;
-  context.loadDialect<TarponDialect>();
-  Builder builder(&context);
-  auto field = builder.getNamedAttr("tile_m", builder.getF32FloatAttr(1));
-  auto solution = SolutionAttr::get(&context, builder.getStringAttr("s"),
-                                    builder.getDictionaryAttr(field),
-                                    builder.getStringAttr("default"));
-  EXPECT_TRUE(failed(getPerfConfig(solution)));
+TEST(SelectSolutions, LeavesTheProblemOnTheRegion) {
+  TestModule test(kReluAndSoftmax);
+  std::vector<const Problem *> asked;
+  auto choose = [&](FusedOp, const Problem &problem) {
+    asked.push_back(&problem);
+    return FailureOr<SolutionAttr>(
+        makeSolutionAttr(&test.context, getReferenceSolver(), {}, "user-db"));
+  };
+  ASSERT_TRUE(
+      succeeded(test.run(createSelectSolutionsPass(TargetInfo(), choose))));
+  ASSERT_EQ(asked.size(), 2U);
+  size_t index = 0;
+  test.getFunction().walk([&](FusedOp op) {
+    ASSERT_TRUE(op.getProblemAttr());
+    EXPECT_EQ(op.getProblemAttr().getValue(), getProblem(op));
+    // The very one that the chooser was asked about.
+    EXPECT_EQ(&op.getProblemAttr().getValue(), asked[index++]);
+  });
 }
 
 TEST(SelectSolutions, AsksTheChooserForEveryRegion) {

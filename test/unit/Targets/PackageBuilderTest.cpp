@@ -57,14 +57,17 @@ protected:
   KernelCompiler compiler;
 };
 
-/// A launch of the reference solver; `rest` are further attributes.
+/// A launch of the reference solver; `rest` are further attributes, `scales`
+/// those of the problem's quantised tensors.
 std::string launch(const std::string &name, const std::string &operands,
                    const std::string &problem, const std::string &type,
                    const std::string &rest = "offset = 0 : i64",
-                   const std::string &solver = "reference-v1") {
-  return "tarpon.launch \"" + name + "\"(" + operands + ") {problem = \"" +
-         problem + "\", solution = #tarpon.solution<\"" + solver +
-         "\", {}, \"default\">" + (rest.empty() ? "" : ", ") + rest +
+                   const std::string &solver = "reference-v1",
+                   const std::string &scales = "") {
+  return "tarpon.launch \"" + name + "\"(" + operands +
+         ") {problem = #tarpon.problem<\"" + problem + "\"" + scales +
+         ">, solution = #tarpon.solution<\"" + solver +
+         "\", \"\", \"default\">" + (rest.empty() ? "" : ", ") + rest +
          "} : " + type + "\n";
 }
 
@@ -321,6 +324,23 @@ TEST_F(PackageBuilderTest, RefusesElementsThatNoKernelKnows) {
             "'input0' holds elements that no kernel knows");
 }
 
+TEST_F(PackageBuilderTest, ScalesFitTheTypes) {
+  auto main = [](const std::string &scales) {
+    const std::string type = "tensor<4x!quant.uniform<u8:f32, 0.5:128>>";
+    return "func.func @main(%x: " + type + ") -> " + type + " {\n%0 = " +
+           launch("l", "%x", "relu(4xu8q)->4xu8q", "(" + type + ") -> " + type,
+                  "offset = -1 : i64", "reference-v1", scales) +
+           "return %0 : " + type + " }";
+  };
+  auto package = build(main(", 0.5 : 128, 0.5 : 128"));
+  EXPECT_TRUE(package) << package.message();
+  for (const char *scales :
+       {", 0.5 : 128, 0.25 : 128", ", 0.5 : 127, 0.5 : 128"})
+    EXPECT_EQ(buildError(main(scales)),
+              "layer 'l': the problem 'relu(4xu8q)->4xu8q' does not fit the "
+              "types of its operands and results");
+}
+
 TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
   auto wrap = [](const std::string &op) {
     return "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n%0 = " +
@@ -333,13 +353,6 @@ TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
   EXPECT_EQ(buildError(wrap(launch("l", "%0", "relu(4xf32)->4xf32", kUnary,
                                    "offset = 0 : i64", "magic-v1"))),
             "layer 'l': there is no solver 'magic-v1'");
-  EXPECT_EQ(
-      buildError(wrap(launch("l", "%0", "relu(", kUnary))),
-      "layer 'l': 'relu(' is not a problem key: it does not have the form "
-      "of one");
-  EXPECT_EQ(buildError(wrap(launch("l", "%0", "relu(5xf32)->4xf32", kUnary))),
-            "layer 'l': 'relu(5xf32)->4xf32' is not a problem key: relu has a "
-            "result of 4, expected 5");
   EXPECT_EQ(
       buildError(wrap(launch("l", "%0", "relu(5xf32)->5xf32", kUnary))),
       "layer 'l': the problem 'relu(5xf32)->5xf32' does not fit the types "
@@ -364,7 +377,7 @@ TEST_F(PackageBuilderTest, ErrorsNameTheLayer) {
       HasSubstr("layer 'l': solver 'gemm-packed-v1' does not take problem "
                 "'relu(4xf32)->4xf32': "));
   std::string withConfig = launch("l", "%0", "relu(4xf32)->4xf32", kUnary);
-  withConfig.replace(withConfig.find("{}, \"default\""), 2, "{tile = 3 : i64}");
+  withConfig.replace(withConfig.find("\"\", \"default\""), 2, "\"tile=3\"");
   EXPECT_THAT(buildError(wrap(withConfig)),
               HasSubstr("does not take the config 'tile=3'"));
 }

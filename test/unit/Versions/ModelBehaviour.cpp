@@ -10,6 +10,7 @@
 #include "BehaviourDigest.h"
 
 #include "tarpon/Autotune/Choice/Calibration.h"
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Passes/Passes.h"

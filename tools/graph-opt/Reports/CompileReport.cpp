@@ -7,6 +7,7 @@
 
 #include "CompileReport.h"
 
+#include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/KernelCompiler.h"
@@ -31,22 +32,6 @@ using runtime::Result;
 //===----------------------------------------------------------------------===//
 // Kernels of a package
 //===----------------------------------------------------------------------===//
-
-/// A package has configs as JSON objects of integers.
-static Result<PerfConfig> readConfig(const runtime::Layer &layer) {
-  ordered_json json = ordered_json::parse(layer.config, nullptr,
-                                          /*allow_exceptions=*/false);
-  PerfConfig config;
-  if (!json.is_object())
-    return Error{"layer '" + layer.name + "' has no config"};
-  for (const auto &[name, value] : json.items()) {
-    if (!value.is_number_integer())
-      return Error{"layer '" + layer.name + "' has a config whose '" + name +
-                   "' is no integer"};
-    config.set(name, value.get<int64_t>());
-  }
-  return config;
-}
 
 /// Every quantised operand with a scale of its own.
 static Problem withUnequalScales(Problem problem) {
@@ -86,9 +71,9 @@ Result<SolutionPlan> planAgain(const runtime::Layer &layer,
   const Solver *solver = findSolver(target, layer.solver);
   if (!solver)
     return refuse("there is no solver '" + layer.solver + "'");
-  Result<PerfConfig> config = readConfig(layer);
+  Result<PerfConfig> config = parseJsonConfig(layer.config);
   if (!config)
-    return config.error();
+    return refuse(config.message());
   if (Applicability answer = solver->isApplicable(*problem, target); !answer)
     return refuse(answer.getReason().str());
   if (!solver->isValidConfig(*problem, target, *config))

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Autotune/Choice/Calibration.h"
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Passes/Passes.h"

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/IR/FusedProblem.h"
+
 #include "tarpon/IR/ConstantData.h"
-#include "tarpon/IR/TarponOps.h"
-#include "tarpon/Problem/Problem.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -16,19 +16,19 @@ using namespace tarpon;
 // Tensors
 //===----------------------------------------------------------------------===//
 
-Layout Layout::from(LayoutAttr attr) {
+static Layout readLayout(LayoutAttr attr) {
   switch (attr.getKind()) {
   case LayoutKind::NCHW:
-    return {NCHW, 1};
+    return {Layout::NCHW, 1};
   case LayoutKind::NHWC:
-    return {NHWC, 1};
+    return {Layout::NHWC, 1};
   case LayoutKind::Blocked:
-    return {Blocked, attr.getBlock()};
+    return {Layout::Blocked, attr.getBlock()};
   }
   llvm_unreachable("unknown layout");
 }
 
-/// Of elements that kernels know, which regions and packages verify.
+/// The dtype of elements that kernels know, which regions and packages verify.
 static DType getDType(Type element) {
   if (element.isF32())
     return DType::F32;
@@ -73,7 +73,7 @@ static void describeQuantized(TensorDesc &desc, quant::QuantizedType type) {
 TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
   TensorDesc desc;
   desc.shape.assign(type.getShape().begin(), type.getShape().end());
-  desc.layout = Layout::from(getLayout(type));
+  desc.layout = readLayout(getLayout(type));
   desc.pitch = getLayout(type).getPitch();
   desc.constant = constant;
   if (auto quantized = dyn_cast<quant::QuantizedType>(type.getElementType()))
@@ -81,24 +81,6 @@ TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
   else
     desc.dtype = getDType(type.getElementType());
   return desc;
-}
-
-void tarpon::attachQuantization(Problem &problem,
-                                ArrayRef<RankedTensorType> operands,
-                                ArrayRef<RankedTensorType> results) {
-  auto attach = [](TensorDesc &desc, RankedTensorType type) {
-    TensorDesc typed = getTensorDesc(type, desc.constant);
-    desc.scales = typed.scales;
-    desc.zeroPoint = typed.zeroPoint;
-    desc.quantAxis = typed.quantAxis;
-  };
-  assert(operands.size() == problem.operands.size() && "operands differ");
-  for (auto [desc, type] : llvm::zip_equal(problem.operands, operands))
-    attach(desc, type);
-  assert(static_cast<int64_t>(results.size()) == problem.numResults() &&
-         "results differ");
-  for (auto [index, type] : llvm::enumerate(results))
-    attach(problem.getResult(static_cast<int64_t>(index)), type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,5 +171,16 @@ Problem tarpon::getProblem(FusedOp op) {
     problem.epilogue.push_back(getEpilogueStep(next, value));
     value = next->getResult(0);
   }
+  return problem;
+}
+
+ProblemAttr tarpon::poseProblem(FusedOp op) {
+  if (ProblemAttr held = op.getProblemAttr())
+    return held;
+  auto emitError = [&] { return op.emitOpError(); };
+  ProblemAttr problem =
+      ProblemAttr::getChecked(emitError, op.getContext(), getProblem(op));
+  if (problem)
+    op.setProblemAttr(problem);
   return problem;
 }

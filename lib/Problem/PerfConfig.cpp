@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Solver/PerfConfigJson.h"
+#include "tarpon/Problem/PerfConfigJson.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -53,6 +53,11 @@ std::string PerfConfig::str() const {
   for (const auto &[name, value] : fields)
     text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
   return text;
+}
+
+llvm::hash_code tarpon::hash_value(const PerfConfig &config) {
+  auto fields = config.getFields();
+  return llvm::hash_combine_range(fields.begin(), fields.end());
 }
 
 FailureOr<PerfConfig> PerfConfig::parse(StringRef text) {

@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What packages and tuning files hold; PerfConfig::str is what keys and command
-// lines hold. In memory there is PerfConfig alone.
+// Packages and tuning files hold perf configs as JSON. Keys, command lines and
+// the IR hold the text of PerfConfig::str; in memory there is PerfConfig alone.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_SOLVER_PERFCONFIGJSON_H
-#define TARPON_SOLVER_PERFCONFIGJSON_H
+#ifndef TARPON_PROBLEM_PERFCONFIGJSON_H
+#define TARPON_PROBLEM_PERFCONFIGJSON_H
 
+#include "tarpon/Problem/PerfConfig.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Solver/Solver.h"
 
 namespace tarpon {
 
@@ -26,4 +26,4 @@ runtime::Result<PerfConfig> parseJsonConfig(llvm::StringRef text);
 
 } // namespace tarpon
 
-#endif // TARPON_SOLVER_PERFCONFIGJSON_H
+#endif // TARPON_PROBLEM_PERFCONFIGJSON_H
