@@ -64,6 +64,12 @@ case Kind::A:
         self.assertEqual(self.lines('if (op == "conv")', "lib/Import/A.cpp"), [])
         self.assertEqual(self.lines('if (name == "conv")'), [])
 
+    def test_nobody_asks_for_kinds(self) -> None:
+        text = "int a;\nif (package.isForGpu())\n"
+        self.assertEqual(self.lines(text), [2])
+        self.assertEqual(self.lines(text, "test/unit/A.cpp"), [])
+        self.assertEqual(self.lines("bool isModelledOn;\n"), [])
+
     def test_files_stay_under_600_lines(self) -> None:
         self.assertEqual(self.lines("\n" * 600), [])
         self.assertEqual(self.lines("\n" * 601), [601])

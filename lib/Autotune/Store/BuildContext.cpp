@@ -19,7 +19,7 @@ JournalContext tarpon::getBuildContext(const std::string &target,
   context.target = target;
   context.threads = threads;
   // The digest of the target's features is behind its name.
-  if (context.isModel())
+  if (context.getTimeSource() == TimeSource::Modelled)
     return context;
   llvm::StringRef name = llvm::StringRef(target).split('/').first;
   if (auto found = findTarget(name);

@@ -85,8 +85,9 @@ JournalContext JournalContext::forModel(const TargetInfo &target,
   return context;
 }
 
-bool JournalContext::isModel() const {
-  return llvm::StringRef(target).contains(kModelMark);
+TimeSource JournalContext::getTimeSource() const {
+  return llvm::StringRef(target).contains(kModelMark) ? TimeSource::Modelled
+                                                      : TimeSource::Measured;
 }
 
 std::string Journal::getDefaultDirectory() {
@@ -318,7 +319,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
       Measurement m = readMeasurement(rows, problem);
       m.isEarlier = rows.integer(12) <= lastEarlierRow;
       m.isSystem = isReadOnly;
-      m.isModelled = context.isModel();
+      m.timeSource = context.getTimeSource();
       addMeasurement(std::move(m), result);
     }
     return !rows.failed();

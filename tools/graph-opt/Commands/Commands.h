@@ -25,6 +25,8 @@ namespace tarpon {
 struct ModelArguments {
   /// An ONNX model or, for some commands, a package.
   std::string model;
+  /// Of an ONNX model: what to compile for, and to run on.
+  std::string target = "host", device;
   std::string dtype = "fp32", layout = "nchw", fusion = "on";
   std::optional<int64_t> batch;
   /// 0: one per core.
@@ -195,6 +197,7 @@ int runDbExportKernels(const DbExportKernelsArguments &arguments);
 
 /// What finding solutions of problems goes by.
 struct FinderArguments {
+  std::string target = "host", device;
   int64_t threads = 0;
   std::string cpu = "native";
   /// Names or numbers; empty for what the environment says.

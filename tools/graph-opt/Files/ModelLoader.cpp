@@ -18,6 +18,8 @@ bool isPackagePath(llvm::StringRef path) { return path.ends_with(".tpn"); }
 CompileOptions getCompileOptions(const ModelArguments &arguments) {
   CompileOptions options;
   options.model = arguments.model;
+  options.target = arguments.target;
+  options.device = arguments.device;
   options.dtype = {arguments.dtype, {arguments.dtype}};
   options.layout = {arguments.layout, {arguments.layout}};
   options.fusion = {arguments.fusion, {arguments.fusion}};
@@ -28,6 +30,12 @@ CompileOptions getCompileOptions(const ModelArguments &arguments) {
 }
 
 Result<Package> loadPackage(const ModelArguments &arguments) {
+  const ModelArguments none;
+  if (isPackagePath(arguments.model) &&
+      (arguments.target != none.target || arguments.device != none.device))
+    return Error{"--target and --device are for ONNX models, and the package "
+                 "'" +
+                 arguments.model + "' says what it is for"};
   Result<Package> package = isPackagePath(arguments.model)
                                 ? readPackage(arguments.model)
                                 : compileForRun(getCompileOptions(arguments));
