@@ -9,6 +9,7 @@
 
 #include "tarpon/Autotune/Search/Find.h"
 #include "tarpon/Driver/Workload.h"
+#include "tarpon/Targets/AllTargets.h"
 
 namespace tarpon {
 
@@ -30,6 +31,7 @@ Result<std::vector<ListedSolution>> listSolutions(const std::string &problem,
   Result<Problem> parsed = parse(problem);
   if (!parsed)
     return parsed.error();
+  registerAllTargets();
   FinderOptions options;
   options.threads = query.threads;
   options.cpu = query.cpu;

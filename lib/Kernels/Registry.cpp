@@ -66,8 +66,11 @@ std::string tarpon::getChip(const TargetInfo &target) {
 ArrayRef<const Solver *> tarpon::getSolvers(const TargetInfo &target) {
   if (target.gpu)
     return getGpuSolvers();
-  SolverList list = OtherSolvers::get().find(target.arch);
-  return list ? list() : getHostSolvers();
+  if (SolverList list = OtherSolvers::get().find(target.arch))
+    return list();
+  // The solvers of CPUs know x86-64 alone; see findTarget about others.
+  return target.arch == TargetInfo().arch ? getHostSolvers()
+                                          : ArrayRef<const Solver *>();
 }
 
 static const Solver *findIn(ArrayRef<const Solver *> list, StringRef id) {

@@ -183,7 +183,7 @@ static Package copyHead(const Package &package) {
   copy.modelName = package.modelName;
   copy.modelSha256 = package.modelSha256;
   copy.arch = package.arch;
-  copy.gpuTarget = package.gpuTarget;
+  copy.chip = package.chip;
   copy.kernelVersion = package.kernelVersion;
   copy.cpuFeatures = package.cpuFeatures;
   copy.dtype = package.dtype;

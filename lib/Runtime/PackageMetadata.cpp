@@ -106,11 +106,12 @@ std::string packageMetadataToJson(const Package &package) {
       {"outputs", toJson(package.outputs)},
       {"layers", toJson(package.layers)},
       {"arena_bytes", package.arenaBytes}};
-  if (package.isForGpu())
-    document["gpu"] = {{"target", package.gpuTarget},
+  if (package.getKernelForm() == KernelForm::CodeObjects) {
+    document["gpu"] = {{"target", package.chip},
                        {"code_objects", toJson(package.codeObjects)}};
-  if (package.isForGpu() && !package.kernelVersion.empty())
-    document["gpu"]["kernel_version"] = package.kernelVersion;
+    if (!package.kernelVersion.empty())
+      document["gpu"]["kernel_version"] = package.kernelVersion;
+  }
   // Names come from the user's model and need not be UTF-8.
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -219,8 +220,8 @@ static CodeObjectRange readCodeObject(const JsonReader &reader) {
   return object;
 }
 
-static void readGpu(const JsonReader &reader, Package &package) {
-  package.gpuTarget = reader.field("target").string();
+static void readCodeObjects(const JsonReader &reader, Package &package) {
+  package.chip = reader.field("target").string();
   for (const JsonReader &object : reader.field("code_objects").elements())
     package.codeObjects.push_back(readCodeObject(object));
   // Only what can be tuned has one.
@@ -250,7 +251,7 @@ Result<Package> packageMetadataFromJson(std::string_view text) {
     package.layers.push_back(readLayer(layer));
   package.arenaBytes = reader.field("arena_bytes").integer();
   if (reader.has("gpu"))
-    readGpu(reader.field("gpu"), package);
+    readCodeObjects(reader.field("gpu"), package);
   if (!error.empty())
     return Error{"in its metadata, " + error};
   return package;

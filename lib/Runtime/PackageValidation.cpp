@@ -165,8 +165,9 @@ static Status validateCandidate(const Package &package, const Layer &layer,
 
 static Status validateCandidates(const Package &package, const Layer &layer) {
   std::string who = "layer " + quoted(layer.name);
-  if (!layer.candidates.empty() && !package.isForGpu())
-    return Error{who + " has candidates, but the package is for no GPU"};
+  if (!layer.candidates.empty() &&
+      package.getKernelForm() != KernelForm::CodeObjects)
+    return Error{who + " has candidates, but the package has no code objects"};
   Spaces spaces(package);
   for (const std::vector<BufferRef> *list : {&layer.operands, &layer.results})
     for (const BufferRef &buffer : *list)
@@ -191,8 +192,7 @@ static Status validateLayer(const Package &package, const Layer &layer) {
   return validateCandidates(package, layer);
 }
 
-/// ELF, 64 bit, little endian. The loader checks the rest.
-static bool isElf(std::span<const char> bytes) {
+bool isElf(std::span<const char> bytes) {
   static constexpr char kElf[] = {0x7f, 'E', 'L', 'F', 2, 1};
   return bytes.size() >= 64 &&
          std::memcmp(bytes.data(), kElf, sizeof(kElf)) == 0;
@@ -209,9 +209,6 @@ static Status validateCodeObject(const Package &package,
       object.bytes > size - object.offset ||
       object.offset % kBufferAlignment != 0)
     return Error{who + " is not among the kernels"};
-  if (package.arch != kEmulatedArch &&
-      !isElf(std::span(package.kernels).subspan(object.offset, object.bytes)))
-    return Error{who + " is not an ELF shared object"};
   if (object.workgroup < 1 || object.workgroup > kMaxWorkgroup)
     return Error{who + " has workgroups of " +
                  std::to_string(object.workgroup)};
@@ -219,8 +216,9 @@ static Status validateCodeObject(const Package &package,
 }
 
 /// A grid has fewer workgroups than 2^31, and a parameter 32 bits.
-static Status validateGpuLaunch(const Package &package, const Launch &launch,
-                                const std::string &layer) {
+static Status validateCodeObjectLaunch(const Package &package,
+                                       const Launch &launch,
+                                       const std::string &layer) {
   auto isOf = [&](const CodeObjectRange &object) {
     return object.symbol == launch.symbol;
   };
@@ -237,38 +235,37 @@ static Status validateGpuLaunch(const Package &package, const Launch &launch,
   return success();
 }
 
-static Status validateGpuLaunches(const Package &package,
-                                  const std::vector<Launch> &launches,
-                                  const std::string &layer) {
+static Status validateCodeObjectLaunches(const Package &package,
+                                         const std::vector<Launch> &launches,
+                                         const std::string &layer) {
   for (const Launch &launch : launches)
-    if (Status status = validateGpuLaunch(package, launch, layer); !status)
+    if (Status status = validateCodeObjectLaunch(package, launch, layer);
+        !status)
       return status;
   return success();
 }
 
-static Status validateGpuKernels(const Package &package) {
+static Status validateCodeObjects(const Package &package) {
   for (const CodeObjectRange &object : package.codeObjects)
     if (Status status = validateCodeObject(package, object); !status)
       return status;
   for (const Layer &layer : package.layers) {
     if (Status status =
-            validateGpuLaunches(package, layer.launches, layer.name);
+            validateCodeObjectLaunches(package, layer.launches, layer.name);
         !status)
       return status;
     for (const Candidate &candidate : layer.candidates)
-      if (Status status =
-              validateGpuLaunches(package, candidate.launches, layer.name);
+      if (Status status = validateCodeObjectLaunches(
+              package, candidate.launches, layer.name);
           !status)
         return status;
   }
   return success();
 }
 
-static Status validateKernels(const Package &package) {
-  if (package.isForGpu())
-    return validateGpuKernels(package);
+static Status validateSharedObject(const Package &package) {
   if (!package.codeObjects.empty())
-    return Error{"it has code objects but is for no GPU"};
+    return Error{"it has code objects but names no chip"};
   bool needed = false;
   for (const Layer &layer : package.layers)
     needed |= !layer.launches.empty();
@@ -276,6 +273,16 @@ static Status validateKernels(const Package &package) {
     return needed ? Status(Error{"it has launches but no kernels"}) : success();
   if (!isElf(package.kernels))
     return Error{"its kernels are not an ELF shared object"};
+  return success();
+}
+
+static Status validateKernels(const Package &package) {
+  switch (package.getKernelForm()) {
+  case KernelForm::SharedObject:
+    return validateSharedObject(package);
+  case KernelForm::CodeObjects:
+    return validateCodeObjects(package);
+  }
   return success();
 }
 

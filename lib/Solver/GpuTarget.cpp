@@ -187,6 +187,7 @@ TargetInfo tarpon::makeGpuTargetInfo(const GpuTarget &gpu) {
   TargetInfo target;
   target.arch = "amdgcn";
   target.cpu = gpu.chip;
+  target.l2Bytes = gpu.l2Bytes;
   target.gpu = &kept.try_emplace(gpu.name(), gpu).first->second;
   return target;
 }

@@ -85,6 +85,12 @@ case Kind::A:
             self.assertEqual(self.lines(text), [])
         self.assertEqual(self.lines("struct GpuTarget;\nGpuTarget gpu;", "tools/a.cpp"), [])
 
+    def test_nobody_asks_for_kinds(self) -> None:
+        text = "int a;\nif (package.isForGpu())\n"
+        self.assertEqual(self.lines(text), [2])
+        self.assertEqual(self.lines(text, "test/unit/A.cpp"), [])
+        self.assertEqual(self.lines("bool isModelledOn;\n"), [])
+
     def test_files_stay_under_600_lines(self) -> None:
         self.assertEqual(self.lines("\n" * 600), [])
         self.assertEqual(self.lines("\n" * 601), [601])

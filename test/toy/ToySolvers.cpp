@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ToySolvers.h"
+#include "Toy.h"
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 

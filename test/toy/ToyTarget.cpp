@@ -5,18 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A target needs a description, solvers, a backend, and a family that finds it.
-// This one's kernels are those of the baseline of x86-64, so that they run on
-// every machine that tests run on.
+// A target needs a description, solvers, a backend, and a family that finds it;
+// to be tuned, a way to measure.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ToyTarget.h"
+#include "Toy.h"
 
-#include "ToyDevice.h"
-#include "ToySolvers.h"
-
-#include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/TargetRegistry.h"
 
 using namespace tarpon;
@@ -39,7 +34,7 @@ public:
   ToyTarget() : Target(makeInfo()) {}
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
-    return makeHostBackend(TargetInfo());
+    return toy::makeBackend();
   }
   Result<std::unique_ptr<runtime::Device>>
   openDevice(int64_t /*threads*/) const override {
@@ -73,5 +68,6 @@ public:
 
 void toy::registerToyTarget() {
   registerSolvers(kToy, getSolvers);
+  registerMeasurerFactory(kToy.str(), makeMeasurerFactory);
   registerTargetFamily(std::make_unique<ToyFamily>());
 }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphOptMain.h"
-#include "ToyTarget.h"
+#include "Toy.h"
 
 #include "tarpon/Targets/AllTargets.h"
 

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -104,12 +105,17 @@ struct Layer {
 struct CodeObjectRange {
   std::string symbol;
   int64_t offset = 0, bytes = 0;
-  /// Lanes of one workgroup, which a task is for a GPU.
+  /// Lanes of one workgroup, which a task is. What they are, only the device
+  /// knows that loads them.
   int64_t workgroup = 0;
 };
 
-/// Package::arch of what the emulated device runs.
-inline constexpr const char *kEmulatedArch = "amdgcn-ir";
+/// How a package holds its kernels.
+enum class KernelForm : uint8_t {
+  SharedObject, ///< one ELF shared object exports all of them
+  CodeObjects   ///< each has bytes of its own, and workgroups; see
+                ///< CodeObjectRange
+};
 
 /// A compiled model.
 struct Package {
@@ -118,8 +124,9 @@ struct Package {
   /// Architecture, for example "x86-64"; "amdgcn" for AMD GPUs, and
   /// "amdgcn-ir" for the emulated device, whose code objects are MLIR.
   std::string arch;
-  /// Of a package for GPUs: "gfx942:cu=304".
-  std::string gpuTarget;
+  /// Of a package with code objects, which chip they are for:
+  /// "gfx942:cu=304". Empty where `arch` and `cpuFeatures` say it all.
+  std::string chip;
   /// Of a package with candidates: the version of the code that has made its
   /// kernels, for which what is measured of them counts.
   std::string kernelVersion;
@@ -136,20 +143,25 @@ struct Package {
 
   /// Packed weights and other constants.
   AlignedBytes constants;
-  /// An ELF shared object that exports every symbol of `layers`; for GPUs a
-  /// code object per symbol, at offsets that are multiples of kBufferAlignment.
+  /// An ELF shared object that exports every symbol of `layers`; or a code
+  /// object per symbol, at offsets that are multiples of kBufferAlignment.
   /// Empty when no layer has a launch.
   std::vector<char> kernels;
-  /// For GPUs: where in `kernels` each symbol is.
+  /// Where in `kernels` each code object is.
   std::vector<CodeObjectRange> codeObjects;
 
-  bool isForGpu() const { return !gpuTarget.empty(); }
+  KernelForm getKernelForm() const {
+    return chip.empty() ? KernelForm::SharedObject : KernelForm::CodeObjects;
+  }
 };
 
 /// The number of elements of a tensor, or none if an extent is negative or the
 /// tensor would be larger than any memory.
 std::optional<int64_t> countElements(const std::vector<int64_t> &shape,
                                      DType dtype);
+
+/// Whether the bytes begin as an ELF file of 64 bits, little endian, does.
+bool isElf(std::span<const char> bytes);
 
 /// Checks everything that the executor relies on: shapes, sizes, every offset
 /// and index, and that there are kernels where there are launches. The error is

@@ -23,7 +23,8 @@ using SolverList = llvm::ArrayRef<const Solver *> (*)();
 /// architecture again replaces its solvers.
 void registerSolvers(llvm::StringRef arch, SolverList solvers);
 
-/// The target's solvers, in order of preference. Thread-safe.
+/// The target's solvers, in order of preference; none for an architecture that
+/// nobody has registered. Thread-safe.
 llvm::ArrayRef<const Solver *> getSolvers(const TargetInfo &target);
 
 /// The target's solver of that id, or null. Thread-safe.

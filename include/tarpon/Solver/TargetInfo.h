@@ -46,7 +46,7 @@ struct TargetInfo {
   int64_t threads = 1;
 
   /// The GPU that code is for (GpuTarget.h), which lives forever; null for the
-  /// host. Only `arch` and `cpu` of the fields above count then.
+  /// host. Only `arch`, `cpu` and `l2Bytes` of the fields above count then.
   const GpuTarget *gpu = nullptr;
 
   /// f32 (i32) elements in one vector.

@@ -26,7 +26,7 @@ using KernelObjects =
 /// What a package holds of its kernels.
 struct LinkedKernels {
   std::vector<char> bytes;
-  /// For GPUs: where each symbol is.
+  /// Where each symbol is, if they are code objects.
   std::vector<runtime::CodeObjectRange> codeObjects;
 };
 
@@ -63,6 +63,12 @@ public:
 
   virtual runtime::Result<LinkedKernels>
   link(const KernelObjects &objects) const = 0;
+
+  /// What `link` makes. Only packages of code objects can hold candidates: one
+  /// code object more changes none of the others.
+  virtual runtime::KernelForm getKernelForm() const {
+    return runtime::KernelForm::SharedObject;
+  }
 
   /// Names the model that `estimate` goes by, and its version; empty for none.
   virtual std::string describeModel() const { return ""; }

@@ -36,9 +36,11 @@ public:
   runtime::Result<std::shared_ptr<const std::vector<char>>>
   getObject(llvm::StringRef solverId, const KernelSource &kernel);
 
-  /// What a package holds of the kernels: for the host the shared object that
-  /// exports them; each symbol once.
+  /// What a package holds of the kernels; each symbol once.
   runtime::Result<LinkedKernels> link(const KernelObjects &objects);
+
+  /// What `link` makes.
+  runtime::KernelForm getKernelForm() const;
 
   /// See KernelBackend::describeModel.
   std::string describeModel() const;

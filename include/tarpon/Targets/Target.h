@@ -68,10 +68,6 @@ public:
   /// None where peaks are to be measured.
   virtual std::optional<TargetPeaks> getPeaks() const { return std::nullopt; }
 
-  /// Whether the times that its device gives are those of real hardware, and so
-  /// worth keeping. An emulated device only says what is right.
-  virtual bool hasTimes() const { return true; }
-
 private:
   TargetInfo info;
 };

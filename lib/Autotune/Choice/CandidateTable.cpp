@@ -51,7 +51,8 @@ std::string tarpon::formatCandidates(const TuningFile &record) {
       os << llvm::format("%12.2e", candidate.accuracy->value);
     else
       os << llvm::format("%12s", "-");
-    if (candidate.pipeline && candidate.pipeline->isModelled())
+    if (candidate.pipeline &&
+        candidate.pipeline->getTimeSource() == TimeSource::Modelled)
       os << llvm::format("%12.3f ms model", candidate.pipeline->median);
     else if (candidate.pipeline)
       os << llvm::format("%10.3f +- %.3f ms", candidate.pipeline->median,

@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/Choice/Compile.h"
 
 #include "Choice/ModelCompiler.h"
+#include "Choice/ReferencePackage.h"
 #include "Choice/Replay.h"
 #include "Measure/PipelineMeasurer.h"
 #include "tarpon/Autotune/Choice/GlobalChoice.h"
@@ -156,6 +157,10 @@ Status Compilation::makeKernelCompiler() {
   const TargetInfo &info = target->getInfo();
   kernels = std::make_unique<KernelCompiler>(info, openKernelCache(info),
                                              target->makeBackend());
+  if (options.candidates > 0 &&
+      kernels->getKernelForm() != runtime::KernelForm::CodeObjects)
+    return Error{"packages for " + info.name() +
+                 " are one shared object, and hold no candidates"};
   return checkRunsHere();
 }
 
@@ -426,31 +431,19 @@ Status Compilation::compileQuickly() {
 }
 
 Status Compilation::compileReference() {
-  Result<PreparedModel> prepared =
-      model->prepare({Precision::F32, "nchw", "off"});
-  if (!prepared)
-    return prepared.error();
-  auto solve = [this](const Problem &problem,
-                      const std::string &) -> Result<Solution> {
-    const Solver &solver = getReferenceSolver();
-    Solution solution;
-    solution.solver = &solver;
-    solution.config = solver.defaultConfig(problem, kernels->getTarget());
-    solution.source = "default";
-    return solution;
-  };
-  Result<CompiledModel> compiled = model->lower(std::move(*prepared), solve);
-  if (!compiled)
-    return compiled.error();
-  outcome.reference = std::move(compiled->package);
+  Result<runtime::Package> reference = compileReferencePackage(
+      *module, *kernels, {options.threads, options.cpu, /*device=*/""});
+  if (!reference)
+    return reference.error();
+  outcome.reference = std::move(*reference);
   return runtime::success();
 }
 
 CandidateSource Compilation::makeCandidateSource() {
   if (options.candidates == 0)
     return {};
-  return makeModelledSource(*tuner, *journal, options.candidates,
-                            getKernelVersion(*target));
+  return makeTunedSource(*tuner, *journal, target->getInfo(),
+                         options.candidates, getKernelVersion(*target));
 }
 
 /// Which choice wins is known only when all are made: it is made once more,

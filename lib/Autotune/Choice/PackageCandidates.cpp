@@ -298,10 +298,11 @@ static void preferOthersBest(std::vector<Solution> &solutions, double limitMs) {
                         });
 }
 
-/// What the model of the target said of candidates, the fastest first, but for
-/// the best of each solver.
-static std::vector<Solution> listModelled(const Journal &journal,
-                                          const std::string &problem) {
+/// What is known of candidates, the fastest first, but for the best of each
+/// solver.
+static std::vector<Solution> listKnown(const Journal &journal,
+                                       const std::string &problem,
+                                       const TargetInfo &target) {
   std::vector<Measurement> known = journal.getMeasurements(problem);
   llvm::stable_sort(known, [](const Measurement &a, const Measurement &b) {
     return a.median < b.median;
@@ -309,7 +310,7 @@ static std::vector<Solution> listModelled(const Journal &journal,
   std::vector<Solution> solutions;
   for (Measurement &row : known) {
     Solution solution;
-    solution.solver = findSolver(row.key.solver);
+    solution.solver = findSolver(target, row.key.solver);
     FailureOr<PerfConfig> config = PerfConfig::parse(row.key.config);
     if (row.status != MeasurementStatus::Ok || !solution.solver ||
         failed(config))
@@ -325,14 +326,15 @@ static std::vector<Solution> listModelled(const Journal &journal,
   return solutions;
 }
 
-CandidateSource tarpon::makeModelledSource(Tuner &tuner, const Journal &journal,
-                                           size_t limit,
-                                           std::string kernelVersion) {
-  auto list = [&](const Problem &problem) -> Result<std::vector<Solution>> {
+CandidateSource tarpon::makeTunedSource(Tuner &tuner, const Journal &journal,
+                                        const TargetInfo &target, size_t limit,
+                                        std::string kernelVersion) {
+  auto list = [&tuner, &journal, target](
+                  const Problem &problem) -> Result<std::vector<Solution>> {
     // What was asked before takes no time.
     if (Result<Solution> best = tuner.tune(problem); !best)
       return best.error();
-    return listModelled(journal, problem.key());
+    return listKnown(journal, problem.key(), target);
   };
   return {list, limit, std::move(kernelVersion)};
 }

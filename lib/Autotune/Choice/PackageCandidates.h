@@ -42,10 +42,11 @@ struct CandidateSource {
 /// How many candidates of a problem are compiled where so many are wanted.
 int64_t countModelled(size_t included);
 
-/// What a modelling tuner finds, whose journal that is. Both must outlive the
-/// source.
-CandidateSource makeModelledSource(Tuner &tuner, const Journal &journal,
-                                   size_t limit, std::string kernelVersion);
+/// What a tuner for the target finds, whose journal that is. Both must outlive
+/// the source.
+CandidateSource makeTunedSource(Tuner &tuner, const Journal &journal,
+                                const TargetInfo &target, size_t limit,
+                                std::string kernelVersion);
 
 /// Adds candidates to what buildPackage has made of the function. What does not
 /// fit a layer, whose scales may be its own, is left out.

@@ -283,7 +283,7 @@ static Status measureWhole(const Package &before, PackageTuning &tuning,
   else if (Status status = compareOutputs(before, *old, *tuned, progress);
            !status)
     return status;
-  if (!DeviceMeasurer::hasTimes(before))
+  if (!device.hasTimes())
     return runtime::success();
   runtime::MeasureOptions options;
   options.minSamples = policy::kPipelineSamples;

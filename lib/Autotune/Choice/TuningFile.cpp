@@ -58,6 +58,16 @@ static ordered_json printLayer(const LayerRecord &layer) {
   return json;
 }
 
+static const char *printTimeSource(TimeSource source) {
+  switch (source) {
+  case TimeSource::Measured:
+    return "measured";
+  case TimeSource::Modelled:
+    return "model";
+  }
+  return "";
+}
+
 static ordered_json printCandidate(const CandidateRecord &candidate) {
   ordered_json json = {{"dtype", getPrecisionName(candidate.choice.dtype)},
                        {"layout", candidate.choice.layout},
@@ -75,7 +85,7 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
                         {"mad_ms", candidate.pipeline->mad},
                         {"samples", candidate.pipeline->samples}};
     json["pipeline"]["source"] =
-        candidate.pipeline->isModelled() ? "model" : "measured";
+        printTimeSource(candidate.pipeline->getTimeSource());
   }
   if (!candidate.ranges.empty()) {
     ordered_json ranges = ordered_json::array();

@@ -16,7 +16,7 @@
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
-#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -150,10 +150,6 @@ DeviceMeasurer::create(const runtime::Package &package,
   return measurer;
 }
 
-bool DeviceMeasurer::hasTimes(const runtime::Package &package) {
-  return package.arch != runtime::kEmulatedArch;
-}
-
 /// The tensor as it lies in memory: of a slice, all bytes between its first and
 /// its last row.
 static TensorInfo describeTensor(const TensorDesc &desc, std::string name) {
@@ -232,11 +228,14 @@ Status DeviceMeasurer::makeInputs() {
   for (HostTensor &tensor : inputs)
     if (tensor.dtype == DType::I32 || tensor.dtype == DType::I64)
       tensor.data.fill(0);
-  Result<GpuTarget> gpu = parseGpuTarget(device.target());
-  if (!gpu)
-    return gpu.error();
-  if (hasTimes(package))
-    rotateBytes = std::max(policy::kRotateBytes, 2 * gpu->l2Bytes);
+  Result<std::shared_ptr<const Target>> target =
+      findPackageTarget(package, device.target());
+  if (!target)
+    return target.error();
+  // A device without times verifies candidates only.
+  if (device.hasTimes())
+    rotateBytes =
+        std::max(policy::kRotateBytes, 2 * (*target)->getInfo().l2Bytes);
   return runtime::success();
 }
 
@@ -272,7 +271,7 @@ Status DeviceMeasurer::runChosen() {
     return Error{"layer '" + layer.name + "': " + rotation.message()};
   adopt(std::move(*outputs), layer.solver);
   double spentMs = 0;
-  for (int run = 0; hasTimes(package) && spentMs < policy::kDeviceWarmupMs &&
+  for (int run = 0; device.hasTimes() && spentMs < policy::kDeviceWarmupMs &&
                     run < policy::kMaxDeviceWarmups;
        ++run)
     spentMs += (*rotation)->time(1);
@@ -410,7 +409,7 @@ Status DeviceMeasurer::tryCandidate(size_t index, const Effort &effort,
     verify(*outputs, outcome);
   }
   isDisputed |= outcome.status != MeasurementStatus::Ok && !arbiter;
-  if (outcome.status != MeasurementStatus::Ok || !hasTimes(package))
+  if (outcome.status != MeasurementStatus::Ok || !device.hasTimes())
     return runtime::success();
   runtime::TimedRuns timed = (*rotation)->getTimed();
   outcome.timing =
@@ -451,9 +450,10 @@ Status DeviceMeasurer::checkDevice(const Contender &contender,
   Result<std::unique_ptr<Rotation>> rotation = makeRotation(chosen, *outputs);
   if (rotation)
     return runtime::success();
-  return Error{"the GPU runs nothing any more since " + contender.key.solver +
-               " {" + contender.key.config + "} for " + contender.key.problem +
-               " has failed (" + failure + "): " + rotation.message()};
+  return Error{"the device runs nothing any more since " +
+               contender.key.solver + " {" + contender.key.config + "} for " +
+               contender.key.problem + " has failed (" + failure +
+               "): " + rotation.message()};
 }
 
 /// A candidate that ended this process has brought it down, and is not tried
@@ -462,4 +462,4 @@ std::optional<MeasurementStatus> DeviceMeasurer::getInterruptedStatus() const {
   return MeasurementStatus::Crashed;
 }
 
-bool DeviceMeasurer::isNoisy() const { return hasTimes(package); }
+bool DeviceMeasurer::isNoisy() const { return device.hasTimes(); }

@@ -35,10 +35,6 @@ public:
          runtime::Device &device, Progress &progress);
   ~DeviceMeasurer() override;
 
-  /// Whether the times of the package's device say anything: an emulated device
-  /// verifies candidates only.
-  static bool hasTimes(const runtime::Package &package);
-
   /// One per candidate of the layer, in its order.
   std::vector<Contender> makeContenders() const;
   /// The candidates that others are compared with.

@@ -29,9 +29,6 @@ JournalContext ModelMeasurerFactory::getJournalContext() const {
 
 Result<std::unique_ptr<Journal>>
 ModelMeasurerFactory::openDeviceJournal(const Target &target) const {
-  // Nothing is recorded of a device whose times say nothing.
-  if (!target.hasTimes())
-    return std::unique_ptr<Journal>();
   return openMeasuredJournal(target);
 }
 

@@ -15,7 +15,7 @@ Result<std::unique_ptr<ModelPipelineMeasurer>>
 ModelPipelineMeasurer::create(const PipelineContext &context) {
   std::unique_ptr<ModelPipelineMeasurer> measurer(
       new ModelPipelineMeasurer(context));
-  Result<std::unique_ptr<HostStandIn>> host = HostStandIn::create(
+  Result<std::unique_ptr<HostModelRun>> host = HostModelRun::create(
       context.module, context.cpu, context.progress, context.evaluatorProgram);
   if (!host)
     return host.error();

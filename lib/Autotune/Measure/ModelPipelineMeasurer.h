@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_MEASURE_MODELPIPELINEMEASURER_H
 #define TARPON_LIB_AUTOTUNE_MEASURE_MODELPIPELINEMEASURER_H
 
-#include "Choice/HostStandIn.h"
+#include "Choice/HostModelRun.h"
 #include "Measure/PipelineMeasurer.h"
 
 #include <memory>
@@ -33,7 +33,7 @@ public:
 private:
   using PipelineMeasurer::PipelineMeasurer;
 
-  std::unique_ptr<HostStandIn> host;
+  std::unique_ptr<HostModelRun> host;
 };
 
 } // namespace tarpon

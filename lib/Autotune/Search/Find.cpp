@@ -12,14 +12,12 @@
 #include "tarpon/Autotune/Store/SystemStore.h"
 #include "tarpon/Driver/ProblemLog.h"
 #include "tarpon/Runtime/Executor.h"
-#include "tarpon/Runtime/HostDevice.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/SolverRegistry.h"
-#include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Alignment.h"
@@ -70,6 +68,51 @@ Finder::Finder(const FinderOptions &options)
 
 Finder::~Finder() = default;
 
+Status Finder::openTarget() {
+  Result<std::shared_ptr<const Target>> found = findTarget(
+      options.target, {options.threads, options.cpu, options.device});
+  if (!found)
+    return found.error();
+  target = std::move(*found);
+  const TargetInfo &info = target->getInfo();
+  compiler = std::make_unique<KernelCompiler>(info, openKernelCache(info),
+                                              target->makeBackend());
+  measurers = makeMeasurerFactory(*compiler, options.evaluatorProgram);
+  return runtime::success();
+}
+
+Status Finder::openStores() {
+  const TargetInfo &info = target->getInfo();
+  Result<std::unique_ptr<Journal>> user = Journal::open(
+      Journal::getDefaultPath(info), measurers->getJournalContext());
+  if (!user)
+    return user.error();
+  journal = std::move(*user);
+  if (measurers->usesSystemStore()) {
+    Result<std::unique_ptr<Journal>> shipped = openSystemStore(info);
+    if (shipped)
+      system = std::move(*shipped);
+    else
+      progress.remark(shipped.message());
+  }
+  for (const Journal *store : {journal.get(), system.get()})
+    if (store)
+      for (const auto &what :
+           {store->describeStale(), store->describeImpossible()})
+        if (what)
+          progress.remark(*what);
+  return runtime::success();
+}
+
+/// Who says how long or how many, gets that.
+void Finder::setDeadline(Deadline value) {
+  SearchOptions search = searchOptions;
+  if (!search.iterations && !value.isBounded())
+    search.iterations = measurers->getDefaultIterations(/*included=*/0);
+  tuner->setSearchOptions(search);
+  tuner->setDeadline(value);
+}
+
 Status Finder::open() {
   Result<FindPolicy> resolved = resolveFindPolicy(options.mode, options.policy);
   if (!resolved)
@@ -78,31 +121,13 @@ Status Finder::open() {
   Result<SearchOptions> search = resolveSearchOptions(options.search);
   if (!search)
     return search.error();
-  Result<TargetInfo> target = getHostTarget(options.threads, options.cpu);
-  if (!target)
-    return target.error();
-  compiler = std::make_unique<KernelCompiler>(*target, openKernelCache(*target),
-                                              makeHostBackend(*target));
-  Result<std::unique_ptr<Journal>> user = Journal::open(
-      Journal::getDefaultPath(*target), JournalContext::forTarget(*target));
-  if (!user)
-    return user.error();
-  journal = std::move(*user);
-  Result<std::unique_ptr<Journal>> shipped = openSystemStore(*target);
-  if (shipped)
-    system = std::move(*shipped);
-  else
-    progress.remark(shipped.message());
-  for (const Journal *store : {journal.get(), system.get()})
-    if (store)
-      for (const auto &what :
-           {store->describeStale(), store->describeImpossible()})
-        if (what)
-          progress.remark(*what);
-  tuner = std::make_unique<Tuner>(*compiler, *journal, progress,
-                                  options.evaluatorProgram);
+  searchOptions = *search;
+  for (auto step : {&Finder::openTarget, &Finder::openStores})
+    if (Status status = (this->*step)(); !status)
+      return status;
+  tuner = std::make_unique<Tuner>(*compiler, *measurers, *journal, progress);
   tuner->setSystemStore(system.get());
-  tuner->setSearchOptions(*search);
+  setDeadline(Deadline::never());
   std::vector<std::string> remarks;
   learned = loadLearnedRanker(*journal, system.get(), remarks);
   for (const std::string &text : remarks)
@@ -249,13 +274,11 @@ void Finder::evictInvoker() {
 Result<runtime::Device *> Finder::getDevice() {
   if (device)
     return device.get();
-  runtime::HostDeviceOptions hostOptions;
-  hostOptions.threads = static_cast<int>(compiler->getTarget().threads);
-  Result<std::unique_ptr<runtime::Device>> host =
-      runtime::makeHostDevice(hostOptions);
-  if (!host)
-    return host.error();
-  device = std::move(*host);
+  Result<std::unique_ptr<runtime::Device>> opened =
+      target->openDevice(compiler->getTarget().threads);
+  if (!opened)
+    return opened.error();
+  device = std::move(*opened);
   return device.get();
 }
 
@@ -270,20 +293,22 @@ Result<Finder::Invoker *> Finder::load(const FoundSolution &found,
       static_cast<int64_t>(package.outputs.size()) !=
           found.problem.numResults())
     return Error{"the package is not one of " + found.problem.key()};
-  if (package.arenaBytes > workspace.size()) {
+  Result<runtime::Device *> on = getDevice();
+  if (!on)
+    return on.error();
+  // Other devices have a workspace of their own for each solution.
+  bool sharesWorkspace = (*on)->sharesHostMemory();
+  if (sharesWorkspace && package.arenaBytes > workspace.size()) {
     Result<AlignedBuffer> larger = AlignedBuffer::allocate(package.arenaBytes);
     if (!larger)
       return larger.error();
     workspace = std::move(*larger);
   }
-  Result<runtime::Device *> host = getDevice();
-  if (!host)
-    return host.error();
   runtime::ExecutorOptions executorOptions;
   executorOptions.paddedBuffers = options.paddedBuffers;
-  executorOptions.callerArena = true;
+  executorOptions.callerArena = sharesWorkspace;
   Result<std::unique_ptr<Executor>> executor =
-      Executor::create(std::move(package), **host, executorOptions);
+      Executor::create(std::move(package), **on, executorOptions);
   if (!executor)
     return executor.error();
   invoker->executor = std::move(*executor);

@@ -95,8 +95,9 @@ JournalContext JournalContext::forModel(const TargetInfo &target,
   return context;
 }
 
-bool JournalContext::isModel() const {
-  return llvm::StringRef(target).contains(kModelMark);
+TimeSource JournalContext::getTimeSource() const {
+  return llvm::StringRef(target).contains(kModelMark) ? TimeSource::Modelled
+                                                      : TimeSource::Measured;
 }
 
 std::string Journal::getDefaultDirectory() {
@@ -333,7 +334,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
         continue;
       m.isEarlier = rows.integer("id") <= lastEarlierRow;
       m.isSystem = isReadOnly;
-      m.isModelled = context.isModel();
+      m.timeSource = context.getTimeSource();
       addMeasurement(std::move(m), result);
     }
     return !rows.failed();

@@ -76,10 +76,13 @@ bool KnownRecords::isBetter(const Measurement &a, const Measurement &b) const {
 }
 
 static const char *getSource(const Measurement &row) {
-  return row.isModelled  ? "model"
-         : row.isSystem  ? "system-db"
-         : row.isEarlier ? "user-db"
-                         : "measured";
+  switch (row.timeSource) {
+  case TimeSource::Modelled:
+    return "model";
+  case TimeSource::Measured:
+    break;
+  }
+  return row.isSystem ? "system-db" : row.isEarlier ? "user-db" : "measured";
 }
 
 std::vector<Solution>

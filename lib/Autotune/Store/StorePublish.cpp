@@ -70,7 +70,8 @@ Result<PublishSummary> tarpon::publishStore(const std::string &path,
   std::map<std::pair<std::string, int64_t>, std::set<std::string>> problems;
   for (const BestSolution &solution : *solutions)
     // What a model says, any machine can ask it.
-    if (!solution.isStale && !solution.context.isModel())
+    if (!solution.isStale &&
+        solution.context.getTimeSource() == TimeSource::Measured)
       problems[{solution.context.target, solution.context.threads}].insert(
           solution.measurement.key.problem);
   PublishSummary summary;

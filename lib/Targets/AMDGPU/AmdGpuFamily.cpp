@@ -14,13 +14,6 @@ using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
 
-static TargetInfo makeInfo(const GpuTarget &gpu, GpuCodeForm form) {
-  TargetInfo info = makeGpuTargetInfo(gpu);
-  if (form == GpuCodeForm::Ir)
-    info.arch = runtime::kEmulatedArch;
-  return info;
-}
-
 /// The first GPU of this chip, whatever its variant.
 static Result<std::unique_ptr<runtime::Device>>
 openFirstHipDevice(const GpuTarget &gpu) {
@@ -40,7 +33,7 @@ namespace {
 class AmdGpuTarget final : public Target {
 public:
   AmdGpuTarget(const GpuTarget &gpu, GpuCodeForm form)
-      : Target(makeInfo(gpu, form)), form(form) {}
+      : Target(makeGpuTargetInfo(gpu, form)), form(form) {}
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
     return makeGpuBackend(*getInfo().gpu, form);
@@ -60,8 +53,6 @@ public:
         [gpu](runtime::DType dtype) { return gpu->peakGflops(dtype); },
         gpu->memoryGbps};
   }
-
-  bool hasTimes() const override { return form == GpuCodeForm::CodeObject; }
 
 private:
   GpuCodeForm form;
@@ -90,15 +81,14 @@ public:
   }
 
   bool ownsArch(llvm::StringRef arch) const override {
-    return arch == "amdgcn" || arch == runtime::kEmulatedArch;
+    return arch == "amdgcn" || arch == kGpuIrArch;
   }
 
   Result<std::shared_ptr<const Target>>
   getPackageTarget(const runtime::Package &package,
                    llvm::StringRef chip) const override {
-    return make(chip, package.arch == runtime::kEmulatedArch
-                          ? GpuCodeForm::Ir
-                          : GpuCodeForm::CodeObject);
+    return make(chip, package.arch == kGpuIrArch ? GpuCodeForm::Ir
+                                                 : GpuCodeForm::CodeObject);
   }
 
 private:

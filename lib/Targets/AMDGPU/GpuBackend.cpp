@@ -45,6 +45,10 @@ public:
 
   Result<LinkedKernels> link(const KernelObjects &objects) const override;
 
+  runtime::KernelForm getKernelForm() const override {
+    return runtime::KernelForm::CodeObjects;
+  }
+
   std::string describeModel() const override { return getGpuModelName(); }
 
   Result<SolutionEstimate>
@@ -118,6 +122,13 @@ GpuBackend::estimate(const CompiledSolution &solution) const {
     object = std::make_shared<const std::vector<char>>(std::move(code->bytes));
   }
   return estimateGpuSolution(compiled, gpu);
+}
+
+TargetInfo tarpon::makeGpuTargetInfo(const GpuTarget &gpu, GpuCodeForm form) {
+  TargetInfo info = makeGpuTargetInfo(gpu);
+  if (form == GpuCodeForm::Ir)
+    info.arch = kGpuIrArch;
+  return info;
 }
 
 std::unique_ptr<KernelBackend> tarpon::makeGpuBackend(const GpuTarget &gpu,

@@ -153,6 +153,10 @@ Result<LinkedKernels> KernelCompiler::link(const KernelObjects &objects) {
   return linked;
 }
 
+runtime::KernelForm KernelCompiler::getKernelForm() const {
+  return state->backend->getKernelForm();
+}
+
 std::string KernelCompiler::describeModel() const {
   return state->backend->describeModel();
 }

@@ -34,10 +34,10 @@ static std::string getChip(const std::string &target) {
 
 Status tarpon::checkGpuPackage(const runtime::Package &package,
                                const std::string &target) {
-  if (!package.isForGpu())
+  if (package.getKernelForm() != runtime::KernelForm::CodeObjects)
     return Error{"it was compiled for " + package.arch + ", not for a GPU"};
-  if (getChip(package.gpuTarget) != getChip(target))
-    return Error{"it was compiled for " + package.gpuTarget +
-                 ", and this GPU is " + target};
+  if (getChip(package.chip) != getChip(target))
+    return Error{"it was compiled for " + package.chip + ", and this GPU is " +
+                 target};
   return runtime::success();
 }

@@ -290,7 +290,8 @@ Result<Package> Assembler::run() {
   const TargetInfo &target = compiler.getTarget();
   package.arch = target.arch;
   package.cpuFeatures = target.features;
-  package.gpuTarget = getChip(target);
+  if (compiler.getKernelForm() == runtime::KernelForm::CodeObjects)
+    package.chip = target.name();
   collectKernels();
   reserveConstants();
   if (Status status = compileAndPack(); !status)

@@ -68,24 +68,34 @@ static std::string listAll(const std::vector<std::string> &names) {
   return llvm::join(llvm::drop_end(names), ", ") + " or " + names.back();
 }
 
+/// A family may have forgotten its solvers.
+static Result<TargetPtr> checkSolvers(Result<TargetPtr> target) {
+  if (!target || !(*target)->getSolvers().empty())
+    return target;
+  const TargetInfo &info = (*target)->getInfo();
+  return Error{"the target " + info.name() +
+               " has no solvers: none are registered for the architecture '" +
+               info.arch + "'"};
+}
+
 Result<TargetPtr> tarpon::findTarget(llvm::StringRef name,
                                      const TargetOptions &options) {
   for (const TargetFamily *family : Registry::get().list())
     if (family->ownsName(name))
-      return family->parse(name, options);
+      return checkSolvers(family->parse(name, options));
   return Error{"unknown target '" + name.str() + "', expected " +
                listAll(getTargetNames())};
 }
 
 Result<TargetPtr> tarpon::findPackageTarget(const runtime::Package &package) {
-  return findPackageTarget(package, package.gpuTarget);
+  return findPackageTarget(package, package.chip);
 }
 
 Result<TargetPtr> tarpon::findPackageTarget(const runtime::Package &package,
                                             llvm::StringRef chip) {
   for (const TargetFamily *family : Registry::get().list())
     if (family->ownsArch(package.arch))
-      return family->getPackageTarget(package, chip);
+      return checkSolvers(family->getPackageTarget(package, chip));
   return Error{"the package is for the architecture '" + package.arch +
                "', which no target of this build has"};
 }

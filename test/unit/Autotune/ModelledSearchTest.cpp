@@ -179,10 +179,11 @@ TEST_F(ModelledSearchTest, RecordsAreNobodysMeasurements) {
       HasSubstr("has no records of this build to publish"));
   // Nor are measurements, or another version's records, the model's.
   Measurement m = modelled->getMeasurements(problem.key()).front();
-  EXPECT_TRUE(m.isModelled);
+  EXPECT_EQ(m.timeSource, TimeSource::Modelled);
   m.key.problem = "another";
   ASSERT_TRUE(measured->record(m));
-  EXPECT_FALSE(measured->getMeasurements("another").front().isModelled);
+  EXPECT_EQ(measured->getMeasurements("another").front().timeSource,
+            TimeSource::Measured);
   EXPECT_TRUE(modelled->getMeasurements("another").empty());
   auto later = open(JournalContext::forModel(target, "fake-model-v2"));
   EXPECT_TRUE(later->getMeasurements(problem.key()).empty());

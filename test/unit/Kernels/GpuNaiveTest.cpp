@@ -35,9 +35,7 @@ TEST(GpuNaiveTest, PackagesEveryProblem) {
       continue;
     for (const char *name : {"gfx942", "gfx1100"})
       for (GpuCodeForm form : {GpuCodeForm::CodeObject, GpuCodeForm::Ir}) {
-        TargetInfo target = getTarget(name);
-        if (form == GpuCodeForm::Ir)
-          target.arch = runtime::kEmulatedArch;
+        TargetInfo target = makeGpuTargetInfo(*getTarget(name).gpu, form);
         KernelCompiler compiler(target, /*cache=*/nullptr,
                                 makeGpuBackend(*target.gpu, form));
         const Solver &solver = *findSolver("gpu-naive-v1");
@@ -45,7 +43,7 @@ TEST(GpuNaiveTest, PackagesEveryProblem) {
           continue;
         auto package = buildProblemPackage(problem, solver, {}, compiler);
         ASSERT_TRUE(package) << problem.key() << ": " << package.message();
-        EXPECT_EQ(package->gpuTarget, target.name());
+        EXPECT_EQ(package->chip, target.name());
         for (const runtime::CodeObjectRange &object : package->codeObjects) {
           symbols.insert(object.symbol);
           EXPECT_EQ(object.workgroup, 256);

@@ -228,8 +228,7 @@ SolverRunner::createEmulated(const std::string &gpu,
   Result<GpuTarget> known = parseGpuTarget(gpu);
   if (!known)
     return known.error();
-  TargetInfo target = makeGpuTargetInfo(*known);
-  target.arch = runtime::kEmulatedArch;
+  TargetInfo target = makeGpuTargetInfo(*known, GpuCodeForm::Ir);
   std::unique_ptr<SolverRunner> runner(new SolverRunner(target));
   std::unique_ptr<KernelBackend> backend =
       makeGpuBackend(*known, GpuCodeForm::Ir);

@@ -56,7 +56,7 @@ static Package makePackage() {
   package.modelName = "toy";
   package.modelSha256 = "0123";
   package.arch = "amdgcn";
-  package.gpuTarget = "gfx942:cu=304";
+  package.chip = "gfx942:cu=304";
   package.kernelVersion = "0.1.0+abc";
   package.dtype = "fp32";
   package.layout = "nchw";
@@ -167,7 +167,7 @@ TEST(CandidatesTest, OneCandidateIsAModel) {
   Package only = extractCandidate(package, layer, layer.candidates[1],
                                   package.inputs, package.outputs);
   EXPECT_TRUE(validatePackage(only));
-  EXPECT_EQ(only.gpuTarget, "gfx942:cu=304");
+  EXPECT_EQ(only.chip, "gfx942:cu=304");
   EXPECT_EQ(only.arenaBytes, 256);
   EXPECT_EQ(only.layers[0].solver, "two-v1");
   EXPECT_EQ(only.layers[0].launches[0].buffers[1].offset, 64);
@@ -179,7 +179,7 @@ TEST(CandidatesTest, WhatIsThereIsNotCopiedAgain) {
   // The same constants elsewhere, the longer one last, and one more kernel.
   Package other;
   other.arch = package.arch;
-  other.gpuTarget = package.gpuTarget;
+  other.chip = package.chip;
   addKernel(other, "third", 'd');
   addKernel(other, "one", 'a');
   int64_t fresh = addConstant(other, 3, 5);
@@ -233,8 +233,8 @@ TEST(CandidatesTest, MalformedOnesAreRefused) {
       "has a launch without a code object");
   expectFault(
       [](Package &p) {
-        p.gpuTarget = "";
+        p.chip = "";
         p.arch = "x86-64";
       },
-      "has candidates, but the package is for no GPU");
+      "has candidates, but the package has no code objects");
 }

@@ -164,7 +164,7 @@ TEST_F(PackageTest, RefusesCodeObjectsOfNoGpu) {
   package.codeObjects.push_back({"anything", -64, 1 << 20, 64});
   Status status = validatePackage(package);
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.message(), "it has code objects but is for no GPU");
+  EXPECT_EQ(status.message(), "it has code objects but names no chip");
 }
 
 TEST_F(PackageTest, RefusesEveryFlippedByte) {

@@ -59,14 +59,15 @@ TEST(TargetRegistry, GpusHaveVariantsAndDevices) {
   EXPECT_EQ(getChip(gpu->getInfo()), "gfx942:cu=228");
   EXPECT_EQ(gpu->getInfo().arch, "amdgcn");
   EXPECT_EQ(gpu->getSolvers(), getGpuSolvers());
-  EXPECT_TRUE(gpu->hasTimes());
   ASSERT_TRUE(gpu->getPeaks());
   EXPECT_EQ(gpu->getPeaks()->gbps, 5300);
   EXPECT_EQ(gpu->getPeaks()->gflops(runtime::DType::F16),
             parseGpuTarget("gfx942:cu=228")->peakGflops(runtime::DType::F16));
   auto emulated = get("gfx942", {0, "native", "emulated"});
   EXPECT_EQ(emulated->getInfo().arch, "amdgcn-ir");
-  EXPECT_FALSE(emulated->hasTimes());
+  auto device = emulated->openDevice(/*threads=*/1);
+  ASSERT_TRUE(device) << device.message();
+  EXPECT_FALSE((*device)->hasTimes());
   EXPECT_NE(emulated->makeBackend()->describe(),
             gpu->makeBackend()->describe());
 }
@@ -74,17 +75,16 @@ TEST(TargetRegistry, GpusHaveVariantsAndDevices) {
 TEST(TargetRegistry, PackagesSayWhatTheyAreFor) {
   runtime::Package package;
   package.arch = "amdgcn-ir";
-  package.gpuTarget = "gfx1100:cu=96";
+  package.chip = "gfx1100:cu=96";
   auto target = findPackageTarget(package);
   ASSERT_TRUE(target) << target.message();
   EXPECT_EQ((*target)->getInfo().name(), "gfx1100:cu=96");
-  EXPECT_FALSE((*target)->hasTimes());
   auto other = findPackageTarget(package, "gfx1100:cu=84");
   ASSERT_TRUE(other) << other.message();
   EXPECT_EQ((*other)->getInfo().name(), "gfx1100:cu=84");
 
   package.arch = "x86-64";
-  package.gpuTarget = "";
+  package.chip = "";
   package.cpuFeatures = get("x86-64-v3")->getInfo().features;
   target = findPackageTarget(package);
   ASSERT_TRUE(target) << target.message();
@@ -95,6 +95,42 @@ TEST(TargetRegistry, PackagesSayWhatTheyAreFor) {
   EXPECT_EQ(findPackageTarget(package).message(),
             "the package is for the architecture 'vax', which no target of "
             "this build has");
+}
+
+namespace {
+
+/// Has forgotten to register solvers.
+class IdleFamily final : public TargetFamily {
+public:
+  std::vector<std::string> getNames() const override { return {"idle"}; }
+  bool ownsName(llvm::StringRef name) const override { return name == "idle"; }
+  bool ownsArch(llvm::StringRef arch) const override { return arch == "idle"; }
+  Result<std::shared_ptr<const Target>>
+  parse(llvm::StringRef, const TargetOptions &) const override {
+    TargetInfo info;
+    info.arch = "idle";
+    return makeHostTarget(info);
+  }
+  Result<std::shared_ptr<const Target>>
+  getPackageTarget(const runtime::Package &, llvm::StringRef) const override {
+    return parse("idle", {});
+  }
+};
+
+} // namespace
+
+/// It does not get those of the host, whose kernels mean nothing to it.
+TEST(TargetRegistry, TargetsWithoutSolversAreErrors) {
+  TargetInfo info;
+  info.arch = "idle";
+  EXPECT_TRUE(getSolvers(info).empty());
+  registerTargetFamily(std::make_unique<IdleFamily>());
+  const char *message = "the target idle/x86-64/128 has no solvers: none are "
+                        "registered for the architecture 'idle'";
+  EXPECT_EQ(findTarget("idle").message(), message);
+  runtime::Package package;
+  package.arch = "idle";
+  EXPECT_EQ(findPackageTarget(package).message(), message);
 }
 
 TEST(TargetRegistry, WhatIsUnknownIsAnError) {

@@ -27,6 +27,8 @@ struct ModelArguments {
   /// An ONNX model or, for some commands, a package.
   std::string model;
   runtime::Precision dtype = runtime::Precision::F32;
+  /// Of an ONNX model: what to compile for, and to run on.
+  std::string target = "host", device;
   std::string layout = "nchw", fusion = "on";
   std::optional<int64_t> batch;
   /// 0: one per core.
@@ -54,6 +56,7 @@ struct StoreArguments {
 
 /// What finding solutions of problems goes by.
 struct FinderArguments {
+  std::string target = "host", device;
   int64_t threads = 0;
   std::string cpu = "native";
   /// Names or numbers; empty for what the environment says.

@@ -143,16 +143,18 @@ static void printSummary(const CompileOutcome &outcome) {
   os << formatv("elapsed: {0:F2} s\n", outcome.seconds);
 }
 
-/// Whether packages for a target are tuned where its chip is.
-static bool isTunedElsewhere(const std::string &name) {
+/// Whether packages for a target can be tuned.
+static bool canHoldCandidates(const std::string &name) {
   runtime::Result<std::shared_ptr<const Target>> target = findTarget(name);
-  return target && !getChip((*target)->getInfo()).empty();
+  return target && (*target)->makeBackend()->getKernelForm() ==
+                       runtime::KernelForm::CodeObjects;
 }
 
 static int runCompile(const CompileArguments &arguments) {
-  if (!arguments.candidates.empty() && !isTunedElsewhere(arguments.target))
-    return failUsage("--include-candidates is for packages that are tuned "
-                     "elsewhere, expected a GPU as --target");
+  if (!arguments.candidates.empty() && !canHoldCandidates(arguments.target))
+    return failUsage("--include-candidates is for targets whose kernels are "
+                     "code objects, such as GPUs, not for '" +
+                     arguments.target + "'");
   CompileOptions options = makeOptions(arguments);
   if (runtime::Status status = setKnobs(options, arguments); !status)
     return failUsage(status.message());

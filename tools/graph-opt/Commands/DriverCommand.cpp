@@ -20,9 +20,6 @@
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Measure.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
-#include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 #include "tarpon/Targets/TargetRegistry.h"
@@ -59,10 +56,13 @@ namespace {
 /// What every task of a line is compiled and run with.
 struct DriverTarget {
   std::shared_ptr<const Target> target;
-  TargetInfo info;
+  /// The device that it was asked for with; see TargetOptions.
+  std::string device;
   std::unique_ptr<KernelCompiler> compiler;
-  /// The reference runs on the host.
-  KernelCompiler *reference;
+  /// For the host, where the reference runs.
+  std::unique_ptr<KernelCompiler> reference;
+
+  const TargetInfo &getInfo() const { return target->getInfo(); }
 };
 
 class DriverRun {
@@ -106,7 +106,7 @@ private:
 Result<Instance> DriverRun::makeInstance(const Package &package) {
   if (!device) {
     Result<std::unique_ptr<Device>> opened =
-        openDevice(package, target.info.threads);
+        openDevice(package, target.getInfo().threads);
     if (!opened)
       return opened.error();
     device = std::move(*opened);
@@ -139,7 +139,9 @@ Result<double> DriverRun::timeRuns(Instance instance) {
 Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
   if (!finder) {
     FinderOptions options;
-    options.threads = target.info.threads;
+    options.target = arguments.target;
+    options.device = target.device;
+    options.threads = arguments.threads;
     options.cpu = arguments.cpu;
     Result<std::unique_ptr<Finder>> created = Finder::create(options);
     if (!created)
@@ -157,14 +159,14 @@ Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
 }
 
 Result<DriverSolution> DriverRun::choose(const Problem &problem) {
-  bool isFastest = line.search || line.solution == "-1";
-  // Of a GPU nothing is measured here, so that the first one is the best that
-  // is known.
-  if (isFastest && !target.info.gpu)
+  bool isFastest = line.solution == "-1";
+  // A model has every candidate compiled, which somebody has to ask for.
+  bool isCheap = target.compiler->describeModel().empty();
+  if (line.search || (isFastest && isCheap))
     return findFastest(problem);
   if (isFastest || line.solution == "0")
-    return findFirstSolution(problem, target.info);
-  return findNamedSolution(problem, target.info, line.solution);
+    return findFirstSolution(problem, target.getInfo());
+  return findNamedSolution(problem, target.getInfo(), line.solution);
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,7 +175,7 @@ Result<DriverSolution> DriverRun::choose(const Problem &problem) {
 
 Status DriverRun::printTimes(const DriverTask &task, double milliseconds) {
   const Problem &problem = task.problem;
-  Arithmetic arithmetic = getArithmetic(problem, target.info);
+  Arithmetic arithmetic = getArithmetic(problem, target.getInfo());
   Result<PeakRates> peaks = getPeakRates(*target.target, {arithmetic});
   if (!peaks)
     return peaks.error();
@@ -213,25 +215,27 @@ Status DriverRun::dump(const DriverTask &task, const DriverSolution &solution,
                        const Package &package,
                        std::span<const HostTensor> inputs,
                        const std::vector<HostTensor> &expected) {
-  const GpuTarget &gpu = *target.info.gpu;
-  auto build = [&](GpuCodeForm form) -> Result<Package> {
-    if ((form == GpuCodeForm::Ir) == (package.arch == kEmulatedArch))
+  auto build = [&](const char *device) -> Result<Package> {
+    Result<std::shared_ptr<const Target>> other = findTarget(
+        arguments.target, {arguments.threads, arguments.cpu, device});
+    if (!other)
+      return other.error();
+    const TargetInfo &info = (*other)->getInfo();
+    if (info.arch == package.arch)
       return package;
-    TargetInfo info = makeGpuTargetInfo(gpu);
-    if (form == GpuCodeForm::Ir)
-      info.arch = kEmulatedArch;
-    KernelCompiler compiler(info, /*cache=*/nullptr, makeGpuBackend(gpu, form));
+    KernelCompiler compiler(info, /*cache=*/nullptr, (*other)->makeBackend());
     return buildProblemPackage(task.problem, *solution.solver, solution.config,
                                compiler);
   };
-  Result<Package> ir = build(GpuCodeForm::Ir);
+  Result<Package> ir = build("emulated");
   if (!ir)
     return ir.error();
-  Result<Package> code = build(GpuCodeForm::CodeObject);
+  Result<Package> code = build("hip");
   if (!code)
     return code.error();
-  Result<int> count = dumpCases(
-      arguments.dumpCase, {task.problem, gpu, *code, *ir, inputs, expected});
+  Result<int> count =
+      dumpCases(arguments.dumpCase, {task.problem, *target.getInfo().gpu, *code,
+                                     *ir, inputs, expected});
   if (!count)
     return count.error();
   llvm::outs() << formatv("{0} {1} written to {2}\n", *count,
@@ -283,52 +287,43 @@ static bool asksForHelp(const std::vector<std::string> &words) {
 
 /// What the line asks for and the target cannot do; "" if there is nothing.
 static std::string findMisuse(const DriverArguments &arguments,
-                              const DriverLine &line,
-                              const TargetInfo &target) {
-  if (!target.gpu && !arguments.dumpCase.empty())
+                              const DriverLine &line) {
+  if (arguments.dumpCase.empty())
+    return "";
+  Result<std::shared_ptr<const Target>> target = findTarget(arguments.target);
+  if (target && !(*target)->getInfo().gpu)
     return "--dump-case writes kernels of a GPU, expected one as --target";
-  if (!target.gpu && !arguments.device.empty())
-    return "--device is for a GPU, expected one as --target";
-  if (!arguments.dumpCase.empty() && line.tasks.size() > 1)
+  if (line.tasks.size() > 1)
     return "--dump-case writes the launches of one operation, and this line "
            "asks for " +
            std::to_string(line.tasks.size());
   return "";
 }
 
-/// The target that the command line names; `hostCompiler` serves the host.
-static Result<DriverTarget>
-makeTarget(const DriverArguments &arguments,
-           std::unique_ptr<KernelCompiler> &hostCompiler) {
-  // Who takes cases from a GPU's kernels has no GPU.
-  bool isCase = arguments.device.empty() && !arguments.dumpCase.empty();
-  bool isHost = arguments.target == "host";
-  Result<std::shared_ptr<const Target>> target =
-      findTarget(arguments.target, {arguments.threads, arguments.cpu,
-                                    isHost   ? ""
-                                    : isCase ? "emulated"
-                                             : arguments.device});
-  if (!target)
-    return target.error();
-  KernelCompiler *reference = hostCompiler.get();
-  TargetInfo info = (*target)->getInfo();
-  if (isHost)
-    return DriverTarget{*target, std::move(info), std::move(hostCompiler),
-                        reference};
-  auto compiler = std::make_unique<KernelCompiler>(info, /*cache=*/nullptr,
-                                                   (*target)->makeBackend());
-  return DriverTarget{*target, std::move(info), std::move(compiler), reference};
+static std::unique_ptr<KernelCompiler> makeCompiler(const Target &target) {
+  const TargetInfo &info = target.getInfo();
+  return std::make_unique<KernelCompiler>(info, openKernelCache(info),
+                                          target.makeBackend());
 }
 
-/// Why the driver cannot run on a target; "" if it can.
-static std::string explainTarget(const std::string &name) {
-  Result<std::shared_ptr<const Target>> target = findTarget(name);
+/// The target that the command line names.
+static Result<DriverTarget> makeTarget(const DriverArguments &arguments) {
+  DriverTarget made;
+  // Who takes cases from a GPU's kernels has no GPU.
+  bool isCase = arguments.device.empty() && !arguments.dumpCase.empty();
+  made.device = isCase ? "emulated" : arguments.device;
+  Result<std::shared_ptr<const Target>> target = findTarget(
+      arguments.target, {arguments.threads, arguments.cpu, made.device});
   if (!target)
-    return target.message();
-  if (name == "host" || (*target)->getInfo().gpu)
-    return "";
-  return "the driver runs on the host or a GPU, not on '" + name +
-         "' (--cpu narrows the host)";
+    return target.error();
+  made.target = std::move(*target);
+  made.compiler = makeCompiler(*made.target);
+  Result<std::shared_ptr<const Target>> host =
+      findTarget("host", {arguments.threads, arguments.cpu, /*device=*/""});
+  if (!host)
+    return host.error();
+  made.reference = makeCompiler(**host);
+  return made;
 }
 
 static int runDriver(const DriverArguments &arguments) {
@@ -338,25 +333,15 @@ static int runDriver(const DriverArguments &arguments) {
                  << describeDriverFlags(arguments.words.front());
     return kSuccess;
   }
-  if (std::string reason = explainTarget(arguments.target); !reason.empty())
-    return failUsage(reason);
   Result<DriverLine> line = parseDriverLine(arguments.words);
   if (!line)
     return failUsage(line.message());
-  Result<TargetInfo> host = getHostTarget(arguments.threads, arguments.cpu);
-  if (!host)
-    return fail(host.message());
-  auto hostCompiler = std::make_unique<KernelCompiler>(
-      *host, openKernelCache(*host), makeHostBackend(*host));
-  Result<DriverTarget> target = makeTarget(arguments, hostCompiler);
-  if (!target)
-    return fail(target.message());
-  if (std::string misuse = findMisuse(arguments, *line, target->info);
-      !misuse.empty())
+  if (std::string misuse = findMisuse(arguments, *line); !misuse.empty())
     return failUsage(misuse);
-  if (line->search && target->info.gpu)
-    return fail("-s 1 measures all configs, which is not possible for " +
-                target->info.gpu->name());
+  Result<DriverTarget> target = makeTarget(arguments);
+  if (!target)
+    return arguments.device.empty() ? fail(target.message())
+                                    : failUsage(target.message());
   DriverRun run(arguments, *line, std::move(*target));
   for (const DriverTask &task : line->tasks)
     if (Status status = run.run(task); !status)

@@ -15,7 +15,8 @@
 #include "tarpon/Autotune/Search/Find.h"
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/Package/PackageBuilder.h"
+#include "tarpon/Solver/SolverRegistry.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -69,8 +70,12 @@ static Result<FindOptions> makeOptions(const FindArguments &arguments) {
   if (arguments.workspaceLimit)
     options.limits.workspaceBytes = *arguments.workspaceLimit;
   options.limits.disabledSolvers = arguments.disabledSolvers;
+  Result<std::shared_ptr<const Target>> target =
+      findTarget(arguments.finder.target);
+  if (!target)
+    return target.error();
   for (const std::string &id : arguments.disabledSolvers)
-    if (!findSolver(id))
+    if (!findSolver((*target)->getInfo(), id))
       return Error{"there is no solver '" + id + "' (see 'graph-opt solvers')"};
   return options;
 }
@@ -138,9 +143,9 @@ static Status findAll(Finder &finder, const std::vector<Problem> &problems,
   }
   const SearchStatistics &search = finder.getStatistics();
   llvm::outs() << formatv(
-      "solutions: {0} measured, {1} reused, {2} rejected, {3} "
-      "dropped early\n",
-      search.measured, search.reused, search.rejected, search.dropped);
+      "solutions: {0} {1}, {2} reused, {3} rejected, {4} dropped early\n",
+      search.measured, finder.getVerb(), search.reused, search.rejected,
+      search.dropped);
   return success();
 }
 

@@ -12,6 +12,8 @@ namespace tarpon {
 
 FinderOptions makeFinderOptions(const FinderArguments &arguments) {
   FinderOptions options;
+  options.target = arguments.target;
+  options.device = arguments.device;
   options.threads = arguments.threads;
   options.cpu = arguments.cpu;
   if (!arguments.findMode.empty())

@@ -184,7 +184,8 @@ static int runPerf(const PerfArguments &arguments) {
   Result<Package> package = loadPackage(arguments.model);
   if (!package)
     return fail(package.message());
-  if (arguments.compileReport && package->isForGpu())
+  if (arguments.compileReport &&
+      package->getKernelForm() == KernelForm::CodeObjects)
     return fail("--compile-report is of the host's kernels; 'graph-opt compile "
                 "--kernel-report' tells of a GPU's");
   return perfPackage(arguments, std::move(*package));

@@ -121,6 +121,8 @@ void options::addTuningTime(CLI::App *app, std::optional<double> &seconds) {
 }
 
 void options::addFinder(CLI::App *app, FinderArguments &finder) {
+  addTarget(app, finder.target, "Whose solutions (default: host)");
+  addDevice(app, finder.device, "What a GPU's kernels run on (default: hip)");
   addFindPolicy(app, finder.findMode, finder.tuningPolicy);
   addSearch(app, finder.search);
   addThreads(app, finder.threads);
@@ -136,6 +138,8 @@ void options::addLogDriver(CLI::App *app, std::string &path) {
 }
 
 void options::addChoice(CLI::App *app, ModelArguments &model) {
+  addTarget(app, model.target, "What an ONNX model is for (default: host)");
+  addDevice(app, model.device, "What a GPU's kernels run on (default: hip)");
   app->add_option_function<std::string>(
          "--dtype",
          [&model](const std::string &name) {

@@ -113,10 +113,10 @@ void TuneRun::printSummary() const {
     llvm::outs() << formatv(", {0} left out", failed);
   if (left)
     llvm::outs() << formatv(", {0} left when the time was over", left);
-  llvm::outs() << formatv("\nsolutions: {0} measured, {1} reused, {2} "
-                          "rejected, {3} dropped early\n",
-                          search.measured, search.reused, search.rejected,
-                          search.dropped);
+  llvm::outs() << formatv("\nsolutions: {0} {1}, {2} reused, {3} rejected, "
+                          "{4} dropped early\n",
+                          search.measured, finder.getVerb(), search.reused,
+                          search.rejected, search.dropped);
   llvm::outs().flush();
 }
 

@@ -25,11 +25,12 @@ namespace tarpon {
 using namespace runtime;
 using llvm::formatv;
 
-/// Those of the emulated device say nothing. Where none can be, nothing is
-/// kept.
+/// Times that are not the device's say nothing. Where no journal can be,
+/// nothing is kept.
 static std::unique_ptr<Journal> openJournal(const Package &package,
+                                            const Device &device,
                                             const Target &target) {
-  if (!target.hasTimes())
+  if (!device.hasTimes())
     return nullptr;
   const TargetInfo &info = target.getInfo();
   Result<std::unique_ptr<Journal>> journal =
@@ -58,7 +59,7 @@ static Result<PackageTuning> tune(const TuneArguments &arguments,
                                   Device &device, const Target &target) {
   Progress progress(llvm::errs(),
                     Progress::detectStyle(arguments.finder.quiet));
-  std::unique_ptr<Journal> journal = openJournal(package, target);
+  std::unique_ptr<Journal> journal = openJournal(package, device, target);
   PackageTuningOptions options;
   options.journal = journal.get();
   if (arguments.tuningTime)
@@ -149,6 +150,10 @@ static Status writeResults(const TuneArguments &arguments,
 /// What says nothing about packages, if the command line has it.
 static const char *findForeignOption(const FinderArguments &finder) {
   const FinderArguments none;
+  if (finder.target != none.target)
+    return "--target";
+  if (finder.device != none.device)
+    return "--device";
   if (finder.threads != none.threads)
     return "--threads";
   if (finder.cpu != none.cpu)

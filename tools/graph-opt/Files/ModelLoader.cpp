@@ -20,6 +20,8 @@ CompileOptions getCompileOptions(const ModelArguments &arguments) {
   options.model = arguments.model;
   options.dtype = {std::string(getPrecisionName(arguments.dtype)),
                    {arguments.dtype}};
+  options.target = arguments.target;
+  options.device = arguments.device;
   options.layout = {arguments.layout, {arguments.layout}};
   options.fusion = {arguments.fusion, {arguments.fusion}};
   options.batch = arguments.batch;
@@ -29,6 +31,12 @@ CompileOptions getCompileOptions(const ModelArguments &arguments) {
 }
 
 Result<Package> loadPackage(const ModelArguments &arguments) {
+  const ModelArguments none;
+  if (isPackagePath(arguments.model) &&
+      (arguments.target != none.target || arguments.device != none.device))
+    return Error{"--target and --device are for ONNX models, and the package "
+                 "'" +
+                 arguments.model + "' says what it is for"};
   Result<Package> package = isPackagePath(arguments.model)
                                 ? readPackage(arguments.model)
                                 : compileForRun(getCompileOptions(arguments));

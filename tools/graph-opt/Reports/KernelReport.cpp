@@ -54,10 +54,11 @@ countLaunches(const Package &package) {
 }
 
 Result<std::string> reportKernels(const Package &package) {
-  if (!package.isForGpu() || package.arch == runtime::kEmulatedArch)
+  if (package.getKernelForm() != runtime::KernelForm::CodeObjects ||
+      !runtime::isElf(package.kernels))
     return Error{"the package has no code objects, so there are no kernels to "
                  "report on"};
-  Result<GpuTarget> gpu = parseGpuTarget(package.gpuTarget);
+  Result<GpuTarget> gpu = parseGpuTarget(package.chip);
   if (!gpu)
     return gpu.error();
   Result<std::map<std::string, int64_t>> launches = countLaunches(package);

@@ -15,6 +15,7 @@
 #define TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
 
 #include "tarpon/Runtime/Precision.h"
+#include "tarpon/Autotune/Store/TimeSource.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
 
@@ -83,8 +84,10 @@ struct PipelineRecord {
   double median = 0, mad = 0;
   int64_t samples = 0;
 
-  /// Whether it is the sum of what a model says of the layers.
-  bool isModelled() const { return samples == 0; }
+  /// What was not measured as a whole is the sum of the layers' times.
+  TimeSource getTimeSource() const {
+    return samples == 0 ? TimeSource::Modelled : TimeSource::Measured;
+  }
   bool operator==(const PipelineRecord &) const = default;
 };
 

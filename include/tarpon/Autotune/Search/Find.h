@@ -65,6 +65,8 @@ struct FoundSolution {
 };
 
 struct FinderOptions {
+  /// Name and options of the target, for findTarget: it has to be registered.
+  std::string target = "host", device;
   /// 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";
@@ -152,9 +154,11 @@ public:
 
   /// Answers in place of the learned model; has to outlive the finder.
   void setRanker(const SolutionRanker *ranker) { tuner->setRanker(ranker); }
-  void setDeadline(Deadline value) { tuner->setDeadline(value); }
+  void setDeadline(Deadline value);
 
   KernelCompiler &getKernelCompiler() { return *compiler; }
+  /// See MeasurerFactory::getVerb.
+  std::string getVerb() const { return measurers->getVerb(); }
   const SearchStatistics &getStatistics() const {
     return tuner->getStatistics();
   }
@@ -167,6 +171,8 @@ private:
 
   explicit Finder(const FinderOptions &options);
   runtime::Status open();
+  runtime::Status openTarget();
+  runtime::Status openStores();
   FoundSolution describe(const Problem &problem, Solution solution) const;
   runtime::Status log(const Problem &problem);
   runtime::Result<Invoker *> prepare(const FoundSolution &found,
@@ -189,11 +195,15 @@ private:
   FinderOptions options;
   Progress progress;
   FindPolicy policy;
+  std::shared_ptr<const Target> target;
   std::unique_ptr<KernelCompiler> compiler;
+  std::unique_ptr<MeasurerFactory> measurers;
   std::unique_ptr<Journal> journal, system;
+  /// What the user has said of it.
+  SearchOptions searchOptions;
   std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
-  /// The host, whose threads all invokers share; made for the first one.
+  /// That of the target, which all invokers share; opened for the first one.
   std::unique_ptr<runtime::Device> device;
   /// By key; several for several sets of constants.
   std::unordered_map<std::string, InvokerList> invokers;

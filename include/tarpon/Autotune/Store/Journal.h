@@ -23,6 +23,7 @@
 #ifndef TARPON_AUTOTUNE_STORE_JOURNAL_H
 #define TARPON_AUTOTUNE_STORE_JOURNAL_H
 
+#include "tarpon/Autotune/Store/TimeSource.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/TargetInfo.h"
 
@@ -90,9 +91,8 @@ struct Measurement {
   /// Whether it comes from a journal that was opened read-only: the system
   /// store.
   bool isSystem = false;
-  /// Whether it is what a model of the target says, which nobody has measured
-  /// or verified: `median` is its time, and there are no samples.
-  bool isModelled = false;
+  /// What is modelled has a median and no samples.
+  TimeSource timeSource = TimeSource::Measured;
 
   /// Whether nothing is known against its results. A kernel that was found
   /// wrong once is not to be trusted, whatever it was before.
@@ -104,8 +104,9 @@ struct Measurement {
   /// Whether it may have been the machine's fault: a full disk, or somebody
   /// else's load. What a compiler refuses it will refuse again.
   bool mayPass() const {
-    return !isModelled && (status == MeasurementStatus::Failed ||
-                           status == MeasurementStatus::TimedOut);
+    return timeSource == TimeSource::Measured &&
+           (status == MeasurementStatus::Failed ||
+            status == MeasurementStatus::TimedOut);
   }
 };
 
@@ -167,7 +168,7 @@ struct JournalContext {
   /// and its version.
   static JournalContext forModel(const TargetInfo &target,
                                  llvm::StringRef model);
-  bool isModel() const;
+  TimeSource getTimeSource() const;
 };
 
 class Journal {

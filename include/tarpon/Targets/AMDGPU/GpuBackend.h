@@ -20,6 +20,12 @@ enum class GpuCodeForm : uint8_t {
 };
 
 /// A code object per kernel.
+/// The architecture (TargetInfo::arch) of what the emulated device runs.
+inline constexpr llvm::StringLiteral kGpuIrArch = "amdgcn-ir";
+
+/// What solvers are told of a GPU whose kernels have that form.
+TargetInfo makeGpuTargetInfo(const GpuTarget &gpu, GpuCodeForm form);
+
 std::unique_ptr<KernelBackend>
 makeGpuBackend(const GpuTarget &gpu,
                GpuCodeForm form = GpuCodeForm::CodeObject);

@@ -10,6 +10,7 @@
 #include "HipLibrary.h"
 #include "Topology.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Sha256.h"
 #include "tarpon/Targets/GPU/GpuLaunch.h"
 
@@ -305,6 +306,9 @@ Result<Module> HipDevice::loadModule(std::span<const char> codeObject) {
 Result<std::vector<std::unique_ptr<DeviceKernel>>>
 HipDevice::load(std::span<const char> code,
                 std::span<const std::string> symbols) {
+  // HIP need not survive other bytes.
+  if (!runtime::isElf(code))
+    return Error{"a code object is not an ELF shared object"};
   if (Status status = select(); !status)
     return status.error();
   Result<Module> module = loadModule(code);

@@ -94,7 +94,7 @@ TEST_F(DeviceExecutorTest, SurvivesItsFile) {
   auto package = readPackage(path);
   std::filesystem::remove(path);
   ASSERT_TRUE(package) << package.message();
-  EXPECT_EQ(package->gpuTarget, "gfx942:cu=304");
+  EXPECT_EQ(package->chip, "gfx942:cu=304");
   ASSERT_EQ(package->codeObjects.size(), 1u);
   EXPECT_EQ(package->codeObjects[0].workgroup, 256);
   EXPECT_EQ(package->kernelVersion, "");
@@ -103,11 +103,11 @@ TEST_F(DeviceExecutorTest, SurvivesItsFile) {
 
 TEST_F(DeviceExecutorTest, OtherChipsAreRefused) {
   Package package = makeToyPackage();
-  package.gpuTarget = "gfx1100:cu=96";
+  package.chip = "gfx1100:cu=96";
   EXPECT_EQ(Executor::create(package, device).message(),
             "cannot run the package of model 'toy': it was compiled for "
             "gfx1100:cu=96, and this GPU is gfx942:cu=228");
-  package.gpuTarget = "";
+  package.chip = "";
   package.arch = "x86-64";
   EXPECT_EQ(Executor::create(package, device).message(),
             "cannot run the package of model 'toy': it was compiled for "

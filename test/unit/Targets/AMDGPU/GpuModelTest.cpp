@@ -185,8 +185,7 @@ TEST_P(GpuModel, agreesWithTheHost) {
     SCOPED_TRACE(chip);
     auto gpu = parseGpuTarget(chip);
     ASSERT_TRUE(gpu);
-    TargetInfo target = makeGpuTargetInfo(*gpu);
-    target.arch = runtime::kEmulatedArch;
+    TargetInfo target = makeGpuTargetInfo(*gpu, GpuCodeForm::Ir);
     KernelCompiler compiler(target, nullptr,
                             makeGpuBackend(*gpu, GpuCodeForm::Ir));
     auto package = compile(compiler);

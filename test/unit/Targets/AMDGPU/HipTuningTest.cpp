@@ -124,7 +124,7 @@ TEST_F(HipTuningTest, TheEventsSayWhoWins) {
   std::optional<Measurement> best = (*journal)->getBest(kProblem);
   ASSERT_TRUE(best);
   EXPECT_EQ(best->key.solver, "slow-v1");
-  EXPECT_FALSE(best->isModelled);
+  EXPECT_EQ(best->timeSource, TimeSource::Measured);
   EXPECT_FLOAT_EQ(best->median, 0.5);
 }
 
@@ -313,7 +313,7 @@ TEST_F(HipTuningTest, CallsThatFailAreNamed) {
 
 TEST_F(HipTuningTest, OtherGpusAreRefused) {
   Package package = makePackage({"slow", "fast"});
-  package.gpuTarget = "gfx1100:cu=96";
+  package.chip = "gfx1100:cu=96";
   auto tuning = tunePackage(package, *hip, progress, {});
   ASSERT_FALSE(tuning);
   EXPECT_THAT(tuning.message(),

@@ -143,7 +143,7 @@ TEST_F(PackageTuningTest, TheJournalKeepsWhatWasMeasured) {
   std::optional<Measurement> best = journal->getBest(kProblem);
   ASSERT_TRUE(best);
   EXPECT_EQ(best->key.solver, "fast-v1");
-  EXPECT_FALSE(best->isModelled);
+  EXPECT_EQ(best->timeSource, TimeSource::Measured);
   EXPECT_FALSE(best->samples.empty());
 
   // What is known is not measured again, unless that is asked for.
@@ -252,7 +252,7 @@ TEST_F(PackageTuningTest, FaultsEndTheRun) {
   auto tuning = tunePackage(package, faulty, progress, options);
   ASSERT_FALSE(tuning);
   EXPECT_EQ(tuning.message(),
-            "the GPU runs nothing any more since fault-v1 {} for "
+            "the device runs nothing any more since fault-v1 {} for "
             "relu(1x4x2x2xf32)->1x4x2x2xf32 has failed (a fault): a fault");
   // The next process.
   isFaulty = false;
@@ -280,7 +280,7 @@ TEST_F(PackageTuningTest, CandidatesAreLeftWhenTheTimeIsOver) {
 /// Its times are the emulator's.
 TEST_F(PackageTuningTest, TheEmulatedDeviceKeepsTheModelsOrder) {
   Package package = makePackage({"slow", "fast", "gpu-naive"});
-  package.arch = runtime::kEmulatedArch;
+  device.areTimesReal = false;
   auto tuning = tune(package);
   ASSERT_TRUE(tuning) << tuning.message();
   EXPECT_EQ(tuning->changed, 0);
@@ -289,7 +289,6 @@ TEST_F(PackageTuningTest, TheEmulatedDeviceKeepsTheModelsOrder) {
     EXPECT_TRUE(result.samples.empty());
   }
   package = makePackage({"wrong", "slow", "fast", "gpu-naive"});
-  package.arch = runtime::kEmulatedArch;
   for (Layer &layer : package.layers) {
     layer.candidates[2].modelMs = 0.5;
     layer.candidates[3].modelMs = 0;

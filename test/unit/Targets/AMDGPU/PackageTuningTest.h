@@ -118,7 +118,7 @@ inline runtime::Package makePackage(const std::vector<std::string> &symbols) {
   package.modelName = "toy";
   package.modelSha256 = std::string(64, '0');
   package.arch = "amdgcn";
-  package.gpuTarget = "gfx942:cu=304";
+  package.chip = "gfx942:cu=304";
   package.kernelVersion = "0.1.0+kernels";
   package.dtype = "fp32";
   package.layout = "nchw";

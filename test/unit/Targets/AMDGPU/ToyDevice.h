@@ -43,12 +43,15 @@ public:
   std::map<std::string, Body> bodies;
   /// What launches take; without any, everything takes a millisecond.
   std::map<std::string, double> milliseconds;
+  /// See hasTimes.
+  bool areTimesReal = true;
   std::vector<std::string> log;
   /// Why graphs cannot be launched any more; "" while they can.
   std::string failure;
 
   const std::string &target() const override { return chip; }
   const std::string &name() const override { return chip; }
+  bool hasTimes() const override { return areTimesReal; }
   runtime::Status checkPackage(const runtime::Package &package) const override {
     return checkGpuPackage(package, chip);
   }
@@ -145,7 +148,7 @@ inline runtime::Package makeToyPackage() {
   runtime::Package package;
   package.modelName = "toy";
   package.arch = "amdgcn";
-  package.gpuTarget = "gfx942:cu=304";
+  package.chip = "gfx942:cu=304";
   runtime::TensorInfo tensor;
   tensor.name = "x";
   tensor.shape = {5};

@@ -1,11 +1,12 @@
-//===- HostStandIn.cpp - Runs a model where its target cannot be ----------===//
+//===- HostModelRun.cpp - Runs a model where its target cannot be
+//----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Choice/HostStandIn.h"
+#include "Choice/HostModelRun.h"
 
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/Host/HostBackend.h"
@@ -33,34 +34,34 @@ static std::unique_ptr<Journal> openHostJournal(const TargetInfo &target) {
   return Journal::openInMemory(context);
 }
 
-HostStandIn::HostStandIn(const TargetInfo &target, mlir::ModuleOp module,
-                         Progress &progress,
-                         const std::string &evaluatorProgram)
+HostModelRun::HostModelRun(const TargetInfo &target, mlir::ModuleOp module,
+                           Progress &progress,
+                           const std::string &evaluatorProgram)
     : kernels(makeHostCompiler(target, openKernelCache(target))),
       journal(openHostJournal(target)),
       tuner(std::make_unique<Tuner>(kernels, *journal, progress,
                                     evaluatorProgram)),
       model(module, kernels) {}
 
-Result<std::unique_ptr<HostStandIn>>
-HostStandIn::create(mlir::ModuleOp module, const std::string &cpu,
-                    Progress &progress, const std::string &evaluatorProgram) {
+Result<std::unique_ptr<HostModelRun>>
+HostModelRun::create(mlir::ModuleOp module, const std::string &cpu,
+                     Progress &progress, const std::string &evaluatorProgram) {
   Result<TargetInfo> target = getHostTarget(/*threads=*/0, cpu);
   if (!target)
     return target.error();
-  return std::unique_ptr<HostStandIn>(
-      new HostStandIn(*target, module, progress, evaluatorProgram));
+  return std::unique_ptr<HostModelRun>(
+      new HostModelRun(*target, module, progress, evaluatorProgram));
 }
 
-SolutionSource HostStandIn::makeSource() {
+SolutionSource HostModelRun::makeSource() {
   return [this](const Problem &problem, const std::string &) {
     return tuner->getTrusted(problem);
   };
 }
 
 Result<std::vector<TensorRange>>
-HostStandIn::measureRanges(const std::string &fusion,
-                           const CalibrationInputs &inputs) {
+HostModelRun::measureRanges(const std::string &fusion,
+                            const CalibrationInputs &inputs) {
   if (runtime::Status status = model.calibrate(fusion, inputs, makeSource());
       !status)
     return status.error();
@@ -79,8 +80,8 @@ copyTensors(const std::vector<HostTensor> &tensors) {
   return copies;
 }
 
-Result<std::vector<HostStandIn::Outputs>>
-HostStandIn::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
+Result<std::vector<HostModelRun::Outputs>>
+HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
   Result<PreparedModel> prepared = model.prepare(choice);
   if (!prepared)
     return prepared.error();
@@ -116,8 +117,8 @@ HostStandIn::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
   return results;
 }
 
-Result<double> HostStandIn::measureError(const GlobalChoice &choice,
-                                         const CalibrationInputs &inputs) {
+Result<double> HostModelRun::measureError(const GlobalChoice &choice,
+                                          const CalibrationInputs &inputs) {
   if (expected.empty()) {
     Result<std::vector<Outputs>> reference = run(kReferenceChoice, inputs);
     if (!reference)

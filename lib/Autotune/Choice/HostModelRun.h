@@ -1,4 +1,5 @@
-//===- HostStandIn.h - Runs a model where its target cannot be --*- C++ -*-===//
+//===- HostModelRun.h - Runs a model where its target cannot be --*- C++
+//-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_LIB_AUTOTUNE_CHOICE_HOSTSTANDIN_H
-#define TARPON_LIB_AUTOTUNE_CHOICE_HOSTSTANDIN_H
+#ifndef TARPON_LIB_AUTOTUNE_CHOICE_HOSTMODELRUN_H
+#define TARPON_LIB_AUTOTUNE_CHOICE_HOSTMODELRUN_H
 
 #include "ModelCompiler.h"
 #include "tarpon/Runtime/Tensor.h"
@@ -23,10 +24,10 @@
 
 namespace tarpon {
 
-class HostStandIn {
+class HostModelRun {
 public:
   /// `module` must be simplified, and outlive the object, as must `progress`.
-  static runtime::Result<std::unique_ptr<HostStandIn>>
+  static runtime::Result<std::unique_ptr<HostModelRun>>
   create(mlir::ModuleOp module, const std::string &cpu, Progress &progress,
          const std::string &evaluatorProgram);
 
@@ -42,8 +43,8 @@ public:
 private:
   using Outputs = std::vector<runtime::HostTensor>;
 
-  HostStandIn(const TargetInfo &target, mlir::ModuleOp module,
-              Progress &progress, const std::string &evaluatorProgram);
+  HostModelRun(const TargetInfo &target, mlir::ModuleOp module,
+               Progress &progress, const std::string &evaluatorProgram);
 
   /// The results for each sample.
   runtime::Result<std::vector<Outputs>> run(const GlobalChoice &choice,
@@ -60,4 +61,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_LIB_AUTOTUNE_CHOICE_HOSTSTANDIN_H
+#endif // TARPON_LIB_AUTOTUNE_CHOICE_HOSTMODELRUN_H
