@@ -78,10 +78,10 @@ void tarpon::useHugePages() {
   constexpr int kHeapBytes = 1 << 29, kKeptBytes = 1 << 30;
   (void)mallopt(M_MMAP_THRESHOLD, kMaxHeapAllocation);
   (void)mallopt(M_TRIM_THRESHOLD, kKeptBytes);
-  auto begin = reinterpret_cast<uintptr_t>(sbrk(0));
+  auto *begin = static_cast<char *>(sbrk(0));
   extendHeap(kHeapBytes);
-  auto end = reinterpret_cast<uintptr_t>(sbrk(0));
-  begin = (begin + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
+  auto *end = static_cast<char *>(sbrk(0));
+  begin += -reinterpret_cast<uintptr_t>(begin) & (kHugePageBytes - 1);
   if (begin < end)
-    (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
+    (void)madvise(begin, end - begin, MADV_HUGEPAGE);
 }

@@ -52,6 +52,8 @@ static Status writeManual(const std::filesystem::path &folder,
                manual::makeZshCompletion(app));
 }
 
+// A build in which memory runs out may end by an exception.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
   setProgramName("tarpon-manual");
   if (argc != 2)

@@ -308,6 +308,5 @@ void FeatureSpace::fillConfig(const Problem &problem, const TargetInfo &target,
     // A tile of a transform gives fewer columns than it has.
     next[1] = fill(s.outWidth, std::max(cut.tileW - s.kernelW + 1, 1.0));
   }
-  next += 2;
-  assert(next == row.data() + row.size() && "names and numbers differ");
+  assert(next + 2 == row.data() + row.size() && "names and numbers differ");
 }

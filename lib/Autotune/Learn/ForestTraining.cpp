@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -170,7 +171,8 @@ static std::vector<T> draw(size_t size, size_t count, std::mt19937_64 &random) {
 }
 
 static size_t takeShare(size_t size, double share) {
-  auto count = static_cast<size_t>(share * static_cast<double>(size) + 0.5);
+  auto count =
+      static_cast<size_t>(std::lround(share * static_cast<double>(size)));
   return std::clamp<size_t>(count, 1, size);
 }
 

@@ -9,10 +9,11 @@
 
 #include "tarpon/Runtime/Sha256.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <cstring>
 
 using namespace tarpon;
 using nlohmann::json;
@@ -109,7 +110,7 @@ public:
       isShort = true;
       return value;
     }
-    std::memcpy(&value, bytes.data(), sizeof(T));
+    llvm::copy(bytes.take_front(sizeof(T)), reinterpret_cast<char *>(&value));
     bytes = bytes.drop_front(sizeof(T));
     return value;
   }

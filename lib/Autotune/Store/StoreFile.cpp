@@ -178,12 +178,15 @@ std::optional<StoreFile::Fault> StoreFile::inspect(Mode mode, Check check) {
       return makeDamage("its application id is " + id);
     return Fault{{"file " + path + " is not a journal of tarpon"}};
   }
-  std::string version = queryText(handle, "PRAGMA user_version");
-  if (std::atoll(version.c_str()) > getJournalVersion())
-    return Fault{{"journal " + path + " has schema version " + version +
+  std::string text = queryText(handle, "PRAGMA user_version");
+  int64_t version = 0;
+  // SQLite gives a number of 32 bits, always.
+  (void)llvm::to_integer(text, version);
+  if (version > getJournalVersion())
+    return Fault{{"journal " + path + " has schema version " + text +
                   ", which is newer than this tarpon's " +
                   std::to_string(getJournalVersion())}};
-  isOld = !isNew && std::atoll(version.c_str()) < getJournalVersion();
+  isOld = !isNew && version < getJournalVersion();
   if (!isNew)
     if (std::string damage = describeDamage(check); !damage.empty())
       return makeDamage(damage);

@@ -248,7 +248,7 @@ TEST_F(FinderTest, TheSecondCallPreparesNothing) {
   auto compiled = finder->getKernelCompiler().getStatistics();
   auto first = run(*finder, found, input, filter);
   // Nothing of the stores or of the cache is needed any more.
-  llvm::sys::fs::remove_directories(directory.file("db"));
+  ASSERT_FALSE(llvm::sys::fs::remove_directories(directory.file("db")));
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(run(*finder, found, input, filter), first);
   EXPECT_EQ(finder->countPreparations(), 1);

@@ -255,7 +255,7 @@ TEST_F(JournalTest, TwoProcessesWriteAtOnce) {
 
 TEST_F(JournalTest, RecordsOfOtherVersionsAreIgnoredWithARemark) {
   ASSERT_TRUE(open()->record(makeMeasurement("a", 1)));
-  for (JournalContext other :
+  for (const JournalContext &other :
        {JournalContext{"x86-64/znver5/512", 2, "0.2.0", "22.1.8"},
         JournalContext{"x86-64/znver5/512", 2, "0.1.0", "23.1.0"}}) {
     auto journal = open(other);

@@ -35,7 +35,7 @@ constexpr int kProblems = 6, kRows = 120;
 
 int getRounds() {
   const char *text = std::getenv("TARPON_TEST_DAMAGE_ROUNDS");
-  return text ? std::atoi(text) : 45;
+  return text ? static_cast<int>(std::strtol(text, nullptr, 10)) : 45;
 }
 
 class StoreDamageTest : public testing::Test {
@@ -98,7 +98,8 @@ protected:
       for (const BestSolution &best : *solutions) {
         const Measurement &m = best.measurement;
         Measurement wanted = makeNumbered(
-            m.key.problem, std::atoll(&m.key.config[strlen("tile_m=")]));
+            m.key.problem,
+            std::strtoll(&m.key.config[strlen("tile_m=")], nullptr, 10));
         EXPECT_EQ(m.key, wanted.key);
         EXPECT_EQ(m.median, wanted.median);
       }

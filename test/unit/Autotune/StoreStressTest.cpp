@@ -36,7 +36,7 @@ constexpr int kProcesses = 8;
 
 int getNumber(const char *name, int otherwise) {
   const char *text = std::getenv(name);
-  return text ? std::atoi(text) : otherwise;
+  return text ? static_cast<int>(std::strtol(text, nullptr, 10)) : otherwise;
 }
 
 /// Memory that processes which are forked share.
@@ -114,7 +114,8 @@ protected:
       for (const Measurement &m :
            (*journal)->getMeasurements(getNumberedProblem(i))) {
         EXPECT_TRUE(isAsNumbered(m)) << m.key.config;
-        found.insert(std::atoll(&m.key.config[strlen("tile_m=")]));
+        found.insert(
+            std::strtoll(&m.key.config[strlen("tile_m=")], nullptr, 10));
         ++rows;
       }
     EXPECT_EQ(rows, static_cast<int64_t>(found.size()));

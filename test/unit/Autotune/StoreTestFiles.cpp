@@ -48,7 +48,8 @@ bool tarpon::test::isAsNumbered(const Measurement &m) {
   std::string text = m.key.config.substr(0, m.key.config.find(','));
   if (text.rfind("tile_m=", 0) != 0)
     return false;
-  Measurement wanted = makeNumbered(m.key.problem, std::atoll(&text[7]));
+  Measurement wanted =
+      makeNumbered(m.key.problem, std::strtoll(&text[7], nullptr, 10));
   return m.key == wanted.key && m.stage == wanted.stage &&
          m.status == wanted.status && m.samples == wanted.samples &&
          m.median == wanted.median && m.mad == wanted.mad &&
@@ -77,8 +78,8 @@ PipelineMeasurement tarpon::test::makeNumberedPipeline(int64_t number) {
 }
 
 bool tarpon::test::isAsNumbered(const PipelineMeasurement &m) {
-  PipelineMeasurement wanted =
-      makeNumberedPipeline(std::atoll(m.key.modelSha256.c_str() + 5));
+  PipelineMeasurement wanted = makeNumberedPipeline(
+      std::strtoll(m.key.modelSha256.c_str() + 5, nullptr, 10));
   return m.status == wanted.status && m.accuracy == wanted.accuracy &&
          m.samples == wanted.samples && m.median == wanted.median &&
          m.mad == wanted.mad && m.detail == wanted.detail;

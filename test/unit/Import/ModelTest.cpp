@@ -76,7 +76,7 @@ TEST(ModelFile, GraphsInPiecesAreMerged) {
   onnx::GraphProto &nodes = *first.mutable_graph();
   onnx::GraphProto &weights = *second.mutable_graph();
   weights.mutable_initializer()->Swap(nodes.mutable_initializer());
-  for (auto [one, other] : {std::pair{first, second}, {second, first}}) {
+  for (const auto &[one, other] : {std::pair{first, second}, {second, first}}) {
     whole.getFolder().write("p.onnx", one.SerializeAsString() +
                                           other.SerializeAsString());
     Imported pieces = importFile(whole.getFolder().getPath("p.onnx"));

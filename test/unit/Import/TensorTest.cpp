@@ -201,7 +201,7 @@ TEST_F(ExternalData, MissingFile) {
 }
 
 TEST_F(ExternalData, NotAFile) {
-  llvm::sys::fs::create_directory(model.getFolder().getPath("d"));
+  ASSERT_FALSE(llvm::sys::fs::create_directory(model.getFolder().getPath("d")));
   reference("location", "d");
   EXPECT_THAT(error(), EndsWith("d' is not a file\n"));
 }

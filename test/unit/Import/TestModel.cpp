@@ -27,7 +27,7 @@ TemporaryFolder::TemporaryFolder() {
   path = created.str().str();
 }
 
-TemporaryFolder::~TemporaryFolder() { sys::fs::remove_directories(path); }
+TemporaryFolder::~TemporaryFolder() { (void)sys::fs::remove_directories(path); }
 
 std::string TemporaryFolder::getPath(StringRef name) const {
   return path + "/" + name.str();

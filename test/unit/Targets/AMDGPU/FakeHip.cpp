@@ -37,7 +37,7 @@ static int record(const std::string &function, const std::string &text = "") {
 
 static int getCount() {
   const char *count = std::getenv("FAKE_HIP_GPUS");
-  return count ? std::atoi(count) : 1;
+  return count ? static_cast<int>(std::strtol(count, nullptr, 10)) : 1;
 }
 
 static void *makeHandle(uintptr_t value) {
