@@ -66,7 +66,7 @@ std::optional<int> CommandLine::parse(int argc, char **argv) {
   } catch (const CLI::Success &success) {
     return app.exit(success);
   } catch (const CLI::ParseError &error) {
-    return failUsage(describe(app, error));
+    return failUsage(options::describe(app, error));
   }
 }
 
