@@ -25,13 +25,12 @@
 
 using namespace tarpon::runtime;
 
-static_assert(int(DType::F32) == TARPON_F32 && int(DType::F16) == TARPON_F16 &&
-              int(DType::BF16) == TARPON_BF16 &&
-              int(DType::F64) == TARPON_F64 && int(DType::I8) == TARPON_I8 &&
-              int(DType::U8) == TARPON_U8 && int(DType::I16) == TARPON_I16 &&
-              int(DType::U16) == TARPON_U16 && int(DType::I32) == TARPON_I32 &&
-              int(DType::U32) == TARPON_U32 && int(DType::I64) == TARPON_I64 &&
-              int(DType::U64) == TARPON_U64 && int(DType::Bool) == TARPON_BOOL);
+// Every type of the table has its enumerator in the C interface.
+#define TARPON_Bool TARPON_BOOL
+#define TARPON_DTYPE(enumerator)                                               \
+  static_assert(int(DType::enumerator) == TARPON_##enumerator);
+#include "tarpon/Runtime/DTypes.def"
+#undef TARPON_Bool
 
 struct tarpon_model {
   std::unique_ptr<Executor> executor;

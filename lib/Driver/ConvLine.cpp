@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Driver/Convolution.h"
+#include "tarpon/Driver/DriverTypes.h"
 
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tarpon;
@@ -20,35 +20,13 @@ static void printDims(llvm::raw_ostream &os, const char (&letters)[4],
     os << " -" << letters[first + i] << ' ' << values[i];
 }
 
-static llvm::StringRef getBase(DType dtype) {
-  switch (dtype) {
-  case DType::F32:
-    return "conv";
-  case DType::F16:
-    return "convfp16";
-  case DType::BF16:
-    return "convbfp16";
-  case DType::I8:
-    return "convint8";
-  case DType::F64:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16:
-  case DType::I32:
-  case DType::U32:
-  case DType::I64:
-  case DType::U64:
-  case DType::Bool:
-    break;
-  }
-  llvm_unreachable("MIOpen's driver has no base for this dtype");
-}
-
 std::string tarpon::printConvLine(const ConvDescription &conv,
                                   ConvDirection direction, DType dtype) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << getBase(dtype);
+  const DriverType *type = findDriverType(dtype);
+  assert(type && "MIOpen's driver has no base for this dtype");
+  os << "conv" << type->suffix;
   if (conv.image.size() == 3)
     os << " -_ 3";
   os << " -n " << conv.batch << " -c " << conv.channels;

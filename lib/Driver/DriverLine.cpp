@@ -8,6 +8,7 @@
 #include "tarpon/Driver/DriverLine.h"
 
 #include "Bases.h"
+#include "tarpon/Driver/DriverTypes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -87,13 +88,8 @@ Status driver::refuseScaling(const Flags &flags) {
 
 /// The base of that name and the dtype that its suffix names, or null.
 static std::pair<const Base *, DType> findBase(StringRef name) {
-  static constexpr std::pair<llvm::StringLiteral, DType> kSuffixes[] = {
-      {"", DType::F32},
-      {"fp16", DType::F16},
-      {"bfp16", DType::BF16},
-      {"int8", DType::I8}};
   for (const Base *base : kBases)
-    for (auto [suffix, dtype] : kSuffixes) {
+    for (const auto &[dtype, suffix, key] : kDriverTypes) {
       StringRef rest = name;
       if (rest.consume_front(base->name) && rest == suffix &&
           (dtype != DType::I8 || base->hasInt8))
@@ -105,9 +101,9 @@ static std::pair<const Base *, DType> findBase(StringRef name) {
 std::vector<std::string> tarpon::getDriverBases() {
   std::vector<std::string> names;
   for (const Base *base : kBases)
-    for (StringRef suffix : {"", "fp16", "bfp16", "int8"})
-      if (suffix != "int8" || base->hasInt8)
-        names.push_back((base->name + suffix).str());
+    for (const DriverType &type : kDriverTypes)
+      if (type.dtype != DType::I8 || base->hasInt8)
+        names.push_back((base->name + type.suffix).str());
   llvm::sort(names);
   return names;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Driver/Convolution.h"
+#include "tarpon/Driver/DriverTypes.h"
 #include "tarpon/Driver/Workload.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -75,8 +76,7 @@ static std::optional<std::string> printConv(const Problem &problem,
   DType dtype = problem.operands.front().dtype;
   int64_t dims = problem.result.rank() - 2;
   if (problem.operands.size() != 2 || (dims != 2 && dims != 3) ||
-      (dtype != DType::F32 && dtype != DType::F16 && dtype != DType::BF16 &&
-       dtype != DType::I8))
+      !findDriverType(dtype))
     return std::nullopt;
   ConvDescription conv = describe(problem, roles);
   runtime::Result<Problem> described =

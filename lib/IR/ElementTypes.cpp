@@ -11,15 +11,68 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
+using tarpon::runtime::DType;
+using tarpon::runtime::isFloat;
 
-bool tarpon::isElementType(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return llvm::is_contained({8U, 16U, 32U, 64U}, integer.getWidth()) ||
-           integer.isSignlessInteger(1);
+/// A bool is one bit here; the other integers are as wide as they are stored.
+template <typename T>
+static Type getIntegerType(MLIRContext *context) {
+  constexpr bool isUnsigned = std::is_unsigned_v<T> && !std::is_same_v<T, bool>;
+  return IntegerType::get(context, std::is_same_v<T, bool> ? 1 : 8 * sizeof(T),
+                          isUnsigned ? IntegerType::Unsigned
+                                     : IntegerType::Signless);
+}
+
+Type tarpon::getElementType(MLIRContext *context, DType dtype) {
+  switch (dtype) {
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, type, \
+                     ...)                                                      \
+  case DType::enumerator:                                                      \
+    return type::get(context);
+#define TARPON_INTEGER(enumerator, spelling, type, ...)                        \
+  case DType::enumerator:                                                      \
+    return getIntegerType<type>(context);
+#include "tarpon/Runtime/DTypes.def"
+  }
+  llvm_unreachable("unknown dtype");
+}
+
+std::optional<DType> tarpon::getDType(Type elementType) {
   if (isa<quant::UniformQuantizedType, quant::UniformQuantizedPerAxisType>(
-          type))
-    return cast<quant::QuantizedType>(type).getStorageTypeIntegralWidth() == 8;
-  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+          elementType)) {
+    auto quantized = cast<quant::QuantizedType>(elementType);
+    if (quantized.getStorageTypeIntegralWidth() != 8)
+      return std::nullopt;
+    return quantized.isSigned() ? DType::I8 : DType::U8;
+  }
+  if (auto integer = dyn_cast<IntegerType>(elementType))
+    if (integer.isSigned() && integer.getWidth() > 1)
+      elementType =
+          IntegerType::get(elementType.getContext(), integer.getWidth());
+  for (DType dtype : runtime::kDTypes)
+    if (getElementType(elementType.getContext(), dtype) == elementType)
+      return dtype;
+  return std::nullopt;
+}
+
+bool tarpon::isElementType(Type type) { return getDType(type).has_value(); }
+
+std::string tarpon::listFloatTypes(StringRef last) {
+  SmallVector<DType> floats;
+  llvm::copy_if(runtime::kDTypes, std::back_inserter(floats), isFloat);
+  llvm::stable_sort(floats, [](DType a, DType b) {
+    return runtime::dtypeBytes(a) < runtime::dtypeBytes(b);
+  });
+  std::string text;
+  for (DType dtype : floats) {
+    if (!text.empty())
+      text += dtype == floats.back() ? last : ", ";
+    text += runtime::dtypeName(dtype);
+  }
+  return text;
 }

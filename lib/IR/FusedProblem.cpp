@@ -8,6 +8,7 @@
 #include "tarpon/IR/FusedProblem.h"
 
 #include "tarpon/IR/ConstantData.h"
+#include "tarpon/IR/ElementTypes.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -28,36 +29,10 @@ static Layout readLayout(LayoutAttr attr) {
   llvm_unreachable("unknown layout");
 }
 
-/// The dtype of elements that kernels know, which regions and packages verify.
-static DType getDType(Type element) {
-  if (element.isF32())
-    return DType::F32;
-  if (element.isF16())
-    return DType::F16;
-  if (element.isBF16())
-    return DType::BF16;
-  if (element.isF64())
-    return DType::F64;
-  if (element.isInteger(1))
-    return DType::Bool;
-  bool isUnsigned = element.isUnsignedInteger();
-  switch (cast<IntegerType>(element).getWidth()) {
-  case 8:
-    return isUnsigned ? DType::U8 : DType::I8;
-  case 16:
-    return isUnsigned ? DType::U16 : DType::I16;
-  case 32:
-    return isUnsigned ? DType::U32 : DType::I32;
-  case 64:
-    return isUnsigned ? DType::U64 : DType::I64;
-  }
-  llvm_unreachable("no element that kernels know");
-}
-
 /// Takes dtype, scales and zero point from a quantised element type.
 static void describeQuantized(TensorDesc &desc, quant::QuantizedType type) {
   desc.quantized = true;
-  desc.dtype = type.isSigned() ? DType::I8 : DType::U8;
+  desc.dtype = *getDType(type);
   if (auto uniform = dyn_cast<quant::UniformQuantizedType>(type)) {
     desc.scales = {static_cast<float>(uniform.getScale())};
     desc.zeroPoint = uniform.getZeroPoint();
@@ -79,7 +54,8 @@ TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
   if (auto quantized = dyn_cast<quant::QuantizedType>(type.getElementType()))
     describeQuantized(desc, quantized);
   else
-    desc.dtype = getDType(type.getElementType());
+    // Regions and packages verify that kernels know it.
+    desc.dtype = *getDType(type.getElementType());
   return desc;
 }
 

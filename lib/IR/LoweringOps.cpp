@@ -166,9 +166,9 @@ static LogicalResult verifyElements(FusedOp fused) {
   const auto *unknown = llvm::find_if_not(types, isKnown);
   if (unknown == types.end())
     return success();
-  return fused.emitOpError("expects elements that kernels know: i1, i8 to i64, "
-                           "f16, bf16, f32, f64 or quantised ones of 8 bits, "
-                           "got ")
+  return fused.emitOpError(
+             "expects elements that kernels know: i1, i8 to i64, ")
+         << listFloatTypes(", ") << " or quantised ones of 8 bits, got "
          << *unknown;
 }
 

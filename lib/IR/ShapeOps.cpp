@@ -8,6 +8,7 @@
 #include "ConstantFolding.h"
 #include "ConstantView.h"
 #include "Inference.h"
+#include "tarpon/IR/ElementTypes.h"
 #include "tarpon/IR/TarponOps.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -49,9 +50,8 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *,
   // C2
   const ScalarAccess *access = getScalarAccess(valueType.getElementType());
   if (!access)
-    return report("expects elements of type i1, i8, i16, i32, i64, f16, bf16, "
-                  "f32 or f64, got ",
-                  valueType.getElementType());
+    return report("expects elements of type i1, i8, i16, i32, i64, ",
+                  listFloatTypes(" or "), ", got ", valueType.getElementType());
   // C3
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     int64_t expected = valueType.getNumElements() * access->bytes;

@@ -42,27 +42,13 @@ static SmallVector<int64_t> widen(ArrayRef<char> bytes) {
 SmallVector<int64_t> readInts(ElementsAttr attr) {
   std::vector<char> bytes = getConstantBytes(attr);
   switch (getDType(attr.getElementType()).value_or(DType::F32)) {
-  case DType::I8:
-    return widen<int8_t>(bytes);
-  case DType::U8:
-  case DType::Bool:
-    return widen<uint8_t>(bytes);
-  case DType::I16:
-    return widen<int16_t>(bytes);
-  case DType::U16:
-    return widen<uint16_t>(bytes);
-  case DType::I32:
-    return widen<int32_t>(bytes);
-  case DType::U32:
-    return widen<uint32_t>(bytes);
-  case DType::I64:
-  case DType::U64:
-    return widen<int64_t>(bytes);
-  case DType::F32:
-  case DType::F16:
-  case DType::BF16:
-  case DType::F64:
+#define TARPON_FLOAT(enumerator, ...)                                          \
+  case DType::enumerator:                                                      \
     break;
+#define TARPON_INTEGER(enumerator, spelling, type, ...)                        \
+  case DType::enumerator:                                                      \
+    return widen<type>(bytes);
+#include "tarpon/Runtime/DTypes.def"
   }
   llvm_unreachable("not an integer constant");
 }

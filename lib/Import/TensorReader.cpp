@@ -12,14 +12,10 @@
 
 #include "TensorReader.h"
 
-#include "mlir/Dialect/Quant/IR/QuantTypes.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/ErrorHandling.h"
 
 #include <cstring>
-#include <limits>
 
 using namespace llvm;
 using tarpon::runtime::DType;
@@ -41,99 +37,19 @@ std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-namespace {
-struct DTypeRow {
-  onnx::TensorProto::DataType onnxType;
-  DType dtype;
-};
-} // namespace
-
-static constexpr DTypeRow dtypeTable[] = {
-    {onnx::TensorProto::FLOAT, DType::F32},
-    {onnx::TensorProto::FLOAT16, DType::F16},
-    {onnx::TensorProto::BFLOAT16, DType::BF16},
-    {onnx::TensorProto::DOUBLE, DType::F64},
-    {onnx::TensorProto::INT8, DType::I8},
-    {onnx::TensorProto::UINT8, DType::U8},
-    {onnx::TensorProto::INT16, DType::I16},
-    {onnx::TensorProto::UINT16, DType::U16},
-    {onnx::TensorProto::INT32, DType::I32},
-    {onnx::TensorProto::UINT32, DType::U32},
-    {onnx::TensorProto::INT64, DType::I64},
-    {onnx::TensorProto::UINT64, DType::U64},
-    {onnx::TensorProto::BOOL, DType::Bool},
+static constexpr std::pair<int32_t, DType> kOnnxTypes[] = {
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, mlir, \
+                     number, ...)                                              \
+  {number, DType::enumerator},
+#define TARPON_INTEGER(enumerator, spelling, stored, number, ...)              \
+  {number, DType::enumerator},
+#include "tarpon/Runtime/DTypes.def"
 };
 
 std::optional<DType> getDType(int32_t onnxType) {
-  for (const DTypeRow &row : dtypeTable)
-    if (row.onnxType == onnxType)
-      return row.dtype;
-  return std::nullopt;
-}
-
-mlir::Type getElementType(mlir::MLIRContext *context, DType dtype) {
-  mlir::Builder builder(context);
-  switch (dtype) {
-  case DType::F32:
-    return builder.getF32Type();
-  case DType::F16:
-    return builder.getF16Type();
-  case DType::BF16:
-    return builder.getBF16Type();
-  case DType::F64:
-    return builder.getF64Type();
-  case DType::I8:
-    return builder.getI8Type();
-  case DType::U8:
-    return builder.getIntegerType(8, /*isSigned=*/false);
-  case DType::I16:
-    return builder.getI16Type();
-  case DType::U16:
-    return builder.getIntegerType(16, /*isSigned=*/false);
-  case DType::I32:
-    return builder.getI32Type();
-  case DType::U32:
-    return builder.getIntegerType(32, /*isSigned=*/false);
-  case DType::I64:
-    return builder.getI64Type();
-  case DType::U64:
-    return builder.getIntegerType(64, /*isSigned=*/false);
-  case DType::Bool:
-    return builder.getI1Type();
-  }
-  llvm_unreachable("unknown dtype");
-}
-
-static std::optional<DType> getIntegerDType(mlir::IntegerType type) {
-  switch (type.getWidth()) {
-  case 1:
-    return DType::Bool;
-  case 8:
-    return type.isUnsigned() ? DType::U8 : DType::I8;
-  case 16:
-    return type.isUnsigned() ? DType::U16 : DType::I16;
-  case 32:
-    return type.isUnsigned() ? DType::U32 : DType::I32;
-  case 64:
-    return type.isUnsigned() ? DType::U64 : DType::I64;
-  default:
-    return std::nullopt;
-  }
-}
-
-std::optional<DType> getDType(mlir::Type elementType) {
-  if (auto type = dyn_cast<mlir::quant::QuantizedType>(elementType))
-    return type.isSigned() ? DType::I8 : DType::U8;
-  if (auto type = dyn_cast<mlir::IntegerType>(elementType))
-    return getIntegerDType(type);
-  if (elementType.isF32())
-    return DType::F32;
-  if (elementType.isF16())
-    return DType::F16;
-  if (elementType.isBF16())
-    return DType::BF16;
-  if (elementType.isF64())
-    return DType::F64;
+  for (auto [number, dtype] : kOnnxTypes)
+    if (number == onnxType)
+      return dtype;
   return std::nullopt;
 }
 
@@ -163,30 +79,22 @@ static std::string narrow(const Field &field) {
 /// The elements from the typed field that ONNX assigns to the dtype.
 static std::string readTypedField(const onnx::TensorProto &tensor,
                                   DType dtype) {
-  switch (dtype) {
-  case DType::F32:
-    return narrow<float>(tensor.float_data());
-  case DType::F64:
-    return narrow<double>(tensor.double_data());
-  case DType::I64:
-    return narrow<int64_t>(tensor.int64_data());
-  case DType::U64:
-    return narrow<uint64_t>(tensor.uint64_data());
-  case DType::U32:
-    return narrow<uint32_t>(tensor.uint64_data());
-  case DType::I32:
-    return narrow<int32_t>(tensor.int32_data());
-  case DType::F16:
-  case DType::BF16:
-  case DType::I16:
-  case DType::U16:
+  bool isReal = runtime::isFloat(dtype);
+  bool isSigned = runtime::isSignedInteger(dtype);
+  switch (runtime::dtypeBytes(dtype)) {
+  case 8:
+    return isReal     ? narrow<double>(tensor.double_data())
+           : isSigned ? narrow<int64_t>(tensor.int64_data())
+                      : narrow<uint64_t>(tensor.uint64_data());
+  case 4:
+    return isReal     ? narrow<float>(tensor.float_data())
+           : isSigned ? narrow<int32_t>(tensor.int32_data())
+                      : narrow<uint32_t>(tensor.uint64_data());
+  case 2:
     return narrow<uint16_t>(tensor.int32_data());
-  case DType::I8:
-  case DType::U8:
-  case DType::Bool:
+  default:
     return narrow<uint8_t>(tensor.int32_data());
   }
-  llvm_unreachable("unknown dtype");
 }
 
 static Result<std::string> takeBytes(onnx::TensorProto &tensor, DType dtype,
@@ -233,18 +141,20 @@ Result<OnnxTensor> takeTensor(onnx::TensorProto &tensor,
   return result;
 }
 
-/// Looks for an exponent of all ones: such an element is Inf, or NaN if its
-/// mantissa is not zero.
 template <typename Bits>
-static Finiteness checkFinite(ArrayRef<char> bytes, Bits exponent) {
-  constexpr Bits magnitude = std::numeric_limits<Bits>::max() >> 1;
+static Finiteness checkFinite(ArrayRef<char> bytes,
+                              const runtime::FloatFormat &format) {
+  Bits magnitude = static_cast<Bits>(format.magnitude());
+  Bits finite = static_cast<Bits>(format.largestFinite());
+  Bits number = static_cast<Bits>(format.largestNumber());
   bool found = false;
   bool isNan = false;
   for (size_t i = 0; i + sizeof(Bits) <= bytes.size(); i += sizeof(Bits)) {
     Bits bits;
     std::memcpy(&bits, bytes.data() + i, sizeof(Bits));
-    found |= (bits & exponent) == exponent;
-    isNan |= (bits & magnitude) > exponent;
+    bits &= magnitude;
+    found |= bits > finite;
+    isNan |= bits > number;
   }
   if (isNan)
     return Finiteness::HasNaN;
@@ -252,27 +162,19 @@ static Finiteness checkFinite(ArrayRef<char> bytes, Bits exponent) {
 }
 
 Finiteness checkFinite(DType dtype, ArrayRef<char> bytes) {
-  switch (dtype) {
-  case DType::F32:
-    return checkFinite<uint32_t>(bytes, 0x7f800000u);
-  case DType::F16:
-    return checkFinite<uint16_t>(bytes, uint16_t(0x7c00));
-  case DType::BF16:
-    return checkFinite<uint16_t>(bytes, uint16_t(0x7f80));
-  case DType::F64:
-    return checkFinite<uint64_t>(bytes, 0x7ff0000000000000ull);
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16:
-  case DType::I32:
-  case DType::U32:
-  case DType::I64:
-  case DType::U64:
-  case DType::Bool:
+  std::optional<runtime::FloatFormat> format = runtime::getFloatFormat(dtype);
+  if (!format)
     return Finiteness::Finite;
+  switch (format->bits()) {
+  case 64:
+    return checkFinite<uint64_t>(bytes, *format);
+  case 32:
+    return checkFinite<uint32_t>(bytes, *format);
+  case 16:
+    return checkFinite<uint16_t>(bytes, *format);
+  default:
+    return checkFinite<uint8_t>(bytes, *format);
   }
-  llvm_unreachable("unknown dtype");
 }
 
 } // namespace tarpon

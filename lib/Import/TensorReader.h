@@ -10,7 +10,7 @@
 
 #include "ExternalData.h"
 #include "OnnxProto.h"
-#include "tarpon/Runtime/DType.h"
+#include "tarpon/IR/ElementTypes.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -40,13 +40,6 @@ std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 /// The dtype of a TensorProto::DataType; none for strings, complex numbers,
 /// and what later versions added.
 std::optional<runtime::DType> getDType(int32_t onnxType);
-
-/// The element type that stands for a dtype: signed integers are signless,
-/// unsigned ones unsigned, bool is i1.
-mlir::Type getElementType(mlir::MLIRContext *context, runtime::DType dtype);
-
-/// The inverse; a quantised type gives its storage dtype.
-std::optional<runtime::DType> getDType(mlir::Type elementType);
 
 /// For messages: "1 (FLOAT)".
 std::string describeOnnxType(int32_t onnxType);

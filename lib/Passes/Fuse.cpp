@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Regions.h"
+#include "tarpon/IR/ElementTypes.h"
 #include "tarpon/Passes/Passes.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -32,25 +33,14 @@ using Chain = SmallVector<Operation *>;
 // Roots of regions
 //===----------------------------------------------------------------------===//
 
-static bool isKernelElement(Type type) {
-  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64())
-    return true;
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return llvm::is_contained({1, 8, 16, 32, 64}, integer.getWidth());
-  auto quantized = dyn_cast<quant::UniformQuantizedType>(type);
-  return quantized && quantized.getStorageTypeIntegralWidth() == 8;
-}
-
-/// Operands may also have one scale per channel.
 static bool isKernelOperand(Value value) {
-  Type element = getTensorType(value).getElementType();
-  auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(element);
-  return isKernelElement(element) ||
-         (perAxis && perAxis.getStorageTypeIntegralWidth() == 8);
+  return isElementType(getTensorType(value).getElementType());
 }
 
+/// Only operands may have one scale per channel.
 static bool isKernelResult(Value value) {
-  return isKernelElement(getTensorType(value).getElementType());
+  return isKernelOperand(value) && !isa<quant::UniformQuantizedPerAxisType>(
+                                       getTensorType(value).getElementType());
 }
 
 static bool isWrappable(Operation &op) {

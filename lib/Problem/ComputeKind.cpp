@@ -9,33 +9,14 @@
 
 #include "tarpon/Problem/OpRules.h"
 
-#include "llvm/Support/ErrorHandling.h"
-
 using namespace tarpon;
 
 ComputeKind tarpon::computeKindOf(const TensorDesc &desc) {
-  if (desc.quantized)
+  if (desc.quantized || runtime::fitsF32(desc.dtype))
     return ComputeKind::F32;
-  switch (desc.dtype) {
-  case DType::F32:
-  case DType::F16:
-  case DType::BF16:
-    return ComputeKind::F32;
-  case DType::F64:
+  if (desc.dtype == DType::F64)
     return ComputeKind::F64;
-  case DType::U64:
-    return ComputeKind::U64;
-  case DType::Bool:
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16:
-  case DType::I32:
-  case DType::U32:
-  case DType::I64:
-    return ComputeKind::I64;
-  }
-  llvm_unreachable("unknown dtype");
+  return desc.dtype == DType::U64 ? ComputeKind::U64 : ComputeKind::I64;
 }
 
 bool tarpon::isFloat(ComputeKind kind) {

@@ -45,19 +45,21 @@ struct HeaderPlace {
 
 } // namespace
 
-static constexpr std::array<DescriptionRow, 12> kDescriptions = {
-    {{"<f4", DType::F32},
-     {"<f2", DType::F16},
-     {"<f8", DType::F64},
-     {"|i1", DType::I8},
-     {"|u1", DType::U8},
-     {"<i2", DType::I16},
-     {"<u2", DType::U16},
-     {"<i4", DType::I32},
-     {"<u4", DType::U32},
-     {"<i8", DType::I64},
-     {"<u8", DType::U64},
-     {"|b1", DType::Bool}}};
+/// "" for what NumPy does not have.
+static constexpr DescriptionRow kDescriptions[] = {
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, mlir, \
+                     onnx, numpy)                                              \
+  {numpy, DType::enumerator},
+#define TARPON_INTEGER(enumerator, spelling, type, onnx, numpy)                \
+  {numpy, DType::enumerator},
+#include "tarpon/Runtime/DTypes.def"
+};
+
+static std::string_view describe(DType dtype) {
+  return kDescriptions[static_cast<size_t>(dtype)].description;
+}
+
+bool hasNumPyType(DType dtype) { return !describe(dtype).empty(); }
 
 static Error problem(const std::string &path, const std::string &why) {
   return {"cannot read '" + path + "': " + why};
@@ -201,7 +203,7 @@ static std::optional<DType> dtypeOf(std::string description) {
   else if (description.starts_with('='))
     description[0] = '<';
   for (const DescriptionRow &row : kDescriptions)
-    if (row.description == description)
+    if (hasNumPyType(row.dtype) && row.description == description)
       return row.dtype;
   return std::nullopt;
 }
@@ -262,11 +264,7 @@ Result<HostTensor> readNpy(const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 static std::string makeHeader(DType dtype, const std::vector<int64_t> &shape) {
-  std::string_view description;
-  for (const DescriptionRow &row : kDescriptions)
-    if (row.dtype == dtype)
-      description = row.description;
-  std::string header = "{'descr': '" + std::string(description) +
+  std::string header = "{'descr': '" + std::string(describe(dtype)) +
                        "', 'fortran_order': False, 'shape': (";
   for (int64_t extent : shape)
     header += std::to_string(extent) + ", ";
@@ -293,7 +291,7 @@ static Result<HostTensor> widenToFloat(const HostTensor &tensor) {
 }
 
 Status writeNpy(const HostTensor &tensor, const std::string &path) {
-  if (tensor.dtype == DType::BF16) {
+  if (!hasNumPyType(tensor.dtype)) {
     Result<HostTensor> wide = widenToFloat(tensor);
     if (!wide)
       return Error{"cannot write '" + path + "': " + wide.message()};

@@ -20,15 +20,16 @@ namespace tarpon {
 
 using namespace runtime;
 
-static Status convertToBF16(HostTensor &tensor) {
-  Result<HostTensor> narrow = HostTensor::create(DType::BF16, tensor.shape);
+/// f32, which is how .npy files hold it, as `dtype`.
+static Status convertTo(DType dtype, HostTensor &tensor) {
+  Result<HostTensor> narrow = HostTensor::create(dtype, tensor.shape);
   if (!narrow)
     return narrow.error();
   const char *from = tensor.data.data();
   char *to = narrow->data.data();
   for (int64_t i = 0, end = tensor.numElements(); i < end; ++i)
-    storeFromFloat(DType::BF16, loadAsFloat(tensor.dtype, from + 4 * i),
-                   to + 2 * i);
+    storeFromFloat(dtype, loadAsFloat(tensor.dtype, from + 4 * i),
+                   to + dtypeBytes(dtype) * i);
   tensor = std::move(*narrow);
   return success();
 }
@@ -38,8 +39,8 @@ Status fitTensor(const TensorInfo &info, HostTensor &tensor,
   if (tensor.shape != info.shape)
     return Error{what + " has the shape " + shapeToString(tensor.shape) +
                  ", expected " + shapeToString(info.shape)};
-  if (tensor.dtype == DType::F32 && info.dtype == DType::BF16)
-    return convertToBF16(tensor);
+  if (tensor.dtype == DType::F32 && !hasNumPyType(info.dtype))
+    return convertTo(info.dtype, tensor);
   if (tensor.dtype != info.dtype)
     return Error{what + " is " + std::string(dtypeName(tensor.dtype)) +
                  ", expected " + std::string(dtypeName(info.dtype))};

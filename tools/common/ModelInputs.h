@@ -22,8 +22,8 @@ using TensorReader =
     runtime::Result<runtime::HostTensor> (*)(const std::string &path);
 
 /// Whether `tensor` may be fed to `info`. `what` names the tensor in the error:
-/// "input 'data' from 'x.npy'". An f32 tensor for a bf16 input, which NumPy
-/// does not have, is converted.
+/// "input 'data' from 'x.npy'". An f32 tensor is converted where NumPy does
+/// not have the type of the input (bf16).
 runtime::Status fitTensor(const runtime::TensorInfo &info,
                           runtime::HostTensor &tensor, const std::string &what);
 

@@ -44,7 +44,7 @@ runtime::Result<Problem> makeConvProblem(const ConvDescription &conv,
                                          ConvDirection direction, DType dtype);
 
 /// "convfp16 -n 1 -c 64 ... -F 1": the line that asks for that problem. Only
-/// for dtypes that drivers have: f32, f16, bf16 and i8.
+/// for the dtypes of DriverTypes.h.
 std::string printConvLine(const ConvDescription &conv, ConvDirection direction,
                           DType dtype);
 

@@ -8,14 +8,30 @@
 #ifndef TARPON_IR_ELEMENTTYPES_H
 #define TARPON_IR_ELEMENTTYPES_H
 
+#include "tarpon/Runtime/DType.h"
+
 #include "mlir/IR/Types.h"
+
+#include <optional>
+#include <string>
 
 namespace tarpon {
 
-/// Whether kernels know elements of that type: i1, integers of 8, 16, 32 and 64
-/// bits, f16, bf16, f32, f64, and integers of 8 bits that are quantised
-/// uniformly.
+/// The element type that stands for a dtype: signed integers are signless,
+/// unsigned ones unsigned, bool is i1.
+mlir::Type getElementType(mlir::MLIRContext *context, runtime::DType dtype);
+
+/// The inverse, which also takes signed integers; a type that is quantised
+/// uniformly to 8 bits gives its storage dtype. None for types that kernels do
+/// not know.
+std::optional<runtime::DType> getDType(mlir::Type elementType);
+
+/// Whether kernels know elements of that type.
 bool isElementType(mlir::Type type);
+
+/// The floats among them from the smallest to the largest, for messages: with
+/// " or " as the last separator, "f16, bf16, f32 or f64".
+std::string listFloatTypes(llvm::StringRef last);
 
 } // namespace tarpon
 

@@ -23,8 +23,8 @@ def Tarpon_ConstantOp : Tarpon_Op<"constant", [Pure, ConstantLike, InferTypeOpAd
     Constraints:
     - (C1) the value is a row-major dense or dense_resource tensor of a static
       shape.
-    - (C2) its elements are i1, integers of 8, 16, 32 or 64 bits, f16, bf16, f32
-      or f64.
+    - (C2) its elements are i1, integers of 8, 16, 32 or 64 bits, or floats of
+      the table DTypes.def: f16, bf16, f32 or f64.
     - (C3) a resource exists and has as many bytes as the elements.
     - (C4) `quantized_type` is a row-major tensor of the value's shape, of
       quantised elements whose storage type is the value's element type.

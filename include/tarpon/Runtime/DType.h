@@ -8,28 +8,27 @@
 #ifndef TARPON_RUNTIME_DTYPE_H
 #define TARPON_RUNTIME_DTYPE_H
 
+#include "tarpon/Runtime/FloatFormat.h"
+
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tarpon::runtime {
 
-/// How one element lies in memory, little endian. A quantised tensor is stored
-/// as I8 or U8; its scale and zero point stand beside the type.
+/// How one element lies in memory, little endian; DTypes.def is the table. A
+/// quantised tensor is stored as I8 or U8; its scale and zero point stand
+/// beside the type.
 enum class DType : uint8_t {
-  F32,
-  F16,
-  BF16,
-  F64,
-  I8,
-  U8,
-  I16,
-  U16,
-  I32,
-  U32,
-  I64,
-  U64,
-  Bool
+#define TARPON_DTYPE(enumerator) enumerator,
+#include "tarpon/Runtime/DTypes.def"
+};
+
+/// All of them, in their order.
+inline constexpr DType kDTypes[] = {
+#define TARPON_DTYPE(enumerator) DType::enumerator,
+#include "tarpon/Runtime/DTypes.def"
 };
 
 /// Size of one element in bytes.
@@ -39,15 +38,32 @@ int64_t dtypeBytes(DType dtype);
 /// tensor's are not: they are stored as integers.
 bool isFloat(DType dtype);
 
+/// Whether elements are floats that f32 holds exactly, and which kernels
+/// therefore compute with as f32: f32 itself, f16, bf16.
+bool fitsF32(DType dtype);
+
+/// Whether elements are integers that may be negative.
+bool isSignedInteger(DType dtype);
+
+/// The bits of a float's elements; none for integers.
+std::optional<FloatFormat> getFloatFormat(DType dtype);
+
+/// The distance from 1 to the next number, or 0 for integers.
+double dtypeEpsilon(DType dtype);
+
 /// The spelling used in files and messages: "f32", "bf16", "u8", "bool", ...
 std::string_view dtypeName(DType dtype);
 
 /// The type of that spelling, or none.
 std::optional<DType> parseDType(std::string_view name);
 
-/// One element converted to and from f32. f32 to f16 and bf16 rounds to nearest
-/// even; f32 to an integer rounds to nearest even and saturates, and NaN gives
-/// 0. The element may lie at any address.
+/// The spellings of the types that `wanted` picks, for messages: with " or " as
+/// the last separator, "f32, f16 or bf16".
+std::string listDTypes(bool (*wanted)(DType), std::string_view last);
+
+/// One element converted to and from f32. f32 to a smaller float rounds to
+/// nearest even; f32 to an integer rounds to nearest even and saturates, and
+/// NaN gives 0. The element may lie at any address.
 float loadAsFloat(DType dtype, const void *element);
 void storeFromFloat(DType dtype, float value, void *element);
 

@@ -19,8 +19,11 @@ namespace tarpon::runtime {
 /// i1 to i8, u1 to u8 or bool. An error names the file and what is wrong.
 Result<HostTensor> readNpy(const std::string &path);
 
-/// Writes a .npy file through a temporary file, fsync and rename. NumPy has no
-/// bf16: such a tensor is written as f4, which holds every bf16 exactly.
+/// Whether NumPy has that type. It has no bf16.
+bool hasNumPyType(DType dtype);
+
+/// Writes a .npy file through a temporary file, fsync and rename. A tensor
+/// whose type NumPy does not have is written as f4, which holds it exactly.
 Status writeNpy(const HostTensor &tensor, const std::string &path);
 
 } // namespace tarpon::runtime

@@ -43,10 +43,9 @@ static std::string computeDigest(const CalibrationInputs &inputs) {
 /// fillRandom gives a deviation of 0.29.
 static void scaleToUnitDeviation(HostTensor &tensor) {
   constexpr float kGain = 3.45f;
-  bool isFloat =
-      llvm::is_contained({DType::F32, DType::F16, DType::BF16}, tensor.dtype);
+  bool isScaled = runtime::fitsF32(tensor.dtype);
   int64_t size = runtime::dtypeBytes(tensor.dtype);
-  for (int64_t i = 0; isFloat && i < tensor.data.size(); i += size) {
+  for (int64_t i = 0; isScaled && i < tensor.data.size(); i += size) {
     char *element = tensor.data.data() + i;
     float value = runtime::loadAsFloat(tensor.dtype, element);
     runtime::storeFromFloat(tensor.dtype, value * kGain, element);

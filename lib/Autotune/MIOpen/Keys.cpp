@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Autotune/MIOpen/MIOpenFile.h"
+#include "tarpon/Driver/DriverTypes.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -257,15 +258,9 @@ Result<ConvKey> miopen::parseKey(Format format, StringRef key) {
 //===----------------------------------------------------------------------===//
 
 static std::optional<DType> getDType(StringRef name) {
-  if (name == "FP32")
-    return DType::F32;
-  if (name == "FP16")
-    return DType::F16;
-  if (name == "BF16")
-    return DType::BF16;
-  // What convint8 is: its results are not rounded to int8.
-  if (name == "INT8INT8FP32")
-    return DType::I8;
+  for (const DriverType &type : kDriverTypes)
+    if (type.key == name)
+      return type.dtype;
   return std::nullopt;
 }
 

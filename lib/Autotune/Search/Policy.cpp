@@ -7,8 +7,6 @@
 
 #include "tarpon/Autotune/Search/Policy.h"
 
-#include "llvm/Support/ErrorHandling.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -17,31 +15,6 @@ using namespace tarpon;
 static constexpr double kAccumulationFactor = 8;
 static constexpr double kFunctionUlps = 16;
 static constexpr double kStorageUlps = 2;
-
-/// The distance from 1 to the next number, or 0 for integers.
-static double getEpsilon(DType dtype) {
-  switch (dtype) {
-  case DType::F64:
-    return 0x1p-52;
-  case DType::F32:
-    return 0x1p-23;
-  case DType::F16:
-    return 0x1p-10;
-  case DType::BF16:
-    return 0x1p-7;
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16:
-  case DType::I32:
-  case DType::U32:
-  case DType::I64:
-  case DType::U64:
-  case DType::Bool:
-    return 0;
-  }
-  llvm_unreachable("unknown dtype");
-}
 
 /// Multiply-adds per element of a result.
 static double getReductionLength(const Problem &problem,
@@ -55,7 +28,7 @@ double tarpon::getTolerance(const Problem &problem, double scale,
   const TensorDesc &result = problem.getResult(index);
   if (result.quantized)
     return 1;
-  double storage = getEpsilon(result.dtype);
+  double storage = runtime::dtypeEpsilon(result.dtype);
   if (storage == 0)
     return 0;
   double accumulation = result.dtype == DType::F64 ? 0x1p-52 : 0x1p-23;

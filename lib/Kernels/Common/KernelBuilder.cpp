@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Kernels/Common/SmallFloats.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -298,212 +299,68 @@ Value KernelBuilder::firstLanes(Value count, int64_t lanes) {
 }
 
 Type KernelBuilder::computeType(DType dtype) {
-  switch (dtype) {
-  case DType::F64:
+  bool isWide = runtime::dtypeBytes(dtype) >= 4 || dtype == DType::Bool;
+  if (dtype == DType::F64)
     return getF64Type();
-  case DType::I32:
-  case DType::U32:
-  case DType::I64:
-  case DType::U64:
-  case DType::Bool:
-    return getI64Type();
-  case DType::F32:
-  case DType::F16:
-  case DType::BF16:
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16:
-    return getF32Type();
-  }
-  llvm_unreachable("unknown dtype");
+  return isWide && !runtime::isFloat(dtype) ? Type(getI64Type())
+                                            : Type(getF32Type());
 }
 
-static bool isSignedInteger(DType dtype) {
-  return dtype == DType::I8 || dtype == DType::I16 || dtype == DType::I32 ||
-         dtype == DType::I64;
-}
-
-/// `scalar`, or a vector of as many lanes as `like` has.
-static Type withLanesOf(Type like, Type scalar) {
-  if (auto vector = dyn_cast<VectorType>(like))
-    return VectorType::get(vector.getShape(), scalar);
-  return scalar;
-}
-
-/// f16 bits to f32 with integer instructions: without F16C, LLVM would call a
-/// library function for every lane.
-static Value extendF16InSoftware(KernelBuilder &b, Value half, Type type) {
-  Type bits32 = withLanesOf(type, b.getI32Type());
-  Value bits = arith::ExtUIOp::create(b, bits32, half);
-  Value magnitude = b.andI(bits, b.cstLike(bits32, 0x7fff));
-  auto shiftLeft = [&](Value value, int64_t by) -> Value {
-    return arith::ShLIOp::create(b, value, b.cstLike(bits32, by));
-  };
-  // Moving the exponent by a multiplication gets subnormals right too.
-  Value shifted = shiftLeft(magnitude, 13);
-  Value scaled = b.mulF(b.bitcast(shifted, type), b.cstLike(type, 0x1p112));
-  Value isFinite = b.slt(magnitude, b.cstLike(bits32, 0x7c00));
-  Value special = b.orI(shifted, b.cstLike(bits32, 0x7f800000));
-  Value chosen = b.select(isFinite, b.bitcast(scaled, bits32), special);
-  Value sign = shiftLeft(b.sub(bits, magnitude), 16);
-  return b.bitcast(b.orI(chosen, sign), type);
-}
-
-/// f32 to f16 bits, to nearest even, as vcvtps2ph does it.
-static Value truncateToF16InSoftware(KernelBuilder &b, Value value) {
-  Type type = value.getType();
-  Type bits32 = withLanesOf(type, b.getI32Type());
-  auto number = [&](int64_t n) { return b.cstLike(bits32, n); };
-  auto shiftRight = [&](Value shifted, int64_t by) -> Value {
-    return arith::ShRUIOp::create(b, shifted, number(by));
-  };
-  Value all = b.bitcast(value, bits32);
-  Value bits = b.andI(all, number(0x7fffffff));
-  Value sign = shiftRight(b.sub(all, bits), 16);
-
-  // Too small to be normal: an addition rounds at the right bit.
-  Value magic = b.cstLike(type, 0.5);
-  Value small = b.sub(b.bitcast(b.addF(b.bitcast(bits, type), magic), bits32),
-                      number(0x3f000000));
-  // Normal: change the bias and round; may carry into infinity.
-  Value odd = b.andI(shiftRight(bits, 13), number(1));
-  Value rebiased = b.sub(bits, number((112 << 23) - 0xfff));
-  Value normal = shiftRight(b.add(rebiased, odd), 13);
-  // Infinity, and NaN with the upper bits of its payload.
-  Value payload = b.andI(shiftRight(bits, 13), number(0x3ff));
-  Value isNan = b.cmp(KernelBuilder::Pred::sgt, bits, number(0x7f800000));
-  Value large = b.select(isNan, b.orI(payload, number(0x7e00)), number(0x7c00));
-
-  Value result = b.select(b.slt(bits, number(0x38800000)), small, normal);
-  result = b.select(b.slt(bits, number(0x47800000)), result, large);
-  return arith::TruncIOp::create(b, withLanesOf(type, b.getI16Type()),
-                                 b.orI(result, sign));
-}
-
-/// `stored` are f16 or their bits.
-static Value extendF16(KernelBuilder &b, const TargetInfo &target, Value stored,
-                       Type type) {
-  if (!target.hasF16c)
-    return extendF16InSoftware(
-        b, b.bitcast(stored, withLanesOf(type, b.getI16Type())), type);
-  Value half = b.bitcast(stored, withLanesOf(type, b.getF16Type()));
-  return arith::ExtFOp::create(b, type, half);
-}
-
-/// Gives the bits.
-static Value truncateToF16(KernelBuilder &b, const TargetInfo &target,
-                           Value value) {
-  if (!target.hasF16c)
-    return truncateToF16InSoftware(b, value);
-  Type half = withLanesOf(value.getType(), b.getF16Type());
-  return b.bitcast(arith::TruncFOp::create(b, half, value),
-                   withLanesOf(value.getType(), b.getI16Type()));
+/// The format of floats that are not computed with as they are stored.
+static std::optional<runtime::FloatFormat> getSmallFloat(DType dtype) {
+  auto format = runtime::getFloatFormat(dtype);
+  return format && format->bits() < 32 ? format : std::nullopt;
 }
 
 Value KernelBuilder::widen(DType dtype, Value stored) {
+  if (auto format = getSmallFloat(dtype))
+    return emitDecodeFloat(*this, *format, stored);
   Type type = withLanesOf(stored.getType(), computeType(dtype));
-  switch (dtype) {
-  case DType::F32:
-  case DType::F64:
-  case DType::I64:
-  case DType::U64:
+  if (type == stored.getType())
     return stored;
-  case DType::F16:
-    return extendF16(*this, target, stored, type);
-  case DType::BF16: {
-    // The upper half of an f32.
-    Type bits32 = withLanesOf(type, getI32Type());
-    Value bits = arith::ExtUIOp::create(*this, bits32, stored);
-    Value shifted = arith::ShLIOp::create(*this, bits, cstLike(bits32, 16));
-    return bitcast(shifted, type);
-  }
-  case DType::I32:
-    return arith::ExtSIOp::create(*this, type, stored);
-  case DType::U32:
-  case DType::Bool:
-    return arith::ExtUIOp::create(*this, type, stored);
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16: {
-    // 8- and 16-bit integers, by way of i32, from which vectors convert in one
-    // instruction.
-    Type wide = withLanesOf(type, getI32Type());
-    Value extended = isSignedInteger(dtype)
-                         ? Value(arith::ExtSIOp::create(*this, wide, stored))
-                         : Value(arith::ExtUIOp::create(*this, wide, stored));
-    return arith::SIToFPOp::create(*this, type, extended);
-  }
-  }
-  llvm_unreachable("unknown dtype");
-}
-
-/// The bits of f32 rounded to bf16, to nearest even, NaN staying NaN.
-Value KernelBuilder::truncateToBF16(Value value) {
-  Type type = value.getType();
-  Type bits32 = withLanesOf(type, getI32Type());
-  Type bits16 = withLanesOf(type, getI16Type());
-  Value bits = bitcast(value, bits32);
-  Value sixteen = cstLike(bits32, 16);
-  Value upper = arith::ShRUIOp::create(*this, bits, sixteen);
-  Value odd = andI(upper, cstLike(bits32, 1));
-  Value rounded = add(add(bits, cstLike(bits32, 0x7fff)), odd);
-  Value shifted = arith::ShRUIOp::create(*this, rounded, sixteen);
-  Value isNan =
-      arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, value, value);
-  Value quiet = orI(upper, cstLike(bits32, 0x40));
-  Value chosen = select(isNan, quiet, shifted);
-  return arith::TruncIOp::create(*this, bits16, chosen);
+  bool isSigned = runtime::isSignedInteger(dtype);
+  // 8- and 16-bit integers go by way of i32, from which vectors convert in one
+  // instruction.
+  bool isSmall = getElementTypeOrSelf(type).isF32();
+  Type wide = isSmall ? withLanesOf(type, getI32Type()) : type;
+  Value extended = isSigned
+                       ? Value(arith::ExtSIOp::create(*this, wide, stored))
+                       : Value(arith::ExtUIOp::create(*this, wide, stored));
+  return isSmall ? Value(arith::SIToFPOp::create(*this, type, extended))
+                 : extended;
 }
 
 Value KernelBuilder::narrow(DType dtype, Value value) {
-  Type storage = withLanesOf(value.getType(), storageType(dtype));
-  switch (dtype) {
-  case DType::F32:
-  case DType::F64:
-  case DType::I64:
-  case DType::U64:
+  if (auto format = getSmallFloat(dtype))
+    return emitEncodeFloat(*this, *format, value);
+  Type type = value.getType(), storage = withLanesOf(type, storageType(dtype));
+  if (type == storage)
     return value;
-  case DType::F16:
-    return truncateToF16(*this, target, value);
-  case DType::BF16:
-    return truncateToBF16(value);
-  case DType::I32:
-  case DType::U32:
-  case DType::Bool:
+  if (!getElementTypeOrSelf(type).isF32())
     return arith::TruncIOp::create(*this, storage, value);
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16: {
-    unsigned bits = 8 * runtime::dtypeBytes(dtype);
-    bool isSigned = isSignedInteger(dtype);
-    double low = isSigned ? -double(1ll << (bits - 1)) : 0;
-    double high =
-        isSigned ? double((1ll << (bits - 1)) - 1) : double((1ll << bits) - 1);
-    Type type = value.getType();
-    Value clamped = minF(maxF(value, cstLike(type, low)), cstLike(type, high));
-    if (isSigned) {
-      // NaN has become the lower bound, which is 0 only if unsigned.
-      Value isNan =
-          arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, value, value);
-      clamped = select(isNan, cstLike(type, 0), clamped);
-    }
-    // Rounds to nearest even in one instruction (cvtps2dq).
-    Type wide = withLanesOf(type, getI32Type());
-    Value integer = LLVM::LrintOp::create(*this, wide, clamped);
-    return arith::TruncIOp::create(*this, storage, integer);
+  unsigned bits = 8 * runtime::dtypeBytes(dtype);
+  bool isSigned = runtime::isSignedInteger(dtype);
+  double low = isSigned ? -double(1ll << (bits - 1)) : 0;
+  double high =
+      isSigned ? double((1ll << (bits - 1)) - 1) : double((1ll << bits) - 1);
+  Value clamped = minF(maxF(value, cstLike(type, low)), cstLike(type, high));
+  if (isSigned) {
+    // NaN has become the lower bound, which is 0 only if unsigned.
+    Value isNan =
+        arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, value, value);
+    clamped = select(isNan, cstLike(type, 0), clamped);
   }
-  }
-  llvm_unreachable("unknown dtype");
+  // Rounds to nearest even in one instruction (cvtps2dq).
+  Type wide = withLanesOf(type, getI32Type());
+  Value integer = LLVM::LrintOp::create(*this, wide, clamped);
+  return arith::TruncIOp::create(*this, storage, integer);
 }
 
-/// The type that is loaded and stored for a dtype: 16-bit floats travel as
+/// The type that is loaded and stored for a dtype: small floats travel as
 /// integers, as not every CPU has masked moves of them.
 static Type getMemoryType(KernelBuilder &b, DType dtype) {
-  if (dtype == DType::F16 || dtype == DType::BF16)
-    return b.getI16Type();
+  if (auto format = getSmallFloat(dtype))
+    return b.getIntegerType(format->bits());
   return b.storageType(dtype);
 }
 

@@ -20,8 +20,7 @@ using namespace tarpon;
 //===----------------------------------------------------------------------===//
 
 static bool isUnsignedDType(DType dtype) {
-  return dtype == DType::U8 || dtype == DType::U16 || dtype == DType::U32 ||
-         dtype == DType::U64 || dtype == DType::Bool;
+  return !runtime::isFloat(dtype) && !runtime::isSignedInteger(dtype);
 }
 
 /// `scalar`, or a vector of as many lanes as `like` has.

@@ -22,8 +22,17 @@ bool tarpon::isVectorizable(const TensorDesc &desc) {
   if (desc.quantized)
     return desc.scales.size() == 1 &&
            (desc.dtype == DType::I8 || desc.dtype == DType::U8);
-  return desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
-         desc.dtype == DType::BF16;
+  return fitsF32(desc.dtype);
+}
+
+Applicability tarpon::notVectorizable(StringRef subject) {
+  return Applicability::no(subject.str() + " is stored in another type than " +
+                           runtime::listDTypes(runtime::fitsF32, ", ") +
+                           " or a per-tensor quantised one");
+}
+
+std::string tarpon::listFloats() {
+  return runtime::listDTypes(runtime::fitsF32, " or ");
 }
 
 bool tarpon::isVectorizable(const TensorDesc &desc, ComputeKind kind) {
@@ -189,15 +198,12 @@ Applicability VectorOutput::check(const Problem &problem) {
   if (computeKindOf(problem) != ComputeKind::F32)
     return Applicability::no("does not compute in f32");
   if (!isVectorizable(problem.result))
-    return Applicability::no("the result is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the result");
   ArrayRef<TensorDesc> others =
       ArrayRef(problem.operands).drop_front(problem.rootOperands);
   for (const TensorDesc &operand : others) {
     if (!isVectorizable(operand))
-      return Applicability::no("an operand of the epilogue is stored in "
-                               "another type than f32, f16, bf16 or a "
-                               "per-tensor quantised one");
+      return notVectorizable("an operand of the epilogue");
     if (!classifyOperand(operand, problem.result))
       return Applicability::no("an operand of the epilogue is broadcast along "
                                "another dimension than the channels, or lies "

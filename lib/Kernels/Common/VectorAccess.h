@@ -24,9 +24,14 @@ namespace tarpon {
 // Consecutive elements
 //===----------------------------------------------------------------------===//
 
-/// Whether it can be computed with as FlatTensor: f32, f16, bf16, or quantised
-/// with one scale.
+/// Whether it can be computed with as FlatTensor: a float that fits f32, or
+/// quantised with one scale.
 bool isVectorizable(const TensorDesc &desc);
+/// The refusal of a tensor that is not. `subject` is "the operand", or "the
+/// layouts differ, or the operand" where that was asked, too.
+Applicability notVectorizable(llvm::StringRef subject);
+/// The floats among them, for messages: "f32, f16 or bf16".
+std::string listFloats();
 /// The same for a loop that computes in `kind`.
 bool isVectorizable(const TensorDesc &desc, ComputeKind kind);
 

@@ -251,8 +251,7 @@ GpuConvertLayout::isApplicable(const Problem &problem,
   if (!problem.epilogue.empty())
     return Applicability::no("has an epilogue");
   if (!isVectorizable(from))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (Applicability answer = checkIndexable(problem); !answer)
     return answer;
   if (getMostLanes(problem) > std::numeric_limits<uint32_t>::max())

@@ -138,9 +138,8 @@ Applicability GpuLayerNorm::isApplicable(const Problem &problem,
   const TensorDesc &input = problem.operands[0];
   int64_t axis = problem.integer("axis");
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))
-    return Applicability::no("operand and result differ in layout, or the "
-                             "operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable(
+        "operand and result differ in layout, or the operand");
   bool isAffine = problem.rootOperands > 1;
   bool inOrder = input.layout.kind == Layout::NCHW ||
                  (input.layout.kind == Layout::NHWC && axis < 2 && !isAffine);
@@ -151,8 +150,9 @@ Applicability GpuLayerNorm::isApplicable(const Problem &problem,
     if (ArrayRef(problem.operands[i].shape) != normalized ||
         !isVectorizable(problem.operands[i]) ||
         problem.operands[i].layout.kind != Layout::NCHW)
-      return Applicability::no("needs scale and bias for each element of what "
-                               "is normalised, of f32, f16 or bf16");
+      return Applicability::no(
+          "needs scale and bias for each element of what is normalised, of " +
+          listFloats());
   if (VectorOutput::followsChannels(problem))
     return Applicability::no("an operand of the epilogue follows channels");
   if (Applicability answer = checkIndexable(problem); !answer)

@@ -149,8 +149,7 @@ Applicability GpuPool::isApplicable(const Problem &problem,
   if (!isPool(problem.op))
     return Applicability::no("is not a pool");
   if (!isVectorizable(problem.operands[0]))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (Applicability answer = GpuImageWork::check(problem); !answer)
     return answer;
   return VectorOutput::check(problem);

@@ -182,8 +182,7 @@ Applicability GpuReduce::isApplicable(const Problem &problem,
   if (!ReduceKind::get(problem.op))
     return Applicability::no("is not a reduction");
   if (!isVectorizable(problem.operands[0]))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (!problem.epilogue.empty())
     return Applicability::no("has an epilogue");
   if (!getView(problem))

@@ -114,9 +114,8 @@ Applicability GpuSoftmax::isApplicable(const Problem &problem,
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) ||
       classifyOperand(input, problem.result) != Follows::Elements)
-    return Applicability::no("operand and result differ in layout, or the "
-                             "operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable(
+        "operand and result differ in layout, or the operand");
   int64_t axis = problem.integer("axis");
   bool isBlocked = problem.result.layout.kind == Layout::Blocked;
   if (isBlocked || getStrides(problem.result)[axis] != 1)

@@ -60,7 +60,7 @@ Problem test::makeFftProblem(ProblemGenerator &g) {
   problem.rootOperands = 2;
   problem.result = g.makeTensor(result, layout);
   if (g.chance(20))
-    g.setType(problem.result, g.oneOf({DType::F16, DType::BF16}), false);
+    g.setType(problem.result, g.pickSmallFloat(), false);
   begins.insert(begins.end(), ends.begin(), ends.end());
   std::vector<double> ones(dims, 1);
   problem.attrs = {{"group", {static_cast<double>(group)}},

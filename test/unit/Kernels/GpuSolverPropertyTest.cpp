@@ -41,9 +41,9 @@ uint64_t getNumber(const char *variable, uint64_t otherwise) {
 std::string getDtypeKind(const TensorDesc &desc) {
   if (desc.quantized)
     return std::string(runtime::dtypeName(desc.dtype)) + "q";
-  bool isReal = desc.dtype == DType::F32 || desc.dtype == DType::F16 ||
-                desc.dtype == DType::BF16;
-  return isReal ? std::string(runtime::dtypeName(desc.dtype)) : "other";
+  return runtime::fitsF32(desc.dtype)
+             ? std::string(runtime::dtypeName(desc.dtype))
+             : "other";
 }
 
 /// "f16 nhwc": what solvers have to be tested with, each on its own.

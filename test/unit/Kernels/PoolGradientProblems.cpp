@@ -39,7 +39,7 @@ Problem test::makePoolGradientProblem(ProblemGenerator &generator) {
   problem.attrs = forward.attrs;
   problem.operands = {forward.result};
   problem.result = forward.operands[0];
-  DType dtype = generator.oneOf({DType::F32, DType::F16, DType::BF16});
+  DType dtype = generator.pickFloat();
   generator.setType(problem.operands[0], dtype, false);
   generator.setType(problem.result, dtype, false);
   if (!isMax)

@@ -70,6 +70,25 @@ void ProblemGenerator::setType(TensorDesc &desc, DType dtype, bool quantized) {
   desc.zeroPoint = dtype == DType::U8 ? pick(100, 150) : pick(-3, 3);
 }
 
+/// The floats that are computed with as f32.
+static std::vector<DType> getFloats(bool withF32) {
+  std::vector<DType> floats;
+  for (DType dtype : runtime::kDTypes)
+    if (runtime::fitsF32(dtype) && (withF32 || dtype != DType::F32))
+      floats.push_back(dtype);
+  return floats;
+}
+
+DType ProblemGenerator::pickFloat() {
+  std::vector<DType> floats = getFloats(/*withF32=*/true);
+  return floats[pick(0, floats.size() - 1)];
+}
+
+DType ProblemGenerator::pickSmallFloat() {
+  std::vector<DType> floats = getFloats(/*withF32=*/false);
+  return floats[pick(0, floats.size() - 1)];
+}
+
 void ProblemGenerator::chooseTypes(Problem &problem) {
   int64_t mode = pick(0, 9);
   if (mode >= 7) {
@@ -80,7 +99,8 @@ void ProblemGenerator::chooseTypes(Problem &problem) {
       setType(problem.result, DType::F32, false);
     return;
   }
-  DType dtype = mode < 3 ? DType::F32 : mode < 5 ? DType::F16 : DType::BF16;
+  std::vector<DType> small = getFloats(/*withF32=*/false);
+  DType dtype = mode < 3 ? DType::F32 : small[(mode - 3) * small.size() / 4];
   for (TensorDesc &operand : problem.operands)
     setType(operand, dtype, false);
   setType(problem.result, chance(80) ? dtype : DType::F32, false);
@@ -117,9 +137,7 @@ void ProblemGenerator::addEpilogue(Problem &problem) {
           shape[d] = 1;
       TensorDesc operand =
           makeTensor(shape, kind < 3 ? result.layout : Layout());
-      setType(operand,
-              chance(60) ? DType::F32 : oneOf({DType::F16, DType::BF16}),
-              false);
+      setType(operand, chance(60) ? DType::F32 : pickSmallFloat(), false);
       operand.constant = kind >= 3 && chance(70);
       step.operand = static_cast<int>(problem.operands.size());
       step.swapped = step.op != OpKind::Div && chance(30);
@@ -363,9 +381,7 @@ Problem ProblemGenerator::makeConvert() {
   problem.result = makeTensor(shape, pickLayout());
   auto choose = [&](TensorDesc &desc) {
     bool quantized = chance(40);
-    setType(desc,
-            quantized ? oneOf({DType::U8, DType::I8})
-                      : oneOf({DType::F32, DType::F16, DType::BF16}),
+    setType(desc, quantized ? oneOf({DType::U8, DType::I8}) : pickFloat(),
             quantized);
     if (chance(10))
       setType(desc, oneOf({DType::I32, DType::I64, DType::F64, DType::Bool}),

@@ -31,6 +31,10 @@ public:
     return options.begin()[pick(0, options.size() - 1)];
   }
 
+  /// A float that is computed with as f32, or one that is smaller.
+  DType pickFloat();
+  DType pickSmallFloat();
+
   TensorDesc makeTensor(std::vector<int64_t> shape, Layout layout);
   std::vector<int64_t> makeImage(int64_t rank);
   /// An image of one of these ranks, or a tensor of rank 0 or 1.

@@ -107,27 +107,16 @@ std::vector<double> test::readElements(const TensorDesc &desc,
 }
 
 static void storeElement(DType dtype, double value, char *element) {
-  auto put = [&](auto typed) { std::memcpy(element, &typed, sizeof(typed)); };
-  switch (dtype) {
-  case DType::F64:
-    return put(value);
-  case DType::I32:
-    return put(static_cast<int32_t>(value));
-  case DType::U32:
-    return put(static_cast<uint32_t>(value));
-  case DType::I64:
-    return put(static_cast<int64_t>(value));
-  case DType::U64:
-    return put(static_cast<uint64_t>(value));
-  case DType::F32:
-  case DType::F16:
-  case DType::BF16:
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16:
-  case DType::Bool:
+  int64_t bytes = runtime::dtypeBytes(dtype);
+  if (dtype == DType::F64) {
+    std::memcpy(element, &value, sizeof(value));
+  } else if (runtime::isFloat(dtype) || bytes < 4) {
     runtime::storeFromFloat(dtype, static_cast<float>(value), element);
+  } else {
+    uint64_t wide = dtype == DType::U64
+                        ? static_cast<uint64_t>(value)
+                        : static_cast<uint64_t>(static_cast<int64_t>(value));
+    std::memcpy(element, &wide, bytes);
   }
 }
 
@@ -165,9 +154,7 @@ std::vector<double> test::makeOperand(const Problem &problem, size_t index,
   const TensorDesc &desc = problem.operands[index];
   std::mt19937_64 random(seed * 1000 + index);
   std::uniform_real_distribution<double> uniform(-2, 2);
-  bool isInteger = !desc.quantized && desc.dtype != DType::F32 &&
-                   desc.dtype != DType::F16 && desc.dtype != DType::BF16 &&
-                   desc.dtype != DType::F64;
+  bool isInteger = !desc.quantized && !runtime::isFloat(desc.dtype);
   std::vector<double> elements;
   for (int64_t i = 0, e = desc.numElements(); i < e; ++i) {
     double value = uniform(random);
@@ -375,26 +362,12 @@ double test::getTolerance(const Problem &problem,
     reduction = static_cast<double>(problem.operands[1].shape[2] *
                                     problem.operands[0].shape[0]);
   double computed = 2e-6 * (1 + std::sqrt(reduction));
-  switch (result.dtype) {
-  case DType::F16:
-    return largest * (storageUlps * 0x1p-10 + computed) + 1e-6;
-  case DType::BF16:
-    return largest * (storageUlps * 0x1p-7 + computed) + 1e-6;
-  case DType::F32:
-  case DType::F64:
-    return largest * computed + 1e-6;
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16:
-  case DType::I32:
-  case DType::U32:
-  case DType::I64:
-  case DType::U64:
-  case DType::Bool:
+  if (!runtime::isFloat(result.dtype))
     return 0;
-  }
-  llvm_unreachable("unknown dtype");
+  bool isSmall = runtime::dtypeBytes(result.dtype) < 4;
+  double rounding =
+      isSmall ? storageUlps * runtime::dtypeEpsilon(result.dtype) : 0;
+  return largest * (rounding + computed) + 1e-6;
 }
 
 static std::string compareOne(const std::vector<double> &actual,

@@ -45,7 +45,7 @@ Problem test::makeWinogradProblem(ProblemGenerator &g) {
   problem.rootOperands = 2;
   problem.result = g.makeTensor(result, layout);
   if (g.chance(25))
-    g.setType(problem.result, g.oneOf({DType::F16, DType::BF16}), false);
+    g.setType(problem.result, g.pickSmallFloat(), false);
   begins.insert(begins.end(), ends.begin(), ends.end());
   problem.attrs = {{"group", {static_cast<double>(group)}},
                    {"strides", {1, 1}},

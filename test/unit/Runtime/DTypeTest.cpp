@@ -12,6 +12,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
+#include <vector>
 
 using namespace tarpon::runtime;
 
@@ -20,7 +21,7 @@ static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 template <typename T>
 static T store(DType dtype, float value) {
-  T result;
+  T result = 0;
   storeFromFloat(dtype, value, &result);
   return result;
 }
@@ -30,10 +31,8 @@ static float loadBits(DType dtype, uint16_t bits) {
 }
 
 TEST(DTypeTest, NamesRoundTrip) {
-  for (int index = 0; index <= static_cast<int>(DType::Bool); ++index) {
-    auto dtype = static_cast<DType>(index);
+  for (DType dtype : kDTypes)
     EXPECT_EQ(parseDType(dtypeName(dtype)), dtype);
-  }
   EXPECT_EQ(dtypeName(DType::BF16), "bf16");
   EXPECT_EQ(dtypeBytes(DType::BF16), 2);
   EXPECT_EQ(dtypeBytes(DType::U64), 8);
@@ -42,9 +41,36 @@ TEST(DTypeTest, NamesRoundTrip) {
   EXPECT_FALSE(parseDType(""));
 }
 
-TEST(DTypeTest, EveryHalfRoundTripsThroughFloat) {
-  for (DType dtype : {DType::F16, DType::BF16}) {
-    for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
+TEST(DTypeTest, PropertiesFollowFromTheTable) {
+  EXPECT_EQ(listDTypes(fitsF32, " or "), "f32, f16 or bf16");
+  EXPECT_EQ(listDTypes(isFloat, ", "), "f32, f16, bf16, f64");
+  EXPECT_EQ(listDTypes(isSignedInteger, " and "), "i8, i16, i32 and i64");
+  EXPECT_EQ(dtypeEpsilon(DType::F32), std::numeric_limits<float>::epsilon());
+  EXPECT_EQ(dtypeEpsilon(DType::F64), std::numeric_limits<double>::epsilon());
+  EXPECT_EQ(dtypeEpsilon(DType::F16), 0x1p-10);
+  EXPECT_EQ(dtypeEpsilon(DType::BF16), 0x1p-7);
+  EXPECT_EQ(dtypeEpsilon(DType::I8), 0);
+}
+
+/// Packages and C programs have these numbers: a new type goes to the end.
+TEST(DTypeTest, NumbersDoNotChange) {
+  EXPECT_EQ(static_cast<int>(DType::F32), 0);
+  EXPECT_EQ(static_cast<int>(DType::BF16), 2);
+  EXPECT_EQ(static_cast<int>(DType::I8), 4);
+  EXPECT_EQ(static_cast<int>(DType::Bool), 12);
+}
+
+static std::vector<DType> getSmallFloats() {
+  std::vector<DType> small;
+  for (DType dtype : kDTypes)
+    if (fitsF32(dtype) && dtype != DType::F32)
+      small.push_back(dtype);
+  return small;
+}
+
+TEST(DTypeTest, EverySmallFloatRoundTripsThroughFloat) {
+  for (DType dtype : getSmallFloats()) {
+    for (uint32_t bits = 0; bits < 1u << (8 * dtypeBytes(dtype)); ++bits) {
       float value = loadBits(dtype, static_cast<uint16_t>(bits));
       auto back = store<uint16_t>(dtype, value);
       if (std::isnan(value))
@@ -58,9 +84,10 @@ TEST(DTypeTest, EveryHalfRoundTripsThroughFloat) {
 /// The definition: of two neighbours the nearer one, and the even one of two
 /// that are equally near.
 TEST(DTypeTest, RoundsToNearestEvenBetweenAllNeighbours) {
-  for (DType dtype : {DType::F16, DType::BF16}) {
-    uint16_t infinity = dtype == DType::F16 ? 0x7c00 : 0x7f80;
-    for (uint16_t low = 0; low + 1 < infinity; ++low) {
+  for (DType dtype : getSmallFloats()) {
+    FloatFormat format = *getFloatFormat(dtype);
+    int sign = 1 << (format.bits() - 1);
+    for (uint16_t low = 0; low < format.largestFinite(); ++low) {
       uint16_t high = low + 1;
       float below = loadBits(dtype, low), above = loadBits(dtype, high);
       float middle = below + (above - below) / 2;
@@ -71,7 +98,7 @@ TEST(DTypeTest, RoundsToNearestEvenBetweenAllNeighbours) {
       ASSERT_EQ(store<uint16_t>(dtype, std::nextafter(middle, 0.0f)), low);
       ASSERT_EQ(store<uint16_t>(dtype, std::nextafter(middle, kInfinity)),
                 high);
-      ASSERT_EQ(store<uint16_t>(dtype, -middle), even | 0x8000);
+      ASSERT_EQ(store<uint16_t>(dtype, -middle), even | sign);
     }
   }
 }
@@ -91,7 +118,7 @@ TEST(DTypeTest, HalfOverflowsToInfinityAtTheHalfwayPoint) {
 
 TEST(DTypeTest, NaNStaysNaN) {
   float signalling = std::bit_cast<float>(0x7f800001u);
-  for (DType dtype : {DType::F16, DType::BF16})
+  for (DType dtype : getSmallFloats())
     for (float value : {kNaN, -kNaN, signalling})
       EXPECT_TRUE(std::isnan(loadBits(dtype, store<uint16_t>(dtype, value))));
 }

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestKernel.h"
+#include "tarpon/Kernels/Common/SmallFloats.h"
 
 #include <algorithm>
 #include <bit>
@@ -261,11 +262,76 @@ std::vector<float> hardNumbers() {
   return numbers;
 }
 
+std::vector<DType> getComputedInF32() {
+  std::vector<DType> dtypes;
+  for (DType dtype : runtime::kDTypes)
+    if (runtime::fitsF32(dtype) ||
+        (runtime::dtypeBytes(dtype) <= 2 && dtype != DType::Bool &&
+         !runtime::isFloat(dtype)))
+      dtypes.push_back(dtype);
+  return dtypes;
+}
+
+/// Formats of 8 bits, which no dtype has.
+constexpr runtime::FloatFormat kByteFormats[] = {{5, 2}, {4, 3, false}};
+
+TEST_P(KernelBuilderTest, FloatsOf8BitsAreRoundedExactly) {
+  std::vector<float> in = hardNumbers();
+  for (float value : hardNumbers())
+    in.push_back(std::ldexp(value, -10));
+  int64_t count = static_cast<int64_t>(in.size()), lanes = target.lanes();
+  for (const runtime::FloatFormat &format : kByteFormats) {
+    std::vector<uint8_t> out(count);
+    run(
+        [&](KernelBuilder &b) {
+          b.forLoop(b.cst(0), b.cst(count), b.cst(lanes), [&](Value i) {
+            Value source = b.offset(b.getBuffer(0), b.mul(i, 4));
+            Value value = b.load(source, b.vec(b.f32(), lanes));
+            b.store(emitEncodeFloat(b, format, value),
+                    b.offset(b.getBuffer(1), i));
+          });
+        },
+        {in.data(), out.data()});
+    for (int64_t i = 0; i < count; ++i) {
+      if (std::isnan(in[i]))
+        EXPECT_TRUE(std::isnan(runtime::decodeFloat(format, out[i])));
+      else
+        EXPECT_EQ(out[i], runtime::encodeFloat(format, in[i])) << in[i];
+    }
+  }
+}
+
+TEST_P(KernelBuilderTest, FloatsOf8BitsAreReadExactly) {
+  std::vector<uint8_t> in(256);
+  std::iota(in.begin(), in.end(), 0);
+  int64_t lanes = target.lanes();
+  for (const runtime::FloatFormat &format : kByteFormats) {
+    std::vector<float> out(256);
+    run(
+        [&](KernelBuilder &b) {
+          b.forLoop(b.cst(0), b.cst(256), b.cst(lanes), [&](Value i) {
+            Value source = b.offset(b.getBuffer(0), i);
+            Value stored = b.load(source, b.vec(b.getI8Type(), lanes));
+            b.store(emitDecodeFloat(b, format, stored),
+                    b.offset(b.getBuffer(1), b.mul(i, 4)));
+          });
+        },
+        {in.data(), out.data()});
+    for (int bits = 0; bits < 256; ++bits) {
+      float expected = runtime::decodeFloat(format, bits);
+      if (std::isnan(expected))
+        EXPECT_TRUE(std::isnan(out[bits])) << bits;
+      else
+        EXPECT_EQ(std::bit_cast<uint32_t>(out[bits]),
+                  std::bit_cast<uint32_t>(expected));
+    }
+  }
+}
+
 TEST_P(KernelBuilderTest, StoresRoundExactly) {
   std::vector<float> in = hardNumbers();
   int64_t count = static_cast<int64_t>(in.size());
-  for (DType to : {DType::F32, DType::F16, DType::BF16, DType::I8, DType::U8,
-                   DType::I16, DType::U16}) {
+  for (DType to : getComputedInF32()) {
     int64_t size = runtime::dtypeBytes(to);
     for (auto [lanes, masked] : {std::pair<int64_t, bool>{1, false},
                                  {target.lanes(), false},
@@ -280,7 +346,7 @@ TEST_P(KernelBuilderTest, StoresRoundExactly) {
         char expected[8];
         runtime::storeFromFloat(to, in[i], expected);
         float actual = runtime::loadAsFloat(to, &out[i * size]);
-        if (std::isnan(in[i]) && to <= DType::BF16)
+        if (std::isnan(in[i]) && runtime::isFloat(to))
           EXPECT_TRUE(std::isnan(actual)) << runtime::dtypeName(to);
         else
           EXPECT_EQ(std::memcmp(expected, &out[i * size], size), 0)
@@ -297,8 +363,9 @@ TEST_P(KernelBuilderTest, LoadsAreExact) {
   std::vector<uint16_t> in(1 << 16);
   std::iota(in.begin(), in.end(), 0);
   int64_t count = static_cast<int64_t>(in.size());
-  for (DType from : {DType::F16, DType::BF16, DType::I8, DType::U8, DType::I16,
-                     DType::U16}) {
+  for (DType from : getComputedInF32()) {
+    if (runtime::dtypeBytes(from) > 2)
+      continue;
     for (int64_t lanes : {int64_t(1), target.lanes()}) {
       std::vector<float> out(count);
       run(

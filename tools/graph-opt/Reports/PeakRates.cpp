@@ -49,28 +49,16 @@ StringRef getArithmeticName(Arithmetic arithmetic) {
   llvm_unreachable("unknown arithmetic");
 }
 
-/// GPUs compute in what the first operand is stored in.
+/// GPUs compute in what the first operand is stored in, if they have matrix
+/// instructions for it.
 static Arithmetic getGpuArithmetic(DType dtype) {
-  switch (dtype) {
-  case DType::F16:
+  if (dtype == DType::F16)
     return Arithmetic::F16;
-  case DType::BF16:
+  if (dtype == DType::BF16)
     return Arithmetic::BF16;
-  case DType::I8:
-  case DType::U8:
+  if (dtype == DType::I8 || dtype == DType::U8)
     return Arithmetic::I8;
-  case DType::F32:
-  case DType::F64:
-  case DType::I16:
-  case DType::U16:
-  case DType::I32:
-  case DType::U32:
-  case DType::I64:
-  case DType::U64:
-  case DType::Bool:
-    return Arithmetic::F32;
-  }
-  llvm_unreachable("unknown dtype");
+  return Arithmetic::F32;
 }
 
 Arithmetic getArithmetic(const Problem &problem, const TargetInfo &target) {

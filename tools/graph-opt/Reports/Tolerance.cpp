@@ -28,9 +28,6 @@ using namespace runtime;
 /// and functions such as exp amplify them.
 static constexpr double kReorderingFactor = 16;
 
-/// The distance from 1 to the next bf16.
-static constexpr double kEpsilonBF16 = 0x1p-7;
-
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 //===----------------------------------------------------------------------===//
@@ -152,8 +149,9 @@ Comparison::Comparison(const HostTensor &got, const HostTensor &expected)
 double Comparison::getExcess(int64_t i, const Tolerance &tolerance) const {
   double wanted = loadExpected(i);
   double relative = tolerance.relative;
-  if (expected.dtype == DType::BF16)
-    relative = std::max(relative, kEpsilonBF16);
+  // A sum next to a rounding boundary is rounded to either side of it.
+  if (dtypeBytes(expected.dtype) < dtypeBytes(DType::F32))
+    relative = std::max(relative, dtypeEpsilon(expected.dtype));
   double allowed = 0;
   if (isFloat(expected.dtype) && std::isfinite(wanted))
     allowed = relative * std::abs(wanted) + tolerance.ofScale * scale +

@@ -68,8 +68,9 @@ public:
   mlir::Type f32() { return getF32Type(); }
   mlir::Type ptr();
   mlir::VectorType vec(mlir::Type element, int64_t lanes);
-  /// The type in which a dtype is held in memory: f32, f16, i8, ... A bf16 is
-  /// held as i16, because LLVM has no bf16 in registers on most CPUs.
+  /// The type in which a dtype is held in memory: f32, f16, i8, ... Other
+  /// small floats are held as integers, because LLVM has none of them in
+  /// registers on most CPUs.
   mlir::Type storageType(runtime::DType dtype);
   Value cst(int64_t value);                     ///< i64
   Value cstF(double value);                     ///< f32
@@ -154,8 +155,8 @@ public:
   Value firstLanes(Value count, int64_t lanes);
 
   /// A scalar or vector of `dtype` loaded and converted to the type it is
-  /// computed in: f32 for f32, f16, bf16 and 8- and 16-bit integers, f64 for
-  /// f64, i64 for the wider integers and bool. `lanes` 1 gives a scalar.
+  /// computed in: f32 for floats that fit it and 8- and 16-bit integers, f64
+  /// for f64, i64 for the wider integers and bool. `lanes` 1 gives a scalar.
   /// Quantised elements are not scaled. `mask` may be null.
   Value loadConverted(runtime::DType dtype, Value pointer, int64_t lanes = 1,
                       Value mask = nullptr);
@@ -187,7 +188,6 @@ protected:
 private:
   Value widen(runtime::DType dtype, Value stored);
   Value narrow(runtime::DType dtype, Value value);
-  Value truncateToBF16(Value value);
 
   const TargetInfo &target;
   Value buffers, params, scratch;

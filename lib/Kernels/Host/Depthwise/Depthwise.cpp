@@ -27,8 +27,7 @@ Applicability tarpon::checkDepthwise(const Problem &problem) {
   if (!filter.constant)
     return Applicability::no("needs a constant filter");
   if (!isVectorizable(input))
-    return Applicability::no("the input is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the input");
   if (filter.scales.size() > 1 && filter.quantAxis != 0)
     return Applicability::no("the filter is quantised along another dimension "
                              "than its channels");

@@ -315,10 +315,6 @@ static Parts getParts(const Problem &problem) {
   return parts;
 }
 
-static bool isStoredFloat(DType dtype) {
-  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
-}
-
 Applicability Gemv::isApplicable(const Problem &problem,
                                  const TargetInfo & /*target*/) const {
   if (problem.op != OpKind::MatMul)
@@ -328,8 +324,8 @@ Applicability Gemv::isApplicable(const Problem &problem,
     return Applicability::no("needs a result of one row or one column");
   const TensorDesc &lhs = problem.operands[0], &rhs = problem.operands[1];
   if (lhs.quantized || rhs.quantized || lhs.dtype != rhs.dtype ||
-      !isStoredFloat(lhs.dtype))
-    return Applicability::no("needs two operands of f32, f16 or bf16");
+      !fitsF32(lhs.dtype))
+    return Applicability::no("needs two operands of " + listFloats());
   if (!isVectorizable(problem.result))
     return Applicability::no("cannot store the result's dtype");
   for (const TensorDesc &operand : ArrayRef(problem.operands).drop_front(2)) {

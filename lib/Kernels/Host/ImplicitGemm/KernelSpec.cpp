@@ -7,6 +7,7 @@
 
 #include "ImplicitGemm.h"
 
+#include "Common/VectorAccess.h"
 #include "tarpon/Runtime/KernelABI.h"
 
 using namespace mlir;
@@ -169,10 +170,6 @@ std::string KernelSpec::symbol() const {
 // Applicability
 //===----------------------------------------------------------------------===//
 
-static bool isStoredFloat(DType dtype) {
-  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
-}
-
 static bool isPerTensorByte(const TensorDesc &desc) {
   return desc.quantized && desc.quantAxis < 0 &&
          (desc.dtype == DType::U8 || desc.dtype == DType::I8);
@@ -189,12 +186,11 @@ static Applicability checkDtypes(const Problem &problem) {
           "needs an 8-bit input quantised per tensor and an i8 filter");
     if (filter.zeroPoint != 0)
       return Applicability::no("needs a symmetric filter");
-  } else if (!isStoredFloat(input.dtype) || input.dtype != filter.dtype) {
-    return Applicability::no("needs f32, f16 or bf16 input and filter");
+  } else if (!fitsF32(input.dtype) || input.dtype != filter.dtype) {
+    return Applicability::no("needs " + listFloats() + " input and filter");
   }
   const TensorDesc &result = problem.result;
-  if (result.quantized ? !isPerTensorByte(result)
-                       : !isStoredFloat(result.dtype))
+  if (result.quantized ? !isPerTensorByte(result) : !fitsF32(result.dtype))
     return Applicability::no("cannot store the result's dtype");
   return Applicability::yes();
 }
@@ -205,8 +201,7 @@ static Applicability checkEpilogue(const Problem &problem, bool batched) {
     if (!getAccess(problem, operand, batched))
       return Applicability::no("an epilogue operand broadcasts otherwise than "
                                "per channel");
-    if (operand.quantized ? !isPerTensorByte(operand)
-                          : !isStoredFloat(operand.dtype))
+    if (operand.quantized ? !isPerTensorByte(operand) : !fitsF32(operand.dtype))
       return Applicability::no("cannot read an epilogue operand's dtype");
   }
   return Applicability::yes();

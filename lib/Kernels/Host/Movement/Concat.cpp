@@ -73,8 +73,7 @@ Applicability Concat::isApplicable(const Problem &problem,
                              "types, need channels in nchw or nhwc");
   for (const TensorDesc &part : getParts(problem))
     if (!isVectorizable(part))
-      return Applicability::no("an operand is stored in another type than "
-                               "f32, f16, bf16 or a per-tensor quantised one");
+      return notVectorizable("an operand");
   return VectorOutput::check(problem);
 }
 

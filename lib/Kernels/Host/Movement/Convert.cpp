@@ -77,8 +77,7 @@ Applicability Convert::isApplicable(const Problem &problem,
     return VectorOutput::checkAnyKind(problem);
   }
   if (!isVectorizable(from))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (Applicability answer = VectorOutput::check(problem); !answer)
     return answer;
   if (problem.hasSlices())

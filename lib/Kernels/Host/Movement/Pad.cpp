@@ -241,28 +241,16 @@ static int64_t getValueBits(const Problem &problem) {
     value = std::nearbyint(static_cast<float>(value) / desc.scales.front()) +
             static_cast<double>(desc.zeroPoint);
   int64_t bits = 0;
-  switch (desc.dtype) {
-  case DType::F64:
+  if (desc.dtype == DType::F64) {
     std::memcpy(&bits, &value, sizeof(value));
     return bits;
-  case DType::Bool:
-    return value != 0;
-  case DType::I32:
-  case DType::U32:
-  case DType::I64:
-  case DType::U64:
-    return static_cast<int64_t>(value);
-  case DType::F32:
-  case DType::F16:
-  case DType::BF16:
-  case DType::I8:
-  case DType::U8:
-  case DType::I16:
-  case DType::U16:
-    break;
   }
-  // Integers truncate what quantisation has not rounded.
+  if (desc.dtype == DType::Bool)
+    return value != 0;
   bool isInteger = !isFloat(desc.dtype);
+  if (isInteger && runtime::dtypeBytes(desc.dtype) >= 4)
+    return static_cast<int64_t>(value);
+  // Integers truncate what quantisation has not rounded.
   runtime::storeFromFloat(
       desc.dtype, static_cast<float>(isInteger ? std::trunc(value) : value),
       reinterpret_cast<char *>(&bits));

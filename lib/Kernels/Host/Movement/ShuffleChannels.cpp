@@ -122,8 +122,7 @@ Applicability ShuffleChannels::isApplicable(const Problem &problem,
   if (problem.integer("group") > kMostGroups)
     return Applicability::no("needs at most 6 groups");
   if (!isVectorizable(input))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   return VectorOutput::check(problem);
 }
 

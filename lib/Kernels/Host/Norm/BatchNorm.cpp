@@ -66,9 +66,7 @@ Applicability BatchNorm::isApplicable(const Problem &problem,
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) ||
       classifyOperand(input, problem.result) != Follows::Elements)
-    return Applicability::no("input and result differ in layout, or the input "
-                             "is stored in another type than f32, f16, bf16 "
-                             "or a per-tensor quantised one");
+    return notVectorizable("input and result differ in layout, or the input");
   return VectorOutput::check(problem);
 }
 

@@ -446,9 +446,7 @@ BatchNormBackward::isApplicable(const Problem &problem,
   };
   if (!follows(input) || !follows(problem.operands[Dy]) ||
       !follows(problem.result))
-    return Applicability::no("operands and result differ in layout, or one is "
-                             "stored in another type than f32, f16, bf16 or a "
-                             "per-tensor quantised one");
+    return notVectorizable("operands and result differ in layout, or one");
   if (!getView(problem))
     return Applicability::no("needs nchw or nhwc");
   bool spatial = problem.integer("spatial") != 0;
@@ -460,8 +458,8 @@ BatchNormBackward::isApplicable(const Problem &problem,
           fits) ||
       !llvm::all_of(problem.moreResults, fits))
     return Applicability::no("a parameter is of another layout than the "
-                             "operand, or of another type than f32, f16 or "
-                             "bf16");
+                             "operand, or of another type than " +
+                             listFloats());
   if (!problem.epilogue.empty())
     return Applicability::no("has an epilogue");
   return VectorOutput::check(problem);

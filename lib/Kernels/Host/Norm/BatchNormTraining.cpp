@@ -122,9 +122,8 @@ BatchNormTraining::isApplicable(const Problem &problem,
     return Applicability::no("is not a batch normalisation in training");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))
-    return Applicability::no("operand and result differ in layout, or the "
-                             "operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable(
+        "operand and result differ in layout, or the operand");
   bool spatial = problem.integer("spatial") != 0;
   if (!getView(problem))
     return Applicability::no("needs nchw or nhwc");
@@ -137,8 +136,8 @@ BatchNormTraining::isApplicable(const Problem &problem,
           fits) ||
       !llvm::all_of(problem.moreResults, fits))
     return Applicability::no("a parameter is of another layout than the "
-                             "operand, or of another type than f32, f16 or "
-                             "bf16");
+                             "operand, or of another type than " +
+                             listFloats());
   if (!spatial && VectorOutput::followsChannels(problem))
     return Applicability::no("an operand of the epilogue follows channels, "
                              "and the statistics do not");

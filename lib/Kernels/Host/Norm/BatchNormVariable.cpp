@@ -98,9 +98,8 @@ BatchNormVariable::isApplicable(const Problem &problem,
     return Applicability::no("is not a batch normalisation");
   const TensorDesc &input = problem.operands[X];
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))
-    return Applicability::no("operand and result differ in layout, or the "
-                             "operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable(
+        "operand and result differ in layout, or the operand");
   if (!getView(problem))
     return Applicability::no("needs nchw or nhwc");
   for (int i = Scale; i <= Variance; ++i)
@@ -108,8 +107,8 @@ BatchNormVariable::isApplicable(const Problem &problem,
         !isVectorizable(desc) ||
         (!isSpatial(problem) && !(desc.layout == input.layout)))
       return Applicability::no("a parameter is of another layout than the "
-                               "operand, or of another type than f32, f16 or "
-                               "bf16");
+                               "operand, or of another type than " +
+                               listFloats());
   if (!isSpatial(problem) && VectorOutput::followsChannels(problem))
     return Applicability::no("an operand of the epilogue follows channels, "
                              "and the parameters do not");

@@ -109,13 +109,12 @@ Applicability GroupNorm::isApplicable(const Problem &problem,
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || input.layout.kind != Layout::NCHW ||
       problem.result.layout.kind != Layout::NCHW)
-    return Applicability::no("operand and result are not both in nchw, or the "
-                             "operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable(
+        "operand and result are not both in nchw, or the operand");
   for (int i = 1; i < problem.rootOperands; ++i)
     if (!isVectorizable(problem.operands[i]))
-      return Applicability::no("scale or bias is of another type than f32, f16 "
-                               "or bf16");
+      return Applicability::no("scale or bias is of another type than " +
+                               listFloats());
   return VectorOutput::check(problem);
 }
 

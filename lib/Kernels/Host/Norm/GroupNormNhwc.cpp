@@ -168,13 +168,12 @@ Applicability GroupNormNhwc::isApplicable(const Problem &problem,
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || input.layout.kind != Layout::NHWC ||
       problem.result.layout.kind != Layout::NHWC)
-    return Applicability::no("operand and result are not both in nhwc, or the "
-                             "operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable(
+        "operand and result are not both in nhwc, or the operand");
   for (int i = 1; i < problem.rootOperands; ++i)
     if (!isVectorizable(problem.operands[i]))
-      return Applicability::no("scale or bias is of another type than f32, f16 "
-                               "or bf16");
+      return Applicability::no("scale or bias is of another type than " +
+                               listFloats());
   return VectorOutput::check(problem);
 }
 

@@ -160,9 +160,8 @@ Applicability Lrn::isApplicable(const Problem &problem,
     return Applicability::no("is not a local response normalisation");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))
-    return Applicability::no("operand and result differ in layout, or the "
-                             "operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable(
+        "operand and result differ in layout, or the operand");
   if (input.layout.kind == Layout::Blocked)
     return Applicability::no("needs nchw or nhwc");
   // The window is unrolled.

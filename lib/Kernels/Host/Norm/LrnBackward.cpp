@@ -110,9 +110,7 @@ Applicability LrnBackward::isApplicable(const Problem &problem,
   for (int i = 0; i < 2; ++i)
     if (!isVectorizable(problem.operands[i]) ||
         !(problem.operands[i].layout == problem.result.layout))
-      return Applicability::no("operands and result differ in layout, or one "
-                               "is stored in another type than f32, f16, bf16 "
-                               "or a per-tensor quantised one");
+      return notVectorizable("operands and result differ in layout, or one");
   if (problem.result.layout.kind == Layout::Blocked)
     return Applicability::no("needs nchw or nhwc");
   return VectorOutput::check(problem);

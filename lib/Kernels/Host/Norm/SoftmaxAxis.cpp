@@ -75,9 +75,8 @@ Applicability SoftmaxAxis::isApplicable(const Problem &problem,
     return Applicability::no("is neither a softmax nor a log-softmax");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input) || !(input.layout == problem.result.layout))
-    return Applicability::no("operand and result differ in layout, or the "
-                             "operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable(
+        "operand and result differ in layout, or the operand");
   if (Applicability answer = AxisLoop::check(input, problem.integer("axis"));
       !answer)
     return answer;

@@ -25,8 +25,7 @@ public:
         problem.op != OpKind::GlobalAvgPool)
       return Applicability::no("is not a global pool");
     if (!isVectorizable(problem.operands[0]))
-      return Applicability::no("the operand is stored in another type than "
-                               "f32, f16, bf16 or a per-tensor quantised one");
+      return notVectorizable("the operand");
     // One pixel per channel lies alike in nchw and nhwc.
     if (problem.operands[0].layout.kind != Layout::NCHW ||
         problem.result.layout.kind == Layout::Blocked)

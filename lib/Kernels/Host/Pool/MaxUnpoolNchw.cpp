@@ -94,8 +94,7 @@ Applicability MaxUnpoolNchw::isApplicable(const Problem &problem,
     if (desc.layout.kind != Layout::NCHW)
       return Applicability::no("needs operands and result in nchw");
   if (!isVectorizable(problem.operands[0]))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   return VectorOutput::check(problem);
 }
 

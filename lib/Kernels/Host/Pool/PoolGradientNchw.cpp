@@ -149,7 +149,7 @@ PoolGradientNchw::isApplicable(const Problem &problem,
   if (problem.result.layout.kind != Layout::NCHW)
     return Applicability::no("needs operands and result in nchw");
   if (!isVectorizable(problem.operands[0]))
-    return Applicability::no("the gradient is not stored as f32, f16 or bf16");
+    return Applicability::no("the gradient is not stored as " + listFloats());
   return VectorOutput::check(problem);
 }
 

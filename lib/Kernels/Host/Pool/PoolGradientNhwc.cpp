@@ -163,7 +163,7 @@ PoolGradientNhwc::isApplicable(const Problem &problem,
   if (!isPoolGradient(problem.op))
     return Applicability::no("is not the gradient of a pool");
   if (!isVectorizable(problem.operands[0]))
-    return Applicability::no("the gradient is not stored as f32, f16 or bf16");
+    return Applicability::no("the gradient is not stored as " + listFloats());
   if (Applicability answer = ChannelsLastLoop::check(problem); !answer)
     return answer;
   if (problem.rootOperands == 2 &&

@@ -23,8 +23,7 @@ public:
     if (problem.op != OpKind::MaxPoolIndices)
       return Applicability::no("is not a maximum pool with indices");
     if (!isVectorizable(problem.operands[0]))
-      return Applicability::no("the operand is stored in another type than "
-                               "f32, f16, bf16 or a per-tensor quantised one");
+      return notVectorizable("the operand");
     if (Applicability answer = RowWindow::check(problem, kMostStride); !answer)
       return answer;
     if (problem.getResult(1).layout.kind != Layout::NCHW)

@@ -129,8 +129,7 @@ PoolIndicesNhwc::isApplicable(const Problem &problem,
   if (problem.op != OpKind::MaxPoolIndices)
     return Applicability::no("is not a maximum pool with indices");
   if (!isVectorizable(problem.operands[0]))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (Applicability answer = ChannelsLastLoop::check(problem); !answer)
     return answer;
   if (!(problem.getResult(1).layout == problem.result.layout))

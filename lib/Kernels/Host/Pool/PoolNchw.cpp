@@ -22,8 +22,7 @@ public:
     if (problem.op != OpKind::MaxPool && problem.op != OpKind::AvgPool)
       return Applicability::no("is not a pool with a window");
     if (!isVectorizable(problem.operands[0]))
-      return Applicability::no("the operand is stored in another type than "
-                               "f32, f16, bf16 or a per-tensor quantised one");
+      return notVectorizable("the operand");
     if (Applicability answer = RowWindow::check(problem); !answer)
       return answer;
     return VectorOutput::check(problem);

@@ -321,8 +321,7 @@ Applicability PoolRows::isApplicable(const Problem &problem,
   if (problem.op != OpKind::MaxPool && problem.op != OpKind::AvgPool)
     return Applicability::no("is not a pool with a window");
   if (!isVectorizable(problem.operands[0]))
-    return Applicability::no("the operand is stored in another type than "
-                             "f32, f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (problem.operands[0].layout.kind != Layout::NCHW ||
       problem.result.layout.kind != Layout::NCHW)
     return Applicability::no("needs operand and result in nchw");

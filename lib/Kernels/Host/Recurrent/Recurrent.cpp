@@ -106,13 +106,13 @@ Applicability Recurrent::isApplicable(const Problem &problem,
     return Applicability::no("needs constant recurrent weights");
   for (auto [index, operand] : llvm::enumerate(problem.operands))
     if (index != 2 && !isVectorizableFloat(operand))
-      return Applicability::no("needs operands of f32, f16 or bf16");
+      return Applicability::no("needs operands of " + listFloats());
   DType lengths = problem.operands[2].dtype;
   if (lengths != DType::I32 && lengths != DType::I64)
     return Applicability::no("needs lengths of i32 or i64");
   if (!isVectorizableFloat(problem.result) || !problem.epilogue.empty())
-    return Applicability::no("needs a result of f32, f16 or bf16 without an "
-                             "epilogue");
+    return Applicability::no("needs a result of " + listFloats() +
+                             " without an epilogue");
   Layer layer(problem);
   if (layer.directions > 2)
     return Applicability::no("needs one or two directions");

@@ -193,8 +193,7 @@ Applicability ArgReduce::isApplicable(const Problem &problem,
     return Applicability::no("is neither an arg max nor an arg min");
   const TensorDesc &input = problem.operands[0];
   if (!isVectorizable(input))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (!getView(problem))
     return Applicability::no("needs nchw or nhwc, and a result in the same "
                              "order");

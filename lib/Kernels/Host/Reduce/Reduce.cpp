@@ -171,8 +171,7 @@ Applicability Reduce::isApplicable(const Problem &problem,
   if (!ReduceKind::get(problem.op))
     return Applicability::no("is not a reduction");
   if (!isVectorizable(problem.operands[0]))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (!getView(problem))
     return Applicability::no("needs nchw or nhwc, a result in the same order, "
                              "and few dimensions between the reduced ones");

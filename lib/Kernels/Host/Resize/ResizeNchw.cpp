@@ -251,8 +251,7 @@ Applicability ResizeNchw::isApplicable(const Problem &problem,
       problem.result.layout.kind != Layout::NCHW)
     return Applicability::no("needs operand and result in nchw");
   if (!isVectorizable(input))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   for (int64_t dim = 0; dim < input.rank(); ++dim) {
     ResizeTaps taps = getResizeTaps(problem, dim);
     if (taps.hasOutside)

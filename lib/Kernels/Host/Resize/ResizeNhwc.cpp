@@ -117,8 +117,7 @@ Applicability ResizeNhwc::isApplicable(const Problem &problem,
   if (input.rank() < 3 || input.rank() > 5)
     return Applicability::no("has no one to three spatial dimensions");
   if (!isVectorizable(input))
-    return Applicability::no("the operand is stored in another type than f32, "
-                             "f16, bf16 or a per-tensor quantised one");
+    return notVectorizable("the operand");
   if (Applicability answer = ChannelsLastLoop::check(problem); !answer)
     return answer;
   for (int64_t dim = 0; dim < input.rank(); ++dim) {

@@ -1,0 +1,90 @@
+//===- FloatFormat.cpp - Floats by their numbers of bits --------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The conversions are in portable integer code: they define what the emitted
+// kernels are checked against, so they must not depend on the CPU.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Runtime/FloatFormat.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace tarpon::runtime {
+
+static constexpr FloatFormat kF32 = {8, 23};
+static constexpr uint32_t kInfinity = 0x7f800000;
+
+/// `value >> shift`, rounded to nearest even. `shift` is 1 to 31.
+static uint32_t shiftRightToNearestEven(uint32_t value, int shift) {
+  uint32_t quotient = value >> shift;
+  uint32_t rest = value & ((1u << shift) - 1);
+  uint32_t half = 1u << (shift - 1);
+  bool up = rest > half || (rest == half && (quotient & 1));
+  return quotient + up;
+}
+
+/// The magnitude of a NaN: the upper bits of its payload, made quiet.
+static uint32_t encodeNaN(const FloatFormat &format, uint32_t magnitude) {
+  if (!format.hasInfinity)
+    return static_cast<uint32_t>(format.magnitude());
+  uint32_t payload = magnitude >> (kF32.fractionBits - format.fractionBits);
+  uint32_t quiet = 1u << (format.fractionBits - 1);
+  return static_cast<uint32_t>(format.largestNumber()) | quiet |
+         (payload & static_cast<uint32_t>(format.fraction()));
+}
+
+/// A finite f32 or infinity, rounded; may be above the largest number.
+static uint32_t encodeNumber(const FloatFormat &format, uint32_t magnitude) {
+  int shift = kF32.fractionBits - format.fractionBits;
+  uint32_t rebase = static_cast<uint32_t>(kF32.bias() - format.bias())
+                    << kF32.fractionBits;
+  // A carry out of the fraction makes the next exponent, or infinity.
+  if (format.hasExponentOfF32() ||
+      magnitude >= rebase + (1u << kF32.fractionBits))
+    return shiftRightToNearestEven(magnitude - rebase, shift);
+  // A subnormal counts units of 2^(1 - bias - fractionBits). What has less than
+  // half of one is shifted out, the subnormals of f32 among it.
+  int exponent = static_cast<int>(magnitude >> kF32.fractionBits);
+  uint32_t fraction = (magnitude & 0x7fffff) | 0x800000;
+  int toUnits = 1 + shift + kF32.bias() - format.bias() - exponent;
+  return shiftRightToNearestEven(fraction, std::min(toUnits, 31));
+}
+
+uint16_t encodeFloat(const FloatFormat &format, float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t magnitude = bits & 0x7fffffff;
+  uint32_t encoded =
+      magnitude > kInfinity
+          ? encodeNaN(format, magnitude)
+          : std::min(encodeNumber(format, magnitude),
+                     static_cast<uint32_t>(format.largestNumber()));
+  uint32_t sign = bits >> 31 << (format.bits() - 1);
+  return static_cast<uint16_t>(sign | encoded);
+}
+
+float decodeFloat(const FloatFormat &format, uint16_t bits) {
+  auto magnitude = static_cast<uint32_t>(bits & format.magnitude());
+  auto sign = static_cast<uint32_t>(bits >> (format.bits() - 1)) << 31;
+  int shift = kF32.fractionBits - format.fractionBits;
+  uint32_t rebase = static_cast<uint32_t>(kF32.bias() - format.bias())
+                    << kF32.fractionBits;
+  uint32_t decoded = magnitude << shift;
+  if (magnitude > format.largestFinite())
+    decoded |= kInfinity;
+  else if (format.hasExponentOfF32() || magnitude > format.fraction())
+    decoded += rebase;
+  else // Zero and subnormals, exact in f32.
+    decoded = std::bit_cast<uint32_t>(
+        std::ldexp(static_cast<float>(magnitude),
+                   1 - format.bias() - format.fractionBits));
+  return std::bit_cast<float>(sign | decoded);
+}
+
+} // namespace tarpon::runtime
