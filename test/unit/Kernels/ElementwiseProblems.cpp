@@ -7,8 +7,9 @@
 
 #include "ProblemGenerator.h"
 
+#include "tarpon/Problem/ElementwiseOps.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringRef.h"
 
 using namespace tarpon;
 using namespace tarpon::test;

@@ -9,6 +9,8 @@
 
 #include "AreaProblems.h"
 
+#include "tarpon/Problem/ElementwiseOps.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 
 #include "SolverTest.h"
 
+#include "tarpon/Problem/ElementwiseOps.h"
 #include "tarpon/Problem/OpRules.h"
 #include "tarpon/Problem/Recurrent.h"
 #include "tarpon/Runtime/Executor.h"

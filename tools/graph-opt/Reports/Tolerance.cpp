@@ -9,6 +9,7 @@
 
 #include "tarpon/Autotune/Search/AccuracyBudget.h"
 #include "tarpon/Problem/Problem.h"
+#include "tarpon/Runtime/Precision.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
