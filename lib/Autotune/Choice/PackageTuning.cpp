@@ -36,12 +36,12 @@ using runtime::Package;
 using runtime::Result;
 using runtime::Status;
 
-/// `isCode` tells code objects from the IR that an emulated device runs.
-static std::string makeKernelVersion(const TargetInfo &target, bool isCode) {
+/// The architecture tells code objects from the IR that an emulated device runs.
+static std::string makeKernelVersion(const TargetInfo &target) {
   Digest digest;
   for (llvm::StringRef part :
        {llvm::StringRef(target.cpu), llvm::StringRef(LLVM_VERSION_STRING),
-        llvm::StringRef(isCode ? "code" : "ir")})
+        llvm::StringRef(target.arch)})
     digest.add(part);
   for (const Solver *solver : getSolvers(target)) {
     std::string version = std::to_string(getBehaviourVersion(solver->id()));
@@ -51,13 +51,13 @@ static std::string makeKernelVersion(const TargetInfo &target, bool isCode) {
 }
 
 std::string tarpon::getKernelVersion(const Target &target) {
-  return makeKernelVersion(target.getInfo(), target.hasTimes());
+  return makeKernelVersion(target.getInfo());
 }
 
 JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
                                           const std::string &kernelVersion) {
   JournalContext context = JournalContext::forTarget(target);
-  if (kernelVersion != makeKernelVersion(target, /*isCode=*/true))
+  if (kernelVersion != makeKernelVersion(target))
     context.tarpon = kernelVersion;
   return context;
 }
