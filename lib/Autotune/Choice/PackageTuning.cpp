@@ -36,7 +36,8 @@ using runtime::Package;
 using runtime::Result;
 using runtime::Status;
 
-/// The architecture tells code objects from the IR that an emulated device runs.
+/// The architecture tells code objects from the IR that an emulated device
+/// runs.
 static std::string makeKernelVersion(const TargetInfo &target) {
   Digest digest;
   for (llvm::StringRef part :
