@@ -17,6 +17,7 @@
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Solver/BehaviourVersion.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -36,12 +37,11 @@ using runtime::Package;
 using runtime::Result;
 using runtime::Status;
 
-/// `isCode` tells code objects from the IR that an emulated device runs.
-static std::string makeKernelVersion(const TargetInfo &target, bool isCode) {
+static std::string makeKernelVersion(const TargetInfo &target) {
   Digest digest;
   for (llvm::StringRef part :
        {llvm::StringRef(target.cpu), llvm::StringRef(LLVM_VERSION_STRING),
-        llvm::StringRef(isCode ? "code" : "ir")})
+        llvm::StringRef(target.arch)})
     digest.add(part);
   for (const Solver *solver : getSolvers(target)) {
     std::string version = std::to_string(getBehaviourVersion(solver->id()));
@@ -51,13 +51,15 @@ static std::string makeKernelVersion(const TargetInfo &target, bool isCode) {
 }
 
 std::string tarpon::getKernelVersion(const Target &target) {
-  return makeKernelVersion(target.getInfo(), target.hasTimes());
+  return makeKernelVersion(target.getInfo());
 }
 
 JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
                                           const std::string &kernelVersion) {
   JournalContext context = JournalContext::forTarget(target);
-  if (kernelVersion != makeKernelVersion(target, /*isCode=*/true))
+  // An emulated device has the name of its chip, whose records are not its own.
+  TargetInfo measured = target.gpu ? makeGpuTargetInfo(*target.gpu) : target;
+  if (kernelVersion != makeKernelVersion(measured))
     context.tarpon = kernelVersion;
   return context;
 }
