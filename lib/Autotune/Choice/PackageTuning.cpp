@@ -17,6 +17,7 @@
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Solver/BehaviourVersion.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -58,7 +59,9 @@ std::string tarpon::getKernelVersion(const Target &target) {
 JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
                                           const std::string &kernelVersion) {
   JournalContext context = JournalContext::forTarget(target);
-  if (kernelVersion != makeKernelVersion(target))
+  // An emulated device has the name of its chip, whose records are not its own.
+  TargetInfo measured = target.gpu ? makeGpuTargetInfo(*target.gpu) : target;
+  if (kernelVersion != makeKernelVersion(measured))
     context.tarpon = kernelVersion;
   return context;
 }

@@ -97,42 +97,6 @@ TEST(TargetRegistry, PackagesSayWhatTheyAreFor) {
             "this build has");
 }
 
-namespace {
-
-/// Has forgotten to register solvers.
-class IdleFamily final : public TargetFamily {
-public:
-  std::vector<std::string> getNames() const override { return {"idle"}; }
-  bool ownsName(llvm::StringRef name) const override { return name == "idle"; }
-  bool ownsArch(llvm::StringRef arch) const override { return arch == "idle"; }
-  Result<std::shared_ptr<const Target>>
-  parse(llvm::StringRef, const TargetOptions &) const override {
-    TargetInfo info;
-    info.arch = "idle";
-    return makeHostTarget(info);
-  }
-  Result<std::shared_ptr<const Target>>
-  getPackageTarget(const runtime::Package &, llvm::StringRef) const override {
-    return parse("idle", {});
-  }
-};
-
-} // namespace
-
-/// It does not get those of the host, whose kernels mean nothing to it.
-TEST(TargetRegistry, TargetsWithoutSolversAreErrors) {
-  TargetInfo info;
-  info.arch = "idle";
-  EXPECT_TRUE(getSolvers(info).empty());
-  registerTargetFamily(std::make_unique<IdleFamily>());
-  const char *message = "the target idle/x86-64/128 has no solvers: none are "
-                        "registered for the architecture 'idle'";
-  EXPECT_EQ(findTarget("idle").message(), message);
-  runtime::Package package;
-  package.arch = "idle";
-  EXPECT_EQ(findPackageTarget(package).message(), message);
-}
-
 TEST(TargetRegistry, WhatIsUnknownIsAnError) {
   EXPECT_EQ(findTarget("vax").message(),
             "unknown target 'vax', expected host, gfx90a, gfx942, gfx950, "
@@ -154,4 +118,41 @@ TEST(TargetRegistry, RegisteringAgainChangesNothing) {
   EXPECT_EQ(getTargetNames(), before);
   EXPECT_EQ(before.front(), "host");
   EXPECT_THAT(getTargetDevices(), ElementsAre("hip", "emulated"));
+}
+
+namespace {
+
+/// Has forgotten to register solvers.
+class IdleFamily final : public TargetFamily {
+public:
+  std::vector<std::string> getNames() const override { return {"idle"}; }
+  bool ownsName(llvm::StringRef name) const override { return name == "idle"; }
+  bool ownsArch(llvm::StringRef arch) const override { return arch == "idle"; }
+  runtime::Result<std::shared_ptr<const Target>>
+  parse(llvm::StringRef, const TargetOptions &) const override {
+    TargetInfo info;
+    info.arch = "idle";
+    return makeHostTarget(info);
+  }
+  runtime::Result<std::shared_ptr<const Target>>
+  getPackageTarget(const runtime::Package &, llvm::StringRef) const override {
+    return parse("idle", {});
+  }
+};
+
+} // namespace
+
+/// It does not get those of the host, whose kernels mean nothing to it. The
+/// last test, as families stay registered.
+TEST(TargetRegistry, TargetsWithoutSolversAreErrors) {
+  TargetInfo info;
+  info.arch = "idle";
+  EXPECT_TRUE(getSolvers(info).empty());
+  registerTargetFamily(std::make_unique<IdleFamily>());
+  const char *message = "the target idle/x86-64/128 has no solvers: none are "
+                        "registered for the architecture 'idle'";
+  EXPECT_EQ(findTarget("idle").message(), message);
+  runtime::Package package;
+  package.arch = "idle";
+  EXPECT_EQ(findPackageTarget(package).message(), message);
 }

@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
@@ -76,6 +77,16 @@ protected:
 
 } // namespace
 
+/// As many bytes, which begin as a code object does.
+static std::vector<char> makeElf(size_t bytes) {
+  std::vector<char> code(bytes);
+  std::memcpy(code.data(),
+              "\x7f"
+              "ELF\2\1",
+              6);
+  return code;
+}
+
 TEST_F(HipDeviceTest, DevicesAreNamedByTheDriver) {
   setenv("FAKE_HIP_GPUS", "2", 1);
   auto devices = openHipDevices(options);
@@ -103,11 +114,23 @@ TEST_F(HipDeviceTest, CopiesWhatItIsGiven) {
   EXPECT_FALSE(device->copyOut(out, **memory, -1));
 }
 
+/// HIP need not survive other bytes.
+TEST_F(HipDeviceTest, WhatIsNoElfIsRefused) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  takeLog();
+  for (const std::vector<char> &code :
+       {std::vector<char>(), std::vector<char>(64), makeElf(63)})
+    EXPECT_EQ(device->loadKernel(code, "conv").message(),
+              "a code object is not an ELF shared object");
+  EXPECT_THAT(takeLog(), ElementsAre());
+}
+
 TEST_F(HipDeviceTest, LaunchesAndTimes) {
   auto device = open();
   ASSERT_TRUE(device);
   takeLog();
-  std::vector<char> code(16);
+  std::vector<char> code = makeElf(64);
   auto kernel = device->loadKernel(code, "conv");
   auto again = device->loadKernel(code, "pool");
   ASSERT_TRUE(kernel && again);
@@ -130,7 +153,7 @@ TEST_F(HipDeviceTest, LaunchesAndTimes) {
 TEST_F(HipDeviceTest, CapturesAGraph) {
   auto device = open();
   ASSERT_TRUE(device);
-  std::vector<char> code(16);
+  std::vector<char> code = makeElf(64);
   auto kernel = device->loadKernel(code, "conv");
   ASSERT_TRUE(kernel);
   takeLog();
@@ -162,7 +185,7 @@ TEST_F(HipDeviceTest, CapturesAGraph) {
 TEST_F(HipDeviceTest, ErrorsNameTheCall) {
   auto device = open();
   ASSERT_TRUE(device);
-  std::vector<char> code(16);
+  std::vector<char> code = makeElf(64);
   auto kernel = device->loadKernel(code, "conv");
   ASSERT_TRUE(kernel);
   setenv("FAKE_HIP_FAIL", "hipMalloc", 1);
@@ -185,10 +208,11 @@ TEST_F(HipDeviceTest, ErrorsNameTheCall) {
             "hipModuleLaunchKernel of 'conv' (3 workgroups of 64, 0 bytes "
             "of arguments) has failed: out of memory (2)");
   setenv("FAKE_HIP_FAIL", "hipModuleLoadData", 1);
-  std::vector<char> other(8);
-  EXPECT_EQ(device->loadKernel(other, "pool").message(),
-            "hipModuleLoadData of 8 bytes for gfx942:cu=304 has failed: out of "
-            "memory (2)");
+  std::vector<char> other = makeElf(72);
+  EXPECT_EQ(
+      device->loadKernel(other, "pool").message(),
+      "hipModuleLoadData of 72 bytes for gfx942:cu=304 has failed: out of "
+      "memory (2)");
   for (const char *function :
        {"hipStreamCreate", "hipEventCreate", "hipDeviceGetAttribute"}) {
     setenv("FAKE_HIP_FAIL", function, 1);
