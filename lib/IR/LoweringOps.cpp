@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/IR/ElementTypes.h"
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Problem/OpKind.h"
-#include "tarpon/IR/FusedProblem.h"
 
 #include "mlir/IR/Builders.h"
 

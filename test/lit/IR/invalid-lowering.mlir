@@ -123,7 +123,7 @@ func.func @fused_c3_2(%x: tensor<4xf32>) {
 
 // -----
 
-// fused C7
+// fused C9
 func.func @fused_c7() {
   // expected-error@below {{'tarpon.fused' op expects a root that problems have, got tarpon.constant}}
   %0 = tarpon.fused() : () -> tensor<4xf32> {
