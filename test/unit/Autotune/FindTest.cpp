@@ -11,6 +11,7 @@
 #include "HostileSolvers.h"
 #include "TestDirectory.h"
 #include "tarpon/Runtime/Tensor.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -339,8 +340,10 @@ TEST_F(FinderTest, SetsOfConstantsAreKeptSideBySide) {
 /// Those of 6d49224 and later named a digest of sources, and no version.
 TEST_F(FinderTest, SolutionsFromBeforeVersionsAreLoaded) {
   std::string path = directory.file("s.json");
-  ASSERT_TRUE(
-      makeFinder()->saveSolution(makeFinder()->listSolutions(conv)[0], path));
+  FoundSolution found = makeFinder()->listSolutions(conv)[0];
+  ScopedBehaviourVersion solver(found.solution.solver->id(), 1);
+  ScopedBehaviourVersion codegen(kHostCodegen, 1);
+  ASSERT_TRUE(makeFinder()->saveSolution(found, path));
   std::string saved = readText(path), version = "\"version\": 1";
   std::string tarpon = JournalContext::forTarget(TargetInfo()).tarpon;
   ASSERT_NE(saved.find(version), std::string::npos);
@@ -358,8 +361,9 @@ TEST_F(FinderTest, SolutionsFromBeforeVersionsAreLoaded) {
 
 TEST_F(FinderTest, SolutionsOfOtherOriginAreRefused) {
   std::string path = directory.file("s.json");
-  ASSERT_TRUE(
-      makeFinder()->saveSolution(makeFinder()->listSolutions(conv)[0], path));
+  FoundSolution found = makeFinder()->listSolutions(conv)[0];
+  ScopedBehaviourVersion solver(found.solution.solver->id(), 1);
+  ASSERT_TRUE(makeFinder()->saveSolution(found, path));
   EXPECT_EQ(getError(path), "");
   EXPECT_EQ(getError(path, 2),
             path + " was made for a thread count of 1, not 2");
