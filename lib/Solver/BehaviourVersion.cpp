@@ -10,7 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cassert>
-#include <utility>
+#include <functional>
+#include <map>
 
 using namespace tarpon;
 
@@ -20,10 +21,10 @@ static constexpr BehaviourVersion kVersions[] = {
 #undef TARPON_BEHAVIOUR
 };
 
-/// The version that ScopedBehaviourVersion has set.
-static std::pair<std::string, int64_t> &getOverride() {
-  static std::pair<std::string, int64_t> value;
-  return value;
+/// The versions that ScopedBehaviourVersion has set.
+static std::map<std::string, int64_t, std::less<>> &getOverrides() {
+  static std::map<std::string, int64_t, std::less<>> versions;
+  return versions;
 }
 
 llvm::ArrayRef<BehaviourVersion> tarpon::getBehaviourVersions() {
@@ -31,8 +32,8 @@ llvm::ArrayRef<BehaviourVersion> tarpon::getBehaviourVersions() {
 }
 
 int64_t tarpon::getBehaviourVersion(llvm::StringRef part) {
-  if (getOverride().first == part)
-    return getOverride().second;
+  if (auto set = getOverrides().find(part); set != getOverrides().end())
+    return set->second;
   const auto *row = llvm::lower_bound(
       kVersions, part,
       [](const BehaviourVersion &version, llvm::StringRef part) {
@@ -43,9 +44,13 @@ int64_t tarpon::getBehaviourVersion(llvm::StringRef part) {
 }
 
 ScopedBehaviourVersion::ScopedBehaviourVersion(llvm::StringRef part,
-                                               int64_t version) {
-  assert(getOverride().first.empty() && "one at a time");
-  getOverride() = {part.str(), version};
+                                               int64_t version)
+    : part(part.str()) {
+  [[maybe_unused]] bool isNew =
+      getOverrides().emplace(this->part, version).second;
+  assert(isNew && "the part has another version already");
 }
 
-ScopedBehaviourVersion::~ScopedBehaviourVersion() { getOverride() = {}; }
+ScopedBehaviourVersion::~ScopedBehaviourVersion() {
+  getOverrides().erase(part);
+}

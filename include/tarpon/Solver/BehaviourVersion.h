@@ -47,14 +47,17 @@ llvm::ArrayRef<BehaviourVersion> getBehaviourVersions();
 /// own.
 int64_t getBehaviourVersion(llvm::StringRef part);
 
-/// For tests: gives a part another version while the object lives. One at a
-/// time; not thread-safe.
+/// For tests: gives a part another version while the object lives. Not
+/// thread-safe.
 class ScopedBehaviourVersion {
 public:
   ScopedBehaviourVersion(llvm::StringRef part, int64_t version);
   ~ScopedBehaviourVersion();
   ScopedBehaviourVersion(const ScopedBehaviourVersion &) = delete;
   ScopedBehaviourVersion &operator=(const ScopedBehaviourVersion &) = delete;
+
+private:
+  std::string part;
 };
 
 } // namespace tarpon

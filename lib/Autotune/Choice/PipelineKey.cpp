@@ -8,6 +8,7 @@
 #include "PipelineKey.h"
 
 #include "Store/Digest.h"
+#include "Store/RecordVersion.h"
 
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/BehaviourVersion.h"
@@ -63,8 +64,7 @@ PipelineKey tarpon::makePipelineKey(const TuningFile::Model &model,
   key.fusion = choice.fusion;
   key.calibration = calibration;
   key.solutions = digestLayers(layers);
-  key.passes = std::to_string(getBehaviourVersion(kPasses)) + "." +
-               std::to_string(getBehaviourVersion(kCalibration));
+  key.passes = getPassesVersion();
   key.ranges = digestRanges(ranges);
   return key;
 }

@@ -42,6 +42,11 @@ std::string tarpon::getRecordVersion(const TargetInfo &target) {
   return makeText(part, getBehaviourVersion(part), kBuilder);
 }
 
+std::string tarpon::getPassesVersion() {
+  return std::to_string(getBehaviourVersion(kPasses)) + "." +
+         std::to_string(getBehaviourVersion(kCalibration));
+}
+
 //===----------------------------------------------------------------------===//
 // The versions of 6d49224 and of what landed after it
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,10 @@ namespace tarpon {
 /// The version of what compiles kernels for the target.
 std::string getRecordVersion(const TargetInfo &target);
 
+/// The versions of the passes and of the calibration, on which records of whole
+/// models depend: "1.1".
+std::string getPassesVersion();
+
 /// The version that a record's `tarpon` stands for if it is such a digest; any
 /// other text is returned as it is. `target` is the name in the record:
 /// "gfx942:cu=304/e3b0c442".

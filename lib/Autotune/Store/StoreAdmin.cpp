@@ -10,6 +10,7 @@
 #include "BuildContext.h"
 #include "ImportedSchema.h"
 #include "JournalQueries.h"
+#include "RecordVersion.h"
 #include "RowChecksum.h"
 #include "Sqlite.h"
 #include "StoreFile.h"
@@ -99,10 +100,15 @@ Result<StoreStats> StoreAdmin::getStats() const {
     count.outdated = rows.integer(6);
   }
   SqlStatement pipelines(store->database(),
-                         "SELECT target, threads, tarpon, llvm, count(*) FROM "
-                         "pipeline GROUP BY target, threads, tarpon, llvm");
-  while (pipelines.next())
-    contexts[readContext(pipelines, 0)].pipelines = pipelines.integer(4);
+                         "SELECT target, threads, tarpon, llvm, count(*), "
+                         "sum(passes <> ?) FROM pipeline GROUP BY target, "
+                         "threads, tarpon, llvm");
+  pipelines.bind(getPassesVersion());
+  while (pipelines.next()) {
+    ContextCount &count = contexts[readContext(pipelines, 0)];
+    count.pipelines = pipelines.integer(4);
+    count.outdated += pipelines.integer(5);
+  }
   bool isRead =
       !rows.failed() && !pipelines.failed() &&
       readCounts(store->database(),
@@ -251,9 +257,10 @@ static bool removeStale(const StoreFile &store, const std::string &table,
   return true;
 }
 
-/// Removes the rows of solvers that have another version by now. Findings that
-/// depend on them go first: without the rows they would seem to hold.
-static bool removeOutdated(const StoreFile &store, int64_t &count) {
+/// Removes the rows of solvers and passes that have another version by now.
+/// Findings that depend on them go first: without the rows they would seem to
+/// hold.
+static bool removeOutdated(const StoreFile &store, PruneSummary &summary) {
   std::string findings =
       std::string("DELETE FROM finding AS f WHERE ") + kIsOutdatedFinding;
   if (!SqlStatement(store.database(), findings.c_str()).run())
@@ -262,7 +269,12 @@ static bool removeOutdated(const StoreFile &store, int64_t &count) {
                                       "<> solver_version(solver)");
   if (!rows.run())
     return false;
-  count += store.countChanges();
+  summary.measurements += store.countChanges();
+  SqlStatement pipelines(store.database(),
+                         "DELETE FROM pipeline WHERE passes <> ?");
+  if (!pipelines.bind(getPassesVersion()).run())
+    return false;
+  summary.pipelines += store.countChanges();
   return true;
 }
 
@@ -275,7 +287,7 @@ Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
   if (!removeStale(*store, "measurement", summary.measurements) ||
       !removeStale(*store, "pipeline", summary.pipelines) ||
       !removeStale(*store, "finding", findings) ||
-      !removeOutdated(*store, summary.measurements))
+      !removeOutdated(*store, summary))
     return store->makeError();
   // What is not what was written is ignored, too.
   for (auto [table, count] :

@@ -94,7 +94,7 @@ TEST(PipelineKeyTest, HoldsEveryPart) {
   for (llvm::StringRef part :
        {llvm::StringRef("s-v1"), llvm::StringRef(kPasses),
         llvm::StringRef(kCalibration)}) {
-    ScopedBehaviourVersion raised(part, 7);
+    ScopedBehaviourVersion raised(part, 1000);
     EXPECT_FALSE(journal->getPipeline(PipelineParts().makeKey())) << part.str();
   }
 }
@@ -128,7 +128,7 @@ TEST(RecordKeyTest, ContextsAreOfOneMachineAndBuild) {
     change(other);
     expectOther(JournalContext::forTarget(other));
   }
-  ScopedBehaviourVersion raised(kHostCodegen, 2);
+  ScopedBehaviourVersion raised(kHostCodegen, 1000);
   expectOther(JournalContext::forTarget(target));
 }
 
@@ -280,6 +280,19 @@ TEST_F(SolverVersionTest, OutdatedRowsAreStaleAndPruned) {
   EXPECT_FALSE(open()->hasFinding(problem, Finding::Found));
 }
 
+TEST_F(SolverVersionTest, ModelsOfOlderPassesAreStaleAndPruned) {
+  PipelineKey key = PipelineParts().makeKey();
+  ASSERT_TRUE(open()->recordPipeline(makePipeline(key)));
+  auto admin = StoreAdmin::openForWriting(path);
+  ASSERT_TRUE(admin);
+  EXPECT_EQ((*admin)->getStats()->stale, 0);
+  EXPECT_EQ((*admin)->prune(/*isDryRun=*/true)->pipelines, 0);
+  ScopedBehaviourVersion raised(kPasses, 1000);
+  EXPECT_EQ((*admin)->getStats()->stale, 1);
+  EXPECT_EQ((*admin)->prune(/*isDryRun=*/false)->pipelines, 1);
+  EXPECT_FALSE(open()->getPipeline(key));
+}
+
 TEST_F(SolverVersionTest, KernelsOfPackagesHaveThoseOfAllSolvers) {
   GpuTarget gpu = *parseGpuTarget("gfx942");
   TargetInfo info = makeGpuTargetInfo(gpu);
@@ -289,7 +302,7 @@ TEST_F(SolverVersionTest, KernelsOfPackagesHaveThoseOfAllSolvers) {
   EXPECT_EQ(getMeasuredContext(info, "0.1.0+abc").tarpon, "0.1.0+abc");
   for (llvm::StringRef part :
        {llvm::StringRef("gpu-naive-v1"), llvm::StringRef(kGpuCodegen)}) {
-    ScopedBehaviourVersion raised(part, 2);
+    ScopedBehaviourVersion raised(part, 1000);
     EXPECT_NE(getKernelVersion(*makeAmdGpuTarget(gpu)), version);
     // Records of older kernels are none of this build's.
     EXPECT_EQ(getMeasuredContext(info, version).tarpon, version);

@@ -17,6 +17,7 @@
 #include "TestDirectory.h"
 
 #include "tarpon/Autotune/Store/StoreAdmin.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -71,6 +72,10 @@ private:
 
 class StoreMigrationTest : public testing::Test {
 protected:
+  // The versions of 6d49224, whatever they are by now.
+  ScopedBehaviourVersion codegen{kHostCodegen, 1}, passes{kPasses, 1},
+      calibration{kCalibration, 1}, pool{"global-pool-nchw-v1", 1},
+      gemm{"gemm-packed-v1", 1};
   TestDirectory directory;
   std::string path = directory.file("host.journal");
 

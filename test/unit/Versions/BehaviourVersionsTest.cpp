@@ -96,7 +96,7 @@ TEST(BehaviourVersionsTest, WhatHasChangedHasAnotherVersion) {
     ASSERT_NE(now, digests.end())
         << row.part.str() << " has a version and does nothing any more: run "
         << "scripts/update-behaviour-versions";
-    EXPECT_EQ(now->second, row.digest)
+    EXPECT_EQ(now->second, row.digest.str())
         << "what " << row.part.str()
         << " does has changed: run scripts/update-behaviour-versions, which "
            "raises its version and so voids the records that depend on it; "

@@ -26,7 +26,8 @@ struct ContextCount {
   /// They are of another version of Tarpon or LLVM than this one.
   bool isStale = false;
   int64_t problems = 0, measurements = 0, pipelines = 0;
-  /// Counts measurements of solvers that have another version by now.
+  /// Counts measurements of solvers, and pipelines of passes, that have another
+  /// version by now.
   int64_t outdated = 0;
 };
 
