@@ -103,6 +103,7 @@ llvm::hash_code tarpon::hash_value(const Problem &problem) {
 Problem Problem::withUnitScales() const {
   Problem problem = *this;
   auto reset = [](TensorDesc &desc) {
+    desc.scales.clear();
     if (desc.quantized)
       desc.scales = {1.0f};
     desc.zeroPoint = 0;
