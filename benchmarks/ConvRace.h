@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What graph-opt compile does for each layer, in one process and in seconds:
-// all configs of all solvers are raced, and who is clearly slower is dropped
-// after a few samples. Nothing is checked against the reference solver, which
-// would take minutes on large problems: see test/unit/Kernels for that. But the
-// candidates must agree with each other.
+// Does the tuning of graph-opt compile for a layer in one process and in
+// seconds: all configs of all solvers are raced, and clearly slower ones are
+// dropped after a few samples. Nothing is checked against the reference solver,
+// which would take minutes on large problems: see test/unit/Kernels for that.
+// But the candidates must agree with each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,7 @@ struct RaceResult {
   const Solver *solver = nullptr;
   PerfConfig config;
   double medianMs = 0;
-  /// How many configs there are, and how many were run in time.
+  /// The number of configs, and of those that were run in time.
   int64_t candidates = 0, measured = 0;
   /// Who gave another result than the first candidate, or failed: and why.
   std::vector<std::string> rejected;

@@ -7,7 +7,7 @@
 //
 // usage: search-benchmark THREADS STORE
 //
-// What benchmarks/search asks about searches. STORE holds exhaustive searches.
+// Answers requests of benchmarks/search. STORE holds exhaustive searches.
 // Reads requests from stdin, a line each, whose fields are separated by tabs,
 // and answers each with a line of JSON:
 //   space KEY                the key as stores have it, all configs of the

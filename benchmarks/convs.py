@@ -211,7 +211,7 @@ class Server:
 
 @dataclass
 class Run:
-    """What a run of this script has and knows."""
+    """The state of a run of this script."""
 
     arguments: argparse.Namespace
     tarpon: Server
@@ -308,7 +308,7 @@ def measure(run: Run, shape: Shape, dtype: str) -> dict[str, Any]:
     return row
 
 
-# What is told
+# Reports
 
 
 def geometric_mean(values: Iterable[float]) -> float:
@@ -340,14 +340,14 @@ def summaries(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {name: summarise(groups[name]) for name in order}
 
 
-# Of 32 bits, in a vector.
+# Lanes of 32 bits in a vector.
 LANES = 16
 # Launching and packing are felt in anything shorter.
 SHORT_MS = 0.05
 
 
 def reasons(row: dict[str, Any], peak: float) -> str:
-    """What keeps a shape from the peak, as far as its numbers tell."""
+    """The reasons that keep a shape from the peak, as far as its numbers tell."""
     found = []
     allowed = row["roofline_gflops"] / peak
     if allowed < 0.9:

@@ -66,7 +66,7 @@ Measured on {cpu}, {date}, commit {commit}.{remark}
 
 
 def run(*command: str | Path, **environment: str) -> str:
-    """What a program prints; its last line of stderr where it fails."""
+    """The output of a program; if it fails, its last line of stderr."""
     process = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         env={**os.environ, **environment},

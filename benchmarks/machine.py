@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the benchmarks say of where and what they measured."""
+"""Describes the machine and the version that were measured."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Contestant:
     peak_gflops: float | None = None
 
     def output(self, x: np.ndarray) -> np.ndarray:
-        """What the network gives for `x`."""
+        """The network's output for `x`."""
         raise NotImplementedError
 
     def measure(self, iterations: int) -> float:
@@ -349,7 +349,7 @@ def compare(name: str, arguments: argparse.Namespace, threads: int) -> dict[str,
     return numbers
 
 
-# What is told of several networks
+# Reports on several networks
 
 SUMMARY = (("tarpon fp32", "ort fp32"), ("tarpon int8", "ort int8"))
 
@@ -412,7 +412,7 @@ def cell(value: float | None) -> str:
 
 
 def read_results(batch: int) -> list[dict[str, Any]]:
-    """What was written for each network, by this run or an earlier one."""
+    """The results of each network, from this run or an earlier one."""
     return [
         json.loads(path.read_text())
         for path in sorted(RESULTS.glob(f"*-b{batch}-t*.json"))

@@ -125,7 +125,7 @@ class OrtConv:
         data, x, y = make(shape, np.random.default_rng(1))
         size = len(data) + x.nbytes + y.nbytes
         replicas = min(max(ROTATE_BYTES // size + 1, 1), MAX_REPLICAS)
-        # What the bindings point to has to live as long as they do.
+        # The memory of the bindings has to live as long as they do.
         self.keep: list[Any] = []
         self.runs = [self.bind(data, x, y, threads) for _ in range(replicas)]
         self.next = 0

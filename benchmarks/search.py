@@ -63,7 +63,7 @@ class Problem:
     rounds: dict[Solution, list[float]] = field(default_factory=dict)
 
     def finalists(self, indices: Iterable[int]) -> list[Solution]:
-        """Of those that a method has measured, as the tuner picks them."""
+        """The finalists among a method's candidates, as the tuner picks them."""
         measured = [self.candidates[i] for i in indices]
         ranked = sorted(
             (c for c in measured if "median_ms" in c), key=lambda c: c["median_ms"]
@@ -75,7 +75,7 @@ class Problem:
         ]
 
     def judge(self, finalists: list[Solution]) -> float:
-        """What the one costs that a final would choose."""
+        """The time of the candidate that a final would choose."""
         winner = min(finalists, key=lambda s: min(self.rounds[s][::2]))
         return min(self.rounds[winner][1::2])
 
@@ -148,7 +148,7 @@ def searched_keys(store: str) -> set[str]:
 
 
 def add_real(problem: Problem, store: str, method: str) -> None:
-    """What a real search has measured and chosen."""
+    """The measurements and the choice of a real search."""
     with sqlite3.connect(find_store(store)) as db:
         rows = db.execute(
             "select solver, config, origin, status, median from latest where "
@@ -201,7 +201,7 @@ def measure_choices(server: Server, problem: Problem, rounds: int, ms: float) ->
     problem.rounds = dict(zip(order, answer["rounds_ms"]))
 
 
-# What is told
+# Reports
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -13,7 +13,7 @@ include(CMakePackageConfigHelpers)
 # Debian's MLIR lies where the loader does not look by itself.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
-# What programs include. All other headers are the libraries' own.
+# Headers for programs. All others belong to the libraries.
 set(TARPON_PUBLIC_HEADERS
   tarpon/C/Runtime.h
   tarpon/Embed/Model.h

@@ -45,7 +45,7 @@ function(tarpon_precompile target owner)
     return()
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # What is precompiled is no system header any longer, and the memcpy in std::string's
+    # Precompiled headers are no system headers any longer, and the memcpy in std::string's
     # operator+ makes it warn falsely of bounds.
     target_compile_options(${target} PRIVATE
       -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
@@ -142,7 +142,7 @@ endfunction()
 
 # tarpon_add_unit_test(NAME SOURCE... [COST SECONDS] [LINK LIB...])
 # One GoogleTest executable, run by ctest as a whole, those that take long first.
-# What links tarpon_mlir itself has its headers precompiled.
+# Targets that link tarpon_mlir itself have its headers precompiled.
 function(tarpon_add_unit_test name)
   cmake_parse_arguments(ARG "" "COST" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})

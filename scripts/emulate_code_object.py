@@ -73,7 +73,7 @@ class Buffer:
         return self.memory.raw[GUARD_BYTES : GUARD_BYTES + self.size]
 
     def is_intact(self) -> bool:
-        """Whether nothing was written to the guards."""
+        """Returns True if nothing was written to the guards."""
         guard = CANARY * GUARD_BYTES
         return self.memory.raw == guard + self.contents + guard
 

@@ -359,7 +359,7 @@ def batched(network: Network, step: int) -> list[tuple[str, Conv]]:
 
 
 def text() -> str:
-    """What convs.txt holds."""
+    """The content of convs.txt."""
     networks = [built(name) for name in BUILT]
     networks += [efficientnet(), inception(), yolov3(), yolov5s(), retinanet(),
                  mask_rcnn()]

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The runtime is compiled without exceptions; what its containers throw where
-// there is no memory left is caught here, at the border.
+// The runtime is compiled without exceptions; those that its containers throw
+// when there is no memory left are caught here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,9 +34,9 @@ using namespace tarpon::runtime;
 
 struct tarpon_model {
   std::unique_ptr<Executor> executor;
-  /// Point into the executor's package.
+  /// They point into the executor's package.
   std::vector<tarpon_tensor_info> inputs, outputs;
-  /// Held during a run, with what is handed to the executor.
+  /// Held during a run; guards the arguments that are passed to the executor.
   std::mutex running;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
@@ -48,7 +48,8 @@ struct tarpon_model {
 
 namespace {
 
-/// What tarpon_error_message answers; `message` is `text`'s or a constant.
+/// The answer of tarpon_error_message; `message` is that of `text` or a
+/// constant.
 struct LastError {
   std::string text;
   const char *message = "";
@@ -64,8 +65,7 @@ static tarpon_status fail(tarpon_status status, std::string message) {
   return status;
 }
 
-/// Runs the body of a function of the interface. Nothing but memory can fail by
-/// an exception.
+/// Runs the body of a function of the interface. Only allocations can throw.
 template <typename Body>
 static tarpon_status guard(Body body) noexcept {
   try {
@@ -216,7 +216,7 @@ static tarpon_status run(tarpon_model &model, const tarpon_input *inputs,
                                   numOutputs, model.outputPointers);
       !status)
     return fail(TARPON_INVALID_ARGUMENT, status.message());
-  // Runs on the host do not fail.
+  // Runs do not fail on the host.
   (void)model.executor->run(model.inputPointers, model.outputPointers);
   return TARPON_OK;
 }

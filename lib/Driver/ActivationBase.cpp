@@ -56,7 +56,8 @@ driver::makeActivation(int64_t mode, double alpha, double beta, double gamma) {
   case Logistic:
     return Steps{{OpKind::Sigmoid, -1, false, {}}};
   case Tanh:
-    // beta * tanh(alpha * x); the driver's defaults of 0 would make it 0.
+    // The step is beta * tanh(alpha * x); with the driver's defaults of 0 it
+    // would be 0.
     if ((alpha != 0 && alpha != 1) || (beta != 0 && beta != 1))
       return Error{"a tanh with alpha or beta other than 1 is not supported"};
     return Steps{{OpKind::Tanh, -1, false, {}}};
@@ -99,7 +100,7 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
     problem.attrs = steps->front().attrs;
   }
   TaskList tasks = {{"Forward Activation", problem}};
-  // -F 1 runs the forward pass alone. The backward pass takes dy and x; that of
+  // -F 1 runs only the forward pass. The backward pass takes dy and x; that of
   // a copy is a copy.
   if (!flags.isSet("forw")) {
     if (!steps->empty()) {

@@ -16,30 +16,30 @@ namespace tarpon::driver {
 
 using TaskList = std::vector<DriverTask>;
 
-/// One base: "pool", of which "pool" and "poolfp16" are made.
+/// One base, for example "pool", which stands for "pool" and "poolfp16".
 struct Base {
   llvm::StringLiteral name;
   llvm::ArrayRef<FlagSpec> flags;
-  /// The problems that the flags pose, for tensors of `dtype`.
+  /// Makes the problems that the flags pose, for tensors of `dtype`.
   runtime::Result<TaskList> (*makeTasks)(const Flags &flags, DType dtype);
-  /// "convint8" exists.
+  /// True if there is a variant such as "convint8".
   bool hasInt8 = false;
 };
 
 extern const Base kConv, kFusion, kActivation, kBatchNorm, kGemm, kGroupNorm,
     kLayerNorm, kPool, kSoftmax;
 
-/// The flags that all of them share, as items of a list: -F has other meanings
+/// The flags that all bases share, as items of a list: -F has other meanings
 /// from base to base.
 #define TARPON_DRIVER_COMMON_FLAGS                                             \
   {'i', "iter", "10"}, {'V', "verify", "1"}, {'t', "time", "0"}, {             \
     'w', "wall", "0", Use::Ignored                                             \
   }
 
-/// -n, -c, -H, -W and, where it is not 0, -D of a base as a shape.
+/// Reads -n, -c, -H, -W and, if it is not 0, -D of a base as a shape.
 runtime::Result<std::vector<int64_t>> readInputShape(const Flags &flags);
 
-/// "NCHW", "NCDHW", "NHWC" or "NDHWC" for tensors of that rank.
+/// Parses "NCHW", "NCDHW", "NHWC" or "NDHWC" for tensors of that rank.
 runtime::Result<Layout> readLayout(llvm::StringRef name, int64_t rank);
 
 TensorDesc makeTensor(DType dtype, std::vector<int64_t> shape, Layout layout,
@@ -50,7 +50,7 @@ TensorDesc makeTensor(DType dtype, std::vector<int64_t> shape, Layout layout,
 runtime::Result<std::vector<EpilogueStep>>
 makeActivation(int64_t mode, double alpha, double beta, double gamma);
 
-/// `-A`, `-B`: alpha 1 and beta 0 are all that is done.
+/// Refuses `-A` and `-B` other than alpha 1 and beta 0.
 runtime::Status refuseScaling(const Flags &flags);
 
 } // namespace tarpon::driver

@@ -33,7 +33,7 @@ static constexpr FlagSpec kFlags[] = {
     {'S', "solution", "-1", Use::Text},
 };
 
-/// -F.
+/// The values of -F.
 enum Forward : int64_t { Off, Training, Inference };
 
 static Result<TensorDesc> readInput(const Flags &flags, DType dtype) {
@@ -93,8 +93,8 @@ static Problem makeInference(const TensorDesc &input, bool spatial) {
   return problem;
 }
 
-/// Takes x, scale and bias, and with `run` the running mean and variance, which
-/// are brought up to date.
+/// The operands are x, scale and bias, and with `run` the running mean and
+/// variance, which are updated.
 static Problem makeTraining(const TensorDesc &input, bool spatial, bool run) {
   Problem problem = makeProblem(OpKind::BatchNormTraining, input);
   addParameters(problem, run ? 4 : 2, spatial, /*constant=*/false);
@@ -106,7 +106,8 @@ static Problem makeTraining(const TensorDesc &input, bool spatial, bool run) {
   return problem;
 }
 
-/// Takes x, dy and scale; gives dx and the gradients of scale and bias.
+/// The operands are x, dy and scale; the results are dx and the gradients of
+/// scale and bias.
 static Problem makeBackward(const TensorDesc &input, bool spatial) {
   Problem problem = makeProblem(OpKind::BatchNormBackward, input);
   problem.operands.push_back(input);

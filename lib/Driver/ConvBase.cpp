@@ -60,7 +60,8 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
       readConvShape(flags, /*transposed=*/mode == "trans");
   if (!shape)
     return shape.error();
-  // A transposed convolution's forward is a convolution's backward data.
+  // The forward pass of a transposed convolution is a convolution's backward
+  // data pass.
   bool isTransposed = mode == "trans";
   TaskList tasks;
   if (directions & kForward)

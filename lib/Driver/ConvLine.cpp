@@ -12,7 +12,7 @@
 
 using namespace tarpon;
 
-/// Letters of the flags that have a value per dimension: d, h, w.
+/// Prints flags with one letter and value per dimension: d, h, w.
 static void printDims(llvm::raw_ostream &os, const char (&letters)[4],
                       const std::vector<int64_t> &values) {
   size_t first = 3 - values.size();

@@ -24,8 +24,8 @@ using runtime::Status;
 // Reading the flags
 //===----------------------------------------------------------------------===//
 
-/// The values of one kind of flag for each spatial dimension: those ending in
-/// _d (3-D only), _h and _w.
+/// The values of one kind of flag for each spatial dimension: the flags ending
+/// in _d (3-D only), _h and _w.
 static std::vector<int64_t> readDims(const Flags &flags, StringRef prefix,
                                      int64_t dims) {
   std::vector<int64_t> values;
@@ -88,7 +88,7 @@ static Status check(const ConvDescription &conv) {
   return runtime::success();
 }
 
-/// The paddings at the begins of all dimensions, then at their ends.
+/// The paddings at the beginnings of all dimensions, then at their ends.
 static std::vector<int64_t> getPads(const ConvDescription &conv) {
   size_t dims = conv.image.size();
   std::vector<int64_t> pads(2 * dims);
@@ -134,7 +134,7 @@ static std::vector<int64_t> makeShape(int64_t images, int64_t channels,
   return shape;
 }
 
-/// `outputPadding` counts for transposed convolutions only, one value per
+/// `outputPadding` is used for transposed convolutions only, one value per
 /// spatial dimension.
 static Result<ConvShape> makeConvShape(const ConvDescription &conv,
                                        std::vector<int64_t> outputPadding,
@@ -161,8 +161,8 @@ static Result<ConvShape> makeConvShape(const ConvDescription &conv,
   auto rank = static_cast<int64_t>(dims) + 2;
   Result<Layout> in = readLayout(conv.inputLayout, rank);
   Result<Layout> out = readLayout(conv.outputLayout, rank);
-  // Filters are constants, which every solver packs in its own way: how they
-  // lie in memory makes no difference.
+  // Filters are constants, which every solver packs in its own way: their
+  // layout makes no difference.
   Result<Layout> filter = readLayout(conv.filterLayout, rank);
   for (const Result<Layout> *layout : {&in, &out, &filter})
     if (!*layout)
@@ -219,7 +219,7 @@ static Problem makeProblem(const ConvShape &shape, OpKind op) {
   return problem;
 }
 
-/// MIOpen's int8 results are wider than int8 unless a cast is asked for.
+/// MIOpen's int8 results are wider than int8 unless a cast is requested.
 static DType getResultDType(DType dtype) {
   return dtype == DType::I8 ? DType::F32 : dtype;
 }

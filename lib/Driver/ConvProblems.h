@@ -16,7 +16,7 @@
 
 #include "tarpon/Driver/Convolution.h"
 
-/// The flags that say which convolution it is, as items of a list.
+/// The flags that describe the convolution, as items of a list.
 #define TARPON_DRIVER_CONV_FLAGS                                               \
   {'n', "batchsize", "100"}, {'c', "in_channels", "3"}, {'!', "in_d", "32"},   \
       {'H', "in_h", "32"}, {'W', "in_w", "32"}, {'k', "out_channels", "32"},   \
@@ -32,9 +32,10 @@
 
 namespace tarpon::driver {
 
-/// A convolution seen from its forward side, whatever is computed of it.
+/// A convolution described by its forward pass, whatever its direction.
 struct ConvShape {
-  /// x, w and y; of a transposed convolution x is what the driver calls output.
+  /// x, w and y; x of a transposed convolution is the tensor that the driver
+  /// calls output.
   std::vector<int64_t> input, filter, output;
   Layout inputLayout, outputLayout;
   std::vector<int64_t> strides, pads, dilations, outputPadding;
@@ -49,7 +50,7 @@ Problem makeForward(const ConvShape &shape, DType dtype);
 Problem makeBackwardData(const ConvShape &shape, DType dtype);
 Problem makeBackwardWeights(const ConvShape &shape, DType dtype);
 
-/// Appends a bias, or any operand with one value per channel of the result.
+/// Appends a bias, or another operand with one value per channel of the result.
 void addPerChannel(Problem &problem, OpKind op);
 inline void addBias(Problem &problem) { addPerChannel(problem, OpKind::Add); }
 

@@ -36,7 +36,7 @@ Result<std::vector<int64_t>> driver::readInputShape(const Flags &flags) {
     if (!flags.has(name))
       continue;
     int64_t size = flags.integer(name);
-    // A depth of 0 is none: the images are flat.
+    // A depth of 0 means flat images.
     if (name == "in_d" && size == 0)
       continue;
     if (size < 1)
@@ -54,7 +54,7 @@ Result<Layout> driver::readLayout(StringRef name, int64_t rank) {
     return Layout();
   if (name == channelsLast)
     return Layout{Layout::NHWC, 1};
-  // The default of 3-D lines is spelled as in 2-D.
+  // The default layout of 3-D lines is spelled as in 2-D.
   if (name == "NCHW" && rank == 5)
     return Layout();
   return Error{formatv("the layout '{0}' is not supported, expected {1} or {2}",
@@ -86,7 +86,7 @@ Status driver::refuseScaling(const Flags &flags) {
 // The line
 //===----------------------------------------------------------------------===//
 
-/// The base of that name and the dtype that its suffix names, or null.
+/// Returns the base with that name and the dtype of its suffix, or null.
 static std::pair<const Base *, DType> findBase(StringRef name) {
   for (const Base *base : kBases)
     for (const auto &[dtype, suffix, key] : kDriverTypes) {

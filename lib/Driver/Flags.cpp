@@ -17,8 +17,8 @@ using llvm::StringRef;
 using runtime::Error;
 using runtime::Result;
 
-/// No shape or count of a driver line is larger; products of a few fit into 64
-/// bits.
+/// The largest shape or count of a driver line; products of a few of them fit
+/// into 64 bits.
 static constexpr int64_t kLargest = int64_t(1) << 40;
 
 static const FlagSpec *findFlag(llvm::ArrayRef<FlagSpec> specs,
@@ -32,7 +32,7 @@ static const FlagSpec *findFlag(llvm::ArrayRef<FlagSpec> specs,
   });
 }
 
-/// Says why the value of a flag is wrong; "" if it is right.
+/// Explains why the value of a flag is wrong; "" if it is right.
 static std::string check(const FlagSpec &spec, StringRef value) {
   int64_t integer;
   double number;

@@ -23,8 +23,8 @@ enum class Use : uint8_t {
   Integer, ///< read as an integer
   Number,  ///< read as a number
   Text,    ///< read as it is
-  /// Says how MIOpen's driver goes about it, which makes no difference here:
-  /// whether it prints its arguments, or fills buffers on the GPU.
+  /// The flag controls how MIOpen's driver works, which makes no difference
+  /// here: printing its arguments, filling buffers on the GPU.
   Ignored,
   /// Anything but its default is refused.
   Unsupported,
@@ -33,7 +33,7 @@ enum class Use : uint8_t {
 struct FlagSpec {
   char letter;
   llvm::StringLiteral name;
-  /// Its value where the line does not give one.
+  /// The default value.
   llvm::StringLiteral value;
   Use use = Use::Integer;
 };
@@ -41,12 +41,13 @@ struct FlagSpec {
 /// The values of a line's flags by their long names.
 class Flags {
 public:
-  /// `words`: "-n", "4", "--in_channels", "64", ... Every flag has a value.
+  /// Parses `words` such as "-n", "4", "--in_channels", "64". Every flag has a
+  /// value.
   static runtime::Result<Flags> parse(llvm::StringRef base,
                                       llvm::ArrayRef<FlagSpec> specs,
                                       llvm::ArrayRef<std::string> words);
 
-  /// The value of a flag that the specs have with that use.
+  /// Returns the value of a flag that the specs have with that use.
   int64_t integer(llvm::StringRef name) const;
   double number(llvm::StringRef name) const;
   const std::string &text(llvm::StringRef name) const;

@@ -35,8 +35,8 @@ static constexpr FlagSpec kFlags[] = {
 static constexpr llvm::StringLiteral kModes[] = {"cbna", "cna", "na", "cn",
                                                  "cba",  "ca",  "cb"};
 
-/// Batch normalisation in inference is a factor and a shift per channel once
-/// its parameters are folded; bnMode 0 has them per element.
+/// Batch normalisation in inference is a factor and a shift per channel after
+/// folding its parameters; bnMode 0 has them per element.
 static Status addBatchNorm(Problem &problem, const Flags &flags) {
   if (flags.integer("bnMode") != 1)
     return Error{"a fused batch normalisation per activation is not supported, "

@@ -42,7 +42,7 @@ static constexpr FlagSpec kGroupFlags[] = {
     {'S', "solution", "-1", Use::Text},
 };
 
-/// A normalisation of x, so far without weight and bias.
+/// Makes a normalisation of x, without weight and bias.
 static Result<Problem> makeNorm(OpKind op, const Flags &flags, DType dtype) {
   Result<std::vector<int64_t>> shape = readInputShape(flags);
   if (!shape)

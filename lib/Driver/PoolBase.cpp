@@ -16,7 +16,8 @@ using namespace tarpon::driver;
 using runtime::Error;
 using runtime::Result;
 
-/// -u is the stride of the width here, and -v that of the height.
+/// As in MIOpen's driver, -u is the stride of the width, and -v that of the
+/// height.
 static constexpr FlagSpec kFlags[] = {
     TARPON_DRIVER_COMMON_FLAGS,
     {'F', "forw", "0"},
@@ -54,7 +55,7 @@ static std::vector<double> readDims(const Flags &flags,
   return values;
 }
 
-/// The pooling of the flags with everything but its result's sizes.
+/// Reads the flags of a pool, all but its result's sizes.
 static Result<Problem> readPooling(const Flags &flags, DType dtype) {
   Result<std::vector<int64_t>> shape = readInputShape(flags);
   if (!shape)

@@ -17,12 +17,12 @@ using namespace tarpon;
 
 namespace {
 
-/// Where a convolution's problem has what the driver speaks of, which is always
-/// the forward convolution.
+/// The roles of a convolution problem's tensors in the forward convolution,
+/// which the driver always describes.
 struct ConvRoles {
   OpKind op;
   ConvDirection direction;
-  /// Input, filter and output: operands by number, or -1 for the result.
+  /// Input, filter and output: indices of operands, or -1 for the result.
   int input, filter, output;
 };
 
@@ -41,15 +41,15 @@ static std::vector<int64_t> getSpatial(const TensorDesc &desc) {
   return {desc.shape.begin() + 2, desc.shape.end()};
 }
 
-/// MIOpen's name of a layout; "" for the plain one.
+/// MIOpen's name of a layout; "" for the default one.
 static std::string getLayoutName(const TensorDesc &desc) {
   if (desc.layout.kind == Layout::NCHW)
     return "";
   return desc.rank() == 5 ? "NDHWC" : "NHWC";
 }
 
-/// The description of a convolution of that kind, in so far as it has one: who
-/// asks compares the problem that it describes with this one.
+/// Describes a convolution of that kind as far as the description goes: the
+/// caller compares the problem that it describes with the original.
 static ConvDescription describe(const Problem &problem,
                                 const ConvRoles &roles) {
   const TensorDesc &input = getTensor(problem, roles.input);

@@ -1,4 +1,4 @@
-//===- ProblemLog.cpp - What was asked for, as driver lines -----*- C++ -*-===//
+//===- ProblemLog.cpp - Logs problems as driver lines -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ static bool isLoggingOn() {
   return value && *value && llvm::StringRef(value) != "0";
 }
 
-/// Each once.
+/// Returns the distinct lines.
 static std::vector<std::string> getLines(llvm::ArrayRef<Problem> problems) {
   std::vector<std::string> lines;
   llvm::StringSet<> known;
@@ -41,7 +41,7 @@ namespace {
 /// The lines that a log has already.
 struct KnownLines {
   llvm::StringSet<> lines;
-  /// Somebody edited it: the last line does not end.
+  /// True if the last line does not end, since somebody edited the file.
   bool isCut = false;
 };
 

@@ -43,7 +43,7 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
   if (mode != 0 && mode != 1)
     return Error{"the flag -m (--mode) of softmax is " + std::to_string(mode) +
                  ", expected 0 (instance) or 1 (channel)"};
-  // Over everything of an image, or over the channels of a pixel.
+  // The mode normalises over a whole image, or over the channels of a pixel.
   if (mode == 0)
     *shape = {(*shape)[0], (*shape)[1] * (*shape)[2] * (*shape)[3]};
   Problem problem;
@@ -52,7 +52,7 @@ static Result<TaskList> makeTasks(const Flags &flags, DType dtype) {
   problem.result = problem.operands[0];
   problem.attrs["axis"] = {1};
   TaskList tasks = {{"Forward Softmax", problem}};
-  // -F 1 runs the forward pass alone. The backward pass takes y and dy.
+  // -F 1 runs only the forward pass. The backward pass takes y and dy.
   if (!flags.isSet("forw")) {
     problem.op =
         algorithm == Log ? OpKind::LogSoftmaxBackward : OpKind::SoftmaxBackward;

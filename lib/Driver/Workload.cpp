@@ -22,15 +22,16 @@ using runtime::Result;
 static constexpr StringLiteral kMIOpenDriver = "MIOpenDriver ";
 static constexpr StringLiteral kOwnDriver = "graph-opt driver ";
 
-/// Our own options in front of a base, each with a value: "--threads 1 conv".
+/// Skips our own options in front of a base, each with a value: "--threads 1
+/// conv".
 static StringRef dropOptions(StringRef line) {
   for (line = line.ltrim(); line.starts_with("--"); line = line.ltrim())
     line = line.split(' ').second.ltrim().split(' ').second;
   return line;
 }
 
-/// The words of a driver line, behind whatever stands in front of it. A key is
-/// one word, although it has spaces in it.
+/// The words of a driver line, without any text in front of it. A key is one
+/// word, although it has spaces in it.
 static std::vector<std::string> splitLine(StringRef line) {
   for (StringRef name : {kMIOpenDriver, kOwnDriver})
     if (size_t at = line.rfind(name); at != StringRef::npos)
@@ -46,7 +47,7 @@ static std::vector<std::string> splitLine(StringRef line) {
 Workload tarpon::parseWorkload(StringRef text) {
   Workload workload;
   llvm::StringSet<> known;
-  // The rest of an application's log is no fault.
+  // Other lines of an application's log are no faults.
   bool isLog = text.contains(kMIOpenDriver);
   int64_t number = 0;
   while (!text.empty()) {

@@ -1,4 +1,4 @@
-//===- ModelState.h - What a model and a session hold -----------*- C++ -*-===//
+//===- ModelState.h - The data of a model and a session ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

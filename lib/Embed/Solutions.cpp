@@ -1,4 +1,4 @@
-//===- Solutions.cpp - What one operation can be computed with --*- C++ -*-===//
+//===- Solutions.cpp - The solutions of one operation -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
 
-/// Up to so many elements are stored in the attribute, where they are uniqued
+/// Up to this many elements are stored in the attribute, where they are uniqued
 /// and print readably.
 static constexpr int64_t maxInlineElements = 64;
 
@@ -82,7 +82,7 @@ std::optional<ConstantView> ConstantView::get(Attribute attr) {
 // Making constants
 //===----------------------------------------------------------------------===//
 
-/// A dense attribute of all elements, or of one that fills the type.
+/// Makes a dense attribute of all elements, or of one that fills the type.
 static ElementsAttr makeDenseAttr(RankedTensorType type, ArrayRef<char> bytes) {
   if (!type.getElementType().isInteger(1))
     return cast<ElementsAttr>(DenseElementsAttr::getFromRawBuffer(type, bytes));
@@ -97,7 +97,7 @@ ElementsAttr tarpon::detail::makeSplatAttr(RankedTensorType type,
   return makeDenseAttr(type, element);
 }
 
-/// Whether all elements are equal: each then equals the one before it.
+/// Returns true if all elements are equal: each then equals the previous one.
 static bool isSplatData(ArrayRef<char> bytes, size_t elementBytes) {
   return bytes.size() > elementBytes &&
          std::memcmp(bytes.data(), bytes.data() + elementBytes,

@@ -1,5 +1,4 @@
-//===- ConstantFolding.cpp - Folders' work on the bytes of constants *- C++
-//-*-===//
+//===- ConstantFolding.cpp - Folds the bytes of constants -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +21,7 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
 
-/// Results up to this size may hold more elements than their operands.
+/// The largest result that may have more elements than its operands.
 static constexpr int64_t maxGrownElements = 1024;
 
 static bool mayGrowTo(int64_t resultElements, int64_t storedElements) {
@@ -55,8 +54,8 @@ static ElementsAttr mapElements(const ConstantView &view, RankedTensorType type,
 // Walking strided operands
 //===----------------------------------------------------------------------===//
 
-/// Calls visit(offsets) for each element of the shape in row-major order, the
-/// offsets being those of the element in N operands with these strides.
+/// Calls visit(offsets) for each element of the shape in row-major order, with
+/// the offsets of the element in N operands with these strides.
 template <size_t N, typename Visit>
 static void forEachElement(ArrayRef<int64_t> shape,
                            const std::array<SmallVector<int64_t>, N> &strides,
@@ -65,7 +64,7 @@ static void forEachElement(ArrayRef<int64_t> shape,
   SmallVector<int64_t> index(shape.size(), 0);
   for (int64_t left = ShapedType::getNumElements(shape); left > 0; --left) {
     visit(offsets);
-    // Count up like an odometer: the last dimension turns fastest.
+    // This counts like an odometer: the last dimension changes fastest.
     for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
       bool carries = ++index[dim] == shape[dim];
       for (size_t operand = 0; operand < N; ++operand)
@@ -90,7 +89,8 @@ static SmallVector<int64_t> getByteStrides(const ConstantView &view) {
   return strides;
 }
 
-/// Strides in bytes of an operand as broadcast to a shape of that rank.
+/// The strides in bytes of an operand that is broadcast to a shape of that
+/// rank.
 static SmallVector<int64_t> getBroadcastStrides(const ConstantView &view,
                                                 int64_t resultRank) {
   SmallVector<int64_t> strides = getByteStrides(view);
@@ -119,7 +119,7 @@ Attribute tarpon::detail::foldUnary(Attribute operand, RankedTensorType type,
 
 namespace {
 
-/// One binary fold: what it reads, and what it computes for a pair of elements.
+/// One binary fold: its operands, and the function of a pair of elements.
 struct BinaryFold {
   ConstantView lhs, rhs;
   RankedTensorType type;
@@ -225,7 +225,7 @@ Attribute tarpon::detail::foldReshape(Attribute operand,
   return nullptr;
 }
 
-/// Copies elements of a fixed size, which the compiler makes one move of.
+/// Copies elements of a fixed size, so that the compiler emits one move.
 template <size_t Bytes>
 static void gather(const ConstantView &view, ArrayRef<int64_t> shape,
                    const SmallVector<int64_t> &strides, char *to) {

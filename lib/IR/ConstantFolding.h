@@ -1,5 +1,4 @@
-//===- ConstantFolding.h - Folders' work on the bytes of constants *- C++
-//-*-===//
+//===- ConstantFolding.h - Folds the bytes of constants ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Weights can be hundreds of megabytes: splats stay splats, elements are
-// converted one by one and not via a copy in f64, and a fold that would turn
-// little data into much declines. Constants are row-major; a fold whose result
-// has a layout declines too.
+// converted one by one without a copy in f64, and a fold that would turn little
+// data into much is declined. Constants are row-major; a fold whose result has
+// a layout is declined too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +22,8 @@
 
 namespace tarpon::detail {
 
-// Each takes operands as a FoldAdaptor gives them (null if not constant) and
-// returns the result, or null if it declines.
+// Each takes operands from a FoldAdaptor (null if not constant) and returns the
+// result, or null if it declines.
 
 /// Computes in double; declines 64-bit integers, which double does not hold.
 mlir::Attribute foldUnary(mlir::Attribute operand, mlir::RankedTensorType type,

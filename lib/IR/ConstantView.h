@@ -1,4 +1,4 @@
-//===- ConstantView.h - Reading constants without copying them --*- C++ -*-===//
+//===- ConstantView.h - Reads constants without copying ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,16 +18,16 @@
 
 namespace tarpon::detail {
 
-/// The elements of a constant where they lie, row-major. A splat stores one.
+/// The elements of a constant in place, row-major. A splat stores one element.
 class ConstantView {
 public:
-  /// None for null, and for attributes that tarpon.constant rejects.
+  /// Returns none for null, and for attributes that tarpon.constant rejects.
   static std::optional<ConstantView> get(mlir::Attribute attr);
 
   mlir::RankedTensorType getType() const { return type; }
   const ScalarAccess &getAccess() const { return *access; }
   bool isSplat() const { return splat; }
-  /// Whether the stored elements are this view's own.
+  /// Returns true if the view owns a copy of the stored elements.
   bool isUnpacked() const { return unpacked.has_value(); }
   int64_t getNumElements() const { return type.getNumElements(); }
   int64_t getNumStored() const { return splat ? 1 : getNumElements(); }
@@ -45,7 +45,7 @@ private:
   std::optional<std::vector<char>> unpacked;
 };
 
-/// A dense attribute whose elements all are the one in `element`.
+/// Makes a dense attribute all of whose elements equal `element`.
 mlir::ElementsAttr makeSplatAttr(mlir::RankedTensorType type,
                                  llvm::ArrayRef<char> element);
 

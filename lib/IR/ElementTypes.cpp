@@ -1,4 +1,4 @@
-//===- ElementTypes.cpp - The elements that kernels know --------*- C++ -*-===//
+//===- ElementTypes.cpp - The element types of kernels ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,7 @@ using namespace mlir;
 using tarpon::runtime::DType;
 using tarpon::runtime::isFloat;
 
-/// A bool is one bit here; the other integers are as wide as they are stored.
+/// A bool is one bit here; the other integers are as wide as in storage.
 template <typename T>
 static Type getIntegerType(MLIRContext *context) {
   constexpr bool isUnsigned = std::is_unsigned_v<T> && !std::is_same_v<T, bool>;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The classes Tarpon_UnaryOp and Tarpon_BinaryOp in TableGen call the shared
-// inference here; the ops differ only in what they compute.
+// inference here; the ops differ only in the function of an element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -129,7 +129,7 @@ LogicalResult tarpon::detail::inferRealBinary(const Reporter &report,
 //===----------------------------------------------------------------------===//
 
 static double clamp(double x, double low, double high) {
-  // Comparisons in this order let a NaN through.
+  // This order of the operands lets a NaN through.
   double raised = x < low ? low : x;
   return raised > high ? high : raised;
 }
@@ -168,7 +168,7 @@ double PReluOp::compute(double lhs, double rhs) {
 }
 double PowOp::compute(double lhs, double rhs) { return std::pow(lhs, rhs); }
 
-// Integers wrap, as the kernels' do.
+// Integers wrap, like those of the kernels.
 
 std::optional<int64_t> AddOp::computeInteger(int64_t lhs, int64_t rhs) {
   return static_cast<int64_t>(static_cast<uint64_t>(lhs) +
@@ -191,8 +191,8 @@ std::optional<int64_t> DivOp::computeInteger(int64_t lhs, int64_t rhs) {
   return lhs / rhs;
 }
 
-// Whether integers are signed is not known here: only where it makes no
-// difference is there a result.
+// The sign of integers is unknown here: there is a result only if it makes no
+// difference.
 
 static bool haveSameSign(int64_t lhs, int64_t rhs) {
   return (lhs < 0) == (rhs < 0);

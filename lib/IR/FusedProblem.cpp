@@ -54,7 +54,7 @@ TensorDesc tarpon::getTensorDesc(RankedTensorType type, bool constant) {
   if (auto quantized = dyn_cast<quant::QuantizedType>(type.getElementType()))
     describeQuantized(desc, quantized);
   else
-    // Regions and packages verify that kernels know it.
+    // Regions and packages verify that kernels support it.
     desc.dtype = *getDType(type.getElementType());
   return desc;
 }
@@ -93,7 +93,7 @@ static BlockArgument getRegionArgument(Value value) {
   return dyn_cast<BlockArgument>(value);
 }
 
-/// The verifier of regions lets in operations that problems have alone.
+/// The verifier of regions accepts only operations of problems.
 static OpKind getOpKind(Operation *op) {
   std::optional<OpKind> kind = parseOp(op->getName().stripDialect());
   assert(kind && "a region of an operation that no problem has");
@@ -139,7 +139,7 @@ Problem tarpon::getProblem(FusedOp op) {
     if (isa<YieldOp>(next))
       break;
     if (isa<ConvertOp>(next)) {
-      // The conversion of an operand, or of the result on its way out.
+      // The conversion of an operand, or of the result when it is stored.
       if (cast<ConvertOp>(next).getInput() == value)
         value = next->getResult(0);
       continue;

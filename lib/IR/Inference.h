@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Type inference is where ops check their constraints: builders, the parser and
-// the verifier all go through it. These helpers report to a location if there
-// is one, as InferTypeOpInterface asks.
+// Ops check their constraints in type inference, which builders, the parser and
+// the verifier all call. These helpers report to a location if there is one, as
+// InferTypeOpInterface requires.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 
 namespace tarpon::detail {
 
-/// Reports a violated constraint of the op of that name.
+/// Reports a violated constraint of the op with that name.
 struct Reporter {
   std::optional<mlir::Location> location;
   llvm::StringRef opName;
@@ -42,7 +42,7 @@ using Types = llvm::SmallVectorImpl<mlir::Type>;
 mlir::RankedTensorType getTensorType(mlir::Value operand);
 
 /// Fails unless all operands have a static shape. Verified operands do;
-/// builders infer from types that nothing has verified yet.
+/// builders also infer from types that are not verified yet.
 llvm::LogicalResult checkStatic(const Reporter &report,
                                 mlir::ValueRange operands);
 
@@ -54,14 +54,14 @@ llvm::LogicalResult checkRowMajor(const Reporter &report, llvm::StringRef name,
 llvm::LogicalResult checkFloat(const Reporter &report, llvm::StringRef name,
                                mlir::RankedTensorType type);
 
-/// Fails unless the two operands of a multiplication hold floats of one type,
-/// or quantised elements both.
+/// Fails unless the two operands of a multiplication both hold floats of one
+/// type, or both quantised elements.
 llvm::LogicalResult checkMultiplied(const Reporter &report,
                                     mlir::Type lhsElement,
                                     mlir::Type rhsElement);
 
-/// Fails if elements of the type have zero points of their own per index of a
-/// dimension: kernels know one for all.
+/// Fails if elements of the type have several zero points along a dimension:
+/// kernels support one for all.
 llvm::LogicalResult checkSymmetric(const Reporter &report,
                                    mlir::Type elementType);
 
@@ -73,13 +73,13 @@ llvm::LogicalResult checkScales(const Reporter &report, mlir::Type lhsElement,
 /// The type in which products of such elements are summed and returned.
 mlir::Type getAccumulatedType(mlir::Type elementType);
 
-/// Fails unless the attribute has so many entries, and none below the minimum.
+/// Fails unless the attribute has `count` entries, none below the minimum.
 llvm::LogicalResult checkEntries(const Reporter &report, llvm::StringRef name,
                                  llvm::ArrayRef<int64_t> entries,
                                  size_t expected, int64_t minimum);
 
 /// Fails unless the window has the right number of entries for a tensor of that
-/// rank, and they have the right signs.
+/// rank, with the right signs.
 llvm::LogicalResult checkWindow(const Reporter &report, int64_t rank,
                                 const SlidingWindow &window);
 
@@ -89,8 +89,8 @@ llvm::FailureOr<llvm::SmallVector<int64_t>>
 inferSpatialShape(const Reporter &report, llvm::ArrayRef<int64_t> inputSpatial,
                   const SlidingWindow &window);
 
-/// Inference of all unary and all binary elementwise ops; "real" ones are
-/// defined on floats only.
+/// Infers the types of all unary and all binary elementwise ops; "real" ones
+/// are defined on floats only.
 llvm::LogicalResult inferReal(const Reporter &report, mlir::ValueRange operands,
                               Types &types);
 llvm::LogicalResult inferRealBinary(const Reporter &report,
@@ -100,8 +100,8 @@ llvm::LogicalResult inferUnary(const Reporter &report,
 llvm::LogicalResult inferBinary(const Reporter &report,
                                 mlir::ValueRange operands, Types &types);
 
-/// Whether an operand of a binary op whose result has that rank is one value
-/// for all, or one per channel.
+/// Returns true if an operand of a binary op whose result has that rank is one
+/// value for all elements, or one per channel.
 bool isParameter(mlir::RankedTensorType operand, int64_t resultRank);
 
 } // namespace tarpon::detail

@@ -115,8 +115,8 @@ static LogicalResult verifyOps(FusedOp fused) {
   return success();
 }
 
-/// C5. Leaves are what the epilogue may read beside the chain: region arguments
-/// and converts of them.
+/// C5. Leaves are the values that the epilogue may read beside the chain:
+/// region arguments and converts of them.
 static LogicalResult verifyChain(FusedOp fused, YieldOp yield) {
   Operation *root = fused.getRoot();
   llvm::SmallPtrSet<Value, 8> leaves;
@@ -153,7 +153,7 @@ static LogicalResult verifyMoreResults(FusedOp fused, YieldOp yield) {
   return success();
 }
 
-/// C7: what a region computes with is computed by a kernel, in these types.
+/// C7: a kernel computes all ops of a region, in these types.
 static LogicalResult verifyElements(FusedOp fused) {
   auto isKnown = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -173,7 +173,8 @@ static LogicalResult verifyElements(FusedOp fused) {
 }
 
 LogicalResult FusedOp::verify() {
-  // Runs before the region's ops are verified: the terminator may be anything.
+  // This runs before the region's ops are verified: the terminator may be any
+  // op.
   if (failed(verifyArguments(*this)))
     return failure();
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
@@ -191,7 +192,7 @@ LogicalResult FusedOp::verify() {
   return verifyElements(*this);
 }
 
-/// C8. Runs behind the verifiers of the ops that the problem is made of.
+/// C8. This runs after the verifiers of the ops that the problem is made of.
 LogicalResult FusedOp::verifyRegions() {
   ProblemAttr held = getProblemAttr();
   if (!held)

@@ -1,4 +1,4 @@
-//===- NormOps.cpp - Normalisations by own statistics -----------*- C++ -*-===//
+//===- NormOps.cpp - Norms with their own statistics ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,7 +45,7 @@ static LogicalResult checkAxis(const Reporter &report, int64_t axis,
   return success();
 }
 
-/// Statistics are not rounded: others are computed from them.
+/// Statistics are not rounded, since other values are computed from them.
 static RankedTensorType getStatisticType(RankedTensorType input,
                                          ArrayRef<int64_t> shape) {
   Type element = input.getElementType();

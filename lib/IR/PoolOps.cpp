@@ -1,4 +1,4 @@
-//===- PoolOps.cpp - Pooling over windows and over everything ---*- C++ -*-===//
+//===- PoolOps.cpp - Pools over windows and globally ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

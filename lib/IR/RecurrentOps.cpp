@@ -21,7 +21,7 @@ struct Sizes {
 };
 } // namespace
 
-/// C1: the sizes that gates and recurrent agree on.
+/// C1: infers the sizes, on which gates and recurrent agree.
 static FailureOr<Sizes> inferSizes(const Reporter &report, RecurrentCell cell,
                                    RankedTensorType gates,
                                    RankedTensorType recurrent) {
@@ -72,8 +72,8 @@ static LogicalResult checkAttributes(const Reporter &report, RecurrentCell cell,
   return success();
 }
 
-/// Shared by the three ops. `others` are operands with their names and shapes
-/// as functions of the sizes.
+/// Infers the types of all three ops. `others` are operands with their names
+/// and shapes as functions of the sizes.
 template <typename Op>
 static LogicalResult
 inferRecurrent(const Reporter &report, typename Op::Adaptor adaptor,

@@ -13,7 +13,7 @@ using namespace tarpon;
 using namespace tarpon::detail;
 
 //===----------------------------------------------------------------------===//
-// Parts that all share
+// Common parts
 //===----------------------------------------------------------------------===//
 
 /// Fails unless the elements are numbers that can be compared and added.

@@ -1,4 +1,4 @@
-//===- Scalars.cpp - Single elements of constants as C++ numbers *- C++ -*-===//
+//===- Scalars.cpp - Elements of constants as C++ numbers -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,8 +24,8 @@ using namespace tarpon;
 using namespace tarpon::detail;
 using runtime::DType;
 
-/// Rounds to odd: what is rounded again to fewer bits then comes out as if
-/// rounded once.
+/// Rounds to odd: a second rounding to fewer bits then has the result of a
+/// single one.
 static float roundToOdd(double value) {
   float rounded = static_cast<float>(value);
   if (std::isnan(value) || rounded == value)

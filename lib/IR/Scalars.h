@@ -14,10 +14,9 @@
 
 namespace tarpon::detail {
 
-/// How one element of some type is read and written. Elements may lie at any
-/// address. Stores to floats round to nearest even; stores of floats to
-/// integers truncate towards zero, saturate, and make a NaN 0; stores to i1
-/// tell what is not zero.
+/// Reads and writes one element of some type, at any address. Stores to floats
+/// round to nearest even; stores of floats to integers truncate towards zero,
+/// saturate, and turn NaN into 0; stores to i1 compare with zero.
 struct ScalarAccess {
   int64_t bytes;
   double (*loadDouble)(const char *);

@@ -76,7 +76,7 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 // ConcatOp
 //===----------------------------------------------------------------------===//
 
-/// Whether no block of channels spans two operands.
+/// Returns true if no block of channels spans two operands.
 static bool keepsBlocksWhole(ValueRange inputs, int64_t axis,
                              LayoutAttr layout) {
   return layout.getKind() != LayoutKind::Blocked || axis != 1 ||
@@ -267,7 +267,8 @@ LogicalResult SliceOp::verify() {
 // ReshapeOp
 //===----------------------------------------------------------------------===//
 
-/// Whether the elements lie in memory in the order of the logical shape.
+/// Returns true if the elements lie in memory in the order of the logical
+/// shape.
 static bool isRowMajorInMemory(RankedTensorType type) {
   LayoutKind kind = getLayout(type).getKind();
   if (kind == LayoutKind::NHWC)
@@ -310,7 +311,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 // TransposeOp
 //===----------------------------------------------------------------------===//
 
-/// A per-channel type follows its dimension.
+/// Permutes a per-channel type along with its dimension.
 static Type permuteElementType(Type elementType,
                                ArrayRef<int64_t> permutation) {
   auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(elementType);
@@ -389,7 +390,7 @@ bool ShuffleChannelsOp::supportsLayout(LayoutAttr layout) {
 // PadOp
 //===----------------------------------------------------------------------===//
 
-/// Whether the mode can make up that many cells beside a dimension.
+/// Checks that the mode can provide that many cells beside a dimension.
 static LogicalResult checkPad(const Reporter &report, PadMode mode, int64_t pad,
                               int64_t size) {
   // C3
@@ -472,7 +473,7 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   RankedTensorType input = getInput().getType();
   if (input == getType())
     return getInput();
-  // Storage integers of a quantised constant are not its values.
+  // The stored integers of a quantised constant are not its values.
   if (isa<quant::QuantizedType>(input.getElementType()))
     return nullptr;
   return foldConvert(adaptor.getInput(), getType());

@@ -1,11 +1,11 @@
-//===- UnaryOps.cpp - What the ops of TarponUnaryOps.td compute -*- C++ -*-===//
+//===- UnaryOps.cpp - The functions of TarponUnaryOps.td --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// In the order of the TableGen file, for folding.
+// Functions for folding, in the order of the TableGen file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,7 @@ double PowerOp::compute(double x) {
 
 double ReciprocalOp::compute(double x) { return 1 / x; }
 
-// The rounding mode is to nearest even.
+// The process rounds to nearest even.
 double RoundOp::compute(double x) { return std::nearbyint(x); }
 
 double SeluOp::compute(double x) {

@@ -1,4 +1,4 @@
-//===- Views.cpp - Which memory a value lies in -----------------*- C++ -*-===//
+//===- Views.cpp - The memory that a value lies in --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,16 +17,16 @@ JoinOp tarpon::getJoin(Value value) {
   return nullptr;
 }
 
-/// Elements of the input's memory in front of the slice.
+/// The elements of the input's memory in front of the slice.
 static int64_t getSliceOffset(SliceOp slice) {
   RankedTensorType type = slice.getInput().getType();
   if (getLayout(type).getKind() == LayoutKind::NHWC)
     return slice.getOffset();
-  // There is one image, and no block is cut, where channels are outermost.
+  // If channels are outermost, there is one image and no block is cut.
   return type.getNumElements() / type.getDimSize(1) * slice.getOffset();
 }
 
-/// Elements of the join's memory in front of the operand `value`.
+/// The elements of the join's memory in front of the operand `value`.
 static int64_t getSliceOffset(JoinOp join, Value value) {
   bool inPixel = getLayout(join.getType()).getKind() == LayoutKind::NHWC;
   int64_t offset = 0;
@@ -34,7 +34,7 @@ static int64_t getSliceOffset(JoinOp join, Value value) {
     if (input == value)
       break;
     auto type = cast<RankedTensorType>(input.getType());
-    // There is one image, of whole blocks, where channels are outermost.
+    // If channels are outermost, there is one image of whole blocks.
     offset += inPixel ? type.getDimSize(1) : type.getNumElements();
   }
   return offset;
@@ -49,7 +49,8 @@ View tarpon::getView(Value value) {
       break;
     view.storage = producer->getOperand(0);
   }
-  // Operands of joins are neither: once down, it never goes up again.
+  // Operands of joins are neither reshapes nor slices, so that only joins
+  // follow from here.
   while (JoinOp join = getJoin(view.storage)) {
     view.offset += getSliceOffset(join, view.storage);
     view.storage = join.getResult();

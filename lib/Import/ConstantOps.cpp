@@ -99,7 +99,7 @@ void importRange(OnnxNode &node) {
   if (!start || !limit || !delta)
     return;
   double count = std::ceil((*limit - *start) / *delta);
-  // Up to here integers are exact in double. A NaN fails too.
+  // Up to this bound integers are exact in double. A NaN fails the test too.
   constexpr double exact = 9007199254740992.0;
   if (*delta == 0 || !(std::fabs(*start) <= exact) ||
       !(std::fabs(*limit) <= exact) || !(count <= maxRange)) {

@@ -54,8 +54,8 @@ void importConv(OnnxNode &node) {
       builder.getDenseI64ArrayAttr(window->pads),
       builder.getDenseI64ArrayAttr(window->dilations),
       builder.getI64IntegerAttr(group));
-  // A convolution of a small float type gives f32, ONNX's the type of its
-  // input.
+  // A convolution of a small float type gives f32; that of ONNX gives its
+  // input's type.
   result = addBias(node, result);
   node.setOutput(0,
                  node.convert(result, getTensorType(input).getElementType()));

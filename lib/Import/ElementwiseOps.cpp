@@ -27,7 +27,7 @@ void importDiv(OnnxNode &node) { importBinary<DivOp>(node); }
 
 void importPRelu(OnnxNode &node) { importBinary<PReluOp>(node); }
 
-/// The inputs one after the other.
+/// Combines the inputs one after the other.
 template <typename OpTy>
 static void importVariadic(OnnxNode &node) {
   Value value = node.getInput(0);
@@ -52,8 +52,7 @@ void importMean(OnnxNode &node) {
   node.setOutput(0, sum);
 }
 
-/// x to the power of a number for which there is something simpler; null if
-/// there is not.
+/// Returns a simpler form of x to the power of a number; null if there is none.
 static Value createSimplePower(OnnxNode &node, Value x, double exponent) {
   if (exponent == 1)
     return x;
@@ -68,7 +67,7 @@ static Value createSimplePower(OnnxNode &node, Value x, double exponent) {
   return nullptr;
 }
 
-/// The exponent may have another type than the base, which the result has.
+/// The exponent may have another type than the base, whose type the result has.
 void importPow(OnnxNode &node) {
   Value base = node.getInput(0), exponent = node.getInput(1);
   RankedTensorType type = getTensorType(base);
@@ -81,12 +80,13 @@ void importPow(OnnxNode &node) {
             number ? createSimplePower(node, base, *number) : Value())
       return node.setOutput(0, simple);
   }
-  // Integers are computed in f64, which holds what an i32 does.
+  // Integers are computed in f64, which holds every i32.
   Type compute =
       isReal ? type.getElementType() : Type(node.getBuilder().getF64Type());
   Value power = node.create<PowOp>(node.convert(base, compute),
                                    node.convert(exponent, compute));
-  // A result just below an integer, by pow's error, must not lose one.
+  // An error of pow that makes a result just smaller than an integer must not
+  // truncate it to the one below.
   if (power && !isReal)
     power = node.create<MulOp>(power, node.createFloat(1 + 0x1p-44, compute));
   node.setOutput(0, node.convert(power, type.getElementType()));
@@ -115,7 +115,7 @@ void importSoftsign(OnnxNode &node) { importUnary<SoftsignOp>(node); }
 void importSqrt(OnnxNode &node) { importUnary<SqrtOp>(node); }
 void importTanh(OnnxNode &node) { importUnary<TanhOp>(node); }
 
-/// An op with the one attribute alpha.
+/// Creates an op with the single attribute alpha.
 template <typename OpTy>
 static void importWithAlpha(OnnxNode &node, float alpha) {
   FloatAttr attr =
@@ -187,7 +187,8 @@ void importHardSigmoid(OnnxNode &node) {
   node.setOutput(0, node.create<HardSigmoidOp>(node.getInput(0), alpha, beta));
 }
 
-/// A bound of Clip: an attribute before opset 11, an optional input since.
+/// Reads a bound of Clip: an attribute before opset 11, an optional input since
+/// then.
 static double readBound(OnnxNode &node, StringRef name, unsigned input,
                         double absent) {
   if (node.hasInput(input))

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the data lies comes from the model, and so is not trusted: a path may
-// neither leave the model's folder, by dots or by a link, nor reach beyond the
-// end of its file.
+// The data's place comes from the model and is not trusted: a path may not
+// leave the model's folder, by dots or by a link, and a range may not exceed
+// its file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,7 @@ ExternalData::ExternalData(StringRef modelPath) {
   folder = parent.empty() ? "." : parent.str().str();
 }
 
-/// Whether `path`, with links followed, lies below `folder`.
+/// Returns true if `path`, with links followed, lies below `folder`.
 static bool isInside(StringRef path, StringRef folder) {
   SmallString<256> realPath, realFolder;
   if (sys::fs::real_path(path, realPath) ||

@@ -26,7 +26,7 @@ public:
   /// `modelPath` names the model file; only its folder is ever read from.
   explicit ExternalData(llvm::StringRef modelPath);
 
-  /// The part of a file that `tensor` refers to.
+  /// Returns the part of a file that `tensor` refers to.
   runtime::Result<llvm::StringRef> find(const onnx::TensorProto &tensor);
 
   /// All files read so far, by their path relative to the model's folder.

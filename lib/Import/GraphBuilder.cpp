@@ -121,7 +121,7 @@ LogicalResult GraphBuilder::importNodes() {
 }
 
 LogicalResult GraphBuilder::importNode(const onnx::NodeProto &proto) {
-  // Names need not be unique in ONNX, but layers are spoken of by theirs.
+  // Names need not be unique in ONNX, but layers are identified by theirs.
   std::string name = model.getNodeName(proto);
   std::string unique = name;
   for (int i = 1; !nodeNames.insert(unique).second; ++i)
@@ -187,7 +187,7 @@ LogicalResult GraphBuilder::checkOperands(const OpRow &row, OnnxNode &node) {
   return success();
 }
 
-/// Inf is a fine bound or mask, but no weight.
+/// Inf is a valid bound or mask, but no weight.
 LogicalResult GraphBuilder::checkWeights(OnnxNode &node) {
   bool hasWeights = llvm::is_contained(
       {"BatchNormalization", "Conv", "Gemm", "MatMul"}, node.getOpType());
@@ -214,8 +214,7 @@ LogicalResult GraphBuilder::checkResults(const onnx::NodeProto &proto,
     if (!value)
       return node.emitError()
              << "output " << index << " ('" << name << "') is not supported";
-    // Nothing is left to compute of an empty constant; shapes of scalars are
-    // such.
+    // An empty constant needs no computation; shapes of scalars are empty.
     if (!OnnxNode::getConstant(value) && llvm::is_contained(getShape(value), 0))
       return node.emitError()
              << "output '" << name << "' of type " << value.getType()

@@ -1,5 +1,4 @@
-//===- GraphChecks.cpp - Whether values are defined once, in order -*- C++
-//-*-===//
+//===- GraphChecks.cpp - Checks the values of a graph ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -54,7 +53,8 @@ LogicalResult ValueChecker::checkInputs() {
 }
 
 LogicalResult ValueChecker::checkInitializers() {
-  // An initialiser may share its name with an input, whose value it then is.
+  // An initialiser may share its name with an input; it is that input's value
+  // then.
   llvm::StringSet<> initializers;
   for (const onnx::TensorProto &tensor : graph.initializer()) {
     if (tensor.name().empty())
@@ -67,7 +67,7 @@ LogicalResult ValueChecker::checkInitializers() {
   return success();
 }
 
-/// Whether the inputs of node `start` depend on its outputs.
+/// Returns true if the inputs of node `start` depend on its outputs.
 bool ValueChecker::isOnCycle(int start) const {
   llvm::BitVector visited(graph.node_size());
   SmallVector<int> worklist = {start};

@@ -1,5 +1,4 @@
-//===- GraphChecks.h - Whether values are defined once and in order -*- C++
-//-*-//
+//===- GraphChecks.h - Checks the values of a graph -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +13,8 @@
 namespace tarpon {
 
 /// Checks that every value of the graph has a name and one definition, and that
-/// definitions stand before uses. A cycle is told from nodes that are merely
-/// not sorted.
+/// definitions precede uses. The error distinguishes a cycle from nodes that
+/// are merely not sorted.
 mlir::LogicalResult checkValues(ModelReader &model);
 
 } // namespace tarpon

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The places that are selected are known. Of a constant the selection is made
-// here; of other values it is made of slices (pads below zero), side by side.
+// The selected places are known. A selection from a constant is computed here;
+// a selection from another value is a concatenation of slices (pads below
+// zero).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,7 @@ using namespace mlir;
 
 namespace tarpon {
 
-/// A selection of more parts than this should be an operation of its own.
+/// A selection of more parts than this would need an operation of its own.
 static constexpr size_t maxParts = 64;
 
 //===----------------------------------------------------------------------===//
@@ -105,7 +106,7 @@ void importGather(OnnxNode &node) {
     index += index < 0 ? shape[axis] : 0;
   }
   Value rows = select(node, data, axis, indices);
-  // The indices' shape takes the place of the axis.
+  // The indices' shape replaces the axis.
   ArrayRef<int64_t> inner = indicesAttr.getShapedType().getShape();
   shape.erase(shape.begin() + axis);
   shape.insert(shape.begin() + axis, inner.begin(), inner.end());
@@ -122,7 +123,7 @@ struct SliceBounds {
 };
 } // namespace
 
-/// Attributes before opset 10, inputs since.
+/// The list is an attribute before opset 10, and an input since then.
 static SmallVector<int64_t> readSliceList(OnnxNode &node, StringRef name,
                                           unsigned input) {
   if (node.hasInput(input))
@@ -160,7 +161,7 @@ static std::optional<SliceBounds> readSliceBounds(OnnxNode &node,
   return bounds;
 }
 
-/// The places that a slice of a dimension of `size` takes, as NumPy has it.
+/// The places that a slice of a dimension of `size` selects, as in NumPy.
 static SmallVector<int64_t> listSlice(int64_t start, int64_t end, int64_t step,
                                       int64_t size) {
   step =
@@ -195,7 +196,7 @@ void importSlice(OnnxNode &node) {
 // Split
 //===----------------------------------------------------------------------===//
 
-/// Equal parts, of which the last may be smaller since opset 18.
+/// Splits into equal parts, of which the last may be smaller since opset 18.
 static SmallVector<int64_t> splitEvenly(OnnxNode &node, int64_t size) {
   int64_t count = node.getInt("num_outputs", node.getNumOutputs());
   if (count < 1 || count != node.getNumOutputs()) {
@@ -266,8 +267,8 @@ void importConcat(OnnxNode &node) {
                                node.getBuilder().getI64IntegerAttr(axis)));
 }
 
-/// Attributes before opset 11; then inputs, and since opset 18 with axes. One
-/// begin and one end per dimension.
+/// The pads are an attribute before opset 11 and an input since then, with axes
+/// since opset 18. There are one begin and one end per dimension.
 static std::optional<SmallVector<int64_t>> readPads(OnnxNode &node,
                                                     int64_t rank) {
   std::optional<SmallVector<int64_t>> pads = node.getInts("pads");

@@ -19,8 +19,8 @@ static Value createMatMul(OnnxNode &node, Value lhs, Value rhs, bool transposeL,
                                builder.getBoolAttr(transposeR));
 }
 
-/// A vector is a row on the left and a column on the right; that dimension is
-/// not in the result.
+/// A vector is a row on the left and a column on the right; the result lacks
+/// that dimension.
 void importMatMul(OnnxNode &node) {
   Value lhs = node.getInput(0), rhs = node.getInput(1);
   Type elementType = getTensorType(lhs).getElementType();
@@ -40,7 +40,7 @@ void importMatMul(OnnxNode &node) {
   node.setOutput(0, node.convert(node.reshape(result, shape), elementType));
 }
 
-/// `value` times `factor`, which is mostly 1.
+/// Returns `value` times `factor`, which is usually 1.
 static Value scale(OnnxNode &node, Value value, float factor) {
   if (!value || factor == 1.0f)
     return value;
@@ -72,8 +72,8 @@ static Value addMatrix(OnnxNode &node, Value product, float beta) {
 // Integers
 //===----------------------------------------------------------------------===//
 
-/// Input `index` of a MatMulInteger less its zero point, in f32, which holds
-/// the differences exactly. Several zero points are those of `axis`.
+/// Returns input `index` of a MatMulInteger minus its zero point, in f32, which
+/// holds the differences exactly. Several zero points are those of `axis`.
 static Value subtractZeroPoint(OnnxNode &node, unsigned index, int64_t axis) {
   Type f32 = node.getBuilder().getF32Type();
   Value value = node.getInput(index), zeroPoint = node.getInput(index + 2);
@@ -97,9 +97,9 @@ static Value subtractZeroPoint(OnnxNode &node, unsigned index, int64_t axis) {
   return result;
 }
 
-/// Sums of up to so many products of differences of bytes (255 * 255) are exact
-/// in f32, whose integers are exact up to 2^24. Longer ones are added up in
-/// i32.
+/// Sums of up to this many products of differences of bytes (255 * 255) are
+/// exact in f32, whose integers are exact up to 2^24. Longer sums are computed
+/// in i32.
 static constexpr int64_t kExactDepth = 256;
 
 void importMatMulInteger(OnnxNode &node) {

@@ -17,7 +17,7 @@ using Dimension = onnx::TensorShapeProto::Dimension;
 namespace tarpon {
 
 namespace {
-/// Binds symbols first, from the leading dimensions of all inputs, and then
+/// Binds symbols from the leading dimensions of all inputs first, and then
 /// makes the types.
 class InputResolver {
 public:

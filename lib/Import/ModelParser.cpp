@@ -1,15 +1,15 @@
-//===- ModelParser.cpp - A model file to its protobuf ---------------------===//
+//===- ModelParser.cpp - Parses a model file ------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Nearly all of a model file are its initialisers, and protobuf parses a
-// message on one thread. So the initialisers are found first, skipping from
-// field to field, and parsed on several threads; all else is parsed as it is.
-// See https://protobuf.dev/programming-guides/encoding: fields stand in any
-// order, and what stands twice is merged as if the parts were one.
+// Initialisers are nearly all of a model file, and protobuf parses a message on
+// one thread. Therefore the initialisers are found first, by skipping from
+// field to field, and parsed on several threads; all other fields are parsed as
+// usual. See https://protobuf.dev/programming-guides/encoding: fields come in
+// any order, and fields that occur twice are merged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ struct SplitMessage {
 };
 } // namespace
 
-/// None if the message is broken. Looks into none of its messages.
+/// Splits a message; none if it is broken. Does not parse nested messages.
 static std::optional<SplitMessage> splitMessage(StringRef bytes, int field) {
   uint32_t wanted =
       WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);

@@ -54,10 +54,10 @@ LogicalResult ModelReader::parse(bool wantsDigest) {
     return emitError() << "cannot read the file: "
                        << buffer.getError().message();
   file = std::move(*buffer);
-  // Hashing reads all of the file, so it runs beside the rest.
+  // Hashing reads the whole file, so it runs concurrently.
   if (wantsDigest)
     digest = std::async(std::launch::async, computeSha256, file->getBuffer());
-  // Starting a thread takes as long as parsing some of it.
+  // Starting a thread takes as long as parsing this much.
   constexpr size_t kBytesPerThread = 1 << 20;
   threads = static_cast<int>(
       std::min<size_t>(threads, 1 + file->getBufferSize() / kBytesPerThread));

@@ -20,23 +20,24 @@
 
 namespace tarpon {
 
-/// All of what is supported is there from the first of these on. Older models
-/// pass if each of their operators has not changed since (see OpTable.cpp).
+/// All supported operators exist from the first of these on. Older models are
+/// accepted if none of their operators has changed since (see OpTable.cpp).
 constexpr int64_t minOpset = 7;
 constexpr int64_t maxOpset = 24;
 
-/// A model whose graph is well formed: its opset is supported, every value has
-/// one definition, which stands before its uses. Nothing is known yet of the
-/// operators.
+/// A model whose graph is well formed: its opset is supported, and every value
+/// has one definition, which precedes its uses. The operators are not checked
+/// yet.
 class ModelReader {
 public:
   /// Reads the model at `path`, on `threads` threads at most (0: one per core),
-  /// and computes its digest on request; null, and a diagnostic, on failure.
+  /// and computes its digest on request; emits a diagnostic and returns null on
+  /// failure.
   static std::unique_ptr<ModelReader> create(mlir::MLIRContext *context,
                                              llvm::StringRef path, int threads,
                                              bool digest);
 
-  /// The graph is mutable so that data can be dropped once it was copied.
+  /// The graph is mutable so that data can be dropped after it was copied.
   onnx::GraphProto &getGraph() { return *proto.mutable_graph(); }
   int64_t getOpset() const { return opset; }
   llvm::StringRef getPath() const { return path; }
@@ -46,19 +47,19 @@ public:
   /// The graph's name, or else the file's.
   std::string getName() const;
 
-  /// On how many threads it is worth while to work on the weights.
+  /// The number of threads that is useful for work on the weights.
   int getThreads() const { return threads; }
   bool hasDigest() const { return digest.valid(); }
-  /// See ModelInfo::sha256. Waits for the digest, which is being computed since
+  /// See ModelInfo::sha256. Waits for the digest, which is computed from when
   /// the file was opened.
   std::string getSha256();
 
-  /// "<OpType> node '<name>' in <file>": how messages speak of a node.
+  /// Describes a node in messages: "<OpType> node '<name>' in <file>".
   std::string describe(const onnx::NodeProto &node) const;
-  /// The node's name, or <OpType>_<index> for one that has none.
+  /// The node's name, or <OpType>_<index> if it has none.
   std::string getNodeName(const onnx::NodeProto &node) const;
 
-  /// An error about the file as a whole, "<file>: ...".
+  /// Emits an error about the whole file, "<file>: ...".
   mlir::InFlightDiagnostic emitError() const;
 
 private:

@@ -16,8 +16,8 @@ using namespace mlir;
 
 namespace tarpon {
 
-/// Since opset 14; the outputs are the result and the new running statistics,
-/// whose variance divides by the number of elements.
+/// Training exists since opset 14; the outputs are the result and the new
+/// running statistics, whose variance divides by the number of elements.
 static void importBatchNormTraining(OnnxNode &node) {
   OpBuilder &builder = node.getBuilder();
   FloatAttr epsilon = builder.getF32FloatAttr(node.getFloat("epsilon", 1e-5f));
@@ -64,7 +64,7 @@ void importBatchNormalization(OnnxNode &node) {
                                   node.getBuilder().getF32FloatAttr(epsilon)));
 }
 
-/// Before opset 13 everything from axis on is one dimension.
+/// Before opset 13, all dimensions from axis on are flattened to one.
 static void importFlatSoftmax(OnnxNode &node, Value input, int64_t axis) {
   ArrayRef<int64_t> shape = getShape(input);
   IntegerAttr last = node.getBuilder().getI64IntegerAttr(1);
@@ -107,7 +107,7 @@ void importLRN(OnnxNode &node) {
                                        beta, bias));
 }
 
-/// In training Dropout is still the identity at a ratio of 0.
+/// In training, Dropout is still the identity at a ratio of 0.
 static bool isTraining(OnnxNode &node) {
   if (!node.hasInput(2))
     return false;
@@ -130,8 +130,8 @@ void importDropout(OnnxNode &node) {
   node.setOutput(0, input);
   if (!node.isOutputUsed(1))
     return;
-  // Nothing is dropped, and so the mask is all true; before opset 10 it has the
-  // type of the input.
+  // Nothing is dropped, so that the mask is all true; before opset 10 it has
+  // the type of the input.
   Type elementType = getTensorType(input).getElementType();
   if (node.getOpset() >= 10)
     elementType = node.getBuilder().getI1Type();

@@ -1,4 +1,4 @@
-//===- OnnxImport.cpp - From an ONNX file to the tarpon dialect -*- C++ -*-===//
+//===- OnnxImport.cpp - Imports an ONNX file --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

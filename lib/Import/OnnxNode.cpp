@@ -72,7 +72,7 @@ OnnxNode::OnnxNode(Graph &graph, const onnx::NodeProto &proto, Location loc,
       description(std::move(description)) {}
 
 InFlightDiagnostic OnnxNode::emitError() {
-  // The first error is the cause of what comes after it.
+  // The first error causes the following ones.
   if (failedFlag)
     return InFlightDiagnostic();
   failedFlag = true;
@@ -193,7 +193,7 @@ Value OnnxNode::createFloat(double value, Type elementType) {
 Value OnnxNode::splat(Value constant, ArrayRef<int64_t> shape) {
   if (!constant)
     return nullptr;
-  // A splat takes no memory here, but may be expanded later on.
+  // A splat takes no memory here, but may be expanded later.
   constexpr int64_t maxSplat = int64_t(1) << 30;
   std::optional<int64_t> count = countElements(shape);
   if (!count || *count > maxSplat) {

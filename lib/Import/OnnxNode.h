@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // An importer reads inputs and attributes through checked getters, creates ops
-// and sets outputs. Whatever goes wrong becomes one error that names operator,
-// node and file; a getter then returns a null or default value. So an importer
-// checks what it is about to look into, and otherwise only returns.
+// and sets outputs. Any failure becomes one error that names operator, node and
+// file; a getter then returns a null or default value. An importer therefore
+// checks only values that it dereferences, and otherwise just returns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,16 +40,17 @@ public:
     llvm::StringMap<mlir::Value> values;
     /// Initialisers that no node has used yet.
     llvm::StringMap<mlir::ElementsAttr> initializers;
-    /// Values that arguments may be assumed to have.
+    /// The values that arguments may be assumed to have.
     llvm::DenseMap<mlir::Value, mlir::ElementsAttr> assumed;
-    /// Arguments of which that was needed.
+    /// The arguments whose assumed values were needed.
     llvm::DenseSet<mlir::Value> usedAssumptions;
-    /// Whether a constant of the model holds Inf.
+    /// True if a constant of the model holds Inf.
     bool hasInf = false;
-    /// Names that a node or the graph's outputs read.
+    /// The number of uses of each name by nodes and the graph's outputs.
     llvm::StringMap<int> useCounts;
 
-    /// The value of that name; an initialiser becomes an op at its first use.
+    /// Returns the value with that name; an initialiser becomes an op at its
+    /// first use.
     mlir::Value lookup(llvm::StringRef name);
   };
 
@@ -61,7 +62,7 @@ public:
   mlir::Location getLoc() const { return loc; }
   mlir::OpBuilder &getBuilder() { return graph.builder; }
 
-  /// An error "<OpType> node '<name>' in <file>: ...".
+  /// Emits an error "<OpType> node '<name>' in <file>: ...".
   mlir::InFlightDiagnostic emitError();
   bool hasFailed() const { return failedFlag; }
 
@@ -71,35 +72,36 @@ public:
   unsigned getNumOutputs() const { return proto.output_size(); }
   bool hasInput(unsigned index) const;
   llvm::StringRef getInputName(unsigned index) const;
-  /// Input `index`, or null if it is left out.
+  /// Returns input `index`, or null if it is left out.
   mlir::Value getInput(unsigned index);
-  /// Whether anything reads output `index`.
+  /// Returns true if anything reads output `index`.
   bool isOutputUsed(unsigned index) const;
-  /// A null value is passed over: it stands for an error already given.
+  /// Sets an output. A null value is ignored: its error was reported already.
   void setOutput(unsigned index, mlir::Value value);
 
   //===--- Values at compile time -----------------------------------------===//
 
-  /// The elements of a constant, or null.
+  /// Returns the elements of a constant, or null.
   static mlir::ElementsAttr getConstant(mlir::Value value);
-  /// The elements of input `index`, which may be assumed; null and an error if
-  /// they are not known.
+  /// Returns the elements of input `index`, which may be assumed; if they are
+  /// not known, emits an error and returns null.
   mlir::ElementsAttr getConstantInput(unsigned index, llvm::StringRef what);
-  /// The same for a tensor of integers of at most one dimension.
+  /// Returns the elements of a tensor of integers of at most one dimension.
   std::optional<llvm::SmallVector<int64_t>>
   getConstantInts(unsigned index, llvm::StringRef what);
-  /// The same for one number.
+  /// Returns the value of a single number.
   std::optional<double> getConstantNumber(unsigned index, llvm::StringRef what);
 
   mlir::Value createConstant(mlir::RankedTensorType type,
                              std::vector<char> bytes);
   mlir::Value createConstant(OnnxTensor tensor);
-  /// A tensor of shape [ints.size()], or a scalar.
+  /// Creates a tensor of shape [ints.size()], or a scalar.
   mlir::Value createInts(llvm::ArrayRef<int64_t> ints, bool scalar = false);
-  /// A tensor without dimensions of the given float type.
+  /// Creates a tensor without dimensions of the given float type.
   mlir::Value createFloat(double value, mlir::Type elementType);
 
-  /// The one element of `constant` in every place of a shape.
+  /// Creates a tensor of that shape whose elements all equal the one element of
+  /// `constant`.
   mlir::Value splat(mlir::Value constant, llvm::ArrayRef<int64_t> shape);
 
   //===--- Attributes -----------------------------------------------------===//
@@ -109,30 +111,30 @@ public:
   bool getBool(llvm::StringRef name, bool defaultValue);
   float getFloat(llvm::StringRef name, float defaultValue);
   std::string getString(llvm::StringRef name, llvm::StringRef defaultValue);
-  /// Empty when absent.
+  /// Returns the list, which is empty if the attribute is absent.
   llvm::SmallVector<int64_t> getInts(llvm::StringRef name);
   llvm::SmallVector<float> getFloats(llvm::StringRef name);
   llvm::SmallVector<std::string> getStrings(llvm::StringRef name);
-  /// None, and an error, when absent or broken.
+  /// Returns none, after an error, if it is absent or broken.
   std::optional<OnnxTensor> getTensor(llvm::StringRef name);
-  /// An axis of a tensor of that rank, counted from its start. `isInsertion`
-  /// also allows the place behind the last one.
+  /// Returns an axis of a tensor of that rank, counted from its start.
+  /// `isInsertion` also allows the place behind the last one.
   int64_t getAxis(llvm::StringRef name, int64_t defaultValue, int64_t rank,
                   bool isInsertion = false);
-  /// Checks an axis that comes from elsewhere; -1 and an error if it is not
-  /// one.
+  /// Checks an axis from another source; emits an error and returns -1 if it is
+  /// invalid.
   int64_t normalizeAxis(int64_t axis, int64_t rank);
-  /// `axes` counted from the start, without duplicates, in order.
+  /// Returns `axes` counted from the start, without duplicates, in order.
   std::optional<llvm::SmallVector<int64_t>>
   normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
-  /// Every attribute must be one of `known`, words parted by blanks.
+  /// Checks that every attribute is one of `known`, names separated by blanks.
   void checkAttributes(llvm::StringRef known);
 
   //===--- Ops ------------------------------------------------------------===//
 
-  /// Creates an op whose type is inferred, and folds it. Null if an operand is
-  /// null, or if its operands and attributes do not fit each other.
+  /// Creates an op whose type is inferred, and folds it. Returns null if an
+  /// operand is null, or if its operands and attributes do not fit each other.
   template <typename OpTy, typename... Args>
   mlir::Value create(const Args &...args) {
     if ((isNull(args) || ...) || failedFlag)
@@ -144,8 +146,8 @@ public:
     return getFront(insert(state, &OpTy::inferReturnTypes));
   }
 
-  /// The same for an op with several results, `count` of them beside variadic
-  /// ones; empty rather than null.
+  /// Creates an op with several results, `count` of them beside variadic ones;
+  /// the list is empty on failure.
   template <typename OpTy, unsigned count, typename... Args>
   llvm::SmallVector<mlir::Value> createSeveral(const Args &...args) {
     if ((isNull(args) || ...) || failedFlag)
@@ -167,11 +169,11 @@ public:
     return getFront(insert(state, nullptr));
   }
 
-  /// `value` in another shape of as many elements.
+  /// Reshapes `value`; the number of elements stays.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  /// `value` with another element type.
+  /// Converts `value` to another element type.
   mlir::Value convert(mlir::Value value, mlir::Type elementType);
-  /// The part of `value` from `begin` on along `axis`.
+  /// Returns the part of `value` from `begin` on along `axis`.
   mlir::Value slice(mlir::Value value, int64_t axis, int64_t begin,
                     int64_t length);
 
@@ -193,9 +195,10 @@ private:
   const onnx::AttributeProto *
   findAttribute(llvm::StringRef name, onnx::AttributeProto::AttributeType type,
                 llvm::StringRef typeName);
-  /// Refuses NaN in an attribute, and takes note of Inf.
+  /// Refuses NaN in an attribute, and records Inf.
   void checkNumbers(llvm::StringRef name, llvm::ArrayRef<float> values);
-  /// The results, folded; none, and an error, if the op does not verify.
+  /// Returns the results, folded; emits an error and returns none if the op
+  /// does not verify.
   llvm::SmallVector<mlir::Value> insert(mlir::OperationState &state,
                                         InferFn infer);
   mlir::LogicalResult build(mlir::OperationState &state, InferFn infer,

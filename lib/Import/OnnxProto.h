@@ -16,12 +16,12 @@
 
 namespace tarpon {
 
-/// Fills `message` from `bytes`; why not, or an empty string. What follows the
-/// message, or is missing of it, is an error.
+/// Fills `message` from `bytes`; returns the fault, or an empty string. Both
+/// trailing and missing bytes are errors.
 std::string parseProto(llvm::StringRef bytes,
                        google::protobuf::MessageLite &message);
 
-/// The same of a model, on so many threads.
+/// Parses a model on that many threads.
 std::string parseModel(llvm::StringRef bytes, int threads,
                        onnx::ModelProto &model);
 

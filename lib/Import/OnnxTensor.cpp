@@ -27,7 +27,7 @@ std::string parseProto(StringRef bytes,
   google::protobuf::io::CodedInputStream stream(
       reinterpret_cast<const uint8_t *>(bytes.data()),
       static_cast<int>(bytes.size()));
-  // Sub-graphs and types nest; a file that nests deeper than this was made to
+  // The largest depth of nested sub-graphs and types; a deeper file was made to
   // overflow the stack.
   stream.SetRecursionLimit(64);
   if (!message.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())

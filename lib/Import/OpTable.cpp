@@ -1,4 +1,4 @@
-//===- OpTable.cpp - Which importer takes which operator --------*- C++ -*-===//
+//===- OpTable.cpp - The table of importers ---------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OpTable.h - Which importer takes which operator ----------*- C++ -*-===//
+//===- OpTable.h - The table of importers -----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,11 +16,11 @@ namespace tarpon {
 
 class OnnxNode;
 
-/// Imports one node. Before it runs, the node was checked against its row, so
-/// that the inputs that are not optional are there.
+/// Imports one node. The node was checked against its row before, so that all
+/// required inputs are present.
 using OpImporter = void (*)(OnnxNode &node);
 
-/// How an operator treats tensors that hold quantised values.
+/// The treatment of tensors that hold quantised values.
 enum class Quantized { Refuses, Takes };
 
 /// OpRow::maxInputs of an operator that takes any number, of which none may be
@@ -35,11 +35,11 @@ struct OpRow {
   unsigned maxInputs;
   OpImporter import;
   Quantized quantized;
-  /// All attributes of the operator, parted by blanks.
+  /// All attributes of the operator, separated by blanks.
   llvm::StringRef attributes;
 };
 
-/// The row of an operator of the default domain, or null.
+/// Returns the row of an operator of the default domain, or null.
 const OpRow *findOp(llvm::StringRef name);
 
 #define OP(NAME, ...) void import##NAME(OnnxNode &node);

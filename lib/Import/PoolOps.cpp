@@ -43,7 +43,7 @@ void importMaxPool(OnnxNode &node) {
                         builder.getBoolAttr(ceilMode && !window->autoPadded)));
 }
 
-/// The spatial shape of a pool's input from that of its result.
+/// Computes the spatial shape of a pool's input from that of its result.
 static SmallVector<int64_t> invertWindow(ArrayRef<int64_t> pooled,
                                          const Window &window) {
   SmallVector<int64_t> sizes;
@@ -55,8 +55,8 @@ static SmallVector<int64_t> invertWindow(ArrayRef<int64_t> pooled,
   return sizes;
 }
 
-/// The indices are those of a tensor whose shape follows from the window; one
-/// that output_shape asks for has zeros behind that.
+/// The indices refer to a tensor whose shape follows from the window; if
+/// output_shape asks for a larger one, the rest is zeros.
 void importMaxUnpool(OnnxNode &node) {
   Value input = node.getInput(0);
   OpBuilder &builder = node.getBuilder();

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Activations become tensors of quantised types. Constants are computed here:
-// weights that were exported quantised are f32 constants afterwards, and it is
-// up to the passes to quantise them. Integers that come from nowhere (an input
-// of the model) are dequantised by arithmetic in f32.
+// weights that were exported quantised become f32 constants, which the passes
+// may quantise again. Integers of unknown origin (an input of the model) are
+// dequantised by arithmetic in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,10 +28,11 @@ using tarpon::runtime::DType;
 namespace tarpon {
 
 namespace {
-/// Which inputs of a node are a tensor, its scale and its zero point.
+/// The indices of the inputs that are a tensor, its scale and its zero point.
 struct QuantInputs {
   unsigned value = 0, scale = 1, zeroPoint = 2;
-  /// The dimension that several scales run along; none if an attribute says.
+  /// The dimension that several scales run along; none if an attribute gives
+  /// it.
   std::optional<int64_t> axis;
 };
 
@@ -43,7 +44,7 @@ struct QuantParams {
   std::optional<int64_t> axis;
   DType storage = DType::U8;
 
-  /// Which of them row-major element `index` of a tensor has.
+  /// The index of the parameters of row-major element `index` of a tensor.
   size_t find(ArrayRef<int64_t> shape, int64_t index) const {
     if (!axis)
       return 0;
@@ -115,7 +116,7 @@ static std::optional<QuantParams> readParams(OnnxNode &node, DType storage,
   return params;
 }
 
-/// The element type of these parameters, or null and an error.
+/// The element type with these parameters; null after an error.
 static Type getQuantizedType(OnnxNode &node, const QuantParams &params) {
   OpBuilder &builder = node.getBuilder();
   bool isSigned = params.storage == DType::I8;
@@ -219,7 +220,7 @@ static Value dequantizeConstant(OnnxNode &node, ElementsAttr attr,
   return node.createConstant(type, std::move(bytes));
 }
 
-/// A value that a QuantizeLinear gave is read as what it was.
+/// Returns the value in front of the QuantizeLinear that made it.
 static Value dequantizeValue(OnnxNode &node, Value input,
                              const QuantInputs &inputs) {
   Type elementType = getTensorType(input).getElementType();
@@ -237,7 +238,7 @@ static Value dequantizeValue(OnnxNode &node, Value input,
   return node.convert(input, node.getBuilder().getF32Type());
 }
 
-/// (input - zeroPoint) * scale in f32, whatever these are.
+/// Computes (input - zeroPoint) * scale in f32, for any types.
 static Value dequantizeIntegers(OnnxNode &node, Value input,
                                 const QuantInputs &inputs) {
   std::optional<int64_t> axis = readAxis(node, inputs);
@@ -258,7 +259,7 @@ static Value dequantizeIntegers(OnnxNode &node, Value input,
                             node.convert(node.reshape(scale, shape), f32));
 }
 
-/// Input `inputs.value` in f32, whatever it is.
+/// Returns input `inputs.value` in f32, whatever its type is.
 static Value dequantize(OnnxNode &node, const QuantInputs &inputs) {
   Value input = node.getInput(inputs.value);
   Type elementType = getTensorType(input).getElementType();
@@ -287,8 +288,8 @@ void importDequantizeLinear(OnnxNode &node) {
 // QLinearMatMul
 //===----------------------------------------------------------------------===//
 
-/// QuantizeLinear of the product of two DequantizeLinear: what computes it in
-/// integers is found by the passes, as for a model that spells it out.
+/// Imports QuantizeLinear of the product of two DequantizeLinear; as for a
+/// model that spells it out, the passes find the integer computation.
 void importQLinearMatMul(OnnxNode &node) {
   Value lhs = dequantize(node, {0, 1, 2, /*axis=*/-2});
   Value rhs = lhs ? dequantize(node, {3, 4, 5, /*axis=*/-1}) : nullptr;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The products with the input become one matmul of all time steps and
-// directions, with the biases behind it; the recurrence becomes one op, of
-// whose result the outputs are slices.
+// directions, followed by the biases; the recurrence becomes one op, and the
+// outputs are slices of its result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace tarpon {
 using Act = RecurrentActivation;
 
 namespace {
-/// A recurrent node, sizes as in the description of tarpon.lstm.
+/// A recurrent node; the sizes are named as in the description of tarpon.lstm.
 struct Layer {
   RecurrentCell cell{};
   int64_t steps = 0, batch = 0, input = 0, directions = 1, hidden = 0;
@@ -149,7 +149,7 @@ static void readDirection(OnnxNode &node, Layer &layer) {
   layer.directions = static_cast<int64_t>(layer.reversed.size());
 }
 
-/// Whether input `index` is left out or has that shape.
+/// Returns true if input `index` is left out or has that shape.
 static bool checkInput(OnnxNode &node, unsigned index,
                        ArrayRef<int64_t> shape) {
   Value value = node.getInput(index);
@@ -166,7 +166,8 @@ static bool checkInput(OnnxNode &node, unsigned index,
   return false;
 }
 
-/// Reads what the three operators share; none and an error if it does not fit.
+/// Reads the common parts of the three operators; emits an error and returns
+/// none if they do not fit.
 static std::optional<Layer> readLayer(OnnxNode &node, OpKind op,
                                       ArrayRef<Act> defaults) {
   Layer layer;
@@ -222,7 +223,7 @@ static Value createZeros(OnnxNode &node, ArrayRef<int64_t> shape,
   return node.splat(node.createFloat(0, element), shape);
 }
 
-/// Input `index` in the type that is computed in, or zeros of that shape.
+/// Returns input `index` in the compute type, or zeros of that shape.
 static Value getOrZeros(OnnxNode &node, const Layer &layer, unsigned index,
                         ArrayRef<int64_t> shape) {
   if (Value value = node.getInput(index))
@@ -246,8 +247,8 @@ static Value getLengths(OnnxNode &node, const Layer &layer) {
 }
 
 namespace {
-/// The biases: what is added to the gates, and for GRU the recurrent bias of
-/// gate h by itself.
+/// The biases: those added to the gates, and for GRU the recurrent bias of gate
+/// h, which is separate.
 struct Biases {
   Value gates, hidden;
 };
@@ -296,8 +297,8 @@ static Value createGates(OnnxNode &node, const Layer &layer, Value biases) {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-/// Outputs are all steps and the final states; only those that are read are
-/// cut out.
+/// The outputs are all steps and the final states; only those that are used are
+/// sliced.
 static void setOutputs(OnnxNode &node, const Layer &layer, Value result) {
   if (!result)
     return;

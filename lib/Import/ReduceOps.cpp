@@ -15,8 +15,8 @@ using namespace mlir;
 
 namespace tarpon {
 
-/// The axes to reduce, an attribute or since opset 13 (ReduceSum) and 18 an
-/// input; all of them if there are none.
+/// The axes to reduce: an attribute, or an input since opset 13 (ReduceSum) and
+/// 18; all axes if there are none.
 static std::optional<SmallVector<int64_t>> getAxes(OnnxNode &node,
                                                    int64_t rank) {
   std::optional<SmallVector<int64_t>> axes = node.getInts("axes");
@@ -29,7 +29,7 @@ static std::optional<SmallVector<int64_t>> getAxes(OnnxNode &node,
   return node.normalizeAxes(*axes, rank);
 }
 
-/// Whether there are no axes, and that means that nothing is reduced.
+/// Returns true if there are no axes, which here means that nothing is reduced.
 static bool isIdentity(OnnxNode &node) {
   if (!node.getBool("noop_with_empty_axes", false) || node.hasFailed())
     return false;
@@ -49,7 +49,7 @@ static void importReduce(OnnxNode &node) {
   if (node.hasFailed())
     return;
   OpBuilder &builder = node.getBuilder();
-  // One element is reduced as the only one of a vector.
+  // A scalar is reduced as a vector of one element.
   if (rank == 0) {
     Value vector = node.reshape(input, {1});
     return node.setOutput(
@@ -78,7 +78,7 @@ void importReduceLogSumExp(OnnxNode &node) {
 }
 
 /// Exporters write global average pooling as a mean over the spatial
-/// dimensions, which convolutional networks have faster kernels for.
+/// dimensions; convolutional networks have faster kernels for pooling.
 void importReduceMean(OnnxNode &node) {
   Value input = node.getInput(0);
   auto rank = static_cast<int64_t>(getShape(input).size());

@@ -19,7 +19,7 @@ using namespace mlir;
 namespace tarpon {
 
 namespace {
-/// Everything of a resize but its input.
+/// All parameters of a resize except its input.
 struct Resizing {
   SmallVector<int64_t> sizes;
   SmallVector<double> scales, roi;
@@ -55,7 +55,7 @@ static SmallVector<double> readFloats(OnnxNode &node, unsigned input,
   return numbers;
 }
 
-/// An attribute that names one case of an enum.
+/// Reads an attribute that names one case of an enum.
 template <typename Enum>
 static Enum readCase(OnnxNode &node, StringRef name, Enum otherwise,
                      StringRef otherwiseName,
@@ -68,7 +68,7 @@ static Enum readCase(OnnxNode &node, StringRef name, Enum otherwise,
   return value.value_or(otherwise);
 }
 
-/// One entry per dimension of `values`, which are those of `axes`.
+/// Expands `values`, which belong to `axes`, to one entry per dimension.
 template <typename T>
 static bool spread(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank,
                    StringRef what, T otherwise, SmallVectorImpl<T> &values) {
@@ -84,7 +84,7 @@ static bool spread(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank,
   return true;
 }
 
-/// Completes sizes from scales, or scales from sizes.
+/// Computes sizes from scales, or scales from sizes.
 static bool complete(OnnxNode &node, ArrayRef<int64_t> shape,
                      ArrayRef<int64_t> axes, Resizing &resizing) {
   int64_t rank = static_cast<int64_t>(shape.size());

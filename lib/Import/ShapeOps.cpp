@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All shapes are known, so that Shape and Size are constants, and what is
-// computed from them folds as it is built.
+// All shapes are known, so that Shape and Size are constants, and values
+// computed from them fold when they are built.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ void importTranspose(OnnxNode &node) {
 // Reshape
 //===----------------------------------------------------------------------===//
 
-/// Replaces the zeros that mean "as in the input".
+/// Replaces zeros, which mean "as in the input".
 static bool copyDims(OnnxNode &node, ArrayRef<int64_t> input,
                      SmallVectorImpl<int64_t> &shape) {
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -52,8 +52,7 @@ static bool copyDims(OnnxNode &node, ArrayRef<int64_t> input,
   return true;
 }
 
-/// Replaces the -1, of which there may be one, and checks the number of
-/// elements.
+/// Replaces the only -1, if there is one, and checks the number of elements.
 static bool inferDim(OnnxNode &node, ArrayRef<int64_t> input,
                      SmallVectorImpl<int64_t> &shape) {
   SmallVector<int64_t> known(shape.begin(), shape.end());
@@ -102,8 +101,8 @@ void importFlatten(OnnxNode &node) {
 // Squeeze and Unsqueeze
 //===----------------------------------------------------------------------===//
 
-/// The axes, which are an attribute before opset 13 and an input since. Empty
-/// when absent.
+/// The axes are an attribute before opset 13 and an input since then. Empty if
+/// absent.
 static std::optional<SmallVector<int64_t>> readAxes(OnnxNode &node) {
   if (node.hasInput(1))
     return node.getConstantInts(1, "the input axes");
@@ -155,7 +154,7 @@ void importUnsqueeze(OnnxNode &node) {
 // Blocks of pixels
 //===----------------------------------------------------------------------===//
 
-/// The size of a block, which is positive; 0 and an error if it is not.
+/// Returns the size of a block, which is positive; 0 after an error.
 static int64_t readBlockSize(OnnxNode &node) {
   int64_t block = node.getInt("blocksize", 0);
   if (block < 1 || block > 1024)
@@ -167,7 +166,7 @@ static int64_t readBlockSize(OnnxNode &node) {
   return node.hasFailed() ? 0 : block;
 }
 
-/// `value` seen as a tensor of `shape`, permuted, seen as one of `result`.
+/// Reshapes `value` to `shape`, permutes it, and reshapes it to `result`.
 static Value rearrange(OnnxNode &node, Value value, ArrayRef<int64_t> shape,
                        ArrayRef<int64_t> permutation,
                        ArrayRef<int64_t> result) {

@@ -1,4 +1,4 @@
-//===- StatisticOps.cpp - Import of norms by own statistics -----*- C++ -*-===//
+//===- StatisticOps.cpp - Import of norms with own statistics ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tarpon {
 
-/// Scale and, if it is there, bias: inputs 1 and 2.
+/// Returns scale and, if present, bias: inputs 1 and 2.
 static SmallVector<Value> getParameters(OnnxNode &node) {
   SmallVector<Value> parameters = {node.getInput(1)};
   if (node.hasInput(2))
@@ -71,7 +71,7 @@ void importInstanceNormalization(OnnxNode &node) {
   createGroupNorm(node, input, getParameters(node), getShape(input)[1]);
 }
 
-/// One value for each group as one for each of its `size` channels.
+/// Repeats one value per group for each of its `size` channels.
 static Value repeatForChannels(OnnxNode &node, Value groups, int64_t size) {
   int64_t count = getShape(groups).front();
   Value column = node.reshape(groups, {count, 1});
@@ -81,7 +81,7 @@ static Value repeatForChannels(OnnxNode &node, Value groups, int64_t size) {
   return node.reshape(repeated, {count * size});
 }
 
-/// Before opset 21 scale and bias are one for each group.
+/// Before opset 21, there is one scale and bias per group.
 void importGroupNormalization(OnnxNode &node) {
   Value input = node.getInput(0);
   ArrayRef<int64_t> shape = getShape(input);
@@ -100,7 +100,7 @@ void importGroupNormalization(OnnxNode &node) {
     createGroupNorm(node, input, parameters, groups);
 }
 
-/// Layer normalisation of the dimensions in another order.
+/// Imports a layer normalisation of the dimensions in another order.
 void importMeanVarianceNormalization(OnnxNode &node) {
   Value input = node.getInput(0);
   OpBuilder &builder = node.getBuilder();
@@ -141,7 +141,7 @@ void importLogSoftmax(OnnxNode &node) {
   IntegerAttr attr = node.getBuilder().getI64IntegerAttr(axis);
   if (!isFlat)
     return node.setOutput(0, node.create<LogSoftmaxOp>(input, attr));
-  // Before opset 13 everything from axis on is one dimension.
+  // Before opset 13, all dimensions from axis on are flattened to one.
   IntegerAttr last = node.getBuilder().getI64IntegerAttr(1);
   Value flat = node.reshape(input, {multiply(shape.take_front(axis)),
                                     multiply(shape.drop_front(axis))});

@@ -1,4 +1,4 @@
-//===- TensorReader.cpp - TensorProto to bytes ------------------*- C++ -*-===//
+//===- TensorReader.cpp - Reads the bytes of TensorProtos -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -76,7 +76,7 @@ static std::string narrow(const Field &field) {
   return bytes;
 }
 
-/// The elements from the typed field that ONNX assigns to the dtype.
+/// Reads the elements from the typed field that ONNX assigns to the dtype.
 static std::string readTypedField(const onnx::TensorProto &tensor,
                                   DType dtype) {
   bool isReal = runtime::isFloat(dtype);

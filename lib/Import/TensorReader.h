@@ -1,4 +1,4 @@
-//===- TensorReader.h - TensorProto to bytes --------------------*- C++ -*-===//
+//===- TensorReader.h - Reads the bytes of TensorProtos ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,32 +25,31 @@ struct OnnxTensor {
   std::string name;
   runtime::DType dtype = runtime::DType::F32;
   std::vector<int64_t> shape;
-  /// A string, as protobuf keeps them, so that large ones need not be copied.
+  /// A string, as in protobuf, so that large ones need not be copied.
   std::string bytes;
 };
 
-/// Tensors above this many elements are refused, which keeps every size and
-/// offset that follows from one far from the end of int64_t.
+/// The largest number of elements of a tensor; it keeps all sizes and offsets
+/// far from the limits of int64_t.
 constexpr int64_t maxElements = int64_t(1) << 38;
 
 /// The product of the dimensions; none if one is negative or the product is
 /// above maxElements.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
-/// The dtype of a TensorProto::DataType; none for strings, complex numbers,
-/// and what later versions added.
+/// Returns the dtype of a TensorProto::DataType; none for strings, complex
+/// numbers, and types of later versions.
 std::optional<runtime::DType> getDType(int32_t onnxType);
 
-/// For messages: "1 (FLOAT)".
+/// Describes a type in messages: "1 (FLOAT)".
 std::string describeOnnxType(int32_t onnxType);
 
-/// Takes the data out of `tensor`, or reads it through `external`; without
+/// Moves the data out of `tensor`, or reads it through `external`; without
 /// `external`, external data is an error.
 runtime::Result<OnnxTensor> takeTensor(onnx::TensorProto &tensor,
                                        ExternalData *external);
 
-/// The worst of what the elements of that dtype hold; Finite if they are no
-/// floats.
+/// The worst kind of value among the elements; Finite if they are no floats.
 enum class Finiteness { Finite, HasInf, HasNaN };
 Finiteness checkFinite(runtime::DType dtype, llvm::ArrayRef<char> bytes);
 

@@ -54,7 +54,7 @@ static void readKernel(OnnxNode &node, ArrayRef<int64_t> filter,
   window.kernel.assign(filter.begin(), filter.end());
 }
 
-/// Pads so that a dimension of size n has ceil(n / stride) results.
+/// Pads such that a dimension of size n has ceil(n / stride) results.
 static void padSame(Window &window, ArrayRef<int64_t> spatial, bool upper) {
   size_t rank = spatial.size();
   for (size_t i = 0; i < rank; ++i) {
@@ -69,7 +69,7 @@ static void padSame(Window &window, ArrayRef<int64_t> spatial, bool upper) {
   }
 }
 
-/// The attribute auto_pad, which is checked.
+/// Reads and checks the attribute auto_pad.
 static std::string readAutoPad(OnnxNode &node) {
   std::string mode = node.getString("auto_pad", "NOTSET");
   if (!node.hasFailed() && mode != "NOTSET" && mode != "VALID" &&
@@ -91,7 +91,7 @@ static void applyAutoPad(OnnxNode &node, ArrayRef<int64_t> spatial,
     padSame(window, spatial, mode == "SAME_UPPER");
 }
 
-/// Reads all but auto_pad.
+/// Reads all attributes except auto_pad.
 static void readLists(OnnxNode &node, ArrayRef<int64_t> inputShape,
                       ArrayRef<int64_t> filter, Window &window) {
   if (inputShape.size() < 3 || inputShape.size() > 5) {
@@ -121,8 +121,8 @@ std::optional<Window> readWindow(OnnxNode &node, ArrayRef<int64_t> inputShape,
 // Transposed convolution
 //===----------------------------------------------------------------------===//
 
-/// Pads so that the result has the given sizes. What the padding cannot add,
-/// output padding does.
+/// Pads such that the result has the given sizes. Output padding adds the rest
+/// that padding cannot.
 static void padToShape(SpreadWindow &window, ArrayRef<int64_t> spatial,
                        ArrayRef<int64_t> outputShape, bool upper) {
   size_t rank = spatial.size();

@@ -12,19 +12,21 @@
 
 namespace tarpon {
 
-/// The window of Conv and the pools, an entry per spatial dimension; pads has
-/// the begins before the ends. auto_pad is resolved.
+/// The window of Conv and the pools, with an entry per spatial dimension; pads
+/// has the begins before the ends. auto_pad is resolved.
 struct Window {
   llvm::SmallVector<int64_t> kernel;
   llvm::SmallVector<int64_t> strides;
   llvm::SmallVector<int64_t> dilations;
   llvm::SmallVector<int64_t> pads;
-  /// auto_pad gives the size of the result, so that ceil_mode means nothing.
+  /// True if auto_pad determines the size of the result, so that ceil_mode has
+  /// no effect.
   bool autoPadded = false;
 };
 
-/// Reads the window of a node whose first input has this shape. `filter` is the
-/// kernel as the filter's shape has it; without one kernel_shape is required.
+/// Reads the window of a node whose first input has this shape. `filter` holds
+/// the kernel's sizes from the filter's shape; without it, kernel_shape is
+/// required.
 std::optional<Window> readWindow(OnnxNode &node,
                                  llvm::ArrayRef<int64_t> inputShape,
                                  llvm::ArrayRef<int64_t> filter = {});

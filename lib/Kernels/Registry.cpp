@@ -25,14 +25,14 @@ static std::vector<const Solver *> &solverList() {
   return solvers;
 }
 
-/// How many solvers ScopedExtraSolvers has put in front.
+/// The number of solvers that ScopedExtraSolvers has put in front.
 static size_t extraSolvers = 0;
 
 ArrayRef<const Solver *> tarpon::getHostSolvers() { return solverList(); }
 
 namespace {
 
-/// The solvers of targets that Tarpon does not come with.
+/// The solvers of targets outside of Tarpon.
 class OtherSolvers {
 public:
   static OtherSolvers &get() {
@@ -68,7 +68,7 @@ ArrayRef<const Solver *> tarpon::getSolvers(const TargetInfo &target) {
     return getGpuSolvers();
   if (SolverList list = OtherSolvers::get().find(target.arch))
     return list();
-  // The solvers of CPUs know x86-64 alone; see findTarget about others.
+  // The solvers of CPUs support only x86-64; see findTarget for others.
   return target.arch == TargetInfo().arch ? getHostSolvers()
                                           : ArrayRef<const Solver *>();
 }

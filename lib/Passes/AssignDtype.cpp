@@ -1,4 +1,4 @@
-//===- AssignDtype.cpp - Store activations in one float type ----*- C++ -*-===//
+//===- AssignDtype.cpp - Stores activations in one float type ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,7 @@ namespace tarpon {
 #include "tarpon/Passes/Passes.h.inc"
 } // namespace tarpon
 
-/// Whether the root works on low-precision operands as they are stored.
+/// Returns true if the root reads low-precision operands in their stored type.
 static bool readsStored(Operation *root) {
   return isa<QuantizableInterface>(root) &&
          llvm::all_of(root->getOperands(), isF32);
@@ -82,7 +82,7 @@ private:
 struct AssignDtypePass : tarpon::impl::AssignDtypePassBase<AssignDtypePass> {
   using AssignDtypePassBase::AssignDtypePassBase;
 
-  /// Null if the dtype is none that activations are stored in.
+  /// Returns null if activations are not stored in the dtype.
   Type getStorage(MLIRContext *context) const {
     std::optional<Precision> precision =
         runtime::parsePrecision(dtype.getValue());

@@ -1,4 +1,4 @@
-//===- AssignLayout.cpp - Lay out activations in one way --------*- C++ -*-===//
+//===- AssignLayout.cpp - Lays out activations in one way -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,8 +21,8 @@ namespace tarpon {
 // Queries
 //===----------------------------------------------------------------------===//
 
-/// Whether every layout puts the tensor's elements into the same order: a
-/// vector along dimension 1.
+/// Returns true if every layout puts the tensor's elements into the same order:
+/// a vector along dimension 1.
 static bool isChannelVector(RankedTensorType type) {
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (dim != 1 && type.getDimSize(dim) != 1)
@@ -30,8 +30,8 @@ static bool isChannelVector(RankedTensorType type) {
   return true;
 }
 
-/// Whether all ops that read a region argument, perhaps through a convert, read
-/// it as a parameter.
+/// Returns true if all ops that read a region argument, perhaps through a
+/// convert, read it as a parameter.
 static bool isParameter(Value argument) {
   return llvm::all_of(argument.getUses(), [](OpOperand &use) {
     if (auto convert = dyn_cast<ConvertOp>(use.getOwner()))
@@ -41,8 +41,8 @@ static bool isParameter(Value argument) {
   });
 }
 
-/// Whether an op can compute in the layout. Data operands of a lower rank than
-/// the result have no layout that would fit to it.
+/// Returns true if an op can compute in the layout. Data operands of a lower
+/// rank than the result have no layout that would match it.
 static bool supports(Operation &op, LayoutAttr layout) {
   auto interface = dyn_cast<LayoutInterface>(op);
   if (!interface || !interface.supportsLayout(layout))
@@ -76,8 +76,8 @@ public:
   }
 
 private:
-  /// A convert does not care, and an elementwise region follows its data: there
-  /// is nothing to gain from a layout that it alone would have.
+  /// A convert takes any layout, and an elementwise region follows its data: a
+  /// layout for it alone gains nothing.
   bool computesInLayout(FusedOp op) {
     if (isConvertRegion(op) || !llvm::all_of(getOps(op), [&](Operation &inner) {
           return supports(inner, layout);
@@ -116,7 +116,7 @@ private:
     for (BlockArgument argument : op.getBody().getArguments())
       operands.push_back(getOperand(op, argument, inLayout));
 
-    // The results' types follow from what is inside.
+    // The results' types follow from the ops inside.
     OpBuilder outer(op);
     FusedOp copy = createRegionLike(outer, op, operands, op.getResultTypes());
     Block &block = copy.getBody().front();

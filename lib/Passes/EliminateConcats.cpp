@@ -1,12 +1,12 @@
-//===- EliminateConcats.cpp - Write where a concat would copy ---*- C++ -*-===//
+//===- EliminateConcats.cpp - Writes to concats' results --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Goes through the concats from the last to the first, so that one whose result
-// is a slice of a later one makes its operands slices of the whole: a block of
+// Visits the concats from the last to the first, so that one whose result is a
+// slice of a later one makes its operands slices of the whole: a block of
 // DenseNet becomes one tensor to which every layer adds its channels.
 //
 //===----------------------------------------------------------------------===//
@@ -31,8 +31,8 @@ namespace tarpon {
 // The operands of a concatenation
 //===----------------------------------------------------------------------===//
 
-/// Whether the region does nothing but concatenate channels, of tensors that
-/// could lie side by side in one.
+/// Returns true if the region only concatenates channels of tensors that could
+/// lie side by side in one.
 static bool isPlainConcat(FusedOp op) {
   Block &block = op.getBody().front();
   auto concat = dyn_cast<ConcatOp>(block.front());
@@ -65,7 +65,7 @@ static void retypeResult(FusedOp op, RankedTensorType type) {
   op.getResult().setType(type);
 }
 
-/// A region that copies `value` to where a slice of `type` lies.
+/// Creates a region that copies `value` to the place of a slice of `type`.
 static Value createCopy(OpBuilder &builder, Value value,
                         RankedTensorType type) {
   auto copy = FusedOp::create(builder, value.getLoc(), TypeRange(type), value);
@@ -87,7 +87,7 @@ class ConcatEliminator {
 public:
   explicit ConcatEliminator(const TargetInfo &target) : target(target) {}
 
-  /// Replaces the concat where at least one operand need not be copied.
+  /// Replaces the concat if at least one operand need not be copied.
   bool eliminate(FusedOp concat);
   int64_t getNumCopies() const { return numCopies; }
 
@@ -159,7 +159,7 @@ bool ConcatEliminator::canBeSlice(FusedOp concat, unsigned index,
 }
 
 bool ConcatEliminator::eliminate(FusedOp concat) {
-  // A result of the function would have to be copied after all.
+  // A result of the function would still have to be copied.
   if (leavesFunction(concat.getResult()))
     return false;
   LayoutAttr layout = getSliceLayout(concat.getType());

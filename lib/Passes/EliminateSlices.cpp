@@ -1,4 +1,4 @@
-//===- EliminateSlices.cpp - Read where a slice would copy ------*- C++ -*-===//
+//===- EliminateSlices.cpp - Reads slices in place --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,8 +20,8 @@ namespace tarpon {
 #include "tarpon/Passes/Passes.h.inc"
 } // namespace tarpon
 
-/// The first channel, if the region does nothing but take some channels of a
-/// tensor that they could lie in: pads that remove cells of dimension 1 only.
+/// Returns the first channel if the region only selects channels of a tensor,
+/// which could lie in it: pads that remove cells of dimension 1 only.
 static std::optional<int64_t> getPlainSlice(FusedOp op) {
   Block &block = op.getBody().front();
   auto pad = dyn_cast<PadOp>(block.front());
@@ -42,15 +42,16 @@ static std::optional<int64_t> getPlainSlice(FusedOp op) {
   return -pads[1];
 }
 
-/// Whether the value has memory that a slice of it can be read in: that of a
-/// region which is not handed out.
+/// Returns true if the value has memory in which a slice of it can be read:
+/// that of a region whose result stays in the function.
 static bool hasMemory(Value value) {
   Value storage = getView(value).storage;
   return isa_and_nonnull<FusedOp, JoinOp>(storage.getDefiningOp()) &&
          !leavesFunction(value) && !leavesFunction(storage);
 }
 
-/// Whether all readers take a slice of the value in place of the copy.
+/// Returns true if all readers can read a slice of the value instead of the
+/// copy.
 static bool canRead(Value copy, int64_t pitch, const TargetInfo &target) {
   return llvm::all_of(copy.getUsers(), [&](Operation *user) {
     auto reader = dyn_cast<FusedOp>(user);

@@ -1,4 +1,4 @@
-//===- FoldBatchNorm.cpp - Batch norms into the weights before them -------===//
+//===- FoldBatchNorm.cpp - Folds batch norms into weights -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // In inference, a batch norm is y = factor[c] * x + shift[c]. The factor scales
-// the filters that make channel c, the shift becomes an add, which fusion turns
-// into the bias of the op. Nothing moves across an op that is not linear.
+// the filters of channel c, and the shift becomes an add, which fusion turns
+// into the bias of the op. Nothing is moved across an op that is not linear.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ struct Affine {
   std::vector<double> factor, shift;
 };
 
-/// An op with constant filters, and what it adds per channel.
+/// An op with constant filters, and the bias that it adds per channel.
 struct FilteredOp {
   Operation *op;
   unsigned filterOperand;
@@ -71,8 +71,8 @@ static std::optional<Affine> getAffine(BatchNormOp op) {
   return affine;
 }
 
-/// The constant that `add` adds to every cell of a channel, one number per
-/// channel of its result; and the other operand.
+/// Returns the constant that `add` adds to every cell of a channel, one number
+/// per channel of its result, and the other operand.
 static std::optional<std::pair<Value, std::vector<float>>>
 getConstantBias(AddOp add, int64_t numChannels) {
   auto layout = cast<LayoutInterface>(add.getOperation());
@@ -90,15 +90,16 @@ getConstantBias(AddOp add, int64_t numChannels) {
   return std::nullopt;
 }
 
-/// Whether dimension 1 of the result counts the channels of the filters. Ops
-/// with layouts have N x C x spatial results; others have the channels last.
+/// Returns true if dimension 1 of the result counts the channels of the
+/// filters. Ops with layouts have N x C x spatial results; others have the
+/// channels last.
 static bool hasChannelsInDimOne(Operation *op) {
   return isa<LayoutInterface>(op) ||
          cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 2;
 }
 
-/// The op with constant filters that gives `value`, each value in between
-/// having one use.
+/// Returns the op with constant filters that `value` is computed by, if each
+/// value in between has one use.
 static std::optional<FilteredOp> getFilteredOp(Value value,
                                                int64_t numChannels) {
   FilteredOp result;
@@ -132,8 +133,8 @@ static std::optional<FilteredOp> getFilteredOp(Value value,
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// A constant of one number per channel that broadcasts to a tensor of `type`:
-/// 1 x C x 1...
+/// Creates a constant of one number per channel that broadcasts to a tensor of
+/// `type`: 1 x C x 1...
 static Value createChannelConstant(OpBuilder &builder, Location loc,
                                    RankedTensorType type,
                                    ArrayRef<double> numbers) {
@@ -149,8 +150,8 @@ static Value createScaledFilter(OpBuilder &builder, const FilteredOp &filtered,
                                 ArrayRef<double> factor) {
   Value filter = filtered.op->getOperand(filtered.filterOperand);
   auto type = cast<RankedTensorType>(filter.getType());
-  // In place: large networks have hundreds of MB of filters, and a first
-  // inference waits for this.
+  // This works in place: large networks have hundreds of MB of filters, for
+  // which a first inference waits.
   std::vector<char> bytes = getConstantBytes(getConstantValue(filter));
   auto *value = reinterpret_cast<float *>(bytes.data());
   auto *end = value + type.getNumElements();
@@ -163,7 +164,7 @@ static Value createScaledFilter(OpBuilder &builder, const FilteredOp &filtered,
   return createConstant(builder, filter.getLoc(), type, std::move(bytes));
 }
 
-/// Scales the filters of `filtered` and gives its result plus the new bias.
+/// Scales the filters of `filtered` and returns its result plus the new bias.
 static Value foldIntoFilter(PatternRewriter &rewriter, BatchNormOp op,
                             const FilteredOp &filtered, Affine affine) {
   for (auto [index, bias] : llvm::enumerate(filtered.bias))
@@ -231,7 +232,7 @@ struct FoldBatchNormPass
     auto config =
         GreedyRewriteConfig()
             .enableFolding(false)
-            // A batch norm may fold only once the one before it has.
+            // A batch norm may fold only after the one before it has.
             .setUseTopDownTraversal(true)
             .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(

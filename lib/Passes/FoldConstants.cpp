@@ -1,4 +1,4 @@
-//===- FoldConstants.cpp - Evaluate what is constant ------------*- C++ -*-===//
+//===- FoldConstants.cpp - Evaluates constants ------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,7 +33,7 @@ struct FoldConstantsPass
     : tarpon::impl::FoldConstantsPassBase<FoldConstantsPass> {
   void runOnOperation() override {
     unsigned before = countOps(getOperation());
-    // The driver folds and erases dead ops; there is nothing else to rewrite.
+    // The driver folds and erases dead ops; nothing else is rewritten.
     auto config = GreedyRewriteConfig().setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(),

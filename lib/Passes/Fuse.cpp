@@ -1,4 +1,4 @@
-//===- Fuse.cpp - Wrap ops into regions of one launch each ------*- C++ -*-===//
+//===- Fuse.cpp - Wraps ops into regions of one launch ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A chain is a root and the ops that become its epilogue. Chains are found
-// first, from roots that accumulate and then from what elementwise ops are
-// left; then each becomes a region at the place of its last op, where all its
-// operands are defined: every value inside has one use, which is in the chain.
+// first, starting from roots that accumulate and then from the remaining
+// elementwise ops; then each becomes a region at the place of its last op,
+// where all its operands are defined: every value inside has one use, which is
+// in the chain.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +73,7 @@ public:
         remaining.insert(&op);
   }
 
-  /// Takes every op alone.
+  /// Makes a chain of every single op.
   SmallVector<Chain> findSingles() {
     SmallVector<Chain> chains;
     for (Operation *op : remaining)
@@ -82,7 +83,8 @@ public:
 
   SmallVector<Chain> findChains() {
     SmallVector<Chain> chains;
-    // From the back, so that of two roots before one add the later one gets it.
+    // The search runs from the back, so that of two roots in front of one add
+    // the later one gets it.
     SmallVector<Operation *> ops(llvm::reverse(remaining));
     for (Operation *op : ops)
       if (accumulates(*op))
@@ -112,10 +114,10 @@ private:
     return chain;
   }
 
-  /// The op that can follow `op` in its region, or null.
+  /// Returns the op that can follow `op` in its region, or null.
   Operation *getEpilogue(Operation *op) {
     Value value = op->getResult(0);
-    // Other results may be read before the op that would be the epilogue, at
+    // Other results may be used before the op that would be the epilogue, at
     // whose place the region would be.
     if (op->getNumResults() != 1 || !value.hasOneUse())
       return nullptr;
@@ -134,8 +136,8 @@ private:
 // Wrapping
 //===----------------------------------------------------------------------===//
 
-/// The operands of the region: the root's, then those of the other ops that are
-/// not the result of the op before. A value that is read twice is an operand
+/// The operands of the region: the root's, then those of the other ops except
+/// the result of the previous op. A value that is used twice is an operand
 /// twice, so that each position has one meaning.
 static SmallVector<Value> getInputs(ArrayRef<Operation *> chain) {
   SmallVector<Value> inputs(chain.front()->getOperands());

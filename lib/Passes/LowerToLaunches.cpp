@@ -1,4 +1,4 @@
-//===- LowerToLaunches.cpp - Regions with solutions to launches -*- C++ -*-===//
+//===- LowerToLaunches.cpp - Lowers regions to launches ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ namespace tarpon {
 
 namespace {
 
-/// Names launches, each differently.
+/// Gives launches unique names.
 class LaunchNames {
 public:
   std::string makeName(Operation *root) {
@@ -76,7 +76,8 @@ struct LowerToLaunchesPass
   }
 
 private:
-  /// The solver of the region's solution, if the solution fits the problem.
+  /// Returns the solver of the region's solution, if the solution fits the
+  /// problem.
   FailureOr<const Solver *> getSolver(FusedOp op, const Problem &problem) {
     SolutionAttr solution = op.getSolutionAttr();
     if (!solution)

@@ -1,12 +1,12 @@
-//===- MoveActivations.cpp - Bring activations to producers -----*- C++ -*-===//
+//===- MoveActivations.cpp - Moves activations to producers -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// An activation behind a concat keeps it from being an epilogue, which costs
-// nothing, of the ops whose results are concatenated.
+// An activation behind a concat cannot be an epilogue, which costs nothing, of
+// the ops whose results are concatenated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace tarpon {
 #include "tarpon/Passes/Passes.h.inc"
 } // namespace tarpon
 
-/// Whether an activation of the value can be computed by what produces it.
+/// Returns true if the producer of the value can compute an activation of it.
 static bool takesEpilogue(Value value) {
   Operation *producer = value.getDefiningOp();
   if (!producer || !value.hasOneUse())
@@ -33,7 +33,7 @@ static bool takesEpilogue(Value value) {
          (quantizable && quantizable.accumulates());
 }
 
-/// Whether no element is below 0. Looks through a few ops only.
+/// Returns true if no element is below 0. Looks through a few ops only.
 static bool isNotNegative(Value value) {
   constexpr int kMostOps = 16;
   SmallVector<Value> pending = {value};
@@ -84,7 +84,7 @@ struct MoveThroughConcat : OpInterfaceRewritePattern<ElementwiseInterface> {
   }
 };
 
-/// relu(x) -> x where x has no negative elements.
+/// relu(x) -> x if x has no negative elements.
 struct DropRelu : OpRewritePattern<ReluOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -18,9 +18,9 @@
 
 namespace tarpon::detail {
 
-/// In this order: what a program has given; the pass's options; the attribute
-/// tarpon.target of `op` or of what it is nested in; the baseline of x86-64
-/// with one thread. Reports a name that stands for no target.
+/// Returns the first of these: the target that a program has set; the pass's
+/// options; the attribute tarpon.target of `op` or of an op around it; the
+/// baseline of x86-64 with one thread. Reports the name of an unknown target.
 mlir::FailureOr<TargetInfo>
 getPassTarget(mlir::Operation *op, const std::optional<TargetInfo> &given,
               const std::string &name, int64_t threads);

@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - Passes in the order they belong ----------*- C++ -*-===//
+//===- Pipelines.cpp - Pipelines of passes ----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@ using runtime::Precision;
 
 namespace {
 
-/// The options that passes have for their target.
+/// The options with which passes name their target.
 struct NamedTarget {
   std::string name;
   int64_t threads = 0;
@@ -36,12 +36,12 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   passes.addPass(createRaiseChannelShufflesPass());
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createFoldBatchNormPass());
-  // Drops the parameters of the batch norms.
+  // This drops the parameters of the batch norms.
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createMoveActivationsPass());
 }
 
-/// The choice where `named` holds what passes are told of their target.
+/// Adds the passes of the choice; `named` holds their options for the target.
 static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
                             const NamedTarget &named) {
   OpPassManager &passes = getFunctionPasses(pm);
@@ -53,7 +53,7 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
         {std::string(runtime::getPrecisionName(options.dtype))}));
   passes.addPass(createAssignLayoutPass({options.layout}));
   passes.addPass(createRemoveRedundantConvertsPass());
-  // The converts that are left become launches of their own.
+  // The remaining converts become launches of their own.
   passes.addPass(createFusePass({"off"}));
   if (options.fusion == "on") {
     passes.addPass(options.target ? createEliminateConcatsPass(*options.target)
@@ -95,7 +95,7 @@ void tarpon::buildLoweringPipeline(OpPassManager &pm,
 //===----------------------------------------------------------------------===//
 
 static constexpr const char *kTargetHelp =
-    "What to generate code for, in place of the module's target";
+    "The target, which overrides the module's";
 
 namespace {
 

@@ -1,13 +1,13 @@
-//===- PlanMemory.cpp - Place results and workspaces in an arena ----------===//
+//===- PlanMemory.cpp - Places results and workspaces in an arena ---------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Time is counted in ops of the function. Greedy by size comes within a few per
-// cent of the optimum on networks (Pisarchyk and Lee, "Efficient Memory
-// Management for Deep Neural Net Inference", 2020).
+// Time is counted in ops of the function. Placement is greedy by size, which
+// comes within a few per cent of the optimum on networks (Pisarchyk and Lee,
+// "Efficient Memory Management for Deep Neural Net Inference", 2020).
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,9 +28,9 @@ namespace tarpon {
 
 namespace {
 
-/// Memory that is in use from the op number `first` to the op number `last`.
+/// Memory that is in use from op number `first` to op number `last`.
 struct Buffer {
-  /// Whose workspace it is, or null for results.
+  /// The launch whose workspace it is, or null for results.
   LaunchOp launch;
   int64_t size;
   unsigned first, last;
@@ -86,14 +86,13 @@ static int64_t getBytes(Value value) {
 
 namespace {
 
-/// All that has a place in the arena. Results with memory of their own have
-/// none.
+/// All buffers in the arena. Results with memory of their own have none.
 class Buffers {
 public:
   explicit Buffers(func::FuncOp function);
 
   std::vector<Buffer> list;
-  /// Which of them storage lies in.
+  /// The buffer in which storage lies.
   llvm::DenseMap<Value, size_t> ofStorage;
 
 private:
@@ -109,7 +108,7 @@ Buffers::Buffers(func::FuncOp function) {
   for (auto [time, op] : llvm::enumerate(function.getBody().front()))
     times[&op] = time;
   for (auto launch : function.getBody().front().getOps<LaunchOp>()) {
-    // One that nothing reads is written all the same.
+    // A result that nothing reads is written all the same.
     for (OpResult result : launch->getResults())
       addResult(result);
     if (launch.getWorkspaceBytes() != 0)
@@ -136,8 +135,8 @@ void Buffers::addResult(OpResult result) {
   buffer.last = std::max(buffer.last, uses.last);
 }
 
-/// The buffer of an operand in whose place the result of the launch may lie:
-/// one that is as large and that nothing else reads, then or afterwards.
+/// Returns the buffer of an operand that the result of the launch may
+/// overwrite: it is as large, and nothing else reads it, then or later.
 std::optional<size_t> Buffers::findOverwritable(LaunchOp launch,
                                                 unsigned time) const {
   for (int64_t input : launch.getMayOverwrite().value_or(ArrayRef<int64_t>())) {
@@ -160,8 +159,8 @@ std::optional<size_t> Buffers::findOverwritable(LaunchOp launch,
 // Placement
 //===----------------------------------------------------------------------===//
 
-/// The start of the smallest gap between buffers (sorted by offset) that holds
-/// `size` bytes, or the end of them all.
+/// Returns the start of the smallest gap between buffers (sorted by offset)
+/// that holds `size` bytes, or the end of them all.
 static int64_t findGap(ArrayRef<const Buffer *> neighbours, int64_t size) {
   int64_t best = -1, bestSize = 0, end = 0;
   for (const Buffer *neighbour : neighbours) {
@@ -175,7 +174,7 @@ static int64_t findGap(ArrayRef<const Buffer *> neighbours, int64_t size) {
   return best < 0 ? end : best;
 }
 
-/// Gives all buffers their offsets and returns the size of the arena.
+/// Sets the offsets of all buffers and returns the size of the arena.
 static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
   SmallVector<Buffer *> order;
   for (Buffer &buffer : buffers)
@@ -200,7 +199,7 @@ static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
   return arenaBytes;
 }
 
-/// Writes down where results and workspaces lie.
+/// Sets the offset attributes of results and workspaces.
 static void setOffsets(func::FuncOp function, const Buffers &buffers) {
   Builder builder(function.getContext());
   for (const Buffer &buffer : buffers.list)

@@ -1,12 +1,12 @@
-//===- Quantize.cpp - Store activations and filters in 8 bits ---*- C++ -*-===//
+//===- Quantize.cpp - Stores activations and filters in 8 bits --*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Assigns types from ranges that were calibrated before; the calibration itself
-// runs the model and is not here.
+// Assigns types from ranges that were calibrated before; calibration, which
+// runs the model, is not part of this pass.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ namespace tarpon {
 
 namespace {
 
-/// The values that a tensor takes; 0 is always among them.
+/// The range of a tensor's values; it always includes 0.
 struct Interval {
   float low = 0, high = 0;
 
@@ -45,13 +45,13 @@ struct Interval {
 
 } // namespace
 
-/// A scale that the type can hold: a range without extent gets 1.
+/// Returns a scale that the type can hold: a range without extent gets 1.
 static float makeScale(float extent, float steps) {
   float scale = extent / steps;
   return std::isfinite(scale) && scale >= FLT_MIN ? scale : 1.0f;
 }
 
-/// u8, asymmetric, with an exact 0.
+/// Makes a u8 type, asymmetric, with an exact 0.
 static quant::UniformQuantizedType makeActivationType(MLIRContext *context,
                                                       Interval range) {
   float scale = makeScale(range.high - range.low, 255);
@@ -70,7 +70,7 @@ static Interval getRange(quant::UniformQuantizedType type) {
   return {real(type.getStorageTypeMin()), real(type.getStorageTypeMax())};
 }
 
-/// A constant as i8, symmetric, with one scale per index of `axis`.
+/// Makes a constant of i8, symmetric, with one scale per index of `axis`.
 static Value quantizeFilter(OpBuilder &builder, Value filter, int64_t axis) {
   RankedTensorType type = getTensorType(filter);
   std::vector<float> values = getConstantFloats(getConstantValue(filter));
@@ -107,14 +107,15 @@ static Value quantizeFilter(OpBuilder &builder, Value filter, int64_t axis) {
 // Types that a region computes in
 //===----------------------------------------------------------------------===//
 
-/// Whether the region computes in f32 and its result leaves the function, so
-/// that rounding its operands would cost accuracy for little traffic.
+/// Returns true if the region computes in f32 and its result leaves the
+/// function, so that rounding its operands would cost accuracy for little
+/// traffic.
 static bool isPreciseTail(FusedOp op) {
   return !isa<QuantizableInterface, ElementwiseInterface>(op.getRoot()) &&
          leavesFunction(op.getResult());
 }
 
-/// Whether anything gains when the value is stored in 8 bits.
+/// Returns true if any reader benefits from storing the value in 8 bits.
 static bool isWorthQuantizing(Value value) {
   return !leavesFunction(value) &&
          llvm::any_of(getReaders(value), [](Operation *reader) {
@@ -137,7 +138,7 @@ static Value getRootInput(FusedOp op, unsigned index) {
   return argument ? op.getInputs()[argument.getArgNumber()] : Value();
 }
 
-/// Whether nothing but converts stands beside the root.
+/// Returns true if the region has only converts beside the root.
 static bool isRootAlone(FusedOp op) {
   auto yield = cast<YieldOp>(op.getBody().front().getTerminator());
   return yield.getValue() == op.getRoot()->getResult(0);
@@ -160,7 +161,7 @@ private:
   FailureOr<StoredValues::Values> retype(FusedOp op) {
     SmallVector<Value> operands;
     for (Value operand : op.getInputs())
-      // Converts were in the model before: what they read is not ours to
+      // Converts were in the model before: the types of their operands must not
       // change.
       operands.push_back(isConvertRegion(op)
                              ? values.getAs(operand, getTensorType(operand))
@@ -181,7 +182,7 @@ private:
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// Whether the value is, or may become, u8.
+  /// Returns true if the value is, or may become, u8.
   bool isQuantizable(Value value) {
     if (isa<quant::UniformQuantizedType>(getElement(values.get(value))))
       return true;
@@ -212,7 +213,8 @@ private:
     return filter;
   }
 
-  /// Whether the root is one that only passes on what is, or may become, u8.
+  /// Returns true if the root only passes on values that are, or may become,
+  /// u8.
   bool passesQuantized(FusedOp op) {
     auto root = dyn_cast<QuantizableInterface>(op.getRoot());
     if (!root || root.accumulates())
@@ -283,7 +285,7 @@ private:
   // Results
   //===--------------------------------------------------------------------===//
 
-  /// The type that the range of a region's result asks for.
+  /// The type for the range of a region's result.
   FailureOr<Type> getResultType(FusedOp op) {
     return makeElement(op->getAttrOfType<DenseF32ArrayAttr>(kRangeAttrName),
                        [&] { return op.emitOpError("result"); });

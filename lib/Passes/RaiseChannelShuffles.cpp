@@ -1,4 +1,4 @@
-//===- RaiseChannelShuffles.cpp - Find shuffles of channels -----*- C++ -*-===//
+//===- RaiseChannelShuffles.cpp - Finds shuffles of channels ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Models write the shuffle of ShuffleNet (Zhang et al., 2018) as a transpose of
-// a tensor of higher rank, which has no layout but row-major.
+// a tensor of higher rank, whose only layout is row-major.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ namespace tarpon {
 #include "tarpon/Passes/Passes.h.inc"
 } // namespace tarpon
 
-/// The groups of channels that the transpose exchanges with the channels in
-/// them, between reshapes of and to `shape`; 0 if it does something else.
+/// Returns the number of groups of channels if the transpose, between reshapes
+/// of and to `shape`, exchanges groups with the channels in them; otherwise 0.
 static int64_t getGroups(TransposeOp transpose, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> split = transpose.getInput().getType().getShape();
   ArrayRef<int64_t> permutation = transpose.getPermutation();
@@ -69,7 +69,7 @@ struct RaiseChannelShufflesPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<RaiseChannelShuffle>(&getContext());
-    // Folding would merge the reshapes with others first.
+    // Otherwise folding would merge the reshapes with others.
     auto config =
         GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
             GreedySimplifyRegionLevel::Disabled);

@@ -1,4 +1,4 @@
-//===- Regions.cpp - Working on fused regions -------------------*- C++ -*-===//
+//===- Regions.cpp - Clones and retypes fused regions -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -41,7 +41,7 @@ bool tarpon::detail::leavesFunction(Value value) {
 // Cloning
 //===----------------------------------------------------------------------===//
 
-/// The type that a clone of a convert of `type` has on an operand of another
+/// The result type of a clone of a convert to `type` on an operand of another
 /// layout.
 static RankedTensorType getConvertedType(RankedTensorType type, Value operand) {
   if (type.getRank() < 3)
@@ -124,8 +124,8 @@ private:
 
   Block *getBlock() { return &copy.getBody().front(); }
 
-  /// The value in another element type. Converts of arguments stand in front,
-  /// so that they can be seen to be how an operand is stored.
+  /// Converts the value to another element type. Converts of arguments come
+  /// first, so that they are recognised as the way an operand is stored.
   Value convert(Value value, Type elementType) {
     RankedTensorType type = getTensorType(value);
     if (type.getElementType() == elementType)
@@ -147,8 +147,8 @@ private:
     return cached = op;
   }
 
-  /// A convert gives what it gave before, or at the end of a region that only
-  /// converts, what the result is stored as.
+  /// A convert has the same result type as before; at the end of a region that
+  /// only converts, it has the type in which the result is stored.
   void cloneConvert(ConvertOp op) {
     Value input = mapping.lookup(op.getInput());
     Type element = op.getType().getElementType();
@@ -161,7 +161,7 @@ private:
     mapping.map(op.getResult(), input);
   }
 
-  /// Whether the root takes its operands as they come.
+  /// Returns true if the root reads its operands as stored.
   bool takesStored(Operation &op) {
     if (!types.rootReadsStored || &op != source.getRoot())
       return false;
@@ -172,7 +172,7 @@ private:
     }));
   }
 
-  /// The element type in which `op` wants an operand that had type `original`.
+  /// The element type that `op` needs for an operand that had type `original`.
   Type getWantedElement(Operation &op, Value original) {
     if (types.rootReadsStored && &op == source.getRoot())
       return types.resultElement;
@@ -281,7 +281,7 @@ LogicalResult StoredValues::retypeFunction(func::FuncOp function,
   }
   for (Operation *op : llvm::reverse(replaced))
     op->erase();
-  // Filters in their old type.
+  // Filters in their old type are unused now.
   for (auto constant : llvm::make_early_inc_range(
            function.getBody().front().getOps<ConstantOp>()))
     if (constant->use_empty())

@@ -1,11 +1,11 @@
-//===- Regions.h - Working on fused regions ---------------------*- C++ -*-===//
+//===- Regions.h - Clones and retypes fused regions -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Parts that the passes that fuse regions and change their types share.
+// The common parts of the passes that fuse regions and change their types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,65 +29,65 @@ inline bool isF32(mlir::Value value) {
   return getTensorType(value).getElementType().isF32();
 }
 
-/// Whether the region does nothing but convert.
+/// Returns true if the region only converts.
 bool isConvertRegion(FusedOp op);
 
-/// The ops that read a value, directly or through reshapes.
+/// Returns the ops that read a value, directly or through reshapes.
 llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value);
 
-/// Whether the function returns the value or a reshape of it.
+/// Returns true if the function returns the value or a reshape of it.
 bool leavesFunction(mlir::Value value);
 
 /// Clones `op` with mapped operands and infers the types of its results from
-/// them; for a convert, keeps the element type and takes the layout over.
-/// Reports and fails if the op does not take such operands.
+/// them; for a convert, keeps the element type and takes the operand's layout.
+/// Reports an error if the op does not take such operands.
 mlir::FailureOr<mlir::Operation *> cloneRetyped(mlir::OpBuilder &builder,
                                                 mlir::Operation *op,
                                                 mlir::IRMapping &mapping);
 
-/// A copy of the op on other operands, with an empty region (that has its
-/// arguments) and without a solution.
+/// Creates a copy of the op on other operands, with an empty region (which has
+/// its arguments) and without a solution.
 FusedOp createRegionLike(mlir::OpBuilder &builder, FusedOp op,
                          mlir::ValueRange operands,
                          mlir::TypeRange resultTypes);
 
-/// How a region's element types are to change.
+/// The new element types of a region.
 struct RegionTypes {
   llvm::ArrayRef<mlir::Value> operands;
-  /// The type in which the first result is stored; the others stay as they are.
+  /// The type in which the first result is stored; the types of the others do
+  /// not change.
   mlir::Type resultElement;
-  /// The root works on its operands as they are stored. Where they differ and
-  /// the root does not accumulate, they are converted to the result's type.
+  /// True if the root reads its operands as stored. If they differ and the root
+  /// does not accumulate, they are converted to the result's type.
   bool rootReadsStored = false;
 };
 
-/// A copy of the region with other element types; what does not read the stored
-/// types works in the types it had, between converts.
+/// Creates a copy of the region with other element types; ops that do not read
+/// the stored types keep their types, between converts.
 mlir::FailureOr<FusedOp> retypeRegion(mlir::OpBuilder &builder, FusedOp op,
                                       const RegionTypes &types);
 
-/// The values of a function while a pass changes their types: what each one has
-/// become, and converts of it that were needed.
+/// The values of a function while a pass changes their types: the replacement
+/// of each one, and the converts of it that were needed.
 class StoredValues {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
   using RetypeFn = llvm::function_ref<mlir::FailureOr<Values>(FusedOp)>;
 
-  /// Replaces the results of each region of a function by what `retype` makes
-  /// of it, in order. Reshapes follow their operand; all other ops keep their
-  /// types.
+  /// Replaces the results of each region of a function by those of `retype`, in
+  /// order. Reshapes follow their operand; all other ops keep their types.
   mlir::LogicalResult retypeFunction(mlir::func::FuncOp function,
                                      RetypeFn retype);
 
-  /// The value that stands for an original one.
+  /// Returns the replacement of an original value.
   mlir::Value get(mlir::Value original) const;
 
-  /// The same, converted to another type. Constants are converted at
-  /// once.
+  /// Returns the replacement, converted to another type. Constants are
+  /// converted at once.
   mlir::Value getAs(mlir::Value original, mlir::RankedTensorType type);
   mlir::Value getAs(mlir::Value original, mlir::Type elementType);
 
-  /// Whether getAs of that type has, or needs no, convert already.
+  /// Returns true if getAs of that type has a convert already, or needs none.
   bool has(mlir::Value original, mlir::RankedTensorType type) const;
 
 private:

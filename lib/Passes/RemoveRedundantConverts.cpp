@@ -1,4 +1,4 @@
-//===- RemoveRedundantConverts.cpp - Merge and drop conversions -*- C++ -*-===//
+//===- RemoveRedundantConverts.cpp - Drops conversions ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The op's folder drops converts that change nothing and evaluates those of
-// constants; the patterns here are about several converts, or about memory.
+// constants; these patterns handle several converts, or memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,18 +28,18 @@ namespace tarpon {
 // Queries
 //===----------------------------------------------------------------------===//
 
-/// Bits of the significand, the implicit one included, or of an integer.
+/// The bits of the significand, the implicit one included, or of an integer.
 static unsigned getPrecision(Type element) {
   if (auto real = dyn_cast<FloatType>(element))
     return real.getFPMantissaWidth();
   return element.getIntOrFloatBitWidth();
 }
 
-/// Whether every number of type `from` is one of type `to`.
+/// Returns true if every number of type `from` is one of type `to`.
 static bool holdsAll(Type from, Type to) {
   if (from == to)
     return true;
-  // 8 bits times a scale: f32 is what they stand for.
+  // 8 bits times a scale represent f32 numbers.
   if (isa<quant::QuantizedType>(from))
     return to.isF32() || to.isF64();
   auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
@@ -51,7 +51,8 @@ static bool holdsAll(Type from, Type to) {
   if (!fromInteger)
     return false;
   if (toFloat)
-    // f16 has the precision of 11 bits, and the range of 16.
+    // f16 has 11 bits of precision and a range of 16 bits, so that its
+    // precision decides.
     return getPrecision(from) <= getPrecision(to);
   auto toInteger = dyn_cast<IntegerType>(to);
   return toInteger &&
@@ -60,7 +61,8 @@ static bool holdsAll(Type from, Type to) {
          fromInteger.getWidth() <= toInteger.getWidth();
 }
 
-/// Whether the elements lie in memory in the order of the logical shape.
+/// Returns true if the elements lie in memory in the order of the logical
+/// shape.
 static bool isRowMajorInMemory(RankedTensorType type) {
   LayoutKind kind = getLayout(type).getKind();
   return kind == LayoutKind::NCHW ||
@@ -117,8 +119,8 @@ struct ShareConverts : OpRewritePattern<ConvertOp> {
   }
 };
 
-/// A convert that moves nothing is a view. Not in fused regions, which hold no
-/// views.
+/// A convert that moves nothing is a view, except in fused regions, which hold
+/// no views.
 struct ConvertToReshape : OpRewritePattern<ConvertOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -1,4 +1,4 @@
-//===- SelectSolutions.cpp - Attach a solution to every region --*- C++ -*-===//
+//===- SelectSolutions.cpp - Attaches solutions to regions ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

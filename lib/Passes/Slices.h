@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Parts that the passes that make joins and slices share.
+// The common parts of the passes that make joins and slices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +20,17 @@ namespace tarpon::detail {
 /// The layout of slices of a tensor of `type`.
 LayoutAttr getSliceLayout(mlir::RankedTensorType type);
 
-/// Whether the solver that the region's problem would be given takes `sliced`,
-/// too: what a copy costs is less than what a slower solver would.
+/// Returns true if the solver that the region's problem would get takes
+/// `sliced`, too: a copy costs less than a slower solver would.
 bool takesSlice(FusedOp op, const Problem &sliced, const TargetInfo &target);
 
-/// The same if the operand `value` is a slice of this pitch.
+/// Returns true if that solver takes the operand `value` as a slice of this
+/// pitch.
 bool readsSlice(FusedOp op, mlir::Value value, int64_t pitch,
                 const TargetInfo &target);
 
-/// Follows the new type of an operand inside of the region, up to a convert.
+/// Updates the types inside the region after an operand's type has changed, up
+/// to a convert.
 void retypeOperand(FusedOp op, unsigned index);
 
 } // namespace tarpon::detail

@@ -1,4 +1,4 @@
-//===- ComputeKind.cpp - What a problem computes in -----------------------===//
+//===- ComputeKind.cpp - The type that a problem computes in --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OpKind.cpp - The operations that problems have ---------------------===//
+//===- OpKind.cpp - The operations of problems ----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

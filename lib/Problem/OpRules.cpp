@@ -1,4 +1,4 @@
-//===- OpRules.cpp - What problems of an operation look like --------------===//
+//===- OpRules.cpp - Rules for the problems of an operation ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -17,7 +17,7 @@ PerfConfig::PerfConfig(std::initializer_list<Field> init) : fields(init) {
   llvm::sort(fields);
 }
 
-/// Where the field is, or belongs.
+/// The index where the field is, or belongs.
 static size_t findPlace(ArrayRef<PerfConfig::Field> fields, StringRef name) {
   return llvm::find_if(fields,
                        [&](const auto &field) { return field.first >= name; }) -

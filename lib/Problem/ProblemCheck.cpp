@@ -1,13 +1,13 @@
-//===- ProblemCheck.cpp - What graphs cannot pose as problems -------------===//
+//===- ProblemCheck.cpp - Checks problems by their rules ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Problems from graphs went through the dialect's type inference. Those from
-// keys did not: the same constraints, on which solvers rely, are checked here
-// by the rules of the operations.
+// The dialect's type inference has checked problems from graphs, but not those
+// from keys: the rules of the operations check them here for the same
+// constraints, which solvers rely on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ using llvm::formatv;
 
 namespace {
 
-/// Each check returns what is wrong, or "".
+/// Each check returns the fault, or "".
 class Checker {
 public:
   Checker(const Problem &problem, const OpRule &rule)
@@ -79,8 +79,8 @@ std::string Checker::checkOperandCount() const {
 }
 
 static std::string checkTensor(const TensorDesc &desc) {
-  // Far more than there is memory, and products with a few bytes or cells still
-  // fit into 64 bits.
+  // This is far more than any memory, and still leaves room for products with a
+  // few bytes or cells in 64 bits.
   constexpr int64_t kMaxElements = int64_t(1) << 48;
   int64_t elements = 1;
   for (int64_t size : desc.shape) {
@@ -248,7 +248,7 @@ std::string Checker::checkEpilogueOperands() const {
 }
 
 //===----------------------------------------------------------------------===//
-// All of it
+// The whole problem
 //===----------------------------------------------------------------------===//
 
 std::string Checker::run() const {

@@ -31,7 +31,7 @@ using namespace tarpon;
 // Printing
 //===----------------------------------------------------------------------===//
 
-/// The shortest text that reads back as the same number.
+/// Prints the shortest text that reads back as the same number.
 static std::string printNumber(double number) {
   char text[32];
   auto [end, error] = std::to_chars(text, text + sizeof(text), number);
@@ -202,7 +202,7 @@ static FailureOr<ProblemAttrs> parseAttrs(StringRef text) {
   return attrs;
 }
 
-/// Cuts a trailing "{...}" off `text` into attributes.
+/// Removes a trailing "{...}" from `text` and parses it as attributes.
 static FailureOr<ProblemAttrs> takeAttrs(StringRef &text) {
   size_t open = text.find('{');
   if (open == StringRef::npos)
@@ -214,8 +214,8 @@ static FailureOr<ProblemAttrs> takeAttrs(StringRef &text) {
   return parseAttrs(body);
 }
 
-/// The operation of that name. Unless there is one, something else, and `fault`
-/// says so: which is told of keys that have the right form.
+/// Reads the operation of that name. If there is none, returns another one and
+/// sets `fault`, which is reported only for keys of the right form.
 static OpKind readOp(StringRef name, StringRef who, std::string &fault) {
   std::optional<OpKind> op = parseOp(name);
   if (!op && fault.empty())

@@ -1,4 +1,4 @@
-//===- Shapes.cpp - The shapes that operations give -------------*- C++ -*-===//
+//===- Shapes.cpp - Shapes of operations' results ---------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -49,7 +49,7 @@ int64_t WindowDim::countPlaces() const {
   uint64_t places = range / stride + 1;
   if (!ceilMode || range % stride == 0)
     return places;
-  // One more place hangs over the end, unless it would start in the padding.
+  // One more place exceeds the end, unless it would start in the padding.
   uint64_t inner = llvm::SaturatingAdd<uint64_t>(size, padBegin);
   return places * stride < inner ? places + 1 : places;
 }
@@ -130,7 +130,7 @@ Shape tarpon::withSpatial(ArrayRef<int64_t> shape, ArrayRef<int64_t> spatial) {
 // Products, reductions, statistics
 //===----------------------------------------------------------------------===//
 
-/// The shape that the product reads.
+/// The shape as the product reads it.
 static Shape getReadShape(ArrayRef<int64_t> shape, bool transpose) {
   Shape read(shape);
   if (transpose)

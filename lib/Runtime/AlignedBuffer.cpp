@@ -18,7 +18,7 @@ namespace tarpon::runtime {
 
 static constexpr size_t kHugePageBytes = size_t(2) << 20;
 
-/// More than any machine has; keeps the sums below from overflowing.
+/// More bytes than any machine has; keeps the sums below from overflowing.
 static constexpr int64_t kMaxBytes = int64_t(1) << 48;
 
 static size_t paddedBytes(int64_t bytes) {
@@ -66,8 +66,8 @@ Result<AlignedBuffer> AlignedBuffer::allocate(int64_t bytes) {
     buffer.begin = static_cast<char *>(memory);
     return buffer;
   }
-  // One huge page more than needed, so that the start can be moved up to a
-  // huge page's border; the rest is never touched.
+  // The mapping is one huge page larger than needed, so that the start can be
+  // moved up to a huge page's border; the rest is never touched.
   buffer.mappingBytes = total + kHugePageBytes;
   void *memory = mmap(nullptr, buffer.mappingBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -77,7 +77,7 @@ Result<AlignedBuffer> AlignedBuffer::allocate(int64_t bytes) {
   size_t space = buffer.mappingBytes;
   buffer.begin =
       static_cast<char *>(std::align(kHugePageBytes, total, memory, space));
-  // Only a hint: without huge pages the buffer is as good, just slower.
+  // Only a hint: without huge pages the buffer works too, but is slower.
   madvise(buffer.begin, total, MADV_HUGEPAGE);
   return buffer;
 }

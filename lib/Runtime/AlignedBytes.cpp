@@ -31,7 +31,7 @@ void *allocateAligned(size_t bytes) {
   void *memory = nullptr;
   if (posix_memalign(&memory, alignment, withTail) != 0)
     failAllocation(bytes);
-  // Only a hint: without huge pages the memory is as good, just slower.
+  // Only a hint: without huge pages the memory works too, but is slower.
   if (isLarge)
     (void)madvise(memory, withTail, MADV_HUGEPAGE);
   return memory;

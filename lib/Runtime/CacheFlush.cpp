@@ -1,4 +1,4 @@
-//===- CacheFlush.cpp - Takes memory out of the caches --------------------===//
+//===- CacheFlush.cpp - Evicts memory from the caches ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,13 +16,13 @@
 
 namespace tarpon::runtime {
 
-/// The shortest line of the CPUs that we run on.
+/// The shortest cache line of the supported CPUs.
 static constexpr size_t kLineBytes = 64;
 
 #if defined(__x86_64__)
 
-/// Lines in parallel; every x86-64 has the other instruction, which does one
-/// after the other.
+/// Flushes lines in parallel; the other instruction, which every x86-64 has,
+/// flushes them one after the other.
 __attribute__((target("clflushopt"))) static void
 flushInParallel(std::span<const char> bytes) {
   for (size_t i = 0; i < bytes.size(); i += kLineBytes)

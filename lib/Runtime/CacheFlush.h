@@ -1,4 +1,4 @@
-//===- CacheFlush.h - Takes memory out of the caches ------------*- C++ -*-===//
+//===- CacheFlush.h - Evicts memory from the caches -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 namespace tarpon::runtime {
 
-/// Who reads these bytes next reads them from memory: no cache of any core
-/// holds them any more. About 10 ns per line of 64 bytes.
+/// Evicts these bytes from the caches of all cores, so that the next reader
+/// reads them from memory. Takes about 10 ns per line of 64 bytes.
 void flushFromCaches(std::span<const char> bytes);
 
 } // namespace tarpon::runtime

@@ -73,8 +73,8 @@ void chooseCandidate(Package &package, size_t layerIndex,
 // Collecting
 //===----------------------------------------------------------------------===//
 
-/// The end of each constant, by its offset. Nothing says how long they are, but
-/// launches refer to the first bytes of all of them.
+/// Finds the end of each constant, by its offset. Lengths are not stored, but
+/// launches refer to the first bytes of all constants.
 static std::map<int64_t, int64_t> findConstants(const Package &package) {
   std::map<int64_t, int64_t> ends;
   auto add = [&](const std::vector<Launch> &launches) {
@@ -96,7 +96,7 @@ static std::map<int64_t, int64_t> findConstants(const Package &package) {
   return ends;
 }
 
-/// The bytes up to the zeros that align what follows.
+/// The bytes up to the zeros that align the next constant.
 static std::string_view view(const AlignedBytes &bytes, int64_t offset,
                              int64_t end) {
   std::string_view text(bytes.data() + offset,
@@ -106,7 +106,7 @@ static std::string_view view(const AlignedBytes &bytes, int64_t offset,
 }
 
 LaunchCollector::LaunchCollector(Package &to) : to(to) {
-  // As if something followed the last one.
+  // The last one is padded as if another followed.
   to.constants.resize(
       static_cast<size_t>(alignUp(static_cast<int64_t>(to.constants.size()))));
   for (auto [offset, end] : findConstants(to))
@@ -177,7 +177,7 @@ Launch LaunchCollector::copy(Launch launch) {
 // Parts of a package
 //===----------------------------------------------------------------------===//
 
-/// What it was compiled for and of which model it is.
+/// Copies the target and the model's description.
 static Package copyHead(const Package &package) {
   Package copy;
   copy.modelName = package.modelName;
@@ -192,7 +192,7 @@ static Package copyHead(const Package &package) {
   return copy;
 }
 
-/// All of a layer but its launches and candidates.
+/// Copies a layer without its launches and candidates.
 static Layer copyHead(const Layer &layer) {
   return {layer.name,  layer.problem, layer.solver, layer.config, layer.source,
           layer.flops, layer.bytes,   {},           {},           {},

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The conversions are in portable code: they define what the emitted kernels
-// are checked against, so they must not depend on the CPU.
+// The conversions are portable code: emitted kernels are checked against them,
+// so that they must not depend on the CPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ namespace {
 struct DTypeRow {
   std::string_view name;
   int64_t bytes;
-  /// Of floats; no bits for integers.
+  /// The format of floats; no bits for integers.
   FloatFormat format;
   bool isSignedInteger;
 };
@@ -45,7 +45,7 @@ static constexpr DTypeRow makeIntegerRow(std::string_view name) {
   return {name, sizeof(T), {}, std::is_signed_v<T>};
 }
 
-/// In the order of the enumeration.
+/// The rows are in the order of the enumeration.
 static constexpr DTypeRow kRows[] = {
 #define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, ...)  \
   makeFloatRow(spelling, {exponent, fraction, infinity}),
@@ -102,7 +102,7 @@ std::string listDTypes(bool (*wanted)(DType), std::string_view last) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// Elements may lie at any address, so they go through memcpy.
+/// Elements may lie at any address, so that they are copied by memcpy.
 template <typename T>
 static T loadRaw(const void *element) {
   T value;
@@ -124,8 +124,8 @@ static void storeRaw(T value, void *element) {
 template <typename T>
 static void storeInteger(float value, void *element) {
   using Limits = std::numeric_limits<T>;
-  // Both borders are exact in f32 when they are powers of two; max() itself may
-  // not be, so the upper test is against 2^digits.
+  // Both bounds are exact in f32 if they are powers of two; max() itself may
+  // not be, so that the upper test uses 2^digits.
   float upper = std::ldexp(1.0f, Limits::digits);
   float lower = static_cast<float>(Limits::min());
   T result = 0;
@@ -144,7 +144,7 @@ void storeInteger<bool>(float value, void *element) {
   storeRaw<uint8_t>(value != 0.0f, element);
 }
 
-/// The element as the C++ number type `To`, which is float or double.
+/// Converts the element to `To`, which is float or double.
 template <typename To>
 static To loadFloat(const FloatFormat &format, const void *element) {
   switch (format.bits()) {

@@ -1,4 +1,4 @@
-//===- Device.cpp - What packages run on ------------------------*- C++ -*-===//
+//===- Device.cpp - The devices that packages run on ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,8 @@ Result<std::unique_ptr<DeviceMemory>> Device::upload(AlignedBytes bytes) {
   if (!memory)
     return memory.error();
   Status copied = copyIn(**memory, 0, bytes);
-  // The bytes go, whether or not all of them could be queued.
+  // The caller's bytes end with this function, so that queued copies are waited
+  // for even after a failure.
   Status done = synchronize();
   for (const Status *status : {&copied, &done})
     if (!*status)

@@ -1,12 +1,12 @@
-//===- Evaluator.cpp - Candidates run in a process of their own -*- C++ -*-===//
+//===- Evaluator.cpp - Runs candidates in another process -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The channel is a socket pair, not a pair of pipes: writing to a socket whose
-// peer has died can be asked not to raise SIGPIPE.
+// The channel is a socket pair instead of two pipes, since writing to a socket
+// whose peer has died can be done without raising SIGPIPE.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ extern char **environ;
 
 namespace tarpon::runtime {
 
-/// No answer is longer; a process that writes more has gone mad.
+/// The largest answer; a process that writes more is broken.
 static constexpr size_t kMaxLineBytes = size_t(64) << 20;
 
 static std::string errnoText(int code) {
@@ -55,7 +55,7 @@ static int spawn(const std::string &program, int channel, pid_t &process) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, channel, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, channel, STDOUT_FILENO);
-  // The child ends when this process is gone, even from within a kernel.
+  // The child ends with this process, even in the middle of a kernel.
   std::string parent = "--parent=" + std::to_string(getpid());
   std::string name = program;
   char *arguments[] = {name.data(), parent.data(), nullptr};
@@ -65,7 +65,7 @@ static int spawn(const std::string &program, int channel, pid_t &process) {
   return code;
 }
 
-/// Where memory runs out, the kernel is to kill the process of a candidate, not
+/// If memory runs out, the kernel should kill the process of a candidate, not
 /// this one or another program of the user.
 static void offerToOomKiller(pid_t process) {
   std::ofstream file("/proc/" + std::to_string(process) + "/oom_score_adj");
@@ -161,8 +161,7 @@ EvaluatorProcess::Transfer EvaluatorProcess::receiveLine(std::string &line,
   return Transfer::Done;
 }
 
-/// What the process has computed so far, on all of its threads; zero if nobody
-/// can tell.
+/// The CPU time of all threads of the process; zero if unknown.
 static std::chrono::nanoseconds getCpuTime(pid_t process) {
   clockid_t clock;
   timespec time;
@@ -173,8 +172,8 @@ static std::chrono::nanoseconds getCpuTime(pid_t process) {
          std::chrono::nanoseconds(time.tv_nsec);
 }
 
-/// Sends the request and waits for the answer. What the process did not compute
-/// of its time it gets once more, until it has had its multiple.
+/// Sends the request and waits for the answer. The time that the process did
+/// not spend computing is granted again, up to the multiple.
 EvaluatorProcess::Transfer
 EvaluatorProcess::exchange(std::string_view request, std::string &answer,
                            std::chrono::milliseconds timeLimit) {
@@ -201,8 +200,8 @@ static std::string signalName(int number) {
   return name ? std::string("SIG") + name : "signal " + std::to_string(number);
 }
 
-/// Signals that a user, a resource manager or the kernel sends where memory
-/// runs out, and that no fault of a kernel raises.
+/// Returns true for signals that a user, a resource manager or the kernel (if
+/// memory runs out) sends, and that no fault of a candidate raises.
 static bool isFromOutside(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT ||
          signal == SIGHUP;
@@ -227,7 +226,7 @@ static EvaluationAnswer describeExit(int status) {
 
 /// The channel was closed without an answer: the process is dead or dying.
 EvaluationAnswer EvaluatorProcess::describeDeath() {
-  // A process that closed its channel but lives on would be waited for in vain.
+  // Waiting for a process that closed its channel but lives on would never end.
   constexpr int kGraceMs = 1000;
   int status = 0;
   for (int waited = 0; waited < kGraceMs; ++waited) {
@@ -268,7 +267,7 @@ EvaluatorProcess::attempt(const EvaluationRequest &request,
     hasAnswered = true;
     return answer;
   }
-  // Whatever comes next on this channel cannot be trusted either.
+  // Later messages on this channel cannot be trusted either.
   stop();
   garbled = answer ? "it answers another request" : answer.message();
   EvaluationAnswer crash;
@@ -277,7 +276,7 @@ EvaluatorProcess::attempt(const EvaluationRequest &request,
   return crash;
 }
 
-/// Whether the program answers a request that runs nothing.
+/// Returns true if the program answers a request that runs nothing.
 bool EvaluatorProcess::answersRequests(std::chrono::milliseconds timeLimit) {
   EvaluationRequest nothing;
   nothing.id = nextId++;
@@ -292,9 +291,9 @@ Result<EvaluationAnswer>
 EvaluatorProcess::evaluate(EvaluationRequest request,
                            std::chrono::milliseconds timeLimit) {
   request.id = nextId++;
-  // An earlier candidate may have damaged the process's memory, and a process
-  // may be ended from outside while it waits. This candidate is blamed only for
-  // what it does to a process of its own.
+  // An earlier candidate may have damaged the process's memory, and an idle
+  // process may be ended from outside. This candidate is blamed only for
+  // failures in a process of its own.
   bool wasFresh = process < 0;
   Result<EvaluationAnswer> answer = attempt(request, timeLimit);
   bool died =

@@ -17,7 +17,7 @@ namespace tarpon::runtime {
 
 using nlohmann::json;
 
-/// In the order of the enumeration.
+/// The names are in the order of the enumeration.
 static constexpr std::array<std::string_view, 4> kOutcomes = {
     "ok", "crashed", "timed-out", "failed"};
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything that can be worked out before a run is: a run patches the pointers
-// that refer to inputs and outputs and then launches one graph.
+// Everything that can be prepared is prepared before a run: a run patches the
+// pointers that refer to inputs and outputs and then launches one graph.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +28,13 @@ namespace {
 
 using Memory = std::unique_ptr<DeviceMemory>;
 
-/// What an executor has in common with its replicas.
+/// The data that an executor shares with its replicas.
 struct Shared {
   /// The executor's own device, if it was given none.
   std::unique_ptr<Device> owned;
   Device *device = nullptr;
   std::map<std::string, std::unique_ptr<DeviceKernel>> kernels;
-  /// Lanes per task of the kernels of GPUs.
+  /// The lanes per task of GPUs' kernels.
   std::map<std::string, int64_t> workgroups;
 
   Status loadKernels(const Package &package);
@@ -52,8 +52,8 @@ struct Patch {
   size_t index;
 };
 
-/// The model's inputs or outputs: what has to be patched, and where the bytes
-/// go that the kernels cannot work on where they are.
+/// The model's inputs or outputs: the pointers to patch, and the staging memory
+/// for bytes on which kernels cannot work in place.
 struct Border {
   std::vector<Patch> patches;
   std::vector<Memory> staging;
@@ -81,7 +81,7 @@ struct Executor::State {
   Memory constants, arena;
   Border inputs, outputs;
   std::vector<void *> pointers;
-  /// Which pointers are so many bytes into the caller's arena.
+  /// The pointers into the caller's arena, with their offsets.
   std::vector<std::pair<size_t, int64_t>> arenaPatches;
   std::vector<PreparedLaunch> launches;
   /// One past the last launch of each layer.
@@ -133,7 +133,7 @@ Status Shared::load(std::span<const char> code,
   return success();
 }
 
-/// A code object per symbol, or one for all.
+/// There is a code object per symbol, or one for all.
 Status Shared::loadKernels(const Package &package) {
   for (const CodeObjectRange &object : package.codeObjects) {
     workgroups[object.symbol] = object.workgroup;
@@ -190,8 +190,8 @@ Status Executor::State::allocate(AlignedBytes constantBytes) {
     return status;
   if (options.poisonMemory)
     return poison();
-  // Between the rows of a slice no kernel writes, and the host's memory is zero
-  // there already.
+  // No kernel writes between the rows of a slice, where the host's memory is
+  // zero already.
   return device().sharesHostMemory() ? success() : fillOutputs(0);
 }
 
@@ -218,7 +218,7 @@ void Executor::State::resolve(const BufferRef &buffer) {
 }
 
 void Executor::State::prepareLaunch(const Launch &launch) {
-  // `pointers` was reserved in full, so that its elements stay where they are.
+  // `pointers` was reserved in full, so that its elements do not move.
   std::span<void *const> buffers(pointers.data() + pointers.size(),
                                  launch.buffers.size());
   for (const BufferRef &buffer : launch.buffers)
@@ -263,7 +263,8 @@ Status Executor::State::make(AlignedBytes constantBytes) {
 Executor::Executor() : state(std::make_unique<State>()) {}
 Executor::~Executor() = default;
 
-/// All but the kernels, which are there. `package` has no constants.
+/// Creates everything except the kernels, which exist. `package` has no
+/// constants.
 Result<std::unique_ptr<Executor>>
 Executor::State::makeExecutor(std::shared_ptr<Shared> shared, Package package,
                               ExecutorOptions options,
@@ -316,7 +317,7 @@ Result<std::unique_ptr<Executor>> Executor::create(Package package,
 }
 
 Result<std::unique_ptr<Executor>> Executor::replicate() const {
-  // The constants may be nowhere but on the device.
+  // The constants may exist only on the device.
   AlignedBytes bytes(static_cast<size_t>(state->constants->size()));
   if (Status status = state->device().copyOut(bytes, *state->constants, 0);
       !status)
@@ -379,7 +380,7 @@ Status Executor::State::launch(size_t begin, size_t end) {
   return success();
 }
 
-/// Hands staged outputs over to the caller.
+/// Copies staged outputs to the caller.
 Status Executor::State::finish(std::span<void *const> outputPointers) {
   for (size_t index = 0; index < package.outputs.size(); ++index)
     if (outputs.isStaged(index))
@@ -392,8 +393,8 @@ Status Executor::State::finish(std::span<void *const> outputPointers) {
   return success();
 }
 
-/// Does the work on the caller's memory. Copies that were queued before
-/// something failed are still to be waited for: the caller may free what they
+/// Runs work on the caller's memory. If it fails, copies that were queued
+/// before still have to be waited for: the caller may free the memory that they
 /// read.
 template <typename Work>
 Status Executor::State::runOn(std::span<const void *const> inputPointers,
@@ -425,7 +426,7 @@ Status Executor::State::profile(std::vector<int64_t> &layerNanoseconds) {
   size_t begin = 0;
   for (size_t layer = 0; layer < layerEnds.size(); ++layer) {
     size_t end = layerEnds[layer];
-    // Two words are captured, so that nothing is allocated.
+    // The lambda captures two words, so that nothing is allocated.
     std::pair<size_t, size_t> range(begin, end);
     Result<double> milliseconds = device().time(
         [this, &range] { return launch(range.first, range.second); });

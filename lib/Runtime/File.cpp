@@ -1,4 +1,4 @@
-//===- File.cpp - Whole files read and written ------------------*- C++ -*-===//
+//===- File.cpp - Reads and writes whole files ------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,8 @@ static Error cannot(const char *verb, const std::string &path,
 //===----------------------------------------------------------------------===//
 
 Result<InputFile> InputFile::open(const std::string &path) {
-  // Non-blocking, so that a pipe without a writer is refused, not waited for.
+  // Non-blocking, so that a pipe without a writer is refused instead of waited
+  // for.
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return cannot("read", path, errnoText(errno));
@@ -75,8 +76,9 @@ Status InputFile::read(int64_t offset, std::span<char> destination) const {
 // Comparing
 //===----------------------------------------------------------------------===//
 
-/// Where writing to `path` leads: no symbolic link, though there need not be a
-/// file. Fails if that cannot be told, for example on links in a circle.
+/// Resolves the place that writing to `path` leads to: it is no symbolic link,
+/// and need not exist. Fails if it is unknown, for example for a cycle of
+/// links.
 static Result<std::string> resolve(const std::string &path) {
   namespace fs = std::filesystem;
   constexpr int kMaxLinks = 40;
@@ -118,7 +120,7 @@ bool isSameFile(const std::string &a, const std::string &b) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// 0, or the errno of the failure.
+/// Returns 0, or the errno of the failure.
 static int writeAll(int descriptor, std::span<const char> bytes) {
   while (!bytes.empty()) {
     ssize_t count = write(descriptor, bytes.data(), bytes.size());
@@ -139,8 +141,8 @@ static int writePieces(int descriptor,
   return 0;
 }
 
-/// Makes the rename itself durable. A file system that cannot sync a folder
-/// still has the file, so this is done as well as it can be.
+/// Makes the rename itself durable. If a file system cannot sync a folder, the
+/// file exists all the same, so that failures are ignored.
 static void syncFolderOf(const std::string &path) {
   size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
@@ -162,7 +164,7 @@ static bool isNullDevice(const struct stat &info) {
 static Status replaceFile(const std::string &path, const std::string &target,
                           std::optional<mode_t> mode,
                           std::initializer_list<std::span<const char>> pieces) {
-  // Unique among the threads of this process and among processes.
+  // The name is unique among the threads of this process and among processes.
   static std::atomic<unsigned> counter = 0;
   std::string temporary = target + ".tmp-" + std::to_string(getpid()) + "-" +
                           std::to_string(counter.fetch_add(1));
@@ -171,7 +173,7 @@ static Status replaceFile(const std::string &path, const std::string &target,
            mode.value_or(0666));
   if (descriptor < 0)
     return cannot("write", path, errnoText(errno));
-  // Before anything is in it that others must not read.
+  // The mode is set before the file has contents that others must not read.
   int code = mode && fchmod(descriptor, *mode) != 0 ? errno : 0;
   if (code == 0)
     code = writePieces(descriptor, pieces);
@@ -192,7 +194,8 @@ static Status replaceFile(const std::string &path, const std::string &target,
 Status
 writeFileAtomically(const std::string &path,
                     std::initializer_list<std::span<const char>> pieces) {
-  // Opened anew, standard output in a file would be written from its start.
+  // If it were opened again, standard output to a file would be written from
+  // its start.
   if (path == "/dev/stdout") {
     if (int code = writePieces(STDOUT_FILENO, pieces))
       return cannot("write", path, errnoText(code));

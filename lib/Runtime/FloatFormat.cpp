@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The conversions are in portable integer code: they define what the emitted
-// kernels are checked against, so they must not depend on the CPU.
+// The conversions are portable integer code: emitted kernels are checked
+// against them, so that they must not depend on the CPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,12 +45,12 @@ static uint32_t encodeNumber(const FloatFormat &format, uint32_t magnitude) {
   int shift = kF32.fractionBits - format.fractionBits;
   uint32_t rebase = static_cast<uint32_t>(kF32.bias() - format.bias())
                     << kF32.fractionBits;
-  // A carry out of the fraction makes the next exponent, or infinity.
+  // A carry out of the fraction leads to the next exponent, or to infinity.
   if (format.hasExponentOfF32() ||
       magnitude >= rebase + (1u << kF32.fractionBits))
     return shiftRightToNearestEven(magnitude - rebase, shift);
-  // A subnormal counts units of 2^(1 - bias - fractionBits). What has less than
-  // half of one is shifted out, the subnormals of f32 among it.
+  // A subnormal counts units of 2^(1 - bias - fractionBits). Numbers below half
+  // a unit are shifted out, the subnormals of f32 among them.
   int exponent = static_cast<int>(magnitude >> kF32.fractionBits);
   uint32_t fraction = (magnitude & 0x7fffff) | 0x800000;
   int toUnits = 1 + shift + kF32.bias() - format.bias() - exponent;

@@ -32,7 +32,7 @@ private:
   AlignedBuffer buffer;
 };
 
-/// Bytes that were read from a file, where they are.
+/// Bytes that were read from a file, used in place.
 class Constants : public DeviceMemory {
 public:
   explicit Constants(AlignedBytes given) : bytes(std::move(given)) {
@@ -73,16 +73,16 @@ struct Graph : DeviceGraph {
   std::vector<PreparedLaunch> launches;
 };
 
-/// In front of each thread's scratch, whose note has room in its padding even
-/// where a launch wants no scratch.
+/// The header of each thread's scratch, whose padding holds the note even if a
+/// launch needs no scratch.
 struct alignas(kBufferAlignment) ScratchHeader {
-  /// The number of the launch that used it last. Launches count from 1, and
-  /// fresh memory holds 0.
+  /// The number of the launch that used the scratch last. Launches count from
+  /// 1, and fresh memory holds 0.
   uint64_t launch;
 };
 static_assert(kScratchNoteBytes <= kBufferTailPadding);
 
-/// What runTasks needs; lives on the caller's stack during a launch.
+/// The arguments of runTasks; they live on the caller's stack during a launch.
 struct LaunchContext {
   const PreparedLaunch &launch;
   char *scratch;
@@ -131,16 +131,16 @@ private:
   ThreadPool pool;
   std::string targetName;
   AlignedBuffer scratch;
-  /// From one thread's scratch to the next one's, in bytes.
+  /// The distance of the threads' scratches in bytes.
   int64_t scratchStride = 0;
-  /// Launches so far.
+  /// The number of launches so far.
   uint64_t launches = 0;
   Graph *captured = nullptr;
 };
 
 } // namespace
 
-/// More than any machine has cores: a mistake, not a wish.
+/// More threads than any machine has cores are a mistake.
 static constexpr int kMaxThreads = 4096;
 
 Result<std::unique_ptr<Device>>
@@ -204,7 +204,7 @@ Status HostDevice::copyOut(std::span<char> to, const DeviceMemory &from,
   return success();
 }
 
-/// Kernels may read kBufferTailPadding bytes behind the end; without a promise
+/// Kernels may read kBufferTailPadding bytes behind the end. Without a promise
 /// that these exist, they do if they lie in the same page as the last byte.
 bool HostDevice::canWorkOn(const void *pointer, int64_t bytes,
                            bool isPadded) const {
@@ -242,7 +242,7 @@ HostDevice::load(std::span<const char> code,
   return kernels;
 }
 
-/// Makes every thread's scratch at least so large, the padding included.
+/// Enlarges every thread's scratch to at least this size, the padding included.
 Status HostDevice::reserveScratch(int64_t bytes) {
   constexpr int64_t kMask = kBufferAlignment - 1;
   int64_t stride = static_cast<int64_t>(sizeof(ScratchHeader)) +

@@ -1,4 +1,4 @@
-//===- HostFeatures.cpp - What the CPU we run on can do ---------*- C++ -*-===//
+//===- HostFeatures.cpp - The features of this machine's CPU ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ namespace {
 
 enum Register { EAX, EBX, ECX, EDX };
 
-/// Which registers the operating system must save, as XCR0 bits.
+/// The registers that the operating system must save, as XCR0 bits.
 enum SavedState : uint64_t {
   Always = 0,
   Ymm = 0x6,       // SSE and AVX
@@ -46,8 +46,8 @@ struct FeatureRow {
 
 } // namespace
 
-/// LLVM's names; the bits are in Intel's manual, volume 2, CPUID, and AMD's,
-/// volume 3, appendix E.
+/// The names are LLVM's; the bits are in Intel's manual, volume 2, CPUID, and
+/// AMD's, volume 3, appendix E.
 static constexpr FeatureRow kFeatures[] = {
     {"sse", 1, 0, EDX, 25, Always},
     {"sse2", 1, 0, EDX, 26, Always},
@@ -136,7 +136,8 @@ struct FeatureRow {
 };
 } // namespace
 
-/// LLVM's names; the bits are the kernel's HWCAP (word 0) and HWCAP2 (word 1).
+/// The names are LLVM's; the bits are the kernel's HWCAP (word 0) and HWCAP2
+/// (word 1).
 static constexpr FeatureRow kFeatures[] = {
     {"fp-armv8", 0, 0}, {"neon", 0, 1}, {"fullfp16", 0, 10}, {"dotprod", 0, 20},
     {"sve", 0, 22},     {"sve2", 1, 1}, {"i8mm", 1, 13},     {"bf16", 1, 14},

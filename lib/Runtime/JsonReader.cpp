@@ -13,7 +13,7 @@ namespace tarpon::runtime {
 
 using nlohmann::json;
 
-/// The value that a reader points to after an error.
+/// The value to which a reader points after an error.
 static const json &nothing() {
   static const json null;
   return null;

@@ -7,8 +7,8 @@
 //
 // nlohmann::json throws on a wrong type, and we use no exceptions. This reader
 // checks every access, keeps the first error with the path of the field, and
-// goes on with default values, so that the code that reads a record has no
-// error branches of its own.
+// continues with default values, so that code that reads a record needs no
+// error branches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,16 +24,17 @@
 namespace tarpon::runtime {
 
 /// One JSON value with its path. All readers of a document share one error
-/// string, which is empty as long as everything was as expected.
+/// string, which is empty as long as there was no error.
 class JsonReader {
 public:
   JsonReader(const nlohmann::json &value, std::string path, std::string &error)
       : value(&value), path(std::move(path)), error(&error) {}
 
-  /// The field `key` of this object; an error if it is not there.
+  /// Returns the field `key` of this object; records an error if it is missing.
   JsonReader field(const char *key) const;
 
-  /// Whether this is an object that has the field, and not as null.
+  /// Returns true if this is an object that has the field, with a value other
+  /// than null.
   bool has(const char *key) const;
 
   /// The elements of this array.

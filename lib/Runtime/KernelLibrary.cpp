@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
-// Kernel 6.3's flag, which older C libraries do not know.
+// The flag exists since Linux 6.3; older C libraries do not define it.
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
 #endif

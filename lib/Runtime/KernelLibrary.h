@@ -27,13 +27,13 @@ public:
 
   static Result<KernelLibrary> load(std::span<const char> image);
 
-  /// The kernel of that name, or null.
+  /// Returns the kernel with that name, or null.
   KernelFn find(const std::string &symbol) const;
 
 private:
-  /// The anonymous file. It stays open as long as the library is loaded: the
-  /// dynamic linker knows libraries by path, and the path holds the number of
-  /// the descriptor, which must not come back for another library.
+  /// The anonymous file. It stays open while the library is loaded: the dynamic
+  /// linker identifies libraries by path, and the path contains the number of
+  /// the descriptor, which must not be reused for another library.
   int descriptor = -1;
   void *handle = nullptr;
 };

@@ -1,4 +1,4 @@
-//===- Measure.cpp - How long a package takes -------------------*- C++ -*-===//
+//===- Measure.cpp - Measures how long a package takes ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,14 +17,15 @@ namespace tarpon::runtime {
 
 static constexpr size_t kMaxInstances = 4096;
 
-/// More samples than that say nothing new, and all of them are kept.
+/// The largest number of samples: more add no information, and all of them are
+/// kept.
 static constexpr int kMaxSamples = 200;
-/// A first run, which finds nothing in any cache or TLB, is not slower than
-/// later ones by more than this.
+/// The factor by which a first run, with cold caches and TLBs, is slower than
+/// later ones at most.
 static constexpr double kColdFactor = 4;
-/// Racing: what is shorter than another process's time slice may be delayed by
-/// a multiple of itself (one candidate of 0.05 ms took 4.2 ms once), and what
-/// follows within a millisecond is delayed alike.
+/// Racing: runs shorter than another process's time slice may be delayed by a
+/// multiple of their time (one candidate of 0.05 ms once took 4.2 ms), and all
+/// runs within the following millisecond are delayed alike.
 static constexpr double kTimeSliceMs = 5;
 static constexpr double kRaceSpanMs = 1;
 static constexpr size_t kRaceSamples = 3;
@@ -171,8 +172,8 @@ public:
 
   void warmUp() {
     int runs = std::max(timed.instances, std::max(options.warmupRuns, 0));
-    // Who is slow even by the margin of a single sample, when cold, needs no
-    // more warm-up.
+    // A candidate that is too slow even by the margin of a single cold sample
+    // needs no more warm-up.
     auto isSlow = [&](int done) {
       return (done > 1 || (done == 1 && fastestMs > kTimeSliceMs)) &&
              isHopeless(fastestMs / kColdFactor, 1, options.cutoffMs);
@@ -223,10 +224,11 @@ public:
   }
 
 private:
-  /// How many runs make a sample, such that it is long enough for the clock and
-  /// the minimum of time does not take more samples than are wanted.
+  /// Chooses the number of runs per sample such that a sample is long enough
+  /// for the clock, and the minimum time does not take more samples than
+  /// wanted.
   void chooseBatch(double runMs) {
-    // The clock may not see the run at all.
+    // The clock may not resolve the run at all.
     runMs = std::max(runMs, 1e-6);
     double sampleMs =
         std::min(std::max(options.minSampleMs, options.minTimeMs / kMaxSamples),
@@ -238,13 +240,13 @@ private:
   MeasureOptions options;
   int batch = 1;
   std::vector<double> samples;
-  /// Of all runs, those of the warm-up too.
+  /// The fastest of all runs, those of the warm-up included.
   double fastestMs = std::numeric_limits<double>::infinity();
   double sampledMs = 0;
   double spentMs = 0;
 };
 
-/// Runs of instances in turn.
+/// Runs instances in turn.
 class InstanceTimer {
 public:
   InstanceTimer(std::span<Instance> instances, bool coldConstants)
@@ -262,7 +264,7 @@ public:
   }
 
 private:
-  /// The milliseconds of so many runs, between which nothing waits.
+  /// Measures the milliseconds of `count` runs without waiting in between.
   double timeBatch(int count) {
     Instance &first = instances.front();
     if (!first.failure())

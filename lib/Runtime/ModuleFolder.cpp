@@ -1,4 +1,4 @@
-//===- ModuleFolder.cpp - Where Tarpon was installed ------------*- C++ -*-===//
+//===- ModuleFolder.cpp - The folder of an installation ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,9 @@
 
 namespace tarpon::runtime {
 
-/// The file that holds this function. The loader has no name for the program
-/// itself; dladdr says what it was started as, which need not be a path.
+/// The file that contains this function. The loader has no name for the program
+/// itself: dladdr returns the name that it was started with, which need not be
+/// a path.
 static std::string getModulePath() {
   Dl_info info;
   link_map *module = nullptr;

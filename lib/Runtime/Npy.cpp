@@ -37,7 +37,7 @@ struct NpyHeader {
   std::vector<int64_t> shape;
 };
 
-/// Where the header's text lies in the file, and so the elements.
+/// The places of the header's text and of the elements in the file.
 struct HeaderPlace {
   int64_t begin = 0;
   int64_t bytes = 0;
@@ -45,7 +45,7 @@ struct HeaderPlace {
 
 } // namespace
 
-/// "" for what NumPy does not have.
+/// "" for types that NumPy lacks.
 static constexpr DescriptionRow kDescriptions[] = {
 #define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, mlir, \
                      onnx, numpy)                                              \
@@ -71,8 +71,8 @@ static Error problem(const std::string &path, const std::string &why) {
 
 namespace {
 
-/// Reads the one dictionary that NumPy writes: three keys, each with a string,
-/// a truth value or a tuple of integers.
+/// Parses the dictionary that NumPy writes: three keys, each with a string, a
+/// truth value or a tuple of integers.
 class DictionaryParser {
 public:
   explicit DictionaryParser(std::string_view text) : rest(text) {}
@@ -196,7 +196,7 @@ static Result<HeaderPlace> findHeader(const InputFile &file,
 }
 
 static std::optional<DType> dtypeOf(std::string description) {
-  // Byte order means nothing for one byte, and '=' is this machine's.
+  // Byte order does not matter for one byte, and '=' is this machine's.
   bool oneByte = description.size() == 3 && description[2] == '1';
   if (oneByte && std::strchr("<>=|", description[0]))
     description[0] = '|';
@@ -298,7 +298,7 @@ Status writeNpy(const HostTensor &tensor, const std::string &path) {
     return writeNpy(*wide, path);
   }
   std::string header = makeHeader(tensor.dtype, tensor.shape);
-  // Version 2: its header may be longer than 64 KiB.
+  // Version 2 is used, since the header may be longer than 64 KiB.
   std::string prefix(kMagic);
   prefix += {'\x02', '\x00'};
   for (int shift = 0; shift < 32; shift += 8)

@@ -7,8 +7,8 @@
 //
 // A .tpn file is a header of 64 bytes and three sections: the metadata as JSON,
 // the constants, the kernels. Each section starts at a multiple of 64 bytes;
-// the bytes between are zero and belong to the section's checksum, so that no
-// byte of the file is unguarded.
+// the bytes between are zero and included in the section's checksum, so that a
+// checksum covers every byte of the file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,11 +29,11 @@ namespace tarpon::runtime {
 static_assert(std::endian::native == std::endian::little,
               "package files are little endian and written as they lie");
 
-/// Like PNG's: a byte that is not text, and line ends that a careless transfer
-/// would change.
+/// Like PNG's magic number: it has a byte that is not text, and line ends that
+/// a careless transfer would change.
 static constexpr std::array<char, 8> kMagic = {'\x89', 'T',  'P',    'N',
                                                '\r',   '\n', '\x1a', '\n'};
-/// 2: kernels rely on kScratchNoteBytes.
+/// Version 2: kernels rely on kScratchNoteBytes.
 static constexpr uint32_t kVersion = 2;
 static constexpr uint64_t kSectionAlignment = 64;
 
@@ -48,7 +48,7 @@ struct Header {
   std::array<uint64_t, NumSections> bytes;
   std::array<uint32_t, NumSections> checksums;
   std::array<char, 8> reserved1;
-  /// CRC of the header's bytes before this field.
+  /// The CRC of the header's bytes in front of this field.
   uint32_t checksum;
 };
 static_assert(sizeof(Header) == 64, "the header has no implicit padding");
@@ -134,8 +134,8 @@ static Result<Header> readHeader(const InputFile &file,
   return header;
 }
 
-/// Compares the sizes that the header claims with the file's, before anything
-/// is allocated for them.
+/// Compares the sizes in the header with the file's, before anything is
+/// allocated for them.
 static Status checkSizes(const Header &header, const InputFile &file,
                          const std::string &path) {
   uint64_t rest = static_cast<uint64_t>(file.size()) - sizeof(header);

@@ -16,7 +16,7 @@ namespace tarpon::runtime {
 
 using nlohmann::json;
 
-/// In the order of the enumeration.
+/// The names are in the order of the enumeration.
 static constexpr std::array<const char *, 4> kSpaceNames = {"constant", "arena",
                                                             "input", "output"};
 
@@ -224,7 +224,7 @@ static void readCodeObjects(const JsonReader &reader, Package &package) {
   package.chip = reader.field("target").string();
   for (const JsonReader &object : reader.field("code_objects").elements())
     package.codeObjects.push_back(readCodeObject(object));
-  // Only what can be tuned has one.
+  // Only packages that can be tuned have one.
   if (reader.has("kernel_version"))
     package.kernelVersion = reader.field("kernel_version").string();
 }

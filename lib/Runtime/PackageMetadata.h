@@ -15,11 +15,12 @@
 
 namespace tarpon::runtime {
 
-/// Everything in `package` but the constants and the kernels, as JSON text.
+/// Converts everything in `package` except the constants and the kernels to
+/// JSON text.
 std::string packageMetadataToJson(const Package &package);
 
-/// The inverse. Checks the presence and type of each field, not its meaning:
-/// that is validatePackage's job. An error names the field.
+/// Parses such a text. Checks the presence and type of each field, but not its
+/// meaning, which validatePackage checks. An error names the field.
 Result<Package> packageMetadataFromJson(std::string_view text);
 
 } // namespace tarpon::runtime

@@ -1,12 +1,12 @@
-//===- PackageValidation.cpp - What every package must satisfy --*- C++ -*-===//
+//===- PackageValidation.cpp - Validates packages ---------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Run on what was read and on what is about to be written, so that the executor
-// may trust every number in a package.
+// Packages are validated when they are read and before they are written, so
+// that the executor may trust every number in them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,11 @@
 
 namespace tarpon::runtime {
 
-/// No tensor, arena or scratch is larger than this; sums of a few of them stay
-/// far from overflowing.
+/// The largest tensor, arena or scratch; sums of a few of them cannot overflow.
 static constexpr int64_t kMaxBytes = int64_t(1) << 47;
 
-/// A launch of more tasks could not be counted through.
+/// The largest number of tasks of a launch, which can be counted without
+/// overflow.
 static constexpr int64_t kMaxTasks = int64_t(1) << 47;
 
 int64_t TensorInfo::numElements() const {
@@ -71,8 +71,8 @@ static Status validateTensors(const std::vector<TensorInfo> &tensors,
   return success();
 }
 
-/// `bytes` is the size of the space; a buffer may start right at its end only
-/// if it is empty, and empty buffers are allowed.
+/// `bytes` is the size of the space. Only empty buffers, which are allowed, may
+/// start at its end.
 static Status validateOffset(const BufferRef &buffer, int64_t bytes,
                              const std::string &who, const char *space,
                              int64_t alignment) {
@@ -215,7 +215,7 @@ static Status validateCodeObject(const Package &package,
   return success();
 }
 
-/// A grid has fewer workgroups than 2^31, and a parameter 32 bits.
+/// A grid has fewer than 2^31 workgroups, and a parameter has 32 bits.
 static Status validateCodeObjectLaunch(const Package &package,
                                        const Launch &launch,
                                        const std::string &layer) {
@@ -309,8 +309,8 @@ std::optional<int64_t> countElements(const std::vector<int64_t> &shape,
     if (extent < 0)
       return std::nullopt;
     empty |= extent == 0;
-    // Checked for the other extents of an empty tensor as well: the product is
-    // taken in order and must not overflow on the way.
+    // The other extents of an empty tensor are checked as well: the product is
+    // computed in order and must not overflow in between.
     if (extent > 0 && count > limit / extent)
       return std::nullopt;
     count *= extent > 0 ? extent : 1;

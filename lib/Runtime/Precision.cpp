@@ -1,4 +1,4 @@
-//===- Precision.cpp - In what a model computes ---------------------------===//
+//===- Precision.cpp - The precision of a model ---------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +9,7 @@
 
 namespace tarpon::runtime {
 
-/// In the order of the enumeration.
+/// The names are in the order of the enumeration.
 static constexpr std::array<std::string_view, 4> kNames = {"fp32", "fp16",
                                                            "bf16", "int8"};
 

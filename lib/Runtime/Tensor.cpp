@@ -51,8 +51,8 @@ std::string shapeToString(const std::vector<int64_t> &shape) {
 namespace {
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
-/// generators", 2014). The standard library's distributions differ between
-/// implementations; this does not.
+/// generators", 2014). Unlike the standard library's distributions, it does not
+/// differ between implementations.
 class SplitMix64 {
 public:
   explicit SplitMix64(uint64_t seed) : state(seed) {}

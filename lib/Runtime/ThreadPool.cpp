@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A loop is opened by the caller, joined by whichever workers are awake, and
-// closed by the caller when no task is left to hand out. The caller then waits
-// only for the workers that joined: one that wakes up late costs nothing.
+// The caller opens a loop, workers that are awake join it, and the caller
+// closes it when all tasks are distributed. The caller then waits only for the
+// workers that joined: one that wakes up late costs nothing.
 //
 // Every thread begins with a share of its own, the same part of the tasks in
-// every loop: what it reads was often written by itself in the loop before, and
-// is in its cache. Who is done takes from the ends of the others' shares.
+// every loop: often the thread itself wrote its input in the previous loop and
+// has it in its cache. A thread that has finished takes tasks from the ends of
+// the others' shares.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +32,8 @@
 
 namespace tarpon::runtime {
 
-/// How long a thread spins before it sleeps: longer than the gap between two
-/// launches of a model, shorter than anybody would notice.
+/// The time for which a thread spins before it sleeps: longer than the gap
+/// between two launches of a model, too short to be noticed.
 static constexpr std::chrono::microseconds kSpinTime(200);
 
 static void pauseBriefly() {
@@ -43,7 +44,8 @@ static void pauseBriefly() {
 #endif
 }
 
-/// Spins until `ready` holds or the spin time is over; says whether it holds.
+/// Spins until `ready` holds or the spin time is over; returns true if it
+/// holds.
 template <typename Predicate>
 static bool spinUntil(const Predicate &ready, bool maySpin) {
   if (ready())
@@ -63,9 +65,9 @@ static bool spinUntil(const Predicate &ready, bool maySpin) {
 
 namespace {
 
-/// Sleep until a condition on other sequentially consistent atomics holds. The
-/// notifier makes the condition true first and pays for a system call only when
-/// somebody sleeps.
+/// Lets threads sleep until a condition on other sequentially consistent
+/// atomics holds. The notifier makes the condition true first and makes a
+/// system call only if somebody sleeps.
 class Gate {
 public:
   template <typename Predicate>
@@ -92,15 +94,15 @@ private:
   std::atomic<uint32_t> sleepers = 0;
 };
 
-/// A range of tasks that its owner takes from the front, others from the back.
+/// A range of tasks: its owner takes from the front, others from the back.
 class alignas(64) Share {
 public:
   void set(uint32_t begin, uint32_t end) {
     range.store(pack(begin, end), std::memory_order_relaxed);
   }
 
-  /// Takes half of what is left, so that ranges are long at first and short at
-  /// the end, where they decide how long the last thread is waited for.
+  /// Takes half of the remaining tasks, so that ranges are long at first and
+  /// short at the end, where they determine the wait for the last thread.
   bool take(bool fromFront, int64_t &begin, int64_t &end) {
     uint64_t seen = range.load(std::memory_order_relaxed), rest;
     do {
@@ -148,10 +150,11 @@ struct ThreadPool::State {
   Gate workersLeft;
   std::atomic<bool> stopping = false;
 
-  // The loop. Written before it opens, read by those who joined it.
+  // The loop. Written before it opens, and read by the threads that joined it.
   std::vector<Share> shares;
   int64_t tasks = 0;
-  /// Tasks that are handed out as one, where there are more than 32 bits count.
+  /// The number of tasks that are distributed as one, if there are more than 32
+  /// bits can count.
   int64_t unit = 1;
   Body body = nullptr;
   void *context = nullptr;
@@ -243,7 +246,7 @@ int availableCores() {
 
 ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>()) {
   state->threads = std::max(1, threads);
-  // With more threads than cores a spinning thread keeps a working one waiting.
+  // With more threads than cores, a spinning thread would delay a working one.
   state->maySpin = state->threads <= availableCores();
   state->workers.reserve(static_cast<size_t>(state->threads));
   for (int thread = 1; thread < state->threads; ++thread) {
@@ -255,7 +258,7 @@ ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>()) {
     };
     if (pthread_create(&worker.handle, nullptr, entry, &worker) == 0)
       continue;
-    // The system has no more threads: run with those there are.
+    // The system has no more threads: use those that exist.
     state->workers.pop_back();
     break;
   }
@@ -283,7 +286,7 @@ void ThreadPool::parallelFor(int64_t tasks, Body body, void *context) {
   pool.share(tasks);
   pool.body = body;
   pool.context = context;
-  // No worker is inside, so that only this thread changes the word.
+  // No worker is inside the loop, so that only this thread changes the word.
   uint64_t closed = pool.control.load(std::memory_order_relaxed) + kLoopUnit;
   pool.control.store(closed | kOpenBit);
   pool.loopOpened.notify();

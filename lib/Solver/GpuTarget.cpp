@@ -1,4 +1,4 @@
-//===- GpuTarget.cpp - AMD GPUs that code is generated for ----------------===//
+//===- GpuTarget.cpp - The AMD GPUs that Tarpon knows ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -230,7 +230,8 @@ int64_t GpuTarget::getOccupancy(int64_t registers, int64_t lds,
       llvm::alignTo(std::max<int64_t>(registers, 1), vectorGranule);
   int64_t waves = std::min(maxWaves, vectorRegisters / allocated);
   int64_t wavesPerGroup = llvm::divideCeil(workgroup, waveSize);
-  // Workgroups are placed whole, their waves spread over the SIMDs.
+  // Workgroups are placed as a whole, with their waves distributed over the
+  // SIMDs.
   int64_t groups = waves * simdsPerUnit / wavesPerGroup;
   if (lds > 0)
     groups = std::min(groups, ldsBytesPerUnit / lds);

@@ -1,4 +1,4 @@
-//===- TargetInfo.cpp - What solvers know of a target ---------------------===//
+//===- TargetInfo.cpp - The target as solvers see it ----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

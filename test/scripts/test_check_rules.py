@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What scripts/check-rules takes exception to."""
+"""Tests of scripts/check-rules."""
 
 import importlib.util
 import unittest
@@ -101,6 +101,17 @@ case Kind::A:
         for text in ("see issue 12", "shared/tools/x.py", "the rule of seed 004"):
             self.assertEqual(self.lines(text, "docs/a.md"), [1], text)
         self.assertEqual(self.lines("the seed 1 and this issue", "docs/a.md"), [])
+
+    def test_comments_begin_with_their_subject(self) -> None:
+        for text in ("/// What it does.", "  // Whether it is set.", "// Of the tile.",
+                     "//===- A.h - What it does ---===//"):
+            for path in ("lib/A.h", "include/tarpon/A.td", "tools/a.cpp"):
+                self.assertEqual(self.lines(text, path), [1], text)
+        self.assertEqual(self.lines("/// A sum.\n///\n/// Of what.", "lib/A.h"), [3])
+        for text in ("/// Tells\n/// Whether it is set.", "// Whatever it is.",
+                     "// The tile. What follows is an example.", "int Of; // Often."):
+            self.assertEqual(self.lines(text, "lib/A.h"), [], text)
+        self.assertEqual(self.lines("/// What it does.", "test/A.h"), [])
 
     def test_documents_name_files_that_are_there(self) -> None:
         for text in ("see `lib/Nothing.cpp`", "`lib/IR`, `docs/nothing.md`"):

@@ -1,4 +1,4 @@
-//===- ToyDevice.cpp - What runs the toy's packages -----------------------===//
+//===- ToyDevice.cpp - Runs the toy's packages ----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,9 +22,9 @@ struct ToyGraph final : DeviceGraph {
   int64_t ticks = 0;
 };
 
-/// One thread of the host, which is told that it is something else. Its clock
-/// ticks once per task of a kernel that was written for it, and a hundred times
-/// as often in others.
+/// One thread of the host that poses as another device. Its clock ticks once
+/// per task of a kernel that was written for it, and a hundred times as often
+/// for others.
 class ToyDevice final : public Device {
 public:
   explicit ToyDevice(std::unique_ptr<Device> host) : host(std::move(host)) {}

@@ -77,7 +77,7 @@ private:
 
 } // namespace
 
-/// Of the elements that the launch has, those of one task.
+/// Computes one task's part of the launch's elements.
 static void emitRelu(KernelBuilder &b) {
   KernelBuilder::Value count = b.getParam(0), chunk = b.getParam(1);
   b.forTasks([&](KernelBuilder::Value task) {

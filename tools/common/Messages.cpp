@@ -1,5 +1,4 @@
-//===- Messages.cpp - What a program tells its user --------------*- C++
-//-*-===//
+//===- Messages.cpp - Messages of the programs ----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,14 +16,14 @@ static const char *programName = "graph-opt";
 
 void setProgramName(const char *name) { programName = name; }
 
-/// File names may hold line breaks; a message never does.
+/// File names may contain line breaks; a message never does.
 static void printLine(const char *severity, std::string message) {
   std::replace_if(
       message.begin(), message.end(),
       [](char c) { return c == '\n' || c == '\r'; }, ' ');
   while (!message.empty() && message.back() == ' ')
     message.pop_back();
-  // What was printed before comes first in a log of both streams.
+  // Flushing stdout keeps the order in a log of both streams.
   std::fflush(stdout);
   std::fprintf(stderr, "%s: %s: %s\n", programName, severity, message.c_str());
 }

@@ -1,4 +1,4 @@
-//===- Messages.h - What a program tells its user ---------------*- C++ -*-===//
+//===- Messages.h - Messages of the programs --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@ namespace tarpon {
 /// The exit statuses of docs/design.md, section 9.
 enum ExitStatus : int { kSuccess = 0, kUserError = 1, kUsageError = 2 };
 
-/// Sets what every message begins with; "graph-opt" until then. `name` must
+/// Sets the first word of every message; "graph-opt" by default. `name` must
 /// outlive the program's last message.
 void setProgramName(const char *name);
 
@@ -23,7 +23,7 @@ void setProgramName(const char *name);
 /// kUserError.
 int fail(const std::string &message);
 
-/// The same for a command line that makes no sense: kUsageError.
+/// Does the same for an invalid command line, and returns kUsageError.
 int failUsage(const std::string &message);
 
 /// Prints "graph-opt: remark: <message>" on one line of stderr.

@@ -20,7 +20,7 @@ namespace tarpon {
 
 using namespace runtime;
 
-/// f32, which is how .npy files hold it, as `dtype`.
+/// Converts f32, as .npy files hold it, to `dtype`.
 static Status convertTo(DType dtype, HostTensor &tensor) {
   Result<HostTensor> narrow = HostTensor::create(dtype, tensor.shape);
   if (!narrow)
@@ -47,7 +47,7 @@ Status fitTensor(const TensorInfo &info, HostTensor &tensor,
   return success();
 }
 
-/// The names of the inputs, for an error: "'data', 'mask'".
+/// Lists the names of the inputs for an error: "'data', 'mask'".
 static std::string listNames(const std::vector<TensorInfo> &tensors) {
   std::string text;
   for (const TensorInfo &info : tensors)
@@ -55,8 +55,8 @@ static std::string listNames(const std::vector<TensorInfo> &tensors) {
   return text.empty() ? "none" : text;
 }
 
-/// Where a name stands in the list of inputs. Names may hold '=', so that the
-/// longest input name that fits is meant.
+/// Finds a name in the list of inputs. Names may contain '=', so that the
+/// longest matching name is taken.
 static std::optional<size_t> findInput(const Package &package,
                                        std::string_view argument) {
   std::optional<size_t> best;
@@ -129,7 +129,8 @@ Status writeOutputs(const std::vector<HostTensor> &outputs,
   return success();
 }
 
-/// One line on an output: its type and its smallest, largest and mean element.
+/// Prints one line on an output: its type and its smallest, largest and mean
+/// element.
 static void printOutput(size_t index, const TensorInfo &info,
                         const HostTensor &tensor) {
   double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0;

@@ -21,21 +21,21 @@ namespace tarpon {
 using TensorReader =
     runtime::Result<runtime::HostTensor> (*)(const std::string &path);
 
-/// Whether `tensor` may be fed to `info`. `what` names the tensor in the error:
-/// "input 'data' from 'x.npy'". An f32 tensor is converted where NumPy does
-/// not have the type of the input (bf16).
+/// Checks that `tensor` fits the input `info`, and converts an f32 tensor if
+/// NumPy lacks the input's type (bf16). `what` names the tensor in the error:
+/// "input 'data' from 'x.npy'".
 runtime::Status fitTensor(const runtime::TensorInfo &info,
                           runtime::HostTensor &tensor, const std::string &what);
 
-/// The model's inputs in their order from arguments NAME=FILE, each of which
-/// has to be given once. Without arguments, they are generated from `seed`,
-/// which a line on stdout says.
+/// Reads the model's inputs, in their order, from arguments NAME=FILE; each
+/// input has to occur once. Without arguments, generates them from `seed` and
+/// prints a line about it on stdout.
 runtime::Result<std::vector<runtime::HostTensor>>
 makeInputs(const runtime::Package &package,
            const std::vector<std::string> &arguments, TensorReader readTensor,
            uint64_t seed);
 
-/// Writes DIR/0.npy, DIR/1.npy, ...; makes the folder if there is none.
+/// Writes DIR/0.npy, DIR/1.npy, ...; creates the folder if there is none.
 runtime::Status writeOutputs(const std::vector<runtime::HostTensor> &outputs,
                              const std::string &directory);
 

@@ -20,7 +20,8 @@ namespace tarpon::options {
 template <typename T>
 inline bool parseNumber(const std::string &text, T &value) {
   if constexpr (std::is_integral_v<T>) {
-    // CLI11 reads what is negative or too large for an uint64_t as another one.
+    // CLI11 reads numbers that are negative or too large for a uint64_t as
+    // other numbers.
     const char *end = text.data() + text.size();
     auto [stop, error] = std::from_chars(text.data(), end, value);
     return error == std::errc() && stop == end;
@@ -28,7 +29,7 @@ inline bool parseNumber(const std::string &text, T &value) {
   return CLI::detail::lexical_cast(text, value);
 }
 
-/// A number within bounds that are known to be sensible.
+/// Accepts numbers within bounds that are sensible.
 template <typename T>
 inline CLI::Validator isBetween(T low, T high) {
   return CLI::Validator(

@@ -1,4 +1,4 @@
-//===- UsageError.h - A command line's error in one sentence ----*- C++ -*-===//
+//===- UsageError.h - Describes errors of command lines ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,8 @@
 
 namespace tarpon::options {
 
-/// CLI11's message, as one sentence in our style, with the command whose
-/// --help tells more.
+/// Turns CLI11's message into one sentence in our style, with the command whose
+/// --help explains more.
 inline std::string describe(const CLI::App &app, const CLI::ParseError &error) {
   std::string message = error.what();
   std::string help = app.get_name();

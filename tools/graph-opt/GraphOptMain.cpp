@@ -1,4 +1,4 @@
-//===- GraphOptMain.cpp - What graph-opt does -----------------------------===//
+//===- GraphOptMain.cpp - The main function of graph-opt ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,8 @@
 #include <filesystem>
 #include <string_view>
 
-/// A word that is neither a file nor looks like one is a misspelt command.
+/// Returns true for a misspelt command: a word that is neither a file nor looks
+/// like one.
 static bool isUnknownCommand(std::string_view argument) {
   std::error_code code;
   return !argument.starts_with("-") &&

@@ -1,4 +1,4 @@
-//===- GraphOptMain.h - What graph-opt does ---------------------*- C++ -*-===//
+//===- GraphOptMain.h - The main function of graph-opt ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,9 @@
 
 namespace tarpon {
 
-/// Runs a command line and returns its exit status. Knows the targets that are
-/// registered by then: a program with another target has a main of its own.
+/// Runs a command line and returns its exit status. Uses the targets that have
+/// been registered: a program with another target has a main function of its
+/// own.
 int graphOptMain(int argc, char **argv);
 
 } // namespace tarpon

@@ -8,18 +8,19 @@
 // Compiling a network moves its weights through memory several times: from the
 // file to constants, folded, packed, into the package. A third of the time of a
 // compilation that takes its kernels from the cache went into page faults,
-// which are 512 times fewer with huge pages. Linux gives those to who asks
-// (madvise(2), MADV_HUGEPAGE), and glibc asks only if the environment says so
-// before a program starts. So the main thread's heap is made large at once, and
-// asked for as a whole; pages of it that are never used cost nothing. What does
-// not fit into it is in small pages, unless it is large itself.
+// which are 512 times fewer with huge pages. Linux provides them on request
+// (madvise(2), MADV_HUGEPAGE), which glibc makes only if the environment says
+// so before a program starts. Therefore the main thread's heap is made large at
+// once, with one request for all of it; unused pages of it cost nothing.
+// Allocations that do not fit into it use small pages, unless they are large
+// themselves.
 //
-// Memory that was freed is kept for what comes next, as the system would have
-// to clear other pages: layer after layer is packed in the same ones.
+// Freed memory is kept for the next allocations, since the system would have to
+// clear other pages: layer after layer is packed in the same ones.
 //
-// What is larger than glibc's heap takes is asked for when it is allocated.
-// What malloc and aligned_alloc give is freed by the same free, so that only
-// the allocation has to be replaced.
+// Memory larger than glibc's heap is requested when it is allocated. One free
+// serves malloc and aligned_alloc, so that only the allocation has to be
+// replaced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,23 +33,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// Of x86-64.
+/// The size of a huge page of x86-64.
 static constexpr std::size_t kHugePageBytes = 2 << 20;
-/// What is smaller gains little and may come from memory that was in use
-/// before.
+/// Smaller allocations gain little and may reuse old memory.
 static constexpr std::size_t kLargeBytes = 2 * kHugePageBytes;
 
 static void *allocate(std::size_t size) {
   if (size < kLargeBytes)
     return std::malloc(size == 0 ? 1 : size);
   void *memory = std::aligned_alloc(kHugePageBytes, size);
-  // Advice that is not taken costs time only.
+  // If the advice is ignored, that costs only time.
   if (memory)
     (void)madvise(memory, size, MADV_HUGEPAGE);
   return memory;
 }
 
-/// Replaces that of the C++ library in this program and all of its libraries.
+/// Replaces the C++ library's operator in this program and all of its
+/// libraries.
 void *operator new(std::size_t size) {
   while (true) {
     if (void *memory = allocate(size))
@@ -60,9 +61,8 @@ void *operator new(std::size_t size) {
   }
 }
 
-/// Sees to it that the heap ends `bytes` later than it must; not where the
-/// system does not give as much. The allocation is volatile, since compilers
-/// leave out those that nobody uses.
+/// Makes the heap end `bytes` later than necessary, if the system allows it.
+/// The allocation is volatile, since compilers remove unused ones.
 static void extendHeap(int bytes) {
   constexpr int kDefaultPad = 128 << 10;
   constexpr std::size_t kMoreThanIsThere = 1 << 20;
@@ -73,7 +73,8 @@ static void extendHeap(int bytes) {
 }
 
 void tarpon::useHugePages() {
-  // The most that glibc takes; larger ones are mapped one by one.
+  // The largest value that glibc accepts; larger allocations are mapped one by
+  // one.
   constexpr int kMaxHeapAllocation = 32 << 20;
   constexpr int kHeapBytes = 1 << 29, kKeptBytes = 1 << 30;
   (void)mallopt(M_MMAP_THRESHOLD, kMaxHeapAllocation);

@@ -10,8 +10,8 @@
 
 namespace tarpon {
 
-/// Has malloc take huge pages, and keep what is freed. To be called before
-/// other threads run.
+/// Makes malloc use huge pages, and keep freed memory. Call it before other
+/// threads run.
 void useHugePages();
 
 } // namespace tarpon

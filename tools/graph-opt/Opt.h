@@ -10,7 +10,7 @@
 
 namespace tarpon {
 
-/// `graph-opt FILE.mlir PASSES`. Returns the exit status.
+/// Runs `graph-opt FILE.mlir PASSES`. Returns the exit status.
 int runOpt(int argc, char **argv);
 
 } // namespace tarpon

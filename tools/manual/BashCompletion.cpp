@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The script finds the command by walking the words before the cursor: "path"
-// is
-// "/db/list" in `graph-opt db list`. Where it offers nothing, bash offers
+// is "/db/list" in `graph-opt db list`. Where it offers nothing, bash offers
 // files.
 //
 //===----------------------------------------------------------------------===//
@@ -50,7 +49,7 @@ void Tables::addValue(const CLI::Option &option, const std::string &path) {
   if (!choices.empty())
     values << "    COMPREPLY=($(compgen -W \"" << choices
            << "\" -- \"$cur\"))\n";
-  // What is neither a choice nor a file cannot be guessed.
+  // A value that is neither a choice nor a file cannot be guessed.
   if (!isFile(option))
     values << "    compopt +o default\n";
   values << "    return\n    ;;\n";
@@ -88,7 +87,7 @@ std::string makeBashCompletion(const CLI::App &app) {
   local option=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
 )";
-  // "--dtype=fp32" is three words for readline.
+  // readline splits "--dtype=fp32" into three words.
   os << R"(  if [[ $cur == "=" ]]; then
     cur=""
   elif [[ $option == "=" ]]; then

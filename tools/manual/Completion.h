@@ -1,4 +1,4 @@
-//===- Completion.h - Completion of a command line in shells ----*- C++ -*-===//
+//===- Completion.h - Completion of command lines in shells -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,8 @@
 
 namespace tarpon::manual {
 
-/// Scripts that complete the commands, options and values of a program. Where a
-/// file is expected, and for arguments without a name, files are offered.
+/// Make scripts that complete the commands, options and values of a program.
+/// Files are offered where one is expected, and for arguments without a name.
 std::string makeBashCompletion(const CLI::App &app);
 std::string makeFishCompletion(const CLI::App &app);
 std::string makeZshCompletion(const CLI::App &app);

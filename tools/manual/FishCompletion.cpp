@@ -12,7 +12,7 @@
 
 namespace tarpon::manual {
 
-/// In single quotes, as fish reads them.
+/// Puts a text into single quotes for fish.
 static std::string quote(const std::string &text) {
   std::string quoted = "'";
   for (char c : text) {
@@ -23,7 +23,7 @@ static std::string quote(const std::string &text) {
   return quoted + "'";
 }
 
-/// What completes an option: its names, its text, and what its value may be.
+/// Writes the completion of an option: its names, its text, and its values.
 static void writeOption(std::ostream &os, const CLI::Option &option) {
   for (const std::string &name : option.get_snames())
     os << " -s " << name;
@@ -41,7 +41,7 @@ static void writeOption(std::ostream &os, const CLI::Option &option) {
     os << (isFile(option) ? " -r" : " -x");
 }
 
-/// `condition` holds where `app` is the command that is typed.
+/// `condition` holds if `app` is the command that was typed.
 static void write(std::ostream &os, const CLI::App &app,
                   const std::string &start, const std::string &condition) {
   std::string names;

@@ -22,7 +22,7 @@ class Writer {
 public:
   explicit Writer(std::string version) : version(std::move(version)) {}
 
-  /// `words` are those that call the command: "graph-opt", "db", "list".
+  /// `words` call the command: "graph-opt", "db", "list".
   void write(const CLI::App &app, std::vector<std::string> words);
 
   std::vector<ManPage> pages;
@@ -33,8 +33,8 @@ private:
 
 } // namespace
 
-/// As groff wants text: a hyphen that can be copied, and no line that it would
-/// take for a request.
+/// Escapes text for groff: hyphens that can be copied, and no line that looks
+/// like a request.
 static std::string escape(const std::string &text) {
   std::string escaped;
   bool isLineStart = true;
@@ -123,8 +123,8 @@ static void writeCommands(std::ostream &os, const CLI::App &app,
        << escape(page + "-" + command->get_name()) << " (1).\n";
 }
 
-/// The footer of the help is "example:" with lines that are set apart. Where a
-/// command has none, CLI11 gives it that of the command above it.
+/// The footer of the help is "example:" with indented lines. A command without
+/// one inherits that of its parent from CLI11.
 static void writeExample(std::ostream &os, const CLI::App &app) {
   constexpr std::string_view kExample = "example:\n";
   const CLI::App *parent = app.get_parent();
@@ -138,8 +138,8 @@ static void writeExample(std::ostream &os, const CLI::App &app) {
 
 static void writeStatus(std::ostream &os) {
   os << ".SH EXIT STATUS\n"
-        "0 on success, 1 where a file or a value cannot be used, 2 where the "
-        "command line makes no sense.\n";
+        "0 on success, 1 if a file or a value cannot be used, 2 if the "
+        "command line is invalid.\n";
 }
 
 void Writer::write(const CLI::App &app, std::vector<std::string> words) {

@@ -21,8 +21,8 @@ struct ManPage {
   std::string text;
 };
 
-/// The page of a program and one of each of its commands, however deep.
-/// `version` stands at the foot of each.
+/// Makes the page of a program, and one for each of its commands, however deep.
+/// Each page's foot has `version`.
 std::vector<ManPage> makeManPages(const CLI::App &app,
                                   const std::string &version);
 

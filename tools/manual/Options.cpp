@@ -1,4 +1,4 @@
-//===- Options.cpp - What a manual says of a command line -------*- C++ -*-===//
+//===- Options.cpp - Describes a command line's options ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -41,7 +41,8 @@ bool manual::takesValue(const CLI::Option &option) {
   return option.get_items_expected_max() > 0;
 }
 
-/// Whether a word of a type is one that is typed, rather than a name for it.
+/// Returns true if a word of a type is typed literally, instead of being a
+/// placeholder.
 static bool isLiteral(const std::string &word) {
   return !word.empty() && std::islower(word[0]) &&
          std::all_of(word.begin(), word.end(), [](unsigned char c) {
@@ -68,7 +69,7 @@ bool manual::isFile(const CLI::Option &option) {
   return false;
 }
 
-/// Where the first sentence of `text` ends.
+/// Finds the end of the first sentence of `text`.
 static size_t getSummaryEnd(const std::string &text) {
   size_t line = text.find('\n'), sentence = text.find(". ");
   return std::min({line, sentence, text.size()});

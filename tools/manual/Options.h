@@ -1,4 +1,4 @@
-//===- Options.h - What a manual says of a command line ---------*- C++ -*-===//
+//===- Options.h - Describes a command line's options -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,26 +15,26 @@
 
 namespace tarpon::manual {
 
-/// The commands right below `app`, in the order of its help.
+/// The direct sub-commands of `app`, in the order of its help.
 std::vector<const CLI::App *> getCommands(const CLI::App &app);
 
-/// Options with a name, but not hidden ones.
+/// The options that have a name and are not hidden.
 std::vector<const CLI::Option *> getNamed(const CLI::App &app);
 
-/// Arguments without a name, in their order.
+/// The arguments without a name, in their order.
 std::vector<const CLI::Option *> getPositionals(const CLI::App &app);
 
 /// "-o" and "--output", in this order.
 std::vector<std::string> getNames(const CLI::Option &option);
 
-/// Whether a word with its value follows the option.
+/// Returns true if a value follows the option as the next word.
 bool takesValue(const CLI::Option &option);
 
-/// The words that a value may be, as its type lists them: fp32, fp16 for
+/// The possible words of a value, as its type lists them: fp32, fp16 for
 /// "fp32,fp16|pick_global". None if it is free.
 std::vector<std::string> getChoices(const CLI::Option &option);
 
-/// Whether the value is a file or a folder.
+/// Returns true if the value is a file or a folder.
 bool isFile(const CLI::Option &option);
 
 /// The first sentence of a description, without its full stop.

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// usage: tarpon-manual DIR: writes what is installed below share/. Part of the
-// build; it is not installed itself.
+// usage: tarpon-manual DIR: writes the files that are installed below share/.
+// It is part of the build and is not installed itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@
 using namespace tarpon;
 using runtime::Status;
 
-/// Writes `text` to a file whose folders are made.
+/// Writes `text` to a file, and creates its folders.
 static Status write(const std::filesystem::path &path,
                     const std::string &text) {
   std::error_code code;

@@ -17,8 +17,8 @@ namespace tarpon::evaluator {
 
 using namespace runtime;
 
-/// What outputs and their padding hold before the first run: NaN in every float
-/// format, so that an element that is never written is seen.
+/// The contents of outputs and their padding before the first run: NaN in every
+/// float format, so that unwritten elements are noticed.
 static constexpr uint8_t kPoison = 0xff;
 
 //===----------------------------------------------------------------------===//
@@ -87,8 +87,8 @@ static Status checkPadding(const Instance &instance) {
   return success();
 }
 
-/// A copy of an output with zeros, as the reference has, where the tensor has
-/// no elements. Fails if the candidate wrote there.
+/// Returns a copy of an output with zeros, like the reference's, where the
+/// tensor has no elements. Fails if the candidate wrote there.
 static Result<HostTensor> withoutGaps(const HostTensor &output,
                                       const TensorInfo &info, size_t index) {
   Result<HostTensor> copy = output.clone();
@@ -109,7 +109,7 @@ static Result<HostTensor> withoutGaps(const HostTensor &output,
   return copy;
 }
 
-/// Adds what the instance's outputs are now to the answer's comparisons.
+/// Adds the current outputs of the instance to the answer's comparisons.
 static Status verify(const Instance &instance, const Reference *reference,
                      EvaluationAnswer &answer) {
   if (Status status = checkPadding(instance); !status || !reference)
@@ -218,9 +218,9 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
   if (!rotation)
     return rotation.error();
   timeRuns(request, *rotation, answer);
-  // Again after many runs: a race between threads, or memory that holds what an
-  // earlier run left, does not show in the first one. As a rule the bits are
-  // the same, which is quickly seen.
+  // The results are verified again after many runs: a race between threads, or
+  // memory that holds an earlier run's values, does not show in the first run.
+  // Usually the bits are the same, which is quick to check.
   const Instance &last = rotation->front();
   Status status = haveSameBytes(last.outputs(), *verified)
                       ? checkPadding(last)

@@ -17,7 +17,7 @@ namespace tarpon::evaluator {
 /// Answers requests one after the other. Only a kernel can end the process.
 class EvaluationServer {
 public:
-  /// The answer to one line of the protocol.
+  /// Answers one line of the protocol.
   runtime::EvaluationAnswer answer(const std::string &line);
 
 private:

@@ -1,4 +1,4 @@
-//===- ReferenceCache.cpp - What the outputs should be ----------*- C++ -*-===//
+//===- ReferenceCache.cpp - Expected outputs --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,11 +19,11 @@ using namespace runtime;
 
 static constexpr size_t kMaxEntries = 8;
 
-/// The status with which the process gives up on its own memory.
+/// The exit status of a process whose own memory is damaged.
 static constexpr int kMemoryDamaged = 3;
 
-/// The path and everything that changes when the file does: it is replaced by
-/// rename, so that at least the inode is another.
+/// The path and all properties that change with the file: it is replaced by
+/// rename, so that at least the inode differs.
 static std::string identify(const std::string &path) {
   struct stat info = {};
   // A missing file has an identity too; reading it gives the error.
@@ -42,11 +42,11 @@ static std::string makeKey(const EvaluationRequest &request) {
   return key;
 }
 
-/// FNV-1a, eight bytes at a time.
+/// FNV-1a on words of eight bytes.
 static uint64_t checksumOf(const Reference &reference) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const HostTensor &tensor : reference.tensors) {
-    // The padding makes a whole number of words, and nobody may write to it.
+    // The padding makes a whole number of words, and must not be written to.
     const char *word = tensor.data.data();
     for (int64_t i = 0; i < tensor.data.size(); i += 8, word += 8) {
       uint64_t bits;
@@ -97,8 +97,8 @@ ReferenceCache::get(const EvaluationRequest &request,
   for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
     if (entry->key != key)
       continue;
-    // A candidate that wrote where it should not would make all that follow
-    // look wrong. The parent starts a new process.
+    // A candidate that wrote to foreign memory would make all later ones look
+    // wrong. The parent starts a new process.
     if (checksumOf(entry->reference) != entry->checksum)
       _exit(kMemoryDamaged);
     entries.splice(entries.begin(), entries, entry);

@@ -1,4 +1,4 @@
-//===- ReferenceCache.h - What the outputs should be ------------*- C++ -*-===//
+//===- ReferenceCache.h - Expected outputs ----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,25 +24,25 @@ struct Reference {
   std::vector<runtime::HostTensor> tensors;
 };
 
-/// The outputs of the last few references: many candidates of one problem come
-/// one after the other, and the reference is slow.
+/// The outputs of the last few references: many candidates of one problem are
+/// consecutive, and the reference is slow.
 class ReferenceCache {
 public:
-  /// The reference of `request`, computed on `inputs` unless it is known. It is
-  /// valid until the next call.
+  /// Returns the reference of `request`, which is computed on `inputs` unless
+  /// it is known. Valid until the next call.
   runtime::Result<const Reference *>
   get(const runtime::EvaluationRequest &request,
       const std::vector<runtime::HostTensor> &inputs);
 
 private:
   struct Entry {
-    /// The package file, the seed and the input files, each as they were.
+    /// The identities of the package file and of the input files, and the seed.
     std::string key;
     Reference reference;
     uint64_t checksum = 0;
   };
 
-  /// Most recently used first.
+  /// The most recently used one comes first.
   std::list<Entry> entries;
 };
 

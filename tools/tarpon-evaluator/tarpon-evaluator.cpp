@@ -39,8 +39,8 @@ static constexpr const char *kHelp =
     "    tr -d '\\n' | tarpon-evaluator\n";
 
 /// The end of the input tells a waiting evaluator that its parent has died, but
-/// not one whose kernel never ends. PR_SET_PDEATHSIG would fire already at the
-/// end of the parent's thread that started us.
+/// not one whose kernel never ends. PR_SET_PDEATHSIG would already fire at the
+/// end of the parent's thread that started this process.
 static void endWithParent(pid_t parent) {
   std::thread([parent] {
     while (getppid() == parent)
@@ -49,8 +49,8 @@ static void endWithParent(pid_t parent) {
   }).detach();
 }
 
-/// Kernels may print; only answers may reach the real standard output. Returns
-/// its new descriptor.
+/// Kernels may print, but only answers may reach the real standard output.
+/// Returns its new descriptor.
 static int reserveOutput() {
   int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -71,7 +71,7 @@ static bool writeLine(int output, std::string_view text) {
   return true;
 }
 
-/// Whether the command line is one that we know.
+/// Returns true if the command line is valid.
 static bool parseArguments(int argc, char **argv, pid_t &parent) {
   constexpr std::string_view kParent = "--parent=";
   for (int index = 1; index < argc; ++index) {
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
   }
   if (parent > 0)
     endWithParent(parent);
-  // Crashes are expected here: no core files of a tuned model's weights.
+  // Crashes are expected: no core files with a model's weights are written.
   rlimit noCore = {0, 0};
   setrlimit(RLIMIT_CORE, &noCore);
 

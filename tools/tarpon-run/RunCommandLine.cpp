@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// CLI11 throws. The model runs when it is done, in files that are compiled
-// without exceptions.
+// CLI11 throws exceptions. The model runs after CLI11 has finished, in files
+// that are compiled without exceptions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,7 @@ void run::addOptions(CLI::App &app, Arguments &arguments) {
       ->check(isBetween(int64_t(1), int64_t(4096)))
       ->type_name("N");
   app.add_option("--iterations", arguments.iterations,
-                 "Timed runs (default: what fits into a tenth of a second, "
+                 "Timed runs (default: as many as fit into 0.1 s, "
                  "but at least 10)")
       ->check(isBetween(int64_t(1), int64_t(1) << 20))
       ->type_name("N");

@@ -22,21 +22,22 @@ namespace tarpon::run {
 /// The arguments of tarpon-run.
 struct Arguments {
   std::string package;
-  /// Each NAME=FILE.npy; none to generate all inputs from the seed.
+  /// NAME=FILE.npy for each input; none to generate all inputs from the seed.
   std::vector<std::string> inputs;
   std::string outputDir;
   uint64_t seed = 0;
   /// 0: one per core.
   int64_t threads = 0;
-  /// How many runs are timed; without it, what fits into a tenth of a second.
+  /// The number of runs that are timed; without it, as many as fit into a tenth
+  /// of a second.
   std::optional<int64_t> iterations;
 };
 
-/// Adds the options to `app`, which writes what it parses into `arguments`.
+/// Adds the options to `app`, which parses into `arguments`.
 void addOptions(CLI::App &app, Arguments &arguments);
 
-/// Parses the command line into `arguments`, or returns the exit status with
-/// nothing left to do.
+/// Parses the command line into `arguments`, or returns the exit status if
+/// there is nothing left to do.
 std::optional<int> parseCommandLine(int argc, char **argv,
                                     Arguments &arguments);
 

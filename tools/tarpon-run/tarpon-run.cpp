@@ -43,7 +43,7 @@ static Result<Instance> makeInstance(const run::Arguments &arguments) {
   return Instance::create(std::move(*executor), std::move(*inputs));
 }
 
-/// Prints one line, as graph-opt perf does on a whole run.
+/// Prints one line, like graph-opt perf for a whole run.
 static void printTime(Instance &instance, std::optional<int64_t> iterations) {
   MeasureOptions options;
   if (iterations) {

@@ -17,14 +17,14 @@
 //     return fail(tarpon_error_message());
 //   tarpon_model_free(model);
 //
-// Threads: any function may be called from any thread at any time, but nothing
-// may use a model while or after tarpon_model_free frees it. Runs of one model
-// wait for each other; those of different models do not.
+// Threads: any function may be called from any thread at any time, but no
+// function may use a model while tarpon_model_free frees it or afterwards. Runs
+// of one model wait for each other; those of different models do not.
 //
-// Errors: a function that can fail returns a tarpon_status; what went wrong is
-// told by tarpon_error_message(). Results are only written on success. No C++
-// exception leaves a function. A process that has no memory for the constants
-// of a package is aborted.
+// Errors: a function that can fail returns a tarpon_status, and
+// tarpon_error_message() describes the failure. Results are only written on
+// success. No C++ exception leaves a function. A process that has no memory for
+// the constants of a package is aborted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ extern "C" {
 
 typedef enum tarpon_status {
   TARPON_OK = 0,
-  /// A null pointer, an index, a number or a size that does not fit.
+  /// A null pointer, or an index, a number or a size that is out of range.
   TARPON_INVALID_ARGUMENT = 1,
   /// The package cannot be read, is damaged, or is not for this machine.
   TARPON_CANNOT_LOAD = 2,
@@ -95,13 +95,13 @@ typedef struct tarpon_output {
 /// The version of the library: "0.1.0".
 const char *tarpon_version(void);
 
-/// Why the last function of this thread that failed did: one sentence that
-/// names the thing, "" if none has. Valid until the next failure of this
-/// thread.
+/// The error message of this thread's last function that failed: one sentence
+/// that names the thing, "" if none has failed. Valid until the next failure in
+/// this thread.
 const char *tarpon_error_message(void);
 
-/// Loads the package at `path`, to run on so many threads (the caller of
-/// tarpon_model_run among them), or on one per core if that is 0.
+/// Loads the package at `path`, to run on `threads` threads (the caller of
+/// tarpon_model_run included), or on one per core if that is 0.
 tarpon_status tarpon_model_load(const char *path, int threads,
                                 tarpon_model **model);
 
@@ -111,8 +111,8 @@ void tarpon_model_free(tarpon_model *model);
 /// The model's name, as in its ONNX file. Lives as long as the model.
 const char *tarpon_model_name(const tarpon_model *model);
 
-/// The threads that it runs on: fewer than asked for if the system refuses to
-/// start more.
+/// The number of threads that the model runs on: fewer than requested if the
+/// system refuses to start more.
 int tarpon_model_threads(const tarpon_model *model);
 
 size_t tarpon_model_num_inputs(const tarpon_model *model);
@@ -125,8 +125,8 @@ tarpon_status tarpon_model_output(const tarpon_model *model, size_t index,
                                   tarpon_tensor_info *info);
 
 /// Runs the model: one buffer per input and output, in their order, each of as
-/// many bytes as its tensor has. Nothing is copied where data is aligned to 64
-/// bytes and 64 bytes behind it are in the same page (4 KiB). Outputs must
+/// many bytes as its tensor has. Data is not copied if it is aligned to 64
+/// bytes and the 64 bytes behind it are in the same page (4 KiB). Outputs must
 /// overlap neither each other nor inputs.
 tarpon_status tarpon_model_run(tarpon_model *model, const tarpon_input *inputs,
                                size_t num_inputs, const tarpon_output *outputs,

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What MIOpen's driver lines and the keys of its databases say of a
-// convolution, and the problem that it poses here.
+// Describes a convolution in the terms of MIOpen's driver lines and database
+// keys, and makes the problem that it poses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,30 +21,30 @@
 
 namespace tarpon {
 
-/// -F: what is computed of a convolution.
+/// -F: the direction of a convolution.
 enum class ConvDirection : uint8_t {
   Forward = 1,
   BackwardData = 2,
   BackwardWeights = 4
 };
 
-/// A convolution seen from its forward side, whatever is computed of it.
+/// A convolution described by its forward pass, whatever its direction.
 struct ConvDescription {
   int64_t batch = 1, channels = 1, outChannels = 1, groups = 1;
-  /// One value per spatial dimension, of which there are 2 or 3.
+  /// One value per spatial dimension; there are 2 or 3.
   std::vector<int64_t> image, kernel, strides, pads, dilations;
-  /// "default", or "same" or "valid", for which `pads` do not count.
+  /// "default", or "same" or "valid", with which `pads` are ignored.
   std::string padMode = "default";
   /// "NCHW", "NHWC", "NCDHW", "NDHWC"; "" for the default.
   std::string inputLayout, filterLayout, outputLayout;
 };
 
-/// The problem, or why it cannot be posed.
+/// Returns the problem, or an error that says why it cannot be posed.
 runtime::Result<Problem> makeConvProblem(const ConvDescription &conv,
                                          ConvDirection direction, DType dtype);
 
-/// "convfp16 -n 1 -c 64 ... -F 1": the line that asks for that problem. Only
-/// for the dtypes of DriverTypes.h.
+/// Prints the line that asks for that problem: "convfp16 -n 1 -c 64 ... -F 1".
+/// Only for the dtypes of DriverTypes.h.
 std::string printConvLine(const ConvDescription &conv, ConvDirection direction,
                           DType dtype);
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Applications that use MIOpen log what they compute as command lines of its
-// driver. They are read here as they stand:
+// Applications that use MIOpen log their computations as command lines of its
+// driver, which are read unchanged:
 //
 //   [./bin/MIOpenDriver] convfp16 -n 128 -c 256 -H 14 -W 14 -k 256 -y 3 -x 3
 //       -p 1 -q 1 -u 1 -v 1 -l 1 -j 1 -m conv -g 1 -F 1 -t 1
@@ -15,8 +15,8 @@
 // of the flags are listed in docs/graph-opt.md). A flag that asks for something
 // that Tarpon does not do is an error and never ignored.
 //
-// What the flags cannot say is asked for by a problem key instead, as a single
-// word: 'relu(1x64x56x56xf32:nhwc)->1x64x56x56xf32:nhwc'.
+// A problem that the flags cannot describe is given as a problem key instead,
+// as a single word: 'relu(1x64x56x56xf32:nhwc)->1x64x56x56xf32:nhwc'.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,14 +34,14 @@
 
 namespace tarpon {
 
-/// One thing that a line asks for.
+/// One task of a line.
 struct DriverTask {
   /// "Forward Convolution", "Backward Data Convolution", "Forward Pooling".
   std::string name;
   Problem problem;
 };
 
-/// What a line asks for, in the order in which it is done.
+/// A parsed line: its tasks in the order in which they are done.
 struct DriverLine {
   /// "conv", "convfp16", "pool", "CBAInfer", ...
   std::string base;
@@ -50,7 +50,7 @@ struct DriverLine {
   bool verify = true;
   /// -t: print times.
   bool time = false;
-  /// -s: try every config of every solver, and keep what was measured.
+  /// -s: search every config of every solver, and keep the measurements.
   bool search = false;
   /// -i: timed runs.
   int64_t iterations = 10;
@@ -59,15 +59,16 @@ struct DriverLine {
   std::string solution = "-1";
 };
 
-/// The words of a command line: the base and its flags, with the driver's own
-/// name in front of them or without it; or a problem key. An error is one
+/// Parses the words of a command line: the base and its flags, with or without
+/// the driver's name in front of them; or a problem key. An error is one
 /// sentence.
 runtime::Result<DriverLine> parseDriverLine(llvm::ArrayRef<std::string> words);
 
-/// The bases that are known, sorted.
+/// The known bases, sorted.
 std::vector<std::string> getDriverBases();
 
-/// "-n --batchsize (100)" and so on, one per line, for a known base.
+/// Lists the flags of a known base, one per line: "-n --batchsize (100)" and so
+/// on.
 std::string describeDriverFlags(llvm::StringRef base);
 
 } // namespace tarpon

@@ -14,12 +14,12 @@
 
 namespace tarpon {
 
-/// A dtype that MIOpen's driver and databases have.
+/// A dtype of MIOpen's driver and databases.
 struct DriverType {
   runtime::DType dtype;
-  /// Of the driver's bases: "fp16" of "convfp16".
+  /// The suffix of the driver's bases: "fp16" of "convfp16".
   llvm::StringLiteral suffix;
-  /// In the keys of databases.
+  /// The spelling in the keys of databases.
   llvm::StringLiteral key;
 };
 
@@ -30,7 +30,7 @@ inline constexpr DriverType kDriverTypes[] = {
     {runtime::DType::BF16, "bfp16", "BF16"},
     {runtime::DType::I8, "int8", "INT8INT8FP32"}};
 
-/// The row of that dtype, or null.
+/// Returns the row of that dtype, or null.
 inline const DriverType *findDriverType(runtime::DType dtype) {
   for (const DriverType &type : kDriverTypes)
     if (type.dtype == dtype)

@@ -1,4 +1,4 @@
-//===- ProblemLog.h - What was asked for, as driver lines -------*- C++ -*-===//
+//===- ProblemLog.h - Logs problems as driver lines -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,14 +18,13 @@
 
 namespace tarpon {
 
-/// Appends the problems to `path`, as lines that `graph-opt tune`
-/// reads and that are not there yet; "" for no file. With
-/// $TARPON_ENABLE_LOGGING_CMD set to anything but 0, prints them to stderr,
-/// too.
+/// Appends the problems that are not there yet to `path`, as lines that
+/// `graph-opt tune` reads; "" for no file. With $TARPON_ENABLE_LOGGING_CMD set
+/// to anything but 0, prints them to stderr, too.
 runtime::Status logProblems(llvm::ArrayRef<Problem> problems,
                             const std::string &path);
 
-/// The same for the layers of a package.
+/// Logs the problems of a package's layers in the same way.
 runtime::Status logProblems(const runtime::Package &package,
                             const std::string &path);
 

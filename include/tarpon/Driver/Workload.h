@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // A workload is a text file with a problem per line: a driver line or a problem
-// key. What a log puts in front of a driver line does not matter, so that logs
-// of MIOpen ("MIOpen(HIP): Command [...] ./bin/MIOpenDriver conv ...") and
-// Tarpon's own ("graph-opt driver conv ...") are read as they are. Empty lines
-// and those that start with '#' say nothing; in a log with lines of MIOpen,
-// neither does what else the application has logged.
+// key. Text in front of a driver line is skipped, so that logs of MIOpen
+// ("MIOpen(HIP): Command [...] ./bin/MIOpenDriver conv ...") and Tarpon's own
+// ("graph-opt driver conv ...") can be read unchanged. Empty lines and lines
+// that start with '#' are ignored, and so are, in a log with lines of MIOpen,
+// all other lines of the application.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,28 +28,30 @@
 
 namespace tarpon {
 
-/// What a file asks for. Lines count from 1.
+/// The problems of a workload. Lines count from 1.
 struct Workload {
   struct Fault {
     int64_t line;
-    /// One sentence.
+    /// The fault, as one sentence.
     std::string reason;
   };
-  /// Each once, in the order in which they are first asked for.
+  /// The distinct problems, in the order in which they first occur.
   std::vector<Problem> problems;
-  /// The lines that pose nothing which can be done here.
+  /// The lines that pose no problem which can be solved here.
   std::vector<Fault> faults;
-  /// Lines that say something.
+  /// The number of lines that were not ignored.
   int64_t lines = 0;
 };
 
 Workload parseWorkload(llvm::StringRef text);
 
-/// An error if the file cannot be read; lines that cannot are faults.
+/// Reads a workload. An error if the file cannot be read; lines that cannot be
+/// read are faults.
 runtime::Result<Workload> readWorkload(const std::string &path);
 
-/// A line of a workload, which `graph-opt driver` runs as it stands: in the
-/// driver's flags where they say exactly this problem, else its key in quotes.
+/// Prints a line of a workload, which `graph-opt driver` runs as it stands:
+/// with the driver's flags where they describe exactly this problem, otherwise
+/// its key in quotes.
 std::string printDriverLine(const Problem &problem);
 
 } // namespace tarpon

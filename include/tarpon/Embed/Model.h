@@ -18,8 +18,8 @@
 
 namespace tarpon {
 
-/// How a model is compiled: the options of `graph-opt compile`, which are
-/// explained in docs/graph-opt.md. Texts are those of the command line.
+/// The options of compiling a model, which are those of `graph-opt compile` and
+/// explained in docs/graph-opt.md. Strings are spelled as on the command line.
 struct ModelOptions {
   /// "fp32", "fp16", "bf16", "int8", a list with commas, or "pick_global". More
   /// than one choice has the model tuned.
@@ -36,15 +36,15 @@ struct ModelOptions {
   int64_t threads = 0;
   /// One of LLVM's CPUs.
   std::string cpu = "native";
-  /// Seconds for tuning. Has the model tuned.
+  /// The time budget of tuning in seconds. Has the model tuned.
   std::optional<double> tuningTime;
-  /// The relative L2 distance from fp32 that a choice may have.
+  /// The largest relative L2 distance from fp32 that a choice may have.
   std::optional<double> maxError;
   /// A folder of inputs for calibration and accuracy; "" to generate them.
   std::string calibration;
-  /// Where to write a tuning file, and which one to replay; "" for none.
+  /// The tuning file to write, and the one to replay; "" for none.
   std::string tuningFile, replay;
-  /// Makes a fallback an error, instead of a remark on stderr.
+  /// Makes a fallback an error instead of a remark on stderr.
   bool strict = false;
   /// Shows the progress of tuning on stderr.
   bool progress = false;
@@ -59,7 +59,7 @@ struct TensorSpec {
   int64_t bytes = 0;
 };
 
-/// What a layer of a model is computed with.
+/// The solution of a layer of a model.
 struct LayerSolution {
   std::string layer;
   /// The key of its problem, as listSolutions reads it.
@@ -72,26 +72,28 @@ struct LayerSolution {
 };
 
 /// A compiled model: constants, kernels and the list of launches. Move-only.
-/// Different models may be used by different threads; a const one by several.
+/// Different threads may use different models, and several threads one const
+/// model.
 class Model {
 public:
   /// Compiles an ONNX file. An error is one sentence that names what is wrong;
-  /// remarks, of fallbacks, go to stderr. Measures where the options ask for
-  /// tuning, in the process tarpon-evaluator that is installed with Tarpon.
+  /// remarks, of fallbacks, go to stderr. If the options ask for tuning,
+  /// candidates are measured in the process tarpon-evaluator, which is
+  /// installed with Tarpon.
   static runtime::Result<Model> compile(const std::string &onnxFile,
                                         const ModelOptions &options = {});
 
-  /// Loads a package that `save` or `graph-opt compile` has written.
+  /// Loads a package that `save` or `graph-opt compile` wrote.
   static runtime::Result<Model> load(const std::string &path);
 
   /// Writes a package (.tpn), which tarpon-run, the C runtime and `load` read.
-  /// A failure leaves what was at `path`.
+  /// On failure, an existing file at `path` is left as it is.
   runtime::Status save(const std::string &path) const;
 
   const std::vector<TensorSpec> &inputs() const;
   const std::vector<TensorSpec> &outputs() const;
 
-  /// One per layer, in the order in which they run.
+  /// The solutions of the layers, in the order in which they run.
   std::vector<LayerSolution> solutions() const;
 
   Model(Model &&other) noexcept;

@@ -23,20 +23,20 @@ namespace tarpon {
 /// sessions are independent.
 class Session {
 public:
-  /// Takes the model, to run on so many threads, or on one per core if that is
-  /// 0. An error if this machine cannot run it.
+  /// Takes ownership of the model, to run it on this many threads (0: one per
+  /// core). An error if this machine cannot run it.
   static runtime::Result<Session> create(Model model, int64_t threads = 0);
 
   const std::vector<TensorSpec> &inputs() const;
   const std::vector<TensorSpec> &outputs() const;
 
-  /// Threads, the caller of `run` included.
+  /// The number of threads, the caller of `run` included.
   int64_t threads() const;
 
   /// Runs the model: one buffer per input and output, in their order, each of
-  /// TensorSpec::bytes bytes; others are an error, and nothing is run. Nothing
-  /// is copied where data is aligned to 64 bytes and 64 bytes behind it are in
-  /// the same page (4 KiB).
+  /// TensorSpec::bytes bytes. Other buffers are an error, and nothing is run.
+  /// Data is not copied if it is aligned to 64 bytes and the 64 bytes behind it
+  /// are in the same page (4 KiB).
   runtime::Status run(const std::vector<std::span<const std::byte>> &inputs,
                       const std::vector<std::span<std::byte>> &outputs);
 

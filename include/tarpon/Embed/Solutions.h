@@ -1,4 +1,4 @@
-//===- Solutions.h - What one operation can be computed with ----*- C++ -*-===//
+//===- Solutions.h - The solutions of one operation -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@
 
 namespace tarpon {
 
-/// For which machine solutions are listed.
+/// The machine for which solutions are listed.
 struct SolutionQuery {
   /// 0: one per core.
   int64_t threads = 0;
@@ -30,16 +30,17 @@ struct ListedSolution {
   std::string solver;
   /// "tile_m=6 tile_n=32"
   std::string config;
-  /// "user-db" or "system-db" for what was measured, "heuristic" or "default".
+  /// "user-db" or "system-db" for a measured solution, "heuristic" or
+  /// "default".
   std::string source;
-  /// The median that was measured; none for a guess.
+  /// The measured median; none for a guess.
   std::optional<double> milliseconds;
   int64_t workspaceBytes = 0;
 };
 
-/// Lists the solutions of a problem, the fastest first, as far as that is
-/// known; measures nothing. `problem` is a key, as LayerSolution::problem, or a
-/// command line of MIOpenDriver that asks for one operation.
+/// Lists the solutions of a problem, the fastest first as far as times are
+/// known; measures nothing. `problem` is a key, like LayerSolution::problem, or
+/// a command line of MIOpenDriver that asks for one operation.
 runtime::Result<std::vector<ListedSolution>>
 listSolutions(const std::string &problem, const SolutionQuery &query = {});
 

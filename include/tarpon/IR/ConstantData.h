@@ -30,8 +30,8 @@ namespace tarpon {
 int64_t getElementBytes(mlir::Type elementType);
 
 /// An attribute of `type` (row-major, storage element type) that owns `bytes`,
-/// in which i1 takes one byte each.
-/// Splats and small tensors become dense attributes, others resource blobs.
+/// in which i1 takes one byte each. Splats and small tensors become dense
+/// attributes, others resource blobs.
 mlir::ElementsAttr makeConstantAttr(mlir::RankedTensorType type,
                                     std::vector<char> bytes);
 mlir::ElementsAttr makeConstantAttr(mlir::RankedTensorType type,
@@ -48,12 +48,12 @@ mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc,
 /// tarpon.constant does not hold.
 std::vector<char> getConstantBytes(mlir::ElementsAttr attr);
 
-/// The same bytes where they lie, which is as long as the context lives. Empty
-/// for splats and i1, which are stored in another way.
+/// The same bytes in place; they live as long as the context. Empty for splats
+/// and i1, which are stored in another way.
 llvm::ArrayRef<char> getStoredBytes(mlir::ElementsAttr attr);
 
-/// The elements converted to f32, whatever integers or floats they are. Empty
-/// for attributes that a verified tarpon.constant does not hold.
+/// The elements converted to f32, from any integers or floats. Empty for
+/// attributes that a verified tarpon.constant does not hold.
 std::vector<float> getConstantFloats(mlir::ElementsAttr attr);
 
 /// The constant that defines `value`, or null.

@@ -15,15 +15,16 @@
 
 namespace tarpon {
 
-/// Keeps the diagnostics that are emitted in a context while it lives, instead
-/// of printing them, so that they become an error's text. For one thread.
+/// While it lives, collects the diagnostics that are emitted in a context
+/// instead of printing them, so that they become an error's text. Not
+/// thread-safe.
 class DiagnosticLog {
 public:
   explicit DiagnosticLog(mlir::MLIRContext *context);
 
   /// The first diagnostic, or "".
   std::string getFirst() const;
-  /// All of them, with "; " between.
+  /// All diagnostics, separated by "; ".
   std::string getAll() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- ElementTypes.h - The elements that kernels know ----------*- C++ -*-===//
+//===- ElementTypes.h - The element types of kernels ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,20 +17,20 @@
 
 namespace tarpon {
 
-/// The element type that stands for a dtype: signed integers are signless,
-/// unsigned ones unsigned, bool is i1.
+/// Returns the element type for a dtype: signed integers are signless, unsigned
+/// ones unsigned, bool is i1.
 mlir::Type getElementType(mlir::MLIRContext *context, runtime::DType dtype);
 
-/// The inverse, which also takes signed integers; a type that is quantised
-/// uniformly to 8 bits gives its storage dtype. None for types that kernels do
-/// not know.
+/// The inverse, which also takes signed integers; for a type that is quantised
+/// uniformly to 8 bits, its storage dtype. None for types that kernels do not
+/// support.
 std::optional<runtime::DType> getDType(mlir::Type elementType);
 
-/// Whether kernels know elements of that type.
+/// Returns true if kernels support elements of that type.
 bool isElementType(mlir::Type type);
 
-/// The floats among them from the smallest to the largest, for messages: with
-/// " or " as the last separator, "f16, bf16, f32 or f64".
+/// Lists the floats among them from the smallest to the largest, for messages:
+/// with " or " as the last separator, "f16, bf16, f32 or f64".
 std::string listFloatTypes(llvm::StringRef last);
 
 } // namespace tarpon

@@ -13,15 +13,15 @@
 namespace tarpon {
 
 /// Computes the problem that the region poses from its ops and types, whatever
-/// it holds. Passes that still decide what the region will be ask for it.
+/// problem it holds. Passes that still change the region use this.
 Problem getProblem(FusedOp op);
 
-/// The problem that the region holds. A region that holds none is given it,
-/// once nothing will change the region any more. Null, and an error of the
-/// region, if no solver is ready for the problem (see findFault).
+/// Returns the problem that the region holds. A region that holds none gets it;
+/// it must not change any more. Null, after an error of the region, if no
+/// solver is ready for the problem (see findFault).
 ProblemAttr poseProblem(FusedOp op);
 
-/// How one tensor type is stored.
+/// The storage of a tensor type.
 TensorDesc getTensorDesc(mlir::RankedTensorType type, bool constant);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- Locations.h - What locations say of an operation ---------*- C++ -*-===//
+//===- Locations.h - Reads the locations of operations ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For what the compiler itself does with large weights. Layers are run by
-// tarpon/Runtime/ThreadPool.h.
+// For the compiler's own work on large weights. tarpon/Runtime/ThreadPool.h
+// runs layers.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- TargetAttr.h - What code is generated for ----------------*- C++ -*-===//
+//===- TargetAttr.h - The attribute #tarpon.target --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

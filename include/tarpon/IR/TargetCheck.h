@@ -15,15 +15,16 @@
 
 namespace tarpon {
 
-/// The dialect knows no targets. Who does attaches this interface to it, so
-/// that a wrong name is found where it is parsed.
+/// The dialect knows no targets. A library that knows them attaches this
+/// interface to it, so that a wrong name is an error where it is parsed.
 class TargetCheck : public mlir::DialectInterface::Base<TargetCheck> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TargetCheck)
 
   explicit TargetCheck(mlir::Dialect *dialect) : Base(dialect) {}
 
-  /// Why there is no such target; "" if there is one. `options` may be null.
+  /// Explains why there is no such target; "" if there is one. `options` may be
+  /// null.
   virtual std::string findFault(llvm::StringRef name,
                                 mlir::DictionaryAttr options) const = 0;
 };

@@ -24,18 +24,18 @@ def Tarpon_LayoutKind : I32EnumAttr<"LayoutKind", "order of the dimensions in me
 def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout", [
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "layout";
-  let summary = "How a tensor of logical shape N, C, spatial... lies in memory";
+  let summary = "The memory layout of a tensor of logical shape N, C, spatial...";
   let description = [{
-    - `nchw`: row-major in the logical shape. The same as no encoding, and
+    - `nchw`: row-major in the logical shape. It is the same as no encoding, and
       printed types leave it out.
     - `nhwc`: channels innermost: N, spatial..., C.
     - `nchwXc` for a block size X: N, ceil(C/X), spatial..., X. Channels beyond C
       hold unspecified values.
 
-    Ranks other than 4 use the same words (`nhwc` of a rank-3 tensor is N, W, C).
-    `<nhwc, pitch = P>` is a slice of an nhwc tensor of P channels: that many
-    elements lie between neighbouring pixels. A pitch of 0 is that of the
-    channels.
+    Ranks other than 4 use the same words (`nhwc` of a rank-3 tensor is N, W,
+    C). `<nhwc, pitch = P>` is a slice of an nhwc tensor of P channels: that
+    many elements lie between neighbouring pixels. A pitch of 0 stands for the
+    number of channels.
     Constraints:
     - (C1) the block size is 4, 8, 16, 32 or 64, and 1 if not blocked.
     - (C2) as an encoding it needs a tensor of rank 3 or more: smaller ones
@@ -53,7 +53,7 @@ def Tarpon_LayoutAttr : AttrDef<Tarpon_Dialect, "Layout", [
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// "nchw", "nhwc", "nchw16c"; says nothing of a pitch.
+    /// "nchw", "nhwc", "nchw16c"; does not include a pitch.
     std::string getName() const;
     /// The same layout with another pitch.
     LayoutAttr withPitch(int64_t pitch) const;

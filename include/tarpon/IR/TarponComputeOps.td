@@ -56,13 +56,13 @@ def Tarpon_ConvTransposeOp : Tarpon_GraphOp<"conv_transpose", [
   let summary = "Transposed N-D convolution: the gradient of conv for its input";
   let description = [{
     `input` is N x K x spatial, `filter` is K x C/group x kernel, the result is
-    N x C x out: what tarpon.conv with that filter and those attributes would
-    read. Each element of the input is multiplied with the filter and added to
-    the result at stride * place - pad + dilation * tap. An extent of the result
-    is (size - 1) * stride + (kernel - 1) * dilation + 1 - pads + output_padding;
-    `pads` holds the begins of all spatial dimensions, then the ends, and
-    `output_padding` adds places behind the end. The result is f32 unless the
-    operands are f64.
+    N x C x out: the input of a tarpon.conv with that filter and those
+    attributes. Each element of the input is multiplied with the filter and
+    added to the result at stride * place - pad + dilation * tap. An extent of
+    the result is (size - 1) * stride + (kernel - 1) * dilation + 1 - pads +
+    output_padding; `pads` holds the begins of all spatial dimensions, then the
+    ends, and `output_padding` adds places behind the end. The result is f32
+    unless the operands are f64.
 
     Constraints:
     - (C1) input and filter have the same rank, 3 to 5.
@@ -143,9 +143,9 @@ def Tarpon_MaxPoolIndicesOp : Tarpon_GraphOp<"max_pool_indices", [
   let summary = "Maximum over a window, and where it lies";
   let description = !strconcat([{
     `indices` are those of the maxima in the whole input in row-major order,
-    whatever its layout; with `column_major` they count the pixels of an image in
-    column-major order. Of equal maxima it is the first in row-major order, and -1
-    where no cell of the window is greater than negative infinity.
+    whatever its layout; with `column_major` the pixels of an image are numbered
+    in column-major order. Of equal maxima the first in row-major order counts;
+    the index is -1 if no cell of the window is greater than negative infinity.
 
   }], poolConstraints, [{
     - (C5) the elements are floats.
@@ -163,8 +163,8 @@ def Tarpon_MaxUnpoolOp : Tarpon_GraphOp<"max_unpool"> {
   let description = [{
     The result has the spatial sizes `sizes`. `indices` are those of the input's
     elements in the whole result, as max_pool_indices gives them without
-    `column_major`. One that does not lie in the image and channel of its element
-    counts for nothing; of equal ones in row-major order the last counts.
+    `column_major`. An index outside of the image and channel of its element is
+    ignored; of equal indices the last one in row-major order counts.
 
     Constraints:
     - (C1) the input has rank 3 to 5.

@@ -1,4 +1,4 @@
-//===- TarponInterfaces.td - What ops say of themselves -----------*- tablegen -*-===//
+//===- TarponInterfaces.td - The interfaces of ops ---------*- tablegen -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,18 +22,19 @@ def Tarpon_ElementwiseInterface : OpInterface<"ElementwiseInterface"> {
 def Tarpon_LayoutInterface : OpInterface<"LayoutInterface"> {
   let cppNamespace = "::tarpon";
   let description = [{
-    What the op asks of the layout of its data operands and result. Ops without
-    this interface take row-major tensors only.
+    The op's requirements on the layout of its data operands and result. Ops
+    without this interface take row-major tensors only.
   }];
   let methods = [
     InterfaceMethod<[{
-      Whether the op can compute in the given layout (all data operands and the
-      result lie in it). nchw is always supported.
+      Returns true if the op can compute in the given layout (of all data
+      operands and the result). nchw is always supported.
     }], "bool", "supportsLayout", (ins "::tarpon::LayoutAttr":$layout), "", [{
       return true;
     }]>,
     InterfaceMethod<[{
-      Operands that the layout choice does not touch: filters, per-channel vectors.
+      Returns true for operands that the layout choice does not change: filters,
+      per-channel vectors.
     }], "bool", "isParameterOperand", (ins "unsigned":$index), "", [{
       return false;
     }]>
@@ -43,8 +44,8 @@ def Tarpon_LayoutInterface : OpInterface<"LayoutInterface"> {
 def Tarpon_QuantizableInterface : OpInterface<"QuantizableInterface"> {
   let cppNamespace = "::tarpon";
   let description = [{
-    How the op takes part in a low-precision graph. Ops without this interface
-    compute in f32, between converts.
+    The op's role in a low-precision graph. Ops without this interface compute
+    in f32, between converts.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -16,11 +16,11 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
   let description = [{
     The region's arguments are the operands. Its first op that is not a
     `tarpon.convert` is the root; the ops behind it are elementwise and form a
-    chain: each takes the result of the one before it, and else only region
+    chain: each takes the result of the previous one, and otherwise only region
     arguments (or converts of them). `tarpon.convert`s of region arguments state
-    in which type an operand is stored, a `tarpon.convert` before the yield in
-    which type the result is stored. Where the root has several results, the
-    chain goes on from the first; the others leave the region as they are.
+    the type in which an operand is stored, a `tarpon.convert` before the yield
+    that of the result. If the root has several results, the chain continues
+    from the first; the others leave the region unchanged.
 
     `problem` is what the region poses: poseProblem sets it once nothing will
     change the region any more, in tarpon-select-solutions at the latest, which
@@ -74,8 +74,7 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     /// The type of the first result.
     ::mlir::RankedTensorType getType() { return getResult().getType(); }
 
-    /// Drops the problem and the solution, which are those of the region as it
-    /// was.
+    /// Drops the problem and the solution, which were those of the old region.
     void dropSolution() {
       removeProblemAttr();
       removeSolutionAttr();
@@ -96,9 +95,9 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
     What tarpon-lower-to-launches makes of a fused region. `problem` is what the
     region posed (packaging checks that it fits the types), `may_overwrite` the
     inputs that the result may lie in the place of, if nothing reads them
-    afterwards. tarpon-plan-memory sets `offset` (of the result, in the arena; -1 for a result of the model, which has memory of its own),
-    `more_offsets` (the same of the results behind the first, if there are any)
-    and `workspace_offset`.
+    afterwards. tarpon-plan-memory sets `offset` (of the result, in the arena;
+    -1 for a result of the model, which has memory of its own), `more_offsets`
+    (those of the other results, if there are any) and `workspace_offset`.
 
     Constraints: (C1) `offset` and `more_offsets` are not negative, or -1;
     `workspace_offset` is a multiple of 64, or -1. (C2) workspace_bytes is not
@@ -128,10 +127,10 @@ def Tarpon_LaunchOp : Tarpon_Op<"launch", [Pure]> {
       return (*this)->getResults().drop_front();
     }
 
-    /// Where a result lies: what `offset` says of the first, and `more_offsets`
-    /// of the others. None before memory is planned.
+    /// The place of a result: `offset` for the first, `more_offsets` for the
+    /// others. None before memory is planned.
     std::optional<int64_t> getResultOffset(unsigned index);
-    /// Sets that. Of results that have none yet, the offset becomes -1.
+    /// Sets the place. The offsets of results that have none yet become -1.
     void setResultOffset(unsigned index, int64_t offset);
   }];
 }

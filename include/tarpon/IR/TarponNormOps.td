@@ -1,4 +1,4 @@
-//===- TarponNormOps.td - Normalisations by own statistics --------*- tablegen -*-===//
+//===- TarponNormOps.td - Norms with their own statistics --*- tablegen -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@ include "tarpon/IR/TarponOpBase.td"
 def Tarpon_LayerNormOp : Tarpon_GraphOp<"layer_norm"> {
   let summary = "Layer normalisation: (x - mean) / sqrt(variance + epsilon) * scale + bias";
   let description = [{
-    Mean and variance are taken over the dimensions from `axis` on. `parameters`
-    are the scale, and behind it the bias, as far as there are; they broadcast to
+    Mean and variance are computed over the dimensions from `axis` on.
+    `parameters` are the scale and the bias, both optional; they broadcast to
     those dimensions. With `statistics` there are two more results: the mean and
     1 / sqrt(variance + epsilon), of size 1 in the dimensions from `axis` on, as
     f32, or f64 if the input is.
@@ -38,11 +38,11 @@ def Tarpon_BatchNormTrainingOp : Tarpon_GraphOp<"batch_norm_training", [
   let summary = "Batch normalisation by the statistics of the batch";
   let description = [{
     (x - m) / sqrt(v + epsilon) * scale + bias, with the mean m and the variance
-    v over all images: with `spatial` of each channel over all pixels, else of each
+    v over all images: with `spatial` per channel over all pixels, otherwise per
     place in an image. The other results are m, 1 / sqrt(v + epsilon), and the
-    running statistics (1 - factor) * mean + factor * m and (1 - factor) * variance
-    + factor * v, with `unbiased` of the v that divides by one less than the number
-    of elements. They are f32, or f64 if the input is.
+    running statistics (1 - factor) * mean + factor * m and (1 - factor) *
+    variance + factor * v; with `unbiased`, that v divides by one less than the
+    number of elements. They are f32, or f64 if the input is.
 
     Constraints:
     - (C1) the input has rank 2 or more.
@@ -70,9 +70,9 @@ def Tarpon_GroupNormOp : Tarpon_GraphOp<"group_norm", [
   let summary = "Normalisation of groups of channels, each image by itself";
   let description = [{
     (x - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance
-    over the C/groups channels of a group and all spatial dimensions. `parameters`
-    are the scale, and behind it the bias, as far as there are. With as many
-    groups as channels this is instance normalisation.
+    over the C/groups channels of a group and all spatial dimensions.
+    `parameters` are the scale and the bias, both optional. With as many groups
+    as channels this is instance normalisation.
 
     Constraints:
     - (C1) the input has rank 2 or more.

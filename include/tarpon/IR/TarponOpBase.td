@@ -13,7 +13,7 @@ include "tarpon/IR/TarponInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-/// Verifies an op by its inference alone, so that a violated constraint is one
+/// Verifies an op by its inference only, so that a violated constraint is one
 /// error. (InferTypeOpInterface verifies too, but adds a second one.)
 def Tarpon_VerifiedByInference : NativeOpTrait<"VerifiedByInference"> {
   let cppNamespace = "::tarpon";

@@ -10,15 +10,15 @@
 
 include "tarpon/IR/TarponOpBase.td"
 
-// What a recurrent layer does from one time step to the next. The products with
-// the input, which do not depend on the steps before, are a tarpon.matmul of all
-// time steps at once: `gates` holds them, with the biases added. D directions
-// run over S steps of a batch of B, with H hidden units of N gates each.
+// One op computes the steps of a recurrent layer. The products with the input,
+// which do not depend on the steps before, are a tarpon.matmul of all time
+// steps at once: `gates` holds them, with the biases added. D directions run
+// over S steps of a batch of B, with H hidden units of N gates each.
 defvar recurrentDescription = [{
     `gates` [S, B, D*N*H] are the products with the input, one direction behind
     the other; `recurrent` [D, N*H, H] is multiplied with the hidden state;
-    `hidden` [D, B, H] is the initial one. `lengths` [B] tells after how many
-    steps each element of the batch ends: its state stays as it is from there on,
+    `hidden` [D, B, H] is the initial one. `lengths` [B] holds the number of
+    steps of each element of the batch: its state does not change after them,
     and its results are 0. A direction whose entry of `reversed` is 1 runs from
     the last step of each element to its first.
 

@@ -20,8 +20,8 @@ class Tarpon_ReduceOp<string mnemonic, string what> : Tarpon_GraphOp<mnemonic, [
     - (C1) axes ascend, there is at least one, and each is a dimension of the
       input.
     - (C2) no reduced dimension is empty.
-    - (C3) the elements are floats or integers of 8 bits or more; of a mean and of
-      what has roots or logarithms, floats.
+    - (C3) the elements are floats or integers of 8 bits or more; for means,
+      roots and logarithms, floats.
     - (C4) without keepdims the input is row-major, and no layout is blocked.
   }];
   let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$axes,

@@ -45,8 +45,8 @@ def Tarpon_ResizeOp : Tarpon_GraphOp<"resize", [
     The result has the shape `sizes`. Place x of a result dimension lies at a
     place of the input that follows from `coordinates`, the dimension's entry in
     `scales` and, for tf_crop_and_resize, `roi` (begins, then ends, in units of
-    the dimension). From the elements around it the result is made up as `mode`
-    says; elements beside the input are those at its border, or with
+    the dimension). The result is interpolated from the elements around it by
+    `mode`; elements outside of the input equal those at its border, or with
     `exclude_outside` have no weight. With tf_crop_and_resize, places outside of
     the input give `extrapolation`.
 

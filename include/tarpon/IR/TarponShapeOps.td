@@ -52,8 +52,8 @@ def Tarpon_ConcatOp : Tarpon_GraphOp<"concat", [
 def Tarpon_JoinOp : Tarpon_Op<"join", [Pure]> {
   let summary = "Slices that lie side by side in memory, as one tensor";
   let description = [{
-    A concatenation along the channels that takes no time: the memory plan puts
-    the operands where the result has them. It is a view, as tarpon.reshape.
+    A concatenation along the channels that takes no time: the memory plan
+    places the operands inside of the result. It is a view, like tarpon.reshape.
 
     Constraints:
     - (C1) at least one operand.
@@ -82,7 +82,7 @@ def Tarpon_SliceOp : Tarpon_Op<"slice", [Pure]> {
   let summary = "Some channels of a tensor, where they lie";
   let description = [{
     The channels from `offset` on, as many as the result has. It takes no time:
-    it is a view, as tarpon.reshape and tarpon.join.
+    it is a view, like tarpon.reshape and tarpon.join.
 
     Constraints:
     - (C1) the result has the rank (3 or more) and element type of the input and
@@ -131,8 +131,8 @@ def Tarpon_ShuffleChannelsOp : Tarpon_GraphOp<"shuffle_channels", [
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "Interleaves the channels of groups";
   let description = [{
-    Channel `c * group + g` of the result is channel `g * (C / group) + c` of the
-    input: what a transpose of groups and channels within them does.
+    Channel `c * group + g` of the result is channel `g * (C / group) + c` of
+    the input, as if groups and the channels within them were transposed.
     Constraints: (C1) the input has a rank of 2 or more. (C2) group is positive
     and divides the channels. (C3) the elements are not quantised per channel.
   }];
@@ -167,7 +167,7 @@ def Tarpon_ConvertOp : Tarpon_Op<"convert", [Pure]> {
   let description = [{
     To an integer type a float truncates towards zero (as ONNX Cast), to a
     quantised type it rounds to nearest even and saturates, to a smaller float
-    type it rounds to nearest even. To i1 it tells what is not zero.
+    type it rounds to nearest even. To i1, it compares with zero.
     Constraints: (C1) input and result have the same shape. (C2) the elements are
     floats, integers or quantised. (C3) elements that are quantised per channel
     have zero points of 0.

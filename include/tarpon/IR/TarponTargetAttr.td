@@ -1,4 +1,4 @@
-//===- TarponTargetAttr.td - What code is generated for ------------*- tablegen -*-===//
+//===- TarponTargetAttr.td - The attribute #tarpon.target --*- tablegen -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,11 +13,11 @@ include "mlir/IR/AttrTypeBase.td"
 
 def Tarpon_TargetAttr : AttrDef<Tarpon_Dialect, "Target"> {
   let mnemonic = "target";
-  let summary = "What code is generated for";
+  let summary = "The target that code is generated for";
   let description = [{
     The name of a target, as `--target` takes it, with its options. Passes that
     depend on the target read the attribute `tarpon.target` of the function, or
-    of what it is nested in:
+    of an op around it:
 
     ```mlir
     module attributes {tarpon.target = #tarpon.target<"gfx942:cu=304">} { ... }
@@ -25,8 +25,8 @@ def Tarpon_TargetAttr : AttrDef<Tarpon_Dialect, "Target"> {
     ```
     Constraints:
     - (C1) an option is `threads`, a positive i64, or `cpu` or `device`, strings.
-    - (C2) where the program has registered targets, one of them has that name
-      and takes these options.
+    - (C2) if the program has registered targets, one of them has that name and
+      takes these options.
   }];
   let parameters = (ins "::mlir::StringAttr":$name,
                         OptionalParameter<"::mlir::DictionaryAttr">:$options);

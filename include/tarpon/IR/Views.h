@@ -1,13 +1,13 @@
-//===- Views.h - Which memory a value lies in -------------------*- C++ -*-===//
+//===- Views.h - The memory that a value lies in ----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A reshape lies where its operand does, and a slice in it. What is joined lies
-// in the result of the join, so that one piece of memory may have several
-// producers.
+// A reshape lies in the memory of its operand, and a slice in a part of it. The
+// operands of a join lie in its result, so that one piece of memory may have
+// several producers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,18 +18,18 @@
 
 namespace tarpon {
 
-/// Memory that is planned as a whole, and where in it a value starts.
+/// Memory that is planned as a whole, and the offset of a value in it.
 struct View {
   /// The result of an op that is neither a reshape nor a slice nor joined, or
   /// an argument.
   mlir::Value storage;
-  /// In elements.
+  /// The offset, in elements.
   int64_t offset = 0;
 };
 
 View getView(mlir::Value value);
 
-/// The join that the value is an operand of, or null.
+/// Returns the join that has the value as operand, or null.
 JoinOp getJoin(mlir::Value value);
 
 } // namespace tarpon

@@ -1,15 +1,15 @@
-//===- OnnxImport.h - From an ONNX file to the tarpon dialect ---*- C++ -*-===//
+//===- OnnxImport.h - Imports an ONNX file ----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Reads an ONNX model (opset 7 to 21, and older where its operators have not
-// changed since) and builds its graph: static shapes,
-// nchw, the model's own precision, nothing fused. A model that is broken or
-// uses what is not supported gives a diagnostic that names the operator, the
-// node and the file, and no module.
+// Reads an ONNX model (opset 7 to 24, and older where its operators have not
+// changed since) and builds its graph: static shapes, nchw, the model's own
+// precision, nothing fused. A model that is broken or uses unsupported features
+// gives a diagnostic that names the operator, the node and the file, and no
+// module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,35 +40,36 @@ struct ImportOptions {
   /// read during the import only.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;
 
-  /// Whether to compute ModelInfo::sha256, which reads all of the file.
+  /// True to compute ModelInfo::sha256, which reads the whole file.
   bool digest = true;
-  /// For large weights. 0: one per core.
+  /// The number of threads that read large weights. 0: one per core.
   int threads = 0;
 };
 
-/// What @main says of the model it was imported from.
+/// The attributes of @main that describe the imported model.
 struct ModelInfo {
   std::string name;
-  /// Of the model file; of the list of its and the external data files' digests
-  /// where there are such. Empty without ImportOptions::digest.
+  /// The digest of the model file, or, with external data, of the list of its
+  /// and the data files' digests. Empty without ImportOptions::digest.
   std::string sha256;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  /// Those of ImportOptions::assumedInputs that an operator needed.
+  /// The inputs of ImportOptions::assumedInputs whose values an operator
+  /// needed.
   std::vector<std::string> assumedInputs;
 };
 
 /// Imports the model at `path` as func.func @main, one argument per graph input
 /// that has no initialiser, with the discardable attributes tarpon.model_name,
 /// tarpon.model_sha256 (see ImportOptions::digest), tarpon.input_names,
-/// tarpon.output_names and, if there are such, tarpon.assumed_inputs. The
-/// location of every op is a NameLoc of its node inside the file's. Null, and
-/// diagnostics, on failure.
+/// tarpon.output_names and, if there are any, tarpon.assumed_inputs. The
+/// location of every op is a NameLoc of its node inside the file's. On failure,
+/// emits diagnostics and returns null.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context,
                                              llvm::StringRef path,
                                              const ImportOptions &options = {});
 
-/// Reads the attributes back; what is missing stays empty.
+/// Reads the attributes back; fields without an attribute stay empty.
 ModelInfo getModelInfo(mlir::ModuleOp module);
 
 } // namespace tarpon

@@ -16,9 +16,10 @@
 
 namespace tarpon {
 
-/// The graph inputs of the model at `path` that have no initialiser: what @main
-/// has arguments for, known without an import, which may need to assume values
-/// for some of them. Fails, with a diagnostic, for a broken model.
+/// The graph inputs of the model at `path` that have no initialiser, which
+/// become the arguments of @main. They are known without an import, which may
+/// need to assume values for some of them. Fails, with a diagnostic, for a
+/// broken model.
 mlir::FailureOr<std::vector<std::string>>
 readOnnxInputNames(mlir::MLIRContext &context, llvm::StringRef path);
 

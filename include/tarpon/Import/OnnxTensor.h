@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The .pb files of ONNX test data sets. No protobuf header is needed to use
-// this.
+// Reads the .pb files of ONNX test data sets. Users of this header need no
+// protobuf header.
 //
 //===----------------------------------------------------------------------===//
 

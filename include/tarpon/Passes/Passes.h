@@ -21,8 +21,8 @@
 
 namespace tarpon {
 
-/// On fused ops and function arguments: the values seen in calibration, as
-/// array<f32: low, high>.
+/// On fused ops and function arguments: the range of the values in calibration,
+/// as array<f32: low, high>.
 inline constexpr llvm::StringLiteral kRangeAttrName = "tarpon.range";
 /// On functions: the size of the arena that tarpon-plan-memory laid out.
 inline constexpr llvm::StringLiteral kArenaBytesAttrName = "tarpon.arena_bytes";
@@ -30,7 +30,7 @@ inline constexpr llvm::StringLiteral kArenaBytesAttrName = "tarpon.arena_bytes";
 #define GEN_PASS_DECL
 #include "tarpon/Passes/Passes.h.inc"
 
-/// Folds batch norms into filters, or makes mul and add of them.
+/// Folds batch norms into filters, or replaces them by mul and add.
 void populateFoldBatchNormPatterns(mlir::RewritePatternSet &patterns);
 
 /// Moves activations in front of concats and drops those without effect.
@@ -43,7 +43,7 @@ void populateRemoveRedundantConvertsPatterns(mlir::RewritePatternSet &patterns);
 // Solutions
 //===----------------------------------------------------------------------===//
 
-/// Decides how a fused region is computed. On failure it has reported why.
+/// Decides how a fused region is computed. It reports its failures.
 using SolutionChooser =
     std::function<mlir::FailureOr<SolutionAttr>(FusedOp, const Problem &)>;
 
@@ -61,8 +61,8 @@ createSelectSolutionsPass(const TargetInfo &target,
 /// tarpon-lower-to-launches for a target.
 std::unique_ptr<mlir::Pass> createLowerToLaunchesPass(const TargetInfo &target);
 
-/// The pass for programs: it leaves alone what would cost a region the solver
-/// that it would have on this target.
+/// The passes as programs run them: they leave a region alone that would lose
+/// the solver that it has on this target.
 std::unique_ptr<mlir::Pass>
 createEliminateConcatsPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass> createEliminateSlicesPass(const TargetInfo &target);

@@ -33,10 +33,10 @@ def FoldBatchNormPass : Tarpon_FuncPass<"tarpon-fold-batch-norm"> {
     %1 = tarpon.add %0, %shift ...
     ```
 
-    Where the op before it has other users or no constant filters, the
+    If the op in front of it has other users or no constant filters, the
     batch_norm becomes a mul and an add of per-channel constants. A batch_norm
-    that is not f32, or whose parameters are not constant, is left alone. The new
-    constants are computed in double precision.
+    that is not f32, or whose parameters are not constant, is left alone. The
+    new constants are computed in double precision.
   }];
   let statistics = [
     Statistic<"numFolded", "num-folded", "Batch norms folded into filters">,
@@ -48,7 +48,7 @@ def FoldConstantsPass : Tarpon_FuncPass<"tarpon-fold-constants"> {
   let summary = "Evaluate what is constant, drop what is unused";
   let description = [{
     Applies the dialect's folders until nothing changes and erases ops without
-    users. Folders that would make a large constant of a small one decline.
+    users. Folders decline to make a large constant of a small one.
   }];
   let statistics = [
     Statistic<"numErased", "num-erased", "Ops that are no longer there">
@@ -62,7 +62,7 @@ def MoveActivationsPass : Tarpon_FuncPass<"tarpon-move-activations"> {
       other use moves to the operands of the concat, if one of them is produced
       by an op that accumulates or is elementwise, and used once: there the
       activation becomes an epilogue.
-    - A relu of what cannot be negative is dropped.
+    - A relu of a value that cannot be negative is dropped.
   }];
 }
 
@@ -107,9 +107,9 @@ def AssignLayoutPass : Tarpon_FuncPass<"tarpon-assign-layout"> {
     Runs on fused functions. A region computes in the chosen layout if all its
     ops support it; its filters and per-channel vectors stay row-major. A region
     that is elementwise throughout follows its data: it computes in the layout
-    only if one of its operands lies in it already. Other regions, reshapes, and
+    only if one of its operands already has it. Other regions, reshapes, and
     values of a rank below 3 stay row-major, as do the function's arguments and
-    results. A tarpon.convert at graph level stands wherever producer and
+    results. A tarpon.convert at graph level is inserted where producer and
     consumer disagree.
   }];
   let options = [
@@ -121,9 +121,9 @@ def AssignLayoutPass : Tarpon_FuncPass<"tarpon-assign-layout"> {
 def FusePass : Tarpon_FuncPass<"tarpon-fuse"> {
   let summary = "Wrap ops into regions of one launch each";
   let description = [{
-    With mode=on, an op that accumulates (conv, matmul) or is elementwise takes
-    the longest chain of elementwise ops of its result's type behind it, as long
-    as each value has one use. Where two chains meet, the op that comes later
+    With mode=on, an op that accumulates (conv, matmul) or is elementwise is
+    fused with the longest following chain of elementwise ops of its result's
+    type, as long as each value has one use. Where two chains meet, the later op
     takes the rest. The region's arguments are the operands of the root, then
     those of the other ops in order.
 
@@ -140,8 +140,8 @@ def FusePass : Tarpon_FuncPass<"tarpon-fuse"> {
 
     All other ops, and with mode=off all ops, are wrapped alone. Constants and
     reshapes (which are views) are never wrapped, nor are ops that use a type
-    which kernels do not have. Regions that are there already are left alone, so
-    that the pass can run again for ops that were added later.
+    which kernels do not support. Existing regions are left alone, so that the
+    pass can run again for ops that were added later.
   }];
   let options = [
     Option<"mode", "mode", "std::string", /*default=*/"\"on\"",
@@ -158,19 +158,19 @@ def QuantizePass : Tarpon_FuncPass<"tarpon-quantize"> {
   let description = [{
     Runs on fused, calibrated functions: the attribute
     `tarpon.range = array<f32: low, high>` of a region, or of a function
-    argument, says which values were seen. Activations become u8 with one scale
-    and zero point, 0 being exactly representable; constant filters become i8
-    with one scale per channel and zero point 0. Inside a region
+    argument, holds the range of its values. Activations become u8 with one
+    scale and zero point, 0 being exactly representable; constant filters become
+    i8 with one scale per channel and zero point 0. Inside a region
     - an op that accumulates reads quantised operands and gives f32; without
       constant filters (a matmul of two activations) it computes in f32,
     - an op that only passes elements on (pooling, concat) works in the quantised
       type; operands of a concat are converted to the type of the union of their
       ranges,
     - everything else computes in f32 between tarpon.converts.
-    A result stays f32 when it leaves the function, when nothing but an f32
-    region whose result leaves the function reads it (logits before the last
-    softmax), and when only converts read it, as in a model that was quantised
-    before it was imported. Such converts are left as they are.
+    A result stays f32 if it leaves the function, if only an f32 region whose
+    result leaves the function reads it (logits before the last softmax), and if
+    only converts read it, as in a model that was quantised before it was
+    imported. Such converts are left as they are.
 
     A range that is needed and missing is an error.
   }];
@@ -180,10 +180,10 @@ def RemoveRedundantConvertsPass
     : Tarpon_FuncPass<"tarpon-remove-redundant-converts"> {
   let summary = "Merge and drop conversions";
   let description = [{
-    - A convert to the type that the value has is dropped, one of a constant is
+    - A convert to the value's own type is dropped; one of a constant is
       evaluated.
-    - A convert of a convert becomes one, if the type between them holds every
-      value of the first type, or if only the layout changes behind it.
+    - Two successive converts become one, if the type between them holds every
+      value of the first type, or if the second one changes only the layout.
     - Equal converts of one value are merged.
     - A convert between layouts that are the same in memory (nhwc with all
       spatial dimensions 1) becomes a tarpon.reshape, which costs nothing.
@@ -201,8 +201,7 @@ class Tarpon_TargetPass<string argument> : Tarpon_FuncPass<argument> {
   /// Programs pass a TargetInfo instead.
   list<Option> targetOptions = [
     Option<"targetName", "target", "std::string", /*default=*/"\"\"",
-           "What to generate code for, in place of the target that the module "
-           "names in its attribute tarpon.target.">,
+           "The target, which overrides that of the module's attribute tarpon.target.">,
     Option<"threads", "threads", "int64_t", /*default=*/"0",
            "Threads that the model will run on (default: as the target says).">
   ];
@@ -217,10 +216,10 @@ def EliminateConcatsPass : Tarpon_TargetPass<"tarpon-eliminate-concats"> {
     image, stay as they are.
 
     An operand that cannot be a slice is copied by a region of its own: an
-    argument, a constant or a view, what leaves the function or is a slice
-    already, and what would cost its producer or a reader the solver that they
-    have without slices. A concat all of whose operands would be copied is left
-    alone, as is one whose result leaves the function.
+    argument, a constant or a view, a value that leaves the function or is a
+    slice already, and a value whose producer or reader would lose the solver
+    that it has without slices. A concat all of whose operands would be copied
+    is left alone, as is one whose result leaves the function.
 
     ```mlir
     %a = tarpon.fused(...) ... -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
@@ -240,14 +239,14 @@ def EliminateConcatsPass : Tarpon_TargetPass<"tarpon-eliminate-concats"> {
 def EliminateSlicesPass : Tarpon_TargetPass<"tarpon-eliminate-slices"> {
   let summary = "Let readers read where a slice would copy";
   let description = [{
-    Runs on fused functions. A region that only takes some of the channels of
-    another region's result becomes a tarpon.slice, which takes no time: in nhwc
-    a tensor with a pitch; where channels are outermost and there is one image,
-    it lies in one piece.
+    Runs on fused functions. A region that only selects some channels of another
+    region's result becomes a tarpon.slice, which takes no time: in nhwc a
+    tensor with a pitch; if channels are outermost and there is one image, it is
+    contiguous.
 
-    It stays a copy where a reader would lose the solver that it has without
-    slices, where the channels are joined with others, and where either tensor
-    leaves the function.
+    It stays a copy if a reader would lose the solver that it has without
+    slices, if the channels are joined with others, or if either tensor leaves
+    the function.
 
     ```mlir
     %s = tarpon.fused(%0 = %x) ... { tarpon.pad %0 {pads = array<i64: 0, -4, 0, 0, ...>} ... }
@@ -276,14 +275,14 @@ def LowerToLaunchesPass : Tarpon_TargetPass<"tarpon-lower-to-launches"> {
 def PlanMemoryPass : Tarpon_FuncPass<"tarpon-plan-memory"> {
   let summary = "Place results and workspaces in one arena";
   let description = [{
-    Buffers that are not in use at the same time share memory. A result is in use
-    from its launch to the last launch that reads it, also through reshapes; a
-    workspace during its launch. What is joined lies in one buffer, which is in
-    use from the first launch that writes to it. A result takes the place of an
-    input that its launch may overwrite, if nothing else reads that input then or
-    later. The largest buffers are placed first, each in the smallest gap that
-    holds it. Offsets are aligned, and behind each buffer
-    is room for reads of a whole vector.
+    Buffers that are not in use at the same time share memory. A result is in
+    use from its launch to the last launch that reads it, also through reshapes;
+    a workspace during its launch. Joined tensors lie in one buffer, which is in
+    use from the first launch that writes to it. A result overwrites an input if
+    its launch allows it and nothing else reads that input then or later. The
+    largest buffers are placed first, each in the smallest gap that holds it.
+    Offsets are aligned, and behind each buffer there is room for reads of a
+    whole vector.
 
     A result that the function returns has memory of its own (offset -1), unless
     it is returned twice or through a reshape. The function's attribute
@@ -298,10 +297,10 @@ def PlanMemoryPass : Tarpon_FuncPass<"tarpon-plan-memory"> {
 def SelectSolutionsPass : Tarpon_TargetPass<"tarpon-select-solutions"> {
   let summary = "Attach a solution to every fused region";
   let description = [{
-    From the command line, the first applicable solver with its default config is
-    taken, or the solver of the given id where it is applicable (elsewhere a
-    remark says why not). Programs pass a SolutionChooser. The region also holds
-    the problem from here on that the solution is for.
+    On the command line, the pass takes the first applicable solver with its
+    default config, or the solver with the given id where that is applicable
+    (otherwise a remark says why not). Programs pass a SolutionChooser. The
+    region also holds the problem from here on that the solution is for.
   }];
   let options = !listconcat([
     Option<"solver", "solver", "std::string", /*default=*/"\"\"",

@@ -1,4 +1,4 @@
-//===- Pipelines.h - Passes in the order they belong ------------*- C++ -*-===//
+//===- Pipelines.h - Pipelines of passes ------------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,34 +25,35 @@ struct ChoiceOptions {
   std::string layout = "nchw";
   /// "on" or "off".
   std::string fusion = "on";
-  /// What it will run on, which decides which solvers there are, if that is not
-  /// what the module's attribute tarpon.target says.
+  /// The target that decides which solvers there are; overrides the module's
+  /// attribute tarpon.target.
   std::optional<TargetInfo> target = {};
 };
 
 struct LoweringOptions {
-  /// In place of the target that the module's attribute tarpon.target names.
+  /// The target; overrides the module's attribute tarpon.target.
   std::optional<TargetInfo> target;
   /// Null takes the first applicable solver with its default config. Needs a
   /// target.
   SolutionChooser chooser;
 };
 
-// All run on functions; the pass manager is one of functions or of modules.
+// All pipelines run on functions; the pass manager is one of functions or of
+// modules.
 
-/// Folds constants and batch norms: what every choice has in common.
+/// Folds constants and batch norms, which all choices have in common.
 void buildSimplifyPipeline(mlir::OpPassManager &pm);
 
-/// Fuses, assigns dtype and layout, and wraps what that has inserted, so that
-/// every op is in a region. For int8 the function has been fused in the same
-/// mode and calibrated before.
+/// Fuses, assigns dtype and layout, and wraps the inserted ops, so that every
+/// op is in a region. For int8 the function has been fused in the same mode and
+/// calibrated before.
 void buildChoicePipeline(mlir::OpPassManager &pm, const ChoiceOptions &options);
 
 /// Attaches solutions, makes launches and plans their memory.
 void buildLoweringPipeline(mlir::OpPassManager &pm,
                            const LoweringOptions &options);
 
-/// Registers them for the command line: tarpon-simplify,
+/// Registers the pipelines for the command line: tarpon-simplify,
 /// tarpon-choose{dtype= layout= fusion= target=}, tarpon-lower{target=
 /// threads=}.
 void registerTarponPipelines();

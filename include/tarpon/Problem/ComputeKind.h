@@ -21,10 +21,10 @@ enum class ComputeKind : uint8_t { F32, F64, I64, U64 };
 
 bool isFloat(ComputeKind kind);
 
-/// The kind for elements of `desc` on their own.
+/// The kind for elements of `desc`, whatever the problem.
 ComputeKind computeKindOf(const TensorDesc &desc);
 /// The kind of a problem: that of operand 0, but f32 where the op defines its
-/// result so (conv, matmul, averages of integers).
+/// result that way (conv, matmul, averages of integers).
 ComputeKind computeKindOf(const Problem &problem);
 
 } // namespace tarpon

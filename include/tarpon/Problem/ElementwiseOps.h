@@ -17,12 +17,12 @@
 
 namespace tarpon {
 
-/// Whether an epilogue may hold the op.
+/// Returns true if an epilogue may hold the op.
 bool isElementwiseOp(OpKind op);
 bool isBinaryOp(OpKind op);
-/// Whether the operands' order matters and is turned around.
+/// Returns true if the operands' order matters and they are swapped.
 bool isSwapped(const EpilogueStep &step);
-/// Whether an elementwise op is defined on floats only.
+/// Returns true if the elementwise op is defined on floats only.
 bool isRealOp(OpKind op);
 
 /// The unary op whose gradient the op is (see getGradient); none for others.

@@ -1,4 +1,4 @@
-//===- OpKind.h - The operations that problems have -------------*- C++ -*-===//
+//===- OpKind.h - The operations of problems --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Ops.def lists them. A mnemonic becomes an OpKind where a key, the IR or a
-// database is read, and is printed in keys, symbols and messages alone.
+// database is read; it is printed only in keys, symbols and messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,8 @@ std::optional<OpKind> parseOp(llvm::StringRef mnemonic);
 /// The gradient of a unary elementwise operation; none for others.
 std::optional<OpKind> getGradient(OpKind op);
 
-/// The row of an operation in a table whose rows have a member `op`, or null.
+/// Returns the row of an operation in a table whose rows have a member `op`, or
+/// null.
 template <typename Row, size_t size>
 constexpr const Row *findRow(const Row (&table)[size], OpKind op) {
   for (const Row &row : table)
@@ -53,7 +54,7 @@ constexpr const Row *findRow(const Row (&table)[size], OpKind op) {
   return nullptr;
 }
 
-/// Print the mnemonic, the second one in tests' messages.
+/// Print the mnemonic; the second one is for tests' messages.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, OpKind op);
 std::ostream &operator<<(std::ostream &os, OpKind op);
 

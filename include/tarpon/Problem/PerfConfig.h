@@ -35,15 +35,15 @@ public:
   using Field = std::pair<std::string, int64_t>;
 
   PerfConfig() = default;
-  /// In any order, each name once.
+  /// Takes the fields in any order; each name occurs once.
   PerfConfig(std::initializer_list<Field> init);
 
-  /// Of a field that the config has.
+  /// The value of a field that the config has.
   int64_t get(llvm::StringRef name) const;
   bool has(llvm::StringRef name) const;
   /// Adds the field if the config lacks it.
   void set(llvm::StringRef name, int64_t value);
-  /// Sorted by name.
+  /// The fields, sorted by name.
   llvm::ArrayRef<Field> getFields() const { return fields; }
   /// The text form.
   std::string str() const;
@@ -55,8 +55,8 @@ public:
   }
 
 private:
-  // Solvers rank hundreds of configs of a few fields within microseconds: one
-  // block of memory, not a tree.
+  // The fields, sorted by name. Solvers rank hundreds of configs of a few
+  // fields within microseconds: one block of memory, not a tree.
   std::vector<Field> fields;
 };
 

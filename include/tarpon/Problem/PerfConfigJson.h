@@ -18,10 +18,10 @@
 
 namespace tarpon {
 
-/// An object of integers, sorted by name: {"tile_m": 14, "tile_n": 32}.
+/// Prints an object of integers, sorted by name: {"tile_m": 14, "tile_n": 32}.
 std::string toJson(const PerfConfig &config);
 
-/// The error names a text that is not an object of integers.
+/// Parses such an object; the error quotes a text that is none.
 runtime::Result<PerfConfig> parseJsonConfig(llvm::StringRef text);
 
 } // namespace tarpon

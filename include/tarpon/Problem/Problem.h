@@ -1,12 +1,11 @@
-//===- Problem.h - One operation with all that decides its speed -*- C++
-//-*-===//
+//===- Problem.h - One operation to be solved -------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A problem is what solvers solve and databases are keyed by: a root operation,
+// A problem, which solvers solve and databases have as key: a root operation,
 // its operands and results as they are stored, its attributes and its epilogue.
 // It has one canonical text form, the problem key, which parses back. The IR
 // carries it as #tarpon.problem; tarpon/IR/FusedProblem.h makes one of a
@@ -50,8 +49,9 @@ struct TensorDesc {
   /// Logical shape: N, C, spatial...
   std::vector<int64_t> shape;
   Layout layout;
-  /// Elements from one pixel to the next in nhwc, where that is more than the
-  /// channels: a slice of a larger tensor. 0 where pixels lie side by side.
+  /// The distance in elements from one pixel to the next in nhwc, if it is more
+  /// than the number of channels: the tensor is a slice of a larger one. 0
+  /// where pixels lie side by side.
   int64_t pitch = 0;
   /// Known at compile time, so that a solver may pack it.
   bool constant = false;
@@ -71,7 +71,7 @@ struct TensorDesc {
   /// Bytes in memory from the first element to the last; a blocked layout
   /// counts its padding channels.
   int64_t numBytes() const;
-  /// Elements from one pixel to the next in nhwc.
+  /// The distance in elements from one pixel to the next in nhwc.
   int64_t pixelPitch() const { return pitch ? pitch : shape[1]; }
   /// Product of the dimensions behind the second.
   int64_t spatialSize() const;
@@ -89,7 +89,7 @@ struct EpilogueStep {
   OpKind op = OpKind::Convert;
   /// The other operand of a binary op (index into Problem::operands), or -1.
   int operand = -1;
-  /// The value of the step before is the right-hand operand.
+  /// True if the value of the step before is the right-hand operand.
   bool swapped = false;
   ProblemAttrs attrs;
 
@@ -97,15 +97,15 @@ struct EpilogueStep {
 };
 
 struct Problem {
-  /// The root's.
+  /// The root's operation.
   OpKind op = OpKind::Convert;
   /// The root's operands in order, then the epilogue's.
   std::vector<TensorDesc> operands;
-  /// How many of them are the root's.
+  /// The number of the root's operands.
   int rootOperands = 1;
   TensorDesc result;
   /// Results beside the first: indices, saved statistics, states. The epilogue
-  /// applies to `result` alone.
+  /// applies to `result` only.
   std::vector<TensorDesc> moreResults;
   ProblemAttrs attrs;
   std::vector<EpilogueStep> epilogue;
@@ -138,14 +138,15 @@ struct Problem {
   /// tensor with 256 channels is spelled "1x64x56x56xf32:nhwc/256".
   std::string key() const;
 
-  /// The same problem as its key has it: scales are 1, zero points are 0.
+  /// The problem as its key describes it: scales are 1, zero points are 0.
   Problem withUnitScales() const;
 
-  /// Whether an operand or the result is a slice (see TensorDesc::pitch).
+  /// Returns true if an operand or the result is a slice (see
+  /// TensorDesc::pitch).
   bool hasSlices() const;
 
-  /// Multiplications and additions of the root, counted separately; and bytes
-  /// read and written once.
+  /// The multiplications and additions of the root, counted separately; and the
+  /// bytes read and written, each once.
   double flops() const;
   double bytes() const;
 };
@@ -158,8 +159,9 @@ llvm::hash_code hash_value(const Problem &problem);
 mlir::FailureOr<Problem> parseProblem(llvm::StringRef key,
                                       std::string *fault = nullptr);
 
-/// What is wrong with a problem that no graph can pose, and that solvers need
-/// not be ready for: "conv has 1 operands, expected 2". "" if nothing is.
+/// Describes what is wrong with a problem that no graph can pose, and that
+/// solvers need not be ready for: "conv has 1 operands, expected 2". "" if
+/// nothing is wrong.
 std::string findFault(const Problem &problem);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- Recurrent.h - What recurrent layers have in common -------*- C++ -*-===//
+//===- Recurrent.h - Common parts of recurrent layers -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@
 
 namespace tarpon {
 
-/// What a gate or state goes through; ONNX's names and definitions.
+/// The activation of a gate or state, by ONNX's names and definitions.
 enum class RecurrentActivation : int64_t {
   Sigmoid,
   Tanh,
@@ -39,7 +39,7 @@ struct RecurrentCell {
   int64_t states;      ///< that are given behind the results of all steps
 };
 
-/// That of a recurrent operation; none for another one.
+/// The cell of a recurrent operation; none for other operations.
 inline std::optional<RecurrentCell> getRecurrentCell(OpKind op) {
   struct Row {
     OpKind op;

@@ -1,4 +1,4 @@
-//===- Shapes.h - The shapes that operations give ---------------*- C++ -*-===//
+//===- Shapes.h - Shapes of operations' results -----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Arithmetic on sizes that needs neither types nor a context. The dialect's
-// type inference and the rules of problems share it: which shape follows, and
-// whether one does, is decided here alone. Each of them reports in its own
-// words.
+// type inference and the rules of problems share it, so that shapes are decided
+// in one place; each of them reports errors in its own words.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +30,7 @@ using Shape = llvm::SmallVector<int64_t>;
 std::optional<Shape> broadcastShapes(llvm::ArrayRef<int64_t> lhs,
                                      llvm::ArrayRef<int64_t> rhs);
 
-/// Whether a tensor of that shape broadcasts to `shape` as it is.
+/// Returns true if a tensor of that shape broadcasts to `shape`.
 bool broadcastsTo(llvm::ArrayRef<int64_t> operand,
                   llvm::ArrayRef<int64_t> shape);
 
@@ -40,13 +39,13 @@ bool broadcastsTo(llvm::ArrayRef<int64_t> operand,
 //===----------------------------------------------------------------------===//
 
 /// A sliding window in one dimension. Kernel, stride and dilation are positive,
-/// the others are not negative. Attributes may be absurdly large: what follows
-/// saturates.
+/// the others are not negative. Attributes may be absurdly large: the functions
+/// saturate.
 struct WindowDim {
   int64_t size, kernel, stride, dilation, padBegin, padEnd;
   bool ceilMode = false;
 
-  /// The cells from the first to the last that one place covers.
+  /// The number of cells from the first to the last that one place covers.
   uint64_t getExtent() const;
   uint64_t getPaddedSize() const;
   bool fits() const { return getExtent() <= getPaddedSize(); }
@@ -54,14 +53,14 @@ struct WindowDim {
   int64_t countPlaces() const;
 };
 
-/// The other direction: each element of the input is spread over the places
-/// that a window would have gathered it from. All but the paddings are
-/// positive, those are not negative.
+/// The transposed window: each element of the input is spread over the places
+/// that a window would have gathered it from. All fields but the paddings are
+/// positive; the paddings are not negative.
 struct SpreadDim {
   int64_t size, kernel, stride, dilation, padBegin, padEnd, outputPadding;
 
-  /// (size - 1) * stride + extent + outputPadding - pads, or none if no place
-  /// is left or there are more than 64 bits count.
+  /// (size - 1) * stride + extent + outputPadding - pads, or none if that is
+  /// not positive or exceeds 64 bits.
   std::optional<int64_t> countPlaces() const;
 };
 
@@ -85,13 +84,14 @@ struct SlidingWindow {
                llvm::SmallVectorImpl<int64_t> &shape) const;
 };
 
-/// Whether `group` is positive and divides both numbers of channels.
+/// Returns true if `group` is positive and divides both numbers of channels.
 bool isGroupOf(int64_t group, int64_t inChannels, int64_t outChannels);
 
-/// Images and channels, and one place for all spatial dimensions.
+/// The shape of a global pool: images and channels, and 1 for all spatial
+/// dimensions.
 Shape poolGlobally(llvm::ArrayRef<int64_t> shape);
 
-/// Images and channels, and those spatial dimensions.
+/// The shape with other spatial dimensions.
 Shape withSpatial(llvm::ArrayRef<int64_t> shape,
                   llvm::ArrayRef<int64_t> spatial);
 
@@ -101,22 +101,22 @@ Shape withSpatial(llvm::ArrayRef<int64_t> shape,
 
 /// A product of matrices, or of batches of them.
 struct ProductShape {
-  /// The contracted dimension as either operand has it.
+  /// The contracted dimension of either operand.
   int64_t lhsDepth, rhsDepth;
-  /// None if the batch dimensions do not broadcast.
+  /// The result's shape; none if the batch dimensions do not broadcast.
   std::optional<Shape> result;
 };
 
-/// Both operands have rank 2 or more; their last two dimensions are swapped
-/// where they are transposed.
+/// The shape of a product. Both operands have rank 2 or more; their last two
+/// dimensions are swapped where they are transposed.
 ProductShape multiplyShapes(llvm::ArrayRef<int64_t> lhs, bool transposeLhs,
                             llvm::ArrayRef<int64_t> rhs, bool transposeRhs);
 
-/// Whether the axes ascend and are dimensions of a tensor of that rank; at
-/// least one is there.
+/// Returns true if there is at least one axis, and the axes ascend and are
+/// dimensions of a tensor of that rank.
 bool areAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
-/// Takes the axes out of the shape, or makes them 1.
+/// Removes the axes from the shape, or makes them 1.
 Shape reduceShape(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axes,
                   bool keepDims);
 
@@ -124,29 +124,31 @@ Shape reduceShape(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axes,
 /// image.
 Shape getBatchStatistics(llvm::ArrayRef<int64_t> shape, bool isSpatial);
 
-/// The statistics of all that lies behind `axis`.
+/// The shape of statistics over all dimensions from `axis` on.
 Shape getRowStatistics(llvm::ArrayRef<int64_t> shape, int64_t axis);
 
 //===----------------------------------------------------------------------===//
 // Movement
 //===----------------------------------------------------------------------===//
 
-/// Adds `other` to `shape` along the axis; false if they differ beside it.
+/// Adds `other` to `shape` along the axis; false if they differ elsewhere.
 bool concatShape(llvm::SmallVectorImpl<int64_t> &shape,
                  llvm::ArrayRef<int64_t> other, int64_t axis);
 
-/// None unless it is a permutation of the dimensions.
+/// The permuted shape; none unless it is a permutation of the dimensions.
 std::optional<Shape> permuteShape(llvm::ArrayRef<int64_t> shape,
                                   llvm::ArrayRef<int64_t> permutation);
 
-/// Pads are all beginnings, then all ends, and may be negative.
+/// The padded shape. `pads` are all beginnings, then all ends, and may be
+/// negative.
 Shape padShape(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> pads);
 
-/// Whether a dimension has enough elements to be reflected in so many cells.
+/// Returns true if a dimension has enough elements to be reflected in `pad`
+/// cells.
 bool canReflect(int64_t size, int64_t pad);
 
-/// Whether a resize leaves batch and channels as they are. `scales` and `roi`
-/// as in tarpon.resize.
+/// Returns true if a resize leaves batch and channels as they are. `scales` and
+/// `roi` are those of tarpon.resize.
 bool keepsChannels(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> sizes,
                    llvm::ArrayRef<double> scales, bool hasRoi);
 

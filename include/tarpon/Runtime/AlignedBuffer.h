@@ -15,7 +15,7 @@
 
 namespace tarpon::runtime {
 
-/// Owned memory as the kernel ABI wants it: aligned to kBufferAlignment and
+/// Owned memory as the kernel ABI requires it: aligned to kBufferAlignment and
 /// readable for kBufferTailPadding bytes behind its end. Zeroed when allocated,
 /// the padding included. Large buffers ask the kernel for huge pages.
 /// Move-only.
@@ -34,7 +34,7 @@ public:
   char *data() { return begin; }
   const char *data() const { return begin; }
 
-  /// The bytes asked for, without the padding.
+  /// The requested bytes, without the padding.
   int64_t size() const { return bytes; }
 
   /// Sets all bytes, the padding included, to `value`.
@@ -43,7 +43,7 @@ public:
 private:
   char *begin = nullptr;
   int64_t bytes = 0;
-  /// What munmap wants back; null when `begin` came from the heap.
+  /// The start of the mapping for munmap; null if `begin` is on the heap.
   void *mapping = nullptr;
   size_t mappingBytes = 0;
 };

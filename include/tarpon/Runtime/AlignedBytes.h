@@ -13,14 +13,14 @@
 
 namespace tarpon::runtime {
 
-/// Memory for `bytes` bytes as the kernel ABI wants it, see AlignedBuffer.
-/// Aborts where there is none left, as operator new does without exceptions.
+/// Allocates `bytes` bytes as the kernel ABI requires, see AlignedBuffer.
+/// Aborts if there is no memory left, as operator new does without exceptions.
 /// Thread-safe.
 void *allocateAligned(std::size_t bytes);
-/// Of what allocateAligned gave.
+/// Frees memory of allocateAligned.
 void freeAligned(void *memory) noexcept;
 
-/// For std::vector.
+/// An allocator for std::vector on top of these.
 template <typename T>
 struct AlignedAllocator {
   using value_type = T;

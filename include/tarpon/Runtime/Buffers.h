@@ -17,14 +17,14 @@
 
 namespace tarpon::runtime {
 
-/// Memory of the caller's for an input or output of a model.
+/// The caller's memory for an input or output of a model.
 struct BufferView {
   const void *data = nullptr;
   size_t bytes = 0;
 };
 
-/// Whether there is a buffer per tensor, each of as many bytes as its tensor
-/// has. `role` says in the error what they are: "input" or "output".
+/// Checks that there is one buffer per tensor, each of as many bytes as its
+/// tensor. `role` names the buffers in the error: "input" or "output".
 Status checkBuffers(const std::vector<TensorInfo> &tensors, const char *role,
                     std::span<const BufferView> buffers);
 

@@ -7,7 +7,7 @@
 //
 // A package for GPUs may hold several ways to compute a layer, each with its
 // kernels and packed constants: it is compiled on any machine, and a machine
-// with the GPU measures them and chooses. Nothing is compiled for that.
+// with the GPU measures them and chooses, without compiling anything.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,17 +27,18 @@ namespace tarpon::runtime {
 
 bool hasCandidates(const Package &package);
 
-/// The candidate that the layer is computed by, or none.
+/// The index of the candidate that computes the layer, or none.
 std::optional<size_t> findChosen(const Layer &layer);
 
-/// Makes a candidate the layer's solution, one that was measured.
+/// Makes a candidate, which was measured, the layer's solution.
 void chooseCandidate(Package &package, size_t layer, size_t candidate);
 
-/// The package without candidates, and without what only they use.
+/// The package without candidates, and without the kernels and constants that
+/// only they use.
 Package dropCandidates(const Package &package);
 
-/// One candidate as a model of its own. `inputs` are the problem's operands,
-/// with no elements for constants, and `outputs` its results.
+/// Makes a package of one candidate. `inputs` are the problem's operands, with
+/// no elements for constants, and `outputs` its results.
 Package extractCandidate(const Package &package, const Layer &layer,
                          const Candidate &candidate,
                          std::vector<TensorInfo> inputs,
@@ -49,10 +50,11 @@ class LaunchCollector {
 public:
   explicit LaunchCollector(Package &to);
 
-  /// What is copied next is this package's, which stays as it is meanwhile.
+  /// Sets the package that the next launches come from; it must not change
+  /// until they are copied.
   void setSource(const Package &package);
 
-  /// The launch with its constants where they are in the collector's package.
+  /// Copies a launch; its constants refer to the collector's package.
   Launch copy(Launch launch);
 
 private:
@@ -66,9 +68,10 @@ private:
 
   Package &to;
   const Package *from = nullptr;
-  /// Where the source's constants end, and where they are by now.
+  /// The ends of the source's constants, and their offsets in the collector's
+  /// package.
   std::map<int64_t, int64_t> ends, copied;
-  /// The constants that there are, by their hash.
+  /// The collected constants, by their hash.
   std::unordered_multimap<size_t, Range> known;
   std::set<std::string> symbols;
 };

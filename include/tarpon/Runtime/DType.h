@@ -18,14 +18,14 @@
 namespace tarpon::runtime {
 
 /// How one element lies in memory, little endian; DTypes.def is the table. A
-/// quantised tensor is stored as I8 or U8; its scale and zero point stand
+/// quantised tensor is stored as I8 or U8; its scale and zero point are kept
 /// beside the type.
 enum class DType : uint8_t {
 #define TARPON_DTYPE(enumerator) enumerator,
 #include "tarpon/Runtime/DTypes.def"
 };
 
-/// All of them, in their order.
+/// All dtypes, in their order.
 inline constexpr DType kDTypes[] = {
 #define TARPON_DTYPE(enumerator) DType::enumerator,
 #include "tarpon/Runtime/DTypes.def"
@@ -34,15 +34,15 @@ inline constexpr DType kDTypes[] = {
 /// Size of one element in bytes.
 int64_t dtypeBytes(DType dtype);
 
-/// Whether elements are floating-point numbers, of any width. A quantised
-/// tensor's are not: they are stored as integers.
+/// Returns true if elements are floating-point numbers, of any width. False for
+/// quantised tensors, which are stored as integers.
 bool isFloat(DType dtype);
 
-/// Whether elements are floats that f32 holds exactly, and which kernels
+/// Returns true if elements are floats that f32 holds exactly, and that kernels
 /// therefore compute with as f32: f32 itself, f16, bf16.
 bool fitsF32(DType dtype);
 
-/// Whether elements are integers that may be negative.
+/// Returns true if elements are integers that may be negative.
 bool isSignedInteger(DType dtype);
 
 /// The bits of a float's elements; none for integers.
@@ -57,17 +57,17 @@ std::string_view dtypeName(DType dtype);
 /// The type of that spelling, or none.
 std::optional<DType> parseDType(std::string_view name);
 
-/// The spellings of the types that `wanted` picks, for messages: with " or " as
-/// the last separator, "f32, f16 or bf16".
+/// Lists the spellings of the types that `wanted` picks, for messages: with "
+/// or " as the last separator, "f32, f16 or bf16".
 std::string listDTypes(bool (*wanted)(DType), std::string_view last);
 
-/// One element converted to and from f32. f32 to a smaller float rounds to
+/// Convert one element to and from f32. f32 to a smaller float rounds to
 /// nearest even; f32 to an integer rounds to nearest even and saturates, and
-/// NaN gives 0. The element may lie at any address.
+/// NaN becomes 0. The element may lie at any address.
 float loadAsFloat(DType dtype, const void *element);
 void storeFromFloat(DType dtype, float value, void *element);
 
-/// The element as f64: exact but for 64-bit integers beyond 2^53.
+/// Converts the element to f64: exact except for 64-bit integers beyond 2^53.
 double loadAsDouble(DType dtype, const void *element);
 
 } // namespace tarpon::runtime

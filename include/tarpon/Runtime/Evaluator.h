@@ -1,13 +1,13 @@
-//===- Evaluator.h - Candidates run in a process of their own ---*- C++ -*-===//
+//===- Evaluator.h - Runs candidates in another process ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A candidate kernel may crash or never end. It is run by tarpon-evaluator, a
-// process that may die of it, and this is what starts that process and talks to
-// it: one JSON request per line, one JSON answer per line.
+// A candidate kernel may crash or never end. It is therefore run by
+// tarpon-evaluator, a process that may die of it. EvaluatorProcess starts that
+// process and talks to it: one JSON request per line, one JSON answer per line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ struct EvaluationRequest {
   std::optional<std::string> reference;
   /// 0 means one per core.
   int threads = 0;
-  /// For the inputs that are not given.
+  /// The seed of the inputs that are not given.
   uint64_t inputSeed = 0;
   /// One .npy file per input of the model; empty for random inputs.
   std::vector<std::string> inputs;
@@ -47,20 +47,21 @@ struct EvaluationRequest {
   double maxTimeMs = 5000;
   int64_t rotateBytes = 0;
   bool coldConstants = false;
-  /// A candidate that cannot take less is dropped early; 0 for none.
+  /// A candidate that cannot take less than this is dropped early; 0 for no
+  /// bound.
   double cutoffMs = 0;
 };
 
-/// How an evaluation ended. Whether the numbers are right is not for the
-/// evaluator to say: it reports the errors, and the caller knows the tolerance.
+/// The end of an evaluation. The evaluator only reports errors; the caller, who
+/// knows the tolerance, decides whether the numbers are right.
 enum class EvaluationOutcome : uint8_t {
-  /// It ran and was timed.
+  /// The candidate ran and was timed.
   Ok,
   /// The evaluator died of it, or could not answer any more.
   Crashed,
-  /// It was killed at the time limit.
+  /// The candidate was killed at the time limit.
   TimedOut,
-  /// It could not be run: a bad file, a CPU feature that is missing, a write
+  /// The candidate could not be run: a bad file, a missing CPU feature, a write
   /// outside an output; or the evaluator was ended from outside, which says
   /// nothing about the candidate.
   Failed
@@ -77,26 +78,27 @@ struct EvaluationAnswer {
   std::vector<double> samplesMs;
   double medianMs = 0;
   double madMs = 0;
-  /// Whether cutoffMs ended the sampling: it is right, but slow.
+  /// True if cutoffMs ended the sampling: the candidate is right, but slow.
   bool isDropped = false;
-  /// The worst over all outputs, and over the first run and the last; none
+  /// The worst error over all outputs, of the first run and the last; none
   /// without a reference. Quantised outputs are compared in steps of their
-  /// scale. `worstIndex` does not travel and is -1.
+  /// scale. `worstIndex` is not transmitted and is -1.
   std::optional<TensorComparison> comparison;
-  /// The same for each output by itself: one may hold indices, another one
-  /// small differences. Empty without a reference.
+  /// The errors of each output: one output may hold indices, another one small
+  /// differences. Empty without a reference.
   std::vector<TensorComparison> outputs;
 };
 
-/// The protocol. An infinite error travels as null, since JSON has no infinity.
+/// The protocol. An infinite error is transmitted as null, since JSON has no
+/// infinity.
 std::string toJsonLine(const EvaluationRequest &request);
 std::string toJsonLine(const EvaluationAnswer &answer);
 Result<EvaluationRequest> parseEvaluationRequest(std::string_view line);
 Result<EvaluationAnswer> parseEvaluationAnswer(std::string_view line);
 
-/// A tarpon-evaluator process: started for the first request, started again for
-/// the next request after it died or was killed, ended by the destructor. It
-/// ends itself when this process dies. One caller at a time.
+/// A tarpon-evaluator process: started for the first request, and again for the
+/// next request after it died or was killed; ended by the destructor. It ends
+/// itself when this process dies. Not thread-safe.
 class EvaluatorProcess {
 public:
   /// `program` is the path of the tarpon-evaluator binary.
@@ -106,15 +108,15 @@ public:
   EvaluatorProcess &operator=(const EvaluatorProcess &) = delete;
 
   /// Runs one candidate. The time limit covers starting the process, loading,
-  /// the reference, the warm-up and the samples. It is reached when both that
-  /// time has passed and the process has computed for so long: on a busy
-  /// machine it has to wait for its turn, and that is no fault of the
-  /// candidate's. A process that computes nothing is given kIdleFactor times
-  /// the limit. Whatever the candidate does is an outcome; an error means that
-  /// the evaluator cannot be started or does not speak the protocol. A
-  /// candidate that seems to crash a process that served others before is tried
-  /// once more in a new one, with the same limit. An answer that cannot be read
-  /// counts as a crash, as long as the program can answer at all.
+  /// the reference, the warm-up and the samples. It is reached when both the
+  /// elapsed time and the process's CPU time exceed it: on a busy machine a
+  /// process waits for its turn, which is not the candidate's fault. A process
+  /// that uses no CPU time is given kIdleFactor times the limit. Any behaviour
+  /// of the candidate is an outcome; an error means that the evaluator cannot
+  /// be started or does not speak the protocol. A candidate that seems to crash
+  /// a process that served others before is tried once more in a new one, with
+  /// the same limit. An answer that cannot be read counts as a crash, as long
+  /// as the program can answer at all.
   Result<EvaluationAnswer> evaluate(EvaluationRequest request,
                                     std::chrono::milliseconds timeLimit);
 
@@ -144,9 +146,9 @@ private:
   int channel = -1;
   int64_t nextId = 1;
   std::string received;
-  /// Why the last answer could not be read; empty if it could.
+  /// Explains why the last answer could not be read; empty if it could.
   std::string garbled;
-  /// Whether the program has ever answered a request.
+  /// True if the program has ever answered a request.
   bool hasAnswered = false;
 };
 

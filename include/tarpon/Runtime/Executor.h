@@ -21,8 +21,8 @@ namespace tarpon::runtime {
 class Device;
 
 struct ExecutorOptions {
-  /// Of the host device that `create` makes where it is given none; see
-  /// HostDeviceOptions.
+  /// The number of threads of the host device that `create` makes if it is
+  /// given none; see HostDeviceOptions.
   int threads = 0;
   bool reverseTasks = false;
   /// The caller promises that kBufferTailPadding bytes behind every input and
@@ -30,12 +30,12 @@ struct ExecutorOptions {
   /// staged on the host.
   bool paddedBuffers = false;
   /// Fills the arena, and the scratch of the host device that `create` makes,
-  /// with 0xff bytes (NaN in every float format) at first, so that a kernel
-  /// that reads what nobody wrote is seen.
+  /// with 0xff bytes (NaN in every float format) at first, so that reads of
+  /// unwritten memory are noticed.
   bool poisonMemory = false;
-  /// The arena is the caller's, who gives it to each run; see
-  /// Package::arenaBytes for its size. Only where the device works on the
-  /// host's memory.
+  /// The arena is the caller's, who passes it to each run; see
+  /// Package::arenaBytes for its size. Only for devices that work on the host's
+  /// memory.
   bool callerArena = false;
 };
 
@@ -44,18 +44,18 @@ struct ExecutorOptions {
 /// host a run allocates nothing.
 class Executor {
 public:
-  /// On `device`, which must outlive the executor and its replicas. Refuses a
-  /// package that the device cannot run. Candidates of the package do not come
-  /// to the device.
+  /// Creates an executor on `device`, which must outlive the executor and its
+  /// replicas. Refuses a package that the device cannot run. Candidates of the
+  /// package are not loaded.
   static Result<std::unique_ptr<Executor>>
   create(Package package, Device &device, ExecutorOptions options = {});
-  /// The same on the host, with threads and scratch of its own.
+  /// Creates an executor on the host, with threads and scratch of its own.
   static Result<std::unique_ptr<Executor>> create(Package package,
                                                   ExecutorOptions options = {});
 
-  /// A second executor with constants, arena and staging of its own, but with
-  /// this one's kernels and device: of this executor and its replicas only one
-  /// may run at a time. For measuring on rotating buffers.
+  /// Makes a second executor with constants, arena and staging of its own, but
+  /// with this one's kernels and device: of an executor and its replicas only
+  /// one may run at a time. For measuring on rotating buffers.
   Result<std::unique_ptr<Executor>> replicate() const;
   ~Executor();
 
@@ -63,39 +63,40 @@ public:
   const Package &package() const;
   Device &device() const;
 
-  /// Takes the constants out of the host's caches, so that the next run reads
-  /// them from memory, as a model does whose weights no cache holds.
+  /// Evicts the constants from the host's caches, so that the next run reads
+  /// them from memory, like a model whose weights fit into no cache.
   void flushConstants() const;
 
-  /// The bytes that a run works on: constants, arena, inputs and outputs.
+  /// The number of bytes that a run works on: constants, arena, inputs and
+  /// outputs.
   int64_t workingSetBytes() const;
 
   /// Fills the arena, and the outputs that lie on the device, with 0xff bytes:
-  /// GPUs give out memory as it was left, perhaps with the right results.
+  /// a GPU's memory keeps its old contents, which may be the right results.
   Status poison();
 
   /// Runs the model. `inputs` and `outputs` hold one pointer per model input
-  /// and output, to numBytes() bytes of the host's memory each. What kernels
-  /// cannot work on where it lies is copied: everything on a GPU, with zeros
-  /// between the rows of outputs that are slices; on the host
-  /// misaligned pointers, and those behind which the kernels must not read (see
+  /// and output, to numBytes() bytes of the host's memory each. Data is copied
+  /// where kernels cannot work on it in place: all of it on a GPU, with zeros
+  /// between the rows of outputs that are slices; on the host, data at
+  /// misaligned pointers, and data behind which the kernels must not read (see
   /// paddedBuffers). `arena`, with ExecutorOptions::callerArena only, is
   /// aligned to kBufferAlignment and readable for kBufferTailPadding bytes
-  /// behind its end. Nobody reads or writes the caller's memory any more when
-  /// this returns, with an error too. Runs on the host do not fail.
+  /// behind its end. The caller's memory is not accessed after this returns,
+  /// even with an error. Runs on the host do not fail.
   Status run(std::span<const void *const> inputs,
              std::span<void *const> outputs, void *arena = nullptr);
 
-  /// Queues a run on what the last run worked on, and waits for nothing. Copied
+  /// Queues a run on the buffers of the last run, without waiting. Copied
   /// outputs stay on the device.
   Status enqueue();
 
-  /// Milliseconds that the device takes for `enqueue`.
+  /// Measures the milliseconds that the device takes for `enqueue`.
   Result<double> timeRun();
 
-  /// The same as `run`, adding to `layerNanoseconds` (one slot per layer) the
-  /// time that the device took for each layer. The vector is resized if its
-  /// size is another.
+  /// Like `run`, but adds the time that the device took for each layer to
+  /// `layerNanoseconds` (one slot per layer). The vector is resized if its size
+  /// differs.
   Status runProfiled(std::span<const void *const> inputs,
                      std::span<void *const> outputs,
                      std::vector<int64_t> &layerNanoseconds);

@@ -1,4 +1,4 @@
-//===- File.h - Whole files, read with care and written at once -*- C++ -*-===//
+//===- File.h - Reads and writes whole files --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,7 @@ public:
   InputFile(InputFile &&other) noexcept;
   InputFile &operator=(InputFile &&) = delete;
 
-  /// Bytes, when the file was opened.
+  /// The size in bytes when the file was opened.
   int64_t size() const { return bytes; }
 
   /// Fills `destination` from byte `offset` on; an error names the file.
@@ -42,16 +42,16 @@ private:
   int64_t bytes;
 };
 
-/// Whether writing one overwrites the other: they are one file on the disk, or
-/// one place where there is no file yet. Devices and pipes keep nothing, and
-/// are never the same.
+/// Returns true if writing one file overwrites the other: they are one file on
+/// the disk, or one place where there is no file yet. Devices and pipes keep
+/// nothing, and are never the same.
 bool isSameFile(const std::string &a, const std::string &b);
 
 /// Writes the pieces one after the other to a temporary file beside `path`,
-/// syncs it and renames it to `path`. On failure `path` is as it was before,
-/// and the error names it. Symbolic links stay, and so does the mode of a file
-/// that is replaced. What exists and is not a regular file is refused, but for
-/// /dev/stdout and /dev/null.
+/// syncs it and renames it to `path`. On failure `path` is left as it was, and
+/// the error names it. Symbolic links are kept, and so is the mode of a file
+/// that is replaced. An existing `path` that is no regular file is refused,
+/// except for /dev/stdout and /dev/null.
 Status writeFileAtomically(const std::string &path,
                            std::initializer_list<std::span<const char>> pieces);
 

@@ -17,8 +17,8 @@ namespace tarpon::runtime {
 struct FloatFormat {
   int exponentBits = 0;
   int fractionBits = 0;
-  /// As in IEEE 754, an exponent of all ones belongs to infinity and NaNs. Else
-  /// it belongs to numbers, but for the one NaN of all ones.
+  /// As in IEEE 754, an exponent of all ones belongs to infinity and NaNs.
+  /// Otherwise it belongs to numbers, except for the one NaN of all ones.
   bool hasInfinity = true;
 
   constexpr int bits() const { return 1 + exponentBits + fractionBits; }
@@ -42,8 +42,8 @@ struct FloatFormat {
 };
 
 /// The bits of `value` in a format of at most 16 bits, rounded to nearest even.
-/// Without an infinity, what is too large becomes the largest number. A NaN
-/// stays one, with the upper bits of its payload where the format has any.
+/// Without an infinity, larger numbers become the largest one. A NaN stays one,
+/// with the upper bits of its payload if the format has any.
 uint16_t encodeFloat(const FloatFormat &format, float value);
 
 /// The inverse, which is exact.

@@ -24,16 +24,17 @@ struct HostDeviceOptions {
   /// use.
   int threads = 0;
   /// Runs the tasks of each launch one by one from the last to the first, on
-  /// the calling thread: a kernel whose result depends on the order is seen.
+  /// the calling thread, so that a kernel whose result depends on the order is
+  /// noticed.
   bool reverseTasks = false;
-  /// Fills new scratch with 0xff bytes (NaN in every float format), so that a
-  /// kernel that reads what it has not written is seen.
+  /// Fills new scratch with 0xff bytes (NaN in every float format), so that
+  /// reads of unwritten scratch are noticed.
   bool poisonScratch = false;
 };
 
-/// The CPU that this runs on, with a pool of threads and a scratch for each.
-/// Executors may share one; of these only one may run at a time. The error
-/// says what of the options is impossible.
+/// The CPU that this process runs on, with a pool of threads and a scratch for
+/// each. Executors may share one; of these only one may run at a time. The
+/// error says which of the options is impossible.
 Result<std::unique_ptr<Device>>
 makeHostDevice(const HostDeviceOptions &options = {});
 

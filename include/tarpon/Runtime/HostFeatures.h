@@ -13,17 +13,17 @@
 
 namespace tarpon::runtime {
 
-/// The architecture this was built for, as in Package::arch: "x86-64",
-/// "aarch64".
+/// The architecture that this code was built for, spelled as in Package::arch:
+/// "x86-64", "aarch64".
 std::string_view hostArch();
 
-/// Whether the CPU this runs on has the feature of that LLVM name
-/// ("avx512f"), and the operating system supports its use. An unknown name is a
-/// feature it does not have.
+/// Returns true if this machine's CPU has the feature with that LLVM name
+/// ("avx512f") and the operating system supports its use. False for unknown
+/// names.
 bool hostHasFeature(const std::string &feature);
 
-/// Whether hostHasFeature can tell of the feature of that name. A package that
-/// needs another one is refused everywhere.
+/// Returns true if hostHasFeature knows that name. A package that needs a
+/// feature with another name is refused everywhere.
 bool isKnownFeature(const std::string &feature);
 
 } // namespace tarpon::runtime

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The contract between emitted kernels (lib/Kernels) and the executor. A launch
-// is `tasks` independent tasks; a thread calls the kernel with a half-open
-// range of them. Shapes arrive as run-time parameters, so that one kernel
-// serves many problems.
+// is `tasks` independent tasks; a thread calls the kernel with half-open ranges
+// of them. Shapes arrive as run-time parameters, so that one kernel serves many
+// problems.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,13 +22,13 @@ namespace tarpon::runtime {
 
 /// A compiled kernel. `buffers` holds one pointer per buffer of the launch,
 /// each aligned to kBufferAlignment where it is the start of a planned buffer;
-/// `params` holds the launch's parameters; tasks [begin, end) are to be done;
+/// `params` holds the launch's parameters; the call does tasks [begin, end);
 /// `scratch` is this thread's own memory, kBufferAlignment-aligned and of the
 /// launch's `scratchBytes`. In a thread's first call of a launch its first
 /// kScratchNoteBytes are zero and the rest is unspecified; every later call
-/// finds what the one before has left, so that it need not be made again. Tasks
-/// of one launch may run in any order and at the same time, and must write
-/// disjoint bytes.
+/// finds the contents that the previous one left, which need not be made again.
+/// Tasks of one launch may run in any order and at the same time, and must
+/// write disjoint bytes.
 using KernelFn = void (*)(void *const *buffers, const int64_t *params,
                           int64_t begin, int64_t end, void *scratch);
 
@@ -36,16 +36,15 @@ using KernelFn = void (*)(void *const *buffers, const int64_t *params,
 /// vector and one cache line.
 inline constexpr int64_t kBufferAlignment = 64;
 
-/// Bytes at the start of a scratch that are zero when a thread begins a launch:
-/// a note of what the rest holds.
+/// The number of bytes at the start of a scratch that are zero when a thread
+/// begins a launch; kernels note there what the rest holds.
 inline constexpr int64_t kScratchNoteBytes = 8;
 
-/// Bytes that may be read, never written, behind the end of any buffer, so that
-/// a kernel may load the last full vector without a mask.
+/// The number of bytes that may be read, but never written, behind the end of
+/// any buffer, so that a kernel may load the last full vector without a mask.
 inline constexpr int64_t kBufferTailPadding = 64;
 
-/// A floating-point parameter travels in an int64_t slot as its f32 bits,
-/// zero-extended.
+/// Encodes a floating-point parameter: its f32 bits, zero-extended to int64_t.
 inline int64_t floatParam(float value) {
   return std::bit_cast<uint32_t>(value);
 }

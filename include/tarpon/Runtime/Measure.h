@@ -1,4 +1,4 @@
-//===- Measure.h - How long a package takes ---------------------*- C++ -*-===//
+//===- Measure.h - Measures how long a package takes ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,13 +24,13 @@ namespace tarpon::runtime {
 /// time, as for an executor.
 class Instance {
 public:
-  /// `inputs` are moved in; they must match the model's inputs. The executor
-  /// must have been made with or without paddedBuffers: tensors are padded.
+  /// Creates an instance. `inputs` are moved in; they must match the model's
+  /// inputs. The executor may have paddedBuffers or not: tensors are padded.
   static Result<Instance> create(std::unique_ptr<Executor> executor,
                                  std::vector<HostTensor> inputs);
 
-  /// The same with an executor of the package on `device`, which must outlive
-  /// the instance.
+  /// Creates an instance with an executor of the package on `device`, which
+  /// must outlive the instance.
   static Result<Instance> create(Package package, Device &device,
                                  std::vector<HostTensor> inputs,
                                  ExecutorOptions options = {});
@@ -44,14 +44,14 @@ public:
   std::vector<HostTensor> &outputs() { return outputTensors; }
   const std::vector<HostTensor> &outputs() const { return outputTensors; }
 
-  /// Runs on the host do not fail.
+  /// Runs the model. Does not fail on the host.
   Status run();
   Status runProfiled(std::vector<int64_t> &layerNanoseconds);
-  /// Queues a run on what the last one worked on, as Executor::enqueue does;
-  /// the first one of an instance is a whole run.
+  /// Queues a run on the buffers of the last one, like Executor::enqueue; the
+  /// first one of an instance is a whole run.
   Status enqueue();
 
-  /// Why the first timed run of `measure` that failed did.
+  /// The failure of the first timed run of `measure` that failed.
   const Status &failure() const { return firstFailure; }
   void setFailure(Status status) { firstFailure = std::move(status); }
 
@@ -64,91 +64,95 @@ private:
   Status firstFailure = success();
 };
 
-/// `first` and as many replicas as make the working set of all exceed
-/// `rotateBytes`; `first` alone if that is 0 or less. At most 4096 instances.
+/// Makes a rotation: `first` and as many replicas as make the working set of
+/// all exceed `rotateBytes`; `first` alone if that is 0 or less. At most 4096
+/// instances.
 Result<std::vector<Instance>> makeRotation(Instance first, int64_t rotateBytes);
 
-/// When to stop. Times are wall-clock milliseconds.
+/// The rules of when a measurement ends. Times are wall-clock milliseconds.
 struct MeasureOptions {
   /// Runs before the first sample, at least one per instance.
   int warmupRuns = 2;
-  /// Sampling goes on until both minima are reached, or the limit is hit. After
-  /// two hundred samples, the time does not matter any more.
+  /// Sampling continues until both minima are reached, or the limit is hit.
+  /// After two hundred samples, the minimum time is ignored.
   int minSamples = 10;
   double minTimeMs = 100;
-  /// A sample is the mean over as many runs as take this long.
+  /// A sample is the mean over as many runs as take at least this long.
   double minSampleMs = 0.02;
-  /// Covers the warm-up too. At least one sample is taken in any case.
+  /// The time limit, which covers the warm-up too. At least one sample is taken
+  /// in any case.
   double maxTimeMs = 5000;
-  /// Whether each run finds its constants in memory and in no cache. What takes
-  /// them out is not timed.
+  /// True if each run finds its constants in memory and in no cache. Evicting
+  /// them is not timed.
   bool coldConstants = false;
   /// Sampling ends as soon as the time cannot be less than this, as far as
-  /// isHopeless can tell of all runs so far, but not before a millisecond of
-  /// samples, nor before three of them where a run is shorter than the time
-  /// slice of another process: in so short a time, all may be delayed at once.
-  /// 0 for no such bound.
+  /// isHopeless can tell from all runs so far. It never ends before a
+  /// millisecond of samples, nor before three of them where a run is shorter
+  /// than the time slice of another process: in so short a time, all may be
+  /// delayed at once. 0 for no such bound.
   double cutoffMs = 0;
 };
 
-/// By how many times the fastest of so many samples has to exceed a bound, for
-/// the time itself to exceed it. Falls with the number of samples.
+/// The factor by which the fastest of this many samples has to exceed a bound,
+/// so that the time itself exceeds it. Falls with the number of samples.
 ///
 /// Noise only ever adds to a run (Chen and Revels, Robust Benchmarking in Noisy
-/// Environments, 2016), so that the minimum is the estimate that one can trust
-/// first: n samples are all delayed by more than x with probability q(x)^n, if
-/// they are independent. Hoeffding races (Maron and Moore, 1994) bound means of
-/// a known range instead, which takes hundreds of samples, not five. What the
-/// margins cost was counted in 1344 measurements on a busy virtual machine: a
+/// Environments, 2016), so that the minimum is the first reliable estimate: n
+/// samples are all delayed by more than x with probability q(x)^n, if they are
+/// independent. Hoeffding races (Maron and Moore, 1994) bound means of a known
+/// range instead, which takes hundreds of samples, not five. The cost of the
+/// margins was counted in 1344 measurements on a busy virtual machine: a
 /// candidate that is exactly as fast as the bound is dropped after 1, 2, 3, 4
-/// and 8 samples by 4 %, 2 %, 3 %, 6 % and 5 % of them, and one that could
-/// have won, which is policy::kFinalistRatio faster, by a third of that.
+/// and 8 samples by 4 %, 2 %, 3 %, 6 % and 5 % of them, and one that could have
+/// won, which is policy::kFinalistRatio faster, by a third of that.
 double getRaceMargin(int samples);
 
-/// Whether a candidate of this fastest sample out of `samples` is dropped.
+/// Returns true if a candidate is dropped, given the fastest of its samples.
 inline bool isHopeless(double fastestMs, int samples, double cutoffMs) {
   return cutoffMs > 0 && fastestMs > getRaceMargin(samples) * cutoffMs;
 }
 
-/// What was measured.
+/// The result of a measurement.
 struct Timing {
   std::vector<double> samplesMs;
   double medianMs = 0;
   /// The median of |sample - median|.
   double madMs = 0;
-  /// Whether maxTimeMs ended it before the minima were reached.
+  /// True if maxTimeMs ended it before the minima were reached.
   bool cutShort = false;
-  /// Whether cutoffMs did.
+  /// True if cutoffMs ended it.
   bool isDropped = false;
 };
 
-/// The median; 0 of nothing.
+/// The median; 0 if there are no values.
 double median(std::vector<double> values);
 
-/// A measurement with its statistics from these samples.
+/// Computes the statistics of these samples.
 Timing summarize(std::vector<double> samplesMs);
 
-/// What can be timed, whatever it runs on.
+/// Runs that can be timed, on any device.
 struct TimedRuns {
-  /// The milliseconds of so many runs in a row, on the next instance in turn.
+  /// Returns the milliseconds of `runs` consecutive runs, on the next instance
+  /// in turn.
   std::function<double(int runs)> time;
   int instances = 1;
 };
 
-/// The same of each in turn, see below.
+/// Measures several candidates in turn, see below.
 std::vector<Timing> measureInterleaved(std::span<const TimedRuns> candidates,
                                        const MeasureOptions &options);
 
 /// Times single runs by the clock of the device, each on the next instance in
 /// turn. A sample of a model that takes microseconds is the mean over several
-/// of them. Once a run has failed, all take for ever; see Instance::failure of
-/// the first instance.
+/// of them. Once a run has failed, all times are infinite; see
+/// Instance::failure of the first instance.
 Timing measure(std::span<Instance> instances, const MeasureOptions &options);
 
 /// Times several candidates in turn, one sample of each per round, so that a
-/// drift of the machine meets all alike. Each span is one candidate's rotation.
-/// The options hold per candidate. Other candidates' threads may still spin
-/// when a run starts: give the executors no more threads than there are cores.
+/// drift of the machine affects all alike. Each span is one candidate's
+/// rotation. The options hold per candidate. Other candidates' threads may
+/// still spin when a run starts: give the executors no more threads than there
+/// are cores.
 std::vector<Timing>
 measureInterleaved(std::span<const std::span<Instance>> candidates,
                    const MeasureOptions &options);

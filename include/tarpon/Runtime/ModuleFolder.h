@@ -1,4 +1,4 @@
-//===- ModuleFolder.h - Where Tarpon was installed --------------*- C++ -*-===//
+//===- ModuleFolder.h - The folder of an installation -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,9 +14,8 @@ namespace tarpon::runtime {
 
 /// The absolute folder of the program, or of the shared library, that this code
 /// was linked into: "/usr/bin" for graph-opt, "/usr/lib" for a program that
-/// embeds libtarpon-compiler.so. What was installed with it is found from
-/// there.
-/// "." if the system does not say.
+/// embeds libtarpon-compiler.so. Installed files are found relative to it. "."
+/// if the system does not say.
 std::string getModuleFolder();
 
 } // namespace tarpon::runtime

@@ -19,7 +19,7 @@ namespace tarpon::runtime {
 /// i1 to i8, u1 to u8 or bool. An error names the file and what is wrong.
 Result<HostTensor> readNpy(const std::string &path);
 
-/// Whether NumPy has that type. It has no bf16.
+/// Returns true if NumPy has that type. It has no bf16.
 bool hasNumPyType(DType dtype);
 
 /// Writes a .npy file through a temporary file, fsync and rename. A tensor

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the compiler hands to the runtime: the launch list, the memory plan, the
-// kernels (one ELF shared object) and the constants, in memory and as a .tpn
-// file. The file is checksummed; a damaged or foreign one is refused with a
-// sentence that names it.
+// The compiler's output and the runtime's input: the launch list, the memory
+// plan, the kernels (one ELF shared object) and the constants, in memory and as
+// a .tpn file. The file has a checksum; a damaged or foreign one is refused
+// with a sentence that names it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,18 +36,18 @@ struct TensorInfo {
   bool quantized = false;
   float scale = 1.0f;
   int64_t zeroPoint = 0;
-  /// How many elements of each row (of the last dimension) there are; what lies
-  /// behind them in the row is none of the tensor's. 0 for all of them. Only in
-  /// packages of one problem, whose tensors may be slices.
+  /// The number of elements of each row (the last dimension) that belong to the
+  /// tensor; the rest of the row does not. 0 for all of them. Only in packages
+  /// of one problem, whose tensors may be slices.
   int64_t usedPerRow = 0;
 
   int64_t numElements() const;
   int64_t numBytes() const;
-  /// Bytes up to the end of the last element that is the tensor's.
+  /// The bytes up to the end of the tensor's last element.
   int64_t usedBytes() const;
 };
 
-/// Where a buffer of a launch lives.
+/// The memory that a buffer of a launch lies in.
 enum class BufferSpace : uint8_t { Constant, Arena, Input, Output };
 
 /// One buffer of a launch. `offset` is a byte offset into the constants (a
@@ -67,16 +67,16 @@ struct Launch {
   int64_t scratchBytes = 0;
 };
 
-/// A way to compute a layer, which a package for GPUs may hold beside the one
-/// that is chosen. Its launches speak of the layer's problem: an input is an
+/// An alternative solution of a layer, which a package for GPUs may hold beside
+/// the chosen one. Its launches refer to the layer's problem: an input is an
 /// operand, an output a result, and the arena the solution's workspace.
 struct Candidate {
   std::string solver;
   /// As in Layer.
   std::string config;
-  /// What a model of the target expects it to take; 0 if nobody has asked.
+  /// The time that a model of the target predicts; 0 if no model was asked.
   double modelMs = 0;
-  /// Where in the model's arena the workspace is, if it is chosen.
+  /// The workspace's place in the model's arena, if the candidate is chosen.
   int64_t workspaceOffset = 0, workspaceBytes = 0;
   std::vector<Launch> launches;
 };
@@ -94,10 +94,10 @@ struct Layer {
   double flops = 0;
   double bytes = 0;
   std::vector<Launch> launches;
-  /// What may be chosen instead, the chosen one among it; see Candidates.h.
+  /// The possible solutions, the chosen one among them; see Candidates.h.
   std::vector<Candidate> candidates = {};
-  /// Where the problem's operands and results are, if there are candidates;
-  /// for operands that are constants of every candidate any constant.
+  /// The places of the problem's operands and results, if there are candidates;
+  /// for an operand that is a constant of every candidate, any constant.
   std::vector<BufferRef> operands = {}, results = {};
 };
 
@@ -105,12 +105,12 @@ struct Layer {
 struct CodeObjectRange {
   std::string symbol;
   int64_t offset = 0, bytes = 0;
-  /// Lanes of one workgroup, which a task is. What they are, only the device
-  /// knows that loads them.
+  /// The lanes of one workgroup, which executes a task. Only the device knows
+  /// what lanes are.
   int64_t workgroup = 0;
 };
 
-/// How a package holds its kernels.
+/// The form in which a package holds its kernels.
 enum class KernelForm : uint8_t {
   SharedObject, ///< one ELF shared object exports all of them
   CodeObjects   ///< each has bytes of its own, and workgroups; see
@@ -124,13 +124,13 @@ struct Package {
   /// Architecture, for example "x86-64"; "amdgcn" for AMD GPUs, and
   /// "amdgcn-ir" for the emulated device, whose code objects are MLIR.
   std::string arch;
-  /// Of a package with code objects, which chip they are for:
-  /// "gfx942:cu=304". Empty where `arch` and `cpuFeatures` say it all.
+  /// For packages with code objects: their chip, "gfx942:cu=304". Empty if
+  /// `arch` and `cpuFeatures` suffice.
   std::string chip;
-  /// Of a package with candidates: the version of the code that has made its
-  /// kernels, for which what is measured of them counts.
+  /// With candidates: the version of the code that made the kernels, for which
+  /// measurements of them are valid.
   std::string kernelVersion;
-  /// CPU features that the kernels need, as in LLVM's names ("avx512f"); the
+  /// CPU features that the kernels need, by LLVM's names ("avx512f"); the
   /// executor refuses to run on a CPU without them.
   std::vector<std::string> cpuFeatures;
   /// The global choice: "fp32", "nhwc", "on".
@@ -147,7 +147,7 @@ struct Package {
   /// object per symbol, at offsets that are multiples of kBufferAlignment.
   /// Empty when no layer has a launch.
   std::vector<char> kernels;
-  /// Where in `kernels` each code object is.
+  /// The place of each code object in `kernels`.
   std::vector<CodeObjectRange> codeObjects;
 
   KernelForm getKernelForm() const {
@@ -160,7 +160,7 @@ struct Package {
 std::optional<int64_t> countElements(const std::vector<int64_t> &shape,
                                      DType dtype);
 
-/// Whether the bytes begin as an ELF file of 64 bits, little endian, does.
+/// Returns true if the bytes begin like an ELF file of 64 bits, little endian.
 bool isElf(std::span<const char> bytes);
 
 /// Checks everything that the executor relies on: shapes, sizes, every offset

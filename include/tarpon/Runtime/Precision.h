@@ -1,4 +1,4 @@
-//===- Precision.h - In what a model computes -------------------*- C++ -*-===//
+//===- Precision.h - The precision of a model -------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,14 +22,14 @@ namespace tarpon::runtime {
 
 enum class Precision : uint8_t { F32, F16, BF16, I8 };
 
-/// All of them, in the order in which they are tried and listed.
+/// All precisions, in the order in which they are tried and listed.
 inline constexpr std::array<Precision, 4> kPrecisions = {
     Precision::F32, Precision::F16, Precision::BF16, Precision::I8};
 
 /// "fp32", "fp16", "bf16" or "int8".
 std::string_view getPrecisionName(Precision precision);
 
-/// The precision of that name, or none.
+/// Returns the precision of that name, or none.
 std::optional<Precision> parsePrecision(std::string_view name);
 
 } // namespace tarpon::runtime

@@ -1,4 +1,4 @@
-//===- Result.h - Success or one sentence of error --------------*- C++ -*-===//
+//===- Result.h - Success, or an error as one sentence ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@
 
 namespace tarpon::runtime {
 
-/// Why something failed: one sentence for the user.
+/// The reason of a failure: one sentence for the user.
 struct Error {
   std::string message;
 };

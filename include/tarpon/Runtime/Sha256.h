@@ -15,8 +15,9 @@
 
 namespace tarpon::runtime {
 
-/// The digest of bytes that come in pieces, by OpenSSL, which uses the CPU's
-/// SHA instructions. LLVM's is slower by far, and wrong from 512 MiB on.
+/// The digest of bytes that are added in pieces, computed by OpenSSL, which
+/// uses the CPU's SHA instructions. LLVM's implementation is much slower, and
+/// wrong from 512 MiB on.
 class Sha256 {
 public:
   Sha256();
@@ -25,11 +26,12 @@ public:
 
   /// The digest of all pieces. Nothing can be added afterwards.
   std::array<uint8_t, 32> finish();
-  /// The same as 64 lower-case hexadecimal digits.
+  /// The digest as 64 lower-case hexadecimal digits.
   std::string finishHex();
 
 private:
-  /// OpenSSL's SHA256_CTX, whose header programs do not need.
+  /// OpenSSL's SHA256_CTX, as bytes: users of this header need none of
+  /// OpenSSL's.
   alignas(8) std::array<char, 112> context;
 };
 

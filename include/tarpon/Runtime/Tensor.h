@@ -30,7 +30,7 @@ struct HostTensor {
   /// is not enough memory.
   static Result<HostTensor> create(DType dtype, std::vector<int64_t> shape);
 
-  /// A copy of its own.
+  /// A copy with elements of its own.
   Result<HostTensor> clone() const;
 
   int64_t numElements() const { return data.size() / dtypeBytes(dtype); }
@@ -52,8 +52,9 @@ Result<std::vector<HostTensor>> makeRandomInputs(const Package &package,
 /// One zeroed tensor per output of the model.
 Result<std::vector<HostTensor>> makeOutputs(const Package &package);
 
-/// How far a tensor is from what it should be. Errors are infinite where either
-/// tensor has a NaN, or where one has an infinity and the other does not.
+/// The distance of a tensor from its expected values. Errors are infinite where
+/// either tensor has a NaN, or where one has an infinity and the other does
+/// not.
 struct TensorComparison {
   /// max |actual - expected|.
   double maxAbsError = 0;
@@ -72,7 +73,7 @@ Result<TensorComparison> compareTensors(const HostTensor &actual,
                                         const HostTensor &expected,
                                         int64_t zeroPoint = 0);
 
-/// The comparison of a set of tensors: the worst of each figure, and the
+/// Merges the comparisons of several tensors: the worst of each figure, and the
 /// largest scale. `worstIndex` is that of the tensor with the largest error.
 void mergeComparison(TensorComparison &total, const TensorComparison &next);
 

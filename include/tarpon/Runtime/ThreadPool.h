@@ -27,8 +27,8 @@ public:
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
 
-  /// The caller and the workers: less than was asked for when the system
-  /// refused to start more threads.
+  /// The number of threads, the caller included: fewer than requested if the
+  /// system refused to start more.
   int size() const;
 
   /// A body that does tasks [begin, end) on thread `thread`.
@@ -36,7 +36,7 @@ public:
 
   /// Runs `tasks` tasks and returns when all are done. A thread begins with the
   /// same part of the tasks in every loop, in contiguous ranges, and then helps
-  /// the others, so that a slow one does not hold up the rest. One caller at a
+  /// the others, so that a slow thread does not delay the loop. One caller at a
   /// time. Allocates nothing.
   void parallelFor(int64_t tasks, Body body, void *context);
 

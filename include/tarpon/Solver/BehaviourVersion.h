@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Records are valid for the versions of the parts that they depend on. A
-// version is raised when what its part does changes, and not when only its
-// sources do. lib/Solver/BehaviourVersions.def lists the versions, each with a
-// digest of what the part makes of a list of problems. A test makes that again
-// (test/unit/Versions), fails where a digest differs, and names the script that
-// raises the version: scripts/update-behaviour-versions.
+// version is raised when the behaviour of its part changes, and not when only
+// its sources do. lib/Solver/BehaviourVersions.def lists the versions, each
+// with a digest of the part's output for a list of problems. A test computes it
+// again (test/unit/Versions), fails where a digest differs, and names the
+// script that raises the version: scripts/update-behaviour-versions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@
 
 namespace tarpon {
 
-/// The parts that are no solvers: what compiles emitted kernels, the passes
-/// from the imported model to its problems, and the ranges of int8.
+/// The parts that are no solvers: the code generators, the passes from the
+/// imported model to its problems, and the ranges of int8.
 inline constexpr llvm::StringLiteral kHostCodegen = "host-codegen";
 inline constexpr llvm::StringLiteral kGpuCodegen = "gpu-codegen";
 inline constexpr llvm::StringLiteral kPasses = "passes";
@@ -39,12 +39,11 @@ struct BehaviourVersion {
   llvm::StringLiteral digest;
 };
 
-/// All that are listed, sorted by part.
+/// All listed versions, sorted by part.
 llvm::ArrayRef<BehaviourVersion> getBehaviourVersions();
 
-/// The version of a part. It is 1 for one that is not listed, such as a solver
-/// that somebody has added outside of this tree: its id has a version of its
-/// own.
+/// The version of a part. It is 1 for a part that is not listed, such as a
+/// solver from outside of this tree, whose id has a version of its own.
 int64_t getBehaviourVersion(llvm::StringRef part);
 
 /// For tests: gives a part another version while the object lives. Not

@@ -1,13 +1,13 @@
-//===- GpuTarget.h - AMD GPUs that code is generated for --------*- C++ -*-===//
+//===- GpuTarget.h - The AMD GPUs that Tarpon knows -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything that kernels, the static model and the emulated device know of a
-// GPU. No kernel names an architecture: another one is another row of the table
-// in GpuTarget.cpp, where each figure has its source.
+// Everything that kernels, the static model and the emulated device know about
+// a GPU. No kernel names an architecture: another GPU is another row of the
+// table in GpuTarget.cpp, where each figure has its source.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@
 
 namespace tarpon {
 
-/// How a wave multiplies small matrices.
+/// The instructions by which a wave multiplies small matrices.
 enum class MatrixUnit : uint8_t {
   Mfma, ///< CDNA: amdgpu.mfma
   Wmma, ///< RDNA: amdgpu.wmma
@@ -39,88 +39,93 @@ enum class MatrixUnit : uint8_t {
 struct MatrixInstruction {
   runtime::DType dtype;
   int64_t m, n, k;
-  /// Clocks for which one SIMD's matrix unit is busy with it.
+  /// The clocks for which the instruction occupies one SIMD's matrix unit.
   int64_t cycles;
 
-  /// Multiplications and additions.
+  /// The number of multiplications and additions.
   double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) *
            static_cast<double>(k);
   }
 };
 
-/// One GPU, or one die of it where that is what HIP calls a device.
+/// One GPU, or one die of it where HIP presents each die as a device.
 struct GpuTarget {
   /// LLVM's name of the processor: "gfx942".
   std::string chip;
   int64_t waveSize = 64;
-  /// Compute units (of RDNA: half a workgroup processor), and SIMDs in each.
+  /// The number of compute units (in RDNA, halves of workgroup processors), and
+  /// of SIMDs in each.
   int64_t computeUnits = 0;
   int64_t simdsPerUnit = 4;
-  /// Boost clock in GHz, which peaks are quoted at.
+  /// The boost clock in GHz, at which peaks are quoted.
   double clockGhz = 0;
 
-  /// What one workgroup may have, and what its compute unit has of it.
+  /// The LDS bytes that one workgroup may have, and those of a compute unit.
   int64_t ldsBytes = 64 << 10;
   int64_t ldsBytesPerUnit = 64 << 10;
-  /// Bytes per clock and compute unit.
+  /// LDS bytes per clock and compute unit.
   int64_t ldsBytesPerClock = 128;
   int64_t maxWorkgroup = 1024;
 
-  /// 32-bit registers per lane of one SIMD that its waves share, allocated in
-  /// multiples of the granule (ArchVGPRs and AccVGPRs alike where they are
-  /// unified); what one wave can address; and how many waves there may be.
+  /// The 32-bit registers per lane of one SIMD that its waves share, allocated
+  /// in multiples of the granule (ArchVGPRs and AccVGPRs alike where they are
+  /// unified); the number that one wave can address; and the largest number of
+  /// waves.
   int64_t vectorRegisters = 512;
   int64_t vectorGranule = 8;
   int64_t maxVectorRegisters = 512;
   int64_t maxWaves = 8;
 
   MatrixUnit matrixUnit = MatrixUnit::Mfma;
-  /// Which rows of kMatrixLayouts (MatrixLayout.h) it has.
+  /// The rows of kMatrixLayouts (MatrixLayout.h) that the GPU has.
   MatrixFamily matrixFamily = MatrixFamily::None;
   llvm::ArrayRef<MatrixInstruction> matrixInstructions;
   /// Fused multiply-adds of f32 per clock and compute unit, by vectors.
   int64_t vectorFmasPerClock = 128;
 
-  /// Bytes per second of the memory, in GB; bytes of the second-level cache and
-  /// of the memory-side cache behind it (0: none).
+  /// The memory's bandwidth in GB per second; the bytes of the second-level
+  /// cache and of the memory-side cache behind it (0: none).
   double memoryGbps = 0;
   int64_t l2Bytes = 0;
   int64_t memoryCacheBytes = 0;
 
-  /// The fourth word of a raw buffer's resource: bytes that the third does not
-  /// count read as zero.
+  /// The fourth word of a raw buffer's resource: bytes outside of the range in
+  /// the third word read as zero.
   uint32_t bufferFlags = 0;
 
-  /// global_load_lds and buffer_load ... lds: the widest in bytes; 0 for none.
+  /// The widest global_load_lds or buffer_load ... lds in bytes; 0 if there is
+  /// none.
   int64_t directToLdsBytes = 0;
 
   /// "gfx942:cu=304", which names the record's target in a database.
   std::string name() const;
 
-  /// 10^9 multiplications and additions per second that matrix instructions of
-  /// the dtype reach; those of vectors where there is none.
+  /// The peak for the dtype in 10^9 multiplications and additions per second:
+  /// that of matrix instructions, or that of vector instructions if there are
+  /// none.
   double peakGflops(runtime::DType dtype) const;
 
-  /// How many waves one SIMD holds at a time, if each has that many vector
-  /// registers and its workgroup (of `workgroup` lanes) that much LDS. 0 if not
-  /// even one workgroup fits.
+  /// The number of waves that one SIMD holds at a time, if each has that many
+  /// vector registers and its workgroup (of `workgroup` lanes) that many bytes
+  /// of LDS. 0 if not even one workgroup fits.
   int64_t getOccupancy(int64_t vectorRegisters, int64_t ldsBytes,
                        int64_t workgroup) const;
 
-  /// The matrix instructions of a dtype, the largest k first; empty for none.
+  /// The matrix instructions of a dtype, the largest k first; empty if there
+  /// are none.
   std::vector<MatrixInstruction>
   getMatrixInstructions(runtime::DType dtype) const;
 };
 
 /// "gfx942" or "gfx942:cu=228": the chip with its usual or that number of
-/// compute units. An unknown chip is an error that lists those that are known.
+/// compute units. For an unknown chip, the error lists the known ones.
 runtime::Result<GpuTarget> parseGpuTarget(llvm::StringRef text);
 
-/// What solvers are told of a GPU. Such descriptions are kept, one per name.
+/// The description of a GPU for solvers. Descriptions are kept, one per name.
 TargetInfo makeGpuTargetInfo(const GpuTarget &gpu);
 
-/// The chips that are known, in the table's order.
+/// The known chips, in the table's order.
 std::vector<std::string> getGpuChips();
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- MatrixLayout.h - Which lane holds which matrix element ---*- C++ -*-===//
+//===- MatrixLayout.h - Matrix elements in the lanes of a wave --*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 //
 // The matrix instructions that Tarpon uses, D[M,N] = A[M,K] * B[K,N] + C[M,N]
 // of one wave, and how their operands lie in the lanes' registers: one table,
-// read by those who emit kernels and by the emulator that runs them.
+// which both the kernels and the emulator read.
 //
 // Sources:
 // - MFMA: "AMD Instinct MI300 Instruction Set Architecture" (CDNA3), section
@@ -19,10 +19,10 @@
 // - WMMA of gfx12: "RDNA4 Instruction Set Architecture", section on WMMA, and
 //   gpuopen.com/learn/using_matrix_core_amd_rdna4.
 //
-// The order of k within a lane is what these documents say, but no result
-// depends on it as long as A and B use the same: hardware only sums over k.
-// For gfx950 and gfx12, which the calculator does not cover, that is as far as
-// the order of k is certain. The place of C and D is certain everywhere.
+// The order of k within a lane is that of these documents, but no result
+// depends on it as long as A and B use the same order: hardware only sums over
+// k. For gfx950 and gfx12, which the calculator does not cover, the order of k
+// is not certain beyond that. The places of C and D are certain for all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@
 
 namespace tarpon {
 
-/// Generations of matrix instructions; values are bits of a set.
+/// Generations of matrix instructions, as bits of a set.
 enum class MatrixFamily : uint8_t {
   None = 0,
   CDNA2 = 1,  ///< gfx90a
@@ -53,8 +53,8 @@ constexpr bool isIn(MatrixFamily family, unsigned families) {
 enum class MatrixElement : uint8_t { F16, BF16, F32, I8, I32 };
 
 /// One matrix instruction. Lanes are numbered 0 to waveSize - 1, and elements
-/// of a lane's vector from 0. B lies as the transpose of A does: what is said
-/// of row i of A holds for column j of B.
+/// of a lane's vector from 0. B lies as the transpose of A: statements on row i
+/// of A hold for column j of B.
 struct MatrixLayout {
   /// The op of the amdgpu dialect: amdgpu.wmma, else amdgpu.mfma.
   bool isWmma;
@@ -65,8 +65,8 @@ struct MatrixLayout {
   uint8_t families;
   /// Elements of A (and B) in one lane.
   uint8_t inputElements;
-  /// Groups of m lanes that hold different k. Further groups hold copies of
-  /// the first ones, and must: gfx11 reads either.
+  /// The number of groups of m lanes that hold different k. Further groups hold
+  /// copies of the first ones, and must: gfx11 reads either.
   uint8_t kGroups;
   /// Elements of C and D in one lane, and the distance between two of them in
   /// the lane's vector: 2 where 16-bit results fill half of each register.
@@ -182,8 +182,8 @@ constexpr MatrixLayout kMatrixLayouts[] = {
     matrix_detail::wmma12(MatrixElement::BF16, MatrixElement::BF16),
 };
 
-/// The instruction of that op, shape, types and length of A's vector, among
-/// those of `families` (a set of MatrixFamily), or null.
+/// Returns the instruction of that op, shape, types and length of A's vector,
+/// among those of `families` (a set of MatrixFamily), or null.
 constexpr const MatrixLayout *
 findMatrixLayout(bool isWmma, unsigned m, unsigned n, unsigned k,
                  MatrixElement input, MatrixElement output,

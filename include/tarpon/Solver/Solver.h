@@ -30,11 +30,12 @@ namespace tarpon {
 
 class KernelBuilder;
 
-/// Yes, or no with the reason.
+/// Yes, or no with a reason.
 class Applicability {
 public:
   static Applicability yes() { return Applicability(""); }
-  /// `reason`: lower case, no full stop: "needs a constant filter".
+  /// `reason` is in lower case and without a full stop: "needs a constant
+  /// filter".
   static Applicability no(llvm::StringRef reason) {
     return Applicability(reason);
   }
@@ -46,21 +47,22 @@ private:
   std::string reason;
 };
 
-/// A kernel to be compiled. `symbol` names all that it was specialised on, so
-/// that the same symbol from the same solver version is the same code: it is
-/// what the kernel cache is keyed by. A valid C identifier.
+/// A kernel to be compiled. `symbol` names everything that it is specialised
+/// on, so that the same symbol from the same solver version means the same
+/// code; it is the key in the kernel cache. A valid C identifier.
 struct KernelSource {
   std::string symbol;
-  /// With a GpuKernelBuilder if the target is a GPU.
+  /// Emits the kernel; the builder is a GpuKernelBuilder if the target is a
+  /// GPU.
   std::function<void(KernelBuilder &)> emit;
-  /// Of GPU kernels: lanes of a workgroup, and its bytes of LDS.
+  /// For GPU kernels: the lanes of a workgroup, and its bytes of LDS.
   int64_t workgroup = 0, ldsBytes = 0;
-  /// How many buffers and parameters its launches pass. Whoever compiles it
-  /// takes them from a launch.
+  /// The numbers of buffers and parameters that its launches pass, which the
+  /// compiler of the kernel takes from a launch.
   int64_t numBuffers = 0, numParams = 0;
 };
 
-/// What a buffer of a launch is bound to.
+/// The kind of memory that a buffer of a launch is bound to.
 struct BufferSlot {
   enum Kind : uint8_t {
     Operand,   ///< Problem::operands[index]
@@ -80,8 +82,8 @@ struct LaunchPlan {
   int64_t scratchBytes = 0;
 };
 
-/// Row-major bytes of the constant operands of a problem, by operand index;
-/// empty for operands that are not constant.
+/// The row-major bytes of a problem's constant operands, by operand index;
+/// empty for other operands.
 using ConstantOperands = std::vector<llvm::ArrayRef<char>>;
 
 /// Bytes made from constant operands at compile time: packed filters, bias.
@@ -89,7 +91,7 @@ struct ConstantPlan {
   std::function<std::vector<char>(const ConstantOperands &)> make;
 };
 
-/// All that running a solution takes.
+/// The launches, constants and workspace of a solution.
 struct SolutionPlan {
   std::vector<LaunchPlan> launches;
   std::vector<ConstantPlan> constants;
@@ -101,53 +103,55 @@ class Solver {
 public:
   virtual ~Solver() = default;
 
-  /// Stable and versioned, a database key: "conv-igemm-v1". Never derived from
-  /// a class name; the version is raised when the meaning of configs or the
-  /// code of a symbol changes.
+  /// Stable and versioned, since it is a database key: "conv-igemm-v1". Never
+  /// derived from a class name. The version is raised when the meaning of
+  /// configs or the code of a symbol changes.
   virtual llvm::StringRef id() const = 0;
 
-  /// Whether the solver computes this problem correctly on this target. Pure;
-  /// says nothing about speed.
+  /// Tells whether the solver computes this problem correctly on this target.
+  /// Pure; says nothing about speed.
   virtual Applicability isApplicable(const Problem &problem,
                                      const TargetInfo &target) const = 0;
 
-  /// Whether isApplicable looks at TensorDesc::pitch. A problem with slices is
-  /// never given to a solver that does not know them; see checkApplicable.
+  /// Returns true if isApplicable takes TensorDesc::pitch into account. A
+  /// problem with slices is never given to other solvers; see checkApplicable.
   virtual bool knowsSlices() const { return false; }
 
-  /// Shapes are run-time arguments: one compiled kernel serves many problems.
+  /// Returns true if shapes are run-time arguments, so that one compiled kernel
+  /// serves many problems.
   virtual bool isDynamic() const { return true; }
 
-  /// Bytes of workspace, for every config alike.
+  /// The bytes of workspace, the same for every config.
   virtual int64_t workspaceSize(const Problem & /*problem*/,
                                 const TargetInfo & /*target*/) const {
     return 0;
   }
 
-  /// Whether the result may lie where that operand does: of the same bytes,
-  /// no element of which is read after an element in its place was written, by
-  /// whatever task. Asked for problems with one result, of operands that no
-  /// other operand shares memory with.
+  /// Returns true if the result may overwrite that operand in place: it has as
+  /// many bytes, and no task reads an element of the operand after a result was
+  /// written to its place. Asked for problems with one result, and for operands
+  /// that share no memory with others.
   virtual bool mayOverwrite(const Problem & /*problem*/,
                             const TargetInfo & /*target*/,
                             size_t /*operand*/) const {
     return false;
   }
 
-  /// A valid config in constant time.
+  /// Returns a valid config in constant time.
   virtual PerfConfig defaultConfig(const Problem & /*problem*/,
                                    const TargetInfo & /*target*/) const {
     return {};
   }
 
-  /// All configs worth measuring, best guess first, the default among them; the
-  /// same list for the same arguments.
+  /// All configs worth measuring, the best guess first and the default among
+  /// them; the same list for the same arguments.
   virtual std::vector<PerfConfig> configs(const Problem &problem,
                                           const TargetInfo &target) const {
     return {defaultConfig(problem, target)};
   }
 
-  /// Also called on every config that was read from a database or a file.
+  /// Returns true if the config is valid. Also called on every config that was
+  /// read from a database or a file.
   virtual bool isValidConfig(const Problem & /*problem*/,
                              const TargetInfo & /*target*/,
                              const PerfConfig &config) const {
@@ -168,14 +172,16 @@ public:
 /// naive reference, takes everything. The list lives forever.
 llvm::ArrayRef<const Solver *> getHostSolvers();
 
-/// Those of AMD GPUs; the last one takes everything that needs no scratch.
+/// The solvers of AMD GPUs; the last one takes everything that needs no
+/// scratch.
 llvm::ArrayRef<const Solver *> getGpuSolvers();
 
-/// The solver of that id, of whatever target, or null.
+/// Returns the solver with that id, of any target, or null.
 const Solver *findSolver(llvm::StringRef id);
 
-/// Whether the solver computes this problem. What everybody but solvers and
-/// their tests asks: isApplicable, with a no for slices that it does not know.
+/// Tells whether the solver computes this problem: isApplicable, with a no for
+/// slices that it does not know. All code but solvers and their tests calls
+/// this.
 Applicability checkApplicable(const Solver &solver, const Problem &problem,
                               const TargetInfo &target);
 

@@ -1,4 +1,4 @@
-//===- SolverRegistry.h - Whose solvers a target has ------------*- C++ -*-===//
+//===- SolverRegistry.h - The solvers of each target ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@
 
 namespace tarpon {
 
-/// Gives solvers in order of preference, in a list that lives forever.
+/// Returns solvers in order of preference, in a list that lives forever.
 using SolverList = llvm::ArrayRef<const Solver *> (*)();
 
 /// Makes these the solvers of all targets of that TargetInfo::arch. Those of
@@ -24,14 +24,14 @@ using SolverList = llvm::ArrayRef<const Solver *> (*)();
 void registerSolvers(llvm::StringRef arch, SolverList solvers);
 
 /// The target's solvers, in order of preference; none for an architecture that
-/// nobody has registered. Thread-safe.
+/// is not registered. Thread-safe.
 llvm::ArrayRef<const Solver *> getSolvers(const TargetInfo &target);
 
-/// The target's solver of that id, or null. Thread-safe.
+/// Returns the target's solver with that id, or null. Thread-safe.
 const Solver *findSolver(const TargetInfo &target, llvm::StringRef id);
 
-/// "gfx942:cu=304": the GPU that code is for. Empty where it is none, and
-/// architecture and features say what code is for.
+/// The GPU that code is generated for ("gfx942:cu=304"). Empty for CPUs, which
+/// architecture and features describe.
 std::string getChip(const TargetInfo &target);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- TargetInfo.h - What solvers know of a target -*- C++ -*-===//
+//===- TargetInfo.h - The target as solvers see it --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@ namespace tarpon {
 
 struct GpuTarget;
 
-/// A description of what code is generated for. Solvers see only this; they
-/// never ask the machine they run on.
+/// A description of the target. Solvers see only this; they never ask the
+/// machine they run on.
 struct TargetInfo {
   /// "x86-64".
   std::string arch = "x86-64";
@@ -26,33 +26,38 @@ struct TargetInfo {
   /// LLVM's names of the features that generated code may use, sorted.
   std::vector<std::string> features;
 
-  /// Width of the vectors to use, in bits: 512, 256 or 128.
+  /// The width of the vectors to use, in bits: 512, 256 or 128.
   int64_t vectorBits = 128;
-  /// Architectural vector registers of that width: 32 with AVX-512, else 16.
+  /// The number of architectural vector registers of that width: 32 with
+  /// AVX-512, otherwise 16.
   int64_t vectorRegisters = 16;
   bool hasFma = false;
-  /// Conversion between f16 and f32 in hardware.
+  /// The target converts between f16 and f32 in hardware.
   bool hasF16c = false;
-  /// vpdpbusd on 512-bit vectors: u8 x s8, four products added to an i32.
+  /// The target has vpdpbusd on 512-bit vectors: u8 x s8, four products added
+  /// to an i32.
   bool hasVnni = false;
-  /// vdpbf16ps on 512-bit vectors: bf16 x bf16, two products added to an f32.
+  /// The target has vdpbf16ps on 512-bit vectors: bf16 x bf16, two products
+  /// added to an f32.
   bool hasBf16 = false;
 
-  /// Data cache of one core and last-level cache of all, in bytes.
+  /// The sizes of one core's data cache and of the shared last-level cache, in
+  /// bytes.
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
   int64_t l3Bytes = 8 << 20;
-  /// Threads that a package will run on.
+  /// The number of threads that a package will run on.
   int64_t threads = 1;
 
-  /// The GPU that code is for (GpuTarget.h), which lives forever; null for the
-  /// host. Only `arch`, `cpu` and `l2Bytes` of the fields above count then.
+  /// The GPU that code is generated for (GpuTarget.h), which lives forever;
+  /// null for the host. With a GPU, only `arch`, `cpu` and `l2Bytes` of the
+  /// fields above are used.
   const GpuTarget *gpu = nullptr;
 
-  /// f32 (i32) elements in one vector.
+  /// The number of f32 (or i32) elements in one vector.
   int64_t lanes() const { return vectorBits / 32; }
-  /// "x86-64/znver5/512" or "gfx942:cu=304": what a record in a database is
-  /// valid for, beside the number of threads.
+  /// "x86-64/znver5/512" or "gfx942:cu=304": the target for which a database
+  /// record is valid, beside the number of threads.
   std::string name() const;
 };
 

@@ -10,7 +10,7 @@
 
 namespace tarpon {
 
-/// Registers every target that was built. May be called again.
+/// Registers every target that was built. May be called more than once.
 void registerAllTargets();
 
 } // namespace tarpon

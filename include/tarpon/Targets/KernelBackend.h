@@ -1,4 +1,4 @@
-//===- KernelBackend.h - How a target's kernels are compiled ----*- C++ -*-===//
+//===- KernelBackend.h - Compiles the kernels of a target -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,10 +23,10 @@ namespace tarpon {
 using KernelObjects =
     std::map<std::string, std::shared_ptr<const std::vector<char>>>;
 
-/// What a package holds of its kernels.
+/// The kernels of a package.
 struct LinkedKernels {
   std::vector<char> bytes;
-  /// Where each symbol is, if they are code objects.
+  /// The place of each symbol, for code objects.
   std::vector<runtime::CodeObjectRange> codeObjects;
 };
 
@@ -35,16 +35,16 @@ struct CompiledSolution {
   const Problem &problem;
   const PerfConfig &config;
   const SolutionPlan &plan;
-  /// The solver's, see Solver::expectedFraction.
+  /// See Solver::expectedFraction.
   double expectedFraction;
-  /// One per launch, as `compile` gave them.
+  /// The objects that `compile` returned, one per launch.
   std::vector<std::shared_ptr<const std::vector<char>>> objects;
 };
 
-/// What a model of the target says of a solution.
+/// A model's estimate of a solution.
 struct SolutionEstimate {
   double milliseconds = 0;
-  /// Per launch: what the kernel takes of the target, and where its time goes.
+  /// The resources that each launch's kernel uses, and where its time goes.
   std::string report;
 };
 
@@ -53,34 +53,36 @@ class KernelBackend {
 public:
   virtual ~KernelBackend() = default;
 
-  /// All that decides what a kernel becomes, beside its solver and symbol: part
-  /// of the key under which it is kept.
+  /// Describes everything that decides the result of compiling a kernel, beside
+  /// its solver and symbol: a part of its key in the cache.
   virtual std::string describe() const = 0;
 
-  /// Emits and compiles one kernel; what is kept of it in the cache.
+  /// Emits and compiles one kernel. Returns the bytes that are kept in the
+  /// cache.
   virtual runtime::Result<std::vector<char>>
   compile(const KernelSource &kernel) const = 0;
 
   virtual runtime::Result<LinkedKernels>
   link(const KernelObjects &objects) const = 0;
 
-  /// What `link` makes. Only packages of code objects can hold candidates: one
-  /// code object more changes none of the others.
+  /// The form of the result of `link`. Only packages of code objects can hold
+  /// candidates: one code object more changes none of the others.
   virtual runtime::KernelForm getKernelForm() const {
     return runtime::KernelForm::SharedObject;
   }
 
-  /// Names the model that `estimate` goes by, and its version; empty for none.
+  /// The name and version of the model behind `estimate`; empty if there is
+  /// none.
   virtual std::string describeModel() const { return ""; }
 
-  /// What a solution should take, without running it. May be called by several
-  /// threads at a time.
+  /// Estimates the time of a solution, without running it. Several threads may
+  /// call it at a time.
   virtual runtime::Result<SolutionEstimate>
   estimate(const CompiledSolution & /*solution*/) const {
     return runtime::Error{"there is no model of the target"};
   }
 
-  /// The kernel as its solver emitted it, and as assembly text.
+  /// Print the kernel as its solver emitted it, and as assembly text.
   virtual std::string printMlir(const KernelSource &kernel) const = 0;
   virtual runtime::Result<std::string>
   printAssembly(const KernelSource &kernel) const = 0;

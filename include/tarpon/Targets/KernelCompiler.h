@@ -1,4 +1,4 @@
-//===- KernelCompiler.h - Kernels to objects to one library -*- C++ -*-===//
+//===- KernelCompiler.h - Compiles, caches and links kernels ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,35 +24,34 @@ namespace tarpon {
 /// kernel cache. Thread-safe.
 class KernelCompiler {
 public:
-  /// `cache` may be null: then nothing is kept beyond this object's memory.
+  /// `cache` may be null: then kernels are kept only in this object's memory.
   KernelCompiler(const TargetInfo &target, std::shared_ptr<KernelCache> cache,
                  std::unique_ptr<KernelBackend> backend);
   ~KernelCompiler();
 
   const TargetInfo &getTarget() const;
 
-  /// The object file of one kernel. Emits and compiles only what neither memory
-  /// nor the cache holds.
+  /// Returns the object file of one kernel. Emits and compiles it only if
+  /// neither memory nor the cache holds it.
   runtime::Result<std::shared_ptr<const std::vector<char>>>
   getObject(llvm::StringRef solverId, const KernelSource &kernel);
 
-  /// What a package holds of the kernels; each symbol once.
+  /// Links the kernels of a package; each symbol once.
   runtime::Result<LinkedKernels> link(const KernelObjects &objects);
 
-  /// What `link` makes.
+  /// The form of the result of `link`.
   runtime::KernelForm getKernelForm() const;
 
   /// See KernelBackend::describeModel.
   std::string describeModel() const;
 
-  /// Compiles a solution's kernels, and asks the backend's model what it should
-  /// take.
+  /// Compiles a solution's kernels, and estimates its time by the backend's
+  /// model.
   runtime::Result<SolutionEstimate> estimate(const Problem &problem,
                                              const Solver &solver,
                                              const PerfConfig &config);
 
-  /// Textual forms of one kernel, for debugging and for tests that read the
-  /// instructions.
+  /// Print one kernel, for debugging and for tests that read the instructions.
   std::string printMlir(const KernelSource &kernel);
   runtime::Result<std::string> printAssembly(const KernelSource &kernel);
 

@@ -1,4 +1,4 @@
-//===- Linker.h - Objects to a shared object, by lld ------------*- C++ -*-===//
+//===- Linker.h - Links objects by lld --------------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,8 +18,8 @@
 namespace tarpon {
 
 /// Links ELF objects, in their order, to one shared object. `options` are
-/// lld's, beside those that name files. The same bytes for the same input.
-/// Thread-safe; lld keeps global state, so that one link runs at a time.
+/// lld's, without those that name files. Deterministic. Thread-safe; since lld
+/// keeps global state, one link runs at a time.
 runtime::Result<std::vector<char>>
 linkSharedObject(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
                  llvm::ArrayRef<std::string> options);

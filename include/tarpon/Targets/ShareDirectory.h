@@ -1,4 +1,4 @@
-//===- ShareDirectory.h - What Tarpon was installed with --------*- C++ -*-===//
+//===- ShareDirectory.h - The folder of installed data ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 namespace tarpon {
 
-/// share/tarpon beside the folder of this program: PREFIX/share/tarpon of
-/// PREFIX/bin/graph-opt. It need not be there. Thread-safe.
+/// share/tarpon beside the folder of this program: PREFIX/share/tarpon for
+/// PREFIX/bin/graph-opt. It need not exist. Thread-safe.
 std::string getShareDirectory();
 
 } // namespace tarpon

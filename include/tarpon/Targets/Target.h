@@ -1,14 +1,13 @@
-//===- Target.h - What code is generated for --------------------*- C++ -*-===//
+//===- Target.h - A target that code is generated for -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A target ties together what the rest of Tarpon asks about it: the description
-// that solvers see, its solvers, and the backend that compiles their kernels.
-// Targets come in families (all AMD GPUs are one), which TargetRegistry.h finds
-// by name.
+// A target ties together the description that solvers see, its solvers, and the
+// backend that compiles their kernels. Targets come in families (all AMD GPUs
+// are one), which TargetRegistry.h finds by name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,15 +30,15 @@
 
 namespace tarpon {
 
-/// The rates that a target's data sheet promises.
+/// The peak rates of a target's data sheet.
 struct TargetPeaks {
-  /// 10^9 multiplications and additions per second in that datatype.
+  /// 10^9 multiplications and additions per second in that dtype.
   std::function<double(runtime::DType)> gflops;
-  /// 10^9 bytes per second of the memory.
+  /// The memory's bandwidth in 10^9 bytes per second.
   double gbps = 0;
 };
 
-/// Immutable, and so thread-safe.
+/// Immutable, and therefore thread-safe.
 class Target {
 public:
   explicit Target(TargetInfo info) : info(std::move(info)) {}
@@ -56,16 +55,16 @@ public:
     return tarpon::getSolvers(info);
   }
 
-  /// A new backend that compiles the solvers' kernels.
+  /// Makes a backend that compiles the solvers' kernels.
   virtual std::unique_ptr<KernelBackend> makeBackend() const = 0;
 
-  /// The device of this machine that runs the target's packages, with so many
-  /// threads (0: one per core) where it is the host. An error says what this
+  /// Opens the device of this machine that runs the target's packages; on the
+  /// host with that many threads (0: one per core). An error says what this
   /// machine lacks.
   virtual runtime::Result<std::unique_ptr<runtime::Device>>
   openDevice(int64_t threads) const = 0;
 
-  /// None where peaks are to be measured.
+  /// The peak rates; none if they have to be measured.
   virtual std::optional<TargetPeaks> getPeaks() const { return std::nullopt; }
 
 private:

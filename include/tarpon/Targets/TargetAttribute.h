@@ -16,17 +16,17 @@
 
 namespace tarpon {
 
-/// On modules and functions: what code is generated for, a #tarpon.target.
+/// On modules and functions: the target of the code, a #tarpon.target.
 inline constexpr llvm::StringLiteral kTargetAttrName = "tarpon.target";
 
 /// The target that the attribute names.
 runtime::Result<std::shared_ptr<const Target>> findTarget(TargetAttr attribute);
 
-/// The attribute of the op, or of the innermost one around it that has one, or
+/// The attribute of the op, or of the innermost op around it that has one, or
 /// null.
 TargetAttr getTargetAttr(mlir::Operation *op);
 
-/// Makes attributes that name no registered target errors where they are
+/// Makes an attribute that names no registered target an error where it is
 /// parsed.
 void registerTargetCheck(mlir::DialectRegistry &registry);
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one place where the name of a target becomes a target. Each family of
-// targets has a parser of its own for its names; a program registers the
-// families that it links (registerAllTargets, or one by one).
+// Names of targets become targets only here. Each family of targets has a
+// parser of its own for its names; a program registers the families that it
+// links (registerAllTargets, or one by one).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +27,15 @@
 
 namespace tarpon {
 
-/// What a command line may say of a target beside its name. A family refuses
-/// what it cannot use.
+/// Options of a target that the command line gives beside its name. A family
+/// refuses options that it cannot use.
 struct TargetOptions {
-  /// Threads that a package will run on. 0: one per core.
+  /// The number of threads that a package will run on. 0: one per core.
   int64_t threads = 0;
   /// A CPU of LLVM's list whose features are used, as far as this machine has
   /// them.
   std::string cpu = "native";
-  /// Which of the family's devices the code is for; empty for the usual one.
+  /// The device of the family that the code is for; empty for the default.
   std::string device;
 };
 
@@ -47,41 +47,44 @@ public:
   /// The names of its targets, for messages: "gfx90a", "gfx942".
   virtual std::vector<std::string> getNames() const = 0;
 
-  /// The devices that TargetOptions::device may name. Empty where there is no
+  /// The devices that TargetOptions::device may name. Empty if there is no
   /// choice.
   virtual std::vector<std::string> getDevices() const { return {}; }
 
-  /// Whether the name has the form of this family's names, be it known or not.
+  /// Returns true if the name has the form of this family's names, known or
+  /// not.
   virtual bool ownsName(llvm::StringRef name) const = 0;
 
-  /// The target of a name that the family owns.
+  /// Returns the target of a name that the family owns.
   virtual runtime::Result<std::shared_ptr<const Target>>
   parse(llvm::StringRef name, const TargetOptions &options) const = 0;
 
-  /// Whether Package::arch is that of the family's packages.
+  /// Returns true if Package::arch is that of the family's packages.
   virtual bool ownsArch(llvm::StringRef arch) const = 0;
 
-  /// The target of the family's package on that chip; see findPackageTarget.
+  /// Returns the target of the family's package on that chip; see
+  /// findPackageTarget.
   virtual runtime::Result<std::shared_ptr<const Target>>
   getPackageTarget(const runtime::Package &package,
                    llvm::StringRef chip) const = 0;
 };
 
-/// Adds a family. Registering one twice does nothing: families are told apart
-/// by the first of their names. Thread-safe.
+/// Adds a family. Registering a family twice does nothing: families are
+/// identified by the first of their names. Thread-safe.
 void registerTargetFamily(std::unique_ptr<TargetFamily> family);
 
-/// The target of that name: "host", "gfx942", "gfx942:cu=228". The error lists
-/// what is known. Thread-safe.
+/// Returns the target of that name: "host", "gfx942", "gfx942:cu=228". The
+/// error lists the known names. Thread-safe.
 runtime::Result<std::shared_ptr<const Target>>
 findTarget(llvm::StringRef name, const TargetOptions &options = {});
 
-/// The target that a package was compiled for.
+/// Returns the target that a package was compiled for.
 runtime::Result<std::shared_ptr<const Target>>
 findPackageTarget(const runtime::Package &package);
 
-/// The same on another variant of the chip: what is measured of a package for
-/// "gfx942:cu=304" on a device of 228 units is true of "gfx942:cu=228".
+/// Returns that target as another variant of the chip: measurements of a
+/// package for "gfx942:cu=304" on a device of 228 units are valid for
+/// "gfx942:cu=228".
 runtime::Result<std::shared_ptr<const Target>>
 findPackageTarget(const runtime::Package &package, llvm::StringRef chip);
 

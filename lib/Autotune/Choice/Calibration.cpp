@@ -1,4 +1,4 @@
-//===- Calibration.cpp - The values that inputs lead to -------------------===//
+//===- Calibration.cpp - Measures the ranges of tensors -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,7 +38,7 @@ static std::vector<FusedOp> getFusedOps(func::FuncOp function) {
   return ops;
 }
 
-/// Of the arguments, then of the fused ops.
+/// The names of the arguments, then of the fused ops.
 static std::vector<std::string> getTensorNames(func::FuncOp function) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -50,8 +50,8 @@ static std::vector<std::string> getTensorNames(func::FuncOp function) {
   return names;
 }
 
-/// Makes every fused op's result one of the function, behind its own. Returns
-/// how many there are of its own.
+/// Appends every fused op's result to the function's results. Returns the
+/// number of its own results.
 static size_t exposeResults(func::FuncOp function) {
   Operation *terminator = function.getBody().front().getTerminator();
   size_t own = terminator->getNumOperands();
@@ -74,7 +74,7 @@ static size_t exposeResults(func::FuncOp function) {
 
 namespace {
 
-/// The least and the greatest value so far.
+/// The least and the greatest value of a tensor so far.
 struct Extent {
   float lo = INFINITY, hi = -INFINITY;
   bool finite = true;
@@ -104,7 +104,7 @@ copySample(const std::vector<HostTensor> &sample) {
   return copies;
 }
 
-/// Copies the sample into an instance that is there already.
+/// Copies the sample into an existing instance.
 static void setInputs(Instance &instance,
                       const std::vector<HostTensor> &sample) {
   for (auto [input, tensor] : llvm::zip_equal(instance.inputs(), sample))
@@ -155,7 +155,7 @@ tarpon::measureRanges(func::FuncOp function, const CalibrationInputs &inputs,
     if (!extent.finite)
       return Error{"calibration: '" + name +
                    "' has a NaN or an infinity, so int8 has no range for it"};
-    // Empty tensors have no range; any will do.
+    // An empty tensor has no range: any range does.
     if (extent.lo > extent.hi)
       extent = {0, 0, true};
     ranges.push_back({name, extent.lo, extent.hi});

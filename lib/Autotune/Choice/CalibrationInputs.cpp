@@ -86,7 +86,7 @@ struct Listing {
 
 } // namespace
 
-/// "2" comes before "10".
+/// Orders "2" before "10".
 static bool isBefore(const std::string &a, const std::string &b) {
   return llvm::StringRef(a).compare_numeric(b) < 0;
 }
@@ -105,7 +105,8 @@ static Result<Listing> listFolder(const std::string &directory) {
   return listing;
 }
 
-/// The files input_K.npy or input_K.pb there, if all are there.
+/// Returns the files input_K.npy or input_K.pb of the folder, if there is one
+/// for every K.
 static std::optional<SampleFiles> findTestDataSet(const std::string &directory,
                                                   size_t inputs) {
   SampleFiles files;

@@ -1,4 +1,4 @@
-//===- CandidateTable.cpp - The choices that were tried, as a table -------===//
+//===- CandidateTable.cpp - A table of the choices that were tried --------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@
 
 using namespace tarpon;
 
-/// "measured 21, default 2": where the solutions of the layers came from.
+/// Summarises the sources of the layers' solutions: "measured 21, default 2".
 static std::string summarizeSources(const CandidateRecord &candidate) {
   std::map<std::string, int64_t> counts;
   for (const LayerRecord &layer : candidate.layers)

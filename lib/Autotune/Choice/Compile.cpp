@@ -1,4 +1,4 @@
-//===- Compile.cpp - From an ONNX file to a package -----------------------===//
+//===- Compile.cpp - Compiles an ONNX file to a package -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,7 +65,7 @@ private:
   Status openHeuristic();
   Status reportIgnored(const Journal &store);
   Status importModel();
-  /// A remark, or with --strict an error.
+  /// Makes a remark, or with --strict returns an error.
   Status fallBack(const std::string &what);
 
   bool wantsTuning() const;
@@ -93,7 +93,7 @@ private:
   std::shared_ptr<const Target> target;
   std::unique_ptr<KernelCompiler> kernels;
   std::unique_ptr<MeasurerFactory> measurers;
-  /// `measured` is what a GPU has left where it was.
+  /// `measured` holds measurements that a GPU made where it was.
   std::unique_ptr<Journal> journal, measured, system;
   FindPolicy findPolicy;
   std::unique_ptr<LearnedRanker> learned;
@@ -108,7 +108,7 @@ private:
 // Setting up
 //===----------------------------------------------------------------------===//
 
-/// Tuning takes minutes: what cannot be written is better known before.
+/// Tuning takes minutes, so that unwritable files are reported before it.
 Status tarpon::checkWritable(const std::string &path) {
   if (path.empty())
     return runtime::success();
@@ -137,7 +137,7 @@ Status Compilation::fallBack(const std::string &what) {
   return runtime::success();
 }
 
-/// Where there is no model, kernels are run.
+/// Without a model of the target, kernels have to run here.
 Status Compilation::checkRunsHere() const {
   if (!kernels->describeModel().empty())
     return runtime::success();
@@ -193,14 +193,15 @@ Status Compilation::setUp() {
   return openHeuristic();
 }
 
-/// A damaged journal is set aside; a place where none can be is a fallback.
+/// A damaged journal is set aside. If no journal can be made, that is a
+/// fallback.
 Status Compilation::openJournal() {
   const TargetInfo &target = kernels->getTarget();
   JournalContext journalContext = measurers->getJournalContext();
   std::string path = Journal::getDefaultPath(target);
   std::string folder = llvm::sys::path::parent_path(path).str();
   bool exists = fs::exists(path);
-  // Without one, there is nothing to look up.
+  // Without a journal, there is nothing to look up.
   if (!exists && !mayMeasure()) {
     journal = Journal::openInMemory(journalContext);
     return runtime::success();
@@ -220,8 +221,8 @@ Status Compilation::openJournal() {
   return reportIgnored(*journal);
 }
 
-/// What was measured of packages serves where one choice is compiled: it does
-/// not compare with what the model says of others.
+/// Measurements made by tuning packages are used if one choice is compiled:
+/// they are not comparable with the model's predictions for other choices.
 Status Compilation::openMeasured() {
   Result<std::unique_ptr<Journal>> opened =
       measurers->openDeviceJournal(*target);
@@ -231,8 +232,7 @@ Status Compilation::openMeasured() {
   return measured ? reportIgnored(*measured) : runtime::success();
 }
 
-/// A damaged system store is left out: it cannot be written, so that it cannot
-/// be set aside.
+/// A damaged system store is ignored: it is read-only and cannot be set aside.
 Status Compilation::openSystem() {
   if (!measurers->usesSystemStore())
     return runtime::success();
@@ -244,7 +244,7 @@ Status Compilation::openSystem() {
   return system ? reportIgnored(*system) : runtime::success();
 }
 
-/// Where no store answers, the model of one does.
+/// If no store has an answer, a store's learned model answers.
 Status Compilation::openHeuristic() {
   std::vector<std::string> remarks;
   learned = loadLearnedRanker(*journal, system.get(), remarks);
@@ -269,7 +269,7 @@ Status Compilation::importModel() {
   ImportOptions importOptions;
   importOptions.batch = options.batch;
   importOptions.assumedInputs = options.assumedInputs;
-  // A package or a tuning file names the model by its hash.
+  // A package and a tuning file identify the model by its hash.
   importOptions.digest =
       wantsTuning() || !options.replay.empty() || !options.output.empty();
   importOptions.threads = static_cast<int>(options.threads);
@@ -315,7 +315,7 @@ Compilation::makePipelineMeasurer(const CalibrationInputs &inputs) {
                                             options.cpu});
 }
 
-/// Measures the ranges of a single choice.
+/// Measures the ranges for a single choice.
 Status Compilation::calibrate(CandidateRecord &record) {
   Result<CalibrationInputs> inputs =
       getCalibration(options.calibration, model->getInputs());
@@ -363,8 +363,8 @@ Status Compilation::tune() {
   return checkSources();
 }
 
-/// A layer that nobody could measure in time, or whose candidates were all
-/// wrong, is a fallback.
+/// A layer that was not measured in time, or whose candidates were all wrong,
+/// is a fallback.
 Status Compilation::checkSources() {
   int64_t count = 0;
   bool isLearned = false;
@@ -381,8 +381,8 @@ Status Compilation::checkSources() {
                   ", since they were not measured in time");
 }
 
-/// What only the reference can do is slow, which may be the whole model's
-/// speed.
+/// A layer that only the reference can compute is slow and may dominate the
+/// model's time.
 Status Compilation::checkReferenceLayers() {
   std::vector<std::string> names;
   for (const runtime::Layer &layer : outcome.package.layers)
@@ -410,7 +410,7 @@ Status Compilation::compileQuickly() {
     if (measured)
       if (auto known = findMeasured(*measured, problem, kernels->getTarget()))
         return std::move(*known);
-    // What is to be measured elsewhere is asked for here.
+    // For a package to be tuned elsewhere, this asks for candidates.
     return options.candidates > 0 ? tuner->tune(problem) : tuner->find(problem);
   };
   CandidateRecord record;
@@ -446,8 +446,8 @@ CandidateSource Compilation::makeCandidateSource() {
                          options.candidates, getKernelVersion(*target));
 }
 
-/// Which choice wins is known only when all are made: it is made once more,
-/// with candidates.
+/// The winner is known only after all choices are compiled: it is compiled once
+/// more, with candidates.
 Status Compilation::includeCandidates() {
   if (options.candidates == 0 || outcome.mode == CompileOutcome::Replayed)
     return runtime::success();
@@ -455,7 +455,7 @@ Status Compilation::includeCandidates() {
   describe();
   ReplayOptions again;
   again.path = "the package with candidates";
-  // Layers with one key may differ in scales, which a record does not say.
+  // Layers with one key may differ in scales, which a record does not hold.
   again.anyway = true;
   again.otherwise = [this](const Problem &problem, const std::string &) {
     return tuner->tune(problem);

@@ -36,7 +36,7 @@ tarpon::enumerateChoices(const std::vector<Precision> &dtypes,
     for (const std::string &layout : layouts)
       for (const std::string &fusion : fusions)
         choices.push_back({dtype, layout, fusion});
-  // Calibration and accuracy go by kernels for the first of these.
+  // Calibration and accuracy use kernels for the first of these.
   auto getRank = [](const GlobalChoice &choice) {
     bool isExact = choice.dtype == kReferenceChoice.dtype;
     return std::tuple(!isExact,
@@ -49,10 +49,10 @@ tarpon::enumerateChoices(const std::vector<Precision> &dtypes,
   return choices;
 }
 
-/// One choice on its way.
+/// A choice in progress.
 struct GlobalTuner::Trial {
   CandidateRecord record;
-  /// Trials that are still to come, this one included.
+  /// The number of trials still to come, this one included.
   size_t remaining = 1;
   PreparedModel prepared;
   std::string package;
@@ -80,9 +80,8 @@ GlobalTuner::~GlobalTuner() = default;
 // Problems
 //===----------------------------------------------------------------------===//
 
-/// Problems with one key may differ in scales and zero points, and a solver may
-/// ask for some: the solution of the one that was tuned is checked for this
-/// one.
+/// Problems with one key may differ in scales and zero points, which some
+/// solvers restrict: the tuned solution is checked for this problem.
 Result<Solution> GlobalTuner::solve(const Problem &problem) {
   auto known = solutions.find(problem.key());
   const TargetInfo &target = model.getKernelCompiler().getTarget();
@@ -97,7 +96,7 @@ Status GlobalTuner::tuneProblems(Trial &trial, Deadline until) {
   for (auto &[name, problem] : trial.prepared.problems)
     if (!solutions.count(problem.key()))
       open.emplace_back(name, problem);
-  // Problems that were solved for other choices cost nothing here.
+  // Problems that were solved for other choices take no time here.
   double work = open.size() * policy::kExpectedProblemSeconds;
   if (work < problemSeconds)
     progress.advance(problemSeconds - work);
@@ -135,8 +134,8 @@ Status GlobalTuner::compile(Trial &trial) {
   trial.key = makePipelineKey(
       model.describeModel(), choice, inputs.digest, trial.record.layers,
       choice.dtype == Precision::I8 ? model.getRanges(choice.fusion)
-                             : std::vector<TensorRange>());
-  // In memory, all of them would need too much of it.
+                                    : std::vector<TensorRange>());
+  // Keeping all of them in memory would take too much.
   std::string path =
       directory->file(std::string(getPrecisionName(choice.dtype)) + "-" +
                       choice.layout + "-" + choice.fusion + ".tpn");
@@ -160,7 +159,7 @@ PipelineMeasurement GlobalTuner::startMeasurement(const Trial &trial) const {
   return measurement;
 }
 
-/// Takes over what was measured or what the journal has.
+/// Copies the result of a measurement or of the journal.
 void GlobalTuner::conclude(Trial &trial,
                            const PipelineMeasurement &measurement) {
   trial.samples = measurement.samples;
@@ -207,7 +206,7 @@ Status GlobalTuner::timeAgain(Trial &trial) {
 // The run
 //===----------------------------------------------------------------------===//
 
-/// The first choice's problems stand for those of all.
+/// The first choice's problems serve as an estimate for those of all.
 void GlobalTuner::expectWork(size_t choices) {
   if (Result<PreparedModel> first = model.prepare(kReferenceChoice))
     problemSeconds = first->problems.size() * policy::kExpectedProblemSeconds;
@@ -223,7 +222,7 @@ Status GlobalTuner::tuneAndMeasure(Trial &trial, Deadline share) {
     trial.record.failure = status.message();
     return runtime::success();
   }
-  // One choice has to be measured whatever the time.
+  // At least one choice is measured, whatever the time.
   if (deadline.isOver() && measuredAny) {
     trial.record.failure = "the time was over before it was measured";
     return runtime::success();
@@ -231,10 +230,11 @@ Status GlobalTuner::tuneAndMeasure(Trial &trial, Deadline share) {
   return measurePipeline(trial);
 }
 
-/// What goes wrong with this choice becomes its failure; an error ends the run.
+/// An error of this choice becomes its failure; an error of the machine ends
+/// the run.
 Status GlobalTuner::tryChoice(Trial &trial) {
   const GlobalChoice &choice = trial.record.choice;
-  // Every choice that is left gets the same share of the time that is left.
+  // The choices that are left share the remaining time equally.
   Deadline share = deadline.part(1.0 / static_cast<double>(trial.remaining));
   Status calibrated = runtime::success();
   if (choice.dtype == Precision::I8) {
@@ -259,8 +259,8 @@ Status GlobalTuner::tryChoice(Trial &trial) {
   return runtime::success();
 }
 
-/// Packages are large, and those of choices that will not be in the final are
-/// not needed any more.
+/// Packages are large, so that those of choices outside of the final are
+/// deleted.
 void GlobalTuner::dropLosers(std::vector<Trial> &trials) {
   double best = INFINITY;
   for (const Trial &trial : trials)
@@ -302,7 +302,7 @@ Status GlobalTuner::runFinal(std::vector<Trial> &trials) {
   return runtime::success();
 }
 
-/// Finalists that were all timed as often go before others.
+/// Choices that took part in as many rounds of the final precede others.
 static bool isFaster(const CandidateRecord &a, int64_t aRounds,
                      const CandidateRecord &b, int64_t bRounds) {
   if ((aRounds > 0) != (bRounds > 0))
@@ -314,7 +314,7 @@ Result<GlobalResult> GlobalTuner::pickWinner(std::vector<Trial> &trials) {
   GlobalResult result;
   const Trial *winner = nullptr;
   for (auto [index, trial] : llvm::enumerate(trials)) {
-    // Those that were too slow for the final have no package any more.
+    // The packages of choices that were too slow for the final are gone.
     if (trial.isUsable() && !trial.package.empty() &&
         (!winner || isFaster(trial.record, trial.rounds, winner->record,
                              winner->rounds))) {
@@ -338,7 +338,7 @@ Result<GlobalResult> GlobalTuner::pickWinner(std::vector<Trial> &trials) {
     std::string what = first.record.choice.name() + " has " + text;
     if (trials.size() > 1)
       return Error{"no choice is within the accuracy budget; " + what};
-    // Nothing else may be chosen, and the user has asked for this.
+    // This is the only choice, which the user has asked for.
     result.warning = what;
     winner = &first;
   }

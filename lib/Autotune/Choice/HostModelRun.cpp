@@ -25,7 +25,7 @@ using runtime::HostTensor;
 using runtime::Instance;
 using runtime::Result;
 
-/// The user's, if there can be one.
+/// Opens the user's journal, if possible.
 static std::unique_ptr<Journal> openHostJournal(const TargetInfo &target) {
   JournalContext context = JournalContext::forTarget(target);
   if (!llvm::sys::fs::create_directories(Journal::getDefaultDirectory()))

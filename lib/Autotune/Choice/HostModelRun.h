@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ranges for int8 and the accuracy of a choice depend on what the passes make
-// of the model, and hardly on who computes it: where the target's device is not
-// at hand, the host runs the same choice with its own kernels.
+// The int8 ranges and the accuracy of a choice depend on the model after the
+// passes, and hardly on the device: where the target's device is missing, the
+// host runs the same choice with its own kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,12 +31,13 @@ public:
   create(mlir::ModuleOp module, const std::string &cpu, Progress &progress,
          const std::string &evaluatorProgram);
 
-  /// What int8 is quantised with.
+  /// The ranges for int8.
   runtime::Result<std::vector<TensorRange>>
   measureRanges(const std::string &fusion, const CalibrationInputs &inputs);
 
-  /// The relative L2 distance of the choice's results from fp32's, the greatest
-  /// over inputs and results. The ranges of its fusion have to be measured.
+  /// Measures the relative L2 distance of the choice's results from fp32's, the
+  /// greatest over inputs and results. The ranges of its fusion must have been
+  /// measured.
   runtime::Result<double> measureError(const GlobalChoice &choice,
                                        const CalibrationInputs &inputs);
 
@@ -52,7 +53,7 @@ private:
   SolutionSource makeSource();
 
   KernelCompiler kernels;
-  /// Kernels that may run in this process are verified, and kept.
+  /// The journal of the kernels that were verified to run in this process.
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Tuner> tuner;
   ModelCompiler model;

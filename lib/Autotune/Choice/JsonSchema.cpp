@@ -24,7 +24,7 @@ class SchemaChecker {
 public:
   explicit SchemaChecker(const json &root) : root(root) {}
 
-  /// Empty if `value` is fine. Recurses as deep as the schema, which is ours.
+  /// Returns the error, or "". Recurses as deep as the schema, which is ours.
   std::string check(const json &value, const json &schema,
                     const std::string &path);
 
@@ -67,7 +67,7 @@ static std::string describeType(const std::string &type) {
          type;
 }
 
-/// Everything that reads a document reads int64_t.
+/// Returns true for integers of 64 bits, which all readers use.
 static bool isInteger(const json &value) {
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
   return value.is_number_integer() &&

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The keywords of JSON Schema (draft 2020-12) that docs/tuning.schema.json
-// uses. A schema with any other keyword is refused, so that nothing in it is
-// silently not checked.
+// uses. A schema with any other keyword is refused, so that no rule is silently
+// skipped.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,9 @@
 
 namespace tarpon {
 
-/// The error names the first place that breaks the schema, and how:
-/// "candidates[0].layers[3].median_ms: expected a number, got a string".
+/// Checks a document. The error names the first place that breaks the schema,
+/// and how: "candidates[0].layers[3].median_ms: expected a number, got a
+/// string".
 runtime::Status checkJson(const nlohmann::json &document,
                           const nlohmann::json &schema);
 

@@ -1,4 +1,4 @@
-//===- Knobs.cpp - The lists of choices of the command line ---------------===//
+//===- Knobs.cpp - Parses the command line's choices ----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

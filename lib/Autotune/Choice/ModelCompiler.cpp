@@ -1,4 +1,4 @@
-//===- ModelCompiler.cpp - From a graph and a choice to a package ---------===//
+//===- ModelCompiler.cpp - Compiles a graph for a choice ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -77,7 +77,8 @@ Status ModelCompiler::simplify() {
   return runPasses(getMain(), "simplification", buildSimplifyPipeline);
 }
 
-/// The distinct problems of the fused ops, which hold theirs from here on.
+/// The distinct problems of the fused ops, which hold their problems from here
+/// on.
 static Result<std::vector<std::pair<std::string, Problem>>>
 collectProblems(func::FuncOp function) {
   ErrorCapture errors(function.getContext());
@@ -202,7 +203,7 @@ ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
         !status)
       return status.error();
   CompiledModel model;
-  // Copies to the outputs, which buildPackage adds, had no solution to choose.
+  // The copies to outputs that buildPackage adds had no solution to choose.
   for (const runtime::Layer &layer : package->layers)
     if (auto solved = solutions.find(layer.problem); solved != solutions.end())
       model.layers.push_back(
@@ -248,7 +249,7 @@ Status ModelCompiler::calibrate(const std::string &fusion,
 }
 
 //===----------------------------------------------------------------------===//
-// What the model is
+// Model and target in the record
 //===----------------------------------------------------------------------===//
 
 std::vector<runtime::TensorInfo> ModelCompiler::getInputs() {

@@ -1,4 +1,4 @@
-//===- ModelCompiler.h - From a graph and a choice to a package -*- C++ -*-===//
+//===- ModelCompiler.h - Compiles a graph for a choice ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,7 @@
 
 namespace tarpon {
 
-/// How a problem is to be solved. The layer's name is for messages.
+/// Returns the solution of a problem. The layer's name is for messages.
 using SolutionSource = std::function<runtime::Result<Solution>(
     const Problem &problem, const std::string &layer)>;
 
@@ -33,7 +33,7 @@ using SolutionSource = std::function<runtime::Result<Solution>(
 struct PreparedModel {
   GlobalChoice choice;
   mlir::OwningOpRef<mlir::func::FuncOp> function;
-  /// Each distinct problem once, in the order of the layers.
+  /// The distinct problems, in the order of the layers.
   std::vector<std::pair<std::string, Problem>> problems;
 };
 
@@ -48,14 +48,15 @@ public:
   ModelCompiler(mlir::ModuleOp module, KernelCompiler &compiler)
       : module(module), compiler(compiler) {}
 
-  /// Folds what every choice has in common. To be called first, once.
+  /// Does the simplification that all choices share. Must be called first,
+  /// once.
   runtime::Status simplify();
 
-  /// Clones the model and makes the choice. For int8 the ranges of the choice's
-  /// fusion have to be known.
+  /// Clones the model and applies the choice. For int8 the ranges of the
+  /// choice's fusion must be known.
   runtime::Result<PreparedModel> prepare(const GlobalChoice &choice);
 
-  /// With `candidates`, the package can be tuned.
+  /// Lowers a model to a package. With `candidates`, the package can be tuned.
   runtime::Result<CompiledModel> lower(PreparedModel model,
                                        const SolutionSource &solve,
                                        const CandidateSource &candidates = {});
@@ -71,7 +72,7 @@ public:
     return rangesByFusion[fusion];
   }
 
-  /// The model's inputs, as a package would have them.
+  /// The model's inputs, as a package has them.
   std::vector<runtime::TensorInfo> getInputs();
   TuningFile::Model describeModel();
   KernelCompiler &getKernelCompiler() { return compiler; }
@@ -87,7 +88,7 @@ private:
   std::map<std::string, std::vector<TensorRange>> rangesByFusion;
 };
 
-/// The first error that is reported on a context while the object lives; the
+/// Captures the first error that is reported on a context during its lifetime;
 /// warnings and remarks go to `onRemark`.
 class ErrorCapture {
 public:

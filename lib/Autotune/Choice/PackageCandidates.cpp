@@ -1,4 +1,4 @@
-//===- PackageCandidates.cpp - Solutions to choose from later -------------===//
+//===- PackageCandidates.cpp - Adds candidates to packages ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,14 +35,14 @@ using runtime::Status;
 
 namespace {
 
-/// A launch of the function with the layer that it has become.
+/// A launch of the function, and the layer that it became.
 struct LaunchToVary {
   LaunchOp op;
   size_t layer;
   Problem problem;
-  /// The chosen one first.
+  /// The solutions, the chosen one first.
   std::vector<Solution> solutions;
-  /// Of the chosen one, as memory was planned.
+  /// The workspace of the chosen solution, as memory was planned.
   int64_t workspaceOffset, workspaceBytes;
 };
 
@@ -75,7 +75,7 @@ private:
   const CandidateSource &source;
   Package &package;
   runtime::LaunchCollector collector;
-  /// Where workspaces are that are larger than what was planned.
+  /// The offset of workspaces that are larger than the planned one.
   int64_t behindArena;
   std::vector<LaunchToVary> launches;
 };
@@ -83,7 +83,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What there is to choose from
+// Candidates
 //===----------------------------------------------------------------------===//
 
 bool CandidateAdder::fits(const Problem &problem,
@@ -112,8 +112,8 @@ Status CandidateAdder::addSolutions(LaunchToVary &launch) {
   return runtime::success();
 }
 
-/// Where there is something to choose from, who says what is right is there,
-/// too, whatever the model thinks of its time.
+/// If a layer has candidates, the arbiter that verifies them is included too,
+/// whatever its predicted time.
 void CandidateAdder::addArbiter(LaunchToVary &launch) const {
   Solution arbiter;
   arbiter.solver = findSolver(compiler.getTarget(), policy::kArbiter);
@@ -151,7 +151,7 @@ Result<LaunchToVary> CandidateAdder::describe(LaunchOp op, size_t layer) {
   return launch;
 }
 
-/// Launches that have become no layer (folded ones) have no candidates, nor do
+/// Launches that became no layer (folded ones) have no candidates, nor do
 /// layers that were no launch (copies).
 Status CandidateAdder::collectLaunches() {
   llvm::StringMap<size_t> layers;
@@ -190,8 +190,8 @@ void CandidateAdder::select(LaunchToVary &launch, size_t index) {
       isPlanned ? launch.workspaceOffset : behindArena));
 }
 
-/// A buffer of the model as one of the problem. Where the problem's tensors are
-/// is noted in the layer.
+/// Turns a buffer of the model into one of the problem. The layer notes where
+/// the problem's tensors are.
 BufferRef CandidateAdder::relocate(Layer &layer, const BufferSlot &slot,
                                    const BufferRef &buffer) const {
   if (buffer.space == BufferSpace::Constant)
@@ -264,7 +264,7 @@ Status CandidateAdder::run() {
   for (size_t round = 0; round < rounds; ++round) {
     for (LaunchToVary &launch : launches)
       select(launch, round < launch.solutions.size() ? round : 0);
-    // The first one is there.
+    // The first candidate is there already.
     Result<Package> built = round == 0 ? Result<Package>(Package())
                                        : buildPackage(function, compiler);
     if (!built)
@@ -288,7 +288,7 @@ int64_t tarpon::countModelled(size_t included) {
   return std::max(policy::kModelledCandidates, wanted);
 }
 
-/// Moves the first of each solver to the front.
+/// Moves the first solution of each solver to the front.
 static void preferOthersBest(std::vector<Solution> &solutions, double limitMs) {
   std::set<const Solver *> seen;
   std::stable_partition(solutions.begin(), solutions.end(),
@@ -298,8 +298,8 @@ static void preferOthersBest(std::vector<Solution> &solutions, double limitMs) {
                         });
 }
 
-/// What is known of candidates, the fastest first, but for the best of each
-/// solver.
+/// The known candidates, the fastest first, except that the best of each solver
+/// precede all others.
 static std::vector<Solution> listKnown(const Journal &journal,
                                        const std::string &problem,
                                        const TargetInfo &target) {
@@ -331,7 +331,7 @@ CandidateSource tarpon::makeTunedSource(Tuner &tuner, const Journal &journal,
                                         std::string kernelVersion) {
   auto list = [&tuner, &journal, target](
                   const Problem &problem) -> Result<std::vector<Solution>> {
-    // What was asked before takes no time.
+    // Problems that were searched before take no time.
     if (Result<Solution> best = tuner.tune(problem); !best)
       return best.error();
     return listKnown(journal, problem.key(), target);

@@ -1,13 +1,13 @@
-//===- PackageCandidates.h - Solutions to choose from later -----*- C++ -*-===//
+//===- PackageCandidates.h - Adds candidates to packages --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What --include-candidates adds to a package. The model is packaged once per
-// candidate, each time with other solutions and all tensors where they were;
-// what the launches are bound to there is told by the solvers' plans.
+// Implements --include-candidates. The model is packaged once per candidate,
+// each time with other solutions and all tensors in the same place; the
+// solvers' plans tell the buffers of the launches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,11 @@
 
 namespace tarpon {
 
-/// Solutions of a problem, the most promising first.
+/// Provides the solutions of a problem, the most promising first.
 struct CandidateSource {
   std::function<runtime::Result<std::vector<Solution>>(const Problem &)> list;
-  /// How many a layer gets, the chosen one among them; policy::kArbiter comes
-  /// in addition.
+  /// The number of candidates of a layer, the chosen one included;
+  /// policy::kArbiter is added to them.
   size_t limit = 0;
   /// See getKernelVersion.
   std::string kernelVersion;
@@ -39,17 +39,19 @@ struct CandidateSource {
   explicit operator bool() const { return limit > 0; }
 };
 
-/// How many candidates of a problem are compiled where so many are wanted.
+/// The number of candidates of a problem to compile if `included` of them are
+/// wanted.
 int64_t countModelled(size_t included);
 
-/// What a tuner for the target finds, whose journal that is. Both must outlive
-/// the source.
+/// Makes a source of the results of a tuner for the target with that journal.
+/// Both must outlive the source.
 CandidateSource makeTunedSource(Tuner &tuner, const Journal &journal,
                                 const TargetInfo &target, size_t limit,
                                 std::string kernelVersion);
 
-/// Adds candidates to what buildPackage has made of the function. What does not
-/// fit a layer, whose scales may be its own, is left out.
+/// Adds candidates to the package that buildPackage has made of the function.
+/// Candidates that do not fit a layer, for example because of its scales, are
+/// left out.
 runtime::Status addCandidates(mlir::func::FuncOp function,
                               KernelCompiler &compiler,
                               const CandidateSource &source,

@@ -73,7 +73,7 @@ tarpon::openMeasuredJournal(const Target &target) {
     return std::unique_ptr<Journal>();
   JournalContext context =
       getMeasuredContext(target.getInfo(), getKernelVersion(target));
-  // Who only compiles needs no more than to read it.
+  // Compiling only reads the journal.
   return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
                                         : Journal::openReadOnly(path, context);
 }
@@ -104,7 +104,7 @@ static double getModelMs(const Layer &layer) {
   return chosen ? layer.candidates[*chosen].modelMs : 0;
 }
 
-/// Where the time may run out, it goes where there is most to gain.
+/// In case the time runs out, the problems with most to gain come first.
 static std::vector<TunedProblem> collectProblems(const Package &package) {
   std::vector<TunedProblem> problems;
   llvm::StringMap<size_t> known;
@@ -127,7 +127,7 @@ static std::vector<TunedProblem> collectProblems(const Package &package) {
   return problems;
 }
 
-/// Right results, the fastest first: finalists go before all others.
+/// The right results, the fastest first: finalists precede all others.
 static std::vector<const Measurement *>
 rankResults(const std::vector<Measurement> &results) {
   std::vector<const Measurement *> ranked;
@@ -142,7 +142,7 @@ rankResults(const std::vector<Measurement> &results) {
   return ranked;
 }
 
-/// The layer's candidate that a result is of, if it has it.
+/// Finds the layer's candidate that a result belongs to, if the layer has it.
 static std::optional<size_t> findCandidate(const Layer &layer,
                                            const CandidateKey &key) {
   for (auto [index, candidate] : llvm::enumerate(layer.candidates)) {
@@ -162,8 +162,8 @@ static const Measurement *findResult(const std::vector<Measurement> &results,
   return nullptr;
 }
 
-/// Where the device has no times, the model's order stays, without the
-/// candidates that are not right. One of which no time was expected goes last.
+/// Where the device has no times, the model's order is kept, without the wrong
+/// candidates. One without a predicted time goes last.
 static bool chooseModelled(Package &package, size_t index,
                            const std::vector<Measurement> &results) {
   Layer &layer = package.layers[index];
@@ -189,7 +189,7 @@ static bool chooseModelled(Package &package, size_t index,
 }
 
 /// Layers of one problem may differ in scales, and so in candidates: each gets
-/// the best of its own. Whether it is another one than before.
+/// the best of its own. Returns true if it is another one than before.
 static bool chooseBest(Package &package, size_t index,
                        const std::vector<Measurement> &results) {
   bool areTimed = llvm::any_of(
@@ -210,7 +210,7 @@ static bool chooseBest(Package &package, size_t index,
 // The whole model
 //===----------------------------------------------------------------------===//
 
-/// A NaN that was there before says nothing.
+/// A NaN in the old results makes no comparison possible.
 static Status compareOutputs(const Package &package, const Instance &before,
                              const Instance &after, Progress &progress) {
   for (size_t i = 0; i < package.outputs.size(); ++i) {
@@ -235,7 +235,7 @@ static Status compareOutputs(const Package &package, const Instance &before,
   return runtime::success();
 }
 
-/// A layer that was computed wrongly before, if there is one.
+/// Returns a layer that was computed wrongly before, if there is one.
 static const Layer *findWrong(const Package &before,
                               const std::vector<TunedProblem> &problems) {
   for (const TunedProblem &problem : problems)
@@ -250,8 +250,7 @@ static const Layer *findWrong(const Package &before,
   return nullptr;
 }
 
-/// The model after a run on inputs of seed 0, on memory that nobody had
-/// written.
+/// Returns the model after a run on inputs of seed 0, with poisoned memory.
 static Result<Instance> runOnce(const Package &package,
                                 runtime::Device &device) {
   Result<std::vector<HostTensor>> inputs =

@@ -1,4 +1,4 @@
-//===- PipelineKey.cpp - What a model's time and accuracy follow ----------===//
+//===- PipelineKey.cpp - Keys of models' time and accuracy ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,8 @@
 
 using namespace tarpon;
 
-/// Version 1 of a solver adds nothing, so that keys are those of 6d49224.
+/// Version 1 of a solver adds nothing, so that keys are the same as those of
+/// 6d49224.
 static std::string digestLayers(const std::vector<LayerRecord> &layers) {
   Digest digest;
   for (const LayerRecord &layer : layers) {
@@ -28,7 +29,7 @@ static std::string digestLayers(const std::vector<LayerRecord> &layers) {
   return digest.hex();
 }
 
-/// Every bit counts: a scale is made of it.
+/// Every bit counts, since a scale is computed from it.
 static std::string digestRanges(const std::vector<TensorRange> &ranges) {
   if (ranges.empty())
     return "";

@@ -1,4 +1,4 @@
-//===- PipelineKey.h - What a model's time and accuracy follow --*- C++ -*-===//
+//===- PipelineKey.h - Keys of models' time and accuracy --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ReferencePackage.cpp - What packages are compared with -------------===//
+//===- ReferencePackage.cpp - Makes packages to compare with --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,8 @@ using runtime::Result;
 
 static Result<Package> compile(mlir::ModuleOp module, KernelCompiler &kernels) {
   ModelCompiler model(module, kernels);
-  Result<PreparedModel> prepared = model.prepare({runtime::Precision::F32, "nchw", "off"});
+  Result<PreparedModel> prepared =
+      model.prepare({runtime::Precision::F32, "nchw", "off"});
   if (!prepared)
     return prepared.error();
   auto solve = [&](const Problem &problem,

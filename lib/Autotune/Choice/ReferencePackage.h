@@ -1,4 +1,4 @@
-//===- ReferencePackage.h - What packages are compared with -----*- C++ -*-===//
+//===- ReferencePackage.h - Makes packages to compare with ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

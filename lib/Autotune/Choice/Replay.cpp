@@ -1,4 +1,4 @@
-//===- Replay.cpp - Turns the knobs of a tuning file again ----------------===//
+//===- Replay.cpp - Replays a tuning file ---------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,7 +34,7 @@ private:
   Status checkOrigin();
   Result<Solution> solve(const Problem &problem, const std::string &layer);
   Solution getDefault(const Problem &problem) const;
-  /// Why the record cannot be used; empty if it can.
+  /// Explains why the record cannot be used; empty if it can.
   std::string check(const Problem &problem, const LayerRecord *record) const;
 
   const TuningFile &file;
@@ -93,7 +93,8 @@ Result<Solution> Replayer::solve(const Problem &problem,
                                  const std::string &layer) {
   auto found = records.find(problem.key());
   const LayerRecord *record = found == records.end() ? nullptr : found->second;
-  // Done when the package is built, so that no layer has a record of it.
+  // This is done when the package is built, so that no layer has a record of
+  // it.
   if (!record && movesConstant(problem))
     return getDefault(problem);
   std::string reason = check(problem, record);

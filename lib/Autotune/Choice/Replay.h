@@ -1,4 +1,4 @@
-//===- Replay.h - Turns the knobs of a tuning file again --------*- C++ -*-===//
+//===- Replay.h - Replays a tuning file -------------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,23 +17,23 @@
 namespace tarpon {
 
 struct ReplayOptions {
-  /// For messages.
+  /// The name of the file, for messages.
   std::string path;
-  /// Replace what does not fit instead of refusing the file.
+  /// Replaces solutions that do not fit instead of refusing the file.
   bool anyway = false;
-  /// What a layer gets whose record does not fit.
+  /// Gives the solution of a layer whose record does not fit.
   SolutionSource otherwise;
-  /// What the package holds beside the file's solutions.
+  /// Gives candidates beside the file's solutions.
   CandidateSource candidates = {};
 };
 
 struct ReplayedModel {
   CompiledModel model;
-  /// One sentence for each thing that was replaced.
+  /// One sentence for each replaced solution.
   std::vector<std::string> replaced;
 };
 
-/// Compiles the file's winner. Measures nothing.
+/// Compiles the file's winner without measuring.
 runtime::Result<ReplayedModel> replayTuningFile(const TuningFile &file,
                                                 ModelCompiler &model,
                                                 const ReplayOptions &options);

@@ -46,7 +46,7 @@ static ordered_json printLayer(const LayerRecord &layer) {
                        {"config", ordered_json::parse(toJson(layer.config))}};
   if (layer.timing) {
     json["median_ms"] = layer.timing->median;
-    // A model's time has no more to it.
+    // The time of a modelled choice has no other fields.
     if (layer.timing->samples > 0) {
       json["mad_ms"] = layer.timing->mad;
       json["samples"] = layer.timing->samples;
@@ -89,7 +89,7 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
   }
   if (!candidate.ranges.empty()) {
     ordered_json ranges = ordered_json::array();
-    // A float as a double prints and reads back exactly.
+    // Converted to double, a float is printed and read back exactly.
     for (const TensorRange &range : candidate.ranges)
       ranges.push_back({{"name", range.name},
                         {"lo", static_cast<double>(range.lo)},
@@ -134,7 +134,7 @@ std::string tarpon::printTuningFile(const TuningFile &file) {
 }
 
 //===----------------------------------------------------------------------===//
-// Parsing: the document has passed the schema
+// Parsing, after the document was checked against the schema
 //===----------------------------------------------------------------------===//
 
 static LayerRecord parseLayer(const json &json) {
@@ -211,7 +211,7 @@ static TuningFile parseDocument(const json &json) {
   return file;
 }
 
-/// What a schema cannot say.
+/// Checks rules that a schema cannot express.
 static std::string checkMeaning(const TuningFile &file) {
   int64_t count = static_cast<int64_t>(file.candidates.size());
   if (file.winner < 0 || file.winner >= count)
@@ -232,8 +232,8 @@ Result<TuningFile> tarpon::parseTuningFile(const std::string &text,
   json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded())
     return Error{name + ": not a JSON document"};
-  // Before the rest, so that a file of a later version says so instead of
-  // naming a field.
+  // The version comes first, so that a file of a later version is reported as
+  // such instead of by a field.
   if (document.is_object() && document.contains("schema") &&
       document["schema"] != kSchemaName)
     return Error{name + ": schema: expected \"" + kSchemaName + "\", got " +
@@ -270,7 +270,7 @@ Status tarpon::writeTuningFile(const TuningFile &file,
 }
 
 //===----------------------------------------------------------------------===//
-// What a file was made for
+// The model and target of a file
 //===----------------------------------------------------------------------===//
 
 TuningFile::Target tarpon::describeTarget(const TargetInfo &target) {
@@ -314,7 +314,7 @@ Status tarpon::checkTarget(const TuningFile &file, const TargetInfo &target,
   if (file.target.threads != wanted.threads)
     return refuse("thread count", std::to_string(file.target.threads),
                   std::to_string(wanted.threads));
-  // Plans follow them, so that another package would be made.
+  // Plans depend on the caches, so that another package would be made.
   if (!file.target.caches.empty() && file.target.caches != wanted.caches)
     return refuse("caches", file.target.caches, wanted.caches);
   for (const std::string &feature : file.target.features)

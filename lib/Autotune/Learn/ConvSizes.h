@@ -12,7 +12,7 @@
 
 namespace tarpon {
 
-/// Sizes of a 2-D convolution, as numbers to reckon with. Channels are
+/// The sizes of a 2-D convolution, as floating-point numbers. Channels are
 /// counted per group.
 struct ConvSizes {
   double batch = 1, groups = 1, channels = 1, outChannels = 1;
@@ -20,11 +20,11 @@ struct ConvSizes {
   double kernelH = 1, kernelW = 1;
 
   double outPixels() const { return outHeight * outWidth; }
-  /// Elements of one sum.
+  /// The number of terms of one sum.
   double depth() const { return channels * kernelH * kernelW; }
 };
 
-/// Of a problem that has a kind; see Features.h.
+/// The sizes of a problem that has a kind; see Features.h.
 ConvSizes getConvSizes(const Problem &problem);
 
 } // namespace tarpon

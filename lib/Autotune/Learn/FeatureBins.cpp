@@ -1,4 +1,4 @@
-//===- FeatureBins.cpp - Features cut into bins ---------------------------===//
+//===- FeatureBins.cpp - Features divided into bins -----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 
 using namespace tarpon;
 
-/// Between values that follow each other; if there are more than bins, between
-/// as many rows each, as far as equal ones allow.
+/// Chooses cuts between neighbouring values; if there are more values than
+/// bins, such that bins have equally many rows, as far as equal values allow.
 static std::vector<float> chooseCuts(std::vector<float> values) {
   std::sort(values.begin(), values.end());
   std::vector<float> distinct = values;
@@ -25,7 +25,7 @@ static std::vector<float> chooseCuts(std::vector<float> values) {
       return;
     float below = *(it - 1);
     float cut = below + (above - below) / 2;
-    // Rounding must not put both on one side.
+    // Rounding must not put both values on one side.
     if (!(cut < above))
       cut = below;
     if (cuts.empty() || cut > cuts.back())

@@ -12,7 +12,8 @@
 
 namespace tarpon {
 
-/// Fills what rows have in common once. All references must outlive it.
+/// Computes the common features of a problem's rows once. All references must
+/// outlive it.
 class FeatureRows {
 public:
   FeatureRows(const FeatureSpace &space, const Problem &problem,
@@ -25,7 +26,7 @@ public:
   void setSolver(const Solver &solver, double fraction) {
     space.fillSolver(problem, target, solver, fraction, row);
   }
-  /// Of the solver that was set last.
+  /// The row of the solver that was set last.
   llvm::ArrayRef<float> solverRow() const {
     return llvm::ArrayRef(row).take_front(space.solverColumns());
   }

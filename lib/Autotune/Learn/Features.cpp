@@ -1,4 +1,4 @@
-//===- Features.cpp - What a learned model sees of a solution -------------===//
+//===- Features.cpp - The features of a solution --------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@
 
 using namespace tarpon;
 
-/// How the features of a problem are called, in the order of fillProblem.
+/// The names of a problem's features, in the order of fillProblem.
 static constexpr llvm::StringLiteral kProblemNames[] = {
     "batch",         "groups",         "channels",      "out_channels",
     "height",        "width",          "out_height",    "out_width",
@@ -31,7 +31,7 @@ static constexpr llvm::StringLiteral kProblemNames[] = {
 static constexpr llvm::StringLiteral kSolverNames[] = {"expected_fraction",
                                                        "workspace_bytes"};
 
-/// Behind the fields of the configs.
+/// The names of a config's features behind its fields.
 static constexpr llvm::StringLiteral kConfigNames[] = {
     "place",
     "tile_cells",
@@ -88,8 +88,8 @@ std::optional<std::string> tarpon::getProblemKind(const Problem &problem) {
          input.layout.name();
 }
 
-/// Two vectors of multiply-adds per cycle (as Problem::flops counts, each is
-/// two operations), of as many elements as the instructions take.
+/// The peak: two vectors of multiply-adds per cycle (each is two operations, as
+/// in Problem::flops), with as many elements as the instructions take.
 static double getFlopsPerCycle(const Problem &problem,
                                const TargetInfo &target) {
   const TensorDesc &input = problem.operands[0];
@@ -103,8 +103,8 @@ static double getFlopsPerCycle(const Problem &problem,
 
 double tarpon::getRooflineCycles(const Problem &problem,
                                  const TargetInfo &target) {
-  // Of the memory of a machine with a few cores; only the ratio to the
-  // arithmetic matters, and what is wrong with it is learned.
+  // The bandwidth of the memory of a machine with a few cores; only its ratio
+  // to the arithmetic matters, and the model learns its error.
   constexpr double kBytesPerCycle = 8;
   return std::max({problem.flops() / getFlopsPerCycle(problem, target),
                    problem.bytes() / kBytesPerCycle, 1.0});
@@ -118,7 +118,7 @@ static float log2Of(double size) {
   return static_cast<float>(std::log2(std::max(size, 1.0)));
 }
 
-/// A ratio, which may be below 1.
+/// The logarithm of a ratio, which may be below 1.
 static float log2OfRatio(double ratio) {
   return static_cast<float>(std::log2(std::max(ratio, 1e-9)));
 }
@@ -127,12 +127,12 @@ static double roundUp(double size, double step) {
   return std::ceil(size / step) * step;
 }
 
-/// The part of `size` elements in pieces of `step` that is no padding.
+/// The share of `size` elements in pieces of `step` that is no padding.
 static float fill(double size, double step) {
   return static_cast<float>(size / roundUp(size, step));
 }
 
-/// The same where the last piece may be cut to its half.
+/// The same share if the last piece may be halved.
 static float fillWithHalves(double size, double step) {
   double rest = std::fmod(size, step), half = std::floor(step / 2);
   double last = rest == 0 ? 0 : step >= 4 && rest <= half ? half : step;
@@ -225,7 +225,7 @@ void FeatureSpace::fillSolver(const Problem &problem, const TargetInfo &target,
 }
 
 namespace {
-/// The fields of a config that cut work, 0 for those that it lacks.
+/// The fields of a config that divide the work, 0 for those that it lacks.
 struct Cuts {
   double tileM = 0, tileN = 0, blockM = 0, blockRows = 0, tileW = 0;
 
@@ -243,7 +243,7 @@ struct Cuts {
 };
 } // namespace
 
-/// What tiles of registers and their panels come to: kConfigNames from
+/// Fills the features of register tiles and their panels: kConfigNames from
 /// "tile_cells" to "taps_in_l2".
 static float *fillTiles(const ConvSizes &s, const Cuts &cut, double bytes,
                         const TargetInfo &target, float *next) {
@@ -282,7 +282,7 @@ void FeatureSpace::fillConfig(const Problem &problem, const TargetInfo &target,
   assert(row.size() == names.size() && "the row has another length");
   std::fill(row.begin() + firstConfigColumn, row.end(), 0.0F);
   float *next = row.data() + firstConfigColumn;
-  // Both are sorted by name.
+  // Both lists are sorted by name.
   auto field = config.getFields().begin(), end = config.getFields().end();
   for (const std::string &name : fields) {
     while (field != end && field->first < name)
@@ -305,7 +305,7 @@ void FeatureSpace::fillConfig(const Problem &problem, const TargetInfo &target,
   ++next;
   if (cut.tileW > 0) {
     next[0] = fill(s.outWidth, cut.tileW);
-    // A tile of a transform gives fewer columns than it has.
+    // A tile of a transform yields fewer columns than it has.
     next[1] = fill(s.outWidth, std::max(cut.tileW - s.kernelW + 1, 1.0));
   }
   assert(next + 2 == row.data() + row.size() && "names and numbers differ");

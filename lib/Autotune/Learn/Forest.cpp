@@ -1,4 +1,4 @@
-//===- Forest.cpp - Regression trees whose answers are summed -------------===//
+//===- Forest.cpp - A sum of regression trees -----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@ using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
 
-/// What is wrong with one tree; "" if nothing is.
+/// Explains what is wrong with one tree; "" if nothing is.
 static std::string describeFault(llvm::ArrayRef<TreeNode> tree,
                                  size_t columns) {
   if (tree.empty())
@@ -29,7 +29,7 @@ static std::string describeFault(llvm::ArrayRef<TreeNode> tree,
     if (node.feature >= columns)
       return "a test is of feature " + std::to_string(node.feature) + " of " +
              std::to_string(columns);
-    // Forwards only, so that every walk ends.
+    // Nodes lead forwards only, so that every walk ends.
     if (node.yes <= i || size_t(node.yes) + 1 >= tree.size())
       return "a test leads out of its tree";
   }
@@ -80,8 +80,8 @@ void Forest::predict(llvm::ArrayRef<float> rows,
   assert(rows.size() == answers.size() * columns && "the rows do not fit");
   for (float &answer : answers)
     answer = base;
-  // Tree by tree: a tree stays in the L1 cache, and the walks of several rows
-  // overlap.
+  // Trees form the outer loop: a tree stays in the L1 cache, and the walks of
+  // several rows overlap.
   for (uint32_t root : roots)
     for (size_t i = 0; i < answers.size(); ++i)
       answers[i] += walk(nodes.data() + root, rows.data() + i * columns);

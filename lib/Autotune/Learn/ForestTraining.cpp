@@ -20,14 +20,14 @@ using namespace tarpon;
 
 namespace {
 
-/// The rows of one bin or leaf.
+/// The sums over the rows of one bin or leaf.
 struct Sums {
   double gradient = 0, weight = 0;
 
   Sums operator-(const Sums &other) const {
     return {gradient - other.gradient, weight - other.weight};
   }
-  /// What the squared error falls by when these rows get their best answer.
+  /// The decrease of the squared error when these rows get their best answer.
   double gain(double shrinkage) const {
     return gradient * gradient / (weight + shrinkage);
   }
@@ -120,7 +120,7 @@ Cut TreeGrower::findCut(const Leaf &leaf) const {
   return best;
 }
 
-/// Makes a test of the leaf, which goes on as the first of its two parts.
+/// Turns the leaf into a test; the leaf becomes the first of its two parts.
 void TreeGrower::split(Leaf &leaf, std::vector<Leaf> &leaves) {
   auto [gain, column, bin] = leaf.best;
   std::vector<uint32_t> below, above;
@@ -139,7 +139,8 @@ std::vector<TreeNode> TreeGrower::grow(std::vector<uint32_t> sample,
   columns = std::move(sampledColumns);
   nodes.assign(1, TreeNode());
   std::vector<Leaf> leaves;
-  // split() adds to the list while it holds one of its leaves.
+  // split() appends to the list while it holds a reference to one of its
+  // leaves.
   leaves.reserve(options.leaves);
   leaves.push_back(makeLeaf(0, std::move(sample)));
   while (static_cast<int>(leaves.size()) < options.leaves) {
@@ -157,8 +158,8 @@ std::vector<TreeNode> TreeGrower::grow(std::vector<uint32_t> sample,
   return std::move(nodes);
 }
 
-/// `count` of 0 ... size - 1, ascending. Drawn by a shuffle of our own: that of
-/// the library differs from one library to the next.
+/// Draws `count` of the numbers 0 to size - 1, in ascending order. The shuffle
+/// is our own, since the standard's differs between libraries.
 template <typename T>
 static std::vector<T> draw(size_t size, size_t count, std::mt19937_64 &random) {
   std::vector<T> list(size);

@@ -1,4 +1,4 @@
-//===- LearnedModel.cpp - What was learned of a target, as bytes ----------===//
+//===- LearnedModel.cpp - Reads and writes learned models -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -98,7 +98,7 @@ std::string LearnedModel::serialize() const {
 
 namespace {
 
-/// Takes numbers from the front; too few of them are remembered.
+/// Reads numbers from the front; remembers if there were too few.
 class ByteReader {
 public:
   explicit ByteReader(llvm::StringRef bytes) : bytes(bytes) {}
@@ -125,13 +125,13 @@ public:
   bool isShort = false;
 };
 
-/// Fields of a JSON object; the first one that is missing or of another type is
-/// remembered.
+/// Reads fields of a JSON object; remembers the first one that is missing or of
+/// another type.
 class HeaderReader {
 public:
   explicit HeaderReader(const json &object) : object(object) {}
 
-  /// `T` without its value where the field is not what `isRight` says.
+  /// Returns a default `T` if the field does not satisfy `isRight`.
   template <typename T>
   T get(const char *name, bool (json::*isRight)() const noexcept) {
     auto field = object.find(name);
@@ -180,7 +180,7 @@ static Result<Forest> readForest(const json &description, size_t columns,
   if (!header.missing.empty() || trees < 0 || nodes < 0 ||
       header.integer("columns") != static_cast<int64_t>(columns))
     return Error{"a forest does not fit its features"};
-  // No more of either than there are bytes for.
+  // There cannot be more of either than there are bytes.
   constexpr int64_t kTreeBytes = 4, kNodeBytes = 8;
   auto left = static_cast<int64_t>(reader.bytes.size());
   if (trees > left / kTreeBytes || nodes > left / kNodeBytes)
@@ -213,7 +213,7 @@ static std::vector<RankingError> readErrors(const json &list,
   return errors;
 }
 
-/// Fills all but the forests; "" or what is wrong.
+/// Fills all fields but the forests; returns "" or what is wrong.
 static std::string readHeader(const json &text, LearnedModel &model) {
   HeaderReader header(text);
   model.madeBy = {header.text("target"), header.integer("threads"),

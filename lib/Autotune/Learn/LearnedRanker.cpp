@@ -1,4 +1,4 @@
-//===- LearnedRanker.cpp - Ranks solutions by what was learned ------------===//
+//===- LearnedRanker.cpp - Ranks solutions by a learned model -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,11 +20,12 @@ using namespace tarpon;
 
 namespace {
 
-/// A solver that can solve the problem.
+/// A solver that takes part in the ranking.
 struct Entrant {
   const Solver *solver;
   double fraction;
-  /// Of its best config, as a power of two; none if the model does not know it.
+  /// The predicted level of its best config, as a power of two; none if the
+  /// model does not know the solver.
   std::optional<float> level;
 };
 
@@ -49,13 +50,13 @@ private:
   const TargetInfo &target;
   FeatureRows rows;
   std::vector<float> configRows, answers;
-  /// Of the first solver.
+  /// The level of the first solver.
   float leastLevel = 0;
 };
 
 } // namespace
 
-/// Who is expected to be the fastest comes first.
+/// Collects the solvers, the one that is expected to be fastest first.
 std::vector<Entrant> Ranking::collect() {
   std::vector<Entrant> entrants;
   for (const Solver *solver : getSolvers(target)) {
@@ -87,9 +88,9 @@ Solution Ranking::makeDefault(const Entrant &entrant) {
   return solution;
 }
 
-/// What is chosen among. Solvers with more fields than this have so many
-/// configs that ranking them for their list alone takes milliseconds: they get
-/// their default, which their own cost model has chosen. So do those that are
+/// The configs to choose from. Solvers with more fields than this have so many
+/// configs that ranking them takes milliseconds for their list alone: they get
+/// their default, which their own cost model has chosen. So do solvers that are
 /// behind the first one by this many powers of two, more than configs differ.
 std::vector<PerfConfig> Ranking::listConfigs(const Entrant &entrant) const {
   constexpr size_t kMaxFields = 3;
@@ -102,12 +103,12 @@ std::vector<PerfConfig> Ranking::listConfigs(const Entrant &entrant) const {
   return solver.configs(problem, target);
 }
 
-/// The config that is expected to be the fastest, with its time.
+/// Chooses the config that is expected to be the fastest, with its time.
 Solution Ranking::choose(const Entrant &entrant) {
   if (!entrant.level)
     return makeDefault(entrant);
   std::vector<PerfConfig> list = listConfigs(entrant);
-  // Another version of the solver may cut its work by other fields.
+  // Another version of the solver may have other fields.
   if (!model.space.knowsFields(list.front()))
     return makeDefault(entrant);
   rows.setSolver(*entrant.solver, entrant.fraction);
@@ -152,7 +153,7 @@ LearnedRanker::expectMs(const Problem &problem,
   double roofline = getRooflineCycles(problem, target) * 1e-6;
   FeatureRows rows(model.space, problem, target);
   std::vector<double> expected;
-  // Candidates of one solver usually follow each other.
+  // Candidates of one solver are usually consecutive.
   const Solver *solver = nullptr;
   std::vector<PerfConfig> listed;
   std::vector<float> row;

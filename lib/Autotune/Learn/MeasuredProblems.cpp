@@ -1,4 +1,4 @@
-//===- MeasuredProblems.cpp - What a journal teaches ----------------------===//
+//===- MeasuredProblems.cpp - The data that a model learns from -----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@
 
 using namespace tarpon;
 
-/// Adds one row; what cannot be served now teaches nothing.
+/// Adds one row, unless its problem or solution is no longer valid.
 static void addRow(const Measurement &row, const TargetInfo &target,
                    MeasuredProblem &measured) {
   const Solver *solver = findSolver(target, row.key.solver);
@@ -43,7 +43,7 @@ tarpon::readMeasuredProblems(const Journal &journal, const TargetInfo &target,
     measured.kind = *kind;
     measured.networks = split.getNetworks(measured.problem);
     measured.isHeldOut = split.isHeldOut(measured.problem);
-    // As Journal::getBest ranks them.
+    // The order is that of Journal::getBest.
     MeasurementStage stage = MeasurementStage::Race;
     for (const Measurement &row : journal.getMeasurements(key)) {
       size_t before = measured.solutions.size();

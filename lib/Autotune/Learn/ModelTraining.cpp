@@ -24,7 +24,7 @@ TrainingOptions::TrainingOptions() {
 
 namespace {
 
-/// Both forests' rows, problem by problem.
+/// Collects the rows of both forests, problem by problem.
 class RowCollector {
 public:
   RowCollector(const FeatureSpace &space, const TargetInfo &target,
@@ -39,8 +39,8 @@ public:
   TrainingRows solvers, configs;
 
 private:
-  /// The solutions of one solver; `least` is the time of the best of them, and
-  /// of all of the problem.
+  /// Adds the solutions of one solver; `least` is the time of its best one, and
+  /// that of the problem's best.
   void addSolver(const MeasuredProblem &measured, const Solver &solver,
                  double leastOfAll, FeatureRows &rows);
 
@@ -100,7 +100,7 @@ void RowCollector::add(const MeasuredProblem &measured) {
   }
 }
 
-/// BoostingOptions::minLeafWeight counts on a mean of 1.
+/// BoostingOptions::minLeafWeight assumes a mean of 1.
 static void normalizeWeights(TrainingRows &rows) {
   double sum = 0;
   for (float weight : rows.weights)

@@ -1,4 +1,4 @@
-//===- NetworkSplit.cpp - Which networks are held out of training ---------===//
+//===- NetworkSplit.cpp - The networks held out of training ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -44,7 +44,7 @@ static std::string printShape(const Problem &problem) {
       " ");
 }
 
-/// The networks of "resnet50/conv_1,densenet121/conv".
+/// Adds the networks named in "resnet50/conv_1,densenet121/conv".
 static void addNetworks(llvm::StringRef layers, std::set<std::string> &names) {
   for (llvm::StringRef layer : llvm::split(layers, ','))
     names.insert(layer.split('/').first.str());

@@ -1,4 +1,4 @@
-//===- RankerEvaluation.cpp - How good first choices are ------------------===//
+//===- RankerEvaluation.cpp - Quality of a ranker's choices ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,12 +15,13 @@
 
 using namespace tarpon;
 
-/// Of a choice that was measured.
+/// The fraction of a choice that was measured.
 static std::optional<double> getFraction(const MeasuredProblem &problem,
                                          const Solution &choice) {
   for (const MeasuredSolution &solution : problem.solutions)
     if (solution.solver == choice.solver && solution.config == choice.config)
-      // A race may have been kinder to the choice than the final to the winner.
+      // The race may have given the choice a better time than the final gave
+      // the winner.
       return std::min(1.0, problem.tuned.milliseconds / solution.milliseconds);
   std::string config = choice.config.str();
   for (const CandidateKey &key : problem.rejected)
@@ -45,7 +46,7 @@ tarpon::rankProblems(const SolutionRanker &ranker,
   return ranked;
 }
 
-/// Linear between the neighbours; of a sorted list.
+/// The percentile of a sorted list, with linear interpolation.
 static double getPercentile(llvm::ArrayRef<double> sorted, double part) {
   double place = part * static_cast<double>(sorted.size() - 1);
   auto below = static_cast<size_t>(place);

@@ -1,4 +1,4 @@
-//===- FileName.cpp - What the name of a MIOpen database says -------------===//
+//===- FileName.cpp - Parses names of MIOpen's databases ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,7 +38,7 @@ std::optional<Format> miopen::parseFormat(StringRef name) {
   return std::nullopt;
 }
 
-/// Takes the ending off `name`.
+/// Removes the ending from `name`.
 static std::optional<Format> consumeEnding(StringRef &name) {
   static constexpr std::pair<llvm::StringLiteral, Format> kEndings[] = {
       {".ufdb.txt", Format::FindText}, {".fdb.txt", Format::FindText},
@@ -50,9 +50,9 @@ static std::optional<Format> consumeEnding(StringRef &name) {
   return std::nullopt;
 }
 
-/// Takes "gfx90a_nosramecc" off the front. The numbers of an architecture are a
-/// major version, a minor one and a stepping, of which only the major version
-/// has two digits, from 10 on.
+/// Removes "gfx90a_nosramecc" from the front. An architecture's number consists
+/// of a major version, a minor one and a stepping; only the major version has
+/// two digits, from 10 on.
 static StringRef consumeArch(StringRef &base) {
   StringRef rest = base;
   if (!rest.consume_front("gfx"))
@@ -71,8 +71,8 @@ static StringRef consumeArch(StringRef &base) {
   return arch;
 }
 
-/// Compute units: decimal behind an underscore, hexadecimal without one (more
-/// than 64). 0 if there are none.
+/// Parses compute units: decimal behind an underscore, hexadecimal without one
+/// (more than 64). 0 if there are none.
 static int64_t parseComputeUnits(StringRef text) {
   unsigned radix = text.consume_front("_") ? 10 : 16;
   int64_t units = 0;
@@ -93,8 +93,8 @@ Result<FileName> miopen::parseFileName(StringRef path) {
   file.format = *format;
   file.isConvolution =
       !rest.consume_front("batchnorm_") && !rest.contains(".fusion");
-  // The version of the schema in the names of users' perf DBs, then the backend
-  // and the library's version.
+  // Names of users' perf DBs hold the schema's version; the backend and the
+  // library's version follow.
   rest = rest.split("_1.1.0").first.split('.').first;
   file.arch = consumeArch(rest).str();
   if (!file.arch.empty())

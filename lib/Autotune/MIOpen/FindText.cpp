@@ -7,7 +7,7 @@
 //
 //   item := solver ":" milliseconds "," workspace bytes "," algorithm
 //
-// and before MIOpen 2.0, which readers have to know still:
+// and before MIOpen 2.0, which readers still have to support:
 //
 //   item := algorithm ":" solver "," milliseconds "," workspace bytes {"," any}
 //
@@ -37,7 +37,7 @@ static bool isAlgorithm(StringRef name) {
   return llvm::is_contained(kFamilies, name) && !(isWeights && name == "FFT");
 }
 
-/// Estimates are negative in MIOpen's own files.
+/// MIOpen's own files have negative times for estimates.
 static bool parseTime(StringRef text, std::optional<double> &milliseconds) {
   double value = 0;
   auto [end, error] = std::from_chars(text.begin(), text.end(), value);
@@ -85,7 +85,7 @@ Status miopen::writeFindText(const std::string &path,
                              const Database &database) {
   return writeTextFile(
       path, database, [](const Solution &solution, std::string &text) {
-        // The shortest text that reads back as the same number.
+        // Prints the shortest text that reads back as the same number.
         char time[32];
         auto [end, error] = std::to_chars(time, time + sizeof(time),
                                           solution.milliseconds.value_or(0));

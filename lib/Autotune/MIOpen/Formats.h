@@ -15,17 +15,17 @@
 
 namespace tarpon::miopen {
 
-/// Collects the records of a file, and what is wrong with it.
+/// Collects the records of a file, and its faults.
 class RecordCollector {
 public:
   explicit RecordCollector(Database &database) : database(database) {}
 
-  /// Begins with the next line.
+  /// Starts the next line.
   void startLine();
-  /// The line is malformed; only the first fault of a line counts.
+  /// Rejects the line as malformed; only the first fault of a line counts.
   void reject(llvm::StringRef reason);
 
-  /// Adds a record for a key, or gives null with the line rejected (it is no
+  /// Adds a record for a key. Returns null if the line is rejected (it is no
   /// key) or counted as a duplicate. Valid until the next record is added.
   Record *add(llvm::StringRef key);
   /// Adds a solution unless the record has one of the solver.
@@ -39,16 +39,17 @@ private:
   llvm::StringMap<std::monostate> keys;
 };
 
-/// "'abc'", shortened and without anything that a terminal would obey.
+/// Quotes a text as 'abc', shortened and without control characters.
 std::string quote(llvm::StringRef text);
 
-/// A name that can stand in a text database as well as in one of SQLite.
+/// Returns true for a name that can stand in a text database and in one of
+/// SQLite.
 bool isName(llvm::StringRef text);
-/// The same for a solver's config, which may hold commas.
+/// Returns true for a solver's config that can, which may hold commas.
 bool isConfig(llvm::StringRef text);
 
-/// Reads "KEY=ITEM;ITEM" lines; `parseItem` takes "ID" and what is behind its
-/// colon, and gives a reason when that is malformed.
+/// Reads "KEY=ITEM;ITEM" lines; `parseItem` gets "ID" and the text behind its
+/// colon, and returns a reason if that is malformed.
 using ItemParser = llvm::function_ref<std::string(
     llvm::StringRef id, llvm::StringRef payload, Solution &solution)>;
 runtime::Status readTextFile(const std::string &path, Database &database,

@@ -1,18 +1,19 @@
-//===- Keys.cpp - Convolutions as MIOpen's databases key them -------------===//
+//===- Keys.cpp - Keys of convolutions in MIOpen's files ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// In a find DB, with one size per spatial dimension wherever there is an "H":
+// The key of a find DB, with one size per spatial dimension wherever there is
+// an "H":
 //
 //   C-H-W-fHxfW-K-oH-oW-N-pHxpW-sHxsW-dHxdW-bias-layout-dtype-direction[_g2]
 //
-// In a perf DB, integers with an "x" between them, height and width before the
-// depth, then layout, dtype and direction. Of a backward pass, the first tensor
-// is the gradient of the convolution's result, and the output is that of its
-// input or stands for it, in both.
+// The key of a perf DB: integers separated by "x", height and width before the
+// depth, then layout, dtype and direction. In both, the first tensor of a
+// backward pass is the gradient of the convolution's result, and the output is
+// the gradient of its input, or stands for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +52,8 @@ static bool parseDirection(StringRef text, ConvDirection &direction) {
   return true;
 }
 
-/// One name, or those of input, filter and output in a row.
+/// Returns true for one name, or for those of input, filter and output in a
+/// row.
 static bool isDType(StringRef text) {
   static constexpr llvm::StringLiteral kNames[] = {
       "FP32", "FP16", "BF16", "INT8", "INT32", "INT64", "FP64", "FP8", "BF8"};
@@ -75,7 +77,7 @@ static std::string simplifyLayout(StringRef layout) {
   return layout == "NCHW" || layout == "NCDHW" ? "" : layout.str();
 }
 
-/// "_g32_ciFP8": what differs from the default.
+/// Parses "_g32_ciFP8": the options that differ from the default.
 static bool parseOptions(StringRef text, ConvKey &key) {
   SmallVector<StringRef, 4> options;
   text.split(options, '_', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
@@ -95,7 +97,7 @@ static bool parseOptions(StringRef text, ConvKey &key) {
   return true;
 }
 
-/// A backward pass has its tensors the other way round.
+/// Swaps the tensors of a backward pass, which come the other way round.
 static void swapBackward(ConvKey &key) {
   if (key.direction == ConvDirection::Forward)
     return;
@@ -109,12 +111,12 @@ static void swapBackward(ConvKey &key) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes fields off the front.
+/// Splits fields off the front.
 class FieldReader {
 public:
   explicit FieldReader(ArrayRef<StringRef> fields) : fields(fields) {}
 
-  /// Gives "" once there are no more.
+  /// Returns the next field, or "" after the last one.
   StringRef next() {
     if (fields.empty())
       return "";
@@ -127,7 +129,7 @@ public:
     values.resize(count);
     return llvm::all_of(values, [&](int64_t &value) { return size(value); });
   }
-  /// "3x3" for two.
+  /// Parses a tuple such as "3x3".
   bool tuple(std::vector<int64_t> &values, size_t count) {
     SmallVector<StringRef, 3> parts;
     next().split(parts, 'x');
@@ -189,8 +191,8 @@ Result<ConvKey> miopen::parseFindKey(StringRef text) {
 // Keys of perf DBs
 //===----------------------------------------------------------------------===//
 
-/// The image that a result of this size comes from; only sizes without a stride
-/// leave one alone.
+/// Infers the image that a result of this size comes from; it is unique only
+/// without strides.
 static void inferImage(ConvKey &key) {
   ConvDescription &conv = key.conv;
   for (size_t i = 0; i < key.output.size(); ++i) {
@@ -213,7 +215,7 @@ Result<ConvKey> miopen::parsePerfKey(StringRef text) {
   int64_t dims = values[0];
   if (dims != 2 && dims != 3)
     return Error{formatv("its key has {0} dimensions, expected 2 or 3", dims)};
-  // Height, width and depth from `first` on.
+  // Parses height, width and depth from `first` on.
   auto read = [&](size_t first) {
     std::vector<int64_t> sizes = {values[first], values[first + 1]};
     if (dims == 3)
@@ -234,7 +236,7 @@ Result<ConvKey> miopen::parsePerfKey(StringRef text) {
   conv.groups = values[20];
   if (!isLayout(fields[21]))
     return Error{"its key has no layout"};
-  // Only the input's layout is there; the others are taken to be the same.
+  // Only the input's layout is in the key; the others are taken to be the same.
   conv.inputLayout = conv.filterLayout = conv.outputLayout =
       simplifyLayout(fields[21]);
   key.dtype = fields[22].str();

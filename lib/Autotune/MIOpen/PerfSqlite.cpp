@@ -27,7 +27,7 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
-/// In the order of the text form's key; the last three are texts.
+/// The columns in the order of the text form's key; the last three are texts.
 static constexpr llvm::StringLiteral kColumns[] = {
     "spatial_dim",  "in_channels",   "in_h",          "in_w",
     "in_d",         "fil_h",         "fil_w",         "fil_d",
@@ -48,7 +48,7 @@ static std::string printRowKey(const SqlStatement &rows, int firstColumn) {
   return key;
 }
 
-/// Rows of one problem follow on each other.
+/// Reads rows; those of one problem are consecutive.
 static void readRows(SqlStatement &rows, Database &database) {
   RecordCollector collector(database);
   Record *record = nullptr;
@@ -84,7 +84,7 @@ static void readRows(SqlStatement &rows, Database &database) {
 }
 
 Status miopen::readPerfSqlite(const std::string &path, Database &database) {
-  // SQLite would make a file that is not there.
+  // SQLite would create a missing file.
   if (Result<runtime::InputFile> file = runtime::InputFile::open(path); !file)
     return file.error();
   sqlite3 *handle = nullptr;
@@ -130,7 +130,7 @@ static std::string makeSchema() {
          "CREATE UNIQUE INDEX idx_perf_db ON perf_db (solver, config);";
 }
 
-/// Binds the fields of a key; false if it has not as many as there are columns.
+/// Binds the fields of a key; false if their number is not that of the columns.
 static bool bindKey(SqlStatement &insert, StringRef key) {
   llvm::SmallVector<StringRef, 24> fields;
   key.split(fields, 'x');

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the formats have in common: which records count, and which are
+// The common part of the formats: decides which records count and which are
 // malformed.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- CompilingMeasurer.cpp - Compiles what it measures ------------------===//
+//===- CompilingMeasurer.cpp - Compiles what is measured ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

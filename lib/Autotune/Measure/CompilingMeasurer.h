@@ -1,11 +1,11 @@
-//===- CompilingMeasurer.h - Compiles what it measures ----------*- C++ -*-===//
+//===- CompilingMeasurer.h - Compiles what is measured ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What measurers have in common that compile their candidates themselves.
+// The base class of measurers that compile their candidates themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,22 +30,21 @@ public:
   runtime::Status build(const Contender &contender) override;
 
 protected:
-  /// A candidate that was compiled, or why it cannot be.
+  /// A compiled candidate, or the error of compiling it.
   struct Built {
     std::string error;
-    /// The package file, or what the model expects of it.
+    /// The package file, or the model's estimate.
     std::string package;
     double milliseconds = 0;
   };
 
-  /// Called by several threads at once.
+  /// Compiles a candidate. Called by several threads at once.
   virtual Built compile(const Contender &contender) = 0;
-  /// Whether to drop one that is not in the next batch.
+  /// Returns true if a candidate that is not in the next batch can be dropped.
   virtual bool discard(const Built &built);
 
-  /// The problem as its key describes it, whose scales buildProblemPackage
-  /// chooses such that results neither saturate nor vanish. Kernels are the
-  /// same for all scales.
+  /// The problem of the key. buildProblemPackage chooses its scales such that
+  /// results neither saturate nor vanish. Kernels are the same for all scales.
   Problem problem;
   KernelCompiler &compiler;
   std::map<CandidateKey, Built> builtCandidates;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Candidates run in this process: one that brings the device down ends the run,
+// Candidates run in this process: one that makes the device fail ends the run
 // and is recorded as crashed.
 //
 //===----------------------------------------------------------------------===//
@@ -35,8 +35,8 @@ using runtime::TensorInfo;
 // Candidates on the device
 //===----------------------------------------------------------------------===//
 
-/// Instances of a candidate that run in turn, so many that the caches hold none
-/// of them.
+/// The instances of a candidate, which run in turn: so many that the caches
+/// hold none of them.
 struct DeviceMeasurer::Rotation {
   std::vector<std::unique_ptr<runtime::Executor>> executors;
   runtime::Device *device = nullptr;
@@ -85,7 +85,8 @@ Result<std::vector<HostTensor>> DeviceMeasurer::makeOutputTensors() const {
   return runtime::makeOutputs(border);
 }
 
-/// The outputs are those of the first run of the first instance.
+/// Makes a rotation. The outputs are those of the first run of the first
+/// instance.
 Result<std::unique_ptr<DeviceMeasurer::Rotation>>
 DeviceMeasurer::makeRotation(size_t index, Tensors &outputs) {
   runtime::Package extracted = runtime::extractCandidate(
@@ -150,8 +151,8 @@ DeviceMeasurer::create(const runtime::Package &package,
   return measurer;
 }
 
-/// The tensor as it lies in memory: of a slice, all bytes between its first and
-/// its last row.
+/// Describes the tensor as it lies in memory: for a slice, all bytes from its
+/// first row to its last.
 static TensorInfo describeTensor(const TensorDesc &desc, std::string name) {
   TensorInfo info;
   info.name = std::move(name);
@@ -216,7 +217,7 @@ std::vector<size_t> DeviceMeasurer::getReferences() const {
   return {*arbiter, chosen};
 }
 
-/// Integers may be indices, for which zero is valid in any case.
+/// Integers may be indices, for which zero is always valid.
 Status DeviceMeasurer::makeInputs() {
   runtime::Package border;
   border.inputs = inputInfos;
@@ -243,7 +244,7 @@ Status DeviceMeasurer::makeInputs() {
 // The expected results
 //===----------------------------------------------------------------------===//
 
-/// Between the rows of a slice, memory belongs to other slices.
+/// Clears the gaps between the rows of a slice, which belong to other slices.
 static void clearGaps(HostTensor &tensor, const TensorInfo &info) {
   if (info.usedPerRow == 0)
     return;
@@ -261,7 +262,7 @@ void DeviceMeasurer::adopt(Tensors outputs, std::string solver) {
 }
 
 /// Computes the expected results with the solution that the package was
-/// compiled with, and runs it until the device's clocks are up.
+/// compiled with, and runs it until the device has reached its clocks.
 Status DeviceMeasurer::runChosen() {
   Result<Tensors> outputs = makeOutputTensors();
   if (!outputs)
@@ -289,9 +290,8 @@ Status DeviceMeasurer::runArbiter() {
   return runtime::success();
 }
 
-/// The solution that the package was compiled with is no more than a model's
-/// choice. Where the arbiter fails, candidates are compared with it all the
-/// same.
+/// The solution that the package was compiled with is only a model's choice. If
+/// the arbiter fails, candidates are compared with that solution all the same.
 Status DeviceMeasurer::prepare(llvm::ArrayRef<Contender> contenders) {
   if (referee.empty())
     if (Status status = runChosen(); !status)
@@ -326,7 +326,7 @@ static bool haveSameBytes(const HostTensor &a, const HostTensor &b) {
                      static_cast<size_t>(a.data.size())) == 0;
 }
 
-/// The expected results may be off by a tolerance as the candidate's may.
+/// The expected results may be off by a tolerance, like the candidate's.
 void DeviceMeasurer::verify(Tensors &outputs, MeasureOutcome &outcome) const {
   outcome.status = MeasurementStatus::Ok;
   std::vector<runtime::TensorComparison> comparisons(outputs.size());
@@ -353,8 +353,8 @@ void DeviceMeasurer::verify(Tensors &outputs, MeasureOutcome &outcome) const {
   outcome.detail = *wrong;
 }
 
-/// Finalists are kept between their rounds, as long as the device has memory
-/// for all of them.
+/// Finalists are kept between rounds, as long as the device has memory for all
+/// of them.
 Result<DeviceMeasurer::Rotation *>
 DeviceMeasurer::getRotation(size_t index, MeasurementStage stage,
                             Tensors &outputs) {
@@ -416,8 +416,8 @@ Status DeviceMeasurer::tryCandidate(size_t index, const Effort &effort,
       runtime::measureInterleaved({&timed, 1}, makeOptions(effort)).front();
   if (!(*rotation)->failure)
     return (*rotation)->failure;
-  // Verified again after many runs: a race between waves, or memory that holds
-  // what an earlier run left, does not show in the first one.
+  // The results are verified again after many runs: a race between waves, or
+  // memory that holds an earlier run's values, does not show in the first run.
   Status status = run(*(*rotation)->executors.front(), *outputs);
   if (status)
     verify(*outputs, outcome);
@@ -441,7 +441,7 @@ Result<MeasureOutcome> DeviceMeasurer::measure(const Contender &contender,
   return outcome;
 }
 
-/// Faults of a device stay: whatever runs behind one fails, too.
+/// A device stays broken after a fault: all later runs fail too.
 Status DeviceMeasurer::checkDevice(const Contender &contender,
                                    const std::string &failure) {
   Result<Tensors> outputs = makeOutputTensors();
@@ -456,7 +456,7 @@ Status DeviceMeasurer::checkDevice(const Contender &contender,
                "): " + rotation.message()};
 }
 
-/// A candidate that ended this process has brought it down, and is not tried
+/// A candidate that ended this process made the device fail. It is not tried
 /// again unless everything is measured again.
 std::optional<MeasurementStatus> DeviceMeasurer::getInterruptedStatus() const {
   return MeasurementStatus::Crashed;

@@ -23,19 +23,19 @@
 
 namespace tarpon {
 
-/// The candidates of a package's layer, on a device of this process. Results
-/// are compared with those of policy::kArbiter where the layer has it, else
-/// with those of the solution that the package was compiled with.
+/// Measures the candidates of a package's layer on a device in this process.
+/// Results are compared with those of policy::kArbiter if the layer has it,
+/// else with those of the solution that the package was compiled with.
 class DeviceMeasurer final : public Measurer {
 public:
-  /// All must outlive the measurer. An error if the layer does not fit its
-  /// problem.
+  /// Makes a measurer. All arguments must outlive it. An error if the layer
+  /// does not fit its problem.
   static runtime::Result<std::unique_ptr<DeviceMeasurer>>
   create(const runtime::Package &package, const runtime::Layer &layer,
          runtime::Device &device, Progress &progress);
   ~DeviceMeasurer() override;
 
-  /// One per candidate of the layer, in its order.
+  /// Makes one contender per candidate of the layer, in its order.
   std::vector<Contender> makeContenders() const;
   /// The candidates that others are compared with.
   std::vector<size_t> getReferences() const;
@@ -79,17 +79,18 @@ private:
   std::vector<CandidateKey> keys;
   std::vector<runtime::TensorInfo> inputInfos, outputInfos;
   Tensors inputs, expected;
-  /// The solver whose results are expected; empty before there are any.
+  /// The id of the solver whose results are expected; empty before there are
+  /// any.
   std::string referee;
-  /// What the package was compiled with.
+  /// The index of the solution that the package was compiled with.
   size_t chosen = 0;
   /// The candidate whose results are right by definition, if there is one.
   std::optional<size_t> arbiter;
   bool isDisputed = false;
-  /// Bytes over all instances of a candidate, so that the device's caches do
-  /// not hold them.
+  /// The bytes of all instances of a candidate, which exceed the device's
+  /// caches.
   int64_t rotateBytes = 0;
-  /// Of the candidate that is raced, and of those in the final.
+  /// The rotations of the candidate that is raced, and of those in the final.
   std::unique_ptr<Rotation> raced;
   std::map<size_t, std::unique_ptr<Rotation>> finalists;
 };

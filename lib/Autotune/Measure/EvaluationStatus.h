@@ -1,5 +1,4 @@
-//===- EvaluationStatus.h - What an evaluation says of a candidate -*- C++
-//-*-===//
+//===- EvaluationStatus.h - The status of an evaluation ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +13,7 @@
 
 namespace tarpon {
 
-/// The status of what was evaluated, as long as nobody has judged its results.
+/// The status of an evaluation whose results have not been judged yet.
 inline MeasurementStatus toStatus(runtime::EvaluationOutcome outcome) {
   switch (outcome) {
   case runtime::EvaluationOutcome::Ok:

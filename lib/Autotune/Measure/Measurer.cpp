@@ -1,4 +1,4 @@
-//===- Measurer.cpp - How candidates of a problem are measured ------------===//
+//===- Measurer.cpp - Measures the candidates of a problem ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,7 +52,7 @@ std::optional<std::string> tarpon::findWrongResult(
   for (auto [index, result] : llvm::enumerate(results)) {
     double allowed = slack * getTolerance(problem, result.referenceScale,
                                           static_cast<int64_t>(index));
-    // Written so that a NaN is wrong.
+    // The comparison is written such that a NaN counts as wrong.
     if (result.maxAbsError <= allowed)
       continue;
     return describe(printNumber(result.maxAbsError)) + " where " +

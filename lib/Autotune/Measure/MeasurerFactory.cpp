@@ -1,4 +1,4 @@
-//===- MeasurerFactory.cpp - How a target is measured ---------------------===//
+//===- MeasurerFactory.cpp - Makes the measurers of a target --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -67,7 +67,7 @@ tarpon::makeMeasurerFactory(KernelCompiler &compiler,
   auto known = getRegistered().find(compiler.getTarget().arch);
   if (known != getRegistered().end())
     return known->second(compiler, evaluatorProgram);
-  // A backend has a model of its target where kernels do not run here.
+  // A backend has a model of its target if kernels do not run here.
   if (!compiler.describeModel().empty())
     return std::make_unique<ModelMeasurerFactory>(compiler);
   return std::make_unique<ProcessMeasurerFactory>(compiler, evaluatorProgram);

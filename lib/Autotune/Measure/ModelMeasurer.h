@@ -12,9 +12,9 @@
 
 namespace tarpon {
 
-/// Candidates are compiled, and take what the compiler's backend estimates from
-/// their machine code. Nothing of them is run: what a kernel computes is for
-/// the tests of its solver to say.
+/// Compiles candidates and takes the time that the compiler's backend estimates
+/// from their machine code. Nothing is run: the tests of a solver check its
+/// kernels' results.
 class ModelMeasurer final : public CompilingMeasurer {
 public:
   using CompilingMeasurer::CompilingMeasurer;

@@ -1,4 +1,4 @@
-//===- ModelMeasurerFactory.cpp - Measurers of what is modelled -----------===//
+//===- ModelMeasurerFactory.cpp - Measurers for modelled targets ----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,7 +38,7 @@ ModelMeasurerFactory::getDefaultIterations(size_t included) const {
   return countModelled(included);
 }
 
-/// The reference solver's kernels run on the host alone.
+/// The reference solver's kernels run on the host only.
 Status ModelMeasurerFactory::checkReference(const Problem &problem) const {
   return Error{"no solver's kernels for " + problem.key() +
                " can be compiled for " + compiler.getTarget().name()};

@@ -1,4 +1,4 @@
-//===- ModelMeasurerFactory.h - Measurers of what is modelled ---*- C++ -*-===//
+//===- ModelMeasurerFactory.h - Measurers for modelled targets --*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 namespace tarpon {
 
-/// Records have a context of their own: what a model expects does not compare
-/// with what was measured.
+/// Records have a context of their own: a model's predictions are not
+/// comparable with measurements.
 class ModelMeasurerFactory final : public MeasurerFactory {
 public:
   using MeasurerFactory::MeasurerFactory;

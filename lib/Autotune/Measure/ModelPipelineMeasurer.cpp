@@ -1,4 +1,4 @@
-//===- ModelPipelineMeasurer.cpp - Whole models that do not run -----------===//
+//===- ModelPipelineMeasurer.cpp - Models times of whole models -----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

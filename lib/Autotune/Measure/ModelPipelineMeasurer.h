@@ -1,4 +1,4 @@
-//===- ModelPipelineMeasurer.h - Whole models that do not run ---*- C++ -*-===//
+//===- ModelPipelineMeasurer.h - Models times of whole models ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@
 
 namespace tarpon {
 
-/// The time is the sum of what a model expects of the layers; accuracy and
-/// ranges are those of the same choice on the host.
+/// Adds up a target model's predictions for the layers; accuracy and ranges are
+/// those of the same choice on the host.
 class ModelPipelineMeasurer final : public PipelineMeasurer {
 public:
   static runtime::Result<std::unique_ptr<ModelPipelineMeasurer>>

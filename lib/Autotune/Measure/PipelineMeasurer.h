@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How accurate and how fast a model is with one global choice: measured in the
-// evaluator process, or modelled for targets that do not run here.
+// Measures the accuracy and the time of a model with one global choice: in the
+// evaluator process, or by a model for targets that do not run here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,20 +23,21 @@
 
 namespace tarpon {
 
-/// All that it refers to must outlive the measurer.
+/// The context of a measurement. All that it refers to must outlive the
+/// measurer.
 struct PipelineContext {
-  /// Simplified.
+  /// The simplified module.
   mlir::ModuleOp module;
   ModelCompiler &model;
   Tuner &tuner;
   Progress &progress;
   const CalibrationInputs &inputs;
   std::string evaluatorProgram;
-  /// Of the host.
+  /// The host's CPU.
   std::string cpu = "native";
 };
 
-/// A choice that was compiled.
+/// A compiled choice.
 struct CompiledChoice {
   const CandidateRecord &record;
   /// The package's file.
@@ -49,23 +50,23 @@ public:
       : context(context) {}
   virtual ~PipelineMeasurer();
 
-  /// Measures the ranges that the tensors of a fusion take, and gives them to
-  /// the model's compiler. An error concerns int8 with this fusion alone.
+  /// Measures the ranges of the tensors of a fusion, and passes them to the
+  /// model's compiler. An error concerns int8 with this fusion only.
   virtual runtime::Status calibrate(const std::string &fusion) = 0;
 
-  /// The solution of a problem for which no tuned one serves.
+  /// Returns a solution of a problem for which no tuned one fits.
   virtual runtime::Result<Solution> solve(const Problem &problem) = 0;
 
-  /// Adds accuracy and times to a measurement. What goes wrong with the choice
-  /// is its status; an error means that nothing can be measured.
+  /// Adds accuracy and times to a measurement. An error of the choice is its
+  /// status; a returned error means that nothing can be measured.
   virtual runtime::Status measure(const CompiledChoice &choice,
                                   PipelineMeasurement &measurement) = 0;
 
-  /// Adds the times of another round; only where isNoisy.
+  /// Adds the times of another round; called only if isNoisy.
   virtual runtime::Status timeAgain(const CompiledChoice &choice,
                                     PipelineMeasurement &measurement) = 0;
 
-  /// Whether a second measurement may differ from the first one.
+  /// Returns true if a second measurement may differ from the first one.
   virtual bool isNoisy() const = 0;
 
 protected:

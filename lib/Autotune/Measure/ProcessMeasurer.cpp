@@ -1,4 +1,4 @@
-//===- ProcessMeasurer.cpp - Measures in a process of its own -------------===//
+//===- ProcessMeasurer.cpp - Measures in another process ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -87,8 +87,8 @@ bool ProcessMeasurer::discard(const Built &built) {
 // Measuring
 //===----------------------------------------------------------------------===//
 
-/// A candidate that hangs is killed then. The reference may be part of the
-/// evaluation.
+/// A candidate that hangs is killed after this time. The evaluation may include
+/// the reference.
 std::chrono::milliseconds ProcessMeasurer::getTimeLimit() const {
   double seconds = policy::kBaseTimeLimitSeconds +
                    problem.flops() / policy::kReferenceFlopsPerSecond;
@@ -139,7 +139,7 @@ Result<MeasureOutcome> ProcessMeasurer::measure(const Contender &contender,
 }
 
 /// The candidate is not to blame for the end of this process, which it was not
-/// part of: perhaps it was the user's doing. The next run tries it again.
+/// part of; the user may have ended it. The next run tries it again.
 std::optional<MeasurementStatus> ProcessMeasurer::getInterruptedStatus() const {
   return MeasurementStatus::Failed;
 }

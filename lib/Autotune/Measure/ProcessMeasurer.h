@@ -1,4 +1,4 @@
-//===- ProcessMeasurer.h - Measures in a process of its own -----*- C++ -*-===//
+//===- ProcessMeasurer.h - Measures in another process ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,11 +17,11 @@
 
 namespace tarpon {
 
-/// Candidates are packages that the evaluator process runs, times, and compares
-/// with a package of the reference solver.
+/// Makes packages of candidates, which the evaluator process runs, times, and
+/// compares with a package of the reference solver.
 class ProcessMeasurer final : public CompilingMeasurer {
 public:
-  /// All but the problem must outlive the measurer.
+  /// All arguments but the problem must outlive the measurer.
   ProcessMeasurer(const Problem &problem, KernelCompiler &compiler,
                   runtime::EvaluatorProcess &evaluator,
                   const TempDirectory &directory);

@@ -1,4 +1,4 @@
-//===- ProcessMeasurerFactory.cpp - Measurers of what runs here -----------===//
+//===- ProcessMeasurerFactory.cpp - Measurers for this machine ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

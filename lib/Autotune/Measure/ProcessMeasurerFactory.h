@@ -1,4 +1,4 @@
-//===- ProcessMeasurerFactory.h - Measurers of what runs here ---*- C++ -*-===//
+//===- ProcessMeasurerFactory.h - Measurers for this machine ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@
 
 namespace tarpon {
 
-/// The evaluator is started when it is needed, and serves all problems.
+/// Starts the evaluator when it is first needed; it serves all problems.
 class ProcessMeasurerFactory final : public MeasurerFactory {
 public:
   ProcessMeasurerFactory(KernelCompiler &compiler,

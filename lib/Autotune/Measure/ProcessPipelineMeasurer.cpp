@@ -1,4 +1,4 @@
-//===- ProcessPipelineMeasurer.cpp - Whole models that run here -----------===//
+//===- ProcessPipelineMeasurer.cpp - Measures whole models here -----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -50,8 +50,8 @@ Status ProcessPipelineMeasurer::ensureInputs() {
   return runtime::success();
 }
 
-/// All of the reference's kernels are verified. It is built when it is first
-/// needed, so that it has tuned kernels where fp32 is among the choices.
+/// Makes the reference, all of whose kernels are verified. It is built when it
+/// is first needed, so that it has tuned kernels if fp32 is among the choices.
 Status ProcessPipelineMeasurer::ensureReference() {
   if (!reference.empty())
     return runtime::success();
@@ -89,8 +89,8 @@ static constexpr std::chrono::milliseconds getTimeLimit() {
       static_cast<int64_t>(policy::kPipelineTimeLimitSeconds * 1000));
 }
 
-/// Adds the samples of an answer, or takes over why there are none. Whether all
-/// is well.
+/// Adds the samples of an answer, or the reason why there are none. Returns
+/// true on success.
 static bool addAnswer(PipelineMeasurement &measurement,
                       const EvaluationAnswer &answer) {
   measurement.status = toStatus(answer.outcome);
@@ -119,7 +119,8 @@ EvaluationRequest ProcessPipelineMeasurer::makeRequest(
   return request;
 }
 
-/// Accuracy on every sample, the worst of which counts; time on the first.
+/// Measures the accuracy on every sample, of which the worst counts, and the
+/// time on the first.
 Status ProcessPipelineMeasurer::measure(const CompiledChoice &choice,
                                         PipelineMeasurement &measurement) {
   if (Status status = ensureInputs(); !status)
@@ -162,7 +163,7 @@ Status ProcessPipelineMeasurer::timeAgain(const CompiledChoice &choice,
       makeRequest(choice, inputFiles.front()), getTimeLimit());
   if (!answer)
     return answer.error();
-  // The first measurement was not interleaved with anything.
+  // The first measurement was not interleaved with others.
   if (measurement.rounds == 0)
     measurement.samples.clear();
   ++measurement.rounds;

@@ -1,4 +1,4 @@
-//===- ProcessPipelineMeasurer.h - Whole models that run here ---*- C++ -*-===//
+//===- ProcessPipelineMeasurer.h - Measures whole models here ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@
 
 namespace tarpon {
 
-/// The evaluator process runs, times and compares packages of whole models.
+/// Runs, times and compares packages of whole models in the evaluator process.
 class ProcessPipelineMeasurer final : public PipelineMeasurer {
 public:
   explicit ProcessPipelineMeasurer(const PipelineContext &context);
@@ -39,7 +39,7 @@ private:
 
   runtime::EvaluatorProcess evaluator;
   std::unique_ptr<TempDirectory> directory;
-  /// Per sample, the file of each input.
+  /// The files of the inputs, per sample.
   std::vector<std::vector<std::string>> inputFiles;
   /// The package that accuracy is measured against, once it is written.
   std::string reference;

@@ -34,15 +34,15 @@ using runtime::Status;
 /// A solution that is ready to run.
 struct Finder::Invoker {
   std::unique_ptr<Executor> executor;
-  /// Which operands are inputs of the package.
+  /// The operands that are inputs of the package.
   std::vector<size_t> inputs;
-  /// Where the constants were read; empty if they came with a package.
+  /// The addresses of the constants; empty if they came with a package.
   std::vector<std::pair<size_t, const void *>> constants;
-  /// For calls: no run allocates.
+  /// The arguments of calls, kept so that no run allocates.
   std::vector<const void *> inputPointers;
   /// The number of the call that used it last.
   int64_t lastUse = 0;
-  /// It cannot be made again: it came with a package.
+  /// It came with a package and cannot be made again.
   bool isLoaded = false;
 
   bool hasConstantsOf(llvm::ArrayRef<const void *> operands) const {
@@ -104,7 +104,7 @@ Status Finder::openStores() {
   return runtime::success();
 }
 
-/// Who says how long or how many, gets that.
+/// A caller that sets a time or a number gets it.
 void Finder::setDeadline(Deadline value) {
   SearchOptions search = searchOptions;
   if (!search.iterations && !value.isBounded())
@@ -147,7 +147,7 @@ Result<std::unique_ptr<Finder>> Finder::create(const FinderOptions &options) {
 // Finding
 //===----------------------------------------------------------------------===//
 
-/// What a problem's key leaves out and its launches depend on.
+/// Digests what a problem's key leaves out although its launches depend on it.
 static std::string digestScales(const Problem &problem) {
   Digest digest;
   auto add = [&](const TensorDesc &desc) {
@@ -174,7 +174,7 @@ FoundSolution Finder::describe(const Problem &problem,
   return found;
 }
 
-/// Of solutions that are ordered by time.
+/// Sorts solutions; they come ordered by time.
 static void putInOrder(std::vector<FoundSolution> &list, SolutionOrder order) {
   if (order == SolutionOrder::ByWorkspace)
     llvm::stable_sort(list, [](const FoundSolution &a, const FoundSolution &b) {
@@ -182,7 +182,7 @@ static void putInOrder(std::vector<FoundSolution> &list, SolutionOrder order) {
     });
 }
 
-/// What a program asks for over and over is logged once.
+/// A problem that a program asks for repeatedly is logged once.
 Status Finder::log(const Problem &problem) {
   if (!logged.insert(problem.key()).second)
     return runtime::success();
@@ -201,7 +201,7 @@ Finder::findSolutions(const Problem &problem, const FindOptions &request) {
   if (!best)
     return best.error();
   std::vector<FoundSolution> list = listSolutions(problem, request.limits);
-  // Only the tuner knows what it has measured just now.
+  // Only the tuner knows its latest measurements.
   llvm::erase_if(list, [&](const FoundSolution &found) {
     return found.solution.solver == best->solver;
   });
@@ -249,10 +249,11 @@ std::string Finder::explainGuess(const FoundSolution &found) const {
 // Running
 //===----------------------------------------------------------------------===//
 
-/// As many solutions are kept ready to run, with their packed constants.
+/// The number of solutions that are kept ready to run, with their packed
+/// constants.
 static constexpr int64_t kMaxInvokers = 256;
 
-/// Makes room for one more.
+/// Evicts an invoker to make room for one more.
 void Finder::evictInvoker() {
   int64_t count = 0;
   InvokerList *oldestList = nullptr;
@@ -282,7 +283,7 @@ Result<runtime::Device *> Finder::getDevice() {
   return device.get();
 }
 
-/// Keeps an executor for what is in the package.
+/// Loads the package into an executor and keeps it.
 Result<Finder::Invoker *> Finder::load(const FoundSolution &found,
                                        Package package) {
   auto invoker = std::make_unique<Invoker>();
@@ -350,7 +351,7 @@ Finder::prepare(const FoundSolution &found,
 
 Status Finder::compileSolution(const FoundSolution &found,
                                llvm::ArrayRef<const void *> operands) {
-  // What was made of the same addresses may be out of date.
+  // An invoker of the same addresses may be out of date.
   if (Invoker *known = findInvoker(found, operands))
     llvm::erase_if(invokers[found.key],
                    [&](const auto &entry) { return entry.get() == known; });
@@ -358,7 +359,7 @@ Status Finder::compileSolution(const FoundSolution &found,
   return invoker ? runtime::success() : Status(invoker.error());
 }
 
-/// The one that was made of these constants, or null.
+/// Returns the invoker that was made with these constants, or null.
 Finder::Invoker *Finder::findInvoker(const FoundSolution &found,
                                      llvm::ArrayRef<const void *> operands) {
   auto known = invokers.find(found.key);
@@ -371,7 +372,7 @@ Finder::Invoker *Finder::findInvoker(const FoundSolution &found,
   return nullptr;
 }
 
-/// Whether a solution can work on the caller's workspace.
+/// Checks that a solution can use the caller's workspace.
 static Status checkWorkspace(llvm::ArrayRef<char> given,
                              const FoundSolution &found, int64_t needed) {
   std::string who =
@@ -446,7 +447,7 @@ Status Finder::saveSolutionWithKernels(const FoundSolution &found,
   Result<Package> package = build(found, operands);
   if (!package)
     return package.error();
-  // Whoever finds the file finds the package too.
+  // The package is written first: who finds the file finds the package too.
   if (Status status =
           runtime::writePackage(*package, getSolutionPackagePath(path));
       !status)
@@ -454,7 +455,7 @@ Status Finder::saveSolutionWithKernels(const FoundSolution &found,
   return save(found, path, /*hasKernels=*/true);
 }
 
-/// Whether a package's JSON says the same as the config.
+/// Returns true if a package's JSON is the same config.
 static bool isConfig(std::string json, const PerfConfig &config) {
   llvm::erase_if(json, [](char c) {
     return c == '{' || c == '}' || c == '"' || c == ' ';
@@ -524,8 +525,8 @@ Result<FoundSolution> Finder::loadSolution(const std::string &path) {
   FoundSolution found = describe(*problem, std::move(solution));
   if (!file->hasKernels)
     return found;
-  // Its kernels have their constants with them: it is another solution than the
-  // one that is made of the caller's.
+  // The kernels come with constants: it is another solution than the one with
+  // the caller's.
   found.key = "loaded " + std::to_string(preparations) + "|" + found.key;
   if (Status status = loadKernels(found, path); !status)
     return status.error();

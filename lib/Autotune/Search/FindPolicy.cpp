@@ -22,10 +22,11 @@ using runtime::Result;
 // The table
 //===----------------------------------------------------------------------===//
 
-/// Three rules give it. The mode decides about what is known: normal completes
-/// it, the others take it, trust-verify after a look. The policy decides what a
-/// miss costs: none leaves it to the mode, search asks for a search in every
-/// mode. The last two policies are orders and do not care about modes.
+/// The table follows three rules. The mode decides about existing records:
+/// normal completes them, the others use them, trust-verify after a check. The
+/// policy decides what a miss costs: none leaves it to the mode, search asks
+/// for a search in every mode. The last two policies are orders and ignore
+/// modes.
 llvm::ArrayRef<FindRule> tarpon::getFindRules() {
   using enum FindMode;
   using enum FindAction;
@@ -141,7 +142,7 @@ static llvm::StringRef getName(llvm::ArrayRef<Name<T>> names, T value) {
   return "";
 }
 
-/// "normal (1), fast (2) or hybrid (3)".
+/// Lists the names: "normal (1), fast (2) or hybrid (3)".
 template <typename T>
 static std::string listNames(llvm::ArrayRef<Name<T>> names) {
   std::string text;
@@ -189,7 +190,7 @@ Result<TuningPolicy> tarpon::parseTuningPolicy(llvm::StringRef text) {
 // The environment
 //===----------------------------------------------------------------------===//
 
-/// What is given, else what the variable says, else `otherwise`.
+/// Returns the given value, else that of the variable, else `otherwise`.
 template <typename T>
 static Result<T> resolve(std::optional<T> given, const char *variable,
                          Result<T> (*parse)(llvm::StringRef), T otherwise) {
@@ -219,7 +220,7 @@ Result<FindPolicy> tarpon::resolveFindPolicy(std::optional<FindMode> mode,
 }
 
 //===----------------------------------------------------------------------===//
-// The table for people
+// The table in Markdown
 //===----------------------------------------------------------------------===//
 
 std::string tarpon::printFindRules() {

@@ -19,22 +19,22 @@
 
 namespace tarpon {
 
-/// What the races of all layers of a package have in common. All must outlive
-/// them.
+/// The common context of the races of a package's layers. All references must
+/// outlive the races.
 struct LayerRaceContext {
   const runtime::Package &package;
   runtime::Device &device;
   Progress &progress;
   Journal &journal;
-  /// Whether to measure what the journal knows.
+  /// True to measure candidates again that the journal knows.
   bool again;
   Deadline deadline;
   SearchStatistics &statistics;
 };
 
-/// Measures the candidates of a layer on the device: one result each, in the
-/// layer's order. Those that were left when the time was over have a result
-/// that is not ok.
+/// Measures the candidates of a layer on the device and returns one result
+/// each, in the layer's order. Candidates that were not measured in time have a
+/// status other than ok.
 runtime::Result<std::vector<Measurement>>
 raceLayer(const LayerRaceContext &context, const runtime::Layer &layer);
 

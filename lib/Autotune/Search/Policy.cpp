@@ -1,4 +1,4 @@
-//===- Policy.cpp - How wrong a result may be -----------------------------===//
+//===- Policy.cpp - The tolerance of results ------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@ static constexpr double kAccumulationFactor = 8;
 static constexpr double kFunctionUlps = 16;
 static constexpr double kStorageUlps = 2;
 
-/// Multiply-adds per element of a result.
+/// The number of multiply-adds per element of a result.
 static double getReductionLength(const Problem &problem,
                                  const TensorDesc &result) {
   double elements = static_cast<double>(result.numElements());

@@ -32,8 +32,8 @@ ProblemSearch::ProblemSearch(SearchContext context, const Problem &problem,
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// The reference is no candidate where anything else is applicable: it is slow
-/// by design. Solvers and configs come best guess first.
+/// The reference is no candidate if any other solver is applicable: it is slow
+/// by design. Solvers and configs are ordered by the best guess.
 void ProblemSearch::collectCandidates() {
   const TargetInfo &target = context.target;
   for (const Solver *solver : getApplicableSolvers(problem, target)) {
@@ -60,7 +60,7 @@ std::vector<PerfConfig> ProblemSearch::getConfigs(const Solver &solver) const {
   return {*config};
 }
 
-/// Unless it is one already.
+/// Adds a candidate unless it is one already.
 void ProblemSearch::addCandidate(const Solver &solver,
                                  const PerfConfig &config) {
   Contender contender;
@@ -79,7 +79,7 @@ void ProblemSearch::addCandidate(const Solver &solver,
 // The stages
 //===----------------------------------------------------------------------===//
 
-/// What the search method goes by.
+/// The input of the search method.
 SearchSpace ProblemSearch::makeSpace() const {
   const TargetInfo &target = context.target;
   SearchSpace space;
@@ -110,7 +110,7 @@ static SearchResult makeResult(size_t candidate, const Measurement &m) {
   return result;
 }
 
-/// In the order in which they were measured.
+/// The results in the order in which they were measured.
 std::vector<SearchResult> ProblemSearch::getKnownResults() const {
   std::vector<SearchResult> results;
   for (const Measurement &known : scope.known)
@@ -120,7 +120,8 @@ std::vector<SearchResult> ProblemSearch::getKnownResults() const {
   return results;
 }
 
-/// Whether the user wants no more than that. It is not finished then.
+/// Returns true if the user's limit is reached. The search is not finished
+/// then.
 bool ProblemSearch::isAtLimit(llvm::ArrayRef<SearchResult> results,
                               const Deadline &searchEnd) {
   const SearchOptions &options = context.options;
@@ -135,8 +136,8 @@ bool ProblemSearch::isAtLimit(llvm::ArrayRef<SearchResult> results,
   return isAt;
 }
 
-/// How many results the user's limit leaves: candidates beyond it need not be
-/// compiled.
+/// The number of results that the user's limit leaves: candidates beyond it
+/// need not be compiled.
 size_t ProblemSearch::countLeft(llvm::ArrayRef<SearchResult> results) const {
   if (!scope.allConfigs || !context.options.iterations)
     return policy::kMaxBatch;
@@ -166,9 +167,9 @@ Status ProblemSearch::raceBatch(llvm::ArrayRef<size_t> batch,
   return runtime::success();
 }
 
-/// A search that came to its end stays there: with the times of the final, its
-/// method might see reason to go on, without end. Unless there are solvers that
-/// it did not know, or all is wanted.
+/// A search that came to its end is not continued: with the times of the final,
+/// its method might go on without end. It is continued if there are solvers
+/// that it did not know, or if all candidates are wanted.
 bool ProblemSearch::hasEnough() const {
   if (!scope.isSearched ||
       context.options.method == SearchMethodKind::Exhaustive)
@@ -185,7 +186,7 @@ Status ProblemSearch::raceAll() {
     return runtime::success();
   SearchSpace space = makeSpace();
   std::vector<SearchResult> results = getKnownResults();
-  // Where each solver has one config, all of them are wanted.
+  // If each solver has one config, all of them are wanted.
   std::unique_ptr<SearchMethod> method = makeSearchMethod(
       scope.allConfigs ? context.options.method : SearchMethodKind::Exhaustive,
       space, context.options.seed);
@@ -203,14 +204,15 @@ Status ProblemSearch::raceAll() {
   }
 }
 
-/// What may pass gets another chance in every run.
+/// A failure that may have been the machine's fault is measured again in every
+/// run.
 static bool counts(const Measurement &known) {
   return !(known.isEarlier && known.mayPass());
 }
 
-/// Whether what is known of a solver is all that is wanted: something, where
-/// one config is enough; anything that the system store knows, whose makers
-/// have searched it.
+/// Returns true if the records of a solver suffice: any record, if one config
+/// is enough; and any record of the system store, whose makers have searched
+/// the solver.
 bool ProblemSearch::isSettled(llvm::StringRef solver) const {
   return llvm::any_of(scope.known, [&](const Measurement &known) {
     return known.key.solver == solver && counts(known) &&
@@ -221,7 +223,7 @@ bool ProblemSearch::isSettled(llvm::StringRef solver) const {
 void ProblemSearch::recall(const Measurement &known) {
   const Solver *solver = findSolver(context.target, known.key.solver);
   auto config = PerfConfig::parse(known.key.config);
-  // A solver that is settled takes part with what is known of it.
+  // A settled solver takes part with its records.
   if (solver && mlir::succeeded(config) && isSettled(known.key.solver) &&
       llvm::is_contained(getSolvers(), known.key.solver) &&
       solver->isValidConfig(problem, context.target, *config))

@@ -19,7 +19,7 @@
 
 namespace tarpon {
 
-/// What a search works with.
+/// The context of a search.
 struct SearchContext {
   const TargetInfo &target;
   Measurer &measurer;
@@ -36,16 +36,16 @@ struct SearchContext {
   const SolutionRanker *ranker;
 };
 
-/// Which candidates of a problem are measured.
+/// The candidates of a problem that are measured.
 struct SearchScope {
-  /// Every config of a solver, or one.
+  /// True for every config of a solver, false for one.
   bool allConfigs = true;
   SolutionLimits limits;
-  /// Results that count as if they were measured here.
+  /// Results that count as if they had been measured here.
   std::vector<Measurement> known;
-  /// Whether a search of these came to its own end before.
+  /// True if a search of these solvers came to its own end before.
   bool isSearched = false;
-  /// This candidate and nothing else.
+  /// Restricts the search to this candidate.
   std::optional<CandidateKey> only;
 };
 
@@ -54,18 +54,18 @@ public:
   ProblemSearch(SearchContext context, const Problem &problem,
                 SearchScope scope);
 
-  /// Measures what is not known, until the deadline.
+  /// Measures the candidates without a record, until the deadline.
   runtime::Status run();
 
-  /// Measures the best guesses until one is right, or a few were not.
+  /// Measures the best guesses until one is right, or a few were wrong.
   runtime::Status verifyDefault();
 
-  /// Whether nothing is left to be measured of the whole problem: no deadline
-  /// cut it short, and no limit left a solver out.
+  /// Returns true if nothing is left to be measured of the whole problem: no
+  /// deadline ended the search early, and no limit left a solver out.
   bool isFinished() const {
     return !wasCut() && !isLimited && !race.getContenders().empty();
   }
-  /// By the deadline or a limit of the search.
+  /// Returns true if the deadline or a limit has ended the search.
   bool wasCut() const { return race.wasCut() || isStopped; }
   /// The result of the first candidate.
   std::optional<Measurement> getFirstResult() const;

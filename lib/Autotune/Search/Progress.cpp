@@ -1,4 +1,4 @@
-//===- Progress.cpp - How far a tuning run is -----------------------------===//
+//===- Progress.cpp - Progress of a tuning run ----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,11 +17,11 @@
 
 using namespace tarpon;
 
-/// How often a terminal and a log file are written to, in seconds.
+/// The intervals at which a terminal and a log file are written to, in seconds.
 static constexpr double kBarInterval = 0.1;
 static constexpr double kLineInterval = 5.0;
 static constexpr int kBarCells = 24;
-/// Work done before an estimate of the rest is worth showing.
+/// The work to be done before an estimate of the rest is shown.
 static constexpr double kMinFraction = 0.02;
 
 static double readRealClock() {
@@ -104,7 +104,7 @@ void Progress::update(bool force) {
     return;
   }
   clearLine();
-  // A line that wraps could not be rewritten.
+  // A line that wraps cannot be rewritten.
   unsigned columns = llvm::sys::Process::StandardErrColumns();
   std::string text = format();
   if (columns > 1 && text.size() >= columns)

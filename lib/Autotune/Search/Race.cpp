@@ -1,4 +1,4 @@
-//===- Race.cpp - Which candidate of a problem is the fastest -------------===//
+//===- Race.cpp - Finds the fastest candidate of a problem ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,7 @@ bool Race::isOver() {
 //===----------------------------------------------------------------------===//
 
 Status Race::build(llvm::ArrayRef<size_t> batch) {
-  // Where nothing can be compared, compiling would be in vain.
+  // If nothing can be compared, compiling is in vain.
   if (Status status = context.measurer.prepare(contenders); !status)
     return status;
   std::vector<const Contender *> list;
@@ -42,8 +42,9 @@ Status Race::build(llvm::ArrayRef<size_t> batch) {
   return runtime::success();
 }
 
-/// A candidate that cannot come into the final is dropped at this time. What
-/// the system store says was measured on another machine, and is no rival.
+/// The time at which a candidate is dropped, since it cannot reach the final.
+/// Records of the system store were measured on another machine, and are no
+/// rivals.
 double Race::getCutoff() const {
   double best = 0;
   for (const Contender &contender : contenders)
@@ -79,8 +80,8 @@ Status Race::measure(Contender &contender, const Effort &effort) {
   int64_t interrupted =
       context.journal.countInterrupted(contender.key, effort.stage);
   if (interrupted >= policy::kMaxInterrupted) {
-    // Who came into the final was verified in the race: that runs ended in it
-    // was perhaps the user's doing, and is no verdict.
+    // Finalists were verified in the race: runs that ended in the final may
+    // have been ended by the user, and give no verdict.
     measurement.status = effort.stage == MeasurementStage::Final
                              ? MeasurementStatus::Failed
                              : *interruptedStatus;
@@ -95,7 +96,7 @@ Status Race::measure(Contender &contender, const Effort &effort) {
   return measureBuilt(contender, effort, std::move(measurement));
 }
 
-/// Samples of a final are added to those of its earlier rounds.
+/// Adds the samples of a round to those of the earlier ones.
 static void takeTimes(const MeasureOutcome &outcome, const Contender &contender,
                       Measurement &measurement) {
   const runtime::Timing &timing = outcome.timing;
@@ -168,7 +169,7 @@ std::vector<Contender *> Race::pickFinalists() {
   return ranked;
 }
 
-/// Finalists are chosen once, and again when others were measured since.
+/// Chooses the finalists once, and again if others were measured since.
 std::vector<Contender *> Race::getFinalists() {
   std::vector<Contender *> earlier;
   for (Contender &contender : contenders)
@@ -181,8 +182,8 @@ std::vector<Contender *> Race::getFinalists() {
   if (isDecided)
     return {};
   std::vector<Contender *> finalists = pickFinalists();
-  // A single finalist has won and need not be timed again, except where the
-  // result of an earlier final would be served in place of its own.
+  // A single finalist has won and need not be timed again, unless the result of
+  // an earlier final would be served in place of its own.
   bool isAlone =
       finalists.size() == 1 && (earlier.empty() || finalists == earlier);
   return isAlone ? std::vector<Contender *>() : finalists;
@@ -210,8 +211,8 @@ Status Race::runFinal() {
 // The end
 //===----------------------------------------------------------------------===//
 
-/// Where it shows late that candidates disagree, earlier verdicts are recorded
-/// already. A candidate that has crashed is not run again, whoever is right.
+/// If candidates turn out late to disagree, earlier verdicts are recorded
+/// already. A candidate that has crashed is not run again, whichever is right.
 Status Race::forgetDisputed() {
   std::optional<std::string> dispute = context.measurer.describeDispute();
   if (!dispute)
@@ -233,7 +234,7 @@ Status Race::forgetDisputed() {
   return runtime::success();
 }
 
-/// A solver that is broken is so in many configs: one remark for all of them.
+/// A broken solver is broken in many configs: one remark covers all of them.
 void Race::reportRejected() {
   context.statistics.rejected += static_cast<int64_t>(rejected.size());
   std::set<std::pair<std::string, MeasurementStatus>> reported;

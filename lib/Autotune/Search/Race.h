@@ -1,23 +1,21 @@
-//===- Race.h - Which candidate of a problem is the fastest -----*- C++ -*-===//
+//===- Race.h - Finds the fastest candidate of a problem --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The rules by which candidates are measured, whoever measures them:
+// The rules of measuring candidates, which all measurers share:
 // - Every candidate is verified whenever it is timed. One that is wrong,
-// crashes
-//   or hangs is recorded, named in a remark, and never wins.
+//   crashes or hangs is recorded, named in a remark, and never wins.
 // - In the race each candidate is measured briefly, and dropped as soon as it
-//   cannot come into the final. The best of them are finalists: they are timed
-//   in turn, in rounds, so that a drift of the machine meets all alike.
+//   cannot reach the final. The best ones are finalists: they are timed in
+//   turn, in rounds, so that a drift of the machine affects all alike.
 // - A final that an earlier run has finished stays decided until another
-//   candidate is raced; one that was cut short goes on where it ended.
-// - The journal is told before a candidate is measured. One during which
-// several
-//   runs ended is left out.
-// - The deadline is looked at before each measurement.
+//   candidate is raced; one that was cut short continues where it ended.
+// - The journal is told before a candidate is measured. A candidate during
+//   which several runs died is left out.
+// - The deadline is checked before each measurement.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +31,7 @@
 
 namespace tarpon {
 
-/// All must outlive the race.
+/// The context of a race. All references must outlive the race.
 struct RaceContext {
   Measurer &measurer;
   Journal &journal;
@@ -47,25 +45,26 @@ public:
   /// `problem` is its key.
   Race(RaceContext context, std::string problem);
 
-  /// None may be added or removed once one was measured.
+  /// The contenders. None may be added or removed after one was measured.
   std::vector<Contender> &getContenders() { return contenders; }
   const std::vector<Contender> &getContenders() const { return contenders; }
 
-  /// Compiles the contenders of these indices, to be measured next.
+  /// Compiles the contenders with these indices, which are measured next.
   runtime::Status build(llvm::ArrayRef<size_t> batch);
 
   /// Measures a contender for the first time, whatever the deadline. An error
   /// means that nothing can be measured at all.
   runtime::Status measure(size_t index);
 
-  /// Times those that may be the fastest, until the deadline.
+  /// Times the candidates that may be the fastest, until the deadline.
   runtime::Status runFinal();
 
-  /// To be called at the end, also if a measurement has failed: reports what
-  /// was rejected in this run, and withdraws verdicts that nobody can trust.
+  /// Ends the race; must be called even if a measurement has failed. Reports
+  /// the rejected candidates of this run, and withdraws verdicts that cannot be
+  /// trusted.
   runtime::Status finish();
 
-  /// Whether the deadline has passed, which then stays on record.
+  /// Returns true if the deadline has passed, and remembers it.
   bool isOver();
   bool wasCut() const { return isCut; }
 
@@ -83,7 +82,7 @@ private:
   RaceContext context;
   std::string problem;
   std::vector<Contender> contenders;
-  /// Measurements of this run that went wrong.
+  /// The measurements of this run that were wrong, crashed or hung.
   std::vector<Measurement> rejected;
   bool isCut = false, hasRaced = false;
 };

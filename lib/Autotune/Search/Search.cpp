@@ -26,8 +26,8 @@ std::string tarpon::findEvaluatorProgram() {
   const char *program = std::getenv("TARPON_EVALUATOR");
   if (program && *program)
     return program;
-  // Beside the program, or in the folder of programs beside that of the
-  // library.
+  // The evaluator is beside the program, or, for a library, in the folder of
+  // programs next to the library's.
   llvm::SmallString<256> path(runtime::getModuleFolder());
   llvm::sys::path::append(path, "tarpon-evaluator");
   if (llvm::sys::fs::exists(path))
@@ -104,9 +104,9 @@ std::vector<Solution> Tuner::list(const Problem &problem,
       mayLead &= solver != right.front().solver;
       continue;
     }
-    // One that is no candidate where anything else was measured, and one that
-    // was measured and found wrong. What may have been the machine's fault is
-    // the last resort before the reference.
+    // The reference comes last if any other solver was measured, and so do
+    // configs that were found wrong. A candidate whose failure may have been
+    // the machine's fault is the last resort before the reference.
     bool isLast = solver == &getReferenceSolver() && !right.empty();
     const Measurement *row = known.find(solver->id(), solution.config);
     if (isLast || (row && !row->mayPass()))
@@ -129,13 +129,13 @@ Solution Tuner::lookUp(const Problem &problem,
 
 Solution Tuner::getTrusted(const Problem &problem) {
   const TargetInfo &target = compiler.getTarget();
-  // What the system store knows to be right may have been another build.
+  // Another build may have verified the system store's records.
   auto getRight = [&] {
     return KnownRecords(problem.key(), journal, nullptr)
         .getRight(problem, target, {});
   };
   std::vector<Solution> right = getRight();
-  // The reference does where the verification cannot be had, only slower.
+  // Without a verification, the reference is used, which is only slower.
   if (right.empty() && problem.flops() >= policy::kSlowReferenceFlops)
     if (auto measurer = measurers.create(problem)) {
       SearchScope scope;
@@ -173,8 +173,8 @@ Status Tuner::search(const Problem &problem, SearchScope scope) {
                                allConfigs ? Finding::Searched : Finding::Found);
 }
 
-/// What was known goes when all is measured, not before: a run that is killed
-/// loses nothing.
+/// Old records are deleted after everything is measured, not before: a run that
+/// is killed loses nothing.
 Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
   Result<std::unique_ptr<Measurer>> measurer = measurers.create(problem);
   if (!measurer)
@@ -195,7 +195,8 @@ Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
   return journal.recordFinding(problem.key(), Finding::Searched);
 }
 
-/// The best of the system store, as long as it takes what is on record.
+/// Measures the best record of the system store, which is kept if the time is
+/// as recorded.
 Status Tuner::verify(const Problem &problem, const SolutionLimits &limits) {
   if (deadline.isOver())
     return runtime::success();
@@ -275,7 +276,7 @@ Result<Solution> Tuner::find(const Problem &problem,
   SolutionLimits limits = request.limits;
   if (rule.mayMeasureOrStore()) {
     FindAction action = rule.getAction(classify(problem, request));
-    // What is on record serves, of whatever kind it is.
+    // A record of any kind will do.
     limits.dynamicOnly |= rule.measuresDynamicOnly() && measures(action);
     if (Status status = act(action, problem, limits); !status)
       return status.error();

@@ -116,7 +116,8 @@ Result<SolutionFile> tarpon::readSolutionFile(const std::string &path) {
   fields.read("target", file.madeBy.target);
   fields.read("threads", file.madeBy.threads);
   fields.read("tarpon", file.madeBy.tarpon);
-  // Files of 6d49224 and before have none, and another text for `tarpon`.
+  // Files of 6d49224 and before lack the version, and have another text for
+  // `tarpon`.
   if (text.contains("version"))
     fields.read("version", file.version);
   fields.read("llvm", file.madeBy.llvm);

@@ -16,7 +16,7 @@
 
 namespace tarpon {
 
-/// What Finder::saveSolution writes.
+/// The content of a file of Finder::saveSolution.
 struct SolutionFile {
   CandidateKey candidate;
   std::string source;
@@ -24,22 +24,22 @@ struct SolutionFile {
   JournalContext madeBy;
   /// The solver's version.
   int64_t version = 1;
-  /// Whether there is a package beside it.
+  /// True if there is a package beside it.
   bool hasKernels = false;
 };
 
 runtime::Status writeSolutionFile(const SolutionFile &file,
                                   const std::string &path);
 
-/// An error names the field.
+/// Reads a file. An error names the field.
 runtime::Result<SolutionFile> readSolutionFile(const std::string &path);
 
-/// Whether it was made by this Tarpon for this target.
+/// Checks that the file was made by this Tarpon for this target.
 runtime::Status checkSolutionFile(const SolutionFile &file,
                                   const JournalContext &here,
                                   const std::string &path);
 
-/// Where its package is.
+/// The path of the file's package.
 std::string getSolutionPackagePath(const std::string &path);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- SolutionRanker.cpp - Ranks what was never measured -----------------===//
+//===- SolutionRanker.cpp - Ranks solutions without measuring -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,11 +37,11 @@ ExpectedFractionRanker::rank(const Problem &problem,
   return solutions;
 }
 
-/// Where nothing says what a target can do: only ratios count.
+/// Assumed peaks, since targets do not state theirs: only ratios count.
 static constexpr double kFlopsPerMs = 1e8, kBytesPerMs = 2e7;
 /// Configs that solvers list differ by 9 % (standard deviation), with no trend
-/// along the list (igemm, 88 convolutions on Zen 5); those that they leave out
-/// are those that their cost models expect less of.
+/// along the list (igemm, 88 convolutions on Zen 5); solvers leave out those
+/// that their cost models expect to be slower.
 static constexpr double kUnlistedFactor = 1.15;
 
 std::vector<double>

@@ -1,4 +1,4 @@
-//===- TempDirectory.cpp - A folder that is gone at the end ---------------===//
+//===- TempDirectory.cpp - A temporary folder -----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,7 @@
 using namespace tarpon;
 namespace fs = llvm::sys::fs;
 
-/// Less free shared memory than that is left to others.
+/// The free shared memory that is always left to others.
 static constexpr uint64_t kMinShared = uint64_t(4) << 30;
 static constexpr llvm::StringLiteral kPrefix = "tarpon-";
 
@@ -39,23 +39,24 @@ static std::string chooseParent() {
   return parent && *parent ? parent : "/tmp";
 }
 
-/// Whether a folder is this user's, and no link to one: in a folder that all
-/// users write to, others may have made it to have something removed.
+/// Returns true if a folder is this user's, and no link to one: in a folder
+/// that all users write to, others may have made it to have something deleted.
 static bool isOwnFolder(const std::string &path) {
   struct stat info;
   return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
          info.st_uid == geteuid();
 }
 
-/// Follows no link, even where a folder is exchanged for one meanwhile:
-/// libstdc++ sees to that since GCC 12 (its bug 104161), LLVM's
+/// Removes a folder without following links, even if a folder is replaced by a
+/// link meanwhile: libstdc++ ensures that since GCC 12 (its bug 104161), LLVM's
 /// remove_directories does not.
 static void removeFolder(const std::string &path) {
   std::error_code ignored;
   std::filesystem::remove_all(path, ignored);
 }
 
-/// Names are "tarpon-<process id>-XXXXXX", see ProcessId.h.
+/// Removes the folders of dead processes. Their names are "tarpon-<process
+/// id>-XXXXXX", see ProcessId.h.
 static void removeOrphans(const std::string &parent) {
   std::error_code error;
   for (fs::directory_iterator it(parent, error, /*follow_symlinks=*/false), end;

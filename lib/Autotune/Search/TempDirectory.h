@@ -1,4 +1,4 @@
-//===- TempDirectory.h - A folder that is gone at the end -------*- C++ -*-===//
+//===- TempDirectory.h - A temporary folder ---------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,9 +15,9 @@
 
 namespace tarpon {
 
-/// A private folder for what the evaluator reads, in shared memory if there is
-/// room, since packages are synced when they are written; else in $TMPDIR or
-/// /tmp. Folders that killed runs have left are removed.
+/// A private folder for the files that the evaluator reads. It is in shared
+/// memory if there is room, since packages are synced when they are written;
+/// else in $TMPDIR or /tmp. Folders left by killed runs are removed.
 class TempDirectory {
 public:
   static runtime::Result<std::unique_ptr<TempDirectory>> create();

@@ -1,4 +1,4 @@
-//===- BuildContext.cpp - Which records are this build's ------------------===//
+//===- BuildContext.cpp - The context of this build's records -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,9 +18,9 @@ JournalContext tarpon::getBuildContext(const std::string &target,
   JournalContext context = JournalContext::forTarget(TargetInfo());
   context.target = target;
   context.threads = threads;
-  // Nobody says of which machine.
+  // The machine is unknown.
   context.caches = "";
-  // The digest of the target's features is behind its name.
+  // The digest of the target's features follows its name.
   if (auto found = findTarget(llvm::StringRef(target).split('/').first))
     context.tarpon = getRecordVersion((*found)->getInfo());
   return context;

@@ -1,4 +1,4 @@
-//===- BuildContext.h - Which records are this build's ----------*- C++ -*-===//
+//===- BuildContext.h - The context of this build's records -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@ namespace tarpon {
 /// The context in which this build writes for a target that a journal names.
 JournalContext getBuildContext(const std::string &target, int64_t threads);
 
-/// Says if records are of another code generator or LLVM, whatever their
+/// Returns true for records of another code generator or LLVM, whatever their
 /// solver.
 bool isStale(const JournalContext &context);
 

@@ -17,10 +17,10 @@
 
 namespace tarpon {
 
-/// Collects pieces and gives their digest in hexadecimal.
+/// Digests a sequence of pieces, in hexadecimal.
 class Digest {
 public:
-  /// Pieces are told apart by their length: ("ab", "c") is not ("a", "bc").
+  /// Adds a piece. Its length is digested too: ("ab", "c") is not ("a", "bc").
   Digest &add(llvm::StringRef piece) {
     sha.update(std::to_string(piece.size()) + ":").update(piece);
     return *this;

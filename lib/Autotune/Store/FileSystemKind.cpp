@@ -1,4 +1,4 @@
-//===- FileSystemKind.cpp - Whether a folder is shared by machines --------===//
+//===- FileSystemKind.cpp - Detects network file systems ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,10 +26,10 @@ struct FileSystem {
 
 static constexpr uint64_t kFuseMagic = 0x65735546;
 
-/// Magic numbers: linux/magic.h, statfs(2) and, for what is in neither of them,
-/// the file system's own sources. The list is that of GNU coreutils' remote
-/// file systems (src/stat.c, S_IS_REMOTE), and those by which virtual machines
-/// share folders with their host.
+/// Magic numbers: linux/magic.h, statfs(2) and, for those in neither, the file
+/// system's own sources. The list is that of GNU coreutils' remote file systems
+/// (src/stat.c, S_IS_REMOTE), and those by which virtual machines share folders
+/// with their host.
 static constexpr FileSystem kNetworkFileSystems[] = {
     {0x6969, "nfs"},          // NFS_SUPER_MAGIC
     {0x517b, "smb"},          // SMB_SUPER_MAGIC
@@ -55,8 +55,8 @@ static constexpr FileSystem kNetworkFileSystems[] = {
 };
 
 /// FUSE has one magic number for all; only the mount's type tells them apart.
-/// These are local: everything else may be another machine's, and then a
-/// rollback journal is right in either case.
+/// These are local. All others may be shared with other machines; a rollback
+/// journal is right in either case.
 static constexpr llvm::StringLiteral kLocalFuseTypes[] = {
     "fuseblk", // ntfs-3g, exfat
     "fuse.ntfs-3g",   "fuse.exfat",          "fuse.ext2",
@@ -106,7 +106,7 @@ std::string tarpon::findNetworkFileSystem(const std::string &path) {
   struct statfs system;
   if (statfs(path.c_str(), &system) != 0)
     return "";
-  // Negative where the field is a signed long of 32 bits.
+  // The value is negative if the field is a signed long of 32 bits.
   auto magic = static_cast<uint32_t>(system.f_type);
   struct stat status;
   std::string type;

@@ -1,4 +1,4 @@
-//===- Findings.cpp - What was finished, and what is forgotten ------------===//
+//===- Findings.cpp - Finished and forgotten problems ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ImportedRecords.cpp - What others measured elsewhere ---------------===//
+//===- ImportedRecords.cpp - Measurements imported from MIOpen ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -75,7 +75,7 @@ private:
   const miopen::Database &database;
   SqlStatement known, forget, insertProblem, update, insertSolution;
   int64_t source = 0;
-  /// Nothing is to be replaced where nothing was.
+  /// True if there are no earlier records to be replaced.
   bool isNewSource = true;
   ImportSummary summary;
 };
@@ -119,7 +119,7 @@ bool Importer::addSource() {
   return insert.run();
 }
 
-/// Tarpon's key of a problem, or "", and why.
+/// Returns Tarpon's key of a problem, or "", and the reason.
 std::string Importer::getProblemKey(const std::string &key) {
   std::string reason = "it is no single convolution";
   if (database.file.isConvolution) {
@@ -206,7 +206,7 @@ Result<std::vector<ImportedSource>> ImportedRecords::getSources() const {
       "(SELECT count(*) FROM imported_problem WHERE source = s.id AND problem "
       "<> '') FROM imported_source AS s ORDER BY file");
   while (rows.next()) {
-    // Everything else stands in the name.
+    // All other data is in the name.
     Result<miopen::FileName> file = miopen::parseFileName(rows.text(0));
     if (!file)
       return file.error();

@@ -10,8 +10,8 @@
 
 namespace tarpon {
 
-/// Idempotent, and made by the first import: most journals do without. What
-/// reads a journal of the same version does not know of them.
+/// Creates the tables. Idempotent; the first import runs it, so that most
+/// journals lack them. Readers of the journal ignore them.
 inline constexpr const char *kImportedSchema = R"sql(
 CREATE TABLE IF NOT EXISTS imported_source (
   id INTEGER PRIMARY KEY,

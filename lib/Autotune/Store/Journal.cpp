@@ -1,4 +1,4 @@
-//===- Journal.cpp - Everything that was ever measured --------------------===//
+//===- Journal.cpp - The journal of all measurements ----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -68,7 +68,7 @@ static llvm::StringRef getStageName(MeasurementStage stage) {
 
 llvm::StringRef tarpon::getTarponVersion() { return TARPON_VERSION; }
 
-/// Plans of the host's kernels follow these.
+/// Plans of the host's kernels depend on these.
 static std::string printCaches(const TargetInfo &target) {
   if (target.gpu)
     return "";
@@ -85,7 +85,7 @@ JournalContext JournalContext::forTarget(const TargetInfo &target) {
           getRecordVersion(target), LLVM_VERSION_STRING, printCaches(target)};
 }
 
-/// In the names of targets whose records are a model's, before its own.
+/// Separates the target's name from the model's in contexts of models.
 static constexpr llvm::StringLiteral kModelMark = "/model:";
 
 JournalContext JournalContext::forModel(const TargetInfo &target,
@@ -156,7 +156,7 @@ Status Journal::reopen() const {
   Result<std::unique_ptr<StoreFile>> opened =
       StoreFile::reopen(std::move(store));
   Status status = opened ? runtime::success() : Status(opened.error());
-  // What is asked of this object afterwards is answered: nothing is known.
+  // Afterwards this object answers as if nothing were known.
   if (!opened)
     opened = StoreFile::open(":memory:", StoreFile::Mode::Create);
   assert(opened && "an empty database in memory cannot be damaged");
@@ -167,8 +167,8 @@ Status Journal::reopen() const {
 
 void Journal::read(
     llvm::function_ref<bool(const StoreFile &store)> query) const {
-  // What cannot be replaced is read as far as it can be. That a new one cannot
-  // be made shows when something is written.
+  // A damaged file that cannot be replaced is read as far as possible. A
+  // failure to make a new one shows at the next write.
   if (!query(*store) && store->isCorrupt() && !isReadOnly)
     (void)reopen();
 }
@@ -203,7 +203,7 @@ static std::string printSamples(const std::vector<double> &samples) {
   return nlohmann::json(samples).dump();
 }
 
-/// Samples that cannot be read (somebody edited the file) count as none.
+/// Samples that cannot be parsed (somebody edited the file) count as none.
 static std::vector<double> parseSamples(const std::string &text) {
   auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   std::vector<double> samples;
@@ -214,10 +214,10 @@ static std::vector<double> parseSamples(const std::string &text) {
   return samples;
 }
 
-/// What the detail of a candidate begins with that was dropped early.
+/// The prefix of the detail of a candidate that was dropped early.
 static constexpr llvm::StringLiteral kDropped = "dropped";
 
-/// No kernel takes no time, or less.
+/// A kernel's time is positive.
 static bool isTime(double value) { return std::isfinite(value) && value > 0; }
 
 /// Sets the columns that all rows of measurements have.
@@ -239,7 +239,7 @@ Status Journal::recordStarted(const CandidateKey &key, MeasurementStage stage) {
   });
 }
 
-/// A copy of a record may have lost its samples, but not what it says.
+/// A copied record may lack samples, but not its meaning.
 static std::string describe(const Measurement &m) {
   if (!m.isDropped || !m.detail.empty())
     return m.detail;
@@ -279,7 +279,8 @@ Measurement tarpon::readMeasurement(const SqlStatement &row) {
   return m;
 }
 
-/// Keeps the last one of each candidate and stage, and the latest stage.
+/// Keeps the last measurement of each candidate and stage, and the latest
+/// stage.
 static void addMeasurement(Measurement m, std::vector<Measurement> &list) {
   if (m.status == MeasurementStatus::Ok && !isTime(m.median))
     return;
@@ -291,8 +292,8 @@ static void addMeasurement(Measurement m, std::vector<Measurement> &list) {
     *known = std::move(m);
 }
 
-/// Those of the rows that this journal serves: the system store's are bound to
-/// the ids of solvers alone.
+/// Selects the rows that this journal serves: those of the system store are
+/// bound only to the ids of solvers.
 static std::string selectServed(const std::string &what, bool isReadOnly) {
   return what + (isReadOnly ? " AND " + std::string(kOnThisTarget)
                             : " AND " + std::string(kOfThisBuild) +
@@ -302,7 +303,7 @@ static std::string selectServed(const std::string &what, bool isReadOnly) {
 std::vector<std::string> Journal::getMeasuredProblems() const {
   std::vector<std::string> problems;
   read([&](const StoreFile &file) {
-    // Only names: whoever reads the rows of one checks them.
+    // This lists names only; the readers of a problem's rows check them.
     std::string sql =
         selectServed("SELECT DISTINCT problem FROM measurement WHERE "
                      "status = 'ok'",
@@ -384,7 +385,7 @@ int64_t Journal::countInterrupted(const CandidateKey &key,
 // Measurements of whole models
 //===----------------------------------------------------------------------===//
 
-/// By column.
+/// The values by column.
 static std::vector<std::pair<const char *, llvm::StringRef>>
 listParts(const PipelineKey &key) {
   return {{"model", key.modelSha256},  {"inputs", key.inputShapes},
@@ -438,7 +439,7 @@ Journal::getPipeline(const PipelineKey &key) const {
       result = readPipeline(rows, key);
     return !rows.failed();
   });
-  // Somebody edited the file: it is measured again.
+  // If somebody edited the file, the model is measured again.
   if (result && result->status == MeasurementStatus::Ok &&
       (!isTime(result->median) || !(result->accuracy >= 0)))
     return std::nullopt;
@@ -450,12 +451,12 @@ Journal::getPipeline(const PipelineKey &key) const {
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string> Journal::describeImpossible() const {
-  // In a large file that takes too long.
+  // The check takes too long on a large file.
   int64_t unsound =
       store->isLarge() ? 0 : countUnsoundRows(store->database()).value_or(0);
   if (unsound > 0)
     return "journal " + getPath() + ": " + std::to_string(unsound) +
-           " records are not what was written and are ignored";
+           " records do not fit their checksum and are ignored";
   SqlStatement rows(store->database(),
                     "SELECT count(*) FROM measurement WHERE status = 'ok' AND "
                     "(median IS NULL OR NOT (median > 0 AND median < 9e999))");

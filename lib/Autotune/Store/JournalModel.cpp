@@ -31,7 +31,7 @@ std::vector<std::string> Journal::getProblems() const {
 std::optional<std::string> Journal::getModel() const {
   std::optional<std::string> bytes;
   read([&](const StoreFile &file) {
-    // Fails on a file without the table.
+    // The query fails on a file without the table.
     SqlStatement rows(file.database(),
                       "SELECT data FROM model WHERE target = ? AND "
                       "threads = ? ORDER BY id DESC LIMIT 1");
@@ -45,7 +45,7 @@ std::optional<std::string> Journal::getModel() const {
 }
 
 Status Journal::recordModel(llvm::StringRef bytes) {
-  // Taking back what was begun forgets why.
+  // A rollback clears SQLite's error, so that it is kept here.
   Status failure = runtime::success();
   Status written = write([&](const StoreFile &file) {
     StoreTransaction transaction(file);

@@ -23,9 +23,9 @@ inline constexpr const char *kOfThisBuild =
     "target = :target AND threads = :threads AND caches IN ('', :caches) AND "
     "tarpon = :tarpon AND llvm = :llvm";
 
-/// Which findings, called `f`, hold no longer: a solver of the problem has
-/// another version by now, and had not been measured with it when they were
-/// recorded.
+/// The condition that a finding `f` is out of date: a solver of the problem has
+/// another version by now, with which it had not been measured when the finding
+/// was recorded.
 inline constexpr const char *kIsOutdatedFinding =
     "EXISTS (SELECT 1 FROM measurement AS old WHERE old.problem = f.problem "
     "AND old.target = f.target AND old.threads = f.threads AND old.tarpon = "
@@ -49,7 +49,7 @@ inline void setContext(SqlRow &row, const JournalContext &context) {
   row.set("caches", context.caches);
 }
 
-/// The measurement in a row that has all columns.
+/// Reads the measurement in a row that has all columns.
 Measurement readMeasurement(const SqlStatement &row);
 
 } // namespace tarpon

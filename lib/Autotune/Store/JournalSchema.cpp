@@ -19,15 +19,16 @@ using namespace tarpon;
 
 static constexpr auto Key = ColumnUse::Key;
 
-/// In a column of this type, a row says when it was inserted.
+/// The type of a column with the time of a row's insertion.
 static constexpr const char *kTimeType =
     "TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))";
 
-/// Rows are only ever inserted, but for tuning policies that replace or delete
-/// them and `graph-opt db prune`. `run` names the process that wrote a row.
-/// Times are in milliseconds. `tarpon` is the version of the code generator
-/// (RecordVersion.h) and `version` that of the solver; `caches` is '' in rows
-/// that were written before sizes of caches were recorded, which count for any.
+/// Rows are only ever inserted, except by tuning policies that replace or
+/// delete them and by `graph-opt db prune`. `run` names the process that wrote
+/// a row. Times are in milliseconds. `tarpon` is the version of the code
+/// generator (RecordVersion.h) and `version` that of the solver; `caches` is ''
+/// in rows that were written before cache sizes were recorded; they are valid
+/// for any.
 static constexpr StoreColumn kMeasurementColumns[] = {
     {"problem", "TEXT NOT NULL", Key},
     {"solver", "TEXT NOT NULL", Key},
@@ -53,8 +54,8 @@ static constexpr StoreColumn kMeasurementColumns[] = {
     {"caches", "TEXT NOT NULL DEFAULT ''", Key},
 };
 
-/// `passes` are the versions of the passes and of the calibration, `ranges` a
-/// digest of what int8 was scaled by ('' for other dtypes).
+/// `passes` holds the versions of the passes and of the calibration, `ranges` a
+/// digest of int8's ranges ('' for other dtypes).
 static constexpr StoreColumn kPipelineColumns[] = {
     {"model", "TEXT NOT NULL", Key},
     {"inputs", "TEXT NOT NULL", Key},
@@ -82,7 +83,7 @@ static constexpr StoreColumn kPipelineColumns[] = {
 };
 
 /// Problems whose find or search was finished, and those whose record of the
-/// system store was checked.
+/// system store was verified.
 static constexpr StoreColumn kFindingColumns[] = {
     {"problem", "TEXT NOT NULL", Key},
     {"target", "TEXT NOT NULL", Key},
@@ -182,8 +183,8 @@ const char *tarpon::getDropOfJournalViews() {
 // Migrations
 //===----------------------------------------------------------------------===//
 
-/// Version 1 is what 6d49224 and all before it wrote. The first of them had no
-/// findings yet. `tarpon` was a digest of sources in it.
+/// Version 1 is that of 6d49224 and all earlier files. The first of them had no
+/// findings yet. Its `tarpon` was a digest of sources.
 static constexpr Migration kMigrations[] = {
     {2, R"sql(
 CREATE TABLE IF NOT EXISTS finding (

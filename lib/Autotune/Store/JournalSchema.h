@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The columns of each table are listed once, in JournalSchema.cpp: the tables,
-// their checksums and what a merge copies and compares follow from that list.
-// A column is added in three steps: its row at the end of the list, a migration
-// for the files that lack it, and the code in Journal.cpp that writes and reads
-// it.
+// The columns of each table are listed once, in JournalSchema.cpp: tables,
+// checksums and merges follow from that list. A column is added in three steps:
+// its row at the end of the list, a migration for the files that lack it, and
+// the code in Journal.cpp that writes and reads it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,10 +43,10 @@ struct StoreColumn {
 struct StoreTable {
   const char *name;
   llvm::ArrayRef<StoreColumn> columns;
-  /// The columns that its index is over.
+  /// The columns of its index.
   const char *indexed;
 
-  /// Without id and checksum: "problem, solver, ...".
+  /// Lists the columns without id and checksum: "problem, solver, ...".
   std::string listColumns() const;
 };
 
@@ -58,27 +57,28 @@ const StoreTable &getStoreTable(llvm::StringRef name);
 /// The statements that create the tables, their indexes and the views.
 /// Idempotent, so that two processes may create a file at the same time.
 std::string getJournalSchema();
-/// Those that create the views, and those that drop them.
+/// The statements that create the views, and those that drop them.
 const char *getJournalViews();
 const char *getDropOfJournalViews();
 
-/// Brings a file to a version from the one before it.
+/// Brings a file from one version to the next.
 struct Migration {
   /// The version that a file has afterwards: SQLite's user_version.
   int64_t version;
-  /// Statements that are never changed again once they have landed. They need
-  /// not care for checksums or views, and may call record_version(tarpon, llvm,
+  /// Statements that are never changed again once they have landed. They can
+  /// ignore checksums and views, and may call record_version(tarpon, llvm,
   /// target) (RecordVersion.h).
   const char *sql;
 };
 
-/// In ascending order of versions, without gaps.
+/// The migrations in ascending order of versions, without gaps.
 llvm::ArrayRef<Migration> getMigrations();
 /// The version of the last migration.
 int64_t getJournalVersion();
 
 /// Learned models, as bytes; the last one of a target and a number of threads
-/// counts. Made when the first one is written: files without it are valid.
+/// counts. The table is created when the first model is written: files without
+/// it are valid.
 inline constexpr const char *kModelSchema = R"sql(
 CREATE TABLE IF NOT EXISTS model (
   id INTEGER PRIMARY KEY,

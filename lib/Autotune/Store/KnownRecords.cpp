@@ -1,4 +1,4 @@
-//===- KnownRecords.cpp - What both stores know of a problem --------------===//
+//===- KnownRecords.cpp - A problem's records in both stores --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,15 +23,16 @@ KnownRecords::KnownRecords(llvm::StringRef problem, const Journal &user,
     return;
   std::vector<Measurement> shipped = system->getMeasurements(problem);
   hasSystemRows = !shipped.empty();
-  // By what the user knows alone: `rows` grows only behind.
+  // hides() compares with the user's records only: the system store's are
+  // appended afterwards.
   llvm::erase_if(shipped, [&](const Measurement &row) { return hides(row); });
   llvm::append_range(rows, shipped);
 }
 
-/// Whether what the user has measured goes before this row of the system store:
-/// the same candidate, the solver in a finished find or search, or a config of
-/// it that is as fast. A single measurement that went wrong says nothing of
-/// other configs.
+/// Returns true if the user's measurements override this row of the system
+/// store: the same candidate, the solver in a finished find or search, or a
+/// config of it that is as fast. A single measurement that failed says nothing
+/// about other configs.
 bool KnownRecords::hides(const Measurement &shipped) const {
   return llvm::any_of(rows, [&](const Measurement &row) {
     if (row.key.solver != shipped.key.solver)
@@ -65,8 +66,9 @@ const Measurement *KnownRecords::find(llvm::StringRef id,
 
 bool KnownRecords::isComplete() const { return findings != 0 || hasSystemRows; }
 
-/// Orders as Journal::getBest does. The system store's record that was verified
-/// has this machine's time now, with which the others' cannot be compared.
+/// Orders like Journal::getBest. The system store's record that was verified
+/// has this machine's time, with which the other records' times are not
+/// comparable.
 bool KnownRecords::isBetter(const Measurement &a, const Measurement &b) const {
   if (has(Finding::Verified) && a.isSystem != b.isSystem)
     return b.isSystem;
@@ -99,7 +101,7 @@ KnownRecords::getRight(const Problem &problem, const TargetInfo &target,
     auto isListed = [&](const Solution &known) {
       return known.solver == solver;
     };
-    // What a database says is checked like everything that comes from outside.
+    // Data from a database is checked like all external input.
     if (row.status == MeasurementStatus::Ok && solver &&
         mlir::succeeded(config) && !llvm::any_of(right, isListed) &&
         checkApplicable(*solver, problem, target) &&

@@ -1,4 +1,4 @@
-//===- KnownRecords.h - What both stores know of a problem ------*- C++ -*-===//
+//===- KnownRecords.h - A problem's records in both stores ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +14,8 @@
 
 namespace tarpon {
 
-/// The user's records of a problem, and the system store's of the solvers of
-/// which the user has none.
+/// The user's records of a problem, and the system store's for solvers of which
+/// the user has none.
 class KnownRecords {
 public:
   /// `system` may be null.
@@ -23,7 +23,7 @@ public:
                const Journal *system);
 
   const std::vector<Measurement> &getRows() const { return rows; }
-  /// The user's alone.
+  /// The user's records only.
   std::vector<Measurement> getUserRows() const;
 
   bool has(Finding finding) const {
@@ -32,11 +32,11 @@ public:
   bool knowsSolver(llvm::StringRef id) const;
   /// The row of a candidate, or null.
   const Measurement *find(llvm::StringRef id, const PerfConfig &config) const;
-  /// Whether somebody has compared all solvers of the problem.
+  /// Returns true if all solvers of the problem were compared.
   bool isComplete() const;
 
-  /// What is right, applicable, valid and allowed, the best first. Of each
-  /// solver only its best.
+  /// The right, applicable, valid and allowed solutions, the best first: only
+  /// the best one of each solver.
   std::vector<Solution> getRight(const Problem &problem,
                                  const TargetInfo &target,
                                  const SolutionLimits &limits) const;

@@ -53,7 +53,8 @@ std::string tarpon::getProcessId() {
   return readPlace() + ":" + pid + ":" + readStartTime(pid);
 }
 
-/// Whether it is a process of this place, and if so, whether it still runs.
+/// Returns true if the process runs, false if it has ended, and none if it is
+/// of another place.
 static std::optional<bool> checkAlive(llvm::StringRef id) {
   llvm::SmallVector<llvm::StringRef> parts;
   id.split(parts, ':');

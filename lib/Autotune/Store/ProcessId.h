@@ -18,8 +18,8 @@ namespace tarpon {
 /// a namespace of process ids.
 std::string getProcessId();
 
-/// Whether the process of that name is known to run, or known to have ended.
-/// Neither is known of processes in other places.
+/// Return true if the process with that name is known to run, or known to have
+/// ended. Both are false for processes of other places.
 bool isProcessAlive(llvm::StringRef id);
 bool isProcessGone(llvm::StringRef id);
 

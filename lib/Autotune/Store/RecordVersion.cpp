@@ -1,4 +1,4 @@
-//===- RecordVersion.cpp - What records are valid for ---------------------===//
+//===- RecordVersion.cpp - Versions of records ----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,8 +20,8 @@
 using namespace tarpon;
 
 namespace {
-/// GCC and Clang evaluate the arguments of a call in another order, so that
-/// builds by them emit the same instructions in another order.
+/// GCC and Clang evaluate the arguments of a call in different orders, so that
+/// their builds emit the same instructions in different orders.
 enum class Builder : uint8_t { Clang, Gcc };
 } // namespace
 
@@ -107,10 +107,10 @@ static std::optional<Builder> findGpuSources(llvm::StringRef version,
 std::string tarpon::translateRecordVersion(llvm::StringRef version,
                                            llvm::StringRef llvmVersion,
                                            llvm::StringRef target) {
-  // The digest of the target's features is behind its name.
+  // The digest of the target's features follows its name.
   runtime::Result<GpuTarget> gpu = parseGpuTarget(target.split('/').first);
   std::optional<Builder> builder = findHostSources(version, target);
-  // The times that a model gave for a GPU's kernels had the host's digest.
+  // Modelled times of a GPU's kernels had the host's digest.
   if (gpu && !builder)
     builder = findGpuSources(version, llvmVersion, *gpu);
   return builder ? makeText(gpu ? kGpuCodegen : kHostCodegen, 1, *builder)

@@ -1,21 +1,20 @@
-//===- RecordVersion.h - What records are valid for -------------*- C++ -*-===//
+//===- RecordVersion.h - Versions of records --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A record is valid for what was measured: the code generator of its target,
-// whose version its column `tarpon` holds ("host-codegen-1"), and its solver,
-// whose version the column `version` holds. Both are raised when what they do
-// changes (BehaviourVersion.h). A build by GCC emits the same instructions in
-// another order, and so has versions of its own ("host-codegen-1/gcc").
+// A record is valid for the code generator of its target, whose version is in
+// its column `tarpon` ("host-codegen-1"), and for its solver, whose version is
+// in the column `version`. Both are raised when their behaviour changes
+// (BehaviourVersion.h). A build by GCC emits the same instructions in another
+// order, and therefore has versions of its own ("host-codegen-1/gcc").
 //
 // Before, `tarpon` was "0.1.0+" and a digest of the sources that emit and
-// compile kernels. What 6d49224 and the commits after it do is version 1 of
-// everything, so that their digests (SourceDigests.def) stand for
-// "host-codegen-1" and "gpu-codegen-1". Those of older commits stand for
-// nothing.
+// compile kernels. All parts of 6d49224 and the commits after it have version
+// 1, so that their digests (SourceDigests.def) stand for "host-codegen-1" and
+// "gpu-codegen-1". Those of older commits have no version.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,16 +29,16 @@ struct sqlite3;
 
 namespace tarpon {
 
-/// The version of what compiles kernels for the target.
+/// The version of the target's code generator.
 std::string getRecordVersion(const TargetInfo &target);
 
 /// The versions of the passes and of the calibration, on which records of whole
 /// models depend: "1.1".
 std::string getPassesVersion();
 
-/// The version that a record's `tarpon` stands for if it is such a digest; any
-/// other text is returned as it is. `target` is the name in the record:
-/// "gfx942:cu=304/e3b0c442".
+/// Returns the version that a record's `tarpon` stands for if it is such a
+/// digest; any other text is returned unchanged. `target` is the name in the
+/// record: "gfx942:cu=304/e3b0c442".
 std::string translateRecordVersion(llvm::StringRef version,
                                    llvm::StringRef llvmVersion,
                                    llvm::StringRef target);

@@ -1,4 +1,4 @@
-//===- RowChecksum.cpp - Rows that are what was written -------------------===//
+//===- RowChecksum.cpp - Checksums of rows --------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,15 +23,15 @@ using namespace tarpon;
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Adds a type and a length or value to the sum, and then the bytes: no two
-/// rows look alike.
+/// Adds a type, a length or value, and the bytes to the sum, so that no two
+/// rows have the same input.
 static uint32_t add(uint32_t crc, char type, uint64_t value,
                     llvm::ArrayRef<uint8_t> bytes = {}) {
   uint8_t head[9];
   head[0] = static_cast<uint8_t>(type);
   llvm::support::endian::write64le(head + 1, value);
   crc = llvm::crc32(crc, head);
-  // zlib takes no bytes at all for a new sum.
+  // zlib returns the initial sum for null bytes.
   return bytes.empty() ? crc : llvm::crc32(crc, bytes);
 }
 
@@ -107,7 +107,7 @@ int tarpon::createChecksumTriggers(sqlite3 *database) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is wrong
+// Unsound rows
 //===----------------------------------------------------------------------===//
 
 static std::string makeUnsound(const StoreTable &table) {

@@ -1,19 +1,19 @@
-//===- RowChecksum.h - Rows that are what was written ----------*- C++ -*-===//
+//===- RowChecksum.h - Checksums of rows ------------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// SQLite notices damage to its own structures, but not to the contents of a
-// row: one byte that flips in a time or in a config is a record that nobody
-// measured. So each row of the journal's tables has a column `checksum`, the
-// CRC-32 of all others but the id (all bursts of up to 32 bits are found, and
-// of any other damage all but one in four thousand million). Rows are read
+// SQLite detects damage to its own structures, but not to the contents of a
+// row: a flipped byte in a time or a config makes a record that nobody
+// measured. Therefore each row of the journal's tables has a column `checksum`,
+// the CRC-32 of all others but the id (all bursts of up to 32 bits are found,
+// and of any other damage all but one in four thousand million). Rows are read
 // through the temporary views sound_measurement, sound_pipeline and
 // sound_finding, which leave out those whose checksum is wrong or missing.
 //
-// Files that are older than the column get it by migration (StoreMigration.h).
+// Files older than the column get it by migration (StoreMigration.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,8 +38,8 @@ int createSoundViews(sqlite3 *database);
 /// Makes a connection add the checksum of each row that it inserts.
 int createChecksumTriggers(sqlite3 *database);
 
-/// How many rows of the journal's tables are not what was written; none if that
-/// cannot be read. It reads all of them.
+/// Counts the rows of the journal's tables whose checksum does not fit; none if
+/// they cannot be read. Reads all rows.
 std::optional<int64_t> countUnsoundRows(sqlite3 *database);
 
 /// The statement that deletes such rows of a table.

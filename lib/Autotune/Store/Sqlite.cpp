@@ -40,7 +40,7 @@ SqlStatement &SqlStatement::bind(int64_t value) {
 
 SqlStatement &SqlStatement::bind(double value) {
   // SQLite stores a NaN as NULL, which reads back as 0: columns that can be NaN
-  // are read with real(), which knows.
+  // are read with real(), which returns NaN for NULL.
   if (!failed())
     result = sqlite3_bind_double(statement, ++parameter, value);
   return *this;

@@ -21,8 +21,8 @@ struct sqlite3_stmt;
 
 namespace tarpon {
 
-/// One prepared statement. Every failure is remembered in its code; nothing has
-/// to be checked before the end.
+/// A prepared statement. It remembers its first failure in its code, so that
+/// errors need to be checked only at the end.
 class SqlStatement {
 public:
   SqlStatement(sqlite3 *database, const char *sql);
@@ -30,31 +30,30 @@ public:
   SqlStatement(const SqlStatement &) = delete;
   SqlStatement &operator=(const SqlStatement &) = delete;
 
-  /// Binds the next `?`. Where there are parameters with names too, they come
-  /// behind all of these.
+  /// Binds the next `?`. Parameters with names come behind all of these.
   SqlStatement &bind(llvm::StringRef text);
   SqlStatement &bind(int64_t value);
   SqlStatement &bind(double value);
   SqlStatement &bindBlob(llvm::StringRef bytes);
-  /// Binds a parameter by its name, ":target"; one that the statement does not
-  /// have is left out.
+  /// Binds a parameter by its name, ":target"; a name that the statement lacks
+  /// is ignored.
   SqlStatement &bind(const char *name, llvm::StringRef text);
   SqlStatement &bind(const char *name, int64_t value);
 
-  /// Makes it ready to be bound and run again.
+  /// Resets the statement, to be bound and run again.
   SqlStatement &reset();
 
   /// Steps to the next row; false at the end and on failure.
   bool next();
-  /// Runs a statement that gives no rows; whether it succeeded.
+  /// Runs a statement without rows; returns true on success.
   bool run();
 
-  /// Of a blob: its bytes.
+  /// The text of a column, or the bytes of a blob.
   std::string text(int column) const;
   int64_t integer(int column) const;
   double real(int column) const;
   bool isNull(int column) const;
-  /// The value in the column of that name, which the statement selects.
+  /// The value in the column with that name, which the statement selects.
   std::string text(const char *column) const { return text(find(column)); }
   int64_t integer(const char *column) const { return integer(find(column)); }
   double real(const char *column) const { return real(find(column)); }
@@ -71,7 +70,7 @@ private:
   int result;
 };
 
-/// A row to be inserted, column by column; those that are not set have their
+/// A row to be inserted, column by column; columns that are not set get their
 /// default.
 class SqlRow {
 public:
@@ -81,7 +80,7 @@ public:
   SqlRow &set(const char *column, int64_t value) { return add(column, value); }
   SqlRow &set(const char *column, double value) { return add(column, value); }
 
-  /// Returns false if it could not be inserted.
+  /// Inserts the row; returns false on failure.
   bool insertInto(sqlite3 *database, const char *table) const;
 
 private:
@@ -94,8 +93,8 @@ private:
   std::vector<std::pair<const char *, Value>> values;
 };
 
-/// The first fault in what PRAGMA quick_check or integrity_check answers, which
-/// may be many lines under a title.
+/// The first fault in the answer of PRAGMA quick_check or integrity_check,
+/// which may be many lines under a title.
 std::string getFirstFault(llvm::StringRef answer);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- StoreAdmin.cpp - Looking after a store -----------------------------===//
+//===- StoreAdmin.cpp - Maintenance of a store ----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -60,7 +60,7 @@ static bool hasImported(sqlite3 *database, const char *schema) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Orders contexts by all that is in them.
+/// Orders contexts by all their fields.
 struct ContextOrder {
   static auto tie(const JournalContext &c) {
     return std::tie(c.target, c.threads, c.tarpon, c.llvm);
@@ -76,7 +76,7 @@ static JournalContext readContext(const SqlStatement &rows, int column) {
           rows.text(column + 3)};
 }
 
-/// Rows of a text and a number.
+/// Reads rows of a text and a number.
 static bool readCounts(sqlite3 *database, const char *sql,
                        std::map<std::string, int64_t> &counts) {
   SqlStatement rows(database, sql);
@@ -146,7 +146,7 @@ Error StoreAdmin::makeInconsistencyError(const std::string &what) const {
 }
 
 namespace {
-/// Rows that cannot be, and the query that counts them.
+/// Impossible rows, and the query that counts them.
 struct Rule {
   const char *what, *sql;
 };
@@ -181,7 +181,7 @@ Status StoreAdmin::checkTables() const {
     return store->makeError();
   if (*unsound != 0)
     return makeInconsistencyError(std::to_string(*unsound) +
-                                  " rows are not what was written");
+                                  " rows do not fit their checksum");
   std::vector<Rule> rules(std::begin(kJournalRules), std::end(kJournalRules));
   if (hasImported(store->database(), "main"))
     rules.insert(rules.end(), std::begin(kImportedRules),
@@ -197,7 +197,8 @@ Status StoreAdmin::checkTables() const {
   return runtime::success();
 }
 
-/// The keys of other versions may be of another form.
+/// Checks keys of this version only: those of other versions may have another
+/// form.
 Status StoreAdmin::checkProblems() const {
   SqlStatement rows(store->database(),
                     "SELECT target, threads, tarpon, llvm, problem FROM "
@@ -231,7 +232,7 @@ Status StoreAdmin::check() const {
 // Pruning
 //===----------------------------------------------------------------------===//
 
-/// Whether it went well. `count` grows by the rows.
+/// Returns true on success, and adds the number of rows to `count`.
 static bool removeStale(const StoreFile &store, const std::string &table,
                         int64_t &count) {
   std::vector<JournalContext> stale;
@@ -289,7 +290,7 @@ Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
       !removeStale(*store, "finding", findings) ||
       !removeOutdated(*store, summary))
     return store->makeError();
-  // What is not what was written is ignored, too.
+  // Rows whose checksum does not fit are pruned as well.
   for (auto [table, count] :
        {std::pair("measurement", &summary.measurements),
         std::pair("pipeline", &summary.pipelines),
@@ -300,13 +301,13 @@ Result<PruneSummary> StoreAdmin::prune(bool isDryRun) {
     if (count)
       *count += store->countChanges();
   }
-  // A dry run takes everything back.
+  // A dry run is rolled back.
   if (isDryRun)
     return summary;
   if (Status committed = transaction.commit(); !committed)
     return committed.error();
-  // What was freed goes back to the file system, unless another process is in
-  // the way; SQLite uses it for new rows otherwise.
+  // Freed pages are returned to the file system, unless another process is in
+  // the way; otherwise SQLite uses them for new rows.
   SqlStatement(store->database(), "VACUUM").run();
   return summary;
 }

@@ -33,12 +33,12 @@ using runtime::Result;
 using runtime::Status;
 namespace fs = llvm::sys::fs;
 
-/// A check takes 2 ms for each MiB, and opening a store not more than a tenth
-/// of the 300 ms that a first inference may. Damage of larger files shows when
+/// A check takes 2 ms for each MiB, and opening a store may take a tenth of the
+/// 300 ms of a first inference at most. Damage of larger files is detected when
 /// they are read or written.
 static constexpr uint64_t kLargeBytes = 16 << 20;
 
-/// How long one process waits for another that writes.
+/// The time that a process waits for another one that writes.
 static constexpr int kBusyTimeoutMs = 10000;
 
 StoreFile::~StoreFile() { sqlite3_close(handle); }
@@ -78,7 +78,7 @@ bool StoreFile::isLarge() const {
 }
 
 bool StoreFile::isDamaged() const {
-  // What is written fits the tables, unless their definitions are damaged.
+  // Written data fits the tables, unless their definitions are damaged.
   int code = sqlite3_errcode(handle);
   return isDamageCode(code) || code == SQLITE_CONSTRAINT ||
          code == SQLITE_ERROR || code == SQLITE_MISMATCH;
@@ -92,7 +92,7 @@ bool StoreFile::wasMoved() const {
 
 StoreFile::Fault StoreFile::makeFault() const {
   int code = sqlite3_errcode(handle);
-  // The logs of a file that is set aside go before it does.
+  // The logs of a file that is set aside are moved before the file itself.
   bool mayBeMoved =
       code == SQLITE_IOERR || code == SQLITE_CANTOPEN || wasMoved();
   return {makeError(), isDamageCode(code), mayBeMoved};
@@ -111,7 +111,7 @@ Status StoreFile::execute(const std::string &sql) const {
 int64_t StoreFile::countChanges() const { return sqlite3_changes64(handle); }
 
 //===----------------------------------------------------------------------===//
-// Looking at what is there, before anything is written
+// Checks of the file before anything is written
 //===----------------------------------------------------------------------===//
 
 /// The first column of the first row as text.
@@ -120,7 +120,8 @@ static std::string queryText(sqlite3 *database, const char *sql) {
   return statement.next() ? statement.text(0) : "";
 }
 
-/// Whether every table has the columns that are read and written; "" if so.
+/// Returns a table's missing column, or "" if every table has the columns that
+/// are read and written.
 static std::string describeMissing(sqlite3 *database) {
   for (const StoreTable &table : getStoreTables()) {
     std::string sql =
@@ -131,8 +132,8 @@ static std::string describeMissing(sqlite3 *database) {
   return "";
 }
 
-/// Looks for the tables that a journal of any version has, and nobody else's
-/// file.
+/// Returns true if there are the tables that journals of any version have, and
+/// other files lack.
 static bool looksLikeJournal(sqlite3 *database) {
   return SqlStatement(database, "SELECT problem, solver, config, origin FROM "
                                 "measurement")
@@ -141,8 +142,8 @@ static bool looksLikeJournal(sqlite3 *database) {
                  .code() == SQLITE_OK;
 }
 
-/// What was imported is not looked at, which can be a hundred times as much as
-/// the rest and is never served.
+/// Imported records are not checked: they can be a hundred times as large as
+/// the rest, and are never served.
 std::string StoreFile::describeDamage(Check check) const {
   if (std::string missing = isOld ? "" : describeMissing(handle);
       !missing.empty())
@@ -152,7 +153,7 @@ std::string StoreFile::describeDamage(Check check) const {
   const char *pragma =
       check == Check::Quick ? "PRAGMA quick_check(" : "PRAGMA integrity_check(";
   for (const char *table : {"measurement", "pipeline", "finding"}) {
-    // Older files lack the last one.
+    // Older files lack the last table.
     std::string exists = std::string("SELECT 1 FROM ") + table + " LIMIT 0";
     if (SqlStatement(handle, exists.c_str()).code() == SQLITE_ERROR)
       continue;
@@ -173,7 +174,7 @@ std::optional<StoreFile::Fault> StoreFile::inspect(Mode mode, Check check) {
   isNew = tables == "0" && isMade;
   std::string id = queryText(handle, "PRAGMA application_id");
   if (id != std::to_string(kJournalApplicationId) && !(id == "0" && isNew)) {
-    // It is the id that is damaged.
+    // The application id is damaged.
     if (tables != "0" && looksLikeJournal(handle))
       return makeDamage("its application id is " + id);
     return Fault{{"file " + path + " is not a journal of tarpon"}};
@@ -194,10 +195,10 @@ std::optional<StoreFile::Fault> StoreFile::inspect(Mode mode, Check check) {
 }
 
 //===----------------------------------------------------------------------===//
-// Making it ready
+// Setting up
 //===----------------------------------------------------------------------===//
 
-/// Once per file and process.
+/// Makes the remark once per file and process.
 static void remarkOnNetwork(const std::string &path,
                             const std::string &network) {
   static std::mutex mutex;
@@ -212,9 +213,9 @@ static void remarkOnNetwork(const std::string &path,
 
 std::optional<StoreFile::Fault> StoreFile::chooseJournal() {
   if (network.empty()) {
-    // Any other file system without shared memory refuses WAL; then SQLite goes
-    // on with its rollback journal. In WAL mode NORMAL loses no row to a killed
-    // process, only to a machine that loses power.
+    // Other file systems without shared memory refuse WAL; then SQLite uses its
+    // rollback journal. In WAL mode, NORMAL loses no rows if the process is
+    // killed, only if the machine loses power.
     SqlStatement(handle, "PRAGMA journal_mode = WAL").run();
     SqlStatement(handle, "PRAGMA synchronous = NORMAL").run();
     return std::nullopt;
@@ -226,7 +227,7 @@ std::optional<StoreFile::Fault> StoreFile::chooseJournal() {
                   "), where it cannot leave WAL mode while other processes use "
                   "it"}};
   SqlStatement(handle, "PRAGMA synchronous = FULL").run();
-  // The lock goes with the next read.
+  // The next read releases the lock.
   SqlStatement(handle, "PRAGMA locking_mode = NORMAL").run();
   queryText(handle, "SELECT count(*) FROM sqlite_master");
   return std::nullopt;
@@ -271,7 +272,7 @@ std::optional<StoreFile::Fault> StoreFile::migrate(Mode mode) {
   if (std::optional<MigrationFailure> failure = migrateStore(handle)) {
     if (isDamageCode(failure->code))
       return makeDamage(failure->message);
-    // It may be this program that is wrong: the file is left as it is.
+    // This program may be wrong, so that the file is left as it is.
     return Fault{{"journal " + path +
                   " cannot be brought from schema version " + version + " to " +
                   std::to_string(getJournalVersion()) + ": " +
@@ -324,8 +325,8 @@ static int getOpenFlags(StoreFile::Mode mode) {
   return SQLITE_OPEN_READONLY;
 }
 
-/// Opened so, SQLite neither locks the file nor makes others beside it, which
-/// an installed folder would refuse.
+/// With this URI, SQLite neither locks the file nor makes others beside it,
+/// which an installed folder would refuse.
 static std::string makeImmutableUri(const std::string &path) {
   std::string uri = "file:";
   for (char c : path) {
@@ -337,8 +338,8 @@ static std::string makeImmutableUri(const std::string &path) {
   return uri + "?immutable=1";
 }
 
-/// SQLite would take a file that was emptied for a new one, and drop its log.
-/// The log is looked at first: where there is one, the file was not empty.
+/// SQLite would take an emptied file for a new one, and delete its log.
+/// Therefore the log is checked first: if there is one, the file was not empty.
 static bool hasLostItsHead(const std::string &path) {
   uint64_t log = 0, file = 1;
   return !fs::file_size(path + "-wal", log) && log > 0 &&
@@ -354,10 +355,11 @@ std::optional<StoreFile::Fault> StoreFile::connect(Mode mode, Check check) {
       SQLITE_OK)
     return makeFault();
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);
-  // Closing a file that turns out to be damaged leaves it and its log alone.
+  // Closing a file that turns out to be damaged leaves it and its log as they
+  // are.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   SqlStatement(handle, "PRAGMA temp_store = MEMORY").run();
-  // In this mode no memory is shared, whatever mode the file was left in.
+  // In this mode no memory is shared, whatever the file's mode was.
   if (!network.empty())
     SqlStatement(handle, "PRAGMA locking_mode = EXCLUSIVE").run();
   if (!defineFunctions(handle))
@@ -414,8 +416,9 @@ StoreFile::reopen(std::unique_ptr<StoreFile> store) {
   return open(path, Mode::Replace, Check::Thorough);
 }
 
-/// Others may have found the same damage: who holds the lock looks again, and
-/// finds either the damaged file or the new one that the first has made.
+/// Other processes may have found the same damage: the one that holds the lock
+/// checks again, and finds either the damaged file or the new one that another
+/// has made.
 Result<std::unique_ptr<StoreFile>>
 StoreFile::replace(const std::string &path, Check check, const Fault &fault) {
   StoreReplacementLock lock(path);

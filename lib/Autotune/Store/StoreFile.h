@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One file holds the journal of a target and what was imported beside it. It is
-// opened here, by whoever reads or writes any of it, so that damage and foreign
-// files are refused in the same words everywhere. A file of an older version is
-// brought to this one (StoreMigration.h): on disk where it is opened for
-// writing, else in a copy in memory. One of a newer version is refused.
+// One file holds the journal of a target and the records imported beside it.
+// All readers and writers open it here, so that damaged and foreign files are
+// refused in the same words everywhere. A file of an older version is migrated
+// (StoreMigration.h): on disk if it is opened for writing, otherwise in a copy
+// in memory. A file of a newer version is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,16 +39,16 @@ public:
     Replace    ///< as Create, but a damaged file is set aside
   };
 
-  /// How closely a file is looked at before it is used.
+  /// The extent of the check of a file before it is used.
   enum class Check : uint8_t {
     Quick,   ///< the structure of what is read, unless it is large
     Thorough ///< everything but what was imported, with the indexes
   };
 
-  /// A damaged or foreign file is an error that names it, and is left as it is.
-  /// With Mode::Replace, a damaged one is set aside as PATH.damaged-1, or the
-  /// next number that is free, whole and with its log; this is said on stderr,
-  /// and a new one is begun (StoreRecovery.cpp).
+  /// Opens a store. A damaged or foreign file is an error that names it, and is
+  /// left as it is. With Mode::Replace, a damaged one is set aside as
+  /// PATH.damaged-1, or the next free number, whole and with its log; a remark
+  /// on stderr says so, and a new one is begun (StoreRecovery.cpp).
   static runtime::Result<std::unique_ptr<StoreFile>>
   open(const std::string &path, Mode mode, Check check = Check::Quick);
   ~StoreFile();
@@ -59,36 +59,36 @@ public:
   /// file.
   bool isMigratedCopy() const { return isCopy; }
 
-  /// "journal PATH is damaged: ..." or "cannot use journal PATH: ...", whatever
-  /// the last call of SQLite says of itself.
+  /// Describes the failure of the last call of SQLite: "journal PATH is
+  /// damaged: ..." or "cannot use journal PATH: ...".
   runtime::Error makeError() const;
-  /// Whether that call failed since the file is damaged.
+  /// Returns true if that call failed because the file is damaged.
   bool isCorrupt() const;
-  /// The same, or since it contradicts what this program writes to it.
+  /// Returns true if it failed for that reason, or because the file contradicts
+  /// this program's writes.
   bool isDamaged() const;
-  /// Too large to be looked through whenever it is opened.
+  /// Returns true if the file is too large for a check at each opening.
   bool isLarge() const;
-  /// Whether somebody has set the file aside, or removed it, since it was
-  /// opened.
+  /// Returns true if the file was set aside, or removed, since it was opened.
   bool wasMoved() const;
 
-  /// Closes a damaged or moved store and opens what is to be at its path, as
-  /// Mode::Replace does after a thorough check.
+  /// Closes a damaged or moved store and opens the one at its path, like
+  /// Mode::Replace after a thorough check.
   static runtime::Result<std::unique_ptr<StoreFile>>
   reopen(std::unique_ptr<StoreFile> store);
 
-  /// Runs statements that give no rows.
+  /// Runs statements without rows.
   runtime::Status execute(const std::string &sql) const;
 
-  /// Rows that the last statement inserted, changed or deleted.
+  /// The number of rows that the last statement inserted, changed or deleted.
   int64_t countChanges() const;
 
 private:
-  /// What is wrong with a file.
+  /// A fault of a file.
   struct Fault {
     runtime::Error error;
     bool isDamage = false;
-    /// Another process may have replaced the file meanwhile.
+    /// True if another process may have replaced the file meanwhile.
     bool mayBeMoved = false;
   };
   struct Attempt;
@@ -110,13 +110,13 @@ private:
   runtime::Error makeDamageError(llvm::StringRef what) const;
 
   std::string path;
-  /// The network file system that it lies on, or "".
+  /// The network file system that the file lies on, or "".
   std::string network;
   bool isImmutable = false, isNew = false, isOld = false, isCopy = false;
   sqlite3 *handle = nullptr;
 };
 
-/// Takes back what was written since, unless it was committed.
+/// A transaction, which is rolled back unless it was committed.
 class StoreTransaction {
 public:
   explicit StoreTransaction(const StoreFile &store);
@@ -124,7 +124,7 @@ public:
   StoreTransaction(const StoreTransaction &) = delete;
   StoreTransaction &operator=(const StoreTransaction &) = delete;
 
-  /// Whether it was begun: another process may be writing for too long.
+  /// Success if it was begun: another process may be writing for too long.
   const runtime::Status &begun() const { return status; }
   runtime::Status commit();
 

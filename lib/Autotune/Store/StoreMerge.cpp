@@ -1,4 +1,4 @@
-//===- StoreMerge.cpp - Taking over records of another store --------------===//
+//===- StoreMerge.cpp - Merges the records of another store ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,10 +20,10 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
-/// Copies the rows of a table that are not there yet: those whose key no row
-/// has that `isKnown`, a condition on `m`, the row that is there, and `o`, the
-/// one to be copied. The rows of one candidate come in the order of
-/// measurement.
+/// Copies the rows of a table that are missing here: those for which no row
+/// with the same key satisfies `isKnown`, a condition on `m`, the row that is
+/// here, and `o`, the one to be copied. The rows of one candidate are in the
+/// order of measurement.
 static std::string makeMerge(const char *name, const std::string &condition,
                              const std::string &isKnown) {
   const StoreTable &table = getStoreTable(name);
@@ -38,14 +38,14 @@ static std::string makeMerge(const char *name, const std::string &condition,
   return sql + ") ORDER BY o.id";
 }
 
-/// Runs that ended while they measured are not taken: that they did says
-/// something of that machine only.
+/// Runs that died during a measurement are not copied: they concern the other
+/// machine only.
 static std::string mergeMeasurements() {
   return makeMerge("measurement", "status <> 'started'",
                    "m.status <> 'started' AND m.time >= o.time");
 }
 
-/// Which searches are finished; what was verified is so on that machine only.
+/// Copies the finished searches. Verifications hold for the other machine only.
 static std::string mergeFindings() {
   return makeMerge("finding", "kind <> 'verified'", "true");
 }
@@ -72,7 +72,8 @@ WHERE NOT EXISTS (SELECT 1 FROM main.imported_problem AS mp
 ORDER BY op.id
 )sql";
 
-/// Of the problems that were added, which have larger ids than those before.
+/// Copies the solutions of the added problems, which have larger ids than
+/// existing ones.
 static constexpr const char *kMergeSolutions = R"sql(
 INSERT INTO main.imported_solution (problem, position, solver, algorithm,
   median, workspace, config)
@@ -96,7 +97,7 @@ static Status insert(const StoreFile &store, const std::string &sql,
   return runtime::success();
 }
 
-/// Imported records have tables only where there are some.
+/// Imported records have tables only if there are any.
 static Result<bool> otherHasTable(const StoreFile &store, const char *name) {
   SqlStatement tables(store.database(),
                       "SELECT 1 FROM other.sqlite_master WHERE name = ?");
@@ -150,8 +151,8 @@ static Result<MergeSummary> mergeAttached(const StoreFile &store) {
   return summary;
 }
 
-/// Makes `other` a schema of that name: the file itself, or the copy of a file
-/// of an older version.
+/// Attaches `other` as a schema of that name: the file itself, or the copy of a
+/// file of an older version.
 static Status attach(const StoreFile &store, const StoreFile &other) {
   std::string path = other.isMigratedCopy() ? ":memory:" : other.getPath();
   SqlStatement attach(store.database(), "ATTACH ? AS other");

@@ -1,4 +1,4 @@
-//===- StoreMigration.cpp - Files of older versions -----------------------===//
+//===- StoreMigration.cpp - Migrates files of older versions --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,7 @@ using namespace tarpon;
 
 namespace {
 
-/// Every step says whether it succeeded; the first that does not is kept.
+/// Every step returns true on success; the first failure is kept.
 class Migrator {
 public:
   Migrator(sqlite3 *database, llvm::ArrayRef<Migration> migrations)
@@ -62,7 +62,7 @@ std::optional<int64_t> Migrator::readVersion() {
   return std::nullopt;
 }
 
-/// Without the id; none if there is no such table.
+/// Reads the columns without the id; none if there is no such table.
 bool Migrator::readColumns(const StoreTable &table,
                            std::vector<std::string> &columns) {
   SqlStatement names(database, "SELECT name FROM pragma_table_info(?, 'main') "
@@ -73,7 +73,7 @@ bool Migrator::readColumns(const StoreTable &table,
   return !names.failed() || fail(names.code());
 }
 
-/// The function over what a row holds beside its id and its checksum.
+/// The function of a row's columns other than its id and its checksum.
 static std::string makeSum(std::vector<std::string> columns) {
   llvm::erase(columns, "checksum");
   return "row_checksum(" + llvm::join(columns, ", ") + ")";
@@ -83,7 +83,7 @@ bool Migrator::noteUnsoundRows(const StoreTable &table) {
   std::vector<std::string> columns;
   if (!readColumns(table, columns))
     return false;
-  // The first files of all had no checksums: their rows are taken as they are.
+  // The first files had no checksums: their rows are taken as they are.
   if (!llvm::is_contained(columns, "checksum"))
     return true;
   std::string name = table.name;
@@ -117,7 +117,7 @@ bool Migrator::migrate() {
   for (const StoreTable &table : getStoreTables())
     if (!noteUnsoundRows(table))
       return false;
-  // A view holds on to the columns of its tables.
+  // A view depends on the columns of its tables.
   if (!execute(getDropOfJournalViews()))
     return false;
   for (const Migration &migration : migrations)

@@ -1,4 +1,4 @@
-//===- StoreMigration.h - Files of older versions ---------------*- C++ -*-===//
+//===- StoreMigration.h - Migrates files of older versions ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,16 +17,16 @@ struct sqlite3;
 
 namespace tarpon {
 
-/// Why a store keeps the version that it had.
+/// The reason why a store keeps its old version.
 struct MigrationFailure {
-  /// SQLite's result code, and what it says.
+  /// SQLite's result code and message.
   int code;
   std::string message;
 };
 
 /// Brings the tables of a connection to the version of the last migration, in
-/// one transaction: whoever is killed meanwhile leaves the file as it was. Of
-/// several processes one does it. Rows whose checksum fits get the one of their
+/// one transaction, so that a killed process leaves the file as it was. Of
+/// several processes, one does it. Rows whose checksum fits get that of their
 /// new columns; the others stay unsound. The connection needs the functions of
 /// RowChecksum.h and RecordVersion.h.
 std::optional<MigrationFailure>

@@ -1,4 +1,4 @@
-//===- StorePublish.cpp - What of a store is worth shipping ---------------===//
+//===- StorePublish.cpp - Selects the records to ship ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,7 +35,7 @@ static std::vector<Measurement> chooseRows(const Journal &journal,
   }
   std::vector<Measurement> rows;
   for (auto &[solver, row] : best) {
-    // Who ships them ships times, not how they were measured.
+    // Shipped records have times, but no samples.
     row.samples.clear();
     rows.push_back(std::move(row));
   }
@@ -66,10 +66,11 @@ Result<PublishSummary> tarpon::publishStore(const std::string &path,
   Result<std::vector<BestSolution>> solutions = (*store)->getBestSolutions();
   if (!solutions)
     return solutions.error();
-  // By target and threads: of several builds' records, this one's.
+  // For each target and number of threads: of several builds' records, those of
+  // this build.
   std::map<std::pair<std::string, int64_t>, std::set<std::string>> problems;
   for (const BestSolution &solution : *solutions)
-    // What a model says, any machine can ask it.
+    // Any machine can ask a model, so that its predictions are not shipped.
     if (!solution.isStale &&
         solution.context.getTimeSource() == TimeSource::Measured)
       problems[{solution.context.target, solution.context.threads}].insert(

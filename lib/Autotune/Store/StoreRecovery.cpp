@@ -33,7 +33,7 @@ StoreReplacementLock::~StoreReplacementLock() {
     close(descriptor);
 }
 
-/// Where nothing is yet.
+/// Returns a path that does not exist yet.
 static std::string getFreePlace(const std::string &path) {
   for (int number = 1;; ++number) {
     std::string place = path + ".damaged-" + std::to_string(number);
@@ -43,10 +43,10 @@ static std::string getFreePlace(const std::string &path) {
   }
 }
 
-/// The logs go first: a new store is never made beside the log of an old one,
-/// which SQLite would play back into it. Processes that have the old store open
-/// go on with it: SQLite sees that it was moved and leaves the new one's log
-/// alone (SQLITE_FCNTL_HAS_MOVED).
+/// The logs are moved first: a new store must never be made beside the log of
+/// an old one, which SQLite would play back into it. Processes that have the
+/// old store open continue with it: SQLite detects that it was moved and leaves
+/// the new one's log alone (SQLITE_FCNTL_HAS_MOVED).
 Result<std::string> tarpon::setStoreAside(const std::string &path) {
   std::string place = getFreePlace(path);
   for (const char *suffix : {"-wal", "-journal", "-shm", ""}) {

@@ -14,12 +14,12 @@
 
 namespace tarpon {
 
-/// Held by who replaces the store at `path`, in the file `path`.lock, which
-/// stays: the store itself cannot be the lock, since closing any descriptor of
-/// it would drop the locks that SQLite has on it in this process.
+/// A lock on replacing the store at `path`, in the file `path`.lock, which is
+/// never deleted. The store itself cannot be the lock, since closing any
+/// descriptor of it would release SQLite's locks in this process.
 class StoreReplacementLock {
 public:
-  /// Waits for whoever holds it.
+  /// Waits until the lock is free.
   explicit StoreReplacementLock(const std::string &path);
   ~StoreReplacementLock();
   StoreReplacementLock(const StoreReplacementLock &) = delete;
@@ -31,8 +31,8 @@ private:
   int descriptor;
 };
 
-/// Renames the store at `path` with its logs, and returns its new path. Only
-/// with the lock. Who has it open goes on with it there.
+/// Renames the store at `path` with its logs, and returns its new path. The
+/// caller holds the lock. Processes that have it open continue with it there.
 runtime::Result<std::string> setStoreAside(const std::string &path);
 
 } // namespace tarpon

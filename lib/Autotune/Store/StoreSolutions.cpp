@@ -23,8 +23,8 @@ using runtime::Result;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A problem as one version saw it on one target. The rows of solvers that have
-/// another version by now are apart.
+/// A problem of one version on one target. The rows of solvers that have
+/// another version by now are separate.
 struct ProblemInContext {
   std::string problem;
   JournalContext context;
@@ -47,7 +47,7 @@ struct Candidates {
 };
 } // namespace
 
-/// What Journal::getBest answers, for all problems at once.
+/// Computes the answer of Journal::getBest, for all problems at once.
 static std::optional<BestSolution> findBest(const Candidates &candidates) {
   std::optional<BestSolution> best;
   int64_t solutions = 0;
@@ -73,7 +73,8 @@ Result<std::vector<BestSolution>> StoreAdmin::getBestSolutions() const {
                     "id");
   while (rows.next()) {
     Measurement m = readMeasurement(rows);
-    // A best solution does not have them, and all rows' take much memory.
+    // A best solution lacks samples, and those of all rows would take much
+    // memory.
     m.samples.clear();
     bool isTime = std::isfinite(m.median) && m.median > 0;
     if (m.status == MeasurementStatus::Ok && !isTime)
@@ -107,7 +108,8 @@ Result<std::vector<BestSolution>> StoreAdmin::getBestSolutions() const {
 // Differences
 //===----------------------------------------------------------------------===//
 
-/// Per problem, target and number of threads, what the last version found.
+/// The best solution of the last version, per problem, target and number of
+/// threads.
 using SolutionMap =
     std::map<std::tuple<std::string, std::string, int64_t>, BestSolution>;
 

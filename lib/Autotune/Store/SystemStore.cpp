@@ -1,4 +1,4 @@
-//===- SystemStore.cpp - The records that Tarpon comes with ---------------===//
+//===- SystemStore.cpp - The records shipped with Tarpon ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,7 @@ std::string tarpon::getSystemStoreDirectory() {
 Result<std::unique_ptr<Journal>>
 tarpon::openSystemStore(const TargetInfo &target) {
   llvm::SmallString<256> file(getSystemStoreDirectory());
-  // Nobody has to have one, but who names it means it.
+  // The default folder may be missing, but one that the user names must exist.
   if (const char *named = std::getenv("TARPON_SYSTEM_DB_PATH");
       named && *named && !llvm::sys::fs::is_directory(file))
     return Error{"the system store is ignored: there is no folder " +

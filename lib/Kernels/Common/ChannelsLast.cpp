@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// Rows that are too few for all threads are split along the channels.
+/// If there are fewer rows than this, they are split along the channels, so
+/// that all threads have work.
 static constexpr int64_t kWantedUnits = 32;
 static constexpr int64_t kLeastChunk = 64;
 static constexpr double kOperationsPerTask = 65536;

@@ -18,7 +18,7 @@
 
 namespace tarpon {
 
-/// A row of pixels of the result, or the part of its channels, that one task
+/// The row of pixels of the result, or the part of its channels, that one task
 /// computes.
 struct ChannelsLastRow {
   mlir::Value inputStart;  ///< of the image, in elements
@@ -32,16 +32,19 @@ struct ChannelsLastRow {
 
 class ChannelsLastLoop {
 public:
-  /// `costPerElement`: operations for one element of the result.
+  /// `costPerElement` is the number of operations for one element of the
+  /// result.
   ChannelsLastLoop(LaunchBuilder &launch, const Problem &problem,
                    double costPerElement);
 
-  /// Whether operand 0 and the result lie in one layout with channels last.
+  /// Checks that operand 0 and the result have the same layout with channels
+  /// last.
   static Applicability check(const Problem &problem);
 
   int64_t tasks() const { return numTasks; }
   std::string symbolPart() const;
-  /// Lanes of vectors that fit into a pixel of this layout.
+  /// The largest vector of up to `lanes` lanes that fits into a pixel of this
+  /// layout.
   int64_t fittingLanes(int64_t lanes) const;
 
   void emit(KernelBuilder &b,
@@ -51,10 +54,10 @@ public:
     return b.getParam(outDims + numDims - 1);
   }
   mlir::Value pixelSize(KernelBuilder &b) const { return b.getParam(inner); }
-  /// Element 0 of the input's pixel at `place`.
+  /// The offset of element 0 of the input's pixel at `place`.
   mlir::Value inputPixel(KernelBuilder &b, const ChannelsLastRow &row,
                          llvm::ArrayRef<mlir::Value> place) const;
-  /// `lanes` elements from element `c` of pixel `x` of the row.
+  /// The place of `lanes` elements from element `c` of pixel `x` of the row.
   VectorPlace outputPlace(KernelBuilder &b, const ChannelsLastRow &row,
                           mlir::Value x, mlir::Value c, int64_t lanes,
                           mlir::Value mask) const;
@@ -63,13 +66,13 @@ private:
   int64_t numDims; ///< spatial
   int64_t block;   ///< 0 for nhwc
   int64_t numTasks;
-  // Parameters: the first of several, or one.
+  // Indices of parameters: of one, or of the first of several.
   int64_t inStrides, outDims, inner, blocks, channels, inImage, units,
       unitsPerTask, chunk, chunks;
 };
 
 /// Runs `body` for the elements from begin to end in groups of up to `unroll`
-/// vectors: body(first, vectors in the group, mask).
+/// vectors: body(first, number of vectors in the group, mask).
 void forVectorGroups(
     KernelBuilder &b, mlir::Value begin, mlir::Value end, int64_t lanes,
     int64_t unroll,

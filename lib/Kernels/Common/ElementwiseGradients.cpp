@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Everything is computed from the operand of the forward operation: its result
-// would be one more tensor to read. At corners the derivative is that of the
-// left side, as in MIOpen's activations (x > 0 for relu).
+// would be one more tensor to read. At kinks the derivative is that of the left
+// side, as in MIOpen's activations (x > 0 for relu).
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ static Real branch(const Forward &f, Real left, Real right) {
 }
 
 static Real sigmoidGradient(const Forward &f) {
-  // Symmetric, and without cancellation.
+  // This form is symmetric and free of cancellation.
   Real e = exp(-abs(f.x)), sum = 1 + e;
   return e / (sum * sum);
 }

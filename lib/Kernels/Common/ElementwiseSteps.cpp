@@ -29,8 +29,8 @@ static Value emitLess(KernelBuilder &b, ComputeKind kind, Value lhs,
                lhs, rhs);
 }
 
-/// bound < x ? x : bound, but x if it is NaN: the operand order in which one
-/// maximum instruction hands on a NaN in x, as ONNX Runtime does.
+/// bound < x ? x : bound, but x if it is NaN: with this operand order one
+/// maximum instruction propagates a NaN in x, as ONNX Runtime does.
 static Value emitAtLeast(KernelBuilder &b, ComputeKind kind, Value bound,
                          Value x) {
   if (isFloat(x))
@@ -45,8 +45,8 @@ static Value emitAtMost(KernelBuilder &b, ComputeKind kind, Value bound,
   return b.select(emitLess(b, kind, x, bound), x, bound);
 }
 
-/// Division that truncates towards zero. The cases in which the CPU would trap
-/// (a zero divisor; the least integer by -1) give some value instead.
+/// Division that truncates towards zero. Where the CPU would trap (a zero
+/// divisor; the least integer by -1), the result is arbitrary.
 static Value emitIntegerDivision(KernelBuilder &b, ComputeKind kind, Value lhs,
                                  Value rhs) {
   Value zero = b.cstLike(rhs.getType(), 0), one = b.cstLike(rhs.getType(), 1);
@@ -63,7 +63,7 @@ static Value emitTimes(KernelBuilder &b, Value lhs, Value rhs) {
   return isFloat(lhs) ? b.mulF(lhs, rhs) : b.mul(lhs, rhs);
 }
 
-/// The smaller or larger of two; a NaN in either is handed on.
+/// The smaller or larger of two values; propagates a NaN in either.
 static Value emitExtreme(KernelBuilder &b, bool isMax, ComputeKind kind,
                          Value lhs, Value rhs) {
   Value chosen =
@@ -237,7 +237,7 @@ struct RealRow {
 
 } // namespace
 
-/// Of functions that have no attributes.
+/// The row of a function without attributes.
 template <Real (*function)(Real)>
 static Real apply(const RealArgument &a) {
   return function(a.x);

@@ -103,8 +103,7 @@ std::string EpilogueEmitter::symbolPart() const {
   std::string part;
   int expected = rootOperands;
   for (const EpilogueStep &step : steps) {
-    // The separator of steps occurs in no name: gelu_tanh is not gelu
-    // and tanh.
+    // No name contains the separator of steps: gelu_tanh is not gelu and tanh.
     std::string name = getOpName(step.op).str();
     llvm::erase(name, '_');
     part += (isSwapped(step) ? "_r" : "_") + name;

@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is fused behind a root operation, on a scalar or on a vector of any
-// number of lanes. Elementwise roots are emitted by the same functions. Where
-// the other operand of a binary step comes from, and where the result goes, is
-// the caller's business.
+// Emits the epilogue of a root operation on a scalar or on a vector of any
+// number of lanes. Elementwise roots are emitted by the same functions. The
+// caller loads the other operand of a binary step, and stores the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,14 +31,14 @@ void appendStepParams(OpKind op, const ProblemAttrs &attrs, ComputeKind kind,
                       std::vector<int64_t> &params);
 int64_t numStepParams(OpKind op);
 
-/// dy times the derivative of a unary op at x, which are floats.
+/// Emits dy times the derivative of a unary op at x, which are floats.
 mlir::Value emitGradient(KernelBuilder &b, OpKind op,
                          llvm::ArrayRef<mlir::Value> attrs, mlir::Value dy,
                          mlir::Value x);
 
-/// One operation. `attrs` are the values of its attributes (scalars of the
-/// compute type, see appendStepParams); `other` is null for unary ops. `x` and
-/// `other` have one type.
+/// Emits one operation. `attrs` are the values of its attributes (scalars of
+/// the compute type, see appendStepParams); `other` is null for unary ops. `x`
+/// and `other` have one type.
 mlir::Value emitStep(KernelBuilder &b, const EpilogueStep &step,
                      ComputeKind kind, llvm::ArrayRef<mlir::Value> attrs,
                      mlir::Value x, mlir::Value other);
@@ -56,25 +55,25 @@ public:
   static void appendParams(const Problem &problem,
                            std::vector<int64_t> &params);
 
-  /// "" or "_add_relu": names the operations, and which operands they read
-  /// where that is not one after the other. How the caller reads the operands
-  /// (dtype, broadcasting) belongs into the symbol too.
+  /// "" or "_add_relu": names the operations, and the operands that they read
+  /// if their order differs. The symbol must also name how the caller reads the
+  /// operands (dtype, broadcasting).
   std::string symbolPart() const;
 
   bool empty() const { return steps.empty(); }
   int64_t numParams() const;
 
-  /// Reads the parameters; to be called ahead of the loops, because loads are
-  /// not hoisted across the stores to the result.
+  /// Reads the parameters. Call it ahead of the loops, because loads are not
+  /// hoisted across the stores to the result.
   mlir::SmallVector<Value> loadParams(KernelBuilder &b) const;
 
-  /// The epilogue applied to `acc` (a scalar or vector of the compute type).
-  /// `loadOperand` gives operand k of the problem at the same place, in the
-  /// type of `acc`. With a `scale` it is applied to acc * scale, in one
-  /// instruction with a first step that adds.
+  /// Applies the epilogue to `acc` (a scalar or vector of the compute type).
+  /// `loadOperand` returns operand k of the problem at the same place, in the
+  /// type of `acc`. A `scale` is multiplied with `acc` first; if the first step
+  /// adds, both are one instruction.
   Value emit(KernelBuilder &b, Value acc, llvm::ArrayRef<Value> params,
              LoadOperand loadOperand, Value scale = nullptr) const;
-  /// The same, reading the parameters in place.
+  /// The same, but reads the parameters in place.
   Value emit(KernelBuilder &b, Value acc, LoadOperand loadOperand) const {
     return emit(b, acc, loadParams(b), loadOperand);
   }

@@ -248,7 +248,7 @@ Value KernelBuilder::offset(Value pointer, int64_t bytes) {
   return offset(pointer, cst(bytes));
 }
 
-/// No alignment: kernels are also called on sub-tensors.
+/// No alignment is assumed: kernels are also called on sub-tensors.
 static constexpr unsigned kAlignment = 1;
 
 Value KernelBuilder::load(Value pointer, Type type) {
@@ -270,7 +270,7 @@ void KernelBuilder::maskedStore(Value value, Value pointer, Value mask) {
 }
 
 Value KernelBuilder::fence(Value vector, ArrayRef<Value> kept) {
-  // An empty piece of assembly that changes the vector, and memory.
+  // Empty assembly that is declared to change the vector and memory.
   SmallVector<Value> operands = {vector};
   std::string constraints = "=v,0,";
   for (Value other : kept) {
@@ -306,7 +306,7 @@ Type KernelBuilder::computeType(DType dtype) {
                                             : Type(getF32Type());
 }
 
-/// The format of floats that are not computed with as they are stored.
+/// The format of floats that are computed in another type.
 static std::optional<runtime::FloatFormat> getSmallFloat(DType dtype) {
   auto format = runtime::getFloatFormat(dtype);
   return format && format->bits() < 32 ? format : std::nullopt;
@@ -319,7 +319,7 @@ Value KernelBuilder::widen(DType dtype, Value stored) {
   if (type == stored.getType())
     return stored;
   bool isSigned = runtime::isSignedInteger(dtype);
-  // 8- and 16-bit integers go by way of i32, from which vectors convert in one
+  // 8- and 16-bit integers go through i32, from which vectors convert in one
   // instruction.
   bool isSmall = getElementTypeOrSelf(type).isF32();
   Type wide = isSmall ? withLanesOf(type, getI32Type()) : type;
@@ -356,8 +356,8 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
   return arith::TruncIOp::create(*this, storage, integer);
 }
 
-/// The type that is loaded and stored for a dtype: small floats travel as
-/// integers, as not every CPU has masked moves of them.
+/// The type of loads and stores of a dtype: small floats are accessed as
+/// integers, since not every CPU has masked moves of them.
 static Type getMemoryType(KernelBuilder &b, DType dtype) {
   if (auto format = getSmallFloat(dtype))
     return b.getIntegerType(format->bits());
@@ -408,7 +408,7 @@ Value KernelBuilder::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
 }
 
 SmallVector<Value> KernelBuilder::transpose(ArrayRef<Value> rows) {
-  // Exchanges blocks of 1, 2, 4, ... lanes between rows that are as far apart.
+  // Exchanges blocks of 1, 2, 4, ... lanes between rows at the same distance.
   SmallVector<Value> current(rows);
   int64_t n = static_cast<int64_t>(rows.size());
   for (int64_t width = 1; width < n; width *= 2) {

@@ -1,4 +1,4 @@
-//===- LaunchBuilder.cpp - Collects what one launch is given --------------===//
+//===- LaunchBuilder.cpp - Collects the arguments of a launch -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

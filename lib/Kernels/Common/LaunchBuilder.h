@@ -1,4 +1,4 @@
-//===- LaunchBuilder.h - Collects what one launch is given ------*- C++ -*-===//
+//===- LaunchBuilder.h - Collects the arguments of a launch -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Hands out indices of buffers and parameters while a solver plans a launch, so
-// that plan() and the emitted code agree on them without counting by hand. The
-// indices are captured by KernelSource::emit; they may depend only on what the
-// kernel's symbol names.
+// that plan() and the emitted code use the same ones. KernelSource::emit
+// captures the indices; they may depend only on properties that the kernel's
+// symbol names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace tarpon {
 
-/// The parts of a kernel's symbol with one underscore between each two; empty
-/// parts are left out.
+/// Joins the parts of a kernel's symbol by underscores; empty parts are left
+/// out.
 std::string joinSymbol(std::initializer_list<llvm::StringRef> parts);
 
 class LaunchBuilder {
@@ -36,17 +36,17 @@ public:
   int64_t addResult(int64_t index = 0) {
     return addBuffer({BufferSlot::Result, index});
   }
-  /// A buffer of f32 values that are known at plan time.
+  /// Adds a buffer of f32 values that are known at plan time.
   int64_t addFloats(std::vector<float> values);
-  /// A buffer that `make` fills from constant operands.
+  /// Adds a buffer that `make` fills from constant operands.
   int64_t addConstant(ConstantPlan constant);
 
   int64_t addParam(int64_t value);
   int64_t addFloatParam(double value);
-  /// Consecutive parameters; gives the index of the first.
+  /// Adds consecutive parameters; returns the index of the first.
   int64_t addParams(llvm::ArrayRef<int64_t> values);
   EpilogueEmitter addEpilogue(const Problem &problem);
-  /// An elementwise root as if it were a step behind its own first operand.
+  /// Treats an elementwise root as a step behind its own first operand.
   EpilogueEmitter addElementwiseRoot(const Problem &problem);
 
   void finish(std::string symbol, std::function<void(KernelBuilder &)> emit,

@@ -24,14 +24,14 @@ using namespace tarpon;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How a float type lies in bits.
+/// The bit format of a float type.
 struct Format {
   int64_t mantissaBits, bias;
   /// Added to a small number, it leaves the nearest integer in the low bits.
   double magic;
-  /// The upper half of ln 2, of which multiples are exact, and the rest.
+  /// The upper half of ln 2, whose multiples are exact, and the rest.
   double ln2High, ln2Low;
-  /// Beyond these exp gives 0 or infinity.
+  /// The bounds beyond which exp is 0 or infinity.
   double least, most;
   /// The bits of the square root of 1/2.
   int64_t rootHalf;
@@ -55,7 +55,7 @@ static Type bitsType(Real x) {
   return bits;
 }
 
-/// cstLike goes through double, which does not hold all 64-bit integers.
+/// cstLike takes a double, which does not hold all 64-bit integers.
 static Value integerLike(KernelBuilder &b, Type type, int64_t number) {
   TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), number);
   if (auto vector = dyn_cast<VectorType>(type))
@@ -128,7 +128,7 @@ Real tarpon::exp(Real x) {
   KernelBuilder &b = x.builder();
   const Format &format = formatOf(x);
   ReducedExp reduced = reduceExp(atMost(format.most, atLeast(format.least, x)));
-  // Two halves: 2^n itself may overflow or be subnormal.
+  // 2^n is multiplied in two halves, since it may overflow or be subnormal.
   Value one = integerLike(b, reduced.n.getType(), 1);
   Value half = arith::ShRSIOp::create(b, reduced.n, one);
   return (reduced.tail + 1) * powerOfTwo(x, half) *
@@ -136,14 +136,14 @@ Real tarpon::exp(Real x) {
 }
 
 Real tarpon::expm1(Real x) {
-  // The result is -1 from there on.
+  // From there on, the result is -1.
   ReducedExp reduced = reduceExp(atMost(88, atLeast(-40, x)));
   Real scale = powerOfTwo(x, reduced.n);
   return multiplyAdd(scale, reduced.tail, scale - 1);
 }
 
 Real tarpon::tanh(Real x) {
-  // It is 1 from there on, in f32 and f64.
+  // From there on, the result is 1, in f32 and f64.
   Real grown = expm1(2 * atMost(20, abs(x)));
   return copySign(grown / (grown + 2), x);
 }
@@ -195,7 +195,7 @@ Real tarpon::log(Real x) {
 }
 
 Real tarpon::log1p(Real x) {
-  // The derivative makes up for what the sum loses.
+  // The derivative corrects what the sum loses.
   Real sum = 1 + x;
   Real correction = (x - (sum - 1)) / sum;
   return select(isLess(x, HUGE_VAL), log(sum) + correction, x);
@@ -212,7 +212,7 @@ static Real powF64(Real x, Real y) {
   return select(isEqual(y, x.like(0)), x.like(1), result);
 }
 
-/// Between f32 and f64.
+/// Converts between f32 and f64.
 static Real toF64(Real x) {
   KernelBuilder &b = x.builder();
   Type type = b.getF64Type();
@@ -228,7 +228,7 @@ static Real toF32(Real x, Type type) {
 Real tarpon::pow(Real x, Real y) {
   if (x.isF64())
     return powF64(x, y);
-  // The error of the logarithm is multiplied with y.
+  // The error of the logarithm is multiplied by y.
   return toF32(powF64(toF64(x), toF64(y)), x.type());
 }
 
@@ -277,14 +277,14 @@ Real tarpon::erf(Real x) {
 //===----------------------------------------------------------------------===//
 
 /// sin(x + quarters pi/2). The reduction is done in f64, which is exact enough
-/// for the arguments of f32 that the header names.
+/// for the range of f32 arguments that the header gives.
 static Real sinOf(Real x, int64_t quarters) {
   KernelBuilder &b = x.builder();
   Real wide = x.isF64() ? x : toF64(x);
   Real magic = wide.like(kF64.magic);
   Real shifted = multiplyAdd(wide, wide.like(0.6366197723675814), magic);
   Real n = shifted - magic;
-  // pi/2 in parts of 33 bits, of which multiples are exact (fdlibm's
+  // pi/2 in parts of 33 bits, whose multiples are exact (fdlibm's
   // e_rem_pio2.c).
   Real r = multiplyAdd(n, wide.like(-1.57079632673412561417e+00), wide);
   r = multiplyAdd(n, wide.like(-6.07710050630396597660e-11), r);

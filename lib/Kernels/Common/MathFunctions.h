@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions of f32 or f64, scalars or vectors, that call no libm. A NaN gives a
+// Functions of f32 or f64, scalars or vectors, that call no libm. NaN gives
 // NaN. The largest errors in f32 that test/unit/Kernels/MathFunctionsTest.cpp
 // allows, in ulp of the result, with fused multiply-add (and without):
 //
@@ -18,7 +18,7 @@
 //   sin, cos 1.5 (1.5) for |x| < 1e5
 //   pow 1 (1)         computed in f64
 //
-// In f64 errors are a few ulp, of pow some hundred.
+// In f64, errors are a few ulp; that of pow is some hundred.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ Real tanh(Real x);
 Real erf(Real x);
 Real sin(Real x);
 Real cos(Real x);
-/// x to the power of y as C's pow has it, but that -0 counts as 0.
+/// x to the power of y like C's pow, but with -0 treated as 0.
 Real pow(Real x, Real y);
 
 inline mlir::Value emitExp(KernelBuilder &b, mlir::Value x) {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A scalar or vector of f32 or f64 with C++ operators, so that emitted formulas
-// read as such.
+// read like formulas.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ public:
   KernelBuilder &builder() const { return *b; }
   mlir::Type type() const { return value.getType(); }
   bool isF64() const { return mlir::getElementTypeOrSelf(type()).isF64(); }
-  /// A number in every lane.
+  /// The number in every lane.
   Real like(double number) const { return {*b, b->cstLike(type(), number)}; }
   Real like(mlir::Value scalar) const {
     auto vector = llvm::dyn_cast<mlir::VectorType>(type());

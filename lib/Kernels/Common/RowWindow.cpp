@@ -117,8 +117,8 @@ static Value emitInBounds(KernelBuilder &b, Value places, Value limit) {
   return b.ult(places, b.broadcast(narrowed, b.lanes()));
 }
 
-/// The input at first, first + stride, ... of the row that starts at `start`.
-/// Lanes outside of the input give what does not count.
+/// Loads the input at first, first + stride, ... of the row that starts at
+/// `start`. Lanes outside of the input get the neutral element.
 Value RowWindow::emitLoad(KernelBuilder &b, const Row &row, Value start,
                           Value first, bool isInside) const {
   int64_t lanes = b.lanes(), last = window.rank() - 1;
@@ -141,12 +141,13 @@ Value RowWindow::emitLoad(KernelBuilder &b, const Row &row, Value start,
   return emitKept(b, parts);
 }
 
-/// Every n-th lane of n vectors.
+/// Keeps every n-th lane of n vectors.
 Value RowWindow::emitKept(KernelBuilder &b, ArrayRef<Value> parts) const {
   int64_t lanes = b.lanes(), taken = lanes;
   Value kept = parts[0];
   for (size_t part = 1; part < parts.size(); ++part) {
-    // Lanes of the first vector move to the front when the second is taken.
+    // The lanes of the first vector move to the front when those of the second
+    // are added.
     SmallVector<int64_t> pattern;
     int64_t end = taken + lanes;
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -162,8 +163,7 @@ Value RowWindow::emitKept(KernelBuilder &b, ArrayRef<Value> parts) const {
   return kept;
 }
 
-/// Where the input's row at `place` starts, of which the last index does not
-/// count.
+/// The start of the input's row at `place`, whose last index is ignored.
 Value RowWindow::emitRowStart(KernelBuilder &b, const Row &row,
                               ArrayRef<Value> place) const {
   Value start = row.inputStart;
@@ -228,8 +228,8 @@ Value RowWindow::emitCells(KernelBuilder &b, const Row &row, Value x,
   return forWindow(b, ranges, neutral, cell).front();
 }
 
-/// How many cells of each lane's window lie in the input, or in its padding
-/// too, along the last dimension; as f32.
+/// The number of cells of each lane's window that lie in the input, or with
+/// `withPadding` also in its padding, along the last dimension; as f32.
 Value RowWindow::emitWidthCount(KernelBuilder &b, Value x, bool withPadding,
                                 bool isInside) const {
   int64_t lanes = b.lanes(), last = window.rank() - 1;
@@ -247,7 +247,7 @@ Value RowWindow::emitWidthCount(KernelBuilder &b, Value x, bool withPadding,
   auto addCell = [&](Value k, ValueRange soFar) {
     Value first = b.add(range.start, b.mul(k, range.dilation));
     Value places = emitLanePlaces(b, first, stride);
-    // No window reaches in front of the explicit padding.
+    // No window extends in front of the explicit padding.
     Value narrowed = arith::TruncIOp::create(b, b.getI32Type(), limit);
     Value counts = withPadding ? b.slt(places, b.broadcast(narrowed, lanes))
                                : emitInBounds(b, places, limit);

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Windows over nchw tensors, in vectors of consecutive places of a row of the
-// result. With a stride of n, n vectors are loaded and every n-th lane kept.
-// Vectors whose windows lie in the input, which are most, need no masks.
+// result. With a stride of n, n vectors are loaded and every n-th lane is kept.
+// Most vectors have windows that lie in the input, and need no masks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace tarpon {
 
-/// How the cells of a window are combined.
+/// The operation that combines the cells of a window.
 enum class WindowOp : uint8_t {
   Max,
   MaxIndices, ///< the maximum and, in a second result, where it lies
@@ -31,8 +31,8 @@ enum class WindowOp : uint8_t {
 /// A launch over all rows of a result. Captured by value.
 class RowWindow {
 public:
-  /// `kernel`: the window's shape. For weighted sums, `weights` holds f32 cells
-  /// for each channel; `scales` what each channel's sum is multiplied by, or
+  /// `kernel` is the window's shape. For weighted sums, `weights` holds f32
+  /// cells for each channel, and `scales` the factor of each channel's sum, or
   /// nothing.
   RowWindow(LaunchBuilder &launch, const Problem &problem, WindowOp op,
             llvm::ArrayRef<int64_t> kernel,
@@ -75,7 +75,7 @@ private:
   Window window;
   int64_t numTasks;
   int64_t weightBuffer = -1, scaleBuffer = -1, pixelSteps = -1;
-  // Parameters: the first of several, or one.
+  // Indices of parameters: of one, or of the first of several.
   int64_t inStrides, outDims, channels, inPlane, rows, rowsPerTask, insideBegin,
       insideEnd, cells;
 };

@@ -52,7 +52,7 @@ private:
   Value shiftRight(Value value, int64_t by) const {
     return arith::ShRUIOp::create(b, value, number(by));
   }
-  /// The bits of f32 that 2^exponent has.
+  /// The bits of 2^exponent as f32.
   static int64_t powerOfTwo(int exponent) {
     return static_cast<int64_t>(exponent + kF32.bias()) << kF32.fractionBits;
   }
@@ -81,7 +81,7 @@ Value SmallFloatEmitter::decode(Value stored) const {
   Value bits = arith::ExtUIOp::create(b, bits32, stored);
   Value magnitude =
       b.andI(bits, number(static_cast<int64_t>(format.magnitude())));
-  // Moving the exponent by a multiplication gets subnormals right too.
+  // Adjusting the exponent by a multiplication handles subnormals too.
   Value shifted = shiftLeft(magnitude, shift);
   double rebase = std::ldexp(1.0, kF32.bias() - format.bias());
   Value scaled = b.mulF(b.bitcast(shifted, real), b.cstLike(real, rebase));
@@ -104,7 +104,7 @@ Value SmallFloatEmitter::encodeSpecial(Value bits) const {
   return b.select(isNaN, b.orI(payload, number(quiet)), number(infinity));
 }
 
-/// What is too large becomes the largest number, and NaN the only one.
+/// Larger numbers become the largest one, and NaN the only NaN.
 Value SmallFloatEmitter::saturate(Value bits, Value finite) const {
   Value largest = number(static_cast<int64_t>(format.largestNumber()));
   Value isTooLarge = b.cmp(KernelBuilder::Pred::sgt, finite, largest);
@@ -128,7 +128,7 @@ Value SmallFloatEmitter::encodeUpperBits(Value value) const {
   return arith::TruncIOp::create(b, narrow, b.select(isNaN, quiet, shifted));
 }
 
-/// As vcvtps2ph does it for f16.
+/// This rounds like vcvtps2ph for f16.
 Value SmallFloatEmitter::encode(Value value) const {
   if (format.hasExponentOfF32())
     return encodeUpperBits(value);
@@ -136,13 +136,13 @@ Value SmallFloatEmitter::encode(Value value) const {
   Value bits = b.andI(all, number(0x7fffffff));
   Value sign = shiftRight(b.sub(all, bits), signShift);
 
-  // Too small to be normal: an addition rounds at the right bit.
+  // The value is too small to be normal: an addition rounds at the right bit.
   int unit = 1 - format.bias() - format.fractionBits;
   int magicExponent = unit + kF32.fractionBits;
   Value magic = b.cstLike(real, std::ldexp(1.0, magicExponent));
   Value small = b.sub(b.bitcast(b.addF(b.bitcast(bits, real), magic), bits32),
                       number(powerOfTwo(magicExponent)));
-  // Normal: change the bias and round; may carry into infinity.
+  // Normal: change the bias and round; the carry may reach infinity.
   Value odd = b.andI(shiftRight(bits, shift), number(1));
   int64_t rebase = int64_t(kF32.bias() - format.bias()) << kF32.fractionBits;
   Value rebiased =

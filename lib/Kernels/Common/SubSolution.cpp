@@ -1,4 +1,4 @@
-//===- SubSolution.cpp - Solutions made of solutions ----------------------===//
+//===- SubSolution.cpp - Builds solutions from other solutions ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

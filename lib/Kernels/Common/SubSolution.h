@@ -1,4 +1,4 @@
-//===- SubSolution.h - Solutions made of solutions --------------*- C++ -*-===//
+//===- SubSolution.h - Builds solutions from other solutions ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 namespace tarpon {
 
-/// Appends the launches of the solver that ranks first for `problem`, in its
-/// default config, which read `operands` and write `result`. They must need
+/// Appends the launches of the first-ranking solver for `problem` in its
+/// default config; they read `operands` and write `result`. They must need
 /// neither workspace nor constant operands.
 void appendSolution(SolutionPlan &plan, const Problem &problem,
                     const TargetInfo &target,

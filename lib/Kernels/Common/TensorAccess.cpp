@@ -30,7 +30,7 @@ static Type withLanesOf(Value like, Type scalar) {
   return scalar;
 }
 
-/// Between f32 and f64.
+/// Converts between f32 and f64.
 static Value castFloat(KernelBuilder &b, Value value, Type element) {
   Type type = withLanesOf(value, element);
   if (type == value.getType())
@@ -70,7 +70,8 @@ Value tarpon::emitLoad(KernelBuilder &b, DType dtype, ComputeKind kind,
   bool isWideInteger = b.computeType(dtype).isInteger(64);
   if (!isWideInteger)
     return castFloat(b, b.loadConverted(dtype, pointer, lanes, mask), element);
-  // Straight from the stored width, for which vectors have instructions.
+  // Conversion starts from the stored width, for which vectors have
+  // instructions.
   Value integer = loadStored(b, dtype, pointer, lanes, mask);
   Type type = withLanesOf(integer, element);
   if (isUnsignedDType(dtype))
@@ -78,7 +79,7 @@ Value tarpon::emitLoad(KernelBuilder &b, DType dtype, ComputeKind kind,
   return arith::SIToFPOp::create(b, type, integer);
 }
 
-/// Truncation towards zero that saturates at the range of `dtype`.
+/// Truncates towards zero, and saturates at the range of `dtype`.
 static Value floatToInteger(KernelBuilder &b, DType dtype, Value value) {
   Type wide = withLanesOf(value, b.getI64Type());
   if (dtype == DType::U64) {
@@ -89,7 +90,7 @@ static Value floatToInteger(KernelBuilder &b, DType dtype, Value value) {
   bool isUnsigned = isUnsignedDType(dtype);
   double low = isUnsigned ? 0 : -std::ldexp(1, bits - 1);
   double high = std::ldexp(1, isUnsigned ? bits : bits - 1) - 1;
-  // In the value's own type the upper bound must not round up.
+  // The upper bound must not round up in the value's own type.
   bool isF32 = withLanesOf(value, b.getF32Type()) == value.getType();
   if (isF32 && bits == 32)
     high = isUnsigned ? 4294967040.0 : 2147483520.0;
@@ -384,8 +385,8 @@ void OutputAccess::Bound::store(KernelBuilder &b, ArrayRef<Value> indices,
 // ElementLoop
 //===----------------------------------------------------------------------===//
 
-/// Operations that are worth a task of their own, and the most tasks that a
-/// loop is split into: enough for many threads, few enough to cost nothing.
+/// The operations that are worth a task, and the most tasks of a loop: enough
+/// for many threads, few enough to cost nothing.
 static constexpr double kOperationsPerTask = 32768;
 static constexpr int64_t kMaxTasks = 256;
 
@@ -424,7 +425,7 @@ void ElementLoop::emit(KernelBuilder &b,
   for (int64_t dim = 0; dim < rank; ++dim)
     dims.push_back(b.getParam(firstDim + dim));
   Value rows = b.getParam(rowsParam), perTask = b.getParam(rowsPerTaskParam);
-  // The rows of consecutive tasks are consecutive.
+  // Consecutive tasks have consecutive rows.
   Value first = b.mul(b.getBegin(), perTask);
   Value last = b.minS(b.mul(b.getEnd(), perTask), rows);
   if (b.getLaneCount() > 1)

@@ -24,14 +24,15 @@ namespace tarpon {
 // Conversion
 //===----------------------------------------------------------------------===//
 
-/// A scalar or vector of `dtype` in memory as the compute type of `kind`. Not
-/// scaled if quantised. Lanes 1 gives a scalar; `mask` may be null.
+/// Loads a scalar or vector of `dtype` in the compute type of `kind`. Quantised
+/// elements are not scaled. With 1 lane the result is a scalar; `mask` may be
+/// null.
 mlir::Value emitLoad(KernelBuilder &b, DType dtype, ComputeKind kind,
                      mlir::Value pointer, int64_t lanes = 1,
                      mlir::Value mask = nullptr);
 
-/// The inverse, with the rules of tarpon.convert: floats truncate towards zero
-/// to integers (and saturate), integers wrap around.
+/// Stores a scalar or vector by the rules of tarpon.convert: floats truncate
+/// towards zero to integers (and saturate), integers wrap around.
 void emitStore(KernelBuilder &b, DType dtype, ComputeKind kind,
                mlir::Value value, mlir::Value pointer,
                mlir::Value mask = nullptr);
@@ -47,26 +48,27 @@ mlir::Value emitQuantize(KernelBuilder &b, mlir::Value value, mlir::Value scale,
 // Access
 //===----------------------------------------------------------------------===//
 
-/// Element strides of the logical dimensions of `desc`. In a blocked layout the
-/// stride of dimension 1 is that from one block of channels to the next.
+/// The strides, in elements, of the logical dimensions of `desc`. In a blocked
+/// layout the stride of dimension 1 is that from one block of channels to the
+/// next.
 std::vector<int64_t> getStrides(const TensorDesc &desc);
 
-/// A tensor inside of an emitted kernel; made by TensorAccess::bind.
+/// A tensor in an emitted kernel; made by TensorAccess::bind.
 class BoundTensor {
 public:
   using Value = mlir::Value;
 
   /// The element offset of logical indices; a null index counts as zero.
   Value offsetOf(KernelBuilder &b, llvm::ArrayRef<Value> indices) const;
-  /// The share of the offset that comes from index `value` of dimension `dim`.
+  /// The part of the offset that index `value` of dimension `dim` contributes.
   Value dimOffset(KernelBuilder &b, int64_t dim, Value value) const;
 
   Value pointerTo(KernelBuilder &b, Value elementOffset) const;
 
-  /// The element, dequantised, in the compute type. The indices tell the scale
-  /// of a tensor that is quantised per channel.
+  /// Loads the dequantised element in the compute type. The indices select the
+  /// scale of a tensor that is quantised per channel.
   Value load(KernelBuilder &b, llvm::ArrayRef<Value> indices) const;
-  /// The stored integer less its zero point, as i64.
+  /// The stored integer minus its zero point, as i64.
   Value loadInteger(KernelBuilder &b, Value elementOffset) const;
   Value loadAt(KernelBuilder &b, Value elementOffset) const;
   void store(KernelBuilder &b, llvm::ArrayRef<Value> indices,
@@ -86,15 +88,15 @@ private:
   llvm::SmallVector<Value> strides;
 };
 
-/// A plan's knowledge of a tensor that a kernel accesses. Captured by value in
-/// KernelSource::emit.
+/// The properties of a tensor that a plan knows and a kernel uses. Captured by
+/// value in KernelSource::emit.
 class TensorAccess {
 public:
   /// `desc`, bound to `slot`, is indexed by places in a tensor of `indexShape`,
-  /// against which it broadcasts.
+  /// to which it broadcasts.
   TensorAccess(LaunchBuilder &launch, BufferSlot slot, const TensorDesc &desc,
                llvm::ArrayRef<int64_t> indexShape, ComputeKind kind);
-  /// Index i counts dimension dims[i] of `desc`.
+  /// Index i is that of dimension dims[i] of `desc`.
   static TensorAccess permuted(LaunchBuilder &launch, BufferSlot slot,
                                const TensorDesc &desc,
                                llvm::ArrayRef<int64_t> dims, ComputeKind kind);
@@ -113,7 +115,7 @@ private:
   ComputeKind kind;
   int64_t block;
   int64_t rank = 0;
-  /// The index that counts channels (blocked layouts) or scales (per channel).
+  /// The index of channels (blocked layouts) or of scales (per channel).
   int64_t channelDim = -1, scaleDim = -1;
   int64_t buffer = 0, firstStride = 0, laneStride = 0;
   int64_t scaleParam = 0, scaleBuffer = 0, zeroPointParam = 0;
@@ -128,7 +130,7 @@ class OutputAccess {
 public:
   OutputAccess(LaunchBuilder &launch, const Problem &problem);
 
-  /// Names the epilogue and how its operands and the result are stored.
+  /// Names the epilogue and the storage of its operands and of the result.
   std::string symbolPart() const;
 
   class Bound {
@@ -157,7 +159,7 @@ private:
 /// A loop over the places of a tensor, row by row of its last dimension.
 class ElementLoop {
 public:
-  /// `costPerElement` (in operations, roughly) decides into how many tasks the
+  /// `costPerElement` (roughly in operations) decides into how many tasks the
   /// loop is split.
   ElementLoop(LaunchBuilder &launch, llvm::ArrayRef<int64_t> shape,
               double costPerElement);

@@ -128,12 +128,12 @@ void BoundFlatTensor::store(KernelBuilder &b, Value value, Value offset,
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Whether nchw and nhwc are the same bytes.
+/// Returns true if nchw and nhwc have the same bytes.
 static bool hasOnePixel(const TensorDesc &desc) {
   return desc.layout.kind != Layout::Blocked && desc.spatialSize() == 1;
 }
 
-/// The sizes without the ones in front.
+/// The sizes without leading ones.
 static ArrayRef<int64_t> withoutLeadingOnes(ArrayRef<int64_t> shape) {
   return shape.drop_while([](int64_t size) { return size == 1; });
 }
@@ -215,15 +215,15 @@ Applicability VectorOutput::check(const Problem &problem) {
 Applicability VectorOutput::checkAnyKind(const Problem &problem) {
   ComputeKind kind = computeKindOf(problem);
   if (!isVectorizable(problem.result, kind))
-    return Applicability::no("the result is quantised per channel, or of what "
-                             "is not computed in f32");
+    return Applicability::no("the result is quantised per channel, or in a "
+                             "problem that is not computed in f32");
   ArrayRef<TensorDesc> others =
       ArrayRef(problem.operands).drop_front(problem.rootOperands);
   for (const TensorDesc &operand : others) {
     if (!isVectorizable(operand, kind))
       return Applicability::no("an operand of the epilogue is quantised per "
-                               "channel, or beside what is not computed in "
-                               "f32");
+                               "channel, or in a problem that is not "
+                               "computed in f32");
     if (!classifyOperand(operand, problem.result))
       return Applicability::no("an operand of the epilogue is broadcast along "
                                "another dimension than the channels, or lies "
@@ -284,8 +284,8 @@ void VectorOutput::Bound::store(KernelBuilder &b, const VectorPlace &place,
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Few CPUs without AVX-512 have masks for all element sizes: there the last
-/// vector overlaps the one before it instead, where there is one.
+/// Few CPUs without AVX-512 have masks for all element sizes: on them the last
+/// vector overlaps the previous one instead, if there is one.
 static bool overlapsTails(const TargetInfo &target) {
   return target.vectorBits < 512;
 }
@@ -310,7 +310,7 @@ void tarpon::forVectors(KernelBuilder &b, Value begin, Value end, int64_t lanes,
            [&] { emitTail(b, begin, tail, end, lanes, body); });
 }
 
-/// Elements that one task handles: some 64 KiB of f32.
+/// The number of elements of one task: about 64 KiB of f32.
 static constexpr int64_t kElementsPerTask = 16384;
 
 VectorLoop::Order VectorLoop::chooseOrder(const TensorDesc &desc,

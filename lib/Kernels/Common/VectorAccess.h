@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The base of the vectorised solvers: tensors of consecutive elements that are
-// read and written as vectors of f32, whatever they are stored as; the result
-// of a problem with its epilogue; and loops over all elements in memory order.
+// read and written as vectors of f32, whatever their dtype; the result of a
+// problem with its epilogue; and loops over all elements in memory order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,32 +24,32 @@ namespace tarpon {
 // Consecutive elements
 //===----------------------------------------------------------------------===//
 
-/// Whether it can be computed with as FlatTensor: a float that fits f32, or
-/// quantised with one scale.
+/// Returns true if the tensor can be used as FlatTensor: a float that fits f32,
+/// or quantised with one scale.
 bool isVectorizable(const TensorDesc &desc);
-/// The refusal of a tensor that is not. `subject` is "the operand", or "the
-/// layouts differ, or the operand" where that was asked, too.
+/// Refuses a tensor that is not vectorizable. `subject` is "the operand", or
+/// "the layouts differ, or the operand" if that was checked, too.
 Applicability notVectorizable(llvm::StringRef subject);
-/// The floats among them, for messages: "f32, f16 or bf16".
+/// Lists the supported floats for messages: "f32, f16 or bf16".
 std::string listFloats();
-/// The same for a loop that computes in `kind`.
+/// Returns true if it can in a loop that computes in `kind`.
 bool isVectorizable(const TensorDesc &desc, ComputeKind kind);
 
-/// Which of the result's elements a vector holds.
+/// The elements of the result that a vector holds.
 struct VectorPlace {
   mlir::Value offset; ///< of the first element
-  /// The channel of the first element, where operands follow channels.
+  /// The channel of the first element, if operands follow channels.
   mlir::Value channel;
-  /// In nhwc the pixel, counted through all images, and the element in it.
+  /// In nhwc, the pixel, counted over all images, and the element in it.
   mlir::Value pixel, element;
-  /// The lanes are consecutive channels, rather than all of one.
+  /// True if the lanes are consecutive channels, false if all have one channel.
   bool lanesAreChannels = false;
   int64_t lanes = 1;
   mlir::Value mask;        ///< lanes that exist, or null for all
   mlir::Value channelMask; ///< channels that exist, or null for those in mask
 };
 
-/// A tensor inside of an emitted kernel, addressed by element offsets.
+/// A tensor in an emitted kernel, addressed by element offsets.
 struct BoundFlatTensor {
   DType dtype;
   bool quantized;
@@ -57,13 +57,14 @@ struct BoundFlatTensor {
   mlir::Value pitch; ///< of a slice, else null
   ComputeKind kind = ComputeKind::F32;
 
-  /// The offset of a place that was found for a tensor of this shape without
-  /// regard to slices.
+  /// The offset of a place, which was computed for a tensor of this shape
+  /// without slices.
   mlir::Value offsetOf(KernelBuilder &b, const VectorPlace &place) const;
-  /// `lanes` elements from `offset` as `kind`, dequantised. `mask` may be null.
+  /// Loads `lanes` elements from `offset` as `kind`, dequantised. `mask` may be
+  /// null.
   mlir::Value load(KernelBuilder &b, mlir::Value offset, int64_t lanes,
                    mlir::Value mask = nullptr) const;
-  /// The same without scale and zero point.
+  /// Loads them without scale and zero point.
   mlir::Value loadRaw(KernelBuilder &b, mlir::Value offset, int64_t lanes,
                       mlir::Value mask = nullptr) const;
   /// scale * (raw - zero point), or `raw` if the tensor is not quantised.
@@ -73,9 +74,9 @@ struct BoundFlatTensor {
   mlir::Value pointerTo(KernelBuilder &b, mlir::Value offset) const;
 };
 
-/// A plan's knowledge of such a tensor; integers of up to 16 bits that are not
-/// quantised are possible too. A slice can only be accessed by places that know
-/// their pixel. Captured by value.
+/// The properties of such a tensor that a plan knows; integers of up to 16 bits
+/// that are not quantised are allowed too. A slice can only be accessed by
+/// places that know their pixel. Captured by value.
 class FlatTensor {
 public:
   FlatTensor(LaunchBuilder &launch, BufferSlot slot, const TensorDesc &desc,
@@ -95,14 +96,14 @@ private:
 // Results
 //===----------------------------------------------------------------------===//
 
-/// How an operand follows the elements of the result.
+/// The relation of an operand's elements to the result's.
 enum class Follows : uint8_t {
   Elements, ///< one element for each, in the same order in memory
   Nothing,  ///< one element for all
   Channels, ///< one element for each channel
 };
 
-/// None if the operand is broadcast otherwise or lies in another layout.
+/// Returns none if the operand is broadcast differently or has another layout.
 std::optional<Follows> classifyOperand(const TensorDesc &operand,
                                        const TensorDesc &result);
 
@@ -128,11 +129,11 @@ class VectorOutput {
 public:
   VectorOutput(LaunchBuilder &launch, const Problem &problem);
 
-  /// Whether result and epilogue can be computed as vectors of f32.
+  /// Checks that result and epilogue can be computed as vectors of f32.
   static Applicability check(const Problem &problem);
-  /// Whether they can be computed as vectors of what the problem computes in.
+  /// Checks that they can be computed as vectors of the problem's compute type.
   static Applicability checkAnyKind(const Problem &problem);
-  /// Whether an operand of the epilogue follows channels.
+  /// Returns true if an operand of the epilogue follows channels.
   static bool followsChannels(const Problem &problem);
 
   std::string symbolPart() const;
@@ -166,7 +167,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Runs `body` for vectors that cover the elements from begin to end. The mask
-/// is null but for an incomplete vector. Elements may be covered twice.
+/// is null except for an incomplete vector. Elements may be covered twice.
 void forVectors(KernelBuilder &b, mlir::Value begin, mlir::Value end,
                 int64_t lanes,
                 llvm::function_ref<void(mlir::Value i, mlir::Value mask)> body);
@@ -174,20 +175,19 @@ void forVectors(KernelBuilder &b, mlir::Value begin, mlir::Value end,
 /// A loop over all elements of a tensor in memory order, in vectors.
 class VectorLoop {
 public:
-  /// `needsChannels`: the body asks for the channel of a place, or accesses
-  /// slices.
+  /// `needsChannels`: the body uses the channel of a place, or accesses slices.
   VectorLoop(LaunchBuilder &launch, const TensorDesc &desc, bool needsChannels);
 
-  /// Whether no element is covered twice, so that the result may lie where an
-  /// operand does that follows its elements.
+  /// Returns true if no element is covered twice, so that the result may
+  /// overwrite an operand that follows its elements.
   static bool coversOnce(const TensorDesc &desc, bool needsChannels,
                          const TargetInfo &target);
 
   int64_t tasks() const { return numTasks; }
   /// "flat", "planes", ...
   std::string symbolPart() const;
-  /// `row` is null in flat loops; the index of an image's channel for nchw, of
-  /// a pixel for nhwc.
+  /// `row` is null in flat loops; it is the index of an image's channel for
+  /// nchw, of a pixel for nhwc.
   void emit(KernelBuilder &b,
             llvm::function_ref<void(const VectorPlace &, mlir::Value row)> body)
       const;

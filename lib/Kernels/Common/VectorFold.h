@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A fold runs over a range in vectors, with several accumulators side by side
+// A fold runs over a range in vectors, with several independent accumulators,
 // so that additions do not wait for each other. The order is fixed: the same
 // range gives the same bits.
 //
@@ -24,18 +24,19 @@ namespace tarpon {
 struct FoldSteps {
   using Values = llvm::SmallVector<mlir::Value>;
 
-  /// One vector for each value that is folded at the same time.
+  /// The neutral elements: one vector for each value that is folded at the same
+  /// time.
   Values neutral;
-  /// Folds the elements from `i` in. `mask` is null for a whole vector; what
-  /// lies outside of it must not change `soFar`.
+  /// Folds the elements from `i` on into `soFar`. `mask` is null for a whole
+  /// vector; lanes outside of it must not change `soFar`.
   std::function<Values(mlir::Value i, mlir::Value mask, mlir::ValueRange soFar)>
       step;
-  /// Two accumulators made one.
+  /// Combines two accumulators.
   std::function<Values(mlir::ValueRange left, mlir::ValueRange right)> combine;
 };
 
-/// Folds the elements from `begin` to `end`. Returns vectors, whose lanes are
-/// still to be combined.
+/// Folds the elements from `begin` to `end`. Returns vectors, whose lanes the
+/// caller combines.
 llvm::SmallVector<mlir::Value> emitFold(KernelBuilder &b, mlir::Value begin,
                                         mlir::Value end, const FoldSteps &steps,
                                         int64_t accumulators = 4);
@@ -46,19 +47,20 @@ mlir::Value
 emitSum(KernelBuilder &b, mlir::Value begin, mlir::Value end,
         llvm::function_ref<mlir::Value(mlir::Value i, mlir::Value mask)> term);
 
-/// `value` where the mask is on (everywhere if it is null), else `otherwise`.
+/// `value` where the mask is on (everywhere if it is null), otherwise
+/// `otherwise`.
 mlir::Value selectLanes(KernelBuilder &b, mlir::Value mask, mlir::Value value,
                         mlir::Value otherwise);
 
-/// An i64 as f32.
+/// Converts an i64 to f32.
 mlir::Value emitToFloat(KernelBuilder &b, mlir::Value integer);
 
-/// A range of tasks times `perTask` items, cut off at `items`; both are
-/// parameters.
+/// Runs the items of a range of tasks, of `perTask` items each, but no more
+/// than `items`; both are parameters.
 void forItems(KernelBuilder &b, int64_t items, int64_t perTask,
               llvm::function_ref<void(mlir::Value item)> body);
 
-/// How many items of that many elements a task should have.
+/// The number of items, of this many elements each, that a task should have.
 int64_t getItemsPerTask(int64_t elements);
 
 } // namespace tarpon

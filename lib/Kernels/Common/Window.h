@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which cells of a window lie in the input: computed per dimension, so that
-// loops over a window need no test for padding inside.
+// Computes per dimension which cells of a window lie in the input, so that
+// loops over a window need no test for padding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,12 +35,13 @@ public:
   int64_t rank() const { return numDims; }
   /// The window at output place `out` of spatial dimension `dim`.
   WindowRange at(KernelBuilder &b, int64_t dim, mlir::Value out) const;
-  /// The same where all cells are known to lie in the input.
+  /// The same window where all cells are known to lie in the input.
   WindowRange inside(KernelBuilder &b, int64_t dim, mlir::Value out) const;
-  /// How many cells at `out` lie in the input or in the explicit padding.
+  /// The number of cells at `out` that lie in the input or in the explicit
+  /// padding.
   mlir::Value countWithPadding(KernelBuilder &b, int64_t dim,
                                mlir::Value out) const;
-  /// How many cells of a range there are: never negative.
+  /// The number of cells of a range; never negative.
   static mlir::Value count(KernelBuilder &b, const WindowRange &range);
 
   mlir::Value kernel(KernelBuilder &b, int64_t dim) const {
@@ -75,7 +76,7 @@ struct InsideRange {
 InsideRange getInsideRange(const Problem &problem, int64_t kernelWidth);
 
 /// Loops over the cells of a window: `body` gets the kernel place, the input
-/// place and the carried values, and gives the new ones.
+/// place and the carried values, and returns the new ones.
 mlir::SmallVector<mlir::Value>
 forWindow(KernelBuilder &b, llvm::ArrayRef<WindowRange> ranges,
           mlir::ValueRange carried,

@@ -54,8 +54,8 @@ GpuElementWork::Order GpuElementWork::chooseOrder(const TensorDesc &desc,
   return isPixels ? Order::Pixels : Order::Planes;
 }
 
-/// Elements of a row, of which all are in one pixel or have one channel; 0 for
-/// the whole tensor.
+/// The elements of a row, all of which are in one pixel or have one channel; 0
+/// for the whole tensor.
 int64_t GpuElementWork::getRow(const TensorDesc &desc, Order order) {
   if (order == Order::Flat)
     return 0;
@@ -114,7 +114,7 @@ void GpuElementWork::emit(KernelBuilder &b,
   if (vector == 1 || order != Order::Flat)
     return b.ifThen(b.slt(index, whole), vectors);
   b.ifThenElse(b.slt(index, whole), vectors, [&] {
-    // Each lane takes one of the elements that are left.
+    // Each lane takes one of the remaining elements.
     b.ifThen(b.slt(index, b.getParam(places)), [&] {
       Value behind = b.sub(index, whole);
       body(getPlace(b, b.add(b.mul(whole, vector), behind), 1));

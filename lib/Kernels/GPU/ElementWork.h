@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How the elements of a tensor are shared out in memory order: neighbouring
-// lanes take neighbouring vectors, of 16 bytes where the narrowest tensor and
-// the size of a row allow it.
+// Distributes the elements of a tensor in memory order: neighbouring lanes take
+// neighbouring vectors, of 16 bytes where the narrowest tensor and the size of
+// a row allow it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,26 +19,27 @@
 
 namespace tarpon {
 
-/// A no if an operand or result is empty, or so large that its indices, or
-/// those that a few workgroups compute behind its end, take more than 31 bits.
+/// Refuses problems with an operand or result that is empty, or so large that
+/// its indices, or those that a few workgroups compute behind its end, exceed
+/// 31 bits.
 Applicability checkIndexable(const Problem &problem);
 
-/// The most elements, a power of two, of which whole vectors make up `row`
-/// (any number if it is 0), and none is wider than 16 bytes in the narrowest of
-/// the problem's result and of its operands that have as many elements.
+/// The largest vector, a power of two of elements, that divides `row` (any size
+/// if it is 0) and that is no wider than 16 bytes in the narrowest of the
+/// problem's result and its operands with as many elements.
 int64_t chooseGpuVector(const Problem &problem, int64_t row);
 
-/// A row of elements for each of what the channels of a tensor are compared
-/// with: pixels of channels, planes of pixels, or the whole tensor.
+/// Divides a tensor into rows: pixels of channels, planes of pixels, or the
+/// whole tensor, depending on how operands follow its channels.
 class GpuElementWork {
 public:
-  /// `needsChannels`: the body asks for the channel of a place, or accesses
-  /// slices. Not possible for blocked layouts.
+  /// `needsChannels`: the body uses the channel of a place, or accesses slices.
+  /// Not possible for blocked layouts.
   GpuElementWork(LaunchBuilder &launch, const Problem &problem,
                  bool needsChannels, int64_t workgroup);
 
   int64_t tasks() const { return numTasks; }
-  /// "flat8", "nchw4", "nhwc8": the vector is part of it; not the workgroup.
+  /// "flat8", "nchw4", "nhwc8": names the vector, but not the workgroup.
   std::string symbolPart() const;
   /// Runs `body` for the places of this lane, without masks.
   void emit(KernelBuilder &b,
@@ -62,13 +63,13 @@ private:
 /// Names the lanes of a workgroup in symbols, where they are not 256: "wg512".
 std::string getWorkgroupPart(int64_t workgroup);
 
-/// Workgroups that are worth measuring for kernels that need no LDS, the
-/// default first.
+/// The workgroups that are worth measuring for kernels without LDS, the default
+/// first.
 llvm::ArrayRef<int64_t> getWorkgroups();
 std::vector<PerfConfig> getWorkgroupConfigs();
 bool isWorkgroupConfig(const PerfConfig &config);
 
-/// Ends a launch for a GPU.
+/// Completes a launch for a GPU.
 void finishGpuLaunch(SolutionPlan &plan, LaunchBuilder &launch,
                      std::string symbol,
                      std::function<void(KernelBuilder &)> emit, int64_t tasks,

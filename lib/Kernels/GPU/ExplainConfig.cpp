@@ -1,4 +1,4 @@
-//===- ExplainConfig.cpp - What is wrong with a config --------------------===//
+//===- ExplainConfig.cpp - Explains invalid configs -----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- GpuConvertLayout.cpp - Between nchw and nhwc through LDS -----------===//
+//===- GpuConvertLayout.cpp - Converts nchw and nhwc through LDS ----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,10 +8,10 @@
 // Each image is a matrix of channels and pixels that is transposed. A workgroup
 // reads a tile of it in the order of the source into LDS, as f32, and writes it
 // in the order of the target, so that neighbouring lanes are neighbours in
-// memory, and accesses wide where lines are whole vectors: three channels are
-// accessed one by one. The rows of the tile are one element longer in LDS:
-// lanes that read single elements of a column find them in different banks,
-// those that read vectors of them in a few.
+// memory, and accesses are wide where lines consist of whole vectors: three
+// channels are accessed one by one. The rows of the tile are one element longer
+// in LDS: lanes that read single elements of a column find them in different
+// banks, those that read vectors of them in a few.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +64,7 @@ struct Matrix {
   }
 };
 
-/// The tile that a workgroup transposes: always as many elements.
+/// The tile that a workgroup transposes; all tiles have equally many elements.
 struct Tile {
   static constexpr int64_t kElements = 4096, kWorkgroup = 256;
   int64_t rows;
@@ -79,13 +79,13 @@ struct Tile {
   int64_t getColumnTiles(const Matrix &matrix) const {
     return divideCeil(matrix.columns, getColumns());
   }
-  /// How many tiles cover the matrix.
+  /// The number of tiles that cover the matrix.
   int64_t getCount(const Matrix &matrix) const {
     return getRowTiles(matrix) * getColumnTiles(matrix);
   }
 };
 
-/// All integers but those of the tile and the vectors are indices of
+/// All integers except those of the tile and the vectors are indices of
 /// parameters.
 struct TransposeKernel {
   Tile tile;
@@ -97,7 +97,7 @@ struct TransposeKernel {
   void emit(KernelBuilder &b) const;
 };
 
-/// Where the tile of a workgroup is.
+/// The place of a workgroup's tile.
 struct TilePlace {
   Value image, row, column; ///< element offset of the image; first ones
   Value rows, columns;      ///< of the matrix
@@ -105,8 +105,8 @@ struct TilePlace {
 
 } // namespace
 
-/// The `index`-th vector that this lane accesses in a tile whose lines are so
-/// long: its line, and its first element in it.
+/// The place of the `index`-th vector that this lane accesses in a tile with
+/// lines of this length: its line, and its first element in it.
 static std::pair<Value, Value> getVectorPlace(KernelBuilder &b, int64_t index,
                                               int64_t line, int64_t vector) {
   Value number = b.add(b.getLane(), b.cst(index * Tile::kWorkgroup));
@@ -126,8 +126,8 @@ static Value getLdsPointer(GpuKernelBuilder &b, const Tile &tile, Value row,
   return b.offset(b.getLds(), b.mul(element, 4));
 }
 
-/// Reads the tile into LDS. What lies behind the matrix is read from its edge,
-/// so that all loads are under way before the first one's value is needed.
+/// Reads the tile into LDS. Places outside of the matrix are read from its
+/// edge, so that all loads are issued before the first value is needed.
 static void emitLoads(GpuKernelBuilder &b, const TransposeKernel &kernel,
                       const TilePlace &place) {
   BoundFlatTensor from = kernel.source.bind(b);
@@ -158,7 +158,7 @@ static void emitLoads(GpuKernelBuilder &b, const TransposeKernel &kernel,
   }
 }
 
-/// The vector of a column of the tile that begins in this row.
+/// Loads the vector of a column of the tile that begins in this row.
 static Value loadColumn(GpuKernelBuilder &b, const TransposeKernel &kernel,
                         Value row, Value column) {
   Value pointer = getLdsPointer(b, kernel.tile, row, column);
@@ -172,8 +172,8 @@ static Value loadColumn(GpuKernelBuilder &b, const TransposeKernel &kernel,
   return vector::FromElementsOp::create(b, type, elements);
 }
 
-/// Writes the tile, column by column. All of it is in LDS, whether the matrix
-/// has it or not, so that what is read there needs no condition.
+/// Writes the tile, column by column. LDS holds the whole tile, even outside of
+/// the matrix, so that reading it needs no condition.
 static void emitStores(GpuKernelBuilder &b, const TransposeKernel &kernel,
                        const TilePlace &place) {
   BoundFlatTensor to = kernel.target.bind(b);
@@ -214,18 +214,18 @@ void TransposeKernel::emit(KernelBuilder &builder) const {
 // The solver
 //===----------------------------------------------------------------------===//
 
-/// From flat tiles to tall ones; one of the two suits few channels. The square
-/// is the first.
+/// The tiles from square to flat and tall ones; one of them suits few channels.
+/// The square is the first.
 static constexpr int64_t kTileRows[] = {64, 4, 16, 256, 1024};
 
-/// The tiles that leave the least of themselves empty.
+/// Chooses the tile that leaves the fewest elements unused.
 static Tile chooseTile(const Matrix &matrix) {
   return {*llvm::min_element(kTileRows, [&](int64_t a, int64_t b) {
     return Tile{a}.getCount(matrix) < Tile{b}.getCount(matrix);
   })};
 }
 
-/// With the tile that needs the most.
+/// The number of lanes with the tile that needs the most.
 static int64_t getMostLanes(const Problem &problem) {
   Matrix matrix = Matrix::of(problem);
   int64_t tiles = 0;
@@ -259,7 +259,7 @@ GpuConvertLayout::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-/// As much of the bandwidth as is left when tiles are partly empty.
+/// The expected share of the bandwidth, reduced by the unused part of tiles.
 double GpuConvertLayout::expectedFraction(const Problem &problem,
                                           const TargetInfo & /*target*/) const {
   Matrix matrix = Matrix::of(problem);
@@ -291,8 +291,7 @@ bool GpuConvertLayout::isValidConfig(const Problem & /*problem*/,
          llvm::is_contained(kTileRows, config.get("tile_rows"));
 }
 
-/// The widest vector of at most 16 bytes of which whole ones make up a line of
-/// the matrix.
+/// The widest vector of at most 16 bytes that divides a line of the matrix.
 static int64_t chooseVector(const TensorDesc &desc, int64_t line,
                             int64_t tileLine) {
   constexpr int64_t kBytes = 16;

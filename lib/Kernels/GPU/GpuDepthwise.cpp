@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A lane computes a few neighbouring pixels of one vector of channels (one
-// channel in nchw). For each row of the filter it holds the row's taps and the
-// input columns that its pixels see in registers, so that each is loaded once.
-// The width of the filter, its stride and dilation are known at compile time;
-// all other sizes are arguments.
+// channel in nchw). For each row of the filter it holds the row's taps and its
+// pixels' input columns in registers, so that each is loaded once. The width of
+// the filter, its stride and dilation are known at compile time; all other
+// sizes are arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +56,7 @@ struct FilterRow {
     return {problem.operands[1].shape.back(), problem.ints("strides").back(),
             problem.ints("dilations").back()};
   }
-  /// Which input columns `tile` pixels see, from the first one's first.
+  /// The input columns of `tile` pixels, relative to the first one's first.
   std::vector<int64_t> getColumns(int64_t tile) const;
   std::string symbolPart() const {
     return ("k" + Twine(cells) + "s" + Twine(stride) + "d" + Twine(dilation))
@@ -77,7 +77,7 @@ struct GpuDepthwiseKernel {
   void emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
                  const VectorOutput::Bound &out,
                  const GpuImageWork::Place &place) const;
-  /// Where a row of cells is: in the filter, and in the input.
+  /// The places of a row of cells in the filter and in the input.
   struct Cells {
     Value filterRow, offset, isInside;
   };
@@ -87,7 +87,7 @@ struct GpuDepthwiseKernel {
   SmallVector<Value> addRow(KernelBuilder &b, const BoundFlatTensor &in,
                             const GpuImageWork::Place &place,
                             const Cells &cells, ValueRange sums) const;
-  /// A column of the input less its zero point; 0 outside of it.
+  /// A column of the input minus its zero point; 0 outside of the input.
   Value loadColumn(KernelBuilder &b, const BoundFlatTensor &in,
                    const GpuImageWork::Place &place, const Cells &cells,
                    int64_t column) const;
@@ -112,7 +112,7 @@ Value GpuDepthwiseKernel::loadColumn(KernelBuilder &b,
   Value x =
       b.add(b.sub(b.mul(place.out.back(), row.stride), window.pad), column);
   Value isColumn = b.ult(x, window.input);
-  // Something that exists is read in any case.
+  // An existing place is read in any case.
   Value read = b.select(isColumn, x, b.cst(0));
   Value loaded =
       in.loadRaw(b, b.add(cells.offset, b.mul(read, window.step)), lanes);
@@ -197,8 +197,8 @@ void GpuDepthwiseKernel::emit(KernelBuilder &b) const {
 // The solver
 //===----------------------------------------------------------------------===//
 
-/// f32 values that a lane may hold: half of the registers that two waves per
-/// SIMD leave it.
+/// The number of f32 values that a lane may hold: half of the registers that
+/// two waves per SIMD leave it.
 static constexpr int64_t kMaxHeld = 96;
 static constexpr int64_t kTiles[] = {1, 2, 4, 8};
 static constexpr int64_t kMaxCells = 9;
@@ -225,7 +225,7 @@ Applicability GpuDepthwise::isApplicable(const Problem &problem,
   return GpuImageWork::check(problem);
 }
 
-/// A few pixels share taps and columns; in nchw they would keep neighbouring
+/// A few pixels share taps and columns; in nchw that would keep neighbouring
 /// lanes from reading neighbouring elements.
 PerfConfig GpuDepthwise::defaultConfig(const Problem &problem,
                                        const TargetInfo & /*target*/) const {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Elementwise roots, and conversions that keep the layout, whose operands
+// Elementwise roots, and conversions that keep the layout, if their operands
 // follow the elements or the channels of the result, or are single numbers.
 //
 //===----------------------------------------------------------------------===//
@@ -48,7 +48,7 @@ public:
 };
 
 struct GpuElementwiseKernel {
-  /// None of a conversion.
+  /// A conversion has none.
   std::optional<EpilogueEmitter> root;
   std::vector<PlacedOperand> operands;
   VectorOutput output;
@@ -94,8 +94,8 @@ GpuElementwise::isApplicable(const Problem &problem,
                              "conversion");
   for (int i = 0; i < problem.rootOperands; ++i) {
     if (!isVectorizable(problem.operands[i], computeKindOf(problem)))
-      return Applicability::no("an operand is quantised per channel, or beside "
-                               "what is not computed in f32");
+      return Applicability::no("an operand is quantised per channel, or in a "
+                               "problem that is not computed in f32");
     auto follows = classifyOperand(problem.operands[i], problem.result);
     if (!follows)
       return Applicability::no("an operand is broadcast along another "

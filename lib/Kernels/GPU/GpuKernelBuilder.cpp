@@ -25,7 +25,7 @@ void GpuKernelBuilder::registerDialects(DialectRegistry &registry) {
                   scf::SCFDialect, vector::VectorDialect>();
 }
 
-/// Scalars, which every lane has its own of.
+/// Describes a target of scalars: each lane has its own.
 static TargetInfo makeScalarTarget(const GpuTarget &gpu) {
   TargetInfo target;
   target.arch = "amdgcn";

@@ -1,12 +1,12 @@
-//===- GpuLayerNorm.cpp - Layer normalisation, rows by groups of lanes ----===//
+//===- GpuLayerNorm.cpp - Layer normalisation, rows per group of lanes ----===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A wave or a workgroup per row. Mean and deviation are found in two passes, so
-// that nothing cancels.
+// A wave or a workgroup computes a row. Mean and deviation are found in two
+// passes, to avoid cancellation.
 //
 //===----------------------------------------------------------------------===//
 

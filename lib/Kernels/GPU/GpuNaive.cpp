@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The host's reference kernels, whose loops over the elements of the result are
-// spread over the lanes of a workgroup. What takes everything that no better
-// solver does, in all directions.
+// spread over the lanes of a workgroup. This solver takes everything that no
+// better one does, in all directions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ public:
         return Applicability::no("needs indices of more than 31 bits");
     SolutionPlan plan = getReferenceSolver().plan(problem, target, {});
     for (const LaunchPlan &launch : plan.launches) {
-      // A workgroup's tasks have no memory of their own but LDS.
+      // A workgroup's tasks have no memory of their own except LDS.
       if (launch.scratchBytes > 0)
         return Applicability::no("needs scratch memory for a task");
       if (!llvm::all_of(launch.params, fitsParam))
@@ -74,13 +74,13 @@ public:
   }
 
 private:
-  /// A lane looks at most one task's lanes behind the last element.
+  /// A lane accesses at most one task's lanes behind the last element.
   static bool isIndexable(const TensorDesc &desc) {
     return desc.numElements() <
            std::numeric_limits<int32_t>::max() - kWorkgroup * kGroupsPerTask;
   }
 
-  /// An i32, or the bits of an f32.
+  /// Returns true for an i32 or the bits of an f32.
   static bool fitsParam(int64_t param) {
     return param >= std::numeric_limits<int32_t>::min() &&
            param <= std::numeric_limits<uint32_t>::max();
@@ -89,7 +89,7 @@ private:
   static constexpr int64_t kWorkgroup = 256;
   /// The reference's loops make at most 256 tasks, as many as a host can use.
   /// The largest GPU holds 304 x 8 workgroups of 256 lanes at a time: 4096 keep
-  /// it busy, and 16 cost nothing where there is one task.
+  /// it busy, and 16 workgroups cost nothing if there is one task.
   static constexpr int64_t kGroupsPerTask = 16;
 };
 

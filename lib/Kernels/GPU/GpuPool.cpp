@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Maximum, average and global pools. Cells outside of the input are read from
-// its edge and then not counted, so that lanes of a wave do not diverge.
+// its edge and then ignored, so that lanes of a wave do not diverge.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,13 +58,13 @@ struct GpuPoolKernel {
   void emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
                  const VectorOutput::Bound &out,
                  const GpuImageWork::Place &place) const;
-  /// A cell of the window, of which some dimensions are known.
+  /// A cell of the window, whose dimensions are known in part.
   struct Cell {
     Value offset;
-    /// In the input; in it or in its explicit padding.
+    /// True in the input, and true in the input or its explicit padding.
     Value isInside, isPadded;
   };
-  /// Folds the cells of the dimensions from `dim` on into the values so far.
+  /// Folds the cells of the dimensions from `dim` on into `soFar`.
   SmallVector<Value> foldCells(KernelBuilder &b, const BoundFlatTensor &in,
                                const GpuImageWork::Place &place, size_t dim,
                                const Cell &cell, ValueRange soFar) const;
@@ -74,7 +74,7 @@ struct GpuPoolKernel {
 
 } // namespace
 
-/// The identity of a maximum, or of a sum.
+/// The neutral element of a maximum or of a sum.
 static Value getIdentity(KernelBuilder &b, bool isMax, int64_t lanes) {
   double value = isMax ? -std::numeric_limits<double>::infinity() : 0;
   return b.broadcast(b.cstF(value), lanes);
@@ -110,7 +110,7 @@ SmallVector<Value> GpuPoolKernel::foldCells(KernelBuilder &b,
                    [&](Value k, ValueRange inner) {
                      Value at = b.add(first, b.mul(k, window.dilation));
                      Value isInside = b.ult(at, window.input);
-                     // Something that exists is read in any case.
+                     // An existing place is read in any case.
                      Value read = b.select(isInside, at, b.cst(0));
                      Cell next{b.add(cell.offset, b.mul(read, window.step)),
                                b.andI(cell.isInside, isInside),

@@ -53,7 +53,7 @@ struct OuterDims {
   struct Start {
     Value from, to;
   };
-  /// Where the elements of kept index `outer` start, and its result.
+  /// The start of the elements with kept index `outer`, and their result.
   Start getStart(KernelBuilder &b, Value outer) const;
   /// Folds `body(offset, so far)` over the reduced dimensions.
   ReduceKind::Values
@@ -128,7 +128,7 @@ void GpuRowReduction::emit(KernelBuilder &b) const {
       Value x = in.load(b, b.add(offset, i), lanes);
       if (lanes == 1)
         return kind.step(b, x, soFar);
-      // The lanes of a vector first, then what was there before.
+      // The lanes of a vector come first, then the earlier value.
       Values folded = kind.step(b, x, kind.getNeutral(b, x.getType()));
       return kind.combine(b, soFar, kind.combineLanes(b, folded));
     };
@@ -193,7 +193,7 @@ Applicability GpuReduce::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-/// Rows have a group of lanes, columns have workgroups.
+/// Rows are computed by a group of lanes, columns by workgroups.
 static const char *getField(const ReduceView &view) {
   return view.inRows ? "lanes" : "workgroup";
 }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A wave or a workgroup per row. The row is read from memory once, and from a
-// cache for its sum and its result; exponentials are cheaper than LDS.
+// A wave or a workgroup computes a row. The row is read from memory once, and
+// from a cache for its sum and its result; recomputing exponentials is cheaper
+// than LDS.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- ImageWork.cpp - The places of an image, shared out -----------------===//
+//===- ImageWork.cpp - Distributes the places of an image -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,7 @@ Applicability GpuImageWork::check(const Problem &problem) {
   return checkIndexable(problem);
 }
 
-/// Divisors are positive, of empty tensors too.
+/// Divisors must be positive, even for empty tensors.
 static int64_t atLeastOne(int64_t size) { return std::max<int64_t>(1, size); }
 
 GpuImageWork::GpuImageWork(LaunchBuilder &launch, const Problem &problem,

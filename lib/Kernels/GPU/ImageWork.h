@@ -1,13 +1,13 @@
-//===- ImageWork.h - The places of an image, shared out ---------*- C++ -*-===//
+//===- ImageWork.h - Distributes the places of an image ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Work of kernels with windows (pools, depthwise convolutions): each lane
-// has a few places of the result that lie side by side in the last dimension
-// (a tile), in nhwc of a vector of channels. Neighbouring lanes have
+// The work of kernels with windows (pools, depthwise convolutions): each lane
+// has a tile, a few places of the result side by side in the last dimension,
+// and in nhwc a vector of channels of each. Neighbouring lanes have
 // neighbouring memory: channels in nhwc, tiles in nchw.
 //
 //===----------------------------------------------------------------------===//
@@ -19,10 +19,11 @@
 
 namespace tarpon {
 
-/// One dimension of a window over the input. All are parameters of a launch.
+/// One dimension of a window over the input. All values are parameters of a
+/// launch.
 struct GpuWindowDim {
   mlir::Value kernel, stride, pad, padEnd, dilation, input;
-  /// Elements from one place of the input to the next.
+  /// The elements from one place of the input to the next.
   mlir::Value step;
 };
 
@@ -34,7 +35,8 @@ public:
                llvm::ArrayRef<int64_t> kernel, int64_t vector, int64_t tile,
                int64_t workgroup);
 
-  /// Operand and result have one layout, nchw or nhwc, and an image.
+  /// Checks that operand and result have one layout, nchw or nhwc, and spatial
+  /// dimensions.
   static Applicability check(const Problem &problem);
 
   int64_t tasks() const { return numTasks; }
@@ -42,8 +44,8 @@ public:
   int64_t spatialRank() const { return static_cast<int64_t>(sizes.size()); }
   std::string symbolPart() const;
 
-  /// A lane's first place of the result, and the input's element that the
-  /// dimensions of a window start from.
+  /// A lane's first place of the result, and the input's element at which the
+  /// window's dimensions start.
   struct Place {
     mlir::Value image, channel, start;
     llvm::SmallVector<mlir::Value> out;
@@ -51,10 +53,10 @@ public:
   };
   void emit(KernelBuilder &b,
             llvm::function_ref<void(const Place &)> body) const;
-  /// The place `x` (of the last dimension) of the result.
+  /// The place `x` (in the last dimension) of the result.
   VectorPlace getOutput(KernelBuilder &b, const Place &place,
                         mlir::Value x) const;
-  /// Places of the last dimension of the result.
+  /// The number of places of the last dimension of the result.
   mlir::Value getWidth(KernelBuilder &b) const { return b.getParam(width); }
 
 private:
@@ -65,7 +67,7 @@ private:
   bool isNhwc;
   int64_t vector, tile, workgroup;
   MagicDivisor channels; ///< or vectors of them
-  /// The sizes of the result; the last one in tiles.
+  /// The sizes of the result, the last one in tiles.
   std::vector<MagicDivisor> sizes;
   std::vector<DimParams> dims;
   int64_t width, total, numChannels, imageStep, channelStep; ///< parameters

@@ -42,7 +42,7 @@ static Value extend(KernelBuilder &b, Value value, Type type) {
 MagicDivisor::Bound MagicDivisor::bind(KernelBuilder &b) const {
   Bound bound;
   bound.divisor = b.getParam(firstParam);
-  // Parameters are sign-extended, and multipliers take all 32 bits.
+  // Parameters are sign-extended, but multipliers take all 32 bits.
   bound.multiplier =
       extend(b, truncate(b, b.getParam(firstParam + 1)), b.i64());
   bound.shift = truncate(b, b.getParam(firstParam + 2));
@@ -50,7 +50,7 @@ MagicDivisor::Bound MagicDivisor::bind(KernelBuilder &b) const {
 }
 
 Value MagicDivisor::Bound::div(KernelBuilder &b, Value numerator) const {
-  // The upper half of a product of 32 bits each: one instruction.
+  // The upper half of a 32-bit by 32-bit product is one instruction.
   Value narrow = truncate(b, numerator);
   Value twice = extend(b, b.add(narrow, narrow), b.i64());
   Value product = b.mul(twice, multiplier);
@@ -63,7 +63,7 @@ Value MagicDivisor::Bound::div(KernelBuilder &b, Value numerator) const {
 std::pair<Value, Value> MagicDivisor::Bound::divRem(KernelBuilder &b,
                                                     Value numerator) const {
   Value quotient = div(b, numerator);
-  // In 32 bits: the product is no greater than the numerator.
+  // This fits 32 bits: the product is no greater than the numerator.
   Value product = b.mul(truncate(b, quotient), truncate(b, divisor));
   Value remainder = b.sub(truncate(b, numerator), product);
   return {quotient, extend(b, remainder, numerator.getType())};

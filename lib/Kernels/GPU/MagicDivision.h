@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// GPUs have no instruction that divides integers. Where a divisor is known when
-// a launch is planned, a multiplication and a shift do it; both numbers are
-// parameters, so that shapes stay run-time arguments.
+// GPUs have no instruction that divides integers. If a divisor is known when a
+// launch is planned, a multiplication and a shift replace the division; both
+// numbers are parameters, so that shapes stay run-time arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,14 +36,14 @@ struct MagicNumbers {
 
 MagicNumbers getMagicNumbers(int64_t divisor);
 
-/// A divisor that a launch is told. Captured by value in KernelSource::emit.
+/// A divisor as launch parameters. Captured by value in KernelSource::emit.
 class MagicDivisor {
 public:
   /// Adds three parameters: the divisor and its magic numbers.
   MagicDivisor(LaunchBuilder &launch, int64_t divisor);
 
-  /// The divisor inside of an emitted kernel. Numerators are i64 or i32, below
-  /// 2^31 and not negative; quotients and remainders are of their type.
+  /// The divisor in an emitted kernel. Numerators are i64 or i32, below 2^31
+  /// and not negative; quotients and remainders have their type.
   class Bound {
   public:
     mlir::Value div(KernelBuilder &b, mlir::Value numerator) const;
@@ -52,7 +52,7 @@ public:
     }
     std::pair<mlir::Value, mlir::Value> divRem(KernelBuilder &b,
                                                mlir::Value numerator) const;
-    /// i64.
+    /// The divisor as i64.
     mlir::Value getDivisor() const { return divisor; }
 
   private:

@@ -28,7 +28,7 @@ std::vector<int64_t> GpuRowWork::getLaneChoices(const TargetInfo &target) {
   return {target.gpu->waveSize, kWorkgroup};
 }
 
-/// A wave needs no barrier, and is enough for a few vectors per lane.
+/// A wave needs no barrier, and suffices for a few vectors per lane.
 int64_t GpuRowWork::chooseLanes(const TargetInfo &target, int64_t size,
                                 int64_t vector) {
   constexpr int64_t kVectorsPerLane = 4;
@@ -41,7 +41,7 @@ int64_t GpuRowWork::getLdsBytes(int64_t values) const {
 }
 
 std::string GpuRowWork::symbolPart() const {
-  // Waves are the target's; the kernel cache tells targets apart.
+  // The waves are those of the target; the kernel cache distinguishes targets.
   return (isWave() ? "wave" : "group") + std::to_string(vector);
 }
 
@@ -55,7 +55,7 @@ void GpuRowWork::emit(KernelBuilder &b, function_ref<void(Value)> body) const {
   Value wave = arith::ShRUIOp::create(
       b, b.getLane(), b.cst(llvm::Log2_64(static_cast<uint64_t>(waveSize))));
   Value row = b.add(b.mul(b.getBegin(), kWorkgroup / waveSize), wave);
-  // All lanes of a wave agree.
+  // All lanes of a wave get the same result.
   b.ifThen(b.slt(row, b.getParam(rows)), [&] { body(row); });
 }
 

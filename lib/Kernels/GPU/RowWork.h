@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A group of lanes, one wave or one workgroup, has a row of consecutive
-// elements and reads it in vectors. What the lanes have folded is combined in
-// an order that depends on the sizes of the group and the vector only, so that
-// results are the same in every run: across the lanes of a wave as a butterfly,
-// across waves one after the other, through LDS.
+// elements and reads it in vectors. The lanes' values are combined in an order
+// that depends only on the sizes of the group and the vector, so that results
+// are the same in every run: across the lanes of a wave as a butterfly, across
+// waves one after the other, through LDS.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,20 +25,21 @@ public:
   using Value = mlir::Value;
   using Values = llvm::SmallVector<Value>;
 
-  /// `lanes` of the group: the wave's, or the workgroup's.
+  /// `lanes` are those of the group: a wave's, or the workgroup's.
   GpuRowWork(LaunchBuilder &launch, const TargetInfo &target, int64_t numRows,
              int64_t lanes, int64_t vector);
 
-  /// Lanes for rows of that many elements, of which each reads some vectors.
+  /// The number of lanes for rows of this many elements, such that each reads a
+  /// few vectors.
   static int64_t chooseLanes(const TargetInfo &target, int64_t size,
                              int64_t vector);
-  /// The lanes that make a group on a GPU: of a wave, and of a workgroup.
+  /// The group sizes of a GPU: the lanes of a wave, and of a workgroup.
   static std::vector<int64_t> getLaneChoices(const TargetInfo &target);
 
   int64_t tasks() const { return numTasks; }
   int64_t getVector() const { return vector; }
   int64_t getWorkgroup() const { return kWorkgroup; }
-  /// The LDS of a kernel that combines up to `values` at once.
+  /// The LDS of a kernel that combines up to `values` values at once.
   int64_t getLdsBytes(int64_t values) const;
   /// "wave64x8", "group8": the lanes and the vector.
   std::string symbolPart() const;
@@ -47,8 +48,8 @@ public:
   void emit(KernelBuilder &b, llvm::function_ref<void(Value row)> body) const;
 
   /// Runs `body` for this lane's parts of a row of `size` elements; `lanes` is
-  /// the vector's, or 1 for single elements at its end. Folds `soFar`, which
-  /// are scalars.
+  /// that of the vector, or 1 for single elements at its end. Folds `soFar`,
+  /// which are scalars.
   Values fold(
       KernelBuilder &b, Value size, Values soFar,
       llvm::function_ref<Values(Value i, int64_t lanes, mlir::ValueRange soFar)>

@@ -137,7 +137,7 @@ void MatMulKernel::emit(KernelBuilder &b) const {
   OutputAccess::Bound out = output.bind(b);
   Value depth = b.getParam(depthParam);
   loop.emit(b, [&](ArrayRef<Value> place) {
-    // The contracted dimension is left out of the places, and added per step.
+    // The places lack the contracted dimension, which is added per step.
     auto rank = static_cast<int64_t>(place.size());
     int64_t leftK = transposeLhs ? rank - 2 : rank - 1;
     int64_t rightK = transposeRhs ? rank - 1 : rank - 2;

@@ -1,4 +1,4 @@
-//===- ConvBackward.cpp - Reference of the other directions ---------------===//
+//===- ConvBackward.cpp - Reference gradients of convolution --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,7 @@ using reference::PartialSums;
 
 namespace {
 struct TransposeKernel {
-  /// Per spatial dimension.
+  /// The parameters of a spatial dimension.
   struct Field {
     enum : int64_t { Kernel, Stride, Pad, Dilation, Input, Count };
   };
@@ -64,7 +64,7 @@ Value TransposeKernel::emitSum(KernelBuilder &b, const BoundTensor &in,
       Value stride = field(b, dim, Field::Stride);
       Value ahead = b.sub(b.add(place[2 + dim], field(b, dim, Field::Pad)),
                           b.mul(t[dim], field(b, dim, Field::Dilation)));
-      // div and rem take no negative numbers.
+      // div and rem do not support negative numbers.
       Value distance = b.maxS(ahead, zero);
       Value index = b.div(distance, stride);
       Value here = b.andI(b.eq(ahead, distance),

@@ -35,7 +35,7 @@ void GradientKernel::emit(KernelBuilder &b) const {
       neighbour[1] = channel;
       return neighbour;
     };
-    // Over the channels from c - before to c + behind.
+    // The sum is over the channels from c - before to c + behind.
     auto sum = [&](Value channel, int64_t before, int64_t behind,
                    function_ref<Value(Value)> term) {
       Value first = b.maxS(b.sub(channel, b.getParam(before)), b.cst(0));

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Elements pass through the compute type on their way: what was quantised with
-// other parameters is requantised, and everything else arrives unchanged.
+// Elements pass through the compute type: those that are quantised with other
+// parameters are requantised, and all others arrive unchanged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +58,7 @@ SolutionPlan reference::planTranspose(const Problem &problem) {
 // Reshape
 //===----------------------------------------------------------------------===//
 
-/// The indices in a tensor of `dims` of its `flat`-th element.
+/// The indices of the `flat`-th element in a tensor of `dims`.
 static SmallVector<Value> delinearize(KernelBuilder &b, Value flat,
                                       ArrayRef<Value> dims) {
   SmallVector<Value> indices(dims.size());
@@ -200,7 +200,7 @@ Value tarpon::emitPadPlace(KernelBuilder &b, PadMode mode, Value wanted,
                            Value size) {
   Value zero = b.cst(0), last = b.sub(size, 1);
   if (mode == PadMode::Wrap) {
-    // The remainder has the sign of what is divided.
+    // The remainder has the sign of the dividend.
     Value rest = arith::RemSIOp::create(b, wanted, size);
     return b.select(b.slt(rest, zero), b.add(rest, size), rest);
   }
@@ -239,7 +239,7 @@ void PadKernel::emit(KernelBuilder &b) const {
   });
 }
 
-/// The value that lies outside, as a parameter of the compute type.
+/// Adds the padding's value as a parameter of the compute type.
 static int64_t addPadding(LaunchBuilder &launch, ComputeKind kind,
                           double value) {
   if (kind == ComputeKind::F32)

@@ -45,7 +45,7 @@ SolutionPlan reference::planBatchNorm(const Problem &problem) {
   std::string symbol =
       joinSymbol({"ref_batch_norm", input.symbolPart(), output.symbolPart()});
   for (int64_t i = 1; i < 5; ++i) {
-    // A vector of channels broadcasts as one of C x 1 x ... does.
+    // A vector of channels broadcasts like one of C x 1 x ...
     TensorDesc desc = problem.operands[i];
     if (desc.rank() == 1)
       desc.shape.resize(problem.result.rank() - 1, 1);

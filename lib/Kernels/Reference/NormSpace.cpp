@@ -1,4 +1,4 @@
-//===- NormSpace.cpp - What a normalisation takes statistics of -----------===//
+//===- NormSpace.cpp - The groups of a normalisation ----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -76,7 +76,7 @@ NormSpace reference::getNormSpace(const Problem &problem) {
     space.kept.assign(space.sizes.size(), false);
     space.kept[0] = space.kept[1] = true;
   } else {
-    // Batch normalisation: per channel, or for each place in an image.
+    // Batch normalisation has statistics per channel, or per place in an image.
     bool spatial = problem.integer("spatial") != 0;
     std::fill(space.kept.begin() + 1, space.kept.end(), !spatial);
     space.kept[1] = true;

@@ -1,4 +1,4 @@
-//===- NormSpace.h - What a normalisation takes statistics of ---*- C++ -*-===//
+//===- NormSpace.h - The groups of a normalisation --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,18 +13,18 @@
 
 namespace tarpon::reference {
 
-/// The elements of a tensor, indexed so that each group of elements with common
-/// statistics is what one place in the kept dimensions leaves open.
+/// The elements of a tensor, indexed such that each place in the kept
+/// dimensions selects a group of elements with common statistics.
 struct NormSpace {
   std::vector<int64_t> sizes;
   std::vector<bool> kept;
-  /// Dimension 1 is split in two: groups, and the channels of one.
+  /// True if dimension 1 is split in two: groups, and the channels of one.
   bool splitsChannels = false;
 
   int64_t getGroupSize() const;
-  /// The sizes with 1 where a dimension is not kept.
+  /// The sizes, with 1 for dimensions that are not kept.
   std::vector<int64_t> getGroups() const;
-  /// "k01s": which dimensions are kept.
+  /// The kept dimensions: "k01s".
   std::string symbolPart() const;
 
   /// The logical indices of an element.
@@ -32,8 +32,8 @@ struct NormSpace {
   toPlace(KernelBuilder &b, llvm::ArrayRef<mlir::Value> indices,
           llvm::ArrayRef<mlir::Value> sizes) const;
 
-  /// How a parameter or statistic is indexed: by places in `x` if it follows
-  /// elements, else by places in this space.
+  /// The indexing of a parameter or statistic: by places in `x` if it follows
+  /// elements, otherwise by places in this space.
   TensorDesc spread(const TensorDesc &desc, const TensorDesc &x,
                     bool followsElements) const;
 };

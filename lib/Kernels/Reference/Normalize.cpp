@@ -1,4 +1,4 @@
-//===- Normalize.cpp - Reference normalisation by own statistics ----------===//
+//===- Normalize.cpp - Reference normalisation, own statistics ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +7,7 @@
 //
 // Batch normalisation in training, and layer, group and instance normalisation:
 // mean and variance are taken over some of the dimensions, for each place in
-// the others. The group of elements of such a place is gone through three
-// times.
+// the others. The group of elements of such a place is read three times.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- PartialSums.cpp - Sums that do not wait for each other -------------===//
+//===- PartialSums.cpp - Independent partial sums -------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

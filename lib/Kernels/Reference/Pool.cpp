@@ -57,7 +57,7 @@ Value PoolKernel::emitCount(KernelBuilder &b, ArrayRef<Value> place,
     count = b.mul(count, countsPadding
                              ? window.countWithPadding(b, dim, place[2 + dim])
                              : Window::count(b, ranges[dim]));
-  // A window may lie outside altogether in ceil_mode.
+  // In ceil_mode a window may lie entirely outside.
   return arith::SIToFPOp::create(b, computeTypeOf(b, kind),
                                  b.maxS(count, b.cst(1)));
 }

@@ -24,8 +24,8 @@ struct PoolGradientKernel {
   TensorAccess gradient;
   std::optional<TensorAccess> indices;
   std::vector<int64_t> counts; ///< buffers, of means
-  /// Parameters: kernel, stride, pad, dilation and number of places of each
-  /// dimension; the result's shape.
+  /// Indices of parameters: kernel, stride, pad, dilation and number of places
+  /// of each dimension; the result's shape.
   int64_t window, shape;
   OutputAccess output;
   ElementLoop loop;
@@ -43,7 +43,7 @@ struct PoolGradientKernel {
 };
 } // namespace
 
-/// `sum` and what one place of the pooled tensor adds to it.
+/// Returns `sum` plus the contribution of one place of the pooled tensor.
 Value PoolGradientKernel::emitCell(KernelBuilder &b, const Bound &bound,
                                    ArrayRef<Value> pooled, Value flat,
                                    Value divisor, Value sum) const {
@@ -57,7 +57,7 @@ Value PoolGradientKernel::emitCell(KernelBuilder &b, const Bound &bound,
   return b.select(chosen, b.addF(sum, dy), sum);
 }
 
-/// Runs through the cells of the dimensions that `pooled` has no place of yet.
+/// Loops over the cells of the dimensions for which `pooled` has no place yet.
 Value PoolGradientKernel::emitSum(KernelBuilder &b, const Bound &bound,
                                   ArrayRef<Value> place,
                                   SmallVector<Value> pooled, Value flat,
@@ -71,7 +71,8 @@ Value PoolGradientKernel::emitSum(KernelBuilder &b, const Bound &bound,
   Value kernel = field(0), stride = field(1), places = field(4);
   Value last = b.add(place[2 + dim], field(2));
   auto addCell = [&](Value k, ValueRange soFar) {
-    // Negative, and so too large, in front of the first place.
+    // In front of the first place it is negative, and thus too large when
+    // unsigned.
     Value distance = b.sub(last, b.mul(k, field(3)));
     Value x = b.div(distance, stride);
     Value isWhole = b.eq(b.rem(distance, stride), b.cst(0));
@@ -132,7 +133,7 @@ SolutionPlan reference::planPoolGradient(const Problem &original) {
       counts.push_back(launch.addFloats(countGradientCells(problem, dim)));
   }
   std::optional<TensorAccess> indices;
-  // Indices are integers, whatever the gradient is computed in.
+  // Indices are integers, whatever type the gradient has.
   if (isMax)
     indices.emplace(launch, BufferSlot{BufferSlot::Operand, 1},
                     problem.operands[1], problem.operands[1].shape,

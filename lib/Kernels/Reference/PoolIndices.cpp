@@ -17,7 +17,7 @@ using namespace tarpon;
 using namespace tarpon::reference;
 
 //===----------------------------------------------------------------------===//
-// Maxima and where they lie
+// Maxima and their indices
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -89,7 +89,7 @@ SolutionPlan reference::planPoolIndices(const Problem &problem) {
 }
 
 //===----------------------------------------------------------------------===//
-// Maxima back in their places
+// Unpooling by indices
 //===----------------------------------------------------------------------===//
 
 namespace {

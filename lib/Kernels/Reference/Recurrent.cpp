@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One task is one direction of one element of the batch. Its states live in
-// the scratch: one row of H values each for hidden state, cell state, and what
-// a step computes before the states may change.
+// One task is one direction of one element of the batch. Its states live in the
+// scratch: one row of H values each for hidden state, cell state, and the
+// values that a step computes before the states may change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ struct RecurrentKernel {
   void emit(KernelBuilder &b) const;
 };
 
-/// One direction, of which there is a copy of the code.
+/// Emits one direction; each has its own copy of the code.
 class DirectionEmitter {
 public:
   DirectionEmitter(KernelBuilder &b, const RecurrentKernel &kernel,
@@ -52,7 +52,7 @@ public:
 private:
   /// Rows of the scratch.
   enum Row : int64_t { Hidden, Cell, Next, Update, Reset, NumRows };
-  /// Operands beside gates, recurrent, lengths and hidden.
+  /// Operands beyond gates, recurrent, lengths and hidden.
   enum Extra : int64_t { InitialCell = 4, Bias = 4, Peepholes = 5 };
 
   Value place(Row row, Value j) {
@@ -87,7 +87,7 @@ private:
 
 } // namespace
 
-/// A real-valued parameter in the compute type.
+/// Loads a real-valued parameter in the compute type.
 Value DirectionEmitter::real(int64_t param) {
   if (kernel.kind == ComputeKind::F64)
     return b.bitcast(b.getParam(param), b.getF64Type());
@@ -103,13 +103,13 @@ Value DirectionEmitter::activate(int64_t index, Value x) {
       real(kernel.alphas + at), real(kernel.betas + at));
 }
 
-/// Unit j of gate `index` as the product with the input has it.
+/// Unit j of gate `index` of the product with the input.
 Value DirectionEmitter::gate(int64_t index, Value time, Value j) {
   int64_t first = direction * kernel.cell.gates + index;
   return operands[0].load(b, {time, element, b.add(b.mul(size, first), j)});
 }
 
-/// Unit j of gate `index` in the product with a row of the scratch.
+/// Unit j of gate `index` of the product with a row of the scratch.
 Value DirectionEmitter::product(int64_t index, Row row, Value j) {
   Value line = b.add(b.mul(size, index), j);
   return b
@@ -142,7 +142,7 @@ void DirectionEmitter::emitLstm(Value time, Value j) {
   set(Next, j, b.mulF(output, activate(2, cell)));
 }
 
-/// z, and r or r * h, which all units of the step ahead need.
+/// Emits z, and r or r * h, which all units of the step need before the others.
 void DirectionEmitter::emitGruGates(Value time, Value j) {
   auto sum = [&](int64_t index) {
     return b.addF(gate(index, time, j), product(index, Hidden, j));
@@ -182,7 +182,7 @@ void DirectionEmitter::emitStep(Value time) {
   forUnits([&](Value j) { set(Hidden, j, get(Next, j)); });
 }
 
-/// A row of the scratch becomes one of the result.
+/// Stores a row of the scratch as one of the result.
 void DirectionEmitter::store(Value row, Row from) {
   forUnits([&](Value j) { out.store(b, {row, d, element, j}, get(from, j)); });
 }
@@ -243,8 +243,8 @@ void RecurrentKernel::emit(KernelBuilder &b) const {
   });
 }
 
-/// Consecutive real-valued parameters in the compute type of `kind`; gives the
-/// index of the first.
+/// Adds consecutive real-valued parameters in the compute type of `kind`;
+/// returns the index of the first.
 static int64_t addReals(LaunchBuilder &launch, ComputeKind kind,
                         const std::vector<double> &values) {
   std::vector<int64_t> params;
@@ -291,7 +291,7 @@ SolutionPlan reference::planRecurrent(const Problem &problem) {
       .clip = addReals(launch, kind, {problem.number("clip")}),
       .alphas = addReals(launch, kind, problem.attrs.at("alphas")),
       .betas = addReals(launch, kind, problem.attrs.at("betas"))};
-  // Five rows of eight bytes.
+  // The scratch has five rows of eight bytes per unit.
   launch.finish(
       kernel.symbol(), [kernel](KernelBuilder &b) { kernel.emit(b); }, tasks,
       5 * hidden * 8);

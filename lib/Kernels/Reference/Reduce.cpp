@@ -17,8 +17,8 @@ using namespace tarpon::reference;
 
 namespace {
 
-/// The base of both kinds of reduction: the loop over the results, and which
-/// dimensions are left open by one.
+/// The base of both kinds of reduction: the loop over the results, and the
+/// dimensions that one result reduces.
 struct Reduction {
   OpKind op;
   ComputeKind kind;
@@ -32,7 +32,7 @@ struct Reduction {
   bool isFloat() const { return tarpon::isFloat(kind); }
   SmallVector<Value> getSizes(KernelBuilder &b) const;
   SmallVector<Value> openDims(ArrayRef<Value> place) const;
-  /// Whether x is larger.
+  /// Returns true in code if x is larger.
   Value isGreater(KernelBuilder &b, Value x, Value y, bool orEqual) const;
 };
 
@@ -58,7 +58,7 @@ struct ArgKernel {
 
 } // namespace
 
-/// The result's shape as if dimensions were kept.
+/// The result's shape as if its dimensions were kept.
 static std::vector<int64_t> getKeptShape(const Problem &problem,
                                          ArrayRef<int64_t> axes) {
   std::vector<int64_t> shape = problem.operands[0].shape;
@@ -67,7 +67,8 @@ static std::vector<int64_t> getKeptShape(const Problem &problem,
   return shape;
 }
 
-/// The problem with a result that keeps its dimensions: the same bytes.
+/// The same problem with a result that keeps its dimensions, which has the same
+/// bytes.
 static Problem keepDims(const Problem &problem, ArrayRef<int64_t> axes) {
   Problem kept = problem;
   kept.result.shape = getKeptShape(problem, axes);
@@ -114,7 +115,7 @@ Value Reduction::isGreater(KernelBuilder &b, Value x, Value y,
   return b.cmp(orEqual ? Int::sge : Int::sgt, x, y);
 }
 
-/// The summand of one element.
+/// The term of one element.
 Value ReduceKernel::emitTerm(KernelBuilder &b, Value x, Value largest) const {
   if (reduction.op == OpKind::ReduceLogSumExp)
     return emitExp(b, b.subF(x, largest));

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One function per group of operations. Each plans scalar loops over the places
-// of the result that follow the operation's definition word by word: they are
-// what every other solver is compared with.
+// of the result that follow the operation's definition word by word: every
+// other solver is compared with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,23 +22,23 @@ namespace tarpon::reference {
 #include "Plans.def"
 SolutionPlan planElementwise(const Problem &problem);
 
-/// Operand `index` of a problem, indexed by places in `indexShape`.
+/// Accesses operand `index` of a problem by places in `indexShape`.
 TensorAccess accessOperand(LaunchBuilder &launch, const Problem &problem,
                            int64_t index, llvm::ArrayRef<int64_t> indexShape);
 
-/// A real-valued parameter in the compute type of `kind`.
+/// Adds a real-valued parameter in the compute type of `kind`.
 int64_t addReal(LaunchBuilder &launch, ComputeKind kind, double value);
 mlir::Value getReal(KernelBuilder &b, ComputeKind kind, int64_t param);
 
-/// One multiplication and addition: in integers, less the zero points, if
-/// `quantized`, else in the compute type.
+/// Emits a multiplication and an addition: in integers, minus the zero points,
+/// if `quantized`, otherwise in the compute type.
 mlir::Value emitMultiplyAdd(KernelBuilder &b, bool quantized,
                             const BoundTensor &lhs, mlir::Value lhsOffset,
                             const BoundTensor &rhs, mlir::Value rhsOffset,
                             mlir::Value sum);
 
-/// Elements of a tensor along dimension `dim`, from index `first` on; `offset`
-/// is that of the other indices.
+/// The elements of a tensor along dimension `dim`, from index `first` on;
+/// `offset` is that of the other indices.
 struct Run {
   const BoundTensor &tensor;
   mlir::Value offset;
@@ -48,22 +48,22 @@ struct Run {
   mlir::Value offsetOf(KernelBuilder &b, int64_t index) const;
 };
 
-/// How many sums the reference of a convolution or a matrix product carries
-/// side by side: an addition of floats waits for the one before it, two to four
-/// cycles. A power of two.
+/// The number of independent sums of the reference of a convolution or a matrix
+/// product: an addition of floats waits two to four cycles for the previous
+/// one. A power of two.
 inline constexpr int64_t kNumPartialSums = 8;
 
 using PartialSums = llvm::SmallVector<mlir::Value>;
 
-/// Partial sums of nothing yet.
+/// Partial sums of no terms.
 PartialSums startSums(KernelBuilder &b, bool quantized, ComputeKind kind);
 
-/// Adds to sum i what belongs to first + i.
+/// Adds the term of first + i to sum i.
 using AddTerms =
     llvm::function_ref<PartialSums(mlir::Value first, mlir::ValueRange sums)>;
 
-/// Adds what belongs to 0, ..., count - 1 to `sums`: to all of them at once,
-/// and what is left at the end one by one to the first.
+/// Adds the terms of 0, ..., count - 1 to `sums`: to all of them at once, and
+/// those left at the end one by one to the first.
 PartialSums emitSums(KernelBuilder &b, mlir::Value count, mlir::ValueRange sums,
                      AddTerms add);
 
@@ -71,10 +71,10 @@ PartialSums emitSums(KernelBuilder &b, mlir::Value count, mlir::ValueRange sums,
 PartialSums emitProducts(KernelBuilder &b, bool quantized, const Run &lhs,
                          const Run &rhs, mlir::ValueRange sums);
 
-/// All of them, added up.
+/// Adds up all partial sums.
 mlir::Value addUp(KernelBuilder &b, bool quantized, mlir::ValueRange sums);
 
-/// The exact integer sum as a real number.
+/// Converts the exact integer sum to a real number.
 mlir::Value emitScaled(KernelBuilder &b, mlir::Value sum, mlir::Value lhsScale,
                        mlir::Value rhsScale);
 

@@ -35,8 +35,8 @@ struct ResizeKernel {
 };
 } // namespace
 
-/// The sum over the taps of the dimensions that `source` has no place of yet;
-/// `weight` is null for 1.
+/// The sum over the taps of the dimensions for which `source` has no place yet;
+/// a null `weight` is 1.
 Value ResizeKernel::emitSum(KernelBuilder &b, const BoundTensor &in,
                             ArrayRef<Value> place,
                             SmallVectorImpl<Value> &source,

@@ -1,4 +1,4 @@
-//===- ConvBackwardRules.cpp - What gradients of convolutions look like ---===//
+//===- ConvBackwardRules.cpp - Rules of convolutions' gradients -----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@ static std::string checkTransposeOperands(const Problem &problem) {
   if (filter.rank() != input.rank())
     return formatv("conv_transpose has operands of ranks {0} and {1}",
                    input.rank(), filter.rank());
-  // Sums of products are taken of integers, or of floats.
+  // Sums of products are computed of integers, or of floats.
   if (input.quantized != filter.quantized)
     return "conv_transpose has one quantised operand, expected both or none";
   if (filter.layout.kind != Layout::NCHW)
@@ -75,8 +75,9 @@ static std::string checkGradient(const Problem &problem) {
   return "";
 }
 
-/// Says why operands and result cannot be input, gradient and filter
-/// of a convolution. The kernel is the result's: nothing else tells it.
+/// Says why operands and result cannot be input, gradient and filter of a
+/// convolution. The kernel's sizes are those of the result, since no operand
+/// has them.
 static std::string inferBackwardWeights(const Problem &problem,
                                         std::vector<Shape> &results) {
   const TensorDesc &input = problem.operands[0],
@@ -110,7 +111,7 @@ static std::string inferBackwardWeights(const Problem &problem,
 // The table
 //===----------------------------------------------------------------------===//
 
-/// The multiplications of forward convolution, in another order.
+/// There are as many multiplications as in a forward convolution.
 static double countTransposeFlops(const Problem &problem) {
   return 2 * static_cast<double>(problem.operands[0].numElements()) *
          static_cast<double>(

@@ -1,4 +1,4 @@
-//===- ConvRules.cpp - What convolutions look like ------------------------===//
+//===- ConvRules.cpp - Rules of convolutions ------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@ using llvm::formatv;
 static std::string inferConv(const Problem &problem,
                              std::vector<Shape> &results) {
   const TensorDesc &input = problem.operands[0], &filter = problem.operands[1];
-  // Sums of products are taken of integers, or of floats.
+  // Sums of products are computed of integers, or of floats.
   if (input.quantized != filter.quantized)
     return "conv has one quantised operand, expected both or none";
   if (filter.layout.kind != Layout::NCHW)

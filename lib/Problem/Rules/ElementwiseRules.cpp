@@ -1,4 +1,4 @@
-//===- ElementwiseRules.cpp - What elementwise operations look like -------===//
+//===- ElementwiseRules.cpp - Rules of elementwise operations -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -48,8 +48,8 @@ struct UnaryRow {
 
 } // namespace
 
-/// The operands of a minimum may not change places: a NaN in the first one is
-/// handed on.
+/// The operands of a minimum do not commute: a NaN in the first one is
+/// propagated.
 static constexpr BinaryRow kBinary[] = {
     {.op = OpKind::Add, .commutes = true},
     {.op = OpKind::Sub},

@@ -1,4 +1,4 @@
-//===- GemmRules.cpp - What products of matrices look like ----------------===//
+//===- GemmRules.cpp - Rules of matrix products ---------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@ using llvm::formatv;
 static std::string inferMatMul(const Problem &problem,
                                std::vector<Shape> &results) {
   const TensorDesc &lhs = problem.operands[0], &rhs = problem.operands[1];
-  // Sums of products are taken of integers, or of floats.
+  // Sums of products are computed of integers, or of floats.
   if (lhs.quantized != rhs.quantized)
     return "matmul has one quantised operand, expected both or none";
   if (rhs.rank() < 2)

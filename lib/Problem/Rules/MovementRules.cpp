@@ -1,4 +1,4 @@
-//===- MovementRules.cpp - What operations that move data look like -------===//
+//===- MovementRules.cpp - Rules of operations that move data -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -53,7 +53,7 @@ static std::string inferPad(const Problem &problem,
   return "";
 }
 
-/// The shape is the result's: nothing else tells it.
+/// The shape is that of the result, since no operand has it.
 static std::string inferReshape(const Problem &problem,
                                 std::vector<Shape> &results) {
   results.emplace_back(ArrayRef(problem.result.shape));

@@ -1,4 +1,4 @@
-//===- NormRules.cpp - What problems of normalisation look like -----------===//
+//===- NormRules.cpp - Rules of normalisations ----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ using llvm::formatv;
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Root operands `first` to `last` have that shape.
+/// Checks that root operands `first` to `last` have that shape.
 static std::string checkParameters(const Problem &problem, int first, int last,
                                    ArrayRef<int64_t> shape) {
   for (int i = first; i <= std::min(last, problem.rootOperands - 1); ++i) {
@@ -32,7 +32,7 @@ static std::string checkParameters(const Problem &problem, int first, int last,
   return "";
 }
 
-/// Statistics are not rounded: others are computed from them.
+/// Statistics are not rounded, since other values are computed from them.
 static std::string checkStatistics(const Problem &problem) {
   DType expected =
       problem.operands[0].dtype == DType::F64 ? DType::F64 : DType::F32;
@@ -52,7 +52,7 @@ static bool isFlag(const Problem &problem, StringRef name) {
 // Batch normalisation
 //===----------------------------------------------------------------------===//
 
-/// With given statistics, as models have them.
+/// The statistics are operands, as in models.
 static std::string inferBatchNorm(const Problem &problem,
                                   std::vector<Shape> &results) {
   int64_t channels = problem.operands[0].shape[1];
@@ -112,7 +112,7 @@ static std::string inferBatchNormBackward(const Problem &problem,
 // Gradients
 //===----------------------------------------------------------------------===//
 
-/// Operands and result of one shape: the forward operand, or result, and the
+/// Operands and result have one shape: the forward operand, or result, and the
 /// gradient.
 static std::string inferGradient(const Problem &problem,
                                  std::vector<Shape> &results) {
@@ -139,7 +139,7 @@ static std::string inferLayerNorm(const Problem &problem,
        ArrayRef(problem.operands).slice(1, problem.rootOperands - 1)) {
     if (!broadcastsTo(desc.shape, ArrayRef(shape).drop_front(axis)))
       return formatv("layer_norm has a parameter of {0} that does not "
-                     "broadcast to what is normalised",
+                     "broadcast to the normalised dimensions",
                      printShape(desc.shape));
     if (!isFloat(desc.dtype))
       return "layer_norm has a parameter that is not of floats";

@@ -1,4 +1,4 @@
-//===- PoolGradientRules.cpp - What gradients of pools look like ----------===//
+//===- PoolGradientRules.cpp - Rules of pools' gradients ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 //   global_avg_pool_backward(dy)->dx
 //
 // The indices are those of ONNX's MaxPool: of the element in the whole input in
-// row-major order, whatever the layout. An index that lies outside of its
-// window counts for nothing.
+// row-major order, whatever the layout. An index outside of its window is
+// ignored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace tarpon;
 using llvm::formatv;
 
-/// What the operands must be for a forward pool of dx to give dy's shape.
+/// Checks that a forward pool of dx would give dy's shape.
 static std::string checkOperands(const Problem &problem, const Shape &pooled) {
   for (const TensorDesc &desc : getRootOperands(problem))
     if (ArrayRef(desc.shape) != ArrayRef<int64_t>(pooled))

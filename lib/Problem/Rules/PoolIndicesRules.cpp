@@ -1,4 +1,4 @@
-//===- PoolIndicesRules.cpp - What pools with indices look like -----------===//
+//===- PoolIndicesRules.cpp - Rules of pools with indices -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

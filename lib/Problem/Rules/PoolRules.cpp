@@ -1,4 +1,4 @@
-//===- PoolRules.cpp - What pools look like -------------------------------===//
+//===- PoolRules.cpp - Rules of pools -------------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

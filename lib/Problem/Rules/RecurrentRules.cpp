@@ -1,4 +1,4 @@
-//===- RecurrentRules.cpp - What recurrent problems look like -------------===//
+//===- RecurrentRules.cpp - Rules of recurrent problems -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,7 @@ static bool isLstm(const Problem &problem) {
 
 static bool isGru(const Problem &problem) { return problem.op == OpKind::Gru; }
 
-/// The shapes that the operands have, from those of the first two.
+/// The expected shapes of the operands, from those of the first two.
 static SmallVector<Shape> getOperandShapes(const Problem &problem,
                                            int64_t batch, int64_t directions,
                                            int64_t units) {
@@ -106,7 +106,7 @@ static double countCellFlops(const Problem &problem) {
          static_cast<double>(problem.operands[1].shape[1]);
 }
 
-/// The hidden units that each gate is summed over.
+/// The number of hidden units in the sum of each gate.
 static int64_t countUnits(const Problem &problem) {
   return problem.operands[1].shape[2];
 }

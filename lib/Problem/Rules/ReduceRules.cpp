@@ -1,4 +1,4 @@
-//===- ReduceRules.cpp - What problems of reductions look like ------------===//
+//===- ReduceRules.cpp - Rules of reductions ------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ResizeRules.cpp - What interpolations look like --------------------===//
+//===- ResizeRules.cpp - Rules of interpolations --------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- RuleParts.cpp - What rules of several groups share -----------------===//
+//===- RuleParts.cpp - Common parts of rules ------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,11 +1,11 @@
-//===- RuleParts.h - What rules of several groups share ---------*- C++ -*-===//
+//===- RuleParts.h - Common parts of rules ----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions that infer return what is wrong, or "", like OpRule::infer.
+// The inference functions return the fault, or "", like OpRule::infer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,14 +42,14 @@ inline constexpr AttrRule epsilon = {"epsilon", Count::One, false, 0};
 // Inference
 //===----------------------------------------------------------------------===//
 
-/// The result has the shape of operand 0.
+/// Infers the shape of operand 0.
 std::string inferSame(const Problem &problem, std::vector<Shape> &results);
 
-/// All operands of the root, and the result, have the shape of operand 0, which
-/// has the dimension `axis`.
+/// Infers the shape of operand 0 for all operands of the root and the result;
+/// operand 0 must have the dimension `axis`.
 std::string inferAlongAxis(const Problem &problem, std::vector<Shape> &results);
 
-/// Appends the places that a window of that kernel has on the spatial
+/// Appends the number of places of a window with that kernel in the spatial
 /// dimensions, by the problem's strides, dilations, pads and ceil_mode.
 std::string inferWindow(const Problem &problem, llvm::ArrayRef<int64_t> spatial,
                         llvm::ArrayRef<int64_t> kernel, Shape &shape);
@@ -62,7 +62,8 @@ std::string inferWindow(const Problem &problem, llvm::ArrayRef<int64_t> spatial,
 /// element of the result.
 double countWindowFlops(const Problem &problem);
 
-/// Terms of a sum of products: half of the flops of one element of the result.
+/// The number of terms of a sum of products: half of the flops of one element
+/// of the result.
 int64_t countTermsByFlops(const Problem &problem);
 
 } // namespace tarpon

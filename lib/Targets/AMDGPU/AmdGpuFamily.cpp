@@ -14,7 +14,7 @@ using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
 
-/// The first GPU of this chip, whatever its variant.
+/// Opens the first GPU of this chip, whatever its variant.
 static Result<std::unique_ptr<runtime::Device>>
 openFirstHipDevice(const GpuTarget &gpu) {
   Result<std::vector<std::unique_ptr<runtime::Device>>> devices =

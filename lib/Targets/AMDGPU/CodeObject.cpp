@@ -1,4 +1,4 @@
-//===- CodeObject.cpp - GPU modules to code objects -----------------------===//
+//===- CodeObject.cpp - Compiles GPU modules to code objects --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,7 +42,7 @@ using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
 
-/// Version 5 is what HIP reads since ROCm 5.7 (LLVM, AMDGPUUsage.rst).
+/// HIP reads version 5 since ROCm 5.7 (LLVM, AMDGPUUsage.rst).
 static constexpr unsigned kCodeObjectVersion = 500;
 
 void tarpon::registerGpuKernelDialects(DialectRegistry &registry) {
@@ -57,7 +57,7 @@ void tarpon::registerGpuKernelDialects(DialectRegistry &registry) {
 }
 
 //===----------------------------------------------------------------------===//
-// To machine code
+// Compilation to machine code
 //===----------------------------------------------------------------------===//
 
 static Result<std::unique_ptr<llvm::TargetMachine>>
@@ -76,7 +76,7 @@ makeTargetMachine(const GpuTarget &target) {
   if (!backend)
     return Error{"LLVM has no backend for AMD GPUs: " + error};
   llvm::TargetOptions options;
-  // A kernel says itself where it wants a fused multiply-add.
+  // LLVM must not fuse multiply-adds: kernels contain those that they want.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
       triple, target.chip, /*Features=*/"", options, llvm::Reloc::PIC_,
@@ -84,8 +84,8 @@ makeTargetMachine(const GpuTarget &target) {
 }
 
 /// Keeps LLVM's first error in the string behind `text`. Without a handler,
-/// LLVM ends the process. Warnings are of occupancy that was wished for, which
-/// a kernel's resources show.
+/// LLVM ends the process. Warnings concern an occupancy that could not be
+/// reached, which a kernel's resources show too.
 static void keepError(const llvm::DiagnosticInfo *info, void *text) {
   auto &fault = *static_cast<std::string *>(text);
   if (info->getSeverity() != llvm::DS_Error || !fault.empty())
@@ -95,7 +95,7 @@ static void keepError(const llvm::DiagnosticInfo *info, void *text) {
   info->print(printer);
 }
 
-/// Kernels arrive tiled, and unrolled where they want to be.
+/// Kernels arrive tiled, and unrolled where that is useful.
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;

@@ -51,7 +51,7 @@ public:
   int64_t size() const override { return bytes; }
 
 private:
-  /// That of HIP's allocations.
+  /// The alignment of HIP's allocations.
   static constexpr size_t kAlignment = 256;
 
   std::shared_ptr<Allocations> all;
@@ -201,7 +201,7 @@ EmulatedDevice::load(std::span<const char> code,
   return kernels;
 }
 
-/// The allocation that holds the address.
+/// Finds the allocation that holds the address.
 Result<EmulatedArgument>
 EmulatedDevice::findBuffer(void *address, const std::string &kernel) const {
   char *pointer = static_cast<char *>(address);
@@ -216,7 +216,7 @@ EmulatedDevice::findBuffer(void *address, const std::string &kernel) const {
                "' is given an address that is in no buffer"};
 }
 
-/// Buffers and parameters in the order in which the kernel takes them.
+/// Collects buffers and parameters in the order of the kernel's arguments.
 Result<EmulatedLaunch>
 EmulatedDevice::decode(const Kernel &kernel, const DeviceLaunch &launch) const {
   EmulatedLaunch decoded;

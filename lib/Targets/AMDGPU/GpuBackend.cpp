@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  /// Of the kernel in these bytes, of either form.
+  /// The lanes of a workgroup of the kernel in these bytes, of either form.
   Result<int64_t> getWorkgroup(const std::string &symbol,
                                llvm::ArrayRef<char> bytes) const;
 
@@ -110,7 +110,7 @@ Result<SolutionEstimate>
 GpuBackend::estimate(const CompiledSolution &solution) const {
   if (form == GpuCodeForm::CodeObject)
     return estimateGpuSolution(solution, gpu);
-  // What the emulated device runs has no registers yet.
+  // Kernels for the emulated device have no registers yet.
   CompiledSolution compiled = solution;
   for (auto &object : compiled.objects) {
     Result<EmittedGpuKernel> kernel = EmittedGpuKernel::parse(*object);

@@ -1,4 +1,4 @@
-//===- GpuCompiler.cpp - Launches to code objects -------------------------===//
+//===- GpuCompiler.cpp - Compiles launches to code objects ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,7 +37,7 @@ using runtime::Status;
 
 namespace {
 
-/// Rounds to nearest even in two instructions: the one for both is a CPU's.
+/// Rounds to nearest even in two instructions: only CPUs have one for both.
 struct SplitRounding : public OpRewritePattern<LLVM::LrintOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -52,7 +52,8 @@ struct SplitRounding : public OpRewritePattern<LLVM::LrintOp> {
 
 } // namespace
 
-/// Polynomials in place of what only a library has, and short divisions.
+/// Expands functions that need a library to polynomials, and shortens
+/// divisions.
 static LogicalResult expandMath(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateIndexDivisionPatterns(patterns);
@@ -148,12 +149,12 @@ std::string EmittedGpuKernel::print() {
 // Code objects
 //===----------------------------------------------------------------------===//
 
-/// Refuses kernels that spill, or need more than the hardware has.
+/// Refuses kernels that spill, or that exceed the hardware's resources.
 static Status checkResources(const KernelResources &kernel,
                              const GpuTarget &gpu) {
   std::string who = "kernel '" + kernel.symbol + "' ";
-  // Scalars are spilled to lanes of vector registers; if there were too few of
-  // those, to memory, which the next check sees.
+  // Scalars are spilled to lanes of vector registers; if there are too few, to
+  // memory, which the next check detects.
   if (kernel.vectorSpills > 0)
     return Error{who + "spills " + std::to_string(kernel.vectorSpills) +
                  " registers"};

@@ -1,13 +1,13 @@
-//===- GpuLowering.cpp - GPU kernels to LLVM's dialect --------------------===//
+//===- GpuLowering.cpp - Lowers GPU kernels to LLVM's dialect -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// MLIR's own pass for this (convert-gpu-to-rocdl) calls ROCm's device library
-// for mathematics that LLVM's backend can expand without it, hence a conversion
-// of our own with MLIR's patterns, of which those for the backend go first.
+// MLIR's own pass (convert-gpu-to-rocdl) calls ROCm's device library for
+// functions that LLVM's backend can expand without it. This conversion uses
+// MLIR's patterns, but prefers those for the backend.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// Mathematics that the backend expands by itself, with the hardware's
-/// instructions. For the rest it would call a library.
+/// Returns true for mathematical functions that the backend expands itself,
+/// with the hardware's instructions. For all others it would call a library.
 static bool isNative(Operation *op) {
   return !isa<math::MathDialect>(op->getDialect()) ||
          isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
@@ -59,8 +59,8 @@ Operation *tarpon::findLibraryCall(gpu::GPUModuleOp module) {
   return found;
 }
 
-/// Tells LLVM how many lanes a workgroup has: it takes 256 otherwise, for how
-/// many registers there are and in what the code object says of itself.
+/// Tells LLVM the number of lanes of a workgroup: its default of 256 would
+/// limit the registers and stand in the code object.
 static void boundWorkgroup(LLVM::LLVMFuncOp kernel) {
   ROCDL::ROCDLDialect::ReqdWorkGroupSizeAttrHelper required(
       kernel.getContext());

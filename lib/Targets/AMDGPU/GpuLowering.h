@@ -1,4 +1,4 @@
-//===- GpuLowering.h - GPU kernels to LLVM's dialect ------------*- C++ -*-===//
+//===- GpuLowering.h - Lowers GPU kernels to LLVM's dialect -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@
 
 namespace tarpon {
 
-/// The first operation that only a library could do, or null.
+/// The first operation that needs a library, or null.
 mlir::Operation *findLibraryCall(mlir::gpu::GPUModuleOp module);
 
 /// Lowers the gpu.modules in `holder` to the LLVM and ROCDL dialects.

@@ -18,7 +18,7 @@ using namespace tarpon;
 
 namespace {
 
-/// Follows values back to what they are computed from.
+/// Traces values back to their origins.
 class IndexOrigin {
 public:
   bool isIndex(Value value) {
@@ -34,7 +34,8 @@ private:
     return llvm::all_of(values, [&](Value value) { return isIndex(value); });
   }
 
-  /// A kernel's parameter, or the counter or a carried value of a loop.
+  /// Returns true for a kernel's parameter, and for the counter or a carried
+  /// value of a loop.
   bool isIndexArgument(BlockArgument argument) {
     Operation *parent = argument.getOwner()->getParentOp();
     if (isa<gpu::GPUFuncOp>(parent))

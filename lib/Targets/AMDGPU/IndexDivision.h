@@ -12,11 +12,11 @@
 
 namespace tarpon {
 
-/// Unsigned divisions of i64 are done in 32 bits where both operands are
-/// computed from parameters, lanes and workgroups alone: then they are indices,
-/// which solvers keep below 2^31. What was loaded from memory is left alone.
-/// LLVM would make a hundred instructions of each division otherwise, because
-/// it cannot know that a parameter is not negative.
+/// Narrows unsigned divisions of i64 to 32 bits if both operands are computed
+/// from parameters, lanes and workgroups only: then they are indices, which
+/// solvers keep below 2^31. Values loaded from memory are left alone. Otherwise
+/// LLVM would make a hundred instructions of each division, since it cannot
+/// know that a parameter is not negative.
 void populateIndexDivisionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- CacheFolder.h - Where a cached kernel lies ---------------*- C++ -*-===//
+//===- CacheFolder.h - The files of a kernel cache --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,32 +18,32 @@
 
 namespace tarpon {
 
-/// As KernelCache.cpp places it.
+/// The path of a kernel's file.
 inline std::string getKernelPath(llvm::StringRef folder,
                                  llvm::StringRef digest) {
   return (folder + "/kernels/" + digest.take_front(2) + "/" + digest).str();
 }
 
-/// A SHA-256 in lower-case hexadecimal digits.
+/// Returns true for a SHA-256 in lower-case hexadecimal digits.
 inline bool isKernelDigest(llvm::StringRef name) {
   return name.size() == 64 && llvm::all_of(name, [](char c) {
            return llvm::isDigit(c) || (c >= 'a' && c <= 'f');
          });
 }
 
-/// Calls `visit` with the path of each entry of a folder. One that cannot be
-/// read has none.
+/// Calls `visit` with the path of each entry of a folder. A folder that cannot
+/// be read has none.
 template <typename Fn>
 void visitFolder(const std::string &folder, Fn visit) {
   std::error_code error;
-  // Links are not followed: what they lead to is not ours.
+  // Links are not followed: their targets are not ours.
   for (llvm::sys::fs::directory_iterator it(folder, error, false), end;
        it != end && !error; it.increment(error))
     visit(it->path());
 }
 
-/// Calls `visit(path, name)` with all that lies where the kernels of a folder
-/// do: ROOT/TARGET-BUILD, or ROOT itself in older versions.
+/// Calls `visit(path, name)` for all files of a folder's kernels. The folder is
+/// ROOT/TARGET-BUILD, or ROOT itself in older versions.
 template <typename Fn>
 void visitKernelFiles(const std::string &folder, Fn visit) {
   visitFolder(folder + "/kernels", [&](const std::string &part) {

@@ -19,12 +19,12 @@
 using namespace tarpon;
 namespace fs = llvm::sys::fs;
 
-/// A temporary file that is so old has been left behind by a process that died.
+/// A temporary file of this age was left by a process that died.
 static constexpr std::chrono::hours kStaleTemporary{1};
 
 namespace {
 
-/// The file with the number, open and locked.
+/// The file with the folder's size, open and locked.
 class UsageFile {
 public:
   explicit UsageFile(const std::string &root)
@@ -43,7 +43,7 @@ public:
 
   bool isOpen() const { return descriptor >= 0; }
 
-  /// -1 if it does not say.
+  /// Returns the size, or -1 if the file holds none.
   int64_t get() const {
     char text[32];
     ssize_t length = pread(descriptor, text, sizeof(text), 0);
@@ -54,8 +54,8 @@ public:
     return std::max<int64_t>(bytes, -1);
   }
 
-  /// A write that is cut short leaves a number that is none or too small, until
-  /// the folder is looked through again.
+  /// A write that is cut short leaves no number or one that is too small, until
+  /// the folder is listed again.
   void set(int64_t bytes) const {
     std::string text = std::to_string(bytes) + "\n";
     if (ftruncate(descriptor, 0) == 0)
@@ -74,15 +74,15 @@ struct CachedFile {
 
 } // namespace
 
-/// Lists the kernels of a folder, and removes temporary files that nobody will
-/// rename any more.
+/// Lists the kernels of a folder, and removes temporary files of dead
+/// processes.
 static void listFiles(const std::string &folder,
                       std::vector<CachedFile> &files) {
   auto now = std::chrono::system_clock::now();
   visitKernelFiles(folder, [&](const std::string &path, llvm::StringRef name) {
     auto [digest, rest] = name.split('.');
     fs::file_status status;
-    // Somebody else's file is not ours to remove, nor to count.
+    // Files of other users are neither removed nor counted.
     if (!isKernelDigest(digest) || fs::status(path, status, false) ||
         !fs::is_regular_file(status))
       return;
@@ -95,9 +95,9 @@ static void listFiles(const std::string &folder,
   });
 }
 
-/// Removes the files that were used least recently until the others have at
-/// most `target` bytes; returns how many these have. A process that is about to
-/// read one finds it absent, or reads on in what it has open.
+/// Removes the least recently used files until the others have at most `target`
+/// bytes; returns their size. A process that is about to read a removed file
+/// finds it absent; one that has it open continues to read it.
 int64_t CacheLimiter::evict(int64_t target) const {
   std::vector<CachedFile> files;
   listFiles(root, files);

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How much the folder holds is kept in a small file in it, to which each
-// process adds what it writes, under a lock. Only when that exceeds the limit
-// is the folder looked through. The number is an upper bound (a file that is
-// written twice counts twice) and is corrected then.
+// A small file in the folder holds its size; each process adds the bytes that
+// it writes, under a lock. The folder is listed only when that number exceeds
+// the limit. The number is an upper bound (a file that is written twice counts
+// twice), which listing corrects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ public:
   CacheLimiter(std::string root, int64_t limitBytes)
       : root(std::move(root)), limitBytes(limitBytes) {}
 
-  /// Counts a file that was written, and evicts what the limit leaves no room
-  /// for. A folder that cannot be written to is left as it is.
+  /// Counts a file that was written, and evicts files if the limit is exceeded.
+  /// A folder that cannot be written to is left as it is.
   void add(int64_t bytes) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- ExportKernels.cpp - A precompiled kernel cache ---------------------===//
+//===- ExportKernels.cpp - Exports a precompiled kernel cache -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
-/// Copies one file as it is.
+/// Copies one file unchanged.
 static Result<int64_t> copyKernel(const std::string &from,
                                   const std::string &to) {
   auto file = llvm::MemoryBuffer::getFile(from, /*IsText=*/false,
@@ -26,7 +26,8 @@ static Result<int64_t> copyKernel(const std::string &from,
   if (!file)
     return Error{"cannot read " + from + ": " + file.getError().message()};
   llvm::StringRef folder = llvm::sys::path::parent_path(to);
-  // Whatever the umask: what a group may write to is trusted by nobody.
+  // The mode is set whatever the umask: files that a group may write to are not
+  // trusted.
   const auto fileMode = llvm::sys::fs::all_read | llvm::sys::fs::owner_write;
   if (std::error_code error = llvm::sys::fs::create_directories(
           folder, /*IgnoreExisting=*/true, fileMode | llvm::sys::fs::all_exe))
@@ -51,7 +52,7 @@ Result<ExportedKernels> tarpon::exportKernels(const TargetInfo &target,
   visitKernelFiles(from, [&](const std::string &path, llvm::StringRef digest) {
     if (!status || !isKernelDigest(digest))
       return;
-    // Its checksum is looked at there.
+    // Reading it checks its checksum.
     if (!cache.read(digest.str())) {
       ++summary.damaged;
       return;

@@ -35,7 +35,7 @@ std::string tarpon::getKernelFolderName(const TargetInfo &target) {
   auto add = [&](llvm::StringRef part) {
     digest.update(std::to_string(part.size()) + ":").update(part);
   };
-  // The parts that all of KernelCompiler's digests share.
+  // The common parts of all of KernelCompiler's digests.
   for (llvm::StringRef part :
        {TARPON_VERSION, TARPON_CODE_DIGEST, LLVM_VERSION_STRING})
     add(part);
@@ -55,7 +55,7 @@ std::string tarpon::getSystemKernelDirectory() {
   return getShareDirectory() + "/kernels";
 }
 
-/// In bytes.
+/// The limit in bytes.
 static int64_t getLimit() {
   const char *text = std::getenv("TARPON_CACHE_LIMIT");
   if (!text || !*text)
@@ -101,8 +101,8 @@ LayeredKernelCache::LayeredKernelCache(const KernelCacheOptions &options,
 
 LayeredKernelCache::~LayeredKernelCache() = default;
 
-/// Notes a use in the file's time. Once an hour is enough to tell what is in
-/// use from what is not, and writes next to nothing.
+/// Notes a use in the file's time. Once an hour is enough for eviction, and
+/// takes few writes.
 static void touch(const std::string &path) {
   constexpr time_t kGranularitySeconds = 3600;
   struct stat status;

@@ -1,4 +1,4 @@
-//===- ShareDirectory.cpp - What Tarpon was installed with ----------------===//
+//===- ShareDirectory.cpp - The folder of installed data ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@ using namespace tarpon;
 namespace path = llvm::sys::path;
 
 std::string tarpon::getShareDirectory() {
-  // The folder of programs, bin, and that of libraries, lib, lie side by side.
+  // The folders of programs (bin) and of libraries (lib) are siblings.
   llvm::SmallString<256> folder(path::parent_path(runtime::getModuleFolder()));
   path::append(folder, "share", "tarpon");
   return folder.str().str();

@@ -1,4 +1,4 @@
-//===- KernelCompiler.cpp - Kernels to objects to one library -------------===//
+//===- KernelCompiler.cpp - Compiles, caches and links kernels ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -46,10 +46,10 @@ struct KernelCompiler::State {
   TargetInfo target;
   std::unique_ptr<KernelBackend> backend;
   std::shared_ptr<KernelCache> cache;
-  /// The part that all digests of this compiler share.
+  /// The common part of this compiler's digests.
   std::string digestPrefix;
 
-  /// Guards what is below, but not the entries' contents.
+  /// Guards the members below, but not the entries' contents.
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<Entry>> entries;
   Statistics statistics;
@@ -63,7 +63,8 @@ struct KernelCompiler::State {
   }
 };
 
-/// Each part is preceded by its length: no two lists of parts look alike.
+/// Appends a part and its length, so that different lists of parts give
+/// different texts.
 static void appendPart(std::string &text, llvm::StringRef part) {
   text += std::to_string(part.size()) + ":" + part.str();
 }

@@ -1,4 +1,4 @@
-//===- GpuLaunch.cpp - What GPUs of all vendors have in common ------------===//
+//===- GpuLaunch.cpp - The ABI of GPU kernels -----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,13 +21,13 @@ std::vector<char> tarpon::packArguments(const runtime::DeviceLaunch &launch) {
   };
   for (void *buffer : launch.buffers)
     append(buffer);
-  // The package was validated: all of this fits.
+  // The sizes fit, since the package was validated.
   for (int64_t param : launch.params)
     append(static_cast<uint32_t>(param));
   return segment;
 }
 
-/// The chip of "gfx942:cu=304".
+/// Returns the chip of "gfx942:cu=304".
 static std::string getChip(const std::string &target) {
   return target.substr(0, target.find(':'));
 }

@@ -32,8 +32,8 @@ public:
     return std::vector<char>(code->begin(), code->end());
   }
 
-  /// In the order of their names. Undefined symbols (memcpy) are left to
-  /// dlopen.
+  /// Links in the order of the symbols' names. dlopen resolves undefined
+  /// symbols (memcpy).
   Result<LinkedKernels> link(const KernelObjects &objects) const override {
     std::vector<llvm::ArrayRef<char>> list;
     for (const auto &[symbol, object] : objects)

@@ -38,7 +38,7 @@ using runtime::Result;
 // Features
 //===----------------------------------------------------------------------===//
 
-/// LLVM's table of all CPUs, or null when this LLVM lacks the native target.
+/// LLVM's table of all CPUs, or null if this LLVM lacks the native target.
 static std::unique_ptr<llvm::MCSubtargetInfo>
 makeSubtarget(llvm::StringRef cpu) {
   llvm::InitializeNativeTarget();
@@ -52,8 +52,8 @@ makeSubtarget(llvm::StringRef cpu) {
       target->createMCSubtargetInfo(triple, cpu, ""));
 }
 
-/// Asking for an unknown CPU would print a warning, so the name is looked up in
-/// the table of the baseline.
+/// Asking LLVM for an unknown CPU would print a warning, so that the name is
+/// looked up in the table of the baseline.
 bool tarpon::isCpuName(llvm::StringRef name) {
   std::unique_ptr<llvm::MCSubtargetInfo> table = makeSubtarget("x86-64");
   return table && table->isCPUStringValid(name);
@@ -105,7 +105,7 @@ static void deriveCapabilities(TargetInfo &target) {
 // Caches
 //===----------------------------------------------------------------------===//
 
-/// The first word of a file of one line.
+/// Reads the first word of a file.
 static std::string readWord(const std::string &path) {
   std::ifstream file(path);
   std::string word;
@@ -113,7 +113,7 @@ static std::string readWord(const std::string &path) {
   return word;
 }
 
-/// "48K" or "32M" in bytes, or 0.
+/// Parses "48K" or "32M" as bytes; 0 for other texts.
 static int64_t parseCacheSize(llvm::StringRef text) {
   int64_t size = 0;
   if (text.consumeInteger(10, size))
@@ -123,7 +123,7 @@ static int64_t parseCacheSize(llvm::StringRef text) {
   return text == "M" ? size << 20 : size;
 }
 
-/// The size of the data cache of that level as the kernel describes it, or 0.
+/// Returns the size of the data cache of that level from sysfs, or 0.
 static int64_t readSysfsCache(int level) {
   for (int index = 0; index < 8; ++index) {
     std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" +
@@ -136,8 +136,8 @@ static int64_t readSysfsCache(int level) {
   return 0;
 }
 
-/// `fallback` where neither the C library nor the kernel knows: containers and
-/// virtual machines often hide the caches.
+/// Returns `fallback` if neither the C library nor the kernel knows the size:
+/// containers and virtual machines often hide the caches.
 static int64_t getCacheBytes(int name, int level, int64_t fallback) {
   if (int64_t bytes = sysconf(name); bytes > 0)
     return bytes;

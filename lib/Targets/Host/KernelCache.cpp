@@ -7,12 +7,12 @@
 //
 // One file per digest: magic, SHA-256 of the digest and the rest, the size of
 // the contents, and the contents, compressed with zstd where LLVM has it. The
-// digest is hashed too, so that one kernel's file is damaged in place of
-// another's.
+// digest is hashed too, so that a kernel's file under another kernel's name
+// counts as damaged.
 //
 // A kernel runs as the user who loads it, so that whoever can write to the
-// cache can run code as that user. Nothing is taken from files and folders that
-// belong to, or can be written by, anybody but this user and root.
+// cache can run code as that user. Files and folders that anybody but this user
+// and root owns or can write to are not read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,16 +47,17 @@ using namespace tarpon;
 
 namespace {
 
-/// How the contents are stored.
+/// The encoding of the contents.
 enum Encoding : char { Plain = 'p', Zstd = 'z' };
 
 constexpr StringLiteral kMagic = "tarponk2";
 constexpr size_t kChecksumBytes = 32;
-/// Behind the checksum: the encoding and the size of the decoded contents.
+/// The header behind the checksum: the encoding and the size of the decoded
+/// contents.
 constexpr size_t kBodyHeaderBytes = 1 + sizeof(uint64_t);
 constexpr size_t kHeaderBytes =
     kMagic.size() + kChecksumBytes + kBodyHeaderBytes;
-/// No kernel is larger; keeps a forged size from exhausting memory.
+/// The largest size of a kernel; keeps a forged size from exhausting memory.
 constexpr uint64_t kMaxContentBytes = uint64_t(1) << 30;
 
 } // namespace
@@ -73,7 +74,7 @@ static std::array<uint8_t, 32> getChecksum(StringRef digest, StringRef body) {
   return runtime::Sha256().update(digest).update(body).finish();
 }
 
-/// The text of the file of that digest for these contents.
+/// Encodes these contents as the file of that digest.
 static std::string encode(StringRef digest, ArrayRef<char> contents) {
   StringRef stored(contents.data(), contents.size());
   SmallVector<uint8_t, 0> packed;
@@ -91,8 +92,7 @@ static std::string encode(StringRef digest, ArrayRef<char> contents) {
   return (kMagic + asText(getChecksum(digest, body)) + body).str();
 }
 
-/// The contents of the text of the file of that digest, or none if it is
-/// damaged.
+/// Decodes the file of that digest; none if it is damaged.
 static std::optional<std::vector<char>> decode(StringRef digest,
                                                StringRef text) {
   if (text.size() < kHeaderBytes || !text.consume_front(kMagic))
@@ -123,7 +123,7 @@ static std::optional<std::vector<char>> decode(StringRef digest,
 // Trust
 //===----------------------------------------------------------------------===//
 
-/// Why code must not be taken from a file or folder; "" if it may be.
+/// Explains why code must not be read from a file or folder; "" if it may be.
 static std::string findDistrust(const struct stat &info) {
   if (info.st_uid != geteuid() && info.st_uid != 0)
     return "it belongs to user " + std::to_string(info.st_uid);
@@ -136,7 +136,7 @@ static std::string findDistrust(const struct stat &info) {
 // The folder
 //===----------------------------------------------------------------------===//
 
-/// Two levels, so that no folder holds thousands of files.
+/// The path has two levels, so that no folder holds thousands of files.
 static SmallString<128> getPath(StringRef directory, StringRef digest) {
   SmallString<128> path(directory);
   sys::path::append(path, "kernels", digest.take_front(2), digest);
@@ -186,7 +186,7 @@ std::string KernelCache::defaultDirectory() {
   if (StringRef cache = get("XDG_CACHE_HOME"); !cache.empty()) {
     path = cache;
   } else {
-    // Without $HOME the user database knows the home folder.
+    // Without $HOME, the user database has the home folder.
     sys::path::home_directory(path);
     sys::path::append(path, ".cache");
   }
@@ -196,7 +196,7 @@ std::string KernelCache::defaultDirectory() {
 
 bool KernelCache::isTrusted() const {
   struct stat info;
-  // A folder that is not there yet will be this user's.
+  // A folder that does not exist yet will be this user's.
   if (stat(directory.c_str(), &info) != 0)
     return true;
   return !reportDistrust(directory, findDistrust(info));
@@ -217,7 +217,7 @@ KernelCache::read(const std::string &digest) const {
   if (!isTrusted())
     return std::nullopt;
   SmallString<128> path = getPath(directory, digest);
-  // Non-blocking, so that a pipe is refused, not waited for.
+  // Non-blocking, so that a pipe is refused instead of waited for.
   int descriptor =
       open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0)

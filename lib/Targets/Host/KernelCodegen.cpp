@@ -1,4 +1,4 @@
-//===- KernelCodegen.cpp - One kernel through MLIR and LLVM ---------------===//
+//===- KernelCodegen.cpp - Compiles one kernel by MLIR and LLVM -----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Kernels arrive vectorised and tiled for the registers; LLVM's part is to
-// clean up, to select instructions and to allocate registers. Whatever would
-// change the loops' shape is off.
+// clean up, to select instructions and to allocate registers. Passes that would
+// change the loops are disabled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,7 +69,7 @@ private:
   static DialectRegistry makeRegistry() {
     DialectRegistry registry;
     KernelBuilder::registerDialects(registry);
-    // What the lowering goes through.
+    // The lowering goes through these dialects.
     registry.insert<cf::ControlFlowDialect, index::IndexDialect>();
     registerBuiltinDialectTranslation(registry);
     registerLLVMDialectTranslation(registry);
@@ -89,7 +89,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 std::string tarpon::getFeatureString(const TargetInfo &target) {
-  // What every x86-64 has, and is thus never taken away.
+  // The baseline's features, which are never removed.
   static const llvm::StringSet<> kBaseline = {"64bit", "x87", "cmov", "cx8",
                                               "fxsr",  "mmx", "sse",  "sse2"};
   std::vector<std::string> wanted = target.features, unwanted;
@@ -98,7 +98,8 @@ std::string tarpon::getFeatureString(const TargetInfo &target) {
         !llvm::is_contained(wanted, entry.getKey()))
       unwanted.push_back(entry.getKey().str());
   llvm::sort(unwanted);
-  // Taking one away takes away all that need it, so that comes first.
+  // Removing a feature also removes those that need it, so that removals come
+  // first.
   std::string text;
   for (const std::string &name : unwanted)
     text += "-" + name + ",";
@@ -123,7 +124,7 @@ makeTargetMachine(const TargetInfo &target, const std::string &features) {
   if (!backend)
     return Error{"LLVM has no backend for '" + triple.str() + "'"};
   llvm::TargetOptions options;
-  // A kernel says itself where it wants a fused multiply-add.
+  // LLVM must not fuse multiply-adds: kernels contain those that they want.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
       triple, target.cpu, features, options, llvm::Reloc::PIC_,
@@ -132,8 +133,8 @@ makeTargetMachine(const TargetInfo &target, const std::string &features) {
   return machine;
 }
 
-/// The CPU for which LLVM orders instructions. LLVM's models of Intel's CPUs
-/// with AVX-512 before Sapphire Rapids move loads so far up in a loop that
+/// The CPU whose scheduling model LLVM uses. Its models of Intel's CPUs with
+/// AVX-512 before Sapphire Rapids move loads so far up in a loop that
 /// multiplies that 32 registers do not suffice, and the loop spills
 /// (InnerLoopSpillTest.cpp). Its model of Sapphire Rapids does not.
 static StringRef getSchedulingCpu(const TargetInfo &target) {
@@ -143,13 +144,14 @@ static StringRef getSchedulingCpu(const TargetInfo &target) {
   return target.cpu;
 }
 
-/// What KernelABI.h promises of the arguments, and how to compile the body.
+/// Sets the promises of KernelABI.h on the arguments, and the options of
+/// compilation.
 static void setAttributes(llvm::Function &function, const TargetInfo &target,
                           const std::string &features) {
   function.addFnAttr("target-cpu", target.cpu);
   function.addFnAttr("target-features", features);
   function.addFnAttr("tune-cpu", getSchedulingCpu(target));
-  // Without it, LLVM prefers 256-bit vectors on some CPUs that have wider ones.
+  // Otherwise LLVM prefers 256-bit vectors on some CPUs that have wider ones.
   function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
   function.addFnAttr("min-legal-vector-width",
                      std::to_string(target.vectorBits));

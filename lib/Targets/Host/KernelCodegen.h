@@ -1,12 +1,12 @@
-//===- KernelCodegen.h - One kernel through MLIR and LLVM -------*- C++ -*-===//
+//===- KernelCodegen.h - Compiles one kernel by MLIR and LLVM ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The stateless part of the kernel compiler. Every call has its own MLIR and
-// LLVM contexts, so calls may run at the same time.
+// The stateless part of the kernel compiler. Every call has MLIR and LLVM
+// contexts of its own, so that calls may run at the same time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +32,8 @@ runtime::Result<llvm::SmallVector<char, 0>>
 compileKernel(const KernelSource &kernel, const TargetInfo &target,
               CodegenOutput output);
 
-/// The kernel as its solver emitted it, in MLIR. Where it is malformed, the
-/// generic form with the verifier's complaints in front.
+/// Prints the kernel as its solver emitted it, in MLIR. A malformed kernel is
+/// printed in generic form behind the verifier's errors.
 std::string printEmittedKernel(const KernelSource &kernel,
                                const TargetInfo &target);
 

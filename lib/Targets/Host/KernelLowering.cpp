@@ -1,4 +1,4 @@
-//===- KernelLowering.cpp - Emitted kernels to the LLVM dialect -----------===//
+//===- KernelLowering.cpp - Lowers kernels to the LLVM dialect ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,8 +30,8 @@ using namespace tarpon;
 
 namespace {
 
-/// Without the hardware, LLVM would turn a fused multiply-add into a call of
-/// libm for every lane.
+/// Without hardware support, LLVM would turn a fused multiply-add into a call
+/// of libm for every lane.
 template <typename FmaOp>
 struct SplitFma : public OpRewritePattern<FmaOp> {
   using OpRewritePattern<FmaOp>::OpRewritePattern;
@@ -47,7 +47,7 @@ struct SplitFma : public OpRewritePattern<FmaOp> {
 
 } // namespace
 
-/// Replaces what LLVM would call libm for.
+/// Expands functions for which LLVM would call libm.
 static LogicalResult expandMath(ModuleOp module, const TargetInfo &target) {
   RewritePatternSet patterns(module.getContext());
   static constexpr StringLiteral kExpanded[] = {"math.exp", "math.log",
@@ -72,7 +72,7 @@ static bool usesMath(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// All dialects at once: one pass over the kernel instead of one per dialect.
+/// Converts all dialects in one pass over the kernel.
 static LogicalResult convertToLLVM(ModuleOp module) {
   MLIRContext *context = module.getContext();
   LLVMTypeConverter converter(context);

@@ -1,12 +1,12 @@
-//===- Linker.cpp - Objects to a shared object, by lld --------------------===//
+//===- Linker.cpp - Links objects by lld ----------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// lld works on files and keeps global state, hence the temporary folder and the
-// lock.
+// lld works on files and keeps global state, which is why there are a temporary
+// folder and a lock.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ LLD_HAS_DRIVER(elf)
 
 namespace {
 
-/// A folder of this process's own that is removed with all it holds. Nobody
-/// else may exchange an object in it for another: its mode is 0700.
+/// A folder of this process's own that is removed with all it holds. Its mode
+/// is 0700, so that other users cannot replace an object in it.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
@@ -79,7 +79,7 @@ static std::error_code writeFile(StringRef path, ArrayRef<char> bytes) {
   return error;
 }
 
-/// The first complaint of lld's output without its name in front.
+/// Returns the first complaint of lld's output, without lld's name in front.
 static std::string getFirstError(StringRef output) {
   StringRef line = output.trim().split('\n').first;
   for (StringRef prefix : {"ld.lld:", "lld:", " ", "error:", " "})
@@ -87,7 +87,7 @@ static std::string getFirstError(StringRef output) {
   return line.trim().str();
 }
 
-/// Runs lld; it is not usable again after a crash.
+/// Runs lld, which is unusable after a crash.
 static runtime::Status runLld(ArrayRef<std::string> arguments) {
   static std::mutex mutex;
   static bool usable = true;
@@ -119,9 +119,9 @@ tarpon::linkSharedObject(ArrayRef<ArrayRef<char>> objects,
     return fail(folder.getError());
 
   std::string library = folder.getFile("kernels.so");
-  // One thread, as kernels are small; and nothing in the output that names the
-  // temporary folder. A mapped output would be remembered as a file to remove
-  // if a signal comes, in a list that LLVM walks for each further one.
+  // lld gets one thread, as kernels are small, and must not name the temporary
+  // folder in the output. A mapped output would be registered for removal on
+  // signals, in a list that LLVM walks for each further file.
   std::vector<std::string> arguments = {"ld.lld",
                                         "-shared",
                                         "--threads=1",

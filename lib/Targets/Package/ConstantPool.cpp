@@ -1,4 +1,4 @@
-//===- ConstantPool.cpp - The constants of a package, each once -----------===//
+//===- ConstantPool.cpp - The distinct constants of a package -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

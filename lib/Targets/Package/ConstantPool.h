@@ -1,4 +1,4 @@
-//===- ConstantPool.h - The constants of a package, each once ---*- C++ -*-===//
+//===- ConstantPool.h - The distinct constants of a package -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,10 +20,11 @@ namespace tarpon {
 
 class ConstantPool {
 public:
-  /// Makes room for so many bytes, so that adding copies each once.
+  /// Reserves memory, so that adding a constant copies only that one.
   void reserve(int64_t numBytes) { bytes.reserve(numBytes); }
 
-  /// The offset of these bytes, aligned for kernels; equal bytes share one.
+  /// Returns the offset of these bytes, aligned for kernels; equal bytes share
+  /// one.
   int64_t add(llvm::ArrayRef<char> constant);
 
   runtime::AlignedBytes take() { return std::move(bytes); }

@@ -1,4 +1,4 @@
-//===- PackageAssembler.cpp - Planned layers to a package -----------------===//
+//===- PackageAssembler.cpp - Makes a package of planned layers -----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -71,10 +71,10 @@ runtime::TensorInfo tarpon::makeTensorInfo(std::string name,
 }
 
 //===----------------------------------------------------------------------===//
-// Work that is done on several threads
+// Work on several threads
 //===----------------------------------------------------------------------===//
 
-/// Runs every job once on up to `threads` threads, the caller included. Gives
+/// Runs every job once on up to `threads` threads, the caller included. Returns
 /// the error of the first job, in their order, that has failed.
 static Status runJobs(llvm::ArrayRef<std::function<Status()>> jobs,
                       int64_t threads) {
@@ -89,15 +89,15 @@ static Status runJobs(llvm::ArrayRef<std::function<Status()>> jobs,
 
 namespace {
 
-/// The constants that a layer's launches read. Empty where none does.
+/// The constants that a layer's launches read; empty for others.
 struct LayerConstants {
-  /// By index of the operand, for those bound as they are.
+  /// The constants that are bound unchanged, by index of the operand.
   std::vector<ConstantBytes> operands;
-  /// By index into SolutionPlan::constants.
+  /// The planned constants, by index into SolutionPlan::constants.
   std::vector<std::vector<char>> planned;
 };
 
-/// Which constants of a layer's solution its launches read.
+/// The constants of a layer's solution that its launches read.
 struct ConstantUse {
   std::vector<bool> operands, planned;
 
@@ -172,16 +172,16 @@ private:
   std::vector<PlannedLayer> layers;
   KernelCompiler &compiler;
   std::map<std::string, Kernel> kernels;
-  /// Guards the layers of the package, and what is below.
+  /// Guards the layers of the package, and the members below.
   std::mutex mutex;
   ConstantPool pool;
-  /// By the layers that they are of: those before which others are missing.
+  /// Constants of layers that wait for earlier layers, by layer.
   std::map<size_t, LayerConstants> early;
 };
 
 } // namespace
 
-/// The kernel with what the launch tells of its function.
+/// The kernel's source, with the launch's numbers of buffers and parameters.
 static KernelSource getSource(const LaunchPlan &launch) {
   KernelSource source = launch.kernel;
   source.numBuffers = static_cast<int64_t>(launch.buffers.size());
@@ -189,8 +189,8 @@ static KernelSource getSource(const LaunchPlan &launch) {
   return source;
 }
 
-/// A symbol names all that its code depends on, so that solvers may share
-/// kernels: some are made of the launches of others.
+/// A symbol names everything that its code depends on, so that solvers may
+/// share kernels: some are made from the launches of others.
 void Assembler::collectKernels() {
   for (const PlannedLayer &layer : layers)
     for (const LaunchPlan &launch : layer.plan.launches)
@@ -199,8 +199,9 @@ void Assembler::collectKernels() {
           Kernel{layer.layer.solver, getSource(launch), nullptr});
 }
 
-/// Packed constants are of the size of their operands, but for Winograd's and
-/// Fourier's, which are some of a model's. What is not used is never touched.
+/// Packed constants have the size of their operands, except for those of
+/// Winograd and FFT, which are a part of a model's. Reserved memory that is not
+/// used is never touched.
 void Assembler::reserveConstants() {
   constexpr int64_t kGrowth = 2;
   int64_t bytes = 0;
@@ -210,7 +211,7 @@ void Assembler::reserveConstants() {
 }
 
 Status Assembler::compileAndPack() {
-  // Kernels first: they take longest.
+  // Kernels come first, since they take longest.
   std::vector<std::function<Status()>> jobs;
   for (auto &entry : kernels)
     jobs.push_back([this, &kernel = entry.second]() -> Status {
@@ -263,8 +264,9 @@ BufferRef Assembler::bind(const PlannedLayer &layer,
   llvm_unreachable("unknown kind of buffer");
 }
 
-/// Adds the layers in their order, as soon as what they read is there: what was
-/// packed is copied while it is in the caches, and its memory used again.
+/// Adds the layers in their order, as soon as their constants exist: packed
+/// constants are copied while they are in the caches, and their memory is
+/// reused.
 void Assembler::takeConstants(size_t layer, LayerConstants constants) {
   std::lock_guard<std::mutex> lock(mutex);
   early.emplace(layer, std::move(constants));

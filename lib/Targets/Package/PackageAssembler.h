@@ -1,12 +1,12 @@
-//===- PackageAssembler.h - Planned layers to a package ---------*- C++ -*-===//
+//===- PackageAssembler.h - Makes a package of planned layers ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The steps that whole models and single problems share: kernels are compiled,
-// constants are packed, and every buffer is bound.
+// The common steps of whole models and single problems: compiling kernels,
+// packing constants, and binding every buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,12 +24,12 @@
 
 namespace tarpon {
 
-/// The row-major bytes of a constant: where they lie, or made for the package.
+/// The row-major bytes of a constant: referenced, or made for the package.
 class ConstantBytes {
 public:
   ConstantBytes() = default;
   ConstantBytes(std::vector<char> made) : made(std::move(made)) {}
-  /// Refers to bytes that outlive the making of the package.
+  /// Refers to bytes that outlive the assembly of the package.
   explicit ConstantBytes(llvm::ArrayRef<char> kept) : kept(kept) {}
 
   llvm::ArrayRef<char> get() const {
@@ -41,35 +41,35 @@ private:
   std::vector<char> made;
 };
 
-/// Where an operand comes from: memory, or a constant.
+/// The source of an operand: memory, or a constant.
 struct OperandBinding {
-  /// Gives the bytes of a constant; null for an operand in memory. Called from
-  /// any thread.
+  /// Returns the bytes of a constant; null for an operand in memory. Called
+  /// from any thread.
   std::function<ConstantBytes()> constant;
   runtime::BufferRef place;
 };
 
 /// A layer whose launches are still to be bound.
 struct PlannedLayer {
-  /// All but the launches.
+  /// The layer without its launches.
   runtime::Layer layer;
   SolutionPlan plan;
   /// The size of the problem's constant operands.
   int64_t constantBytes = 0;
   std::vector<OperandBinding> operands;
-  /// By index of the result.
+  /// The places of the results, by index.
   std::vector<runtime::BufferRef> results;
-  /// In the arena.
+  /// The offset in the arena.
   int64_t workspaceOffset = 0;
 };
 
-/// A layer that solves `problem`; what is bound to it is left to the caller.
-/// Fails if the solver does not take the problem or the config.
+/// Plans a layer that solves `problem`; the caller binds its buffers. Fails if
+/// the solver does not take the problem or the config.
 runtime::Result<PlannedLayer>
 planLayer(const std::string &name, const Problem &problem, const Solver &solver,
           const PerfConfig &config, const TargetInfo &target);
 
-/// How a tensor looks from outside of the package.
+/// Describes a tensor at the border of the package.
 runtime::TensorInfo makeTensorInfo(std::string name, const TensorDesc &desc);
 
 /// Adds the layers, their kernels and their constants to a package that has

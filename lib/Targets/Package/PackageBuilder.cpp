@@ -1,4 +1,4 @@
-//===- PackageBuilder.cpp - Launches to packages --------------------------===//
+//===- PackageBuilder.cpp - Builds packages from launches -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Reshapes and joins cost nothing: they are views (see Views.h). A result that
-// the function returns is computed right where the caller wants it; what is
+// the function returns is computed directly in the output; a value that is
 // returned a second time, or is an argument or a constant, is copied by a layer
-// of its own. A conversion of a constant to another layout is done here, once.
+// of its own. A conversion of a constant to another layout is done at compile
+// time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +46,7 @@ static RankedTensorType getTensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// Where a value starts in its storage, in bytes.
+/// The offset of a value in its storage, in bytes.
 static int64_t getViewBytes(const View &view) {
   TensorDesc desc = getTensorDesc(getTensorType(view.storage), false);
   return view.offset * runtime::dtypeBytes(desc.dtype);
@@ -57,8 +58,8 @@ static std::string getString(func::FuncOp function, StringRef name) {
   return attr ? attr.str() : "";
 }
 
-/// Element `index` of a list of strings, or `fallback` with the index behind
-/// it.
+/// Returns element `index` of a list of strings, or `fallback` followed by the
+/// index.
 static std::string getName(func::FuncOp function, StringRef list, size_t index,
                            StringRef fallback) {
   auto names = function->getAttrOfType<ArrayAttr>(list);
@@ -68,8 +69,8 @@ static std::string getName(func::FuncOp function, StringRef list, size_t index,
   return (fallback + std::to_string(index)).str();
 }
 
-/// Whether the launch's problem is one of these tensors, scales included, and
-/// what it takes for constants are constants.
+/// Returns true if the launch's problem has these tensors, scales included, and
+/// its constants are constants here.
 static bool fitsTypes(LaunchOp op, const Problem &problem) {
   auto fits = [](const TensorDesc &desc, Value value) {
     RankedTensorType type = getTensorType(value);
@@ -93,7 +94,7 @@ static bool fitsTypes(LaunchOp op, const Problem &problem) {
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Without a copy where they lie as they are.
+/// References the bytes where they are stored unchanged.
 static ConstantBytes readConstant(ElementsAttr constant) {
   if (ArrayRef<char> stored = getStoredBytes(constant); !stored.empty())
     return ConstantBytes(stored);
@@ -108,15 +109,15 @@ bool tarpon::movesConstant(const Problem &problem) {
          to.rank() >= 2 && to.pitch == 0;
 }
 
-/// The bytes of a row-major constant as they lie in `to`. Padding channels of
-/// blocks are zero.
+/// Converts the bytes of a row-major constant to the layout of `to`. Padding
+/// channels of blocks are zero.
 static std::vector<char> moveConstant(ArrayRef<char> bytes,
                                       const TensorDesc &to) {
   std::vector<char> moved(to.numBytes(), 0);
   int64_t size = runtime::dtypeBytes(to.dtype), pixels = to.spatialSize();
   int64_t channels = to.shape[1];
-  // Consecutive runs of memory: blocks of channels, of which nhwc
-  // has one, and nchw one per channel.
+  // Consecutive runs of memory are blocks of channels: nhwc has one, and nchw
+  // one per channel.
   int64_t block = to.layout.kind == Layout::NHWC ? channels : to.layout.block;
   int64_t blocks = llvm::divideCeil(channels, block);
   const char *source = bytes.data();
@@ -170,11 +171,11 @@ private:
   KernelCompiler &compiler;
   Package package;
   std::vector<PlannedLayer> layers;
-  /// Where storage is: arguments, results of launches, joins.
+  /// The places of storage: arguments, results of launches, joins.
   llvm::DenseMap<Value, BufferRef> places;
-  /// Makers of the results that are computed here.
+  /// The functions that compute results at compile time.
   llvm::DenseMap<Value, std::function<ConstantBytes()>> constants;
-  /// Outputs that are computed in place need no copy.
+  /// True for outputs that are computed in place and need no copy.
   std::vector<bool> isComputed;
 };
 
@@ -217,8 +218,8 @@ Status PackageBuilder::describeInterface() {
   return runtime::success();
 }
 
-/// Arguments lie in the inputs, and what is returned is computed in the first
-/// output that it is returned as.
+/// Arguments lie in the inputs; a returned value is computed in the first
+/// output that returns it.
 void PackageBuilder::placeResults() {
   for (auto [index, argument] : llvm::enumerate(function.getArguments()))
     places[argument] = {BufferSpace::Input, static_cast<int64_t>(index)};
@@ -293,7 +294,7 @@ Result<BufferRef> PackageBuilder::placeResult(const std::string &who,
   return BufferRef{BufferSpace::Arena, offset};
 }
 
-/// Binds results and workspace as tarpon-plan-memory has placed them.
+/// Binds results and workspace at the offsets of tarpon-plan-memory.
 Status PackageBuilder::placeLaunch(const std::string &who, LaunchOp op,
                                    PlannedLayer &planned) {
   if (Status status = placeWorkspace(who, op, planned); !status)
@@ -307,8 +308,8 @@ Status PackageBuilder::placeLaunch(const std::string &who, LaunchOp op,
   return runtime::success();
 }
 
-/// Computes a launch that only moves a constant. One that the function returns,
-/// or that writes a slice, has to be there.
+/// Folds a launch that only moves a constant, unless the function returns its
+/// result or it writes a slice.
 bool PackageBuilder::foldLaunch(LaunchOp op, const Problem &problem) {
   View view = getView(op.getResult());
   if (!movesConstant(problem) || view.storage != op.getResult() ||
@@ -363,13 +364,13 @@ Status PackageBuilder::addOp(Operation &op) {
                "' has not been lowered to a launch"};
 }
 
-/// Copies are conversions that convert nothing.
+/// Copies are conversions between equal types.
 Status PackageBuilder::addCopy(Value value, size_t output) {
   std::string name = "copy_to_" + package.outputs[output].name;
   Problem problem;
   problem.op = OpKind::Convert;
   problem.result = getTensorDesc(getTensorType(value), /*constant=*/false);
-  // Stored bytes are copied as they are.
+  // Stored bytes are copied unchanged.
   problem.result.quantized = false;
   problem.result.scales.clear();
   problem.result.zeroPoint = 0;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Constants are random, but such that results are of the order of 1 and neither
-// overflow nor saturate: an error in a saturated result would not be seen.
+// overflow nor saturate: an error in a saturated result would be invisible.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,13 +33,14 @@ using runtime::Result;
 // Roles of operands
 //===----------------------------------------------------------------------===//
 
-/// How many products are added up for one result, and 1 for other problems.
+/// The number of products in the sum of one result; 1 for other problems.
 static int64_t getFanIn(const Problem &problem) {
   const OpRule &rule = getOpRule(problem.op);
   return rule.countTerms ? rule.countTerms(problem) : 1;
 }
 
-/// Filters are made small, so that sums over them stay of the order of 1.
+/// Returns true for filters, which are made small, so that sums stay of the
+/// order of 1.
 static bool isFilter(const Problem &problem, size_t operand) {
   return operand == 1 && getOpRule(problem.op).countTerms;
 }
@@ -48,7 +49,8 @@ static bool mustBePositive(OpKind op, size_t operand) {
   return getOpRule(op).positiveOperands >> operand & 1;
 }
 
-/// Variances and divisors: no zeros and nothing near them.
+/// Returns true for variances and divisors, which must not be zero or close to
+/// it.
 static bool mustBePositive(const Problem &problem, size_t operand) {
   if (static_cast<int>(operand) < problem.rootOperands)
     return mustBePositive(problem.op, operand);
@@ -62,20 +64,21 @@ static bool mustBePositive(const Problem &problem, size_t operand) {
 // Scales
 //===----------------------------------------------------------------------===//
 
-/// Whether the scales are the ones that a parsed key has.
+/// Returns true if the scales are other than those of a parsed key.
 static bool hasScales(const TensorDesc &desc) {
   bool isDefault = desc.scales.empty() || desc.scales == std::vector{1.0f};
   return !isDefault || desc.zeroPoint != 0;
 }
 
-/// Real values from -2 to 2.
+/// Sets the scale to real values from -2 to 2.
 static void setActivationScale(TensorDesc &desc) {
   desc.scales = {1.0f / 64};
   desc.zeroPoint = desc.dtype == DType::U8 ? 128 : 0;
 }
 
-/// Full-range integers with a standard deviation of half of 1/sqrt(fan-in).
-/// Filters of convolutions get other scales for every index of `axis`.
+/// Sets the scales to full-range integers with a standard deviation of half of
+/// 1/sqrt(fan-in). Filters of convolutions get different scales for each index
+/// of `axis`.
 static void setFilterScale(TensorDesc &desc, int64_t axis, int64_t fanIn) {
   constexpr double kDeviation = 74; // of uniform i8
   float scale = 0.5 / (kDeviation * std::sqrt(static_cast<double>(fanIn)));
@@ -91,8 +94,8 @@ static void setFilterScale(TensorDesc &desc, int64_t axis, int64_t fanIn) {
         scale * (1 + static_cast<float>(channel % kPeriod) / kPeriod) / 1.5f;
 }
 
-/// A problem that came from its key has no scales; with all of them 1, int8
-/// results would saturate.
+/// A problem parsed from a key has no scales; with all of them 1, int8 results
+/// would saturate.
 static Problem chooseScales(Problem problem) {
   if (hasScales(problem.result) || llvm::any_of(problem.operands, hasScales) ||
       llvm::any_of(problem.moreResults, hasScales))
@@ -116,8 +119,8 @@ static Problem chooseScales(Problem problem) {
 // Contents
 //===----------------------------------------------------------------------===//
 
-/// The random bytes of a constant operand. fillRandom's floats lie in (-1, 1)
-/// with a standard deviation of 0.29.
+/// Makes the random bytes of a constant operand. fillRandom's floats lie in
+/// (-1, 1) with a standard deviation of 0.29.
 static Result<std::vector<char>> makeConstant(const Problem &problem,
                                               size_t index, uint64_t seed) {
   const TensorDesc &desc = problem.operands[index];
@@ -176,7 +179,7 @@ static runtime::TensorInfo describe(std::string name, const TensorDesc &desc) {
 // The package
 //===----------------------------------------------------------------------===//
 
-/// Gives the bytes of a constant operand.
+/// Returns the bytes of a constant operand.
 using ConstantSource = llvm::function_ref<Result<std::vector<char>>(size_t)>;
 
 static Result<runtime::Package> buildFrom(const Problem &problem,

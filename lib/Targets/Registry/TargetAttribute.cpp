@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace tarpon;
 using runtime::Result;
 
-/// Options that the attribute's verifier has seen.
+/// Reads options that the attribute's verifier has checked.
 static TargetOptions readOptions(DictionaryAttr dictionary) {
   TargetOptions options;
   if (!dictionary)

@@ -59,7 +59,7 @@ void tarpon::registerTargetFamily(std::unique_ptr<TargetFamily> family) {
   Registry::get().add(std::move(family));
 }
 
-/// "host, gfx90a or gfx942".
+/// Lists names: "host, gfx90a or gfx942".
 static std::string listAll(const std::vector<std::string> &names) {
   if (names.empty())
     return "none, as no target is registered";

@@ -342,7 +342,7 @@ TEST_F(CompileTest, KilledTuningRunIsResumed) {
   EXPECT_GE(resumed.search.reused, 1);
   EXPECT_EQ(resumed.record.candidates.size(), 4u);
   EXPECT_GT(queryNumber(journal, finished), before);
-  // What was measured stays measured; what was in flight is started again.
+  // Measurements are kept; the one in flight is started again.
   EXPECT_EQ(countRepeated(journal, "status <> 'started'"), 0);
   EXPECT_LE(countRepeated(journal, "status = 'started'"), 1);
 }

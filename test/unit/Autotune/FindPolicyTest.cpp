@@ -96,7 +96,7 @@ TEST(FindPolicyNamesTest, TheTableIsThatOfTheDocumentation) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is measured, stored and answered
+// Actions: measuring, storing and answering
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -290,7 +290,7 @@ void FindRuleTest::check(FindAction action, KnownRecord record) {
   Solution solution = find(GetParam().policy, &statistics);
   checkMeasured(action, record, statistics, before);
   checkAnswer(action, record, solution);
-  // What was measured again has replaced what was there.
+  // The repeated measurements have replaced the old ones.
   if (action == FindAction::SearchAgain && record == KnownRecord::User) {
     auto journal = openUser();
     Keys again = getCandidates(true, GetParam().measuresDynamicOnly());
@@ -354,7 +354,7 @@ TEST_F(FindTest, AFindIsCompletedByASearch) {
   EXPECT_EQ(getKeys(), getCandidates(false, false));
   find({FindMode::Hybrid, TuningPolicy::None}, &statistics);
   EXPECT_EQ(statistics.measured, 0);
-  // What was not searched counts as nothing for those who want a search.
+  // Without a search, there is no record for a caller who wants one.
   find({FindMode::Hybrid, TuningPolicy::Search}, &statistics);
   EXPECT_EQ(getKeys(), getCandidates(true, false));
   EXPECT_GT(statistics.reused, 0);

@@ -301,7 +301,8 @@ TEST_F(FinderTest, SavedSolutionsRun) {
   }
 }
 
-/// What came with a package keeps its constants, and leaves the caller's alone.
+/// A solution that was loaded with a package keeps its constants, and leaves
+/// the caller's alone.
 TEST_F(FinderTest, LoadedKernelsReplaceNobodysConstants) {
   std::string path = directory.file("s.json");
   auto input = makeTensor(conv.operands[0], 1);

@@ -58,7 +58,7 @@ protected:
     return journal ? "" : journal.message();
   }
 
-  /// What opening it says on stderr.
+  /// Opens it and returns its output on stderr.
   std::string openRemark() {
     testing::internal::CaptureStderr();
     open();
@@ -217,8 +217,8 @@ TEST_F(JournalTest, LiveRunsAreNotInterrupted) {
   EXPECT_EQ(journal->countInterrupted(kKey, MeasurementStage::Race), 0);
 }
 
-/// Whether those of another container or machine still run cannot be known:
-/// they do as long as a measurement may take.
+/// Runs of another container or machine count as alive for as long as a
+/// measurement may take, since nobody can tell.
 TEST_F(JournalTest, RunsElsewhereAreGivenAnHour) {
   ASSERT_TRUE(open()->recordStarted(kKey, MeasurementStage::Race));
   EXPECT_EQ(changeStore(path, "UPDATE measurement SET run = 'elsewhere:1:2'"),

@@ -127,7 +127,7 @@ TEST_F(MIOpenFileTest, FindKeysAreProblems) {
   EXPECT_EQ(pose("64-56-56-3x3-128-28-28-8-1x1-2x2-1x1-0-NCHW-FP16-F"),
             "conv(8x64x56x56xf16, 128x64x3x3xf16:const)->8x128x28x28xf16 "
             "{dilations=1,1 group=1 pads=1,1,1,1 strides=2,2}");
-  // Of backward passes, the first size is that of the forward pass's result.
+  // In backward passes, the first size is that of the forward pass's result.
   EXPECT_EQ(pose("128-28-28-3x3-64-56-56-8-1x1-2x2-1x1-0-NCHW-FP32-B_g2"),
             "conv_transpose(8x128x28x28xf32, 128x32x3x3xf32:const)->"
             "8x64x56x56xf32 {dilations=1,1 group=2 output_padding=1,1 "
@@ -296,7 +296,7 @@ TEST_F(MIOpenFileTest, MalformedLinesAreCountedAndReportedOnce) {
   EXPECT_EQ(database->faults.describe(Format::FindText),
             "13 of 14 lines are malformed, the first is line 2: it has no key "
             "with a '=' behind it");
-  // What of a line can be read is kept, as MIOpen does.
+  // The readable part of a line is kept, as in MIOpen.
   database = read("gfx90a68.HIP.fdb.txt",
                   key + "=A:1,0;B:2,0," + algorithm + ";C:x,0," + algorithm);
   ASSERT_TRUE(database);

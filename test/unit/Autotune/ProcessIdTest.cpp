@@ -22,7 +22,7 @@
 
 using namespace tarpon;
 
-/// What a process says of itself before it is killed.
+/// Returns what a process writes about itself before it is killed.
 template <typename Fn>
 static std::string runAndKill(Fn body) {
   int ends[2];

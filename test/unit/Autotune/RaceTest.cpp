@@ -241,8 +241,8 @@ TEST_F(RaceTest, WhatEndsRunsIsLeftOut) {
   }
 }
 
-/// What was verified in the race does not become a crash because runs were
-/// stopped in its final.
+/// A candidate that was verified in the race does not become a crash because
+/// runs were stopped in its final.
 TEST_F(RaceTest, RunsThatEndInAFinalAreNoVerdict) {
   std::string path = directory.file("finals");
   for (int i = 0; i < policy::kMaxInterrupted; ++i) {

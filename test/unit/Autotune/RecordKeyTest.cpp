@@ -1,12 +1,12 @@
-//===- RecordKeyTest.cpp - What records are valid for ---------------------===//
+//===- RecordKeyTest.cpp - Keys and versions of records -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Whatever a record depends on is changed here, one part after the other, and
-// has to make it another record.
+// These tests change every part that a record depends on, one after the other,
+// and check that it becomes another record.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// All that a pipeline's key is made of.
+/// The parts of a pipeline's key.
 struct PipelineParts {
   TuningFile::Model model = {"abc", "tiny", {{"x", {1, 2}}}};
   GlobalChoice choice = {runtime::Precision::I8, "nhwc", "on"};
@@ -190,7 +190,8 @@ TEST(RecordKeyTest, RecordsOfOtherContextsAreIgnored) {
     change(other);
     EXPECT_EQ(count(other), 0u);
   }
-  // Records without sizes count for any, and the system store's for all.
+  // Records without sizes are valid for any, and those of the system store for
+  // all.
   auto system = Journal::openReadOnly(path, [&] {
     JournalContext other = context;
     other.caches = "48K/512K/8192K";
@@ -276,7 +277,7 @@ TEST_F(SolverVersionTest, OutdatedRowsAreStaleAndPruned) {
   ASSERT_TRUE(summary) << summary.message();
   EXPECT_EQ(summary->measurements, 1);
   EXPECT_EQ(open()->getMeasurements(problem).size(), 1u);
-  // The finding holds no better than before.
+  // The finding is no more valid than before.
   EXPECT_FALSE(open()->hasFinding(problem, Finding::Found));
 }
 
@@ -304,7 +305,7 @@ TEST_F(SolverVersionTest, KernelsOfPackagesHaveThoseOfAllSolvers) {
        {llvm::StringRef("gpu-naive-v1"), llvm::StringRef(kGpuCodegen)}) {
     ScopedBehaviourVersion raised(part, 1000);
     EXPECT_NE(getKernelVersion(*makeAmdGpuTarget(gpu)), version);
-    // Records of older kernels are none of this build's.
+    // Records of older kernels do not belong to this build.
     EXPECT_EQ(getMeasuredContext(info, version).tarpon, version);
   }
 }

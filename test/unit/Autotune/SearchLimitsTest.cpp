@@ -41,7 +41,7 @@ protected:
   std::unique_ptr<Journal> journal =
       Journal::openInMemory(JournalContext::forTarget(target));
   Problem problem = *parseProblem("relu(1x4x8x8xf32)->1x4x8x8xf32");
-  /// Of which a few fill the rotating buffers.
+  /// A few of these fill the rotating buffers.
   Problem large = *parseProblem("relu(1x64x64x64xf32)->1x64x64x64xf32");
   HostileSolver right{"right-v1", HostileSolver::Right, kConfigs};
 
@@ -53,7 +53,7 @@ protected:
     return tuner.getStatistics();
   }
 
-  /// How many candidates have a result.
+  /// Counts the candidates that have a result.
   size_t countResults() const {
     return journal->getMeasurements(problem.key()).size();
   }

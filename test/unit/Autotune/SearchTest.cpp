@@ -212,7 +212,7 @@ TEST_F(SearchTest, KilledRunIsResumed) {
     auto now = std::find_if(after.begin(), after.end(),
                             [&](auto &m) { return m.key == old.key; });
     ASSERT_NE(now, after.end());
-    // What came into the final has more samples, of another stage.
+    // Finalists have more samples, of another stage.
     if (now->stage == old.stage) {
       EXPECT_EQ(now->samples, old.samples);
     }

@@ -111,7 +111,7 @@ TEST_F(StoreAdminTest, Counts) {
   EXPECT_EQ(stats->contexts[1].problems, 2);
 }
 
-/// What is listed is what a journal answers.
+/// The listed solutions are the answers of a journal.
 TEST_F(StoreAdminTest, BestSolutionsAreThoseOfTheJournal) {
   record(path, makeMeasurement(kRelu, "a-v1", 2));
   record(path, makeMeasurement(kRelu, "b-v1", 1));

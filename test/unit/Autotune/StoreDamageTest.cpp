@@ -200,7 +200,7 @@ TEST_F(StoreDamageTest, DamagedLogs) {
       bytes[random() % bytes.size()] = static_cast<char>(random());
     expectHarmless(file, "round " + std::to_string(round), bytes);
   }
-  // What the log says goes before what the file says: a log that fits no longer
-  // leaves the file.
+  // The log takes precedence over the file: a log that no longer fits leaves
+  // the file.
   EXPECT_EQ(refused, 0u);
 }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Inputs/store-6d49224.sql is what `graph-opt compile` of 6d49224 wrote for
-// tiny_external.onnx in fp32 and int8, without the rows of most problems.
+// Inputs/store-6d49224.sql is the store that `graph-opt compile` of 6d49224
+// wrote for tiny_external.onnx in fp32 and int8, without the rows of most
+// problems.
 //
 //===----------------------------------------------------------------------===//
 
@@ -108,7 +109,7 @@ protected:
     EXPECT_EQ(journal.describeStale(), std::nullopt);
   }
 
-  /// Nothing is said, and nothing is set aside.
+  /// Opening prints nothing, and sets nothing aside.
   void expectOpens() {
     testing::internal::CaptureStderr();
     auto journal = Journal::open(path, kContext);
@@ -137,7 +138,7 @@ TEST_F(StoreMigrationTest, AllRecordsOfAnOldFileAreServed) {
   expectOpens();
   auto journal = Journal::open(path, kContext);
   EXPECT_TRUE((*journal)->getPipeline(makeKey("fp32", fp32)));
-  // Nobody knows by which ranges this one was scaled.
+  // The ranges that scaled this one are unknown.
   PipelineKey quantised = makeKey("int8", int8);
   quantised.ranges = "c0ffee";
   EXPECT_FALSE((*journal)->getPipeline(quantised));
@@ -154,7 +155,7 @@ TEST_F(StoreMigrationTest, AMigratedFileHasTheTablesOfANewOne) {
         std::string(table.name) + "') WHERE name <> 'checksum'";
     EXPECT_EQ(query(columns), queryStore(fresh, columns));
   }
-  // But for spaces and line breaks.
+  // They are equal except for spaces and line breaks.
   std::string views =
       "SELECT replace(replace(sql, char(10), ''), ' ', '') FROM sqlite_master "
       "WHERE type <> 'table' ORDER BY name";
@@ -224,7 +225,7 @@ TEST_F(StoreMigrationTest, RowsThatWereUnsoundStaySo) {
   ASSERT_TRUE(journal);
   EXPECT_EQ((*journal)->getMeasurements(kMatmul).size(), 6u);
   EXPECT_THAT((*journal)->describeImpossible().value_or(""),
-              HasSubstr(": 1 records are not what was written"));
+              HasSubstr(": 1 records do not fit their checksum"));
 }
 
 TEST_F(StoreMigrationTest, RecordsOfUnknownSourcesStayStale) {
@@ -287,7 +288,7 @@ TEST_F(StoreMigrationTest, OfManyProcessesOneMigrates) {
   expectOpens();
 }
 
-/// How the next columns are to be added: a step of SQL, which need not care for
+/// Tests how the next columns are added: by a step of SQL, which can ignore
 /// checksums.
 TEST_F(StoreMigrationTest, LaterStepsKeepAllRows) {
   expectOpens();

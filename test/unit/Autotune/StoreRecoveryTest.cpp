@@ -258,12 +258,12 @@ TEST_F(StoreRecoveryTest, RowsThatAreNotWhatWasWrittenAreIgnored) {
   EXPECT_TRUE(journal->getPipeline(makeNumberedPipeline(2).key));
   EXPECT_EQ(*journal->describeImpossible(),
             "journal " + path +
-                ": 4 records are not what was written and are ignored");
+                ": 4 records do not fit their checksum and are ignored");
   auto store = StoreAdmin::openForWriting(path);
   ASSERT_TRUE(store) << store.message();
   auto status = (*store)->check();
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.message(), HasSubstr("4 rows are not what was written"));
+  EXPECT_THAT(status.message(), HasSubstr("4 rows do not fit their checksum"));
   ASSERT_TRUE((*store)->prune(/*isDryRun=*/false));
   EXPECT_FALSE(open()->describeImpossible());
 }

@@ -53,7 +53,7 @@ private:
   T *data;
 };
 
-/// What each process has been told is on record.
+/// The records that each process was told are written.
 struct Recorded {
   std::atomic<int64_t> counts[kProcesses];
 };

@@ -102,7 +102,7 @@ std::string tarpon::test::queryStore(const std::string &path,
   return result;
 }
 
-/// What is wrong, or "".
+/// Returns the error, or "".
 static std::string executeStore(const std::string &path,
                                 const std::string &sql) {
   sqlite3 *database = nullptr;

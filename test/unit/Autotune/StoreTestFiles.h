@@ -15,14 +15,14 @@
 
 namespace tarpon::test {
 
-/// What the records of these tests are valid for.
+/// The context of these tests' records.
 const JournalContext kStoreContext = {"x86-64/znver5/512", 2, "0.1.0",
                                       "22.1.8"};
 
 /// A measurement whose every field follows from its problem and number, so that
 /// a reader knows whether it is what was written.
 Measurement makeNumbered(const std::string &problem, int64_t number);
-/// Whether it is makeNumbered's.
+/// Returns true if it is a measurement of makeNumbered.
 bool isAsNumbered(const Measurement &measurement);
 
 PipelineMeasurement makeNumberedPipeline(int64_t number);
@@ -41,7 +41,7 @@ bool runInProcess(const std::function<bool()> &body);
 /// The same, which is killed when it is done and leaves everything open.
 void runAndKill(const std::function<void()> &body);
 
-/// Whether there is a file.
+/// Returns true if there is a file.
 bool hasFile(const std::string &path);
 
 /// Reads everything of a store that a program would; returns what is served and

@@ -1,5 +1,4 @@
-//===- ConstantDataTest.cpp - Tests of making and reading constants *- C++
-//-*-===//
+//===- ConstantDataTest.cpp - Tests of constants --------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

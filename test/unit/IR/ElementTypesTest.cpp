@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's APFloat is what the runtime's conversions are compared with, which
-// link no LLVM: the formats of the table, and two of 8 bits.
+// Compares the runtime's conversions, which link no LLVM, with LLVM's APFloat:
+// the formats of the table, and two of 8 bits.
 //
 //===----------------------------------------------------------------------===//
 

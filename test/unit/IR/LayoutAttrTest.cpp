@@ -1,5 +1,4 @@
-//===- LayoutAttrTest.cpp - Tests of layouts and the types that have them *- C++
-//-*-===//
+//===- LayoutAttrTest.cpp - Tests of layouts and their types --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OperatorErrorTest.cpp - What is wrong with nodes ---------*- C++ -*-===//
+//===- OperatorErrorTest.cpp - Errors of nodes ------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OperatorTest.cpp - What operators become -----------------*- C++ -*-===//
+//===- OperatorTest.cpp - Imported operators --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- RecurrentTest.cpp - What LSTM, GRU and RNN become --------*- C++ -*-===//
+//===- RecurrentTest.cpp - Imported LSTM, GRU and RNN -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

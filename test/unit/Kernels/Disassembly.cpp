@@ -238,7 +238,7 @@ std::map<size_t, std::set<size_t>> FlowGraph::findLoops() const {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Whether rbp holds the frame and not just any value.
+/// Returns true if rbp holds the frame, and not another value.
 static bool hasFramePointer(const std::vector<Instruction> &code) {
   return llvm::any_of(code, [](const Instruction &instruction) {
     return instruction.text == "movq %rsp, %rbp";
@@ -252,10 +252,9 @@ static bool isSpill(StringRef text, bool framePointer) {
          (text.contains("(%rsp") || (framePointer && text.contains("(%rbp")));
 }
 
-/// What the kernel's main loop multiplies with: epilogues multiply too, but
-/// with floats where the kernel is for bytes. A CPU that has no fused
-/// multiply-add has no other spelling of a product than mulps either; one that
-/// has it uses vmulps for scales only.
+/// Finds the instruction of the kernel's main loop: epilogues multiply too, but
+/// with floats in kernels for bytes. A CPU without fused multiply-add has only
+/// mulps for products; one that has it uses vmulps for scales only.
 static StringRef findMultiplication(const std::vector<Instruction> &code) {
   for (StringRef mnemonic :
        {"vpdpbusd", "vdpbf16ps", "vpmadd", "pmadd", "vfmadd", "mulps"})

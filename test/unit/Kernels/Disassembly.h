@@ -35,7 +35,7 @@ struct InnermostLoop {
 
   /// Instructions that move a vector register to the stack or read one from it.
   std::vector<Instruction> spills;
-  /// Whether it holds the multiplications that the kernel is made for: of the
+  /// True if it holds the multiplications that the kernel is made for: of the
   /// instructions that multiply and add, those that do the most at once.
   bool multiplies = false;
 };

@@ -407,7 +407,7 @@ TEST(GpuImplicitGemm, takesManySmallFiltersAtRunTime) {
 
 namespace {
 
-/// What a changed kernel gives: the emulator's complaint, or the first wrong
+/// Runs a changed kernel: returns the emulator's complaint, or the first wrong
 /// result, or "".
 std::string runEdited(std::function<std::string(std::string)> edit) {
   Conv conv{1, 64, 9, 9, 40, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
@@ -425,8 +425,8 @@ std::string runEdited(std::function<std::string(std::string)> edit) {
   return actual ? compare(problem, *actual, *expected) : actual.message();
 }
 
-/// Whether it is about what the kernel does, not about its text: a wrong
-/// result, or an access outside of a buffer.
+/// Returns true if the fault concerns the kernel's behaviour and not its text:
+/// a wrong result, or an access outside of a buffer.
 bool isWrong(const std::string &fault) {
   return fault.starts_with("result ") ||
          fault.find(" bytes at ") != std::string::npos;

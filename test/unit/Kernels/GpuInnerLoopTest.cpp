@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What decides about the speed of a product is its inner loop: only loads of
-// 128 bits, which are issued ahead of the matrix instructions, nothing spilled,
-// and few enough registers and instructions that the matrix unit stays busy.
-// The model is a bound: the busiest of the units of one compute unit.
+// The inner loop determines the speed of a product: it has only loads of 128
+// bits, which are issued ahead of the matrix instructions, nothing spilled, and
+// few enough registers and instructions that the matrix unit stays busy. The
+// model is a bound: the busiest of the units of one compute unit.
 //
 //===----------------------------------------------------------------------===//
 

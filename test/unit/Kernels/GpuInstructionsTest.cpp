@@ -1,4 +1,4 @@
-//===- GpuInstructionsTest.cpp - What GPU kernels become ------------------===//
+//===- GpuInstructionsTest.cpp - The instructions of GPU kernels ----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -134,7 +134,7 @@ TEST(GpuConvertLayout, CountsWhatTilesLeaveEmpty) {
                    full / 2);
 }
 
-/// What HIP is told, and what decides how many registers a lane may have.
+/// HIP reads this number, which also limits the registers of a lane.
 TEST(GpuWorkgroup, IsInTheCodeObject) {
   for (const char *name : {"gfx942", "gfx1100"})
     for (int64_t workgroup : {128, 256, 512, 1024}) {

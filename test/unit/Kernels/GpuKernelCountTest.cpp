@@ -1,4 +1,4 @@
-//===- GpuKernelCountTest.cpp - What a network compiles for a GPU ---------===//
+//===- GpuKernelCountTest.cpp - The number of a network's GPU kernels -----===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

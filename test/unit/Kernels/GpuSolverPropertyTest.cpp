@@ -54,7 +54,7 @@ std::string getKind(const Problem &problem) {
   return kind + " " + (input.rank() < 3 ? "flat" : kLayouts[input.layout.kind]);
 }
 
-/// Whether the emulator is done with it in a moment.
+/// Returns true if the emulator runs it in a moment.
 bool isSmall(const Problem &problem) {
   return problem.flops() < 4e5 && problem.bytes() < 2e5;
 }
@@ -178,7 +178,8 @@ protected:
   void checkCounts();
   /// Gives a problem of an area to the solvers that still need it.
   void offer(const Problem &problem, size_t area, uint64_t seed);
-  /// Whether the area has had problems of a kind that a solver lacks.
+  /// Returns true until the area has had the kinds of problems that solvers
+  /// lack.
   bool isNeeded(size_t area) const;
 
   uint64_t wanted = 0, firstSeed = 0;

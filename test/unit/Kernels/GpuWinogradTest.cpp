@@ -218,8 +218,8 @@ INSTANTIATE_TEST_SUITE_P(Gpus, GpuWinograd,
 // Planted faults
 //===----------------------------------------------------------------------===//
 
-/// What comes of a kernel whose symbol holds `kernel`, with all `from` replaced
-/// by `to`: the emulator's complaint, or the first wrong result, or "".
+/// Runs a kernel whose symbol holds `kernel`, with all `from` replaced by `to`:
+/// returns the emulator's complaint, or the first wrong result, or "".
 static std::string runEdited(const std::string &kernel, const std::string &from,
                              const std::string &to) {
   Problem problem = makeProblem(16, 24, 9, "f16", ":nhwc", 2);
@@ -246,7 +246,7 @@ static std::string runEdited(const std::string &kernel, const std::string &from,
                 : actual.message();
 }
 
-/// Whether it is about what the kernel does, not about its text.
+/// Returns true if the fault concerns the kernel's behaviour and not its text.
 static bool isCaught(const std::string &fault) {
   return fault.starts_with("result ") ||
          fault.find(" bytes at ") != std::string::npos ||
@@ -267,7 +267,7 @@ TEST(GpuWinogradSolver, plantedFaults) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is taken
+// Applicability
 //===----------------------------------------------------------------------===//
 
 static std::string getReason(const Problem &problem) {
@@ -299,7 +299,7 @@ TEST(GpuWinogradSolver, saysWhatItDoesNotTake) {
             }),
             "needs an f16 or f32 input: the transforms amplify rounding "
             "errors");
-  // What would show the errors of f16.
+  // These problems would show the errors of f16.
   EXPECT_THAT(change([](Problem &p) { p.result.dtype = DType::F32; }),
               HasSubstr("f16 or bf16 result"));
   EXPECT_THAT(getReason(makeProblem(16, 16, 3, "f16")),

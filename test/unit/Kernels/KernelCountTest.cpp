@@ -1,4 +1,4 @@
-//===- KernelCountTest.cpp - How many kernels a network compiles ----------===//
+//===- KernelCountTest.cpp - The number of a network's kernels ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -36,7 +36,8 @@ static void addParameter(ProblemGenerator &g, Problem &problem,
   problem.rootOperands = static_cast<int>(problem.operands.size());
 }
 
-/// What batch statistics are one for each of: channels, or places in an image.
+/// The shape of batch statistics: one for each channel, or for each place in an
+/// image.
 static std::vector<int64_t> getStatShape(const std::vector<int64_t> &shape,
                                          bool spatial) {
   std::vector<int64_t> stats = shape;

@@ -66,8 +66,12 @@ std::vector<int64_t> ProblemGenerator::makeImage(int64_t rank) {
 void ProblemGenerator::setType(TensorDesc &desc, DType dtype, bool quantized) {
   desc.dtype = dtype;
   desc.quantized = quantized;
-  if (!quantized)
+  if (!quantized) {
+    // A copy of a quantised tensor's description may have had some.
+    desc.scales.clear();
+    desc.zeroPoint = 0;
     return;
+  }
   desc.scales = {static_cast<float>(pick(10, 30)) / 1000};
   desc.zeroPoint = dtype == DType::U8 ? pick(100, 150) : pick(-3, 3);
 }

@@ -199,8 +199,8 @@ TEST(ProblemKey, saysWhyNoGraphPosesIt) {
       {"layer_norm(2x3xf32)->2x3xf32 {axis=2 epsilon=0}",
        "layer_norm has the axis 2 of rank 2"},
       {"layer_norm(2x3xf32, 2xf32)->2x3xf32 {axis=1 epsilon=0}",
-       "layer_norm has a parameter of 2 that does not broadcast to what is "
-       "normalised"},
+       "layer_norm has a parameter of 2 that does not broadcast to the "
+       "normalised dimensions"},
       {"group_norm(2x3x1xf32)->2x3x1xf32 {epsilon=0 groups=2}",
        "group_norm has 2 groups of 3 channels"},
       {"batch_norm(1x3xf32, 3xf32, 3xf32, 4xf32, 3xf32)->1x3xf32 {epsilon=0}",

@@ -313,8 +313,8 @@ TEST_F(Reference, poolsWholeImages) {
 TEST_F(Reference, findsMaxima) {
   std::string attrs = " {ceil_mode=0 column_major=0 dilations=1 kernel=2 "
                       "pads=0,1 strides=1}";
-  // Of equal ones the first counts; the padding does not, nor what is less than
-  // anything.
+  // Of equal maxima the first counts; padding never does, nor does a value less
+  // than all others.
   constexpr double inf = INFINITY;
   EXPECT_THAT(
       solveAll("max_pool_indices(1x2x3xf32)->(1x2x3xf32, 1x2x3xi64)" + attrs,

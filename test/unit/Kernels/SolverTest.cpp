@@ -63,7 +63,7 @@ static int64_t getOffset(const TensorDesc &desc,
   return offset;
 }
 
-/// Whether nothing was written between the pixels of a slice.
+/// Returns true if nothing was written between the pixels of a slice.
 static bool isUntouchedBetween(const TensorDesc &desc, const char *bytes) {
   int64_t size = runtime::dtypeBytes(desc.dtype);
   for (int64_t i = 0; desc.pitch && i < desc.numBytes(); ++i)

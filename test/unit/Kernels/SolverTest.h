@@ -77,10 +77,9 @@ private:
   std::unique_ptr<runtime::Device> device;
 };
 
-/// How far result `index` of correct solvers may lie from the reference: in
+/// The tolerance of result `index` of correct solvers against the reference: in
 /// units of the largest element for floats, one step of the scale for quantised
-/// results. `storageUlps`: how often they round to the dtype of results, over
-/// all.
+/// results. `storageUlps` is the number of roundings to the dtype of results.
 double getTolerance(const Problem &problem, const std::vector<double> &expected,
                     int64_t index = 0, double storageUlps = 1);
 

@@ -54,7 +54,7 @@ public:
   }
   void beginLaunch() { std::memset(scratch.data(), 0, kScratchNoteBytes); }
   int64_t tasks() const { return launch().tasks; }
-  /// How many of all pixels and channels are numbers.
+  /// Counts the pixels and channels that are numbers.
   int64_t countNumbers() const;
 
   AlignedBuffer input, output;
@@ -141,7 +141,7 @@ TEST_P(TileEngine, transformsABlockOncePerLaunch) {
 }
 
 namespace {
-/// Of CPUs that cost models must be right for, wherever the test runs.
+/// Caches of CPUs that cost models must be right for, wherever the test runs.
 struct Caches {
   const char *cpu;
   int64_t l1Bytes, l2Bytes, l3Bytes;

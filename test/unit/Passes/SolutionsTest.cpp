@@ -54,7 +54,7 @@ TEST(SelectSolutions, LeavesTheProblemOnTheRegion) {
   test.getFunction().walk([&](FusedOp op) {
     ASSERT_TRUE(op.getProblemAttr());
     EXPECT_EQ(op.getProblemAttr().getValue(), getProblem(op));
-    // The very one that the chooser was asked about.
+    // The problem is the one that the chooser was asked about.
     EXPECT_EQ(&op.getProblemAttr().getValue(), asked[index++]);
   });
 }

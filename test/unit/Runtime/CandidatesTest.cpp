@@ -135,7 +135,7 @@ TEST(CandidatesTest, ChoosingBindsToTheModel) {
   // The workspace, and what may be read behind it.
   EXPECT_EQ(package.arenaBytes, 128 + 256 + 64);
   EXPECT_TRUE(validatePackage(package));
-  // What was chosen before is still there.
+  // The earlier choice is still there.
   chooseCandidate(package, 0, 0);
   EXPECT_EQ(package.layers[0].launches[0].symbol, "one");
 }

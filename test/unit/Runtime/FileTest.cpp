@@ -34,7 +34,7 @@ protected:
     Status status = file->read(0, text);
     return status ? text : status.message();
   }
-  /// How many entries the folder has: no temporary file is left behind.
+  /// Counts the entries of the folder: no temporary file must be left behind.
   int64_t countEntries() const {
     return std::distance(fs::directory_iterator(fs::path(path).parent_path()),
                          fs::directory_iterator());

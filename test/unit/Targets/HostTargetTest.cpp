@@ -1,4 +1,4 @@
-//===- HostTargetTest.cpp - What is known of this machine -----------------===//
+//===- HostTargetTest.cpp - The description of this machine ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- KernelBuilderTest.cpp - What every builder method computes ---------===//
+//===- KernelBuilderTest.cpp - Tests of all builder methods ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -164,7 +164,7 @@ TEST_F(LayeredKernelCacheTest, LeastRecentlyUsedLeave) {
 TEST_F(LayeredKernelCacheTest, EveryBuildCountsAndOtherFilesStay) {
   options.limitBytes = 50000;
   std::string old(64, 'b');
-  // Of another build, of an older version, and of somebody who died.
+  // Files of another build, of an older version, and of a dead process.
   fs::path other =
       fs::path(options.userDirectory) / "x86-64-other" / "kernels" / "bb" / old;
   fs::path older = fs::path(options.userDirectory) / "kernels" / "bb" / old;

@@ -1,4 +1,4 @@
-//===- BehaviourDigest.cpp - What a piece of IR computes ------------------===//
+//===- BehaviourDigest.cpp - Digests the computation of IR ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace {
 
-/// Pieces are told apart by their length.
+/// The digest includes the length of each piece.
 class Digest {
 public:
   Digest &add(llvm::StringRef piece) {
@@ -33,8 +33,8 @@ private:
   tarpon::runtime::Sha256 sha;
 };
 
-/// Numbers values by what they are computed from. `state` stands for all writes
-/// so far, in their order.
+/// Numbers values by the operations that compute them. `state` stands for all
+/// writes so far, in their order.
 class Digester {
 public:
   std::string add(Operation *op);
@@ -59,7 +59,8 @@ static std::string print(const T &value) {
   return text;
 }
 
-/// Contents of large constants are not printed with the attribute.
+/// Attributes are printed without the contents of large constants, which are
+/// digested here.
 static std::string printAttribute(Attribute attribute) {
   std::string text = print(attribute);
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute))

@@ -1,4 +1,4 @@
-//===- BehaviourDigest.h - What a piece of IR computes ----------*- C++ -*-===//
+//===- BehaviourDigest.h - Digests the computation of IR --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,11 +14,11 @@
 
 namespace tarpon::test {
 
-/// A digest of what an operation and its regions compute. It does not depend on
-/// the names and locations of values, on the symbol's name, nor on the order of
-/// operations without side effects, which is that in which a compiler evaluates
-/// the arguments of a call. Reads may change places with each other, but not
-/// with writes.
+/// A digest of the computation of an operation and its regions. It does not
+/// depend on the names and locations of values, on the symbol's name, nor on
+/// the order of operations without side effects, which depends on the compiler
+/// that evaluates the arguments of a call. Reads may be reordered with each
+/// other, but not with writes.
 std::string digestBehaviour(mlir::Operation *op);
 
 } // namespace tarpon::test

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Everything whose version records depend on is run again here and compared
+// These tests run every part whose version records depend on, and compare it
 // with lib/Solver/BehaviourVersions.def. With TARPON_UPDATE_VERSIONS=raise in
-// the environment, as scripts/update-behaviour-versions sets it, the table is
-// written instead, with a higher version for what has changed; with =keep, with
-// the versions that it has.
+// the environment, as scripts/update-behaviour-versions sets it, they write the
+// table instead, with a higher version for changed parts; with =keep, with
+// unchanged versions.
 //
 //===----------------------------------------------------------------------===//
 

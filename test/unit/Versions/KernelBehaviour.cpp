@@ -1,4 +1,4 @@
-//===- KernelBehaviour.cpp - What the kernels of a solver do --------------===//
+//===- KernelBehaviour.cpp - Digests the kernels of solvers ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -59,7 +59,7 @@ static std::string replaceAll(std::string text, const std::string &from,
 
 namespace {
 
-/// Collects what one solver does.
+/// Collects the behaviour of one solver.
 class SolverDigest {
 public:
   void add(const std::string &text) {
@@ -72,7 +72,7 @@ private:
   runtime::Sha256 sha;
 };
 
-/// Emits kernels, each once.
+/// Emits distinct kernels.
 class Emitter {
 public:
   Emitter() {
@@ -175,8 +175,9 @@ Digests Emitter::finish() {
   return digests;
 }
 
-/// The first and the last by their text: which configs a solver offers first is
-/// no matter of what its kernels do. The last only with AVX-512, to save time.
+/// The first and the last config by their text: the digest must not depend on
+/// which config a solver lists first. The last one only with AVX-512, to save
+/// time.
 static std::vector<PerfConfig> chooseConfigs(const Solver &solver,
                                              const Problem &problem,
                                              const TargetInfo &target) {
@@ -205,8 +206,8 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
 // Code generators
 //===----------------------------------------------------------------------===//
 
-// One instruction per statement: the compiler of this test evaluates arguments
-// in an order of its own.
+// There is one instruction per statement, since the compiler of this test
+// evaluates arguments in its own order.
 
 /// Sums of exp(x * y + 1) over rows whose length is a parameter: loads, a loop,
 /// a division, a function that is expanded, a conversion and stores.
@@ -246,8 +247,8 @@ static void emitSums(KernelBuilder &b) {
   });
 }
 
-/// A tile of products, which leaves few registers free: what the schedule and
-/// the allocation of registers are about.
+/// A tile of products, which leaves few registers free, so that the digest
+/// depends on the schedule and on the allocation of registers.
 static void emitProducts(KernelBuilder &b) {
   using Value = mlir::Value;
   const int64_t rows = b.getTarget().vectorRegisters / 2 - 3;

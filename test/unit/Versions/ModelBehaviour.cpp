@@ -1,4 +1,4 @@
-//===- ModelBehaviour.cpp - What passes and calibration do ----------------===//
+//===- ModelBehaviour.cpp - Digests passes and calibration ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,8 +43,8 @@ static void runPasses(FuncOp function,
   EXPECT_TRUE(mlir::succeeded(passes.run(function)));
 }
 
-/// Every kernel is the reference solver's, for a CPU with no more than SSE2:
-/// the same sums on any machine.
+/// Compiles with the reference solver for a CPU with only SSE2: the sums are
+/// the same on any machine.
 static Result<Package> compileReference(FuncOp function) {
   LoweringOptions options;
   options.target = TargetInfo();
@@ -83,8 +83,8 @@ static std::vector<TensorRange> calibrate(FuncOp function) {
 
 namespace {
 
-/// Collects what the calibration and the passes do with one model after the
-/// other.
+/// Collects the behaviour of the calibration and the passes for one model after
+/// the other.
 class ModelDigests {
 public:
   ModelDigests() {
@@ -108,8 +108,8 @@ private:
 
 } // namespace
 
-/// For int8 with the ranges of the calibration in the digest of it, and with
-/// ranges that depend on nothing in that of the passes.
+/// For int8, the digest of the calibration includes its ranges; that of the
+/// passes uses fixed ranges.
 void ModelDigests::addChoice(FuncOp simplified, runtime::Precision dtype,
                              const std::string &layout,
                              const std::string &fusion) {

@@ -1,4 +1,4 @@
-//===- ModelBehaviour.h - What passes and calibration do --------*- C++ -*-===//
+//===- ModelBehaviour.h - Digests passes and calibration --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 
 namespace tarpon::test {
 
-/// Digests of what the passes make of tiny models in all dtypes and layouts,
-/// and of the ranges that the calibration finds for them.
+/// Digests of the results of the passes on tiny models in all dtypes and
+/// layouts, and of the ranges that the calibration finds for them.
 Digests digestModels();
 
 } // namespace tarpon::test

@@ -33,10 +33,10 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// Memory that arguments of launches point to, and what is in it.
+/// The memory that arguments of launches point to, and its contents.
 struct Region {
   std::vector<char> bytes;
-  /// Whether anyone has written it: the host, or a launch.
+  /// True if the host or a launch has written it.
   bool isWritten = false;
 };
 
@@ -88,8 +88,8 @@ static RegionKey getKey(const BufferRef &buffer) {
   return {buffer.space, buffer.offset};
 }
 
-/// The name by which the other emulator knows the GPU's instructions; "" if
-/// it does not.
+/// The name by which the other emulator knows the GPU's instructions; "" if it
+/// does not support them.
 static llvm::StringRef getEmulatedArch(const GpuTarget &gpu) {
   switch (gpu.matrixFamily) {
   case MatrixFamily::CDNA3:
@@ -107,7 +107,7 @@ static llvm::StringRef getEmulatedArch(const GpuTarget &gpu) {
   llvm_unreachable("unknown family of matrix instructions");
 }
 
-/// Those that it knows.
+/// Lists the chips that it supports.
 static std::string listEmulatedChips() {
   std::vector<std::string> chips = getGpuChips();
   llvm::erase_if(chips, [](const std::string &chip) {
@@ -135,7 +135,7 @@ static Status writeText(const std::string &path, const std::string &text) {
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// Where the memory of a region ends: where the next one starts.
+/// The end of a region's memory: the start of the next region.
 int64_t CaseWriter::getEnd(const RegionKey &key) const {
   auto [space, offset] = key;
   const Package &package = solution.ir;
@@ -183,8 +183,8 @@ void CaseWriter::makeRegions() {
 // Running
 //===----------------------------------------------------------------------===//
 
-/// Runs one launch on memory of its own for every region, and gives what is in
-/// it then.
+/// Runs one launch on separate memory for every region, and returns its
+/// contents afterwards.
 Status CaseWriter::emulate(const Launch &launch,
                            std::map<RegionKey, std::vector<char>> &after) {
   const Package &package = solution.ir;
@@ -242,7 +242,7 @@ CaseWriter::describeArguments(const Launch &launch,
       argument["out"] = getName(key) + ".out.bin";
     arguments.push_back(std::move(argument));
   }
-  // Floats travel as their bits.
+  // Floats are written as their bits.
   for (int64_t param : launch.params)
     arguments.push_back(
         {{"i32", static_cast<int32_t>(static_cast<uint32_t>(param))}});
@@ -259,9 +259,9 @@ bool CaseWriter::isLastWriter(const RegionKey &key, int number) const {
              });
 }
 
-/// What an output has to be. A result of the problem is compared with the
-/// reference, within a tolerance; what goes to another launch is not judged
-/// on its own, because nobody but the solver knows what it means.
+/// Describes an expected output. A result of the problem is compared with the
+/// reference, within a tolerance; the input of another launch is not checked,
+/// because only the solver knows its meaning.
 ordered_json CaseWriter::describeOutput(const RegionKey &key,
                                         bool isLast) const {
   std::string name = getName(key);
@@ -373,7 +373,7 @@ Status CaseWriter::prepareDirectory() const {
   if (error)
     return Error{"cannot make the folder '" + directory +
                  "': " + error.message()};
-  // What was left from before would be taken for launches of this solution.
+  // Files of an earlier dump would be taken for launches of this solution.
   if (!std::filesystem::is_empty(directory, error) || error)
     return Error{"the folder '" + directory + "' is not empty"};
   return success();

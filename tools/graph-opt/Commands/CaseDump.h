@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Writes what running the machine code of a solution elsewhere takes: a folder
-// per launch with its code object, its arguments and what it has to give. The
+// Writes the data to run the machine code of a solution elsewhere: a folder per
+// launch with its code object, its arguments and its expected outputs. The
 // arguments are in the form of emulate_code_object.py, which runs a code object
 // instruction by instruction (docs/gpu-emulation.md).
 //
@@ -32,13 +32,13 @@ struct CaseSource {
   const GpuTarget &gpu;
   const runtime::Package &code, &ir;
   std::span<const runtime::HostTensor> inputs;
-  /// What the host's reference solver gives.
+  /// The results of the host's reference solver.
   const std::vector<runtime::HostTensor> &expected;
 };
 
 /// Writes launch-0, launch-1, ... into `directory`, which must be empty if it
-/// is there. Each launch gets what those before it give on the emulated device.
-/// The number of launches.
+/// exists. Each launch gets the outputs of the previous ones on the emulated
+/// device. Returns the number of launches.
 runtime::Result<int> dumpCases(const std::string &directory,
                                const CaseSource &solution);
 

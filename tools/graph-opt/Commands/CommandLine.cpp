@@ -23,7 +23,7 @@ class CommandLine {
 public:
   CommandLine();
 
-  /// Returns the exit status if that leaves nothing to be done.
+  /// Returns the exit status if there is nothing left to be done.
   std::optional<int> parse(int argc, char **argv);
   int run() const { return commands.command(); }
 
@@ -44,7 +44,7 @@ private:
 
 void addDb(CommandSet &commands) {
   commands.addDbParent(
-      "Look after what was measured, and exchange it with MIOpen",
+      "Maintain the measurements, and exchange them with MIOpen",
       "graph-opt db import gfx90a68.HIP.fdb.txt");
 #define TARPON_DB_COMMAND(ADD) ADD(commands);
 #include "Commands.def"

@@ -1,4 +1,4 @@
-//===- CommandLine.h - From a command line to a command ---------*- C++ -*-===//
+//===- CommandLine.h - Parses command lines ---------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ class App;
 
 namespace tarpon {
 
-/// Whether `argument` is the name of a sub-command.
+/// Returns true if `argument` is the name of a sub-command.
 bool isCommand(std::string_view argument);
 
 /// Parses the command line and runs its sub-command. Returns the exit status.

@@ -1,4 +1,4 @@
-//===- CommandLineValues.h - What options may be set to ---------*- C++ -*-===//
+//===- CommandLineValues.h - The values of options --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,14 +65,13 @@ inline std::string checkValue(const OptionValues &knob,
          join(knob.values, ", ", " or ");
 }
 
-/// One value. What is checked stands in the option's type name, where it can be
-/// read.
+/// Accepts one value. The option's type name in the help lists the values.
 inline CLI::Validator isOneOf(const OptionValues &knob) {
   return CLI::Validator(
       [knob](const std::string &text) { return checkValue(knob, text); }, "");
 }
 
-/// Several values that are separated by commas, or pick_global.
+/// Accepts several values, separated by commas, or pick_global.
 inline CLI::Validator isListOf(const OptionValues &knob) {
   return CLI::Validator(
       [&knob](const std::string &text) -> std::string {
@@ -101,7 +100,7 @@ inline std::string getListTypeName(const OptionValues &knob) {
   return join(knob.values, ",", ",") + "|pick_global";
 }
 
-/// How many candidates: two at least, or all.
+/// Accepts a number of candidates of at least two, or "all".
 inline CLI::Validator isCandidateCount() {
   return CLI::Validator(
       [](const std::string &text) -> std::string {
@@ -113,7 +112,7 @@ inline CLI::Validator isCandidateCount() {
       "");
 }
 
-/// What a parser of the library says of a value.
+/// Checks a value with a parser of the library.
 template <typename T>
 inline CLI::Validator
 isParsedBy(tarpon::runtime::Result<T> (*parse)(llvm::StringRef)) {

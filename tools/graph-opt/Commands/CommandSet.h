@@ -1,4 +1,4 @@
-//===- CommandSet.h - The sub-commands while they are added -----*- C++ -*-===//
+//===- CommandSet.h - Collects the sub-commands -----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,8 @@ class CommandSet {
 public:
   explicit CommandSet(CLI::App &app) : app(app) {}
 
-  /// A command behind graph-opt. `run` does it and returns the exit status.
+  /// Adds a command of graph-opt. `run` executes it and returns the exit
+  /// status.
   template <typename Arguments>
   AddedCommand<Arguments>
   add(const std::string &name, const std::string &summary,
@@ -40,7 +41,8 @@ public:
     return {sub, setRun(sub, run)};
   }
 
-  /// The command that those of addDb are behind, without whom it does nothing.
+  /// Adds the parent of the commands of addDb; without one of them it does
+  /// nothing.
   void addDbParent(const std::string &summary, const std::string &example) {
     db = app.add_subcommand("db", summary);
     db->footer("example:\n  " + example);
@@ -56,11 +58,11 @@ public:
     return {sub, setRun(sub, run)};
   }
 
-  /// The names of the commands behind graph-opt.
+  /// The names of graph-opt's commands.
   const std::vector<std::string> &getNames() const { return names; }
 
-  /// What the parsed command line asks for. It runs when CLI11 is done, so that
-  /// it cannot throw through code that was compiled without exceptions.
+  /// Runs the parsed command. It is called after CLI11 has finished, so that no
+  /// exception passes through code that was compiled without.
   std::function<int()> command;
 
 private:
@@ -78,7 +80,7 @@ private:
   std::vector<std::string> names;
 };
 
-// Each adds one command.
+// Each function adds one command.
 #define TARPON_COMMAND(ADD) void ADD(CommandSet &commands);
 #define TARPON_DB_COMMAND(ADD) void ADD(CommandSet &commands);
 #include "Commands.def"

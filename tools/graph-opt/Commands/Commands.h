@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the command line said, where several commands or their helpers read it.
-// What one command reads alone is a struct in that command's file.
+// The arguments that several commands or their helpers read. Those of one
+// command are a struct in that command's file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,44 +22,45 @@
 
 namespace tarpon {
 
-/// How a model is compiled where no search is asked for: one global choice.
+/// The arguments of compiling a model without a search: one global choice.
 struct ModelArguments {
   /// An ONNX model or, for some commands, a package.
   std::string model;
   runtime::Precision dtype = runtime::Precision::F32;
-  /// Of an ONNX model: what to compile for, and to run on.
+  /// For an ONNX model: the target to compile for, and to run on.
   std::string target = "host", device;
   std::string layout = "nchw", fusion = "on";
   std::optional<int64_t> batch;
   /// 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";
-  /// Where to append the problems as driver lines. Not of verify.
+  /// The file to which the problems are appended as driver lines. verify does
+  /// not have it.
   std::string logDriver;
 };
 
-/// How problems are searched, for every command that tunes. Empty for what the
-/// environment says.
+/// The options of a search, for every command that tunes. Empty values leave it
+/// to the environment.
 struct SearchArguments {
   std::string method;
   std::optional<int64_t> iterations, patience;
   std::optional<uint64_t> seed;
 };
 
-/// Where a `db` command finds its store.
+/// The store of a `db` command.
 struct StoreArguments {
-  /// "" for that of this machine.
+  /// "" for this machine's store.
   std::string store;
-  /// Write the answer here too, as JSON.
+  /// The file to which the answer is also written as JSON.
   std::string json;
 };
 
-/// What finding solutions of problems goes by.
+/// The options of finding solutions.
 struct FinderArguments {
   std::string target = "host", device;
   int64_t threads = 0;
   std::string cpu = "native";
-  /// Names or numbers; empty for what the environment says.
+  /// Names or numbers; empty values leave it to the environment.
   std::string findMode, tuningPolicy;
   SearchArguments search;
   bool quiet = false;
@@ -70,8 +71,9 @@ struct TuneArguments {
   std::string workload;
   FinderArguments finder;
   std::optional<double> tuningTime;
-  /// Of a package: where to write the tuned one ("": in its place), which
-  /// tuning file to update, and whether to write what was not chosen.
+  /// For a package: the file of the tuned one ("" replaces the package), the
+  /// tuning file to update, and whether candidates that were not chosen are
+  /// dropped.
   std::string output, tuningFile;
   bool dropCandidates = false;
 };

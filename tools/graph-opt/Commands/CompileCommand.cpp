@@ -33,7 +33,7 @@ namespace {
 
 struct CompileArguments {
   std::string model;
-  /// "host" or a GPU; what a GPU's package is for: "hip" or "emulated".
+  /// "host" or a GPU; the device of a GPU's package: "hip" or "emulated".
   std::string target = "host", device;
   /// Lists as the user gave them, or "pick_global".
   std::string dtype = "fp32", layout = "nchw", fusion = "on";
@@ -41,18 +41,19 @@ struct CompileArguments {
   int64_t threads = 0;
   std::string calibration;
   std::optional<double> maxError, tuningTime;
-  /// Names or numbers; empty for what the environment says.
+  /// Names or numbers; empty values leave it to the environment.
   std::string findMode, tuningPolicy;
   SearchArguments search;
   std::string tuningFile, replay;
   bool replayAnyway = false, strict = false, quiet = false;
-  /// Of a GPU's package: what its kernels take.
+  /// For a GPU's package: report the resources that its kernels use.
   bool kernelReport = false;
-  /// How many solutions of each layer a GPU's package holds: a number, "all",
-  /// or "" for the chosen one alone.
+  /// The number of solutions of each layer in a GPU's package: a number, "all",
+  /// or "" for the chosen one only.
   std::string candidates;
   std::string output;
-  /// Where to append the problems of the package as driver lines.
+  /// The file to which the problems of the package are appended as driver
+  /// lines.
   std::string logDriver;
   std::string cpu = "native";
 };
@@ -81,7 +82,7 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   options.batch = arguments.batch;
   options.target = arguments.target;
   options.device = arguments.device;
-  // The command line has checked it.
+  // This cannot fail: the command line was checked.
   if (arguments.candidates == "all")
     options.candidates = std::numeric_limits<size_t>::max();
   else if (!arguments.candidates.empty())
@@ -93,7 +94,7 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   if (arguments.maxError)
     options.maxError = *arguments.maxError;
   options.tuningTime = arguments.tuningTime;
-  // The command line has checked them.
+  // This cannot fail: the command line was checked.
   if (!arguments.findMode.empty())
     options.findMode = *parseFindMode(arguments.findMode);
   if (!arguments.tuningPolicy.empty())
@@ -108,7 +109,7 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   return options;
 }
 
-/// What a package takes for being tuned elsewhere.
+/// Describes how a package is prepared for tuning elsewhere.
 static std::string describeCandidates(const runtime::Package &package) {
   size_t count = 0;
   for (const runtime::Layer &layer : package.layers)
@@ -123,7 +124,8 @@ static std::string describeCandidates(const runtime::Package &package) {
                  getMiB(package));
 }
 
-/// "resnet50: fp32/nhwc tuned: 21 problems, ...": what the run has done.
+/// Prints the results of the run: "resnet50: fp32/nhwc tuned: 21 problems,
+/// ...".
 static void printSummary(const CompileOutcome &outcome) {
   static constexpr const char *kModes[] = {"compiled", "tuned", "replayed"};
   llvm::raw_ostream &os = llvm::outs();
@@ -143,7 +145,7 @@ static void printSummary(const CompileOutcome &outcome) {
   os << formatv("elapsed: {0:F2} s\n", outcome.seconds);
 }
 
-/// Whether packages for a target can be tuned.
+/// Returns true if packages for a target can be tuned.
 static bool canHoldCandidates(const std::string &name) {
   runtime::Result<std::shared_ptr<const Target>> target = findTarget(name);
   return target && (*target)->makeBackend()->getKernelForm() ==
@@ -171,7 +173,7 @@ static int runCompile(const CompileArguments &arguments) {
           logProblems(outcome->package, arguments.logDriver);
       !status)
     return fail(status.message());
-  // One choice that nobody measured says nothing.
+  // A single choice without a measurement adds no information.
   if (outcome->mode != CompileOutcome::Quick)
     llvm::outs() << formatCandidates(outcome->record) << "\n";
   if (arguments.kernelReport) {
@@ -201,9 +203,9 @@ void addCompile(CommandSet &commands) {
       "pick_global \\\n      --tuning-file resnet50.json -o resnet50.tpn",
       runCompile);
   addModel(sub, compile.model, "The ONNX model");
-  addTarget(sub, compile.target, "What to compile for (default: host)");
+  addTarget(sub, compile.target, "Target to compile for (default: host)");
   addDevice(sub, compile.device,
-            "What a package for a GPU will run on (default: hip)");
+            "Device that runs a GPU's package (default: hip)");
   CLI::Option *dtype = sub->add_option("--dtype", compile.dtype,
                                        "Datatypes to try (default: fp32)")
                            ->type_name(getListTypeName(kDtype))
@@ -233,20 +235,19 @@ void addCompile(CommandSet &commands) {
       sub->add_option("--replay", compile.replay,
                       "Compile as this tuning file says; measure nothing")
           ->type_name("IN.json");
-  // The file says which choice is compiled.
+  // The file determines the choice that is compiled.
   for (CLI::Option *knob : {dtype, layout, fusion})
     replay->excludes(knob);
   sub->add_flag("--replay-anyway", compile.replayAnyway,
-                "Replay a file that was made for something else, as far as it "
-                "fits")
+                "Replay a file of another model or target, as far as it fits")
       ->needs(replay);
   sub->add_flag("--strict", compile.strict, "Make a fallback an error");
   sub->add_flag("--quiet", compile.quiet, "Show no progress");
   sub->add_flag("--kernel-report", compile.kernelReport,
-                "Say what each kernel of a GPU's package takes of the GPU, and "
-                "how many launches it serves");
+                "Report the resources of each kernel of a GPU's package, and "
+                "its number of launches");
   sub->add_flag("--include-candidates{8}", compile.candidates,
-                "Put so many solutions of each layer into a GPU's package "
+                "Put N solutions of each layer into a GPU's package "
                 "(default: 8; or all that were compiled), for 'graph-opt "
                 "tune' where the GPU is")
       ->check(isCandidateCount());

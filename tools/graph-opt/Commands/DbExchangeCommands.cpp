@@ -33,7 +33,7 @@ struct DbImportArguments {
 struct DbExportArguments {
   StoreArguments store;
   std::string output;
-  /// The imported file to write; "" for the one that is named like `output`.
+  /// The imported file to write; "" for the one with the name of `output`.
   std::string from;
   bool driverLines = false;
 };
@@ -47,7 +47,7 @@ using llvm::formatv;
 // Import
 //===----------------------------------------------------------------------===//
 
-/// "gfx90a with 104 compute units".
+/// Describes a target: "gfx90a with 104 compute units".
 static std::string describeTarget(const miopen::FileName &file) {
   if (file.arch.empty())
     return "an architecture that its name does not say";
@@ -62,7 +62,7 @@ static void reportFaults(const std::string &path,
   if (std::string text = faults.describe(database.file.format); !text.empty())
     remark(path + ": " + text);
   if (faults.duplicates > 0)
-    remark(formatv("{0}: {1} there before, of which the first counts", path,
+    remark(formatv("{0}: {1} there before; the first one counts", path,
                    faults.duplicates == 1
                        ? std::string("1 key or solver was")
                        : count(faults.duplicates, "key or solver") + " were"));
@@ -87,7 +87,7 @@ static nlohmann::json toJson(const miopen::Database &database,
   return json;
 }
 
-/// Imports one file and appends to `json` what came of it.
+/// Imports one file and appends the result to `json`.
 static Status importFile(const std::string &path, ImportedRecords &records,
                          nlohmann::json &json) {
   Result<miopen::Database> database = miopen::readDatabase(path);
@@ -109,7 +109,7 @@ static Status importFile(const std::string &path, ImportedRecords &records,
 }
 
 static int runDbImport(const DbImportArguments &arguments) {
-  // A misspelt name is found before anything is stored.
+  // This finds a misspelt name before anything is stored.
   for (const std::string &path : arguments.files)
     if (Result<miopen::FileName> file = miopen::parseFileName(path); !file)
       return fail(file.message());
@@ -133,7 +133,7 @@ static int runDbImport(const DbImportArguments &arguments) {
 // Export
 //===----------------------------------------------------------------------===//
 
-/// The problems that can be posed here as driver lines, each once.
+/// Prints the distinct problems that Tarpon can pose as driver lines.
 static int exportDriverLines(const DbExportArguments &arguments,
                              const ImportedRecords &records) {
   std::set<std::string> known;
@@ -216,7 +216,7 @@ void addDbExport(CommandSet &commands) {
       "export", "Write imported records as MIOpen's file", runDbExport);
   addStore(out, dbExport.store);
   out->add_option("OUT", dbExport.output,
-                  "The file, named in MIOpen's way for its format")
+                  "The file; its name in MIOpen's form selects the format")
       ->required()
       ->type_name("");
   out->add_option("--from", dbExport.from,

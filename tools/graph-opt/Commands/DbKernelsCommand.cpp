@@ -22,7 +22,7 @@ namespace tarpon {
 namespace {
 
 struct DbExportKernelsArguments {
-  /// The folder of the cache that is written.
+  /// The folder of the cache to write.
   std::string output;
   std::string cpu = "native";
 };

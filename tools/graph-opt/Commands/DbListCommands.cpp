@@ -26,10 +26,10 @@ namespace {
 
 struct DbListArguments {
   StoreArguments store;
-  /// Only problems whose keys hold this, of that solver.
+  /// Restrict the list to problems whose keys contain this, and to this solver.
   std::string problem, solver;
   bool stale = false;
-  /// What was imported, beside what was measured here.
+  /// List the imported problems, beside the measurements of this machine.
   bool imported = false;
   std::optional<int64_t> limit;
 };
@@ -46,7 +46,7 @@ using namespace runtime;
 using llvm::formatv;
 
 //===----------------------------------------------------------------------===//
-// What was measured here
+// Measurements of this machine
 //===----------------------------------------------------------------------===//
 
 static bool isWanted(const DbListArguments &arguments,
@@ -100,11 +100,11 @@ static int listMeasured(const DbListArguments &arguments) {
 }
 
 //===----------------------------------------------------------------------===//
-// What was imported, beside it
+// Imported problems
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Prints imported problems with the best that was measured here.
+/// Prints imported problems with the best measurement of this machine.
 class ImportedList {
 public:
   explicit ImportedList(const DbListArguments &arguments)
@@ -117,18 +117,20 @@ private:
   const BestSolution *findHere(const std::string &problem) const;
 
   const DbListArguments &arguments;
-  /// Of the last version that is not stale, whatever its number of threads.
+  /// The best solutions of the last version that is not stale, for any number
+  /// of threads.
   std::map<std::string, BestSolution> here;
   nlohmann::json json = nlohmann::json::array();
   int64_t shown = 0, more = 0;
 };
 } // namespace
 
-/// The fastest of a find DB; a perf DB has one config per solver and no times.
+/// The fastest solution of a find DB; a perf DB has one config per solver and
+/// no times.
 static const miopen::Solution &getFirst(const miopen::Record &record) {
   return *llvm::min_element(record.solutions, [](const miopen::Solution &a,
                                                  const miopen::Solution &b) {
-    // Estimates are negative, and rank behind what was measured.
+    // Estimates are negative, and rank behind measurements.
     auto rank = [](const miopen::Solution &s) {
       double time = s.milliseconds.value_or(0);
       return std::pair(time < 0, std::abs(time));
@@ -333,13 +335,13 @@ void addDbList(CommandSet &commands) {
   list->add_option("--solver", dbList.solver,
                    "Only problems that this solver is best at")
       ->type_name("ID");
-  list->add_option("--limit", dbList.limit, "At most so many")
+  list->add_option("--limit", dbList.limit, "Print at most N")
       ->check(isBetween(int64_t(0), int64_t(1) << 40))
       ->type_name("N");
   CLI::Option *stale =
       list->add_flag("--stale", dbList.stale, "Other versions' records too");
   list->add_flag("--imported", dbList.imported,
-                 "What was imported, with the best of this machine beside it")
+                 "Imported problems, beside the best of this machine")
       ->excludes(stale);
 }
 
@@ -353,7 +355,7 @@ void addDbDiff(CommandSet &commands) {
       ->required()
       ->type_name("");
   diff->add_option("--min-change", dbDiff.minChange,
-                   "Which change of a time counts (default: 0.05)")
+                   "Least relative change of a time (default: 0.05)")
       ->check(isBetween(0.0, 1e9))
       ->type_name("FRACTION");
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The commands on a store as a whole: stats, check, merge, prune.
+// The commands on a whole store: stats, check, merge, prune.
 //
 //===----------------------------------------------------------------------===//
 
@@ -290,7 +290,7 @@ void addDbPrune(CommandSet &commands) {
       commands.addDb("prune", "Drop records of other versions", runDbPrune);
   addStore(prune, dbPrune.store);
   CLI::Option *dry =
-      prune->add_flag("--dry-run", dbPrune.dryRun, "Only say how many");
+      prune->add_flag("--dry-run", dbPrune.dryRun, "Only print the number");
   prune
       ->add_option("--imported", dbPrune.imported,
                    "Drop the records of this imported file instead")

@@ -39,10 +39,9 @@ struct DriverArguments {
   std::vector<std::string> words;
   int64_t threads = 0;
   std::string cpu = "native";
-  /// "host" or a GPU; what it is run on: "hip", "emulated", or "" for the one
-  /// that is usual.
+  /// "host" or a GPU; the device: "hip", "emulated", or "" for the default.
   std::string target = "host", device;
-  /// Where to write the launches to, or "".
+  /// The folder to which the launches are written, or "".
   std::string dumpCase;
 };
 
@@ -53,7 +52,7 @@ using llvm::formatv;
 
 namespace {
 
-/// What every task of a line is compiled and run with.
+/// The target for which every task of a line is compiled, and its device.
 struct DriverTarget {
   std::shared_ptr<const Target> target;
   /// The device that it was asked for with; see TargetOptions.
@@ -71,7 +70,7 @@ public:
             DriverTarget target)
       : arguments(arguments), line(line), target(std::move(target)) {}
 
-  /// Does one task and prints what MIOpen's driver would print of it.
+  /// Runs one task and prints the output of MIOpen's driver for it.
   Status run(const DriverTask &task);
   bool allVerified() const { return numWrong == 0; }
 
@@ -102,7 +101,7 @@ private:
 // Solutions
 //===----------------------------------------------------------------------===//
 
-/// On the device of the first task, which serves all.
+/// Makes an instance on the device of the first task, which all tasks share.
 Result<Instance> DriverRun::makeInstance(const Package &package) {
   if (!device) {
     Result<std::unique_ptr<Device>> opened =
@@ -117,7 +116,7 @@ Result<Instance> DriverRun::makeInstance(const Package &package) {
   return Instance::create(package, *device, std::move(*inputs));
 }
 
-/// The median of the runs that the line asks for, on rotating buffers.
+/// Measures the median of the runs that the line asks for, on rotating buffers.
 Result<double> DriverRun::timeRuns(Instance instance) {
   Result<std::vector<Instance>> rotation =
       makeRotation(std::move(instance), policy::kRotateBytes);
@@ -134,8 +133,8 @@ Result<double> DriverRun::timeRuns(Instance instance) {
   return medianMs;
 }
 
-/// The fastest that is known, or is found as `graph-opt find` does; with -s of
-/// all configs.
+/// Returns the fastest known solution, or finds one like `graph-opt find`; with
+/// -s among all configs.
 Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
   if (!finder) {
     FinderOptions options;
@@ -160,7 +159,8 @@ Result<DriverSolution> DriverRun::findFastest(const Problem &problem) {
 
 Result<DriverSolution> DriverRun::choose(const Problem &problem) {
   bool isFastest = line.solution == "-1";
-  // A model has every candidate compiled, which somebody has to ask for.
+  // With a model every candidate is compiled, so that the user has to ask for
+  // it.
   bool isCheap = target.compiler->describeModel().empty();
   if (line.search || (isFastest && isCheap))
     return findFastest(problem);
@@ -209,8 +209,8 @@ Status DriverRun::time(const DriverTask &task, Instance instance) {
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Writes the launches of the solution, which is compiled for the emulated
-/// device, and to code objects, whatever it runs on.
+/// Writes the launches of the solution, compiled both for the emulated device
+/// and to code objects, whatever device the command uses.
 Status DriverRun::dump(const DriverTask &task, const DriverSolution &solution,
                        const Package &package,
                        std::span<const HostTensor> inputs,
@@ -280,12 +280,13 @@ Status DriverRun::run(const DriverTask &task) {
   return line.time ? time(task, std::move(*instance)) : success();
 }
 
-/// "conv --help": the flags of a base.
+/// Returns true for "conv --help", which asks for the flags of a base.
 static bool asksForHelp(const std::vector<std::string> &words) {
   return words.size() > 1 && (words.back() == "--help" || words.back() == "-h");
 }
 
-/// What the line asks for and the target cannot do; "" if there is nothing.
+/// Returns what the line asks for and the target cannot do; "" if there is
+/// nothing.
 static std::string findMisuse(const DriverArguments &arguments,
                               const DriverLine &line) {
   if (arguments.dumpCase.empty())
@@ -306,10 +307,10 @@ static std::unique_ptr<KernelCompiler> makeCompiler(const Target &target) {
                                           target.makeBackend());
 }
 
-/// The target that the command line names.
+/// Makes the target that the command line names.
 static Result<DriverTarget> makeTarget(const DriverArguments &arguments) {
   DriverTarget made;
-  // Who takes cases from a GPU's kernels has no GPU.
+  // Dumping cases of a GPU's kernels needs no GPU.
   bool isCase = arguments.device.empty() && !arguments.dumpCase.empty();
   made.device = isCase ? "emulated" : arguments.device;
   Result<std::shared_ptr<const Target>> target = findTarget(
@@ -363,15 +364,16 @@ void addDriver(CommandSet &commands) {
                    runDriver);
   addThreads(sub, driver.threads);
   addCpu(sub, driver.cpu);
-  addTarget(sub, driver.target, "What to run on (default: host)");
+  addTarget(sub, driver.target, "Target to run on (default: host)");
   addDevice(sub, driver.device,
-            "What a GPU's kernels run on (default: hip, with --dump-case "
+            "Device that runs a GPU's kernels (default: hip, with --dump-case "
             "emulated)");
   sub->add_option("--dump-case", driver.dumpCase,
-                  "Write each launch with its arguments and what it has to "
-                  "give into folders of this one, for scripts/emulate-case")
+                  "Write each launch with its arguments and expected outputs "
+                  "to folders of this one, for scripts/emulate-case")
       ->type_name("DIR");
-  // The rest is not CLI11's: flags such as -! and -@ have no meaning to it.
+  // The other words are not parsed by CLI11, which does not accept flags such
+  // as -! and -@.
   sub->prefix_command();
   sub->description(
       sub->get_description() +

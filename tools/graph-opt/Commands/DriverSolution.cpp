@@ -1,4 +1,4 @@
-//===- DriverSolution.cpp - What the driver runs and verifies ---*- C++ -*-===//
+//===- DriverSolution.cpp - Solutions of driver tasks -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -98,7 +98,7 @@ runReference(const Problem &problem, KernelCompiler &hostCompiler,
 Result<bool> printVerdict(const DriverTask &task,
                           std::span<const HostTensor> actual,
                           std::span<const HostTensor> expected) {
-  // The result that is furthest from where it should be counts.
+  // The result that is furthest from the expected one counts.
   double error = 0, tolerance = 0;
   bool isRight = true;
   for (auto [index, got] : llvm::enumerate(actual)) {

@@ -39,7 +39,8 @@ struct FindArguments {
   std::optional<int64_t> workspaceLimit;
   std::vector<std::string> disabledSolvers;
   bool tune = false, immediate = false;
-  /// Where to write the best solution, and one to read instead of finding.
+  /// The file to write the best solution to, and a file to read instead of
+  /// finding one.
   std::string save, load;
   bool withKernels = false;
 };
@@ -97,7 +98,7 @@ static void printSolutions(const std::vector<FoundSolution> &list) {
   }
 }
 
-/// The best of them, and its kernels with generated constants.
+/// Saves the best solution, and its kernels with generated constants.
 static Status save(Finder &finder, const FoundSolution &found,
                    const FindArguments &arguments) {
   if (!arguments.withKernels)
@@ -149,7 +150,7 @@ static Status findAll(Finder &finder, const std::vector<Problem> &problems,
   return success();
 }
 
-/// A solution that was saved, as what it says of itself.
+/// Loads a saved solution and prints its record.
 static int loadSaved(Finder &finder, const std::string &path) {
   Result<FoundSolution> found = finder.loadSolution(path);
   if (!found)
@@ -204,8 +205,9 @@ void addFind(CommandSet &commands) {
   addTuningTime(sub, find.tuningTime);
   sub->add_flag("--tune", find.tune, "Search every config");
   sub->add_flag("--immediate", find.immediate,
-                "Measure nothing: list what is known or expected");
-  sub->add_option("--order", find.order, "What comes first (default: time)")
+                "List known or expected solutions without measuring");
+  sub->add_option("--order", find.order,
+                  "Order of the solutions (default: time)")
       ->check(isOneOf(kOrder))
       ->type_name(getTypeName(kOrder));
   sub->add_option("--workspace-limit", find.workspaceLimit,
@@ -222,12 +224,12 @@ void addFind(CommandSet &commands) {
       sub->add_option("--save", find.save, "Write the best solution here")
           ->type_name("OUT.json");
   sub->add_flag("--with-kernels", find.withKernels,
-                "And its kernels beside it, with generated constants")
+                "Also write its kernels, with generated constants")
       ->needs(save);
   sub->add_option("--load", find.load, "Check a solution that was saved")
       ->type_name("IN.json")
       ->excludes(save);
-  // As for the driver.
+  // The same holds as for the driver.
   sub->prefix_command();
   sub->description(sub->get_description() +
                    "\ngraph-opt find [OPTIONS] PROBLEM; the problem is a key "

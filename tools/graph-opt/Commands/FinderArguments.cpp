@@ -1,4 +1,4 @@
-//===- FinderArguments.cpp - How solutions are to be found ------*- C++ -*-===//
+//===- FinderArguments.cpp - Options of the finder --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

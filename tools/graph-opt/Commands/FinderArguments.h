@@ -1,4 +1,4 @@
-//===- FinderArguments.h - How solutions are to be found --------*- C++ -*-===//
+//===- FinderArguments.h - Options of the finder ----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@
 
 namespace tarpon {
 
-/// Of arguments that the command line has checked.
+/// Makes options from arguments that the command line has checked.
 FinderOptions makeFinderOptions(const FinderArguments &arguments);
 
 } // namespace tarpon

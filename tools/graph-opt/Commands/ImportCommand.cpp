@@ -25,7 +25,7 @@ namespace {
 struct ImportArguments {
   std::string model;
   std::optional<int64_t> batch;
-  /// Constants of more elements are printed without them.
+  /// Constants with more elements than this are printed without them.
   int64_t elide = 16;
 };
 

@@ -1,4 +1,4 @@
-//===- PackageRun.cpp - Packages on the devices of this machine -*- C++ -*-===//
+//===- PackageRun.cpp - Runs packages on local devices ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- PackageRun.h - Packages on the devices of this machine ---*- C++ -*-===//
+//===- PackageRun.h - Runs packages on local devices ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,16 +20,17 @@
 
 namespace tarpon {
 
-/// What a package runs on here, see Target::openDevice.
+/// Opens the device that runs a package here, see Target::openDevice.
 runtime::Result<std::unique_ptr<runtime::Device>>
 openDevice(const runtime::Package &package, int64_t threads);
 
-/// The target that an open device of the package is; `cpu` is for the host's.
+/// Returns the target of an open device of the package; `cpu` is for the
+/// host's.
 runtime::Result<std::shared_ptr<const Target>>
 describeDevice(const runtime::Package &package, const runtime::Device &device,
                llvm::StringRef cpu);
 
-/// The outputs of one run on the package's device.
+/// Returns the outputs of one run on the package's device.
 runtime::Result<std::vector<runtime::HostTensor>>
 runPackage(runtime::Package package, std::vector<runtime::HostTensor> inputs,
            int64_t threads);

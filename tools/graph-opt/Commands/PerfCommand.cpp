@@ -27,7 +27,7 @@ namespace {
 
 struct PerfArguments {
   ModelArguments model;
-  /// Without it: as many as fit into a second or so.
+  /// Without it, as many as fit into about a second.
   std::optional<int64_t> iterations;
   bool compileReport = false;
   std::string json;
@@ -37,10 +37,12 @@ struct PerfArguments {
 
 using namespace runtime;
 
-/// Layers are timed in this many runs at most: the table needs no more.
+/// The largest number of runs in which layers are timed: the table needs no
+/// more.
 static constexpr int64_t kMaxLayerRuns = 50;
 
-/// A number, and as long as that takes; or about a second.
+/// The options for a given number of runs, without a time limit, or for about a
+/// second.
 static MeasureOptions getMeasureOptions(std::optional<int64_t> iterations) {
   MeasureOptions options;
   options.minSamples = 10;
@@ -94,7 +96,7 @@ static Status findPeaks(PerfReport &report, const Target &target) {
   return success();
 }
 
-/// Times whole runs, and then layers.
+/// Times whole runs, then layers.
 static Status measureTimes(const PerfArguments &arguments, Instance &instance,
                            PerfReport &report) {
   report.whole =
@@ -204,12 +206,12 @@ void addPerf(CommandSet &commands) {
                    runPerf);
   addModel(sub, perf.model.model, "The ONNX model or a package (.tpn)");
   sub->add_option("--iterations", perf.iterations,
-                  "Timed runs (default: what fits into a second)")
+                  "Timed runs (default: as many as fit into a second)")
       ->check(isBetween(int64_t(1), int64_t(1) << 20))
       ->type_name("N");
   sub->add_flag("--compile-report", perf.compileReport,
-                "Compile every kernel anew and say what it takes, and how many "
-                "layers it serves");
+                "Compile every kernel again and report its cost, and the "
+                "number of its layers");
   sub->add_option("--json", perf.json, "Write the figures here too")
       ->type_name("OUT");
   addChoice(sub, perf.model);

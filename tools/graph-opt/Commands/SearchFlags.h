@@ -1,4 +1,4 @@
-//===- SearchFlags.h - What the command line says of a search ---*- C++ -*-===//
+//===- SearchFlags.h - Options of a search ----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@
 
 namespace tarpon {
 
-/// The command line has checked them.
+/// Makes options from arguments that the command line has checked.
 inline SearchOverrides makeSearchOverrides(const SearchArguments &arguments) {
   SearchOverrides overrides;
   if (!arguments.method.empty())

@@ -1,4 +1,4 @@
-//===- SharedOptions.cpp - Options that several commands have -------------===//
+//===- SharedOptions.cpp - Options of several commands --------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,7 +37,7 @@ void options::addThreads(CLI::App *app, int64_t &threads) {
 
 void options::addCpu(CLI::App *app, std::string &cpu) {
   app->add_option("--cpu", cpu,
-                  "Use only what this CPU of LLVM's list has (default: this "
+                  "Use only features of this CPU of LLVM's list (default: this "
                   "machine's)")
       ->type_name("NAME");
 }
@@ -84,15 +84,15 @@ void options::addFindPolicy(CLI::App *app, std::string &mode,
       ->check(isParsedBy(parseFindMode))
       ->type_name("normal|fast|hybrid|dynamic-hybrid|trust-verify");
   app->add_option("--tuning-policy", tuning,
-                  "How thoroughly to search, and what to overwrite (default: "
-                  "$TARPON_FIND_ENFORCE)")
+                  "Thoroughness of the search, and records to overwrite "
+                  "(default: $TARPON_FIND_ENFORCE)")
       ->check(isParsedBy(parseTuningPolicy))
       ->type_name("none|db-update|search|search-db-update|db-clean");
 }
 
 void options::addSearch(CLI::App *app, SearchArguments &search) {
   app->add_option("--search-method", search.method,
-                  "In which order configs are measured, and when it is enough "
+                  "Order of the measurements, and when they end "
                   "(default: $TARPON_SEARCH_METHOD, else guided)")
       ->check(isParsedBy(parseSearchMethod))
       ->type_name(join(getSearchMethodNames(), "|", "|"));
@@ -102,7 +102,7 @@ void options::addSearch(CLI::App *app, SearchArguments &search) {
       ->check(isBetween(int64_t(1), int64_t(1) << 40))
       ->type_name("N");
   app->add_option("--search-patience", search.patience,
-                  "Measurements of a problem in a row without a better one "
+                  "Consecutive measurements without a better one "
                   "(default: $TARPON_TUNING_PATIENCE, else no limit)")
       ->check(isBetween(int64_t(1), int64_t(1) << 40))
       ->type_name("N");
@@ -121,8 +121,9 @@ void options::addTuningTime(CLI::App *app, std::optional<double> &seconds) {
 }
 
 void options::addFinder(CLI::App *app, FinderArguments &finder) {
-  addTarget(app, finder.target, "Whose solutions (default: host)");
-  addDevice(app, finder.device, "What a GPU's kernels run on (default: hip)");
+  addTarget(app, finder.target, "Target of the solutions (default: host)");
+  addDevice(app, finder.device,
+            "Device that runs a GPU's kernels (default: hip)");
   addFindPolicy(app, finder.findMode, finder.tuningPolicy);
   addSearch(app, finder.search);
   addThreads(app, finder.threads);
@@ -138,8 +139,9 @@ void options::addLogDriver(CLI::App *app, std::string &path) {
 }
 
 void options::addChoice(CLI::App *app, ModelArguments &model) {
-  addTarget(app, model.target, "What an ONNX model is for (default: host)");
-  addDevice(app, model.device, "What a GPU's kernels run on (default: hip)");
+  addTarget(app, model.target, "Target of an ONNX model (default: host)");
+  addDevice(app, model.device,
+            "Device that runs a GPU's kernels (default: hip)");
   app->add_option_function<std::string>(
          "--dtype",
          [&model](const std::string &name) {

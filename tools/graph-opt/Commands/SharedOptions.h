@@ -1,11 +1,11 @@
-//===- SharedOptions.h - Options that several commands have -----*- C++ -*-===//
+//===- SharedOptions.h - Options of several commands ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// For what is compiled with exceptions, as CLI11 wants it.
+// For files that are compiled with exceptions, as CLI11 requires.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,18 +30,18 @@ void addSeed(CLI::App *app, uint64_t &seed);
 void addMaxError(CLI::App *app, std::optional<double> &maxError,
                  const std::string &what);
 void addTarget(CLI::App *app, std::string &target, const std::string &purpose);
-/// Which of the target's devices.
+/// Adds the choice of the target's device.
 void addDevice(CLI::App *app, std::string &device, const std::string &purpose);
 void addFindPolicy(CLI::App *app, std::string &mode, std::string &tuning);
 
-/// For every command that tunes.
+/// Adds the options of a search, for every command that tunes.
 void addSearch(CLI::App *app, SearchArguments &search);
 void addTuningTime(CLI::App *app, std::optional<double> &seconds);
 void addFinder(CLI::App *app, FinderArguments &finder);
 void addLogDriver(CLI::App *app, std::string &path);
 void addChoice(CLI::App *app, ModelArguments &model);
 
-/// Which store a command of `db` works on, and where its answer goes.
+/// Adds the store of a command of `db`, and the file of its answer.
 void addStore(CLI::App *app, StoreArguments &store);
 void addJson(CLI::App *app, std::string &json);
 

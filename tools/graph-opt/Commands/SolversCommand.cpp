@@ -21,9 +21,9 @@ struct SolversArguments {
   std::string problem;
   /// "host" or a GPU.
   std::string target = "host";
-  /// Ask the target's model about every solver's default config.
+  /// Estimate every solver's default config by the target's model.
   bool estimate = false;
-  /// About this one instead: "SOLVER:CONFIG".
+  /// Estimate this solution instead: "SOLVER:CONFIG".
   std::string solution;
   int64_t threads = 0;
   std::string cpu = "native";
@@ -49,7 +49,7 @@ static void printSolver(const Solver &solver, const Problem &problem,
                    << "\n";
 }
 
-/// A candidate that cannot be compiled is an answer, too.
+/// Prints an estimate; that a candidate cannot be compiled is a result, too.
 static void printEstimate(KernelCompiler &compiler, const Problem &problem,
                           const Solver &solver, const PerfConfig &config) {
   llvm::outs() << solver.id() << " {" << config.str() << "}: ";
@@ -136,14 +136,14 @@ void addSolvers(CommandSet &commands) {
   CLI::Option *problem = sub->add_option("--problem", solvers.problem,
                                          "A problem key as in a tuning file")
                              ->type_name("KEY");
-  addTarget(sub, solvers.target, "Whose solvers (default: host)");
+  addTarget(sub, solvers.target, "Target of the solvers (default: host)");
   CLI::Option *estimate =
       sub->add_flag("--estimate", solvers.estimate,
-                    "Compile the kernels of default configs for a GPU, and say "
-                    "what they take of it and how long")
+                    "Compile the kernels of default configs for a GPU, and "
+                    "report their resources and predicted times")
           ->needs(problem);
   sub->add_option("--solution", solvers.solution,
-                  "Estimate this one, with a config as --problem lists them")
+                  "Estimate this solution, with a config from --problem's list")
       ->needs(estimate)
       ->type_name("SOLVER[:CONFIG]");
   addThreads(sub, solvers.threads);

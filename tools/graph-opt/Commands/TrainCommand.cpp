@@ -31,11 +31,11 @@ namespace tarpon {
 namespace {
 
 struct TrainArguments {
-  /// Where the measurements are; "" for the user's store.
+  /// The store of the measurements; "" for the user's.
   std::string store;
-  /// The store that the model goes into; "" for the user's.
+  /// The store to write the model to; "" for the user's.
   std::string into;
-  /// Which networks are held out; "" for none.
+  /// The split that names the held-out networks; "" for none.
   std::string split;
   int64_t threads = 0;
   std::string cpu = "native";
@@ -53,7 +53,7 @@ static std::string printPercent(double fraction) {
   return formatv("{0:f1} %", 100 * fraction).str();
 }
 
-/// One line per kind; `other` is what to compare it with.
+/// Prints one line per kind; `other` is compared with it.
 static void printErrors(llvm::ArrayRef<RankingError> errors,
                         llvm::ArrayRef<RankingError> other) {
   llvm::outs() << formatv("  {0,-20}{1,9}{2,10}{3,10}{4,20}\n", "kind",
@@ -75,7 +75,7 @@ static void printErrors(llvm::ArrayRef<RankingError> errors,
   }
 }
 
-/// The worst first.
+/// Prints choices, the worst first.
 static void printChoices(std::vector<RankedProblem> ranked) {
   llvm::stable_sort(ranked, [](const RankedProblem &a, const RankedProblem &b) {
     return a.fraction.value_or(2) < b.fraction.value_or(2);
@@ -107,14 +107,14 @@ static void printFolds(const ProblemList &training, const TargetInfo &target,
       summarizeRanking(rankProblems(ExpectedFractionRanker(), ranked, target)));
 }
 
-/// The measurements: of this build in the user's journal, and of any build in a
-/// store that was made to be shipped.
+/// Opens the measurements: those of this build in the user's journal, or those
+/// of any build in a store that was made to be shipped.
 static Result<std::unique_ptr<Journal>>
 openMeasurements(const TrainArguments &arguments, const TargetInfo &target) {
   JournalContext context = JournalContext::forTarget(target);
   if (arguments.store.empty())
     return Journal::open(Journal::getDefaultPath(target), context);
-  // Nothing of that would be seen.
+  // Records in a write-ahead log would be invisible.
   std::string pending = arguments.store + "-wal";
   uint64_t bytes = 0;
   if (!llvm::sys::fs::file_size(pending, bytes) && bytes > 0)
@@ -139,7 +139,7 @@ static Status writeModel(const LearnedModel &model,
   return success();
 }
 
-/// Trains on what is not held out, and judges by what is.
+/// Trains on the problems that are not held out, and judges by those that are.
 static Result<LearnedModel> train(llvm::ArrayRef<MeasuredProblem> problems,
                                   const NetworkSplit &split,
                                   const TargetInfo &target,
@@ -208,12 +208,13 @@ static int runTrain(const TrainArguments &arguments) {
 void addTrain(CommandSet &commands) {
   using namespace options;
   auto [sub, train] = commands.add(
-      "train", "Learn from measurements what will be fast",
+      "train", "Train the learned model on measurements",
       "graph-opt train --split benchmarks/problems/split.json --threads 1",
       runTrain);
-  sub->add_option("--store", train.store,
-                  "A store that nobody writes to (default: the journal of this "
-                  "machine)")
+  sub->add_option(
+         "--store", train.store,
+         "A store that no process writes to (default: the journal of this "
+         "machine)")
       ->type_name("FILE");
   CLI::Option *into =
       sub->add_option("--into", train.into,
@@ -221,14 +222,14 @@ void addTrain(CommandSet &commands) {
                       "of this machine)")
           ->type_name("FILE");
   sub->add_option("--split", train.split,
-                  "Which networks are held out, to judge the model by")
+                  "Networks to hold out, on which the model is judged")
       ->type_name("FILE");
   sub->add_option("--seed", train.seed,
                   "Seed of the samples that training draws (default: 1)")
       ->type_name("N");
   sub->add_flag("--report", train.report,
-                "Every held-out choice, and every network of training left out "
-                "in turn");
+                "Print every held-out choice, and the results of leaving out "
+                "each network of training in turn");
   sub->add_flag("--dry-run", train.dryRun, "Write no model")->excludes(into);
   addThreads(sub, train.threads);
   addCpu(sub, train.cpu);

@@ -49,14 +49,15 @@ private:
   Progress progress;
   Deadline deadline = Deadline::never();
   int64_t searched = 0, known = 0, left = 0, failed = 0;
-  /// Why the last problem could not be tuned; empty if it could.
+  /// The reason why the last problem could not be tuned; empty if it could.
   std::string lastFailure;
 };
 
 } // namespace
 
-/// One problem that is too large, say, does not end the run; what fails twice
-/// in the same way (no evaluator, a full disk) does.
+/// One failing problem, for example one that is too large, does not end the
+/// run; two successive failures for the same reason (no evaluator, a full disk)
+/// do.
 Status TuneRun::fail(const Problem &problem, const std::string &reason) {
   if (reason == lastFailure)
     return Error{reason};
@@ -81,7 +82,7 @@ Status TuneRun::tune(const Problem &problem) {
     progress.advance(1);
     return success();
   }
-  // It took no time, and says nothing of how long the others take.
+  // A problem that took no time does not help to estimate the others.
   ++known;
   progress.expect(-1);
   return success();
@@ -120,7 +121,7 @@ void TuneRun::printSummary() const {
   llvm::outs().flush();
 }
 
-/// The first of them each with its line, the others as a number.
+/// Reports the first faults with their lines, the others as a number.
 static void reportFaults(const Workload &workload, const std::string &path) {
   constexpr size_t kMax = 5;
   for (size_t i = 0; i < std::min(kMax, workload.faults.size()); ++i) {
@@ -142,7 +143,7 @@ static int runTune(const TuneArguments &arguments) {
     return fail(workload.message());
   reportFaults(*workload, arguments.workload);
   FinderOptions options = makeFinderOptions(arguments.finder);
-  // The progress that is shown is that of the whole list.
+  // The progress bar covers the whole list.
   options.quiet = true;
   Result<std::unique_ptr<Finder>> finder = Finder::create(options);
   if (!finder)
@@ -181,11 +182,11 @@ void addTune(CommandSet &commands) {
                   "Write the tuned package here (default: in its place)")
       ->type_name("OUT.tpn");
   sub->add_option("--tuning-file", tune.tuningFile,
-                  "The record that the package was compiled with: what is "
-                  "measured is written into it")
+                  "The record that the package was compiled with, to which the "
+                  "measurements are added")
       ->type_name("FILE.json");
   sub->add_flag("--drop-candidates", tune.dropCandidates,
-                "Leave what is not chosen out of the tuned package");
+                "Drop unchosen candidates from the tuned package");
 }
 
 } // namespace tarpon

@@ -25,8 +25,8 @@ namespace tarpon {
 using namespace runtime;
 using llvm::formatv;
 
-/// Times that are not the device's say nothing. Where no journal can be,
-/// nothing is kept.
+/// Opens the journal. Without real times of the device, or if no journal can be
+/// opened, nothing is kept.
 static std::unique_ptr<Journal> openJournal(const Package &package,
                                             const Device &device,
                                             const Target &target) {
@@ -42,8 +42,8 @@ static std::unique_ptr<Journal> openJournal(const Package &package,
   return nullptr;
 }
 
-/// The command line's, or the environment's; what is not known is measured in
-/// any case.
+/// Returns the policy of the command line or of the environment; candidates
+/// without a record are measured in any case.
 static Result<TuningPolicy> getPolicy(const TuneArguments &arguments) {
   std::optional<TuningPolicy> named;
   if (!arguments.finder.tuningPolicy.empty())
@@ -116,7 +116,7 @@ static void printReport(const PackageTuning &tuning) {
 // The command
 //===----------------------------------------------------------------------===//
 
-/// The package is what takes minutes to make again: it goes first.
+/// The package comes first, since making it again would take minutes.
 static Status writeResults(const TuneArguments &arguments,
                            const PackageTuning &tuning,
                            const TargetInfo &target) {
@@ -147,7 +147,8 @@ static Status writeResults(const TuneArguments &arguments,
   return written;
 }
 
-/// What says nothing about packages, if the command line has it.
+/// Returns an option of the command line that has no meaning for packages, if
+/// there is one.
 static const char *findForeignOption(const FinderArguments &finder) {
   const FinderArguments none;
   if (finder.target != none.target)
@@ -194,7 +195,7 @@ int runTunePackage(const TuneArguments &arguments) {
   if (!hasCandidates(*package))
     return fail(arguments.workload +
                 " holds no candidates: compile it with --include-candidates");
-  // Known to be readable before minutes are spent.
+  // The file was checked to be readable before tuning.
   if (!arguments.tuningFile.empty())
     if (Result<TuningFile> record = readTuningFile(arguments.tuningFile);
         !record)

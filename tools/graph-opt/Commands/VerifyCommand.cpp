@@ -52,7 +52,7 @@ static Result<Tensors> cloneAll(const Tensors &tensors) {
   return copies;
 }
 
-/// Compares all outputs. Returns the exit status, having said what is wrong.
+/// Compares all outputs. Prints what is wrong and returns the exit status.
 static int compareOutputs(const std::string &model,
                           const std::vector<TensorInfo> &infos,
                           const Tensors &got, const Tensors &expected,
@@ -68,8 +68,7 @@ static int compareOutputs(const std::string &model,
   return kSuccess;
 }
 
-/// Two NaN agree on nothing. Returns the exit status, having said where they
-/// are.
+/// Two NaN are never equal. Prints where they are and returns the exit status.
 static int refuseNaN(const std::string &model,
                      const std::vector<TensorInfo> &infos,
                      const Tensors &outputs) {
@@ -136,8 +135,8 @@ static Status checkInputCount(const std::string &model, size_t count,
                "' has " + std::to_string(count)};
 }
 
-/// The set's inputs by name. Sets of models with optional inputs may hold fewer
-/// than the model has; what they hold comes first.
+/// Returns the set's inputs by name. For models with optional inputs, a set may
+/// hold fewer inputs than the model has: the first ones.
 static Result<std::map<std::string, const HostTensor *>>
 nameInputs(const std::string &model, const TestDataSet &data) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -154,7 +153,7 @@ nameInputs(const std::string &model, const TestDataSet &data) {
   return inputs;
 }
 
-/// What ONNX allows, which is for fp32.
+/// The tolerance of ONNX, which is for fp32.
 static Tolerance getDataTolerance(const VerifyArguments &arguments,
                                   const Package &package) {
   if (arguments.model.dtype == Precision::F32 && !arguments.maxError)
@@ -172,8 +171,8 @@ static bool isRead(const Package &package, size_t input) {
   return false;
 }
 
-/// Checks the set's inputs. What nothing reads may have any shape: the data of
-/// ONNX's CastLike tests are not of the shape that the models say.
+/// Checks the set's inputs. Unused inputs may have any shape: the data of
+/// ONNX's CastLike tests do not have the models' shapes.
 static Status fitInputs(const Package &package, TestDataSet &data) {
   for (size_t i = 0; i < data.inputs.size(); ++i) {
     const TensorInfo &info = package.inputs[i];
@@ -191,7 +190,8 @@ static Status fitInputs(const Package &package, TestDataSet &data) {
   return success();
 }
 
-/// The model for one set, and for others if it assumes no input's value.
+/// Compiles the model for one set; it serves other sets too if it assumes no
+/// input's value.
 static Result<CompileOutcome> compileFor(const TestDataSet &data,
                                          const ModelArguments &model) {
   CompileOptions options = getCompileOptions(model);
@@ -263,7 +263,7 @@ static int runVerify(const VerifyArguments &arguments) {
 void addVerify(CommandSet &commands) {
   using namespace options;
   auto [sub, verify] = commands.add(
-      "verify", "Compare a model's results with what they should be",
+      "verify", "Compare a model's results with the expected ones",
       "graph-opt verify resnet50.onnx --dtype int8 --layout nhwc", runVerify);
   addModel(sub, verify.model.model, "The ONNX model");
   sub->add_option("--test-data", verify.testData,

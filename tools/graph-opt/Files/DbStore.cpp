@@ -1,4 +1,4 @@
-//===- DbStore.cpp - What the db commands share -----------------*- C++ -*-===//
+//===- DbStore.cpp - Opens stores for the db commands -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,7 @@ using namespace runtime;
 Result<std::string> getStorePath(const StoreArguments &arguments) {
   if (!arguments.store.empty())
     return arguments.store;
-  // The number of threads is in the records, not in the name of the file.
+  // The records have the number of threads, which the file's name lacks.
   Result<TargetInfo> target = getHostTarget(/*threads=*/1, "native");
   if (!target)
     return target.error();
@@ -44,7 +44,7 @@ openStoreForWriting(const StoreArguments &arguments) {
 Status writeJson(const StoreArguments &arguments, const nlohmann::json &json) {
   if (arguments.json.empty())
     return success();
-  // Bytes of a damaged store need not be text.
+  // The bytes of a damaged store need not be text.
   std::string text =
       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   return writeFileAtomically(arguments.json, {text});

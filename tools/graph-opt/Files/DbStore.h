@@ -1,4 +1,4 @@
-//===- DbStore.h - What the db commands share -------------------*- C++ -*-===//
+//===- DbStore.h - Opens stores for the db commands -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,26 +16,27 @@
 
 namespace tarpon {
 
-/// The store that was asked for, or that of this machine.
+/// Returns the path of the given store, or of this machine's.
 runtime::Result<std::string> getStorePath(const StoreArguments &arguments);
 
-/// It, opened; whatever is wrong with it is an error.
+/// Opens that store; any fault of it is an error.
 runtime::Result<std::unique_ptr<StoreAdmin>>
 openStore(const StoreArguments &arguments);
 runtime::Result<std::unique_ptr<StoreAdmin>>
 openStoreForWriting(const StoreArguments &arguments);
 
-/// Writes `json` if that was asked for.
+/// Writes `json` if the arguments name a file for it.
 runtime::Status writeJson(const StoreArguments &arguments,
                           const nlohmann::json &json);
 
-/// "1 problem", "2 problems".
+/// Returns "1 problem", "2 problems".
 std::string count(int64_t number, const std::string &noun);
 
-/// "conv-igemm-v1 {tile_m=14}".
+/// Returns "conv-igemm-v1 {tile_m=14}".
 std::string describeSolution(const Measurement &measurement);
 
-/// Where and by what it was measured, with the solution and its time.
+/// Describes where and by which version it was measured, with the solution and
+/// its time.
 nlohmann::json toJson(const BestSolution &solution);
 
 } // namespace tarpon

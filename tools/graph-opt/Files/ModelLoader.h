@@ -14,14 +14,14 @@
 
 namespace tarpon {
 
-/// Whether the file is meant to be a package, by its name.
+/// Returns true if the file's name is that of a package.
 bool isPackagePath(llvm::StringRef path);
 
-/// For compiling one choice with what is known about its layers. The choice is
-/// one that the command line has checked.
+/// Options for compiling one choice, which the command line has checked, with
+/// the known solutions of its layers.
 CompileOptions getCompileOptions(const ModelArguments &arguments);
 
-/// Reads a package, or compiles a model, measuring nothing.
+/// Reads a package, or compiles a model without measuring.
 runtime::Result<runtime::Package> loadPackage(const ModelArguments &arguments);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- OutputFiles.cpp - Outputs that overwrite nothing ---------*- C++ -*-===//
+//===- OutputFiles.cpp - Refuses to overwrite inputs ------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OutputFiles.h - Outputs that overwrite nothing -----------*- C++ -*-===//
+//===- OutputFiles.h - Refuses to overwrite inputs --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,12 +15,14 @@
 
 namespace tarpon {
 
-/// A file of the command line: "the model", "--json"; an empty path for none.
+/// A file of the command line and its role: "the model", "--json"; the path is
+/// empty for none.
 struct NamedFile {
   std::string name, path;
 };
 
-/// An error if writing an output would overwrite an input or another output.
+/// Returns an error if writing an output would overwrite an input or another
+/// output.
 runtime::Status checkOutputs(const std::vector<NamedFile> &inputs,
                              const std::vector<NamedFile> &outputs);
 

@@ -22,7 +22,8 @@ static bool fileExists(const fs::path &path) {
   return fs::exists(path, code);
 }
 
-/// The files <role>_0.pb, <role>_1.pb, ... up to the first that is missing.
+/// Reads the files <role>_0.pb, <role>_1.pb, ... up to the first that is
+/// missing.
 static Result<std::vector<HostTensor>> readTensors(const fs::path &directory,
                                                    const char *role) {
   std::vector<HostTensor> tensors;
@@ -52,7 +53,7 @@ static Result<TestDataSet> readSet(const fs::path &directory) {
                      std::move(*outputs)};
 }
 
-/// The subfolders test_data_set_<N>, those with small numbers first.
+/// Finds the subfolders test_data_set_<N>, small numbers first.
 static Result<std::vector<fs::path>> findSets(const fs::path &directory) {
   std::vector<fs::path> found;
   std::error_code code;

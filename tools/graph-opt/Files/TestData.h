@@ -15,15 +15,15 @@
 
 namespace tarpon {
 
-/// What a model gets and what it should give, in the model's order.
+/// The inputs of a model and its expected outputs, in the model's order.
 struct TestDataSet {
   std::string directory;
   std::vector<runtime::HostTensor> inputs, outputs;
 };
 
 /// Reads the files input_<i>.pb and output_<i>.pb of a folder, or of all its
-/// subfolders test_data_set_<N>. There is at least one set with at least one
-/// output, or an error.
+/// subfolders test_data_set_<N>. An error if there is no set, or a set without
+/// outputs.
 runtime::Result<std::vector<TestDataSet>>
 readTestData(const std::string &directory);
 

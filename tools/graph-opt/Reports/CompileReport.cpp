@@ -1,4 +1,4 @@
-//===- CompileReport.cpp - What compiling a package takes -------*- C++ -*-===//
+//===- CompileReport.cpp - The cost of compiling a package ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,7 +33,7 @@ using runtime::Result;
 // Kernels of a package
 //===----------------------------------------------------------------------===//
 
-/// Every quantised operand with a scale of its own.
+/// The problem with different scales for all quantised operands.
 static Problem withUnequalScales(Problem problem) {
   for (auto [index, operand] : llvm::enumerate(problem.operands))
     for (float &scale : operand.scales)
@@ -41,8 +41,8 @@ static Problem withUnequalScales(Problem problem) {
   return problem;
 }
 
-/// Takes the launches of `other` where those of `plan` are not the layer's;
-/// false where neither are.
+/// Replaces launches of `plan` that are not the layer's by those of `other`;
+/// false if neither fit.
 static bool mergeLaunches(const runtime::Layer &layer,
                           const SolutionPlan &other, SolutionPlan &plan) {
   size_t count = layer.launches.size();
@@ -79,7 +79,7 @@ Result<SolutionPlan> planAgain(const runtime::Layer &layer,
   if (!solver->isValidConfig(*problem, target, *config))
     return refuse("its solver does not take the config '" + config->str() +
                   "'");
-  // Keys hold no scales, and some kernels are for equal ones only.
+  // Keys hold no scales, but some kernels are for equal ones only.
   SolutionPlan plan = solver->plan(*problem, target, *config);
   SolutionPlan rescaling =
       solver->plan(withUnequalScales(*problem), target, *config);
@@ -108,7 +108,7 @@ int64_t countCodeBytes(const std::vector<char> &object) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Who uses a kernel.
+/// The users of a kernel.
 struct KernelUse {
   std::string solver;
   KernelSource source;

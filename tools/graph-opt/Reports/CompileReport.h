@@ -1,4 +1,4 @@
-//===- CompileReport.h - What compiling a package takes ---------*- C++ -*-===//
+//===- CompileReport.h - The cost of compiling a package --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel is specialised on dtype, layout, tile and epilogue, and takes shapes
-// as arguments: few kernels serve many problems. This counts how few, and times
-// what each costs to compile.
+// as arguments: few kernels serve many problems. This report counts them, and
+// measures the time to compile each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,19 +31,20 @@ namespace tarpon {
 struct KernelCost {
   std::string symbol, solver;
   int64_t launches = 0;
-  /// Distinct problem keys, and distinct lists of parameters: a kernel with
-  /// the shapes compiled in would be compiled so many times.
+  /// The numbers of distinct problem keys and of distinct lists of parameters:
+  /// the latter is how often a kernel would be compiled if shapes were
+  /// compile-time constants.
   int64_t problems = 0, shapes = 0;
   double compileMs = 0;
-  /// Bytes of machine code.
+  /// The bytes of machine code.
   int64_t codeBytes = 0;
 };
 
 struct CompileReport {
-  /// By descending cost.
+  /// The kernels by descending cost.
   std::vector<KernelCost> kernels;
   int64_t layers = 0;
-  /// Of all layers that launch anything.
+  /// The numbers for all layers that launch anything.
   int64_t launches = 0, problems = 0, shapes = 0;
 
   double totalMs() const;
@@ -52,17 +53,17 @@ struct CompileReport {
   nlohmann::ordered_json toJson() const;
 };
 
-/// The solution of a layer as its solver plans it. Fails for a layer that this
-/// build has no solver for, and where the plan has other launches than the
-/// package: it then comes from another build, or is for another CPU.
+/// Plans the solution of a layer again. Fails if this build lacks the layer's
+/// solver, or if the plan has other launches than the package, which then comes
+/// from another build or is for another CPU.
 runtime::Result<SolutionPlan> planAgain(const runtime::Layer &layer,
                                         const TargetInfo &target);
 
-/// Compiles every kernel of the package anew, past all caches, one by one.
+/// Compiles every kernel of the package again, without caches, one by one.
 runtime::Result<CompileReport>
 makeCompileReport(const runtime::Package &package, const TargetInfo &target);
 
-/// Bytes of machine code in an object file.
+/// Counts the bytes of machine code in an object file.
 int64_t countCodeBytes(const std::vector<char> &object);
 
 } // namespace tarpon

@@ -16,8 +16,8 @@ using namespace mlir;
 
 namespace tarpon {
 
-/// "model.onnx: node 'conv1': ", as far as the location says so. The importer's
-/// own messages name file and node already.
+/// Describes a location as far as it is known: "model.onnx: node 'conv1': ".
+/// The importer's own messages name file and node already.
 static std::string describe(Location loc, StringRef message) {
   std::string file, node;
   loc->walk([&](Location part) {

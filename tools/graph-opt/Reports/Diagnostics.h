@@ -15,16 +15,16 @@
 
 namespace tarpon {
 
-/// Collects what is reported on a context while it lives. The first error is
-/// the cause of those behind it, and is the only one that users see; warnings
-/// and remarks are printed only if there is no error.
+/// Collects the diagnostics that are reported on a context during its lifetime.
+/// The first error causes the following ones, and is the only one that users
+/// see; warnings and remarks are printed only if there is no error.
 class DiagnosticCollector {
 public:
   explicit DiagnosticCollector(mlir::MLIRContext &context);
   /// Prints the remarks.
   ~DiagnosticCollector();
 
-  /// The first error, or `otherwise` where there is none.
+  /// Returns the first error, or `otherwise` if there is none.
   std::string getError(const std::string &otherwise) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- KernelReport.cpp - What a GPU package's kernels take ---------------===//
+//===- KernelReport.cpp - Resources of a package's GPU kernels ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

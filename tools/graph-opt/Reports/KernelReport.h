@@ -1,4 +1,4 @@
-//===- KernelReport.h - What a GPU package's kernels take -------*- C++ -*-===//
+//===- KernelReport.h - Resources of a package's GPU kernels ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,9 +12,9 @@
 
 namespace tarpon {
 
-/// One line per code object: how many launches it serves, and what it takes of
-/// a compute unit, as its metadata says; then the totals. An error if a launch
-/// has no code object, or the package is for something else than HIP.
+/// Prints one line per code object: the number of launches that it serves, and
+/// the resources of a compute unit that its metadata states; then the totals.
+/// An error if a launch has no code object, or if the package is not for HIP.
 runtime::Result<std::string> reportKernels(const runtime::Package &package);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- PeakRates.cpp - What this machine can do at most ---------*- C++ -*-===//
+//===- PeakRates.cpp - The peak rates of this machine -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,19 +20,20 @@ using namespace mlir;
 
 namespace tarpon {
 
-/// Enough independent sums to hide the latency of any CPU's multiply-add (4 or
-/// 5 cycles, 2 per cycle), few enough for 16 registers.
+/// The number of independent sums: enough to hide the latency of any CPU's
+/// multiply-add (4 or 5 cycles, 2 per cycle), few enough for 16 registers.
 static constexpr int64_t kSums = 12;
 static constexpr int64_t kUnroll = 4;
 static constexpr int64_t kIterations = 20000;
-/// Several, so that one slow core does not hold up the others.
+/// There are several tasks per thread, so that one slow core does not delay the
+/// others.
 static constexpr int64_t kTasksPerThread = 8;
 
 static constexpr int64_t kVectorBytes = 64;
 static constexpr int64_t kMinReadBytes = int64_t(64) << 20;
 static constexpr int64_t kMaxReadBytes = int64_t(256) << 20;
 static constexpr int64_t kReadTasks = 64;
-/// Vectors loaded per iteration.
+/// The vectors loaded per iteration.
 static constexpr int64_t kReads = 8;
 
 StringRef getArithmeticName(Arithmetic arithmetic) {
@@ -49,7 +50,7 @@ StringRef getArithmeticName(Arithmetic arithmetic) {
   llvm_unreachable("unknown arithmetic");
 }
 
-/// GPUs compute in what the first operand is stored in, if they have matrix
+/// GPUs compute in the dtype of the first operand, if they have matrix
 /// instructions for it.
 static Arithmetic getGpuArithmetic(DType dtype) {
   if (dtype == DType::F16)
@@ -78,7 +79,8 @@ Arithmetic getArithmetic(const Problem &problem, const TargetInfo &target) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// Vectors of 32 bits times what one of their lanes multiplies and adds.
+/// The operations per vector: its 32-bit lanes times the operations of one
+/// lane.
 static double countOperations(Arithmetic arithmetic, const TargetInfo &target) {
   double perLane = arithmetic == Arithmetic::I8     ? 8
                    : arithmetic == Arithmetic::BF16 ? 4
@@ -115,9 +117,9 @@ static std::pair<Type, Type> getTypes(KernelBuilder &b, Arithmetic arithmetic) {
   llvm_unreachable("unknown arithmetic");
 }
 
-/// Buffer 0 holds the factors and the first values of the sums, which the
-/// compiler must take to be all different. The sums are stored so that they
-/// have to be computed.
+/// Buffer 0 holds the factors and the initial sums, which the compiler must
+/// assume to be all different. The sums are stored so that they have to be
+/// computed.
 static void emitCompute(KernelBuilder &b, Arithmetic arithmetic) {
   auto [factor, total] = getTypes(b, arithmetic);
   Type totalType = total;
@@ -166,7 +168,7 @@ static void emitRead(KernelBuilder &b) {
 // Measuring
 //===----------------------------------------------------------------------===//
 
-/// One launch of one kernel on an input of `bytes` bytes.
+/// Makes a package of one launch of one kernel on an input of `bytes` bytes.
 static runtime::Result<runtime::Package>
 makePackage(KernelCompiler &compiler, const KernelSource &kernel, int64_t bytes,
             int64_t tasks, std::vector<int64_t> params) {
@@ -194,13 +196,14 @@ makePackage(KernelCompiler &compiler, const KernelSource &kernel, int64_t bytes,
   return package;
 }
 
-/// The shortest time of a run in seconds: a peak is what nothing disturbs.
+/// Returns the shortest time of a run in seconds: a peak is the rate of an
+/// undisturbed run.
 static runtime::Result<double> measureShortest(const runtime::Package &package,
                                                int64_t threads) {
   auto data = runtime::HostTensor::create(DType::U8, package.inputs[0].shape);
   if (!data)
     return data.error();
-  // Memory that nobody wrote is one page of zeros, which the cache holds.
+  // Memory that was never written is one page of zeros, which the cache holds.
   data->data.fill(1);
   runtime::ExecutorOptions options;
   options.threads = static_cast<int>(threads);

@@ -1,4 +1,4 @@
-//===- PeakRates.h - What this machine can do at most -----------*- C++ -*-===//
+//===- PeakRates.h - The peak rates of this machine -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,11 +30,11 @@ enum class Arithmetic : uint8_t {
 /// "fp32", "fp16", "bf16", "int8".
 llvm::StringRef getArithmeticName(Arithmetic arithmetic);
 
-/// What the best solver of a problem could compute with on this target. Where
-/// the CPU has no instruction for a dtype, that is f32.
+/// The arithmetic of the best solver of a problem on this target: f32 if the
+/// CPU has no instruction for the dtype.
 Arithmetic getArithmetic(const Problem &problem, const TargetInfo &target);
 
-/// Rates that no layer can exceed, unless its data were in a cache: 10^9
+/// The rates that no layer can exceed unless its data are in a cache: 10^9
 /// operations and bytes per second.
 struct PeakRates {
   std::map<Arithmetic, double> gflops;
@@ -46,8 +46,8 @@ struct PeakRates {
 runtime::Result<PeakRates> measurePeakRates(KernelCompiler &compiler,
                                             const std::set<Arithmetic> &wanted);
 
-/// What the target says of every arithmetic that it has, or else, as of the
-/// host, what is measured.
+/// Returns the rates that the target states for its arithmetics, or else, as on
+/// the host, measured ones.
 runtime::Result<PeakRates> getPeakRates(const Target &target,
                                         const std::set<Arithmetic> &wanted);
 

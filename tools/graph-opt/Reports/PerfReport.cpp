@@ -86,7 +86,7 @@ void PerfReport::printTable(llvm::raw_ostream &os) const {
 // JSON
 //===----------------------------------------------------------------------===//
 
-/// Perf configs are JSON text already; what is not stays text.
+/// Perf configs are JSON text already; other texts stay texts.
 static ordered_json parseConfig(const std::string &config) {
   ordered_json value =
       ordered_json::parse(config, nullptr, /*allow_exceptions=*/false);

@@ -22,17 +22,18 @@
 
 namespace tarpon {
 
-/// How one layer did.
+/// The measurement of one layer.
 struct LayerReport {
   const runtime::Layer *layer = nullptr;
   Arithmetic arithmetic = Arithmetic::F32;
   double medianMs = 0;
-  /// Of the sum of all layers.
+  /// The layer's share of the sum of all layers' times.
   double share = 0;
   /// 10^9 operations and bytes per second; a byte counts once, however often
   /// the kernel reads it.
   double gflops = 0, gbps = 0;
-  /// Of the peak that binds: the larger of the fractions of both peaks.
+  /// The fraction of the binding peak: the larger of the fractions of both
+  /// peaks.
   double fraction = 0;
   bool computeBound = false;
 };
@@ -40,17 +41,17 @@ struct LayerReport {
 struct PerfReport {
   std::string model;
   const runtime::Package *package = nullptr;
-  /// The GPU that it ran on; "" for the host, and the threads there.
+  /// The GPU that the model ran on, or "" for the host; the host's threads.
   std::string device;
   int64_t threads = 1;
-  /// Of whole runs, without timers between the layers.
+  /// The time of whole runs, without timers between the layers.
   runtime::Timing whole;
   PeakRates peaks;
   std::vector<LayerReport> layers;
-  /// With --compile-report.
+  /// Set with --compile-report.
   std::optional<CompileReport> compiling;
 
-  /// Fills everything of `layers` but the median times and arithmetic.
+  /// Computes all fields of `layers` except the median times and arithmetic.
   void computeRates();
   void printTable(llvm::raw_ostream &os) const;
   std::string toJson() const;

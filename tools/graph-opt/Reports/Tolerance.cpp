@@ -1,4 +1,4 @@
-//===- Tolerance.cpp - How wrong a result may be ----------------*- C++ -*-===//
+//===- Tolerance.cpp - Tolerances of results --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,8 +25,8 @@ namespace tarpon {
 
 using namespace runtime;
 
-/// Errors are summed up over millions of elements, of which the worst counts,
-/// and functions such as exp amplify them.
+/// The worst of millions of elements counts, and functions such as exp amplify
+/// errors.
 static constexpr double kReorderingFactor = 16;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-//===- Tolerance.h - How wrong a result may be ------------------*- C++ -*-===//
+//===- Tolerance.h - Tolerances of results ----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,40 +17,41 @@
 
 namespace tarpon {
 
-/// What counts as equal. Integers and booleans have to be equal in any case but
-/// with a relative L2 budget; NaN equals NaN, and infinities those of their
-/// sign.
+/// The rule by which values are equal. Integers and booleans must be equal,
+/// except under a relative L2 budget; NaN equals NaN, and an infinity equals
+/// one of the same sign.
 struct Tolerance {
   /// |got - expected| <= relative * |expected| + ofScale * max |expected| +
   /// absolute, for every element.
   double relative = 0, ofScale = 0, absolute = 0;
-  /// Instead of that: ||got - expected|| <= relativeL2 * ||expected||.
+  /// If set, the rule is instead: ||got - expected|| <= relativeL2 *
+  /// ||expected||.
   std::optional<double> relativeL2;
 };
 
-/// Against the reference solver in fp32: the stated budget of the package's
-/// dtype, that of int8 if the model was quantised before it was imported, or
-/// `maxError`. fp32 has no budget: its sums are added up in another order. In
-/// each layer a sum of K products moves like a random walk of sqrt(K) steps of
-/// half an ulp, and what the layers add to each other is independent too.
+/// The tolerance against the reference solver in fp32: the stated budget of the
+/// package's dtype, that of int8 if the model was quantised before it was
+/// imported, or `maxError`. fp32 has no budget: its sums are added up in
+/// another order. In each layer a sum of K products moves like a random walk of
+/// sqrt(K) steps of half an ulp, and the errors of layers are independent too.
 Tolerance getReferenceTolerance(const runtime::Package &package,
                                 std::optional<double> maxError);
 
-/// For data sets of ONNX: what its backend tests allow, but relative to the
-/// largest element where elements cancel to next to nothing.
+/// The tolerance for data sets of ONNX: that of its backend tests, but relative
+/// to the largest element where elements almost cancel.
 Tolerance getOnnxTolerance();
 
-/// A sentence about the element that is furthest from what it should be, or
-/// none if all are near enough.
+/// Describes the element that is furthest from its expected value in a
+/// sentence; none if all are within the tolerance.
 std::optional<std::string> findMismatch(const runtime::HostTensor &got,
                                         const runtime::HostTensor &expected,
                                         const Tolerance &tolerance);
 
-/// "NaN in 3 of 10 elements", or none if there is no NaN.
+/// Describes NaN: "NaN in 3 of 10 elements"; none if there is no NaN.
 std::optional<std::string> findNaN(const runtime::HostTensor &tensor);
 
-/// "relative L2 1.2e-07 (budget 5.0e-03)": how far all outputs are off, next to
-/// what is allowed.
+/// Summarises the errors of all outputs and their budget: "relative L2 1.2e-07
+/// (budget 5.0e-03)".
 std::string summarizeErrors(const std::vector<runtime::HostTensor> &got,
                             const std::vector<runtime::HostTensor> &expected,
                             const Tolerance &tolerance);

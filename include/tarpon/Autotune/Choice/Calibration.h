@@ -1,12 +1,12 @@
-//===- Calibration.h - Inputs, and the values they lead to ------*- C++ -*-===//
+//===- Calibration.h - Calibration inputs, and int8's ranges ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Calibration inputs serve twice: int8 takes its ranges from what the model
-// computes on them in fp32, and accuracy is measured on them.
+// Calibration inputs serve twice: int8 takes its ranges from the values that
+// the model computes on them in fp32, and accuracy is measured on them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@
 
 namespace tarpon {
 
-/// Inputs of the model, one tensor per input in each sample.
+/// Samples of inputs of the model: one tensor per input in each sample.
 struct CalibrationInputs {
   /// "generated" or "directory".
   std::string source;
@@ -34,27 +34,27 @@ struct CalibrationInputs {
   std::vector<std::vector<runtime::HostTensor>> samples;
 };
 
-/// Seeded samples: floats are bell-shaped with mean 0 and deviation 1, as
-/// normalised images are.
+/// Generates seeded samples: floats are bell-shaped with mean 0 and deviation
+/// 1, as normalised images are.
 runtime::Result<CalibrationInputs>
 generateCalibration(const std::vector<runtime::TensorInfo> &inputs);
 
-/// Samples from a folder. Either each sub-folder is a sample, with one
+/// Reads samples from a folder. Either each sub-folder is a sample, with one
 /// `input_K.npy` or `input_K.pb` per input K of the model (ONNX's
-/// test_data_set_N); or the folder itself is such a sample; or, for a model of
-/// one input, each .npy file is a sample; or, for a model of more, the files
-/// `NAME_I.npy` are sample I's inputs. Samples are taken in the order of their
-/// names, at most policy::kMaxSamples of them.
+/// test_data_set_N); or the folder itself is such a sample; or, for a model
+/// with one input, each .npy file is a sample; or, for a model with several
+/// inputs, the files `NAME_I.npy` are the inputs of sample I. Samples are read
+/// in the order of their names, at most policy::kMaxSamples of them.
 runtime::Result<CalibrationInputs>
 readCalibration(const std::string &directory,
                 const std::vector<runtime::TensorInfo> &inputs);
 
-/// The samples of a folder, or generated ones where `directory` is empty.
+/// Reads the samples of a folder, or generates samples if `directory` is empty.
 runtime::Result<CalibrationInputs>
 getCalibration(const std::string &directory,
                const std::vector<runtime::TensorInfo> &inputs);
 
-/// Compiles a function of the tarpon dialect that is fused and in fp32.
+/// Compiles a fused fp32 function of the tarpon dialect.
 using CalibrationCompiler =
     std::function<runtime::Result<runtime::Package>(mlir::func::FuncOp)>;
 

@@ -1,4 +1,4 @@
-//===- Compile.h - From an ONNX file to a package ---------------*- C++ -*-===//
+//===- Compile.h - Compiles an ONNX file to a package -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The whole chain in one call. A model is tuned if more than one global choice
-// is possible, or if a tuning file or a tuning time is asked for; else each
-// layer takes the best that the stores know or a default, and nothing is
-// measured, unless the find mode or the tuning policy says so.
+// is possible, or if a tuning file or a tuning time is asked for; otherwise
+// each layer takes the best solution in the stores or a default, and nothing is
+// measured unless the find mode or the tuning policy asks for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@
 
 namespace tarpon {
 
-/// A knob of the command line: its text and what that stands for.
+/// A knob of the command line: its text and the values that it stands for.
 template <typename Value>
 struct Knob {
   std::string text;
@@ -41,8 +41,8 @@ struct Knob {
 using DtypeKnob = Knob<runtime::Precision>;
 using TextKnob = Knob<std::string>;
 
-/// Parse "pick_global" or a list with commas. The error names the value that is
-/// not known, and those that are.
+/// Parse "pick_global" or a comma-separated list. An error names the unknown
+/// value and lists the known ones.
 runtime::Result<DtypeKnob> parseDtypeKnob(llvm::StringRef text);
 runtime::Result<TextKnob> parseLayoutKnob(llvm::StringRef text);
 runtime::Result<TextKnob> parseFusionKnob(llvm::StringRef text);
@@ -58,74 +58,76 @@ struct CompileOptions {
   std::map<std::string, const runtime::HostTensor *> assumedInputs;
   /// Name and options of the target, for findTarget.
   std::string target = "host", device;
-  /// Of a target with a model: how many solutions of each layer the package
-  /// holds, to be chosen from where the device is (PackageTuning.h). 0: only
-  /// the chosen one.
+  /// For a target with a model: the number of solutions of each layer that the
+  /// package holds, to be chosen from where the device is (PackageTuning.h). 0:
+  /// only the chosen one.
   size_t candidates = 0;
-  /// Of the host. 0: one per core.
+  /// For the host. 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";
 
   /// See getCalibration.
   std::string calibration;
-  /// Relative L2 against fp32.
+  /// The accuracy budget: relative L2 distance from fp32.
   double maxError = policy::kDefaultMaxError;
-  /// Without them, $TARPON_FIND_MODE and $TARPON_FIND_ENFORCE decide, else the
+  /// If not set, $TARPON_FIND_MODE and $TARPON_FIND_ENFORCE decide, else the
   /// mode is normal where a model is tuned and fast where it is not.
   std::optional<FindMode> findMode;
   std::optional<TuningPolicy> tuningPolicy;
-  /// Without them, the environment decides; see resolveSearchOptions.
+  /// If not set, the environment decides; see resolveSearchOptions.
   SearchOverrides search;
-  /// Seconds for the whole run.
+  /// Time budget of the whole run, in seconds.
   std::optional<double> tuningTime;
-  /// Where to write a tuning file, and which one to replay; empty for none.
+  /// The tuning file to write, and the one to replay; empty for none.
   std::string tuningFile, replay;
   bool replayAnyway = false;
   /// Makes every fallback an error.
   bool strict = false;
-  /// No progress bar.
+  /// Shows no progress bar.
   bool quiet = false;
   /// Makes CompileOutcome::reference.
   bool withReference = false;
-  /// Where to write the package; empty for nowhere.
+  /// The package file to write; empty for none.
   std::string output;
   std::string evaluatorProgram = findEvaluatorProgram();
 };
 
 struct CompileOutcome {
   runtime::Package package;
-  /// What to compare the package with: fp32, nchw, not fused, every layer by
-  /// the reference solver. As different as it can be.
+  /// A package to compare with: fp32, nchw, not fused, every layer by the
+  /// reference solver, so that it shares as little as possible.
   std::optional<runtime::Package> reference;
-  /// Those of CompileOptions::assumedInputs whose values the packages are for.
+  /// The inputs of CompileOptions::assumedInputs whose values the packages
+  /// depend on.
   std::vector<std::string> assumedInputs;
-  /// What a tuning file holds, whether one was written or not. There is one
+  /// The content of a tuning file, whether one was written or not. There is one
   /// candidate per choice.
   TuningFile record;
   enum Mode { Quick, Tuned, Replayed } mode = Quick;
-  /// What --replay-anyway has replaced.
+  /// The layers that --replay-anyway has replaced.
   std::vector<std::string> replaced;
-  /// How solutions were compared: "measured", or "modelled" where nothing of
-  /// the target runs here.
+  /// How solutions were compared: "measured", or "modelled" if no kernel of the
+  /// target runs here.
   std::string compared = "measured";
   SearchStatistics search;
   KernelCompiler::Statistics kernels;
   double seconds = 0;
 };
 
-/// Compiles and writes what the options ask for. On failure nothing that was
-/// there is overwritten. Remarks go to stderr.
+/// Compiles a model and writes the files that the options name. On failure,
+/// existing files are left as they are. Remarks go to stderr.
 runtime::Result<CompileOutcome> compileModel(const CompileOptions &options);
 
-/// The package for one choice, with what is known about its layers. The options
-/// must have a single choice and no outputs.
+/// Compiles the package of one choice, with what is known about its layers. The
+/// options must have a single choice and no outputs.
 runtime::Result<runtime::Package> compileForRun(CompileOptions options);
 
-/// A table of the choices that were tried: accuracy, time, and which one won.
+/// Formats a table of the choices that were tried: accuracy, time, and the
+/// winner.
 std::string formatCandidates(const TuningFile &record);
 
-/// An error where a file cannot be made, or would take the place of a folder.
-/// "" is none.
+/// Returns an error if a file cannot be created at `path`, or would replace a
+/// folder. "" is no file and no error.
 runtime::Status checkWritable(const std::string &path);
 
 } // namespace tarpon

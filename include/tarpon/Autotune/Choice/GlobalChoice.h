@@ -30,8 +30,8 @@ class ModelCompiler;
 class PipelineMeasurer;
 class TempDirectory;
 
-/// The product of the lists, fp32 before all others, since they are measured
-/// against it.
+/// All combinations of the lists, fp32 before all others, since they are
+/// measured against it.
 std::vector<GlobalChoice>
 enumerateChoices(const std::vector<runtime::Precision> &dtypes,
                  const std::vector<std::string> &layouts,
@@ -56,7 +56,8 @@ public:
   void setMaxError(double value) { maxError = value; }
   void setDeadline(Deadline value) { deadline = value; }
 
-  /// An error if no choice can be used, or nothing can be measured at all.
+  /// Returns an error if no choice can be used, or nothing can be measured at
+  /// all.
   runtime::Result<GlobalResult> run(const std::vector<GlobalChoice> &choices);
 
 private:
@@ -85,10 +86,10 @@ private:
   std::unique_ptr<TempDirectory> directory;
   double maxError;
   Deadline deadline = Deadline::never();
-  /// By problem key.
+  /// Solutions by problem key.
   std::map<std::string, Solution> solutions;
   bool measuredAny = false;
-  /// What the progress bar expects of each choice's problems.
+  /// The seconds that the progress bar expects for each choice's problems.
   double problemSeconds = 0;
 };
 

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A package with candidates (tarpon/Runtime/Candidates.h) was compiled where
-// there was no GPU. Where there is one, the candidates of each distinct problem
-// are compared with the solution that was chosen by a model, raced, and the
-// finalists timed in turn; every layer gets the fastest that is right. The
-// numbers are those of Policy.h. Nothing is compiled.
+// there was no GPU. On a machine with the GPU, the candidates of each distinct
+// problem are compared with the solution that a model chose and raced, and the
+// finalists are timed in turn; every layer gets the fastest right candidate.
+// Policy.h has the constants. Nothing is compiled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,59 +38,59 @@ std::string getKernelVersion(const Target &target);
 JournalContext getMeasuredContext(const TargetInfo &target,
                                   const std::string &kernelVersion);
 
-/// The journal of a GPU for what this build's packages have left there when
-/// they were tuned; null if there is none. Read-only where it cannot be
+/// The journal of the measurements on a GPU that tuning of this build's
+/// packages has made; null if there is none. Read-only where it cannot be
 /// written.
 runtime::Result<std::unique_ptr<Journal>>
 openMeasuredJournal(const Target &target);
 
-/// What it knows to be the best, if anything.
+/// Returns the best measured solution in the journal, if there is any.
 std::optional<Solution> findMeasured(const Journal &journal,
                                      const Problem &problem,
                                      const TargetInfo &target);
 
 struct PackageTuningOptions {
-  /// Problems whose turn comes later keep the solution that they have.
+  /// Problems whose turn comes later keep their solution.
   Deadline deadline = Deadline::never();
-  /// Where measurements are kept, and taken from unless all is to be measured
-  /// again. Null for nowhere.
+  /// The journal to which measurements are written, and from which they are
+  /// read unless everything is to be measured again. Null for none.
   Journal *journal = nullptr;
   bool again = false;
 };
 
-/// What was measured of a problem.
+/// The measurements of a problem.
 struct TunedProblem {
   std::string problem;
-  /// The layers that pose it.
+  /// The indices of the layers that pose it.
   std::vector<size_t> layers;
-  /// What a model expected of all its layers.
+  /// The time that a model expects for all its layers.
   double modelMs = 0;
-  /// Of the candidates of its first layer. Empty if the time was over.
+  /// The results of its first layer's candidates. Empty if the time was over.
   std::vector<Measurement> results;
 };
 
 struct PackageTuning {
-  /// Still with all candidates.
+  /// The tuned package, still with all candidates.
   runtime::Package package;
-  /// Those with candidates, the most expensive ones first.
+  /// The problems with candidates, the most expensive ones first.
   std::vector<TunedProblem> problems;
   SearchStatistics search;
-  /// Layers that are computed otherwise than before.
+  /// The number of layers whose solution has changed.
   int64_t changed = 0;
-  /// The whole model. Without samples on the emulated device.
+  /// The time of the whole model. Without samples on the emulated device.
   runtime::Timing before, after;
 
   int64_t countLeft() const;
 };
 
-/// An error if a solution that the package was compiled with does not run, or
-/// if the tuned model gives other results than before.
+/// Tunes a package. An error if a solution that it was compiled with does not
+/// run, or if the tuned model gives other results than before.
 runtime::Result<PackageTuning>
 tunePackage(runtime::Package package, runtime::Device &device,
             Progress &progress, const PackageTuningOptions &options = {});
 
-/// Writes what was measured into the record that the package was compiled with:
-/// replaying it makes the tuned package. `path` is for messages.
+/// Writes the measurements into the record that the package was compiled with,
+/// so that replaying it makes the tuned package. `path` is for messages.
 runtime::Status updateRecord(TuningFile &file, const PackageTuning &tuning,
                              const TargetInfo &target, const std::string &path);
 

@@ -14,8 +14,8 @@
 #ifndef TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
 #define TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
 
-#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Autotune/Store/TimeSource.h"
+#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
 
@@ -42,7 +42,7 @@ struct GlobalChoice {
 /// The choice that the accuracy of the others is measured against.
 inline const GlobalChoice kReferenceChoice;
 
-/// The values that one quantised tensor takes on the calibration inputs.
+/// The range of one quantised tensor on the calibration inputs.
 struct TensorRange {
   std::string name;
   float lo = 0, hi = 0;
@@ -50,7 +50,7 @@ struct TensorRange {
   bool operator==(const TensorRange &) const = default;
 };
 
-/// What one fused operation was solved with.
+/// The solution of one fused operation.
 struct LayerRecord {
   std::string name;
   std::string problem;
@@ -59,8 +59,8 @@ struct LayerRecord {
   int64_t workspaceBytes = 0;
   /// "measured", "user-db", "model", "default", ...
   std::string source;
-  /// Set if it was measured or modelled; of a model, only the median.
-  /// Milliseconds.
+  /// The time in milliseconds; set if it was measured or modelled. A modelled
+  /// one has only the median.
   struct Timing {
     double median = 0, mad = 0;
     int64_t samples = 0;
@@ -84,7 +84,7 @@ struct PipelineRecord {
   double median = 0, mad = 0;
   int64_t samples = 0;
 
-  /// What was not measured as a whole is the sum of the layers' times.
+  /// A time that was not measured as a whole is the sum of the layers' times.
   TimeSource getTimeSource() const {
     return samples == 0 ? TimeSource::Modelled : TimeSource::Measured;
   }
@@ -94,11 +94,12 @@ struct PipelineRecord {
 /// One global choice that was tried.
 struct CandidateRecord {
   GlobalChoice choice;
-  /// Why it cannot be used; empty if it can.
+  /// The reason why it cannot be used; empty if it can.
   std::string failure;
   std::optional<AccuracyRecord> accuracy;
   std::optional<PipelineRecord> pipeline;
-  /// Of the arguments and fused operations in their order; for int8 only.
+  /// The ranges of the arguments and fused operations in their order; for int8
+  /// only.
   std::vector<TensorRange> ranges;
   std::vector<LayerRecord> layers;
 
@@ -116,8 +117,8 @@ struct TuningFile {
     std::string arch, cpu;
     std::vector<std::string> features;
     int64_t threads = 1;
-    /// JournalContext::caches; "" in files of 6d49224 and before, which count
-    /// for any sizes.
+    /// JournalContext::caches; "" in files of 6d49224 and before, which are
+    /// valid for any sizes.
     std::string caches = "";
 
     bool operator==(const Target &) const = default;
@@ -148,7 +149,7 @@ struct TuningFile {
   bool operator==(const TuningFile &) const = default;
 };
 
-/// The text of a tuning file.
+/// Prints a tuning file.
 std::string printTuningFile(const TuningFile &file);
 
 /// Checks `text` against the schema. An error starts with `name` and the JSON
@@ -158,7 +159,7 @@ runtime::Result<TuningFile> parseTuningFile(const std::string &text,
 
 runtime::Result<TuningFile> readTuningFile(const std::string &path);
 
-/// Through a temporary file and rename.
+/// Writes the file through a temporary file and rename.
 runtime::Status writeTuningFile(const TuningFile &file,
                                 const std::string &path);
 
@@ -168,8 +169,8 @@ const char *getTuningSchema();
 /// The record of a target in a tuning file.
 TuningFile::Target describeTarget(const TargetInfo &target);
 
-/// Whether a file can be replayed on a model and on a target;
-/// if not, the error says which of them differs, and how.
+/// Check whether a file can be replayed on a model or on a target; if not, the
+/// error says what differs, and how.
 runtime::Status checkModel(const TuningFile &file,
                            const TuningFile::Model &model,
                            const std::string &path);

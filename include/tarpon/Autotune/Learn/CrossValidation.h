@@ -16,15 +16,15 @@
 
 namespace tarpon {
 
-/// What came out where one network was left out.
+/// The result of training without one network.
 struct FoldResult {
   std::string network;
   std::vector<RankedProblem> ranked;
 };
 
 /// Leaves out one network of the problems after the other, trains on the rest
-/// and ranks the shapes that no other network has. What options are chosen by:
-/// the problems that are held out for good take no part.
+/// and ranks the shapes that no other network has. Training options are chosen
+/// by the result; the problems that are held out for good take no part.
 std::vector<FoldResult>
 crossValidate(llvm::ArrayRef<const MeasuredProblem *> problems,
               const TargetInfo &target, const TrainingOptions &options = {});

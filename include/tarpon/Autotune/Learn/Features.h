@@ -1,17 +1,16 @@
-//===- Features.h - What a learned model sees of a solution -----*- C++ -*-===//
+//===- Features.h - The features of a solution ------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A problem, a solver and a perf config as numbers. docs/heuristics.md lists
-// them with their units; the names here are those of that list. Sizes are
-// logarithms to base 2, so that a tree cuts them by ratio.
+// Describes a problem, a solver and a perf config by numbers.
+// docs/heuristics.md lists them with their units; the names here are those of
+// that list. Sizes are logarithms to base 2, so that a tree cuts them by ratio.
 //
-// A row of features has three parts: what is the same for the whole problem,
-// what is the same for a solver, and what a config adds. The order of a part
-// never depends on a problem.
+// A row of features has three parts: that of the problem, that of the solver,
+// and that of the config. The order of a part never depends on a problem.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,51 +29,52 @@
 
 namespace tarpon {
 
-/// What the kinds of problems are called of which a model knows some or none:
-/// "conv2d f32 nhwc", by operation, dtype of the first operand ("u8q" where it
-/// is quantised) and layout. None for a problem that features do not describe:
-/// anything but a convolution with two spatial dimensions and a constant
-/// filter.
+/// The kind of a problem, for example "conv2d f32 nhwc": operation, dtype of
+/// the first operand ("u8q" where it is quantised) and layout. A model knows
+/// all problems of a kind or none. None for a problem that features do not
+/// describe: anything but a convolution with two spatial dimensions and a
+/// constant filter.
 std::optional<std::string> getProblemKind(const Problem &problem);
 
 /// The least time that a problem can take by the target's arithmetic and a
-/// common bandwidth, in cycles of a core: what expected times are multiples of.
+/// common bandwidth, in cycles of a core. Expected times are multiples of it.
 /// The problem has a kind.
 double getRooflineCycles(const Problem &problem, const TargetInfo &target);
 
-/// Which solvers and which fields of configs have features of their own, and
-/// how rows are filled. Immutable and thread-safe once made.
+/// Maps solvers and fields of configs to columns, and fills rows of features.
+/// Immutable and thread-safe.
 class FeatureSpace {
 public:
-  /// Ids of solvers and names of fields; both are sorted.
+  /// Takes ids of solvers and names of fields, both sorted.
   FeatureSpace(std::vector<std::string> solvers,
                std::vector<std::string> fields);
   FeatureSpace() : FeatureSpace({}, {}) {}
 
-  /// Of all features, in order.
+  /// The names of all features, in order.
   const std::vector<std::string> &getNames() const { return names; }
   const std::vector<std::string> &getSolvers() const { return solvers; }
   const std::vector<std::string> &getFields() const { return fields; }
 
   bool knowsSolver(llvm::StringRef id) const;
-  /// Whether every field of a config has a feature.
+  /// Returns true if every field of the config has a feature.
   bool knowsFields(const PerfConfig &config) const;
 
-  /// How long a row of a solver is, and one of a config, which begins with
-  /// that.
+  /// The number of columns of a row for a solver, and of one for a config,
+  /// which begins with the former.
   size_t solverColumns() const { return firstConfigColumn; }
   size_t configColumns() const { return names.size(); }
 
-  /// Fills the first part. The problem has a kind.
+  /// Fills the problem's part. The problem has a kind.
   void fillProblem(const Problem &problem, const TargetInfo &target,
                    llvm::MutableArrayRef<float> row) const;
-  /// The second part, behind the first. `fraction` is what the solver expects
-  /// of itself (Solver::expectedFraction).
+  /// Fills the solver's part, which follows the problem's. `fraction` is
+  /// Solver::expectedFraction.
   void fillSolver(const Problem &problem, const TargetInfo &target,
                   const Solver &solver, double fraction,
                   llvm::MutableArrayRef<float> row) const;
-  /// The third part. `place` is that of the config in what Solver::configs
-  /// lists, best guess first; the length of the list for one that is not in it.
+  /// Fills the config's part. `place` is the config's index in Solver::configs
+  /// (best guess first), or the length of that list for a config that is not in
+  /// it.
   void fillConfig(const Problem &problem, const TargetInfo &target,
                   const PerfConfig &config, size_t place,
                   llvm::MutableArrayRef<float> row) const;

@@ -1,4 +1,4 @@
-//===- Forest.h - Regression trees whose answers are summed -----*- C++ -*-===//
+//===- Forest.h - A sum of regression trees ---------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,31 +29,32 @@ namespace tarpon {
 struct TreeNode {
   static constexpr uint16_t kLeaf = 0xffff;
 
-  /// What the feature is compared with; the answer of a leaf.
+  /// The threshold of a test; the answer of a leaf.
   float value = 0;
-  /// kLeaf for a leaf.
+  /// The feature that is tested; kLeaf for a leaf.
   uint16_t feature = kLeaf;
-  /// Where to go if the test holds, counted from the root of the tree; else to
-  /// the node behind that.
+  /// The node to go to if the test holds, counted from the root of the tree;
+  /// otherwise the next node is taken.
   uint16_t yes = 0;
 
   bool isLeaf() const { return feature == kLeaf; }
 };
 
-/// Immutable and thread-safe once made.
+/// Immutable and thread-safe.
 class Forest {
 public:
   Forest() = default;
   /// `roots` are indices into `nodes`, ascending from 0; a tree ends where the
-  /// next one begins. `columns` is how many features a row has. An error if a
-  /// test leads out of its tree or backwards, or a number is not finite.
+  /// next one begins. `columns` is the number of features of a row. Returns an
+  /// error if a test leads out of its tree or backwards, or a number is not
+  /// finite.
   static runtime::Result<Forest> create(float base, size_t columns,
                                         std::vector<uint32_t> roots,
                                         std::vector<TreeNode> nodes);
 
-  /// The answer for one row of `columns` features.
+  /// Returns the answer for one row of `columns` features.
   float predict(llvm::ArrayRef<float> row) const;
-  /// For many rows one behind the other, tree by tree.
+  /// Answers for many consecutive rows, tree by tree.
   void predict(llvm::ArrayRef<float> rows,
                llvm::MutableArrayRef<float> answers) const;
 

@@ -23,13 +23,13 @@
 
 namespace tarpon {
 
-/// Rows of features with what is to be predicted of them.
+/// Rows of features with the values to predict.
 struct TrainingRows {
   size_t columns = 0;
-  /// One row behind the other.
+  /// The rows, one after the other.
   std::vector<float> features;
   std::vector<float> targets;
-  /// How much an error counts; positive.
+  /// The weight of each row's error; positive.
   std::vector<float> weights;
 
   size_t size() const { return targets.size(); }
@@ -38,18 +38,20 @@ struct TrainingRows {
 struct BoostingOptions {
   int trees = 150;
   int leaves = 16;
-  /// How much of what a tree says is taken.
+  /// The learning rate: each tree's answer is multiplied by it.
   double learningRate = 0.1;
-  /// A leaf has rows of so much weight at least, where the mean weight is 1.
+  /// The least weight of a leaf's rows, where the mean weight of a row is 1.
   double minLeafWeight = 4;
-  /// Added to the weight of a leaf: draws its answer towards 0.
+  /// A constant that is added to the weight of a leaf and draws its answer
+  /// towards 0.
   double shrinkage = 2;
-  /// Parts of the rows and of the features that a tree sees.
+  /// The shares of the rows and of the features that a tree is grown from.
   double rowShare = 0.8, columnShare = 0.7;
   uint64_t seed = 1;
 };
 
-/// The same forest for the same rows, options and seed, on one thread.
+/// Grows a forest. The result depends on rows, options and seed only; one
+/// thread is used.
 Forest growForest(const TrainingRows &rows, const BoostingOptions &options);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- LearnedModel.h - What was learned of a target ------------*- C++ -*-===//
+//===- LearnedModel.h - A model trained on measurements ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,12 +11,12 @@
 //             with its best config, in milliseconds per 10^6 cycles
 //   configs   how many times that a config of it takes
 //
-// Only differences within one problem decide who is first; the sum of both is
-// the time that is expected.
+// Only differences within one problem decide the order; the expected time
+// follows from the sum of both.
 //
-// As bytes: "TPNMODEL", the version, the length of a JSON header, the header,
-// the numbers of the forests in the order of the header, and the SHA-256 of all
-// that; little endian.
+// The file format: "TPNMODEL", the version, the length of a JSON header, the
+// header, the numbers of the forests in the order of the header, and the
+// SHA-256 of all that; little endian.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,31 +36,31 @@
 
 namespace tarpon {
 
-/// How fast a ranker's first choice is, as a part of the tuned speed: the time
+/// The speed of a ranker's first choices relative to the tuned ones: the time
 /// of the best solution on record divided by that of the choice.
 struct RankingError {
-  /// Of problems (Features.h), or "all".
+  /// The kind of the problems (Features.h), or "all".
   std::string kind;
   int64_t problems = 0;
   /// Geometric mean, and 10th percentile.
   double mean = 0, tenth = 0;
-  /// Problems that do not count because the choice was never measured.
+  /// Problems that are left out because the choice was never measured.
   int64_t unmeasured = 0;
 };
 
 struct LearnedModel {
   static constexpr uint32_t kVersion = 1;
 
-  /// By what it was trained, and where what it says holds.
+  /// The build that trained the model, and the context in which it is valid.
   JournalContext madeBy;
   uint64_t seed = 0;
-  /// Measurements that it was trained on, and their problems.
+  /// The numbers of measurements that it was trained on and of their problems.
   int64_t rows = 0, problems = 0;
-  /// Problems by their kind: it says nothing of others.
+  /// The number of problems of each kind; the model answers for no other kinds.
   std::map<std::string, int64_t> kinds;
 
-  /// The split whose held-out problems it was judged on ("" for none), and what
-  /// came out.
+  /// The split whose held-out problems it was judged on ("" for none), and the
+  /// results.
   std::string split;
   std::vector<RankingError> heldOut;
 
@@ -68,8 +68,9 @@ struct LearnedModel {
   Forest solvers, configs;
 
   std::string serialize() const;
-  /// A model that is damaged, of another version, or made for features that
-  /// this build does not have, is an error of one sentence that names `source`.
+  /// Parses a model. One that is damaged, of another version, or made for
+  /// features that this build does not have, is an error of one sentence that
+  /// names `source`.
   static runtime::Result<LearnedModel> parse(llvm::StringRef bytes,
                                              const std::string &source);
 };

@@ -1,4 +1,4 @@
-//===- LearnedRanker.h - Ranks solutions by what was learned ----*- C++ -*-===//
+//===- LearnedRanker.h - Ranks solutions by a learned model -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,18 +28,18 @@ public:
   std::vector<Solution> rank(const Problem &problem,
                              const TargetInfo &target) const override;
 
-  /// NaN for configs of solvers that the model does not know.
+  /// Gives NaN for configs of solvers that the model does not know.
   std::vector<double> expectMs(const Problem &problem,
                                llvm::ArrayRef<SolverConfig> candidates,
                                const TargetInfo &target) const override;
 
-  /// Why rank() has no answer, as a sentence without a full stop; none if it
-  /// has one.
+  /// Explains why rank() has no answer, in a sentence without a full stop; none
+  /// if it has one.
   std::optional<std::string> explainAbstention(const Problem &problem,
                                                const TargetInfo &target) const;
 
-  /// How wrong its answers for such a problem are, and how that is known; ""
-  /// if it was judged on none.
+  /// Describes the error of the answers for such a problem, and how it was
+  /// estimated; "" if the model was judged on none.
   std::string describeError(const Problem &problem) const;
 
   const LearnedModel &getModel() const { return model; }
@@ -48,9 +48,9 @@ private:
   LearnedModel model;
 };
 
-/// With the model of the user's store, else of the system store (null for
-/// none); null if neither has one. A model that cannot be used is left out, and
-/// a sentence on it is added to `remarks`.
+/// Makes a ranker with the model of the user's store, else of the system store
+/// (null for none). Returns null if neither has one. A model that cannot be
+/// used is skipped, and a sentence about it is added to `remarks`.
 std::unique_ptr<LearnedRanker>
 loadLearnedRanker(const Journal &user, const Journal *system,
                   std::vector<std::string> &remarks);

@@ -1,4 +1,4 @@
-//===- MeasuredProblems.h - What a journal teaches --------------*- C++ -*-===//
+//===- MeasuredProblems.h - The data that a model learns from ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ namespace tarpon {
 struct MeasuredSolution {
   const Solver *solver = nullptr;
   PerfConfig config;
-  /// The median; of the final for those that came into it.
+  /// The median, from the final if the solution reached it.
   double milliseconds = 0;
 };
 
@@ -29,20 +29,21 @@ struct MeasuredSolution {
 struct MeasuredProblem {
   Problem problem;
   std::string kind;
-  /// That pose it, and whether all of them are held out.
+  /// The networks that pose the problem, and whether all of them are held out.
   std::set<std::string> networks;
   bool isHeldOut = false;
-  /// Of which there is one at least.
+  /// At least one solution.
   std::vector<MeasuredSolution> solutions;
-  /// What a user would get of the journal: finalists go before all others.
+  /// The solution that a user would get from the journal: finalists go before
+  /// all others.
   MeasuredSolution tuned;
   /// Solutions that were measured and found wrong, or that crashed.
   std::vector<CandidateKey> rejected;
 };
 
-/// Of the target and the number of threads that the journal was opened for, in
-/// the order of their keys. Problems that no model can describe, and solutions
-/// of solvers that are gone, are left out.
+/// Reads the problems of the journal's target and number of threads, in the
+/// order of their keys. Problems that no model can describe, and solutions of
+/// solvers that no longer exist, are left out.
 std::vector<MeasuredProblem> readMeasuredProblems(const Journal &journal,
                                                   const TargetInfo &target,
                                                   const NetworkSplit &split);

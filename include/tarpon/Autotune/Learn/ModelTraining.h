@@ -18,23 +18,25 @@
 
 namespace tarpon {
 
-/// Chosen by leaving out one network of training after the other, and never by
-/// what is held out; docs/heuristics.md has the figures.
+/// The defaults were chosen by leaving out one network of training after the
+/// other, never by the networks that are held out; docs/heuristics.md has the
+/// figures.
 struct TrainingOptions {
   BoostingOptions solvers, configs;
-  /// Slower than the best by this many powers of two is as bad as anything
-  /// that is slower still.
+  /// The slowdown against the best solution, in powers of two, beyond which all
+  /// solutions count as equally bad.
   double solverCap = 2, configCap = 1;
-  /// How fast rows lose weight with every power of two behind the best.
+  /// The rate at which rows lose weight with every power of two behind the
+  /// best.
   double solverFocus = 1, configFocus = 2;
   uint64_t seed = 1;
 
   TrainingOptions();
 };
 
-/// Trains on all of the problems, of which there is one at least; the caller
-/// leaves out what is held out. `heldOut` and `split` of the result are empty.
-/// The same model for the same problems and options.
+/// Trains on all of the problems, of which there is at least one; the caller
+/// leaves out the held-out ones. `heldOut` and `split` of the result are empty.
+/// Deterministic: the same problems and options give the same model.
 LearnedModel trainModel(llvm::ArrayRef<const MeasuredProblem *> problems,
                         const TargetInfo &target,
                         const TrainingOptions &options = {});

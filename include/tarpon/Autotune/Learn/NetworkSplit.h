@@ -1,4 +1,4 @@
-//===- NetworkSplit.h - Which networks are held out of training -*- C++ -*-===//
+//===- NetworkSplit.h - The networks held out of training -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,10 +23,10 @@
 
 namespace tarpon {
 
-/// Immutable and thread-safe once read.
+/// Immutable and thread-safe.
 class NetworkSplit {
 public:
-  /// Nothing is held out, and no network is known.
+  /// Makes a split that holds out nothing and knows no network.
   NetworkSplit() = default;
 
   /// Reads a split (JSON: "name", "held_out", a list of networks, and
@@ -41,14 +41,15 @@ public:
   /// dtype, layout and epilogue; empty if none of the list does.
   const std::set<std::string> &getNetworks(const Problem &problem) const;
 
-  /// Whether networks pose it and all of them are held out. A shape that a
-  /// training network has too is not held out.
+  /// Returns true if networks pose the problem and all of them are held out. A
+  /// shape that a training network has too is not held out.
   bool isHeldOut(const Problem &problem) const;
 
 private:
   std::string name;
   std::set<std::string> heldOut;
-  /// By the numbers of a line of convs.txt, but for N, from C to G.
+  /// Networks by the numbers of a line of convs.txt from C to G, that is,
+  /// without N.
   std::map<std::string, std::set<std::string>> networks;
 };
 

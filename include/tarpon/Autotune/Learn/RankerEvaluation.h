@@ -1,4 +1,4 @@
-//===- RankerEvaluation.h - How good first choices are ----------*- C++ -*-===//
+//===- RankerEvaluation.h - Quality of a ranker's choices -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,23 +20,24 @@
 
 namespace tarpon {
 
-/// One first choice beside what tuning found.
+/// A ranker's first choice for a problem, beside the tuned solution.
 struct RankedProblem {
   const MeasuredProblem *problem = nullptr;
   std::string solver, config;
-  /// Of the tuned speed, at most 1: 0 if the choice was rejected when it was
-  /// measured, none if it never was.
+  /// The fraction of the tuned speed, at most 1: 0 if the choice was rejected
+  /// when it was measured, none if it was never measured.
   std::optional<double> fraction;
 };
 
-/// Asks the ranker; problems on which it abstains are left out.
+/// Asks the ranker for its first choices; problems on which it abstains are
+/// left out.
 std::vector<RankedProblem>
 rankProblems(const SolutionRanker &ranker,
              llvm::ArrayRef<const MeasuredProblem *> problems,
              const TargetInfo &target);
 
-/// By kind, in alphabetical order, then of "all". A rejected choice counts as
-/// a thousandth of the tuned speed in the mean.
+/// Summarises by kind, in alphabetical order, then over all kinds ("all"). A
+/// rejected choice counts as a thousandth of the tuned speed in the mean.
 std::vector<RankingError>
 summarizeRanking(llvm::ArrayRef<RankedProblem> ranked);
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // MIOpen keeps ranked solvers per problem in find DBs and the best config of
-// each solver in perf DBs. Their files are read here as they stand, and written
-// so that they read back the same. What a file was made for stands in its name:
+// each solver in perf DBs. Their files are read unchanged, and written so that
+// they read back the same. A file's name tells the target that it was made for:
 //
 //   gfx90a68.HIP.fdb.txt, gfx906_60.HIP.2_11_0_993628deb.ufdb.txt   find DBs
 //   gfx1030_36.db, gfx1030_36_1.1.0.udb                  perf DBs in SQLite
@@ -35,38 +35,38 @@ enum class Format : uint8_t { FindText, PerfText, PerfSqlite };
 llvm::StringRef getFormatName(Format format);
 std::optional<Format> parseFormat(llvm::StringRef name);
 
-/// What the name of a file says.
+/// The parts of a file's name.
 struct FileName {
-  /// Without folders.
+  /// The name without folders.
   std::string name;
   Format format = Format::FindText;
   /// "gfx90a", with MIOpen's suffixes for features if there are any:
   /// "gfx906_nosramecc". "" if the name does not say.
   std::string arch;
-  /// 0 if the name does not say.
+  /// The number of compute units; 0 if the name does not say.
   int64_t computeUnits = 0;
-  /// Of convolutions that stand alone: the keys of fusions and of batch
-  /// normalisations are not known here, and are kept as they are.
+  /// True for convolutions that stand alone: the keys of fusions and of batch
+  /// normalisations are not interpreted, and are kept as they are.
   bool isConvolution = true;
 };
 
-/// An error if it is the name of none of MIOpen's databases.
+/// Parses a file's name; an error if it is not that of a MIOpen database.
 runtime::Result<FileName> parseFileName(llvm::StringRef path);
 
 struct Solution {
   std::string solver;
-  /// Of find DBs: "miopenConvolutionFwdAlgoDirect", milliseconds, bytes.
+  /// In find DBs only: "miopenConvolutionFwdAlgoDirect", milliseconds, bytes.
   std::string algorithm;
   std::optional<double> milliseconds;
   int64_t workspaceBytes = 0;
-  /// Of perf DBs: the solver's config as it prints it.
+  /// In perf DBs only: the solver's config as it prints it.
   std::string config;
 
   bool operator==(const Solution &) const = default;
 };
 
-/// One problem. The key of a perf DB is that of its text form, whatever the
-/// form of the file.
+/// The records of one problem. The key of a perf DB is that of its text form,
+/// whatever the form of the file.
 struct Record {
   std::string key;
   std::vector<Solution> solutions;
@@ -74,18 +74,18 @@ struct Record {
   bool operator==(const Record &) const = default;
 };
 
-/// What could not be read of a file.
+/// The parts of a file that could not be read.
 struct Faults {
   int64_t lines = 0, malformed = 0;
-  /// The first of them, counted from 1, and what is wrong with it.
+  /// The first malformed line, counted from 1, and what is wrong with it.
   int64_t firstLine = 0;
   std::string firstReason;
-  /// Keys, and solvers of one key, that were there before: as in MIOpen, the
-  /// first one counts.
+  /// Keys, and solvers of one key, that occur again: as in MIOpen, the first
+  /// one counts.
   int64_t duplicates = 0;
 
-  /// "12 of 190000 lines are malformed, the first is line 7: ..."; "" if all
-  /// could be read.
+  /// Describes the faults: "12 of 190000 lines are malformed, the first is line
+  /// 7: ..."; "" if everything could be read.
   std::string describe(Format format) const;
 };
 
@@ -95,25 +95,28 @@ struct Database {
   Faults faults;
 };
 
-/// A file that cannot be read, or none of whose lines can, is an error.
+/// Reads a database. An error if the file cannot be read, or none of its lines
+/// can.
 runtime::Result<Database> readDatabase(const std::string &path);
 
-/// Writes the records in their order, in the format that `path` is named for.
-/// A find DB has to stay one, and a perf DB.
+/// Writes the records in their order, in the format that the name of `path`
+/// stands for. A find DB can only be written as a find DB, and a perf DB as a
+/// perf DB.
 runtime::Status writeDatabase(const std::string &path,
                               const Database &database);
 
-/// A convolution's key in a find DB or perf DB.
+/// The key of a convolution in a find DB or perf DB.
 struct ConvKey {
   ConvDescription conv;
   ConvDirection direction = ConvDirection::Forward;
   /// "FP32"; "INT8INT8INT32" if those of input, filter and output differ.
   std::string dtype;
-  /// The result's spatial size. Not part of a perf DB's key.
+  /// The result's spatial size. A perf DB's key does not have it.
   std::vector<int64_t> output;
-  /// Data is cast on the way.
+  /// Data is cast on the way; there is a bias.
   bool hasCasts = false, hasBias = false;
-  /// A perf DB's key does not say it of strided backward passes.
+  /// False for strided backward passes of perf DBs, whose keys lack the image's
+  /// size.
   bool isImageKnown = true;
 };
 
@@ -124,11 +127,12 @@ runtime::Result<ConvKey> parseKey(Format format, llvm::StringRef key);
 /// An imported problem as Tarpon's own.
 struct PosedProblem {
   Problem problem;
-  /// What MIOpen's driver is asked for it.
+  /// The command line of MIOpen's driver for it.
   std::string driverLine;
 };
 
-/// The problem of a key, or why it is none of Tarpon's.
+/// Returns the problem of a key, or an error that says why Tarpon cannot pose
+/// it.
 runtime::Result<PosedProblem> poseProblem(const ConvKey &key);
 
 } // namespace tarpon::miopen

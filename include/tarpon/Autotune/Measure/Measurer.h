@@ -1,4 +1,4 @@
-//===- Measurer.h - How candidates of a problem are measured ----*- C++ -*-===//
+//===- Measurer.h - Measures the candidates of a problem --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A race decides which candidates of a problem are measured, in which order and
-// for how long, and what is recorded of it. A measurer knows how one of them is
-// measured: in a process of its own, on a device, or by a model of the target.
-// Each measurer is for one problem and is called by one thread.
+// for how long, and what is recorded of it. A measurer measures one of them: in
+// a process of its own, on a device, or by a model of the target. Each measurer
+// is for one problem and is called by one thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@
 
 namespace tarpon {
 
-/// A candidate that takes part in a race.
+/// A candidate of a race.
 struct Contender {
   CandidateKey key;
   /// Null if it comes from a package, which may name solvers that this build
@@ -39,7 +39,7 @@ struct Contender {
   const Solver *solver = nullptr;
   PerfConfig config;
   int64_t workspaceBytes = 0;
-  /// The last measurement, of this run or an earlier one.
+  /// The last measurement, from this run or an earlier one.
   std::optional<Measurement> result;
 
   bool isOk() const {
@@ -47,27 +47,28 @@ struct Contender {
   }
 };
 
-/// How long a candidate is measured. Times are in milliseconds.
+/// The length of a candidate's measurement. Times are in milliseconds.
 struct Effort {
   MeasurementStage stage = MeasurementStage::Race;
   int minSamples = 1;
   double minMs = 0, maxMs = 0;
-  /// A candidate that cannot take less is dropped early; 0 for no such bound.
+  /// A candidate is dropped early if it cannot take less than this; 0 for no
+  /// such bound.
   double cutoffMs = 0;
 };
 
-/// What one measurement says of a candidate.
+/// The result of one measurement of a candidate.
 struct MeasureOutcome {
   MeasurementStatus status = MeasurementStatus::Failed;
-  /// Why the status is not ok.
+  /// Explains why the status is not ok.
   std::string detail;
-  /// A median without samples is what a model expects.
+  /// The times. A median without samples is a model's prediction.
   runtime::Timing timing;
-  /// Largest absolute difference from the expected results, and the relative L2
-  /// one.
+  /// The largest absolute difference from the expected results, and the
+  /// relative L2 error.
   double maxError = 0, relativeL2 = 0;
-  /// An error if the candidate has left nothing on which others can be
-  /// measured: the outcome is recorded, then the run ends.
+  /// An error if no other candidate can be measured any more after this one:
+  /// the outcome is recorded, then the run ends.
   runtime::Status afterwards = runtime::success();
 };
 
@@ -76,16 +77,16 @@ public:
   virtual ~Measurer();
 
   /// Makes the results that candidates are compared with. `contenders` are all
-  /// of the race, with what is known of them. Called before each measurement,
-  /// and cheap where there is nothing left to do. An error means that nothing
-  /// can be measured.
+  /// candidates of the race, with their known results. Called before each
+  /// measurement, and cheap if there is nothing left to do. An error means that
+  /// nothing can be measured.
   virtual runtime::Status prepare(llvm::ArrayRef<Contender> contenders);
 
-  /// How many candidates may be compiled before they are measured.
+  /// The number of candidates that may be compiled before they are measured.
   virtual size_t getBatchSize() const;
 
   /// Compiles the candidates of a batch on all cores, except for those whose
-  /// turn would come after the deadline. What was compiled of others may be
+  /// turn would come after the deadline. The objects of other candidates may be
   /// dropped.
   virtual void buildBatch(llvm::ArrayRef<const Contender *> batch,
                           const Deadline &deadline);
@@ -94,28 +95,28 @@ public:
   /// fault.
   virtual runtime::Status build(const Contender &contender);
 
-  /// Runs, verifies and times a candidate that is built. Whatever the candidate
-  /// does is an outcome: wrong, crashed, timed out or failed. An error means
-  /// that nothing can be measured.
+  /// Runs, verifies and times a candidate that is built. Any behaviour of the
+  /// candidate is an outcome: wrong, crashed, timed out or failed. An error
+  /// means that nothing can be measured.
   virtual runtime::Result<MeasureOutcome> measure(const Contender &contender,
                                                   const Effort &effort) = 0;
 
-  /// The status of a candidate during whose measurements policy::
-  /// kMaxInterrupted runs ended; none if measuring it cannot end a run.
+  /// The status to record for a candidate during whose measurements
+  /// policy::kMaxInterrupted runs died; none if measuring it cannot end a run.
   virtual std::optional<MeasurementStatus> getInterruptedStatus() const;
 
-  /// Whether a second measurement may differ from the first one. Only then are
-  /// the fastest candidates timed again.
+  /// Returns true if a second measurement may differ from the first one. Only
+  /// then are the fastest candidates timed again.
   virtual bool isNoisy() const;
 
-  /// Set if candidates disagree and it cannot be told which of them are right,
-  /// a clause that says why: then no verdict on any of them is recorded.
+  /// If candidates disagree and it is unknown which are right, returns a clause
+  /// that says why: then no verdict on any of them is recorded.
   virtual std::optional<std::string> describeDispute() const;
 };
 
-/// Why results that are so far from the expected ones are wrong, if one of them
-/// is off by more than `slack` tolerances (getTolerance). The text begins with
-/// what `describe` says of an error: "error 0.2".
+/// Explains why results with such errors are wrong, if one error exceeds
+/// `slack` tolerances (getTolerance); none otherwise. The text begins with the
+/// description of an error by `describe`: "error 0.2".
 std::optional<std::string>
 findWrongResult(const Problem &problem,
                 llvm::ArrayRef<runtime::TensorComparison> results, double slack,

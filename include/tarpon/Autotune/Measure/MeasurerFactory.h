@@ -1,14 +1,14 @@
-//===- MeasurerFactory.h - How a target is measured -------------*- C++ -*-===//
+//===- MeasurerFactory.h - Makes the measurers of a target ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Makes the measurers of a target's problems and of whole models, and says what
-// their records are worth. Kernels that run on this machine are measured by the
-// evaluator process; those of other targets are compared by the model of their
-// backend. A target may register a factory of its own.
+// Makes the measurers of a target's problems and of whole models, and defines
+// the context of their records. Kernels that run on this machine are measured
+// by the evaluator process; those of other targets are compared by the model of
+// their backend. A target may register a factory of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,50 +32,51 @@ namespace tarpon {
 class PipelineMeasurer;
 struct PipelineContext;
 
-/// One thread at a time.
+/// Not thread-safe: one thread at a time.
 class MeasurerFactory {
 public:
   /// `compiler` must outlive the factory.
   explicit MeasurerFactory(KernelCompiler &compiler) : compiler(compiler) {}
   virtual ~MeasurerFactory();
 
-  /// The measurer of a problem; the factory must outlive it. An error means
-  /// that nothing can be measured.
+  /// Makes the measurer of a problem; the factory must outlive it. An error
+  /// means that nothing can be measured.
   virtual runtime::Result<std::unique_ptr<Measurer>>
   create(const Problem &problem) = 0;
 
-  /// The measurer of whole models. Unless a factory knows better, the time of a
-  /// model is the sum of its layers', and its accuracy and int8's ranges are
-  /// those of the same choice on the host.
+  /// Makes the measurer of whole models. Unless a factory overrides this, the
+  /// time of a model is the sum of its layers' times, and its accuracy and int8
+  /// ranges are those of the same choice on the host.
   virtual runtime::Result<std::unique_ptr<PipelineMeasurer>>
   createPipelineMeasurer(const PipelineContext &context);
 
-  /// What the measurers' records are valid for.
+  /// The context in which the measurers' records are valid.
   virtual JournalContext getJournalContext() const;
 
-  /// What measurers have done to a candidate, for people: "measured".
+  /// The past participle that says in messages what the measurers do to a
+  /// candidate: "measured".
   virtual std::string getVerb() const;
 
-  /// Whether records of the system store, which were measured elsewhere,
-  /// compare with what the measurers say.
+  /// Returns true if records of the system store, which were measured
+  /// elsewhere, are comparable with the measurers' results.
   virtual bool usesSystemStore() const;
 
-  /// What devices of `target` have recorded here when packages were tuned on
-  /// them; null if there is nothing.
+  /// The journal of measurements that devices of `target` made here when
+  /// packages were tuned on them; null if there is none.
   virtual runtime::Result<std::unique_ptr<Journal>>
   openDeviceJournal(const Target &target) const;
 
-  /// How many candidates of a problem are measured unless the user says how
-  /// many, or for how long; none for no limit. `included` of them are to be
-  /// part of the package.
+  /// The number of candidates of a problem to measure unless the user sets a
+  /// number or a time; none for no limit. `included` of them are to be part of
+  /// the package.
   virtual std::optional<int64_t> getDefaultIterations(size_t included) const;
 
-  /// Whether ranges of int8 are measured with kernels of the target, which are
-  /// verified and recorded for that.
+  /// Returns true if int8 ranges are measured with kernels of the target, which
+  /// are verified and recorded for that.
   virtual bool verifiesWhenCalibrating() const;
 
-  /// An error if the reference solver cannot take the place of candidates none
-  /// of which can be used.
+  /// Returns an error if the reference solver cannot replace candidates none of
+  /// which can be used.
   virtual runtime::Status checkReference(const Problem &problem) const;
 
 protected:
@@ -85,11 +86,11 @@ protected:
 using MakeMeasurerFactory = std::function<std::unique_ptr<MeasurerFactory>(
     KernelCompiler &compiler, const std::string &evaluatorProgram)>;
 
-/// Registers the factory of an architecture (TargetInfo::arch), before anything
-/// is measured.
+/// Registers the factory of an architecture (TargetInfo::arch). Call it before
+/// anything is measured.
 void registerMeasurerFactory(const std::string &arch, MakeMeasurerFactory make);
 
-/// The factory for what `compiler` compiles.
+/// The factory for the target of `compiler`.
 std::unique_ptr<MeasurerFactory>
 makeMeasurerFactory(KernelCompiler &compiler,
                     const std::string &evaluatorProgram);

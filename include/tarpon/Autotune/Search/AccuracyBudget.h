@@ -1,4 +1,4 @@
-//===- AccuracyBudget.h - How far from fp32 is right ------------*- C++ -*-===//
+//===- AccuracyBudget.h - Error budgets of dtypes ---------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,14 +12,15 @@ namespace tarpon::policy {
 
 /// Relative L2 distances of a model in a narrower dtype from itself in fp32.
 struct AccuracyBudget {
-  /// The largest that right kernels have shown on any model of models/, tiny
-  /// ones included, in either layout, on generated inputs.
+  /// The largest distance that right kernels have shown on any model of
+  /// models/, tiny ones included, in either layout, on generated inputs.
   double worstSeen;
-  /// The largest that `graph-opt verify` takes for right. A wrong kernel, or a
-  /// tensor whose range was missed, shows as 0.3 and more.
+  /// The largest distance that `graph-opt verify` accepts. A wrong kernel, or a
+  /// tensor whose range was missed, shows 0.3 and more.
   double allowed;
 
-  /// Room for other inputs and summation orders, but none for errors.
+  /// Returns true if the budget leaves room for other inputs and summation
+  /// orders, but none for errors.
   constexpr bool isTight() const {
     return worstSeen < allowed && allowed < 1.5 * worstSeen;
   }

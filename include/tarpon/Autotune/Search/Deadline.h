@@ -1,4 +1,4 @@
-//===- Deadline.h - When a tuning run has to end ----------------*- C++ -*-===//
+//===- Deadline.h - The end of a tuning run ---------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,8 @@ public:
 
   static Deadline never() { return Deadline(Clock::time_point::max()); }
 
-  /// `seconds` from now; none at all for a time too far away to be counted.
+  /// `seconds` from now; no deadline if the time is too far away to be
+  /// represented.
   static Deadline after(double seconds) {
     constexpr double kYear = 365.0 * 24 * 3600;
     if (!(seconds < kYear))

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For programs that have one operation rather than a model:
+// Finds solutions for programs that have one operation rather than a model:
 //
 //   auto finder = Finder::create({});
 //   auto found = (*finder)->findSolutions(*parseProblem(key));
 //   (*finder)->runSolution(found->front(), operands, results);
 //
-// Nothing is measured in "immediate mode": count, list, compile and run.
+// In "immediate mode" (count, list, compile, run) nothing is measured.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,9 +45,9 @@ enum class SolutionOrder : uint8_t {
 struct FindOptions {
   SolutionOrder order = SolutionOrder::ByTime;
   SolutionLimits limits;
-  /// Searches all configs, as far as they are not known.
+  /// Searches all configs that are not known yet.
   bool tuning = false;
-  /// Without them, those of the finder.
+  /// If not set, the finder's options apply.
   std::optional<FindMode> mode;
   std::optional<TuningPolicy> policy;
 };
@@ -57,10 +57,10 @@ struct FoundSolution {
   Problem problem;
   Solution solution;
   int64_t workspaceBytes = 0;
-  /// Names problem, scales, solver and config: what invokers are kept under.
+  /// Names problem, scales, solver and config; invokers are kept by it.
   std::string key;
 
-  /// The median of what was measured; none for a guess.
+  /// The median of the measurement; none for a guess.
   std::optional<double> getMilliseconds() const;
 };
 
@@ -70,24 +70,24 @@ struct FinderOptions {
   /// 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";
-  /// Without them, $TARPON_FIND_MODE and $TARPON_FIND_ENFORCE decide, else
-  /// normal and none.
+  /// If not set, $TARPON_FIND_MODE and $TARPON_FIND_ENFORCE decide, else normal
+  /// and none.
   std::optional<FindMode> mode;
   std::optional<TuningPolicy> policy;
-  /// Without them, the environment decides; see resolveSearchOptions.
+  /// If not set, the environment decides; see resolveSearchOptions.
   SearchOverrides search;
-  /// The caller's buffers may be read for 64 bytes behind their end, as those
-  /// of HostTensor: else inputs are copied first.
+  /// The caller's buffers may be read for 64 bytes behind their end, like those
+  /// of HostTensor. Otherwise inputs are copied first.
   bool paddedBuffers = false;
-  /// A file that each problem is appended to which solutions are looked for, or
-  /// run, as a line for `graph-opt tune`; see ProblemLog.h.
+  /// The file to which each problem that is searched for or run is appended, as
+  /// a line for `graph-opt tune`; see ProblemLog.h.
   std::string logDriver;
   /// Shows progress and remarks on stderr; without it, remarks only.
   bool quiet = true;
   std::string evaluatorProgram = findEvaluatorProgram();
 };
 
-/// One thread at a time.
+/// Not thread-safe: one thread at a time.
 class Finder {
 public:
   /// Opens the user's store and the system store. An error if the user's is
@@ -96,13 +96,14 @@ public:
   create(const FinderOptions &options);
   ~Finder();
 
-  /// Does what find mode and tuning policy say; see FindPolicy.h. One solution
+  /// Follows find mode and tuning policy (FindPolicy.h). Returns one solution
   /// of each applicable solver that the limits allow.
   runtime::Result<std::vector<FoundSolution>>
   findSolutions(const Problem &problem, const FindOptions &options = {});
 
-  /// Immediate mode: what is known, else what a ranker says, else expected
-  /// fractions; Solution::source tells which. The first `max` of them.
+  /// Immediate mode: returns the first `max` solutions that are known, else
+  /// those of a ranker, else those of the expected fractions; Solution::source
+  /// tells which.
   std::vector<FoundSolution>
   listSolutions(const Problem &problem, const SolutionLimits &limits = {},
                 size_t max = std::numeric_limits<size_t>::max(),
@@ -110,8 +111,9 @@ public:
   size_t countSolutions(const Problem &problem,
                         const SolutionLimits &limits = {}) const;
 
-  /// Makes what runSolution needs, so that its first call takes no longer than
-  /// others. `operands` are those of runSolution; only constant ones are read.
+  /// Prepares a solution for runSolution, so that its first call takes no
+  /// longer than others. `operands` are those of runSolution; only constant
+  /// ones are read.
   runtime::Status compileSolution(const FoundSolution &found,
                                   llvm::ArrayRef<const void *> operands);
 
@@ -119,13 +121,13 @@ public:
   /// as they lie in memory. Constant operands (`:const`) are read when the
   /// solution is compiled, once per set of addresses: who changes them in
   /// place, or frees them and uses the addresses again, calls compileSolution.
-  /// The second call of a solution looks nothing up but its key. The last 256
-  /// are kept.
+  /// The second call of a solution only looks up its key. The last 256 prepared
+  /// solutions are kept.
   ///
-  /// `workspace` is memory of the caller's for what the launches hand to each
-  /// other: at least FoundSolution::workspaceBytes bytes, aligned to 64, with
-  /// 64 more behind them that can be read. Without it, solutions share a
-  /// workspace of the finder's.
+  /// `workspace` is memory of the caller that the launches use for intermediate
+  /// results: at least FoundSolution::workspaceBytes bytes, aligned to 64, with
+  /// 64 more readable bytes behind them. Without it, solutions share a
+  /// workspace of the finder.
   runtime::Status
   runSolution(const FoundSolution &found, llvm::ArrayRef<const void *> operands,
               llvm::ArrayRef<void *> results,
@@ -135,24 +137,25 @@ public:
   /// not part of a problem's key, are not kept.
   runtime::Status saveSolution(const FoundSolution &found,
                                const std::string &path);
-  /// And its kernels, with constant operands and scales, as a package beside it
-  /// (`path` + ".tpn"). `operands` are those of runSolution; only constant ones
-  /// are read.
+  /// Also writes its kernels, with constant operands and scales, as a package
+  /// beside it (`path` + ".tpn"). `operands` are those of runSolution; only
+  /// constant ones are read.
   runtime::Status
   saveSolutionWithKernels(const FoundSolution &found, const std::string &path,
                           llvm::ArrayRef<const void *> operands);
 
-  /// Refuses what was made for another target or by another version. A solution
-  /// that was saved with its kernels runs without any being compiled, and with
-  /// the constants and scales that it was saved with: those of the caller are
-  /// not read.
+  /// Loads a solution; one that was made for another target or by another
+  /// version is refused. A solution that was saved with its kernels runs
+  /// without compiling anything, and with the constants and scales that it was
+  /// saved with: the caller's are not read.
   runtime::Result<FoundSolution> loadSolution(const std::string &path);
 
-  /// Says of a guess what it stands on: how wrong the heuristic was on
-  /// held-out problems, or why there is none. "" for what was measured.
+  /// Explains the basis of a guess: the heuristic's error on held-out problems,
+  /// or why there is none. "" for measured solutions.
   std::string explainGuess(const FoundSolution &found) const;
 
-  /// Answers in place of the learned model; has to outlive the finder.
+  /// Sets a ranker that answers in place of the learned model; it must outlive
+  /// the finder.
   void setRanker(const SolutionRanker *ranker) { tuner->setRanker(ranker); }
   void setDeadline(Deadline value);
 
@@ -162,7 +165,7 @@ public:
   const SearchStatistics &getStatistics() const {
     return tuner->getStatistics();
   }
-  /// How many times something had to be made for runSolution.
+  /// The number of times that runSolution had to prepare something.
   int64_t countPreparations() const { return preparations; }
 
 private:
@@ -199,15 +202,16 @@ private:
   std::unique_ptr<KernelCompiler> compiler;
   std::unique_ptr<MeasurerFactory> measurers;
   std::unique_ptr<Journal> journal, system;
-  /// What the user has said of it.
+  /// The user's options of the search.
   SearchOptions searchOptions;
   std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
-  /// That of the target, which all invokers share; opened for the first one.
+  /// The target's device, which all invokers share; opened for the first one.
   std::unique_ptr<runtime::Device> device;
-  /// By key; several for several sets of constants.
+  /// Invokers by key; several for several sets of constants.
   std::unordered_map<std::string, InvokerList> invokers;
-  /// Of solutions that run without one of the caller's: as large as any needs.
+  /// The shared workspace of solutions that run without the caller's: as large
+  /// as any needs.
   runtime::AlignedBuffer workspace;
   std::set<std::string> logged;
   int64_t preparations = 0, calls = 0;

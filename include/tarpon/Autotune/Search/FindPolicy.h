@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The find mode says whether a problem is measured at all, the tuning policy
-// how thoroughly, and what happens to what is known of it. Their names and
-// numbers are MIOpen's (MIOPEN_FIND_MODE, MIOPEN_FIND_ENFORCE); what they mean
-// here is one table of all combinations, which the tuner goes by and which
+// how thoroughly it is searched and what happens to its records. Their names
+// and numbers are MIOpen's (MIOPEN_FIND_MODE, MIOPEN_FIND_ENFORCE); their
+// meaning here is one table of all combinations, which the tuner follows and
 // docs/tuning.md shows.
 //
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,7 @@
 
 namespace tarpon {
 
-/// Whether to measure. The numbers are MIOpen's.
+/// When a problem is measured. The numbers are MIOpen's.
 enum class FindMode : uint8_t {
   Normal = 1,
   Fast = 2,
@@ -36,7 +36,8 @@ enum class FindMode : uint8_t {
   TrustVerify = 6
 };
 
-/// How thoroughly, and what to overwrite. The numbers are MIOpen's.
+/// How thoroughly a problem is searched, and which records are overwritten. The
+/// numbers are MIOpen's.
 enum class TuningPolicy : uint8_t {
   None = 1,
   DbUpdate = 2,
@@ -52,25 +53,25 @@ struct FindPolicy {
   bool operator==(const FindPolicy &) const = default;
 };
 
-/// What is known of a problem, as far as the request may use it: a find or a
-/// search of this machine that was finished, a record of the system store, or
-/// neither. Single measurements, which an interrupted search or one under a
-/// restriction has left, are no answer; they are only not measured again.
+/// The best record of a problem that the request may use: a find or a search of
+/// this machine that was finished, a record of the system store, or none.
+/// Single measurements, left by an interrupted search or by one under a
+/// restriction, are no answer; they are only not measured again.
 enum class KnownRecord : uint8_t { User, System, None };
 
 enum class FindAction : uint8_t {
-  /// What the stores know, else a guess. Nothing is measured or stored.
+  /// Answers from the stores, else with a guess. Nothing is measured or stored.
   Answer,
-  /// Measures each solver of which nothing is known, with its default config.
+  /// Measures each solver without a record, with its default config.
   Find,
-  /// Searches configs, except for what is known. A solver that only the system
-  /// store knows was searched where that was made.
+  /// Searches all configs without a record. A solver that only the system store
+  /// knows was searched where that store was made.
   Search,
-  /// Searches configs, whatever is known, and replaces the user's records.
+  /// Searches all configs, whatever is known, and replaces the user's records.
   SearchAgain,
-  /// Measures the system store's best once: if it takes as long as recorded, it
-  /// is adopted into the user's store; else everything is searched, the system
-  /// store being ignored.
+  /// Measures the system store's best once. If it takes as long as recorded, it
+  /// is adopted into the user's store; otherwise everything is searched and the
+  /// system store is ignored.
   Verify,
   /// Deletes the user's records of the problem, then answers.
   Clean
@@ -80,27 +81,27 @@ inline bool measures(FindAction action) {
   return action != FindAction::Answer && action != FindAction::Clean;
 }
 
-/// One row of the table.
+/// A row of the table.
 struct FindRule {
   FindPolicy policy;
-  /// What to do if the best record is the user's, the system store's, or if
+  /// The action if the best record is the user's, the system store's, or if
   /// there is none.
   FindAction user, system, none;
 
   FindAction getAction(KnownRecord record) const;
-  /// Only solvers whose kernels serve any shape are measured.
+  /// Returns true if only solvers whose kernels serve any shape are measured.
   bool measuresDynamicOnly() const {
     return policy.mode == FindMode::DynamicHybrid;
   }
   bool mayMeasureOrStore() const;
 };
 
-/// All of them, by mode and policy.
+/// All rows of the table, by mode and policy.
 llvm::ArrayRef<FindRule> getFindRules();
 const FindRule &getFindRule(FindPolicy policy);
 
-/// The policy where the caller asks for tuning itself: none becomes search, and
-/// db-update search-db-update, which is all that it ever does.
+/// The policy for a caller who asks for tuning: none becomes search, and
+/// db-update becomes search-db-update.
 FindPolicy withTuning(FindPolicy policy);
 
 /// "trust-verify", "search-db-update".
@@ -108,18 +109,19 @@ llvm::StringRef getFindModeName(FindMode mode);
 llvm::StringRef getTuningPolicyName(TuningPolicy policy);
 llvm::StringRef getFindActionName(FindAction action);
 
-/// A name, in any case, or a number.
+/// Parses a name, in any case, or a number.
 runtime::Result<FindMode> parseFindMode(llvm::StringRef text);
 runtime::Result<TuningPolicy> parseTuningPolicy(llvm::StringRef text);
 
-/// What is given, else $TARPON_FIND_MODE and $TARPON_FIND_ENFORCE, else
-/// `otherwise` and none. An error names the variable.
+/// Resolves the policy: the given values, else $TARPON_FIND_MODE and
+/// $TARPON_FIND_ENFORCE, else `otherwise` and none. An error names the
+/// variable.
 runtime::Result<FindPolicy>
 resolveFindPolicy(std::optional<FindMode> mode,
                   std::optional<TuningPolicy> tuning,
                   FindMode otherwise = FindMode::Normal);
 
-/// The table in Markdown, as docs/tuning.md has it.
+/// Prints the table in Markdown, as docs/tuning.md has it.
 std::string printFindRules();
 
 } // namespace tarpon

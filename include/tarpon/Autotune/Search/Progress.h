@@ -1,4 +1,4 @@
-//===- Progress.h - How far a tuning run is ---------------------*- C++ -*-===//
+//===- Progress.h - Progress of a tuning run --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,34 +30,34 @@ public:
     Bar,   ///< one line, rewritten
   };
 
-  /// A bar on a terminal, lines elsewhere, nothing if `quiet`.
+  /// Chooses a bar on a terminal, lines elsewhere, and nothing if `quiet`.
   static Style detectStyle(bool quiet);
 
   /// Seconds of a clock that never goes back.
   using Clock = std::function<double()>;
 
-  /// `clock` may be empty: then the time is real.
+  /// If `clock` is empty, real time is used.
   Progress(llvm::raw_ostream &os, Style style, Clock clock = {});
   ~Progress();
 
-  /// Time left is never shown to be more than until then.
+  /// Sets the deadline, which bounds the time left that is shown.
   void setDeadline(Deadline value) { deadline = value; }
 
-  /// More work is known of. Units are estimated seconds, but only their ratios
-  /// matter: they are scaled by how long the work done so far took.
+  /// Adds work to be done. Units are estimated seconds, but only their ratios
+  /// matter: they are scaled by the time that the work done so far took.
   void expect(double units);
-  /// That much of what was expected is done, or turned out not to be needed.
+  /// Marks that much of the expected work as done, or as not needed.
   void advance(double units);
-  /// What is being done now: "int8/nhwc: conv1".
+  /// Sets the current activity: "int8/nhwc: conv1".
   void setPhase(std::string text);
 
-  /// A remark that stays: printed above the bar, in every style.
+  /// Prints a remark that stays, above the bar, in every style.
   void remark(const std::string &text);
 
-  /// Ends the line. Called by the destructor.
+  /// Ends the line. The destructor calls it.
   void finish();
 
-  /// Between 0 and 1.
+  /// The fraction of the work that is done, between 0 and 1.
   double getFraction() const;
   /// The estimated time left in seconds; negative when there is no estimate.
   double getSecondsLeft() const;

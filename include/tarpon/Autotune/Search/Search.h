@@ -8,7 +8,7 @@
 // Candidates of one problem are compiled, then verified and measured by the
 // target's measurer (Measurer.h), one after the other. Everything goes through
 // the journal: what it holds is not measured again, unless the tuning policy
-// says so. The numbers that this goes by are in Policy.h, what is done when in
+// says so. The constants are in Policy.h, the rules of when to search in
 // FindPolicy.h.
 //
 //===----------------------------------------------------------------------===//
@@ -45,7 +45,7 @@ struct SearchScope;
 std::string findEvaluatorProgram();
 
 struct FindRequest {
-  /// Whether the caller asks for a search itself, whatever the policy says.
+  /// True if the caller asks for a search, whatever the policy says.
   bool tuning = false;
   SolutionLimits limits;
 };
@@ -61,45 +61,47 @@ public:
         const std::string &evaluatorProgram = findEvaluatorProgram());
   ~Tuner();
 
-  /// Problems whose turn comes later take what is known.
+  /// Sets the deadline; problems whose turn comes later are answered from the
+  /// stores.
   void setDeadline(Deadline value) { deadline = value; }
 
-  /// What it goes by; normal and none unless it is set.
+  /// Sets find mode and policy; normal and none by default.
   void setFindPolicy(FindPolicy value) { findPolicy = value; }
-  /// How it searches; guided and without limits unless it is set.
+  /// Sets the search options; guided and without limits by default.
   void setSearchOptions(const SearchOptions &value) { searchOptions = value; }
-  /// What Tarpon came with, and who answers before expected fractions do; null
-  /// for none. Both must outlive the tuner.
+  /// Set the system store, and a ranker that is asked before the expected
+  /// fractions; null for none. Both must outlive the tuner.
   void setSystemStore(const Journal *value) { system = value; }
   void setRanker(const SolutionRanker *value) { ranker = value; }
 
-  /// Does what the table of FindPolicy.h says, then gives the fastest right
+  /// Follows the table of FindPolicy.h, then returns the fastest right
   /// solution. A candidate that is wrong, crashes or hangs is recorded and
-  /// never returned. An error means that nothing can be measured at all: no
-  /// evaluator, no journal, no disk; or that no candidate can be compiled for a
-  /// target that has no reference solver.
+  /// never returned. An error means that nothing can be measured at all (no
+  /// evaluator, no journal, no disk), or that no candidate can be compiled for
+  /// a target without a reference solver.
   runtime::Result<Solution> find(const Problem &problem,
                                  const FindRequest &request = {});
 
-  /// The same where the caller asks for tuning.
+  /// The same for a caller who asks for tuning.
   runtime::Result<Solution> tune(const Problem &problem) {
     return find(problem, {true, {}});
   }
 
-  /// The best that the stores know, else a guess. Measures nothing.
+  /// Returns the best solution in the stores, else a guess. Measures nothing.
   Solution lookUp(const Problem &problem,
                   const SolutionLimits &limits = {}) const;
 
-  /// The best solution of each solver, those that were measured before guesses:
-  /// except that a guess goes before what an unfinished search or one under
-  /// other limits has left, if that never came to the guess. Not empty.
+  /// Returns the best solution of each solver, measured ones before guesses.
+  /// The exception: a guess precedes the results of an unfinished search, or of
+  /// one under other limits, if that search never measured the guess. Not
+  /// empty.
   std::vector<Solution> list(const Problem &problem,
                              const SolutionLimits &limits = {}) const;
 
-  /// One that may run in this process, or decide what is right: the best that
-  /// the journal knows to be right, else the reference. A large problem that
-  /// the journal does not know has its default verified first, whatever the
-  /// deadline, since the reference would take even longer.
+  /// Returns a solution that may run in this process or serve as reference: the
+  /// best that the journal knows to be right, else the reference solver's. A
+  /// large problem without a record has its default solution verified first,
+  /// whatever the deadline, since the reference would take even longer.
   Solution getTrusted(const Problem &problem);
 
   const SearchStatistics &getStatistics() const { return statistics; }
@@ -124,7 +126,7 @@ private:
   std::unique_ptr<MeasurerFactory> ownMeasurers;
   MeasurerFactory &measurers;
   std::unique_ptr<RelatedProblems> related;
-  /// The kernels that candidates were made of.
+  /// The kernels that candidates have been compiled from.
   std::set<std::string> compiled;
   Deadline deadline = Deadline::never();
   FindPolicy findPolicy;

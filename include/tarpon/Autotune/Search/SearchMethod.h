@@ -1,4 +1,4 @@
-//===- SearchMethod.h - Which candidates are measured next ------*- C++ -*-===//
+//===- SearchMethod.h - Decides what is measured next -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,42 +33,42 @@ namespace tarpon {
 struct SearchCandidate {
   std::string solver;
   PerfConfig config;
-  /// What a model expects, up to a factor that all candidates share; 0 if it
-  /// says nothing.
+  /// The time that a model expects, up to a factor that all candidates share; 0
+  /// if there is none.
   double expectedMs = 0;
-  /// What has to be compiled before it can be measured, by names that are
-  /// unique over all solvers.
+  /// The kernels to compile before it can be measured, by names that are unique
+  /// over all solvers.
   std::vector<std::string> kernels = {};
 };
 
-/// What was measured of another problem.
+/// The measurements of another problem.
 struct RelatedProblem {
-  /// As SearchSpace::features, and as many.
+  /// The problem's features: as SearchSpace::features, and as many.
   std::vector<double> features;
-  /// What the same model expects of these.
+  /// The candidates, with the expectations of the same model.
   std::vector<SearchCandidate> candidates;
-  /// What they take, by index.
+  /// The measured time of each candidate, by index.
   std::vector<double> milliseconds;
 };
 
 struct SearchSpace {
-  /// The best guess first.
+  /// All candidates, the best guess first.
   std::vector<SearchCandidate> candidates;
-  /// What tells the problem from others of its kind: see describeProblem.
+  /// Numbers that tell the problem from others of its kind: see
+  /// describeProblem.
   std::vector<double> features;
   std::vector<RelatedProblem> related;
-  /// Kernels that need not be compiled any more. Those of results do not
-  /// either.
+  /// Kernels that are compiled already, besides those of results.
   std::set<std::string> compiled;
-  /// How many proposals a method may make at once without knowing how the first
-  /// of them ends: they are compiled in parallel.
+  /// The number of proposals that a method may make at once, without knowing
+  /// the first one's result: they are compiled in parallel.
   size_t parallel = 1;
 };
 
-/// How a measurement ended.
+/// The result of a measurement.
 struct SearchResult {
   size_t candidate = 0;
-  /// Infinite for one that is wrong, crashes or hangs.
+  /// Infinite for a candidate that is wrong, crashes or hangs.
   double milliseconds = std::numeric_limits<double>::infinity();
 
   bool isOk() const {
@@ -76,26 +76,27 @@ struct SearchResult {
   }
 };
 
-/// For one problem; one thread at a time. Deterministic: for the same space and
+/// Searches one problem. Not thread-safe. Deterministic: for the same space and
 /// seed, the same results give the same proposals.
 class SearchMethod {
 public:
   virtual ~SearchMethod() = default;
 
-  /// What to measure next, in this order: at most `max` candidates, of which
-  /// none is among the results. None at all if nothing more is worth it.
-  /// `results` are all so far; those of the call before come first.
+  /// Returns the indices of at most `max` candidates to measure next, in this
+  /// order; none of them is among the results. Returns none if nothing more is
+  /// worth measuring. `results` are all so far; those of the previous call come
+  /// first.
   virtual std::vector<size_t> propose(llvm::ArrayRef<SearchResult> results,
                                       size_t max) = 0;
 };
 
-/// The space has to outlive the method.
+/// Makes a search method. The space must outlive it.
 std::unique_ptr<SearchMethod> makeSearchMethod(SearchMethodKind kind,
                                                const SearchSpace &space,
                                                uint64_t seed);
 
-/// Whether the last `patience` results are no better than one before them. A
-/// time that is not smaller by policy::kImprovement is no better.
+/// Returns true if the last `patience` results are no better than an earlier
+/// one. A time must be smaller by policy::kImprovement to be better.
 bool isPatienceOver(llvm::ArrayRef<SearchResult> results, int64_t patience);
 
 } // namespace tarpon

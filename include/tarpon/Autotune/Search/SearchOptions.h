@@ -1,4 +1,4 @@
-//===- SearchOptions.h - How a problem is searched --------------*- C++ -*-===//
+//===- SearchOptions.h - Options of a search --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,8 @@
 
 namespace tarpon {
 
-/// In which order candidates are measured, and when it is enough.
+/// The order in which candidates are measured, and the rule that ends the
+/// search.
 enum class SearchMethodKind : uint8_t {
   Exhaustive, ///< every candidate, best guess first
   Random,     ///< a tenth of them, drawn by the seed
@@ -32,14 +33,14 @@ enum class SearchMethodKind : uint8_t {
   Guided      ///< by expected improvement, until that is too small
 };
 
-/// What one search goes by. Limits count what is known of the problem from
-/// earlier runs, so that a search goes on where it was; one that a limit has
-/// ended does not count as finished.
+/// The options of one search. Limits count the results of earlier runs, so that
+/// a search continues where it was; one that a limit has ended does not count
+/// as finished.
 struct SearchOptions {
   SearchMethodKind method = SearchMethodKind::Guided;
-  /// Measurements of one problem.
+  /// The largest number of measurements of one problem.
   std::optional<int64_t> iterations;
-  /// Measurements in a row without a better one.
+  /// The largest number of measurements in a row without a better one.
   std::optional<int64_t> patience;
   /// Seconds for one problem, compiling included.
   std::optional<double> problemSeconds;
@@ -47,7 +48,7 @@ struct SearchOptions {
   uint64_t seed = 0;
 };
 
-/// What a caller wants to have otherwise than the environment.
+/// The caller's options, which take precedence over the environment.
 struct SearchOverrides {
   std::optional<SearchMethodKind> method;
   std::optional<int64_t> iterations, patience;
@@ -57,12 +58,13 @@ struct SearchOverrides {
 /// "exhaustive", "random", "local", "guided".
 llvm::StringRef getSearchMethodName(SearchMethodKind method);
 std::vector<std::string> getSearchMethodNames();
-/// A name, in any case.
+/// Parses a name, in any case.
 runtime::Result<SearchMethodKind> parseSearchMethod(llvm::StringRef text);
 
-/// What is given, else $TARPON_SEARCH_METHOD, $TARPON_TUNING_ITERATIONS_MAX,
-/// $TARPON_TUNING_PATIENCE, $TARPON_TUNING_TIME_MS_MAX (of one problem) and
-/// $TARPON_SEARCH_SEED, else the defaults above. An error names the variable.
+/// Resolves the options: the given ones, else $TARPON_SEARCH_METHOD,
+/// $TARPON_TUNING_ITERATIONS_MAX, $TARPON_TUNING_PATIENCE,
+/// $TARPON_TUNING_TIME_MS_MAX (of one problem) and $TARPON_SEARCH_SEED, else
+/// the defaults above. An error names the variable.
 runtime::Result<SearchOptions>
 resolveSearchOptions(const SearchOverrides &overrides);
 

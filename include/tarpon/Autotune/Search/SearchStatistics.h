@@ -1,4 +1,4 @@
-//===- SearchStatistics.h - What a search has done --------------*- C++ -*-===//
+//===- SearchStatistics.h - Counters of searches ----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,10 +12,10 @@
 
 namespace tarpon {
 
-/// Counts of all searches of a run so far.
+/// Counters of all searches of a run so far.
 struct SearchStatistics {
   int64_t measured = 0, reused = 0, rejected = 0, problems = 0;
-  /// Of those that were measured: after a few samples, which were too slow.
+  /// Measured candidates that were dropped after a few samples as too slow.
   int64_t dropped = 0;
 };
 

@@ -1,4 +1,4 @@
-//===- ImportedRecords.h - What others measured elsewhere -------*- C++ -*-===//
+//===- ImportedRecords.h - Measurements imported from MIOpen ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,22 +30,22 @@ class StoreFile;
 struct ImportedSource {
   miopen::FileName file;
   int64_t problems = 0, solutions = 0;
-  /// How many of the problems are problems of Tarpon's.
+  /// The number of problems that Tarpon can pose.
   int64_t posed = 0;
-  /// When it was imported last: "2026-11-20T16:00:00Z".
+  /// The time of the last import: "2026-11-20T16:00:00Z".
   std::string time;
 };
 
-/// What an import did.
+/// The result of an import.
 struct ImportSummary {
   int64_t problems = 0, solutions = 0;
-  /// How many can be posed here, and why the others cannot: the reasons and how
-  /// often they were met.
+  /// The number of problems that Tarpon can pose, and for the others the
+  /// reasons and how often each was met.
   int64_t posed = 0;
   std::map<std::string, int64_t> reasons;
 };
 
-/// One imported problem with what MIOpen knows of it.
+/// An imported problem with MIOpen's records of it.
 struct ImportedProblem {
   miopen::Record record;
   /// The key of Tarpon's problem; "" if there is none.
@@ -54,19 +54,19 @@ struct ImportedProblem {
 
 class ImportedRecords {
 public:
-  /// Opens the store at `path`, which is made if it is not there.
+  /// Opens the store at `path`, and makes it if there is none.
   static runtime::Result<std::unique_ptr<ImportedRecords>>
   openForWriting(const std::string &path);
-  /// Of a store that is there.
+  /// Opens an existing store.
   static runtime::Result<std::unique_ptr<ImportedRecords>>
   openForReading(const std::string &path);
   ~ImportedRecords();
 
-  /// Adds the records of a file, all or none of them. A problem that is known
-  /// from an earlier import of a file of that name is replaced as a whole.
+  /// Adds the records of a file, all or none of them. A problem that an earlier
+  /// import of a file of that name brought is replaced as a whole.
   runtime::Result<ImportSummary> add(const miopen::Database &database);
 
-  /// Sorted by name.
+  /// The imported files, sorted by name.
   runtime::Result<std::vector<ImportedSource>> getSources() const;
 
   /// The records of one file in the order of their import; an error if there
@@ -79,7 +79,7 @@ public:
         llvm::function_ref<void(const ImportedSource &, ImportedProblem)>
             visitor) const;
 
-  /// Drops the records of a file; how many problems those were.
+  /// Drops the records of a file and returns the number of its problems.
   runtime::Result<int64_t> remove(const std::string &name);
 
 private:

@@ -1,4 +1,4 @@
-//===- Journal.h - Everything that was ever measured ------------*- C++ -*-===//
+//===- Journal.h - The journal of all measurements --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,13 +42,13 @@ namespace tarpon {
 
 class StoreFile;
 
-/// How a measurement ended.
+/// The outcome of a measurement.
 enum class MeasurementStatus : uint8_t { Ok, Wrong, Crashed, TimedOut, Failed };
 
 /// The spelling in the journal: "ok", "wrong", "crashed", "timed-out",
 /// "failed".
 llvm::StringRef getStatusName(MeasurementStatus status);
-/// The inverse; Failed for any other text.
+/// Parses such a spelling; Failed for any other text.
 MeasurementStatus parseStatusName(llvm::StringRef name);
 
 /// A candidate: a problem, by its key, with a solver and a perf config in its
@@ -61,8 +61,8 @@ struct CandidateKey {
   auto operator<=>(const CandidateKey &) const = default;
 };
 
-/// Which part of a search a measurement belongs to. A later stage overrides an
-/// earlier one.
+/// The part of a search that a measurement belongs to. A later stage overrides
+/// an earlier one.
 enum class MeasurementStage : uint8_t {
   Race, ///< the short first one, with verification
   Final ///< interleaved with the other finalists
@@ -75,34 +75,38 @@ struct Measurement {
   MeasurementStatus status = MeasurementStatus::Failed;
   std::vector<double> samples;
   double median = 0, mad = 0;
-  /// Largest absolute difference from the reference, and the relative L2 one.
+  /// The largest absolute difference from the reference, and the relative L2
+  /// error.
   double maxError = 0, relativeL2 = 0;
   int64_t workspaceBytes = 0;
-  /// Rounds of the final that the samples come from.
+  /// The number of rounds of the final that the samples come from.
   int64_t rounds = 0;
-  /// Why the status is not ok, or that it was dropped (see isDropped).
+  /// Explains why the status is not ok, or that the candidate was dropped
+  /// (isDropped).
   std::string detail;
-  /// Whether it is right, but was dropped after a few samples since it could
-  /// not win any more. It counts as measured; its times are those samples', all
-  /// of them well above the best's.
+  /// True if the candidate is right but was dropped after a few samples since
+  /// it could not win any more. It counts as measured; its times are those of
+  /// these samples, all well above the best's.
   bool isDropped = false;
-  /// Whether it was in the journal already when that was opened.
+  /// True if it was in the journal when that was opened.
   bool isEarlier = false;
-  /// Whether it comes from a journal that was opened read-only: the system
+  /// True if it comes from a journal that was opened read-only: the system
   /// store.
   bool isSystem = false;
-  /// What is modelled has a median and no samples.
+  /// A modelled time has a median and no samples.
   TimeSource timeSource = TimeSource::Measured;
 
-  /// Whether nothing is known against its results. A kernel that was found
-  /// wrong once is not to be trusted, whatever it was before.
+  /// Returns true if nothing is known against the candidate's results. A kernel
+  /// that was found wrong once is never trusted, whatever other measurements
+  /// say.
   bool mayBeRight() const {
     return status != MeasurementStatus::Wrong &&
            status != MeasurementStatus::Crashed;
   }
 
-  /// Whether it may have been the machine's fault: a full disk, or somebody
-  /// else's load. What a compiler refuses it will refuse again.
+  /// Returns true if the failure may have been the machine's fault: a full
+  /// disk, or another process's load. A kernel that the compiler refused will
+  /// be refused again.
   bool mayPass() const {
     return timeSource == TimeSource::Measured &&
            (status == MeasurementStatus::Failed ||
@@ -110,17 +114,17 @@ struct Measurement {
   }
 };
 
-/// What was finished for a problem, beyond single measurements.
+/// A task that was finished for a problem, beyond single measurements.
 enum class Finding : uint8_t {
   Found,    ///< every applicable solver has a result
   Searched, ///< a search over configs came to its own end
   Verified  ///< the system store's best was measured here and holds
 };
 
-/// A whole model with one global choice, measured on one set of inputs. It
-/// holds all that time and accuracy depend on beside the JournalContext, but
-/// for the fp32 kernels that the accuracy is measured against: those are
-/// verified, so that they differ by rounding alone.
+/// A whole model with one global choice, measured on one set of inputs. With
+/// the JournalContext, it holds everything that time and accuracy depend on,
+/// except for the fp32 kernels that the accuracy is measured against: those are
+/// verified, so that they differ only by rounding.
 struct PipelineKey {
   std::string modelSha256;
   std::string inputShapes;
@@ -141,31 +145,29 @@ struct PipelineMeasurement {
   double accuracy = 0;
   std::vector<double> samples;
   double median = 0, mad = 0;
-  /// Rounds of the final that the samples come from.
+  /// The number of rounds of the final that the samples come from.
   int64_t rounds = 0;
   std::string detail;
 };
 
-/// The machine and the versions that a record is valid for, beside its key and
-/// the version of its solver.
-/// Records of anything else are left alone and ignored.
+/// The machine and the versions for which a record is valid, beside its key and
+/// the version of its solver. Other records are left alone and ignored.
 struct JournalContext {
   std::string target;
   int64_t threads = 1;
-  /// The version of what compiles kernels: "host-codegen-1".
+  /// The version of the code generator: "host-codegen-1".
   std::string tarpon;
   std::string llvm;
-  /// The sizes of the host's caches, which plans follow: "48K/1024K/32768K". ""
-  /// where none are known; such records count for any sizes.
+  /// The sizes of the host's caches, which plans depend on: "48K/1024K/32768K".
+  /// "" if none are known; such records are valid for any sizes.
   std::string caches = "";
 
-  /// This build of Tarpon on `target`, whose name is extended by a digest of
-  /// its features, which a virtual machine may mask.
+  /// The context of this build of Tarpon on `target`. The target's name is
+  /// extended by a digest of its features, which a virtual machine may mask.
   static JournalContext forTarget(const TargetInfo &target);
 
-  /// Records of what a model says of candidates for `target`: never found among
-  /// those that were measured on it, nor the other way round. `model` names it
-  /// and its version.
+  /// The context of a model's predictions for `target`. They are never mixed
+  /// with measurements on it. `model` names the model and its version.
   static JournalContext forModel(const TargetInfo &target,
                                  llvm::StringRef model);
   TimeSource getTimeSource() const;
@@ -185,76 +187,78 @@ public:
   /// Opens a system store, which is never written to, nor are files beside it.
   static runtime::Result<std::unique_ptr<Journal>>
   openReadOnly(const std::string &path, JournalContext context);
-  /// A journal that is gone with the object.
+  /// Makes a journal in memory, which ends with the object.
   static std::unique_ptr<Journal> openInMemory(JournalContext context);
 
   ~Journal();
   const std::string &getPath() const;
 
-  /// To be called before a candidate is measured: should that kill the run, the
-  /// next one knows.
+  /// Records that a measurement is about to start. If it kills the run, the
+  /// next run knows.
   runtime::Status recordStarted(const CandidateKey &key,
                                 MeasurementStage stage);
   runtime::Status record(const Measurement &measurement);
 
   /// The last measurement of every candidate of the problem, those of later
-  /// stages before those of earlier ones. In the order of first measurement.
+  /// stages before those of earlier ones. Candidates come in the order of their
+  /// first measurement.
   std::vector<Measurement> getMeasurements(llvm::StringRef problem) const;
 
-  /// The problems of which there is a right candidate, by key.
+  /// The keys of the problems that have a right candidate.
   std::vector<std::string> getMeasuredProblems() const;
 
   /// The fastest correct candidate: finalists go before all others.
   std::optional<Measurement> getBest(llvm::StringRef problem) const;
 
-  /// How many runs that are no longer alive ended while they measured the
-  /// candidate, since its last result.
+  /// The number of runs that have died while they measured the candidate, since
+  /// its last result.
   int64_t countInterrupted(const CandidateKey &key,
                            MeasurementStage stage) const;
 
-  /// Once per problem and kind.
+  /// Records a finding, once per problem and kind.
   runtime::Status recordFinding(llvm::StringRef problem, Finding finding);
   bool hasFinding(llvm::StringRef problem, Finding finding) const;
 
-  /// The last row of measurements, to tell older ones from those to come.
+  /// The number of the last row of measurements, which tells older rows from
+  /// those to come.
   int64_t getLastRow() const;
-  /// Deletes what was measured of these solvers up to that row.
+  /// Deletes the problem's measurements of these solvers up to that row.
   runtime::Status forgetSolvers(llvm::StringRef problem,
                                 llvm::ArrayRef<std::string> solvers,
                                 int64_t lastRow);
-  /// Deletes everything about the problem, of older versions too.
+  /// Deletes everything about the problem, also of older versions.
   runtime::Status forgetProblem(llvm::StringRef problem);
 
   runtime::Status recordPipeline(const PipelineMeasurement &measurement);
   std::optional<PipelineMeasurement> getPipeline(const PipelineKey &key) const;
 
-  /// The keys of all problems of which anything was measured on the target with
-  /// so many threads, of older versions too; sorted.
+  /// The keys of all problems that have measurements on the target with that
+  /// number of threads, also of older versions; sorted.
   std::vector<std::string> getProblems() const;
 
   /// The model that was trained for the target and the number of threads, as
-  /// bytes of LearnedModel.h; none if there is none. It is a guess in any case,
-  /// and serves builds that it was not trained by.
+  /// bytes of LearnedModel.h; none if there is none. Since it only guesses, it
+  /// also serves builds other than the one that trained it.
   std::optional<std::string> getModel() const;
-  /// Takes the place of the one that is there.
+  /// Records a model, in place of the one that is there.
   runtime::Status recordModel(llvm::StringRef bytes);
 
-  /// A sentence on records of other Tarpon or LLVM versions, which are ignored;
-  /// none if there are none.
+  /// Describes in one sentence the records of other Tarpon or LLVM versions,
+  /// which are ignored; none if there are none.
   std::optional<std::string> describeStale() const;
 
-  /// A sentence on records with times that nothing can take, or that are not
-  /// what was written, which are ignored too.
+  /// Describes in one sentence the ignored records whose times are impossible
+  /// or whose checksum does not fit; none if there are none.
   std::optional<std::string> describeImpossible() const;
 
 private:
   Journal() = default;
-  /// Runs an insertion; where the store was set aside, or shows that it is
-  /// damaged, once more with a new one.
+  /// Runs an insertion. If the store was set aside, or turns out to be damaged,
+  /// runs it once more on a new store.
   runtime::Status
   write(llvm::function_ref<bool(const StoreFile &store)> insert);
-  /// Runs a query, which returns whether it came to its end. A store that shows
-  /// that it is damaged is replaced.
+  /// Runs a query, which returns whether it came to its end. A store that turns
+  /// out to be damaged is replaced.
   void read(llvm::function_ref<bool(const StoreFile &store)> query) const;
   runtime::Status reopen() const;
   static runtime::Result<std::unique_ptr<Journal>>
@@ -264,10 +268,10 @@ private:
   /// Never null. Queries replace a damaged one.
   mutable std::unique_ptr<StoreFile> store;
   JournalContext context;
-  /// The last row when it was opened.
+  /// The last row when the journal was opened.
   mutable int64_t lastEarlierRow = 0;
   bool isReadOnly = false;
-  /// Names this process among all that ever wrote to the file.
+  /// The name of this process, unique among all that ever wrote to the file.
   std::string run;
 };
 

@@ -1,13 +1,13 @@
-//===- StoreAdmin.h - Looking after a store ---------------------*- C++ -*-===//
+//===- StoreAdmin.h - Maintenance of a store --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What a user does with a journal as a whole: count, list, check, merge, prune
-// and compare. Unlike a Journal, which knows one target and one version, this
-// sees the records of all of them.
+// The operations of a user on a whole journal: count, list, check, merge, prune
+// and compare. Unlike a Journal, which is for one target and one version,
+// StoreAdmin sees the records of all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace tarpon {
 /// The records of one target, number of threads and version.
 struct ContextCount {
   JournalContext context;
-  /// They are of another version of Tarpon or LLVM than this one.
+  /// True if the version is not this build's version of Tarpon or LLVM.
   bool isStale = false;
   int64_t problems = 0, measurements = 0, pipelines = 0;
   /// Counts measurements of solvers, and pipelines of passes, that have another
@@ -33,10 +33,10 @@ struct ContextCount {
 
 struct StoreStats {
   std::vector<ContextCount> contexts;
-  /// Measurements by solver, by status and by stage.
+  /// The number of measurements by solver, by status and by stage.
   std::map<std::string, int64_t> solvers, statuses, stages;
   int64_t measurements = 0, pipelines = 0;
-  /// Measurements and pipelines of other versions.
+  /// The number of measurements and pipelines of other versions.
   int64_t stale = 0;
 };
 
@@ -45,9 +45,9 @@ struct BestSolution {
   JournalContext context;
   bool isStale = false;
   Measurement measurement;
-  /// Solutions of the problem that were measured and right.
+  /// The number of right solutions that were measured.
   int64_t solutions = 0;
-  /// The last row of the problem's: what was measured later has a larger one.
+  /// The problem's last row; later measurements have larger numbers.
   int64_t lastRow = 0;
 };
 
@@ -59,23 +59,24 @@ struct PruneSummary {
   int64_t measurements = 0, pipelines = 0;
 };
 
-/// How the best solutions of two stores differ. Problems are compared per
-/// target and number of threads, whatever the versions.
+/// The differences between the best solutions of two stores. Problems are
+/// compared per target and number of threads, whatever the versions.
 struct StoreDiff {
   struct Change {
     BestSolution here, there;
   };
   std::vector<BestSolution> onlyHere, onlyThere;
-  /// Another solver, or another config of it.
+  /// Problems with another solver, or another config of the same solver.
   std::vector<Change> solutions;
-  /// The same solution, with times that differ by more than was asked for.
+  /// Problems with the same solution, whose times differ by more than the given
+  /// share.
   std::vector<Change> times;
   int64_t same = 0;
 };
 
 class StoreAdmin {
 public:
-  /// Opens a store that is there; an error otherwise.
+  /// Opens an existing store; an error if there is none.
   static runtime::Result<std::unique_ptr<StoreAdmin>>
   openForReading(const std::string &path);
   static runtime::Result<std::unique_ptr<StoreAdmin>>
@@ -84,19 +85,19 @@ public:
 
   runtime::Result<StoreStats> getStats() const;
 
-  /// Sorted by problem.
+  /// The best solutions, sorted by problem.
   runtime::Result<std::vector<BestSolution>> getBestSolutions() const;
 
   /// Reads everything; an error says what is damaged or contradicts itself.
   runtime::Status check() const;
 
-  /// Takes the records of another store that are missing here, all or none of
-  /// them. Of a candidate that was measured here as late or later, nothing is
-  /// taken, so that the last result stays the last one.
+  /// Copies the records of another store that are missing here, all or none of
+  /// them. Nothing is copied for a candidate that was measured here as late or
+  /// later, so that the last result stays the last one.
   runtime::Result<MergeSummary> merge(const std::string &otherPath);
 
-  /// Drops the records of other versions, and those that are not what was
-  /// written (their checksum does not fit); a dry run only counts them.
+  /// Drops the records of other versions, and those whose checksum does not
+  /// fit; a dry run only counts them.
   runtime::Result<PruneSummary> prune(bool isDryRun);
 
 private:
@@ -113,12 +114,13 @@ struct PublishSummary {
 };
 
 /// Writes a store to `output`, which must not be there, with the best config of
-/// each solver for each problem that this build has measured, without samples:
-/// what a system store holds.
+/// each solver for each problem that this build has measured, without samples.
+/// This is the content of a system store.
 runtime::Result<PublishSummary> publishStore(const std::string &path,
                                              const std::string &output);
 
-/// The differences, with times that changed by more than `minChange` (0.05).
+/// Compares two lists of best solutions. Times count as different if they
+/// differ by more than `minChange` (0.05).
 StoreDiff compareSolutions(const std::vector<BestSolution> &here,
                            const std::vector<BestSolution> &there,
                            double minChange);

@@ -1,4 +1,4 @@
-//===- SystemStore.h - The records that Tarpon comes with -------*- C++ -*-===//
+//===- SystemStore.h - The records shipped with Tarpon ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A second journal of the same form, which is installed with Tarpon and never
-// written to. What the user's journal says of a problem and a solver goes
-// before what it says. Its records are not bound to the build that made them,
-// as the user's are, but to the ids of solvers: kernels that make its configs
-// worthless need a new id ("-v2").
+// written to. For the same problem and solver, the user's journal takes
+// precedence. Its records are bound to the ids of solvers and not, like the
+// user's, to the build that made them: kernels that make its configs worthless
+// need a new id ("-v2").
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ namespace tarpon {
 /// $TARPON_SYSTEM_DB_PATH, else share/tarpon beside the folder of this program.
 std::string getSystemStoreDirectory();
 
-/// The system store for a target; null if there is none. One that is damaged is
-/// an error of one sentence, and nothing that a user has to stop for.
+/// Opens the system store of a target; null if there is none. A damaged store
+/// is an error of one sentence, for which no program has to stop.
 runtime::Result<std::unique_ptr<Journal>>
 openSystemStore(const TargetInfo &target);
 

@@ -1,4 +1,4 @@
-//===- TimeSource.h - Where times come from ---------------------*- C++ -*-===//
+//===- TimeSource.h - The sources of times ----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@
 
 namespace tarpon {
 
-/// Where the time of a candidate, or of a whole model, comes from.
+/// The source of the time of a candidate, or of a whole model.
 enum class TimeSource : uint8_t {
   Measured, ///< it ran, and its results were compared
   Modelled  ///< a model of the target expects it: nobody has run it

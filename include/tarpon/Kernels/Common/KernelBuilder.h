@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What solvers emit kernels with: arithmetic on i64 and f32, loops, vectors of
-// the target's width, and loads and stores that convert between a storage dtype
-// and the type that is computed in. Everything is MLIR of the arith, scf,
-// vector, math and llvm dialects; memory is addressed by bytes behind raw
-// pointers, which is what KernelABI.h passes.
+// The builder with which solvers emit kernels: arithmetic on i64 and f32,
+// loops, vectors of the target's width, and loads and stores that convert
+// between a storage dtype and the type of the computation. Everything is MLIR
+// of the arith, scf, vector, math and llvm dialects; memory is addressed by
+// byte offsets from raw pointers, which KernelABI.h passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ public:
   virtual ~KernelBuilder() = default;
   virtual void finish();
 
-  /// The dialects that emitted kernels are made of.
+  /// Registers the dialects of emitted kernels.
   static void registerDialects(mlir::DialectRegistry &registry);
 
   const TargetInfo &getTarget() const { return target; }
@@ -54,8 +54,8 @@ public:
   Value getBegin() { return begin; }          ///< i64, first task
   Value getEnd() { return end; }              ///< i64, behind the last task
   Value getScratch() { return scratch; }      ///< pointer
-  /// How many run the body of a task together, and which of them this is (i64).
-  /// On the host a thread does a task alone.
+  /// The number of lanes that share the body of a task, and the index of the
+  /// current one (i64). On the host, a task has one thread.
   virtual int64_t getLaneCount() const { return 1; }
   virtual Value getLane() { return cst(0); }
   /// Runs `body` for each task in [begin, end).
@@ -68,9 +68,9 @@ public:
   mlir::Type f32() { return getF32Type(); }
   mlir::Type ptr();
   mlir::VectorType vec(mlir::Type element, int64_t lanes);
-  /// The type in which a dtype is held in memory: f32, f16, i8, ... Other
-  /// small floats are held as integers, because LLVM has none of them in
-  /// registers on most CPUs.
+  /// The type that represents a dtype in memory: f32, f16, i8, ... Other small
+  /// floats are held as integers, because LLVM has none of them in registers on
+  /// most CPUs.
   mlir::Type storageType(runtime::DType dtype);
   Value cst(int64_t value);                     ///< i64
   Value cstF(double value);                     ///< f32
@@ -145,26 +145,27 @@ public:
   /// lie outside of the buffer.
   Value maskedLoad(Value pointer, Value mask, mlir::VectorType type);
   void maskedStore(Value value, Value pointer, Value mask);
-  /// The vector, which has been computed at this point, and nothing has been
-  /// loaded that is loaded behind it; no instruction. LLVM's scheduler loads
-  /// early and multiplies late, for which a tile that fills the registers has
-  /// none left. The vectors in `kept` are in registers until then, so that the
-  /// sum does not take one of them over.
+  /// Returns the vector behind a scheduling barrier, which emits no
+  /// instruction: the vector has been computed there, and no load behind it
+  /// moves in front of it. LLVM's scheduler loads early and multiplies late,
+  /// for which a tile that fills the registers leaves none. The vectors in
+  /// `kept` stay in registers until then, so that the sum does not take one of
+  /// them over.
   Value fence(Value vector, mlir::ArrayRef<Value> kept);
-  /// Lane l is on when l < count (i64).
+  /// A mask whose lane l is on if l < count (i64).
   Value firstLanes(Value count, int64_t lanes);
 
-  /// A scalar or vector of `dtype` loaded and converted to the type it is
-  /// computed in: f32 for floats that fit it and 8- and 16-bit integers, f64
-  /// for f64, i64 for the wider integers and bool. `lanes` 1 gives a scalar.
-  /// Quantised elements are not scaled. `mask` may be null.
+  /// Loads a scalar or vector of `dtype` and converts it to its compute type:
+  /// f32 for floats that fit it and 8- and 16-bit integers, f64 for f64, i64
+  /// for the wider integers and bool. `lanes` 1 gives a scalar. Quantised
+  /// elements are not scaled. `mask` may be null.
   Value loadConverted(runtime::DType dtype, Value pointer, int64_t lanes = 1,
                       Value mask = nullptr);
   /// The inverse of loadConverted: rounds floats to nearest even, saturates
   /// 8- and 16-bit integers.
   void storeConverted(runtime::DType dtype, Value value, Value pointer,
                       Value mask = nullptr);
-  /// The scalar type that loadConverted gives.
+  /// The scalar type that loadConverted returns.
   mlir::Type computeType(runtime::DType dtype);
 
   //===--------------------------------------------------------------------===//
@@ -172,15 +173,15 @@ public:
   //===--------------------------------------------------------------------===//
   Value broadcast(Value scalar, int64_t lanes);
   Value bitcast(Value value, mlir::Type type);
-  /// An n x n transpose of n vectors of n 32-bit lanes, in n log n shuffles.
+  /// Transposes n vectors of n 32-bit lanes, in n log n shuffles.
   mlir::SmallVector<Value> transpose(mlir::ArrayRef<Value> rows);
   Value shuffle(Value a, Value b, mlir::ArrayRef<int64_t> lanes);
-  /// Reduction over the lanes in a fixed tree order.
+  /// Adds up the lanes, in a fixed tree order.
   Value reduceAdd(Value vector);
   Value reduceMax(Value vector);
 
 protected:
-  /// For functions of another form: the subclass makes them.
+  /// For subclasses that create functions of another form.
   KernelBuilder(mlir::MLIRContext *context, const TargetInfo &target);
 
   Value begin, end;

@@ -16,15 +16,15 @@ namespace tarpon {
 /// `scalar`, or a vector of as many lanes as `like` has.
 mlir::Type withLanesOf(mlir::Type like, mlir::Type scalar);
 
-/// Floats of a format of at most 16 bits, as integers of that width or as a
-/// type of MLIR, to f32. By integer instructions, but for f16 where the target
-/// converts it.
+/// Converts floats of a format of at most 16 bits, as integers of that width or
+/// as a type of MLIR, to f32. Uses integer instructions, except for f16 if the
+/// target converts it.
 mlir::Value emitDecodeFloat(KernelBuilder &b,
                             const runtime::FloatFormat &format,
                             mlir::Value stored);
 
-/// The inverse, to integers: rounds to nearest even as
-/// runtime::encodeFloat does, but for payloads of NaNs.
+/// The inverse, to integers: rounds to nearest even like runtime::encodeFloat,
+/// except for payloads of NaNs.
 mlir::Value emitEncodeFloat(KernelBuilder &b,
                             const runtime::FloatFormat &format,
                             mlir::Value value);

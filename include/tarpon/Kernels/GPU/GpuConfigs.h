@@ -1,4 +1,4 @@
-//===- GpuConfigs.h - What is wrong with a config ---------------*- C++ -*-===//
+//===- GpuConfigs.h - Explains invalid configs ------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,9 +12,9 @@
 
 namespace tarpon {
 
-/// Why Solver::isValidConfig says no, for a message: "a block must be made of
-/// whole wave tiles". "" if it says yes, and of solvers whose configs explain
-/// themselves.
+/// Explains in a message why Solver::isValidConfig refuses a config: "a block
+/// must be made of whole wave tiles". "" for valid configs, and for solvers
+/// whose configs need no explanation.
 std::string explainGpuConfig(const Solver &solver, const Problem &problem,
                              const TargetInfo &target,
                              const PerfConfig &config);

@@ -7,11 +7,11 @@
 //
 // A GPU kernel is a gpu.func in a gpu.module of its own. Its arguments are a
 // global pointer per buffer and an i32 per parameter (GpuLaunch.h has the
-// layout); a task is a workgroup, whose lanes do it together. What host solvers
-// emit with runs here as it is, as long as it spreads its work over the lanes
-// and needs no scratch. Indices that are divided are below 2^31: such divisions
-// are done in 32 bits (IndexDivision.h). What only GPUs have: LDS, barriers,
-// lanes that talk to each other, and matrix instructions.
+// layout); a task is a workgroup, whose lanes share it. The emitting functions
+// of host solvers work here unchanged, as long as they spread the work over the
+// lanes and need no scratch. Indices that are divided are below 2^31, so that
+// divisions are done in 32 bits (IndexDivision.h). Only GPUs have LDS,
+// barriers, communication between lanes, and matrix instructions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ namespace tarpon {
 /// LLVM's numbers of the address spaces.
 enum class GpuSpace : unsigned { Global = 1, Lds = 3 };
 
-/// What a GPU kernel's function looks like.
+/// The shape of a GPU kernel's function.
 struct GpuKernelShape {
   int64_t buffers = 0, params = 0;
   /// Lanes of a workgroup, a multiple of the wave size.
@@ -45,7 +45,7 @@ public:
                    const GpuTarget &gpu, const GpuKernelShape &shape);
   void finish() override;
 
-  /// The dialects that GPU kernels are made of.
+  /// Registers the dialects of GPU kernels.
   static void registerDialects(mlir::DialectRegistry &registry);
 
   const GpuTarget &getGpu() const { return gpu; }
@@ -57,24 +57,24 @@ public:
     return shape.workgroup * groupsPerTask;
   }
   Value getLane() override;
-  /// From here on so many neighbouring workgroups do a task together, which are
-  /// launched: the lanes of all of them share it. They have no LDS in common.
+  /// From here on, `groups` neighbouring workgroups share a task, with the
+  /// lanes of all of them. The launch must have that many workgroups per task.
+  /// They have no LDS in common.
   void shareTasks(int64_t groups);
 
   /// The workgroup's LDS.
   Value getLds();
-  /// All lanes of the workgroup have come here, and what they have written to
-  /// LDS can be read.
+  /// Waits until all lanes of the workgroup are here; then their writes to LDS
+  /// can be read.
   void barrier();
-  /// The compiler takes no more registers than let so many waves run on a SIMD
-  /// at a time.
+  /// Limits the registers, so that this many waves run on a SIMD at a time.
   void setWavesPerEu(int64_t waves);
 
 private:
   const GpuTarget &gpu;
   GpuKernelShape shape;
   int64_t groupsPerTask = 1;
-  /// What host emission asks of its target: vectors of one lane.
+  /// The target as host emission sees it: with vectors of one lane.
   TargetInfo scalarTarget;
   mlir::gpu::GPUFuncOp function;
   mlir::Value lane;

@@ -1,4 +1,4 @@
-//===- GpuProductWork.h - What a solution multiplies ------------*- C++ -*-===//
+//===- GpuProductWork.h - The arithmetic of a solution ----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,16 +12,16 @@
 
 namespace tarpon {
 
-/// Of the launch that does the floating-point work of a solution.
+/// The launch that does the floating-point work of a solution.
 struct GpuProductWork {
   double flops = 0;
   double results = 0;
-  /// Of the constants that it reads.
+  /// Bytes of the constants that it reads.
   double constantBytes = 0;
 };
 
-/// Other than what the problem says where the config is one of an algorithm
-/// that multiplies something else.
+/// Returns the work, which differs from the problem's where the config is one
+/// of an algorithm that multiplies other matrices.
 GpuProductWork getGpuProductWork(const Problem &problem,
                                  const PerfConfig &config);
 

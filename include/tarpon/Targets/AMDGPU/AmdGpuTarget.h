@@ -16,13 +16,14 @@
 
 namespace tarpon {
 
-/// A GPU, or with GpuCodeForm::Ir the device that emulates it.
+/// Makes the target of a GPU, or with GpuCodeForm::Ir that of the device that
+/// emulates it.
 std::shared_ptr<const Target>
 makeAmdGpuTarget(const GpuTarget &gpu,
                  GpuCodeForm form = GpuCodeForm::CodeObject);
 
-/// Makes findTarget know "gfx942", "gfx942:cu=228" and so on, with the devices
-/// "hip" and "emulated".
+/// Registers the names "gfx942", "gfx942:cu=228" and so on with findTarget, and
+/// the devices "hip" and "emulated".
 void registerAmdGpuTargets();
 
 } // namespace tarpon

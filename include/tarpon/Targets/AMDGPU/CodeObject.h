@@ -1,4 +1,4 @@
-//===- CodeObject.h - GPU modules to code objects ---------------*- C++ -*-===//
+//===- CodeObject.h - Compiles GPU modules to code objects ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Compiles a gpu.module in process, with LLVM's backend and lld's library and
-// nothing of ROCm. Mathematics that would need ROCm's device library (OCML) is
-// an error: tanh, erf and the like have to be expanded before they come here.
+// without ROCm. Mathematical functions that would need ROCm's device library
+// (OCML) is an error: tanh, erf and the like have to be expanded before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,30 +24,30 @@
 
 namespace tarpon {
 
-/// What a kernel takes of a compute unit, as its code object says.
+/// The resources of a compute unit that a kernel uses, from its code object.
 struct KernelResources {
   std::string symbol;
-  /// Per lane, accumulation registers included.
+  /// Vector registers per lane, accumulation registers included.
   int64_t vectorRegisters = 0;
   int64_t accumulationRegisters = 0;
-  /// Per wave.
+  /// Scalar registers per wave.
   int64_t scalarRegisters = 0;
   int64_t vectorSpills = 0, scalarSpills = 0;
   /// Bytes per workgroup, per lane, and of the arguments.
   int64_t ldsBytes = 0, privateBytes = 0, argumentBytes = 0;
-  /// Lanes.
+  /// Lanes of a workgroup and of a wave.
   int64_t workgroup = 0, waveSize = 0;
 };
 
 /// A HIP code object, version 5, which hipModuleLoadData takes.
 struct CodeObject {
   std::vector<char> bytes;
-  /// In the order of the metadata.
+  /// The kernels, in the order of the metadata.
   std::vector<KernelResources> kernels;
 };
 
-/// The dialects that kernels are made of, with what their translation to LLVM
-/// needs.
+/// Registers the dialects of kernels, with the interfaces that translate them
+/// to LLVM.
 void registerGpuKernelDialects(mlir::DialectRegistry &registry);
 
 /// Compiles every kernel of the module, which is not changed. The error names
@@ -55,11 +55,11 @@ void registerGpuKernelDialects(mlir::DialectRegistry &registry);
 runtime::Result<CodeObject> compileCodeObject(mlir::gpu::GPUModuleOp module,
                                               const GpuTarget &target);
 
-/// The same as assembly text.
+/// Compiles to assembly text instead.
 runtime::Result<std::string> printGpuAssembly(mlir::gpu::GPUModuleOp module,
                                               const GpuTarget &target);
 
-/// What the metadata of a code object says of its kernels.
+/// Reads the metadata of a code object's kernels.
 runtime::Result<std::vector<KernelResources>>
 readKernelResources(llvm::ArrayRef<char> codeObject);
 

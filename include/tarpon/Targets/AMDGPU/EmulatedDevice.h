@@ -14,9 +14,10 @@
 namespace tarpon {
 
 struct EmulatedDeviceOptions {
-  /// Looks for races and for reads of what nobody has written.
+  /// Detects races, and reads of memory that was never written.
   bool checkMemory = true;
-  /// In which order waves and workgroups run; 0 for that of their numbers.
+  /// The seed of the order of waves and workgroups; 0 for the order of their
+  /// numbers.
   uint64_t seed = 0;
 };
 

@@ -1,5 +1,4 @@
-//===- Emulator.h - Runs GPU kernels on the CPU, and checks them -*- C++
-//-*-===//
+//===- Emulator.h - Runs and checks GPU kernels on the CPU ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -53,7 +52,7 @@ class GPUFuncOp;
 
 namespace tarpon {
 
-/// What the emulator needs to know of a GPU, and how it shall run.
+/// The properties of the emulated GPU, and the options of the emulation.
 struct EmulatorOptions {
   /// Lanes of a wave: 64 or 32.
   unsigned waveSize = 64;
@@ -61,25 +60,24 @@ struct EmulatorOptions {
   int64_t ldsBytes = 65536;
   /// Set of MatrixFamily whose matrix instructions the target has.
   unsigned matrixFamilies = static_cast<unsigned>(MatrixFamily::All);
-  /// Races, and reads of memory never written, are looked for. Without, kernels
-  /// run several times as fast; bounds, alignment and barriers are still
-  /// checked.
+  /// Detects races, and reads of memory never written. Without it, kernels run
+  /// several times as fast; bounds, alignment and barriers are still checked.
   bool checkMemory = true;
   /// 0 runs waves and workgroups in their order; any other value shuffles both.
   uint64_t seed = 0;
-  /// A wave that executes more than this many instructions is an error: the
-  /// kernel is taken to loop for ever.
+  /// The largest number of instructions of a wave: beyond it, the kernel is
+  /// taken to loop forever.
   uint64_t maxInstructions = uint64_t(1) << 32;
 };
 
-/// Memory that a kernel is given a pointer into. Arguments of the same data and
+/// Memory that a pointer argument points into. Arguments with the same data and
 /// bytes are one buffer; other overlaps are refused.
 struct EmulatedBuffer {
   void *data = nullptr;
   int64_t bytes = 0;
-  /// Where in the buffer the argument points to, in bytes.
+  /// The offset of the argument in the buffer, in bytes.
   int64_t offset = 0;
-  /// What the kernel has not written must not be read.
+  /// Reading bytes that the kernel has not written is an error.
   bool uninitialized = false;
 };
 
@@ -87,14 +85,15 @@ struct EmulatedBuffer {
 using EmulatedArgument = std::variant<EmulatedBuffer, int32_t, int64_t, float>;
 
 /// A launch. Buffers are read and written in place; the emulator takes their
-/// start as aligned to 256 bytes, as HIP's allocations are, whatever it is.
+/// start as aligned to 256 bytes, like HIP's allocations, whatever its address
+/// is.
 struct EmulatedLaunch {
   int64_t grid[3] = {1, 1, 1};
   int64_t block[3] = {1, 1, 1};
   std::vector<EmulatedArgument> arguments;
 };
 
-/// What was executed, over all waves.
+/// Counters of the execution, over all waves.
 struct EmulationReport {
   uint64_t workgroups = 0;
   uint64_t waves = 0;
@@ -109,10 +108,10 @@ namespace emulator {
 struct Program;
 } // namespace emulator
 
-/// A kernel translated to the emulator's own code, to be launched many times.
-/// Independent of the module and the context that it came from. Launches change
-/// only the memory that they are given: several threads may launch one kernel
-/// at the same time, on different buffers.
+/// A kernel translated to the emulator's own code, which can be launched many
+/// times. Independent of the module and the context that it came from. Launches
+/// change only the memory that they are given: several threads may launch one
+/// kernel at the same time, on different buffers.
 class EmulatedKernel {
 public:
   /// Fails with a sentence that names the op if the kernel has an op or a type
@@ -134,12 +133,12 @@ private:
   std::shared_ptr<const emulator::Program> program;
 };
 
-/// Translates and launches.
+/// Translates a kernel and launches it.
 runtime::Result<EmulationReport> emulate(mlir::gpu::GPUFuncOp kernel,
                                          const EmulatedLaunch &launch,
                                          const EmulatorOptions &options = {});
 
-/// The dialects of the kernels that the emulator runs.
+/// Registers the dialects of the kernels that the emulator runs.
 void registerEmulatedDialects(mlir::DialectRegistry &registry);
 
 } // namespace tarpon

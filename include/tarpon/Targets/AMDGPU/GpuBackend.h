@@ -13,17 +13,17 @@
 
 namespace tarpon {
 
-/// What kernels become.
+/// The form of compiled kernels.
 enum class GpuCodeForm : uint8_t {
   CodeObject, ///< for HIP
   Ir          ///< MLIR bytes, for the emulated device
 };
 
-/// A code object per kernel.
+/// Makes a backend that compiles each kernel to a code object.
 /// The architecture (TargetInfo::arch) of what the emulated device runs.
 inline constexpr llvm::StringLiteral kGpuIrArch = "amdgcn-ir";
 
-/// What solvers are told of a GPU whose kernels have that form.
+/// The description for solvers of a GPU whose kernels have that form.
 TargetInfo makeGpuTargetInfo(const GpuTarget &gpu, GpuCodeForm form);
 
 std::unique_ptr<KernelBackend>

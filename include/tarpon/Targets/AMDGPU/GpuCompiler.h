@@ -1,4 +1,4 @@
-//===- GpuCompiler.h - Launches to code objects -----------------*- C++ -*-===//
+//===- GpuCompiler.h - Compiles launches to code objects --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,16 +20,17 @@
 
 namespace tarpon {
 
-/// A kernel as its solver has emitted it, with mathematics that the hardware
-/// lacks expanded: what the emulated device runs, and code objects are made of.
+/// A kernel as its solver has emitted it, with functions that the hardware
+/// lacks expanded. The emulated device runs it, and code objects are compiled
+/// from it.
 class EmittedGpuKernel {
 public:
-  /// The error names the kernel and says what is wrong with it.
+  /// Emits a kernel. The error names the kernel and says what is wrong with it.
   static runtime::Result<EmittedGpuKernel> emit(const KernelSource &kernel,
                                                 const GpuTarget &gpu);
-  /// What `print` has written.
+  /// Parses the output of `print`.
   static runtime::Result<EmittedGpuKernel> parse(llvm::ArrayRef<char> text);
-  /// Lanes of a workgroup of what `print` has written.
+  /// Reads the number of lanes of a workgroup from the output of `print`.
   static runtime::Result<int64_t> readWorkgroup(llvm::ArrayRef<char> text);
 
   mlir::gpu::GPUModuleOp getModule();
@@ -43,11 +44,11 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// The code object of one kernel. A kernel that spills registers to
-/// memory, or that takes more than the GPU has, is an error.
+/// Compiles one kernel. A kernel that spills registers to memory, or that needs
+/// more resources than the GPU has, is an error.
 runtime::Result<CodeObject> compileGpuKernel(const KernelSource &kernel,
                                              const GpuTarget &gpu);
-/// The same of what is emitted already.
+/// Compiles a kernel that was emitted before.
 runtime::Result<CodeObject> compileGpuKernel(EmittedGpuKernel &kernel,
                                              const GpuTarget &gpu);
 

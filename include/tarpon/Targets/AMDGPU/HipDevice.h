@@ -19,19 +19,19 @@
 
 namespace tarpon {
 
-/// Where to look; the defaults are what a user has.
+/// The places of ROCm's files; the defaults are those of a user's system.
 struct HipOptions {
-  /// The library; "" for $TARPON_HIP_LIBRARY, else libamdhip64.so of any ROCm
-  /// that the loader finds.
+  /// The path of the library; "" for $TARPON_HIP_LIBRARY, else libamdhip64.so
+  /// of any ROCm that the loader finds.
   std::string library;
   /// The kernel driver's list of GPUs, from which their architecture is read:
   /// HIP gives it in a struct only, whose layout depends on ROCm's version. ""
-  /// for $TARPON_HIP_TOPOLOGY, else where the driver has it.
+  /// for $TARPON_HIP_TOPOLOGY, else the driver's place.
   std::string topology;
 };
 
-/// The GPUs that HIP has. One sentence tells a missing library from a missing
-/// GPU, and says what can be done without.
+/// Finds the GPUs that HIP has. The error tells a missing library from a
+/// missing GPU, and says what can be done without one.
 runtime::Result<std::vector<std::unique_ptr<runtime::Device>>>
 openHipDevices(const HipOptions &options = {});
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the static model reads: a kernel's instructions by what they keep busy,
-// its basic blocks, and its loops. Of any generation: names and operands of an
-// instruction say what it does.
+// The input of the static model: a kernel's instructions by the units that they
+// keep busy, its basic blocks, and its loops. All generations share it, since
+// names and operands of an instruction tell what it does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ enum class InstructionKind : uint8_t {
   Other
 };
 
-/// How many of each kind may still be under way when a wait is over.
+/// The number of outstanding accesses of each kind that a wait allows.
 struct WaitCounts {
   std::optional<int64_t> reads, writes, lds, scalars;
 };
@@ -52,21 +52,22 @@ struct WaitCounts {
 struct MachineInstruction {
   InstructionKind kind = InstructionKind::Other;
   std::string mnemonic;
-  /// Of Lds and Global kinds: bytes per lane.
+  /// For Lds and Global kinds: bytes per lane.
   int64_t bytes = 0;
-  /// Of Vector: how many times the issue slots of a plain one it takes.
+  /// For Vector: the issue slots it takes, in multiples of a plain
+  /// instruction's.
   int64_t rate = 1;
   /// Multiplications and additions of floats: per lane of Vector, of the whole
   /// wave for Matrix.
   double flops = 0;
-  /// Of Matrix.
+  /// For Matrix: its shape.
   int64_t m = 0, n = 0, k = 0;
   runtime::DType input = runtime::DType::F32;
   /// The registers that a Matrix or an accumulating Vector instruction adds to;
-  /// empty for others.
+  /// empty for other instructions.
   std::string accumulator;
   WaitCounts wait;
-  /// Of Branch.
+  /// For Branch: the label.
   std::string target;
   bool isConditional = false;
 };
@@ -74,12 +75,12 @@ struct MachineInstruction {
 struct BasicBlock {
   std::string label;
   std::vector<MachineInstruction> instructions;
-  /// Indices of blocks.
+  /// The indices of the blocks that may follow.
   std::vector<size_t> successors;
 };
 
 struct MachineLoop {
-  /// Indices of its blocks, ascending.
+  /// The indices of its blocks, ascending.
   std::vector<size_t> blocks;
 };
 
@@ -88,7 +89,7 @@ class MachineCode {
 public:
   /// Reads assembly text up to the end of the first kernel: labels,
   /// instructions, and directives, which are skipped. An error if it has no
-  /// instructions, or a branch to nowhere.
+  /// instructions, or a branch to an unknown label.
   static runtime::Result<MachineCode> parse(llvm::StringRef text);
 
   llvm::ArrayRef<BasicBlock> getBlocks() const { return blocks; }
@@ -96,8 +97,8 @@ public:
   /// The natural loops, one per back edge.
   std::vector<MachineLoop> findLoops() const;
 
-  /// The loop with the most floating-point work of those that have none within;
-  /// none if no loop does any.
+  /// The innermost loop with the most floating-point work; none if no loop does
+  /// any.
   std::optional<MachineLoop> findInnerLoop() const;
 
   double countFlops(const MachineLoop &loop, int64_t waveSize) const;
@@ -108,7 +109,7 @@ private:
   std::vector<BasicBlock> blocks;
 };
 
-/// One line of assembly, without comments and labels.
+/// Reads one line of assembly, without comments and labels.
 MachineInstruction readInstruction(llvm::StringRef line);
 
 /// The text of one kernel of a code object, with labels where branches go.

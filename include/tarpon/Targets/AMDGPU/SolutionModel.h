@@ -1,4 +1,4 @@
-//===- SolutionModel.h - What a solution should take ------------*- C++ -*-===//
+//===- SolutionModel.h - Estimates the time of a solution -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,9 @@ namespace tarpon {
 /// "gpu-model-v1" and a digest of its sources.
 std::string getGpuModelName();
 
-/// The sum of the launches' estimates. The solution's objects are code objects.
-/// Its floating-point work is that of the launch whose loop does the most.
+/// Adds up the launches' estimates. The solution's objects are code objects.
+/// Its floating-point work is attributed to the launch whose loop does the
+/// most.
 runtime::Result<SolutionEstimate>
 estimateGpuSolution(const CompiledSolution &solution, const GpuTarget &gpu);
 

@@ -1,4 +1,4 @@
-//===- StaticModel.h - What a kernel should take ----------------*- C++ -*-===//
+//===- StaticModel.h - Estimates the time of a kernel -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,9 +7,9 @@
 //
 // Predicts the time of a launch from the machine code of its kernel, for
 // ranking candidates where there is no GPU. All formulae are in
-// StaticModel.cpp. It is a bound with a few latencies, not a simulation: no
-// bank conflicts, no cache misses beyond each byte being read from memory once,
-// and the clock that peaks are quoted at.
+// StaticModel.cpp. It is a bound with a few latencies, not a simulation: it has
+// no bank conflicts, no cache misses beyond reading each byte from memory once,
+// and the clock at which peaks are quoted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,84 +25,85 @@
 
 namespace tarpon {
 
-/// What one wave executes of a piece of code.
+/// The instructions that one wave executes in a piece of code.
 struct InstructionMix {
   int64_t matrix = 0, vector = 0, scalar = 0, scalarLoads = 0, waits = 0,
           barriers = 0;
-  /// How many instructions there are, by bytes per lane.
+  /// The number of instructions, by bytes per lane.
   std::map<int64_t, int64_t> ldsReads, ldsWrites, globalReads, globalWrites,
       globalToLds;
-  /// Of one wave: multiplications and additions, and bytes to and from LDS and
-  /// the caches.
+  /// Per wave: multiplications and additions, and bytes to and from LDS and the
+  /// caches.
   double flops = 0, ldsBytes = 0, globalBytes = 0;
-  /// Clocks for which one wave keeps its SIMD's matrix unit, and its SIMD's
-  /// vector issue.
+  /// The clocks for which one wave occupies its SIMD's matrix unit, and its
+  /// SIMD's vector issue.
   double matrixClocks = 0, vectorClocks = 0;
-  /// Clocks that one wave takes if it is alone.
+  /// The clocks that one wave takes if it runs alone.
   double aloneClocks = 0;
 };
 
-/// All that the model knows of a kernel, whatever it is launched for.
+/// The model's data on a kernel, which do not depend on the launch.
 struct KernelProfile {
   KernelResources resources;
   /// Waves per SIMD.
   int64_t occupancy = 0;
-  /// Whether there is a loop with floating-point work: an iteration of it, and
-  /// the code outside of it.
+  /// True if there is a loop with floating-point work; the mix of one
+  /// iteration, and that of the code outside of the loop.
   bool hasLoop = false;
   InstructionMix loop, rest;
-  /// Results that a wave accumulates in the loop.
+  /// The number of results that a wave accumulates in the loop.
   double resultsPerWave = 0;
 };
 
-/// What a launch is for.
+/// The work of a launch.
 struct LaunchWork {
   int64_t workgroups = 1;
-  /// Of the whole launch. What its loop does not account for if flops is 0.
+  /// Multiplications and additions, and results, of the whole launch. With 0
+  /// flops, only the memory's time counts.
   double flops = 0, results = 0;
-  /// Read and written once.
+  /// The bytes read and written, each once.
   double bytes = 0;
-  /// How many workgroups share the reduction of a result.
+  /// The number of workgroups that share the reduction of a result.
   int64_t splitK = 1;
-  /// Of the peak, for a kernel without a loop that the model knows.
+  /// The dtype of the peak, for a kernel without a loop that the model knows.
   runtime::DType dtype = runtime::DType::F32;
   double expectedFraction = 1;
 };
 
-/// Milliseconds and what they come from.
+/// The predicted time and its parts, in milliseconds.
 struct LaunchEstimate {
-  /// The greater of the work in the compute units and of the memory, and the
+  /// The greater of the times of the compute units and of the memory, plus the
   /// launch itself.
   double milliseconds = 0;
   double computeMs = 0, memoryMs = 0, launchMs = 0;
-  /// Whether computeMs comes from the inner loop, or from the peak.
+  /// True if computeMs comes from the inner loop, false if from the peak.
   bool isFromLoop = false;
-  /// Iterations of the loop in one workgroup, times that a compute unit is
-  /// filled with workgroups, and how many it holds.
+  /// The iterations of the loop in one workgroup, the number of times that a
+  /// compute unit is filled with workgroups, and the number that it holds.
   double iterations = 0;
   int64_t rounds = 0, groupsPerUnit = 0;
-  /// Waves per SIMD in a full round.
+  /// The waves per SIMD in a full round.
   double waves = 0;
-  /// Clocks of one iteration of all waves of a compute unit in a full round, by
-  /// what binds them. The iteration takes the greatest.
+  /// The clocks of one iteration of all waves of a compute unit in a full
+  /// round, by the unit that bounds them. The iteration takes the greatest.
   struct Terms {
     double matrix = 0, vector = 0, lds = 0, global = 0, latency = 0;
 
     double max() const;
     const char *getBinding() const;
   } terms;
-  /// Of the workgroup's code outside of the loop.
+  /// The clocks of the workgroup's code outside of the loop.
   double outsideClocks = 0;
-  /// Matrix clocks over the iteration's.
+  /// The matrix unit's clocks divided by the iteration's.
   double matrixUtilisation = 0;
 };
 
-/// Profiles a kernel whose assembly is given.
+/// Profiles a kernel from its assembly.
 runtime::Result<KernelProfile> profileAssembly(llvm::StringRef assembly,
                                                const KernelResources &resources,
                                                const GpuTarget &gpu);
 
-/// The same of a kernel in a code object.
+/// Profiles a kernel of a code object.
 runtime::Result<KernelProfile> profileKernel(llvm::ArrayRef<char> codeObject,
                                              llvm::StringRef symbol,
                                              const GpuTarget &gpu);
@@ -110,7 +111,8 @@ runtime::Result<KernelProfile> profileKernel(llvm::ArrayRef<char> codeObject,
 LaunchEstimate estimateLaunch(const KernelProfile &profile,
                               const LaunchWork &work, const GpuTarget &gpu);
 
-/// Registers, occupancy, the loop's instructions, and the terms of the time.
+/// Prints registers, occupancy, the loop's instructions, and the terms of the
+/// time.
 std::string printEstimate(const KernelProfile &profile, const LaunchWork &work,
                           const LaunchEstimate &estimate, const GpuTarget &gpu);
 

@@ -1,13 +1,14 @@
-//===- GpuLaunch.h - What GPUs of all vendors have in common ----*- C++ -*-===//
+//===- GpuLaunch.h - The ABI of GPU kernels ---------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The ABI of GPU kernels: a task is a workgroup of a one-dimensional grid. The
-// argument segment has the addresses of the launch's buffers, 8 bytes each, and
-// behind them its parameters as 32-bit numbers (f32 as their bits).
+// A task is a workgroup of a one-dimensional grid. The argument segment holds
+// the addresses of the launch's buffers, 8 bytes each, and behind them its
+// parameters as 32-bit numbers (f32 as their bits). GPUs of all vendors share
+// this ABI.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +22,12 @@
 
 namespace tarpon {
 
-/// The argument segment of a launch.
+/// Makes the argument segment of a launch.
 std::vector<char> packArguments(const runtime::DeviceLaunch &launch);
 
-/// Whether a GPU of that target ("gfx942:cu=304") has the instructions that the
-/// package was compiled for; see Device::checkPackage. How many compute units
-/// there are does not matter.
+/// Checks that a GPU of that target ("gfx942:cu=304") has the instructions that
+/// the package was compiled for; see Device::checkPackage. The number of
+/// compute units does not matter.
 runtime::Status checkGpuPackage(const runtime::Package &package,
                                 const std::string &target);
 

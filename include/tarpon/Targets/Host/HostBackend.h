@@ -13,10 +13,11 @@
 
 namespace tarpon {
 
-/// Objects of native code, linked to one shared object.
+/// Makes a backend that compiles to native objects and links them to one shared
+/// object.
 std::unique_ptr<KernelBackend> makeHostBackend(const TargetInfo &target);
 
-/// A compiler with that backend; `cache` may be null.
+/// Makes a compiler with that backend; `cache` may be null.
 KernelCompiler makeHostCompiler(const TargetInfo &target,
                                 std::shared_ptr<KernelCache> cache);
 

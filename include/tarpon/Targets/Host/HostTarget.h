@@ -21,13 +21,12 @@ namespace tarpon {
 /// Describes this machine for packages that run on `threads` threads (0: one
 /// per core that the process may use). `cpu` names another CPU of LLVM's list
 /// ("x86-64-v3", "znver5") whose features are used instead, as far as this
-/// machine has them: code for narrower machines can thus be made and tested.
-/// An error names an unknown CPU or a negative number of
-/// threads.
+/// machine has them, so that code for narrower machines can be compiled and
+/// tested. An error names an unknown CPU or a negative number of threads.
 runtime::Result<TargetInfo> getHostTarget(int64_t threads = 0,
                                           llvm::StringRef cpu = "native");
 
-/// Whether LLVM knows a CPU of that name.
+/// Returns true if LLVM knows a CPU with that name.
 bool isCpuName(llvm::StringRef name);
 
 /// Describes a CPU of LLVM's list with all of its features that a package can
@@ -35,14 +34,14 @@ bool isCpuName(llvm::StringRef name);
 /// sizes.
 runtime::Result<TargetInfo> getCpuTarget(llvm::StringRef cpu, int64_t threads);
 
-/// Describes what a package for CPUs was compiled for, with this machine's
+/// Describes the CPU that a package was compiled for, with this machine's
 /// caches and name.
 runtime::Result<TargetInfo> getPackageCpu(const runtime::Package &package);
 
-/// Compiles for what one of these has described.
+/// Makes a target from one of these descriptions.
 std::shared_ptr<const Target> makeHostTarget(const TargetInfo &info);
 
-/// Makes findTarget know "host" and the names of CPUs.
+/// Registers "host" and the names of CPUs with findTarget.
 void registerHostTargets();
 
 } // namespace tarpon

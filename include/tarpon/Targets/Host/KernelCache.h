@@ -22,11 +22,10 @@ namespace tarpon {
 /// names and renamed. A damaged file counts as absent and is replaced.
 ///
 /// Folders are made with mode 0700 and files with 0600. A file counts as
-/// absent, and a folder as empty and read-only, if it belongs to, or can be
-/// written by, anybody but this user and root; the first one is named in a
-/// remark on stderr.
+/// absent, and a folder as empty and read-only, if anybody but this user and
+/// root owns it or can write to it; a remark on stderr names the first one.
 ///
-/// This is the bare folder, which grows without bound; programs use
+/// This class is the bare folder, which grows without bound; programs use
 /// openKernelCache of LayeredKernelCache.h.
 class KernelCache {
 public:
@@ -44,7 +43,7 @@ public:
 
 private:
   bool isTrusted() const;
-  /// Whether there is a reason; a remark says it.
+  /// Reports a reason in a remark; returns true if there is one.
   bool reportDistrust(llvm::StringRef path, const std::string &reason) const;
 
   std::string directory;

@@ -5,16 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The kernel cache of programs: what this user has compiled, up to a limit, and
-// below it what Tarpon was installed with. Both have the same form:
+// The kernel cache of programs: the kernels that this user has compiled, up to
+// a limit, and below them those that Tarpon was installed with. Both have the
+// same form:
 //
 //   ROOT/TARGET-BUILD/kernels/01/0123...   one compressed, checksummed file per
 //                                          kernel (KernelCache.h)
 //
 // TARGET-BUILD names the target and digests everything else that all kernels of
 // one build for one target have in common, so that they can be exported
-// together. What older versions have left in ROOT/kernels is never read, and
-// leaves as the least recently used.
+// together. Files of older versions in ROOT/kernels are never read, and are
+// evicted as the least recently used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,28 +34,27 @@ namespace tarpon {
 
 class CacheLimiter;
 
-/// What a user's cache may hold unless $TARPON_CACHE_LIMIT says otherwise.
-/// Tuning the eight networks and all convolutions of benchmarks/ leaves 12 MiB,
+/// The default limit of a user's cache, which $TARPON_CACHE_LIMIT overrides.
+/// Tuning the eight networks and all convolutions of benchmarks/ takes 12 MiB,
 /// so that this is room for many builds.
 inline constexpr int64_t kDefaultCacheLimitBytes = int64_t(1) << 30;
 
 struct KernelCacheOptions {
-  /// The user's folder, which is made by the first write.
+  /// The user's folder; the first write creates it.
   std::string userDirectory;
-  /// The installed one, which is only read; "" for none.
+  /// The installed folder, which is only read; "" for none.
   std::string systemDirectory;
-  /// What the user's folder may hold, in bytes of files; 0 for no limit.
+  /// The limit of the user's folder, in bytes of files; 0 for no limit.
   int64_t limitBytes = kDefaultCacheLimitBytes;
 
-  /// As documented for KernelCache::defaultDirectory,
-  /// getSystemKernelDirectory and $TARPON_CACHE_LIMIT, in MiB. A limit that is
-  /// no number is said once on stderr, and the default is used.
+  /// As documented for KernelCache::defaultDirectory, getSystemKernelDirectory
+  /// and $TARPON_CACHE_LIMIT, in MiB. A limit that is no number is reported
+  /// once on stderr, and the default is used.
   static KernelCacheOptions fromEnvironment();
 };
 
-/// Safe for many threads and processes. Whatever fails costs time only: a
-/// kernel that cannot be read is compiled, one that cannot be written is not
-/// kept.
+/// Safe for many threads and processes. A failure costs only time: a kernel
+/// that cannot be read is compiled, one that cannot be written is not kept.
 class LayeredKernelCache final : public KernelCache {
 public:
   /// For kernels of this build for `target`.
@@ -62,13 +62,12 @@ public:
                      const TargetInfo &target);
   ~LayeredKernelCache() override;
 
-  /// The user's kernel, else the installed one. That it was used is noted in
-  /// the time of the user's file, at most once an hour.
+  /// Reads the user's kernel, else the installed one. A use updates the time
+  /// stamp of the user's file, at most once an hour.
   std::optional<std::vector<char>>
   read(const std::string &digest) const override;
-  /// Writes to the user's folder. When that holds more than its limit, the
-  /// least recently used files of any build leave it, until an eighth of it is
-  /// free.
+  /// Writes to the user's folder. When it exceeds its limit, the least recently
+  /// used files of any build are deleted until an eighth of it is free.
   void write(const std::string &digest,
              const std::vector<char> &bytes) override;
 
@@ -78,29 +77,29 @@ private:
   std::unique_ptr<CacheLimiter> limiter;
 };
 
-/// "x86-64-znver5-512-0123456789abcdef": the folder of this build's kernels for
-/// `target` in a cache.
+/// The name of the folder of this build's kernels for `target` in a cache:
+/// "x86-64-znver5-512-0123456789abcdef".
 std::string getKernelFolderName(const TargetInfo &target);
 
 /// $TARPON_SYSTEM_CACHE_DIR, else share/tarpon/kernels beside the folder of
 /// this program.
 std::string getSystemKernelDirectory();
 
-/// The cache of this user for `target`, as the environment says.
+/// Opens the user's cache for `target`, as the environment says.
 std::shared_ptr<KernelCache> openKernelCache(const TargetInfo &target);
 
 struct ExportedKernels {
   int64_t kernels = 0;
-  /// Of the files that were written.
+  /// The size of the files that were written.
   int64_t bytes = 0;
-  /// Files of the user's that were damaged and left out.
+  /// The number of the user's files that were damaged and left out.
   int64_t damaged = 0;
 };
 
 /// Copies the kernels of this build for `target` from the user's cache
 /// `directory` to the cache `output`, which can be installed as a system cache.
-/// Files that are there already are written again; all others stay. It is an
-/// error if there are none to copy, or if one cannot be written.
+/// Existing files of these kernels are written again; all others stay. An error
+/// if there are no kernels to copy, or if one cannot be written.
 runtime::Result<ExportedKernels> exportKernels(const TargetInfo &target,
                                                const std::string &directory,
                                                const std::string &output);

@@ -1,4 +1,4 @@
-//===- PackageBuilder.h - Launches to packages -*- C++ -*-===//
+//===- PackageBuilder.h - Builds packages from launches ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,27 +20,27 @@ namespace tarpon {
 /// Packages a function that consists of tarpon.constant, tarpon.reshape (views)
 /// and planned tarpon.launch ops. Model name, hash and the names of inputs and
 /// outputs come from the function's tarpon.* attributes. Identical kernels are
-/// compiled and linked once, identical constants stored once, constants that no
-/// launch reads not at all.
+/// compiled and linked once, identical constants are stored once, and constants
+/// that no launch reads are left out.
 runtime::Result<runtime::Package> buildPackage(mlir::func::FuncOp function,
                                                KernelCompiler &compiler);
 
-/// Whether the problem moves the elements of a constant to another layout and
-/// does nothing else. buildPackage does that once, so that such a problem need
-/// not have a layer.
+/// Returns true if the problem only moves the elements of a constant to another
+/// layout. buildPackage does that at compile time, so that such a problem needs
+/// no layer.
 bool movesConstant(const Problem &problem);
 
-/// A package of one layer that poses `problem` and solves it with `solver`:
-/// operands that are not constant are its inputs, constants are filled from
-/// `seed` (the same for every solver). For timing and verification.
+/// Builds a package of one layer that poses `problem` and solves it with
+/// `solver`: operands that are not constant are its inputs, constants are
+/// filled from `seed` (the same for every solver). For timing and verification.
 runtime::Result<runtime::Package> buildProblemPackage(const Problem &problem,
                                                       const Solver &solver,
                                                       const PerfConfig &config,
                                                       KernelCompiler &compiler,
                                                       uint64_t seed = 1);
 
-/// The same with the caller's constants, row-major, one entry per operand, of a
-/// problem with the scales that it has.
+/// Builds such a package with the caller's constants, row-major, one entry per
+/// operand, and with the problem's scales.
 runtime::Result<runtime::Package>
 buildProblemPackage(const Problem &problem, const Solver &solver,
                     const PerfConfig &config, KernelCompiler &compiler,

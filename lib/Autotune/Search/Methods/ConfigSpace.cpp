@@ -38,10 +38,10 @@ private:
   const Solver &solver;
   const Problem &problem;
   const TargetInfo &target;
-  /// Of each field, ascending.
+  /// The values of each field, ascending.
   std::map<std::string, std::vector<int64_t>, std::less<>> values;
-  /// In the order of their distance; all are stepped from, those of known
-  /// launches too.
+  /// The configs in the order of their distance. Steps start from all of them,
+  /// even from those whose launches are known.
   std::vector<PerfConfig> reached;
   std::set<PerfConfig> seen;
   std::set<std::string> launches;
@@ -62,7 +62,7 @@ void Explorer::collectValues(llvm::ArrayRef<PerfConfig> listed) {
   }
 }
 
-/// What tells the launches of one config from those of another.
+/// Describes a config's launches, to compare them with those of others.
 std::string Explorer::describeLaunches(const PerfConfig &config) const {
   SolutionPlan plan = solver.plan(problem, target, config);
   std::string text;
@@ -84,7 +84,7 @@ void Explorer::visit(const PerfConfig &config) {
     configs.push_back(config);
 }
 
-/// Values between may be invalid: a vector width that is none.
+/// Values in between may be invalid, for example as a vector width.
 void Explorer::step(const PerfConfig &from, const std::string &name, bool up) {
   const std::vector<int64_t> &list = values.find(name)->second;
   auto at = llvm::lower_bound(list, from.get(name)) - list.begin();

@@ -15,18 +15,19 @@
 
 namespace tarpon {
 
-/// The configs that a solver lists, in its order, and those that can be reached
-/// from them: solvers list what their cost models like best, and take much
-/// more. A step changes one field to the next valid one of its values, which
-/// are the powers of two and those that are listed. Nearest first, at most
-/// policy::kMaxConfigs. Of configs that come to the same launches (a block that
-/// is larger than the problem) only the first is there.
+/// Returns the configs that a solver lists, in its order, and those that can be
+/// reached from them: solvers list only their cost models' favourites, and
+/// accept many more. A step changes one field to the next valid one of its
+/// values, which are the powers of two and those that are listed. The nearest
+/// configs come first, at most policy::kMaxConfigs. If several configs lead to
+/// the same launches (a block larger than the problem), only the first is
+/// included.
 std::vector<PerfConfig> getConfigSpace(const Solver &solver,
                                        const Problem &problem,
                                        const TargetInfo &target);
 
-/// The kernels that a solution launches, each once, by names that are unique
-/// over all solvers.
+/// Returns the distinct kernels that a solution launches, by names that are
+/// unique over all solvers.
 std::vector<std::string> getKernels(const Solver &solver,
                                     const PerfConfig &config,
                                     const Problem &problem,

@@ -20,7 +20,7 @@ GaussianProcess::GaussianProcess(size_t points, Covariance covariance,
 }
 
 void GaussianProcess::observe(size_t point, double value) {
-  // Rounding may take what is left of a variance below zero.
+  // Rounding may make the remaining variance negative.
   double pivot = std::sqrt(getVariance(point) + noise);
   double residual = (value - means[point]) / pivot;
   std::vector<double> row(means.size());

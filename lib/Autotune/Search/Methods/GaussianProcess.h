@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Gaussian process regression (kriging) over a fixed set of points, of which
-// more and more are observed. Rasmussen and Williams, Gaussian Processes for
-// Machine Learning, 2006, algorithm 2.1; the Cholesky factor grows by a row per
+// Gaussian process regression (kriging) over a fixed set of points that are
+// observed one by one. Rasmussen and Williams, Gaussian Processes for Machine
+// Learning, 2006, algorithm 2.1; the Cholesky factor grows by a row per
 // observation, and so do the solutions for all points.
 //
 //===----------------------------------------------------------------------===//
@@ -21,32 +21,31 @@
 
 namespace tarpon {
 
-/// Of mean 0. Copies are independent.
+/// A process of mean 0. Copies are independent.
 class GaussianProcess {
 public:
   /// The covariance of two points. It and `noise`, the variance of a single
-  /// observation, are relative: getScale says what one is.
+  /// observation, are relative to getScale.
   using Covariance = std::function<double(size_t, size_t)>;
 
   GaussianProcess(size_t points, Covariance covariance, double noise);
 
-  /// A point may be observed several times.
+  /// Adds an observation. A point may be observed several times.
   void observe(size_t point, double value);
 
   double getMean(size_t point) const { return means[point]; }
-  /// Of the value itself, without the noise of an observation.
+  /// The variance of the value itself, without the noise of an observation.
   double getVariance(size_t point) const;
 
-  /// What all variances have to be multiplied by: the mean squared residual of
-  /// the observations, with a prior of 1 that counts as much as `weight` of
-  /// them.
+  /// The factor of all variances: the mean squared residual of the
+  /// observations, with a prior of 1 that counts as much as `weight` of them.
   double getScale(double weight) const;
 
 private:
   Covariance covariance;
   double noise;
   std::vector<double> means, variances;
-  /// Per observation, for all points: the new row of the factor.
+  /// The new row of the factor for all points, per observation.
   std::vector<std::vector<double>> rows;
   double squaredResiduals = 0;
 };

@@ -1,4 +1,4 @@
-//===- GuidedSearch.cpp - By expected improvement, until it is small ------===//
+//===- GuidedSearch.cpp - Searches by expected improvement ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,26 +7,27 @@
 //
 // Efficient global optimisation (Jones, Schonlau and Welch, J. of Global
 // Optimization 13, 1998): the next candidate is the one with the largest
-// expected improvement over the best so far for what it costs to try it (EI per
+// expected improvement over the best so far per cost of trying it (EI per
 // second: Snoek, Larochelle and Adams, NIPS 2012), and the search ends when
-// that falls under a bound. A kernel that has to be compiled costs more than
-// many measurements, and is there for all further configs and problems then.
+// that falls under a bound. Compiling a kernel costs more than many
+// measurements, but then it serves all further configs and problems.
 //
-// The model of log time is what the cost model (or a learned one) expects, plus
-// a Gaussian process for what it does not know:
-// - a level of the problem as a whole, since only ratios are expected;
+// The model of log time is the prediction of the cost model (or of a learned
+// one), plus a Gaussian process for its error:
+// - a level of the problem as a whole, since only ratios are predicted;
 // - an offset of each solver, and a smooth function of the logarithms of its
 //   config's fields. Related problems have similar ones (multi-task kriging:
-//   Swersky, Snoek and Adams, NIPS 2013), so that what they took is the first
-//   guess, and a search of many alike problems needs few measurements each;
+//   Swersky, Snoek and Adams, NIPS 2013), so that their times are the first
+//   guess, and a search of many similar problems needs few measurements each;
 // - a roughness of each config by itself.
-// How large all of that is follows from the residuals of the results so far,
+// The scale of these terms follows from the residuals of the results so far,
 // with a prior.
 //
-// It ends at a tenth of the candidates, too, as random search does.
+// Like random search, it also ends at a tenth of the candidates.
 //
-// Whatever is expected, each solver's most promising config is measured once:
-// cost models are wrong about solvers more often than about configs.
+// The most promising config of each solver is measured once, whatever the
+// expectations: cost models are wrong about solvers more often than about
+// configs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,12 +49,12 @@ namespace {
 
 /// A candidate of this problem or of a related one.
 struct Point {
-  /// 0 is the problem that is searched.
+  /// The index of the problem; 0 is the one that is searched.
   size_t problem;
   size_t solver;
   /// Logarithms of the config's fields, by name.
   std::vector<double> fields;
-  /// Log time that the model expects.
+  /// The log time that the model predicts.
   double expected;
 };
 
@@ -84,11 +85,12 @@ private:
   const SearchSpace &space;
   std::vector<Point> points;
   std::map<std::string, size_t> solverIds;
-  /// How alike two problems are, 1 for the same.
+  /// The similarity of two problems; 1 for the same.
   std::vector<std::vector<double>> likeness;
   GaussianProcess process;
   std::vector<bool> isMeasured;
-  /// The kernels of each candidate, and which of all there are.
+  /// The kernels of each candidate, as indices, and the number of distinct
+  /// kernels.
   std::vector<std::vector<size_t>> kernels;
   std::vector<bool> isCompiled;
   std::set<size_t> measuredSolvers;
@@ -102,7 +104,7 @@ private:
 // The model
 //===----------------------------------------------------------------------===//
 
-/// The mean stands for those of which the model says nothing.
+/// Candidates that the model cannot judge get the mean.
 static std::vector<double>
 getExpectedLogs(llvm::ArrayRef<SearchCandidate> candidates) {
   double sum = 0;
@@ -176,7 +178,7 @@ void GuidedSearch::collectKernels() {
   }
 }
 
-/// In measurements.
+/// The cost in measurements.
 double GuidedSearch::getCost(size_t candidate) const {
   auto missing = llvm::count_if(kernels[candidate],
                                 [&](size_t id) { return !isCompiled[id]; });
@@ -265,7 +267,8 @@ std::vector<size_t> GuidedSearch::proposeNewSolvers(size_t max) const {
   return next;
 }
 
-/// The expected amount by which a normal variable is below `bound`.
+/// The expected amount by which a normally distributed variable is below
+/// `bound`.
 static double expectBelow(double bound, double mean, double deviation) {
   double gap = bound - mean;
   if (deviation <= 0)
@@ -285,7 +288,8 @@ GuidedSearch::Best GuidedSearch::findBest(const GaussianProcess &process,
       continue;
     double mean = points[i].expected + process.getMean(i);
     double deviation = std::sqrt(scale * process.getVariance(i));
-    // Without a right result, any is an improvement: the likeliest.
+    // Without a right result, any is an improvement: the likeliest one is
+    // chosen.
     double improvement = std::isfinite(bestLog)
                              ? expectBelow(bestLog, mean, deviation)
                              : std::exp(-mean);
@@ -302,11 +306,12 @@ std::vector<size_t> GuidedSearch::propose(llvm::ArrayRef<SearchResult> results,
   std::vector<size_t> next = proposeNewSolvers(max);
   if (!next.empty())
     return next;
-  // Where the model is wrong by a lot, there is always something to expect: no
-  // more than what others draw. Those that failed say nothing of times.
+  // A model with a large error expects an improvement forever, so that the
+  // number of measurements is limited like that of random search. Failures say
+  // nothing about times.
   size_t budget = getSampleBudget(space);
   max = std::min({max, space.parallel, budget - std::min(right, budget)});
-  // Those that are under way count as if they took what is expected ("kriging
+  // Candidates in flight count as if they took the expected time ("kriging
   // believer": Ginsbourger, Le Riche and Carraro, 2010).
   std::optional<GaussianProcess> believed;
   while (next.size() < max) {

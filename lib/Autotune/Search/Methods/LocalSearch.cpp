@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Half of the budget is drawn; then the neighbours of the best candidate are
-// measured, until none of them is better (a local optimum). What is left goes
-// to the neighbours of the next best one that has some, and so on.
+// measured, until none of them is better (a local optimum). The rest of the
+// budget goes to the neighbours of the next best candidate that has unmeasured
+// ones, and so on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +55,8 @@ LocalSearch::LocalSearch(const SearchSpace &space, uint64_t seed)
   }
 }
 
-/// Configs of one solver that differ in one field, by one step of its values.
+/// Returns true for configs of one solver that differ in one field by one step
+/// of its values.
 bool LocalSearch::areNeighbours(size_t a, size_t b) const {
   const SearchCandidate &one = space.candidates[a],
                         &other = space.candidates[b];

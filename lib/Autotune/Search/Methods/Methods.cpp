@@ -71,13 +71,13 @@ Result<SearchMethodKind> tarpon::parseSearchMethod(llvm::StringRef text) {
                "', expected exhaustive, random, local or guided"};
 }
 
-/// The variable's text, or null where it is not set or empty.
+/// The variable's text, or null if it is not set or empty.
 static const char *getVariable(const char *name) {
   const char *text = std::getenv(name);
   return text && *text ? text : nullptr;
 }
 
-/// A whole number of the environment that is at least `least`.
+/// Parses a whole number of the environment that is at least `least`.
 template <typename T>
 static runtime::Status readNumber(const char *name, T least,
                                   std::optional<T> &value) {
@@ -122,7 +122,7 @@ tarpon::resolveSearchOptions(const SearchOverrides &overrides) {
 }
 
 //===----------------------------------------------------------------------===//
-// What several methods need
+// Functions that several methods share
 //===----------------------------------------------------------------------===//
 
 std::vector<bool> tarpon::markMeasured(const SearchSpace &space,

@@ -23,15 +23,15 @@ std::unique_ptr<SearchMethod> makeLocalSearch(const SearchSpace &space,
 std::unique_ptr<SearchMethod> makeGuidedSearch(const SearchSpace &space,
                                                uint64_t seed);
 
-/// Which candidates have a result, by index.
+/// Marks the candidates that have a result, by index.
 std::vector<bool> markMeasured(const SearchSpace &space,
                                llvm::ArrayRef<SearchResult> results);
 
-/// The numbers below `count` in an order that depends on the seed alone: the
+/// The numbers below `count` in an order that depends on the seed only: the
 /// standard's shuffle differs between libraries.
 std::vector<size_t> drawOrder(size_t count, uint64_t seed);
 
-/// How many candidates random and local search measure.
+/// The number of candidates that random and local search measure.
 size_t getSampleBudget(const SearchSpace &space);
 
 } // namespace tarpon

@@ -1,4 +1,4 @@
-//===- RandomSearch.cpp - A part of the candidates, drawn by a seed -------===//
+//===- RandomSearch.cpp - Candidates drawn by a seed ----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- RelatedProblems.cpp - What alike problems took ---------------------===//
+//===- RelatedProblems.cpp - Measurements of similar problems -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,7 +35,7 @@ ProblemDescription tarpon::describeProblem(const Problem &problem) {
       addNumber(static_cast<double>(size));
   };
   signature = getOpName(problem.op);
-  // The epilogue changes what all candidates take alike.
+  // The epilogue changes the times of all candidates alike.
   for (const TensorDesc &operand :
        llvm::ArrayRef(problem.operands).take_front(problem.rootOperands))
     add(operand);
@@ -81,7 +81,7 @@ static double getDistance(const ProblemDescription &a,
   return std::sqrt(sum);
 }
 
-/// The fastest ones, with what is expected of them.
+/// Collects the fastest candidates, with their expected times.
 static RelatedProblem makeRelated(const Problem &problem,
                                   const ProblemDescription &description,
                                   std::vector<Measurement> rows,
@@ -136,7 +136,7 @@ RelatedProblems::find(const Problem &problem, const Journal &journal,
         nearest.push_back({distance, std::move(key), known, store});
     }
   }
-  // Of a problem that both stores know, the user's comes first.
+  // For a problem that both stores know, the user's records come first.
   llvm::stable_sort(nearest, [](const Near &a, const Near &b) {
     return std::tie(a.distance, a.key) < std::tie(b.distance, b.key);
   });

@@ -1,4 +1,4 @@
-//===- RelatedProblems.h - What alike problems took -------------*- C++ -*-===//
+//===- RelatedProblems.h - Measurements of similar problems -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,26 +18,26 @@
 
 namespace tarpon {
 
-/// Problems of one signature (operation, datatypes, layouts, ranks) are told
-/// apart by the logarithms of their dimensions and attributes.
+/// Describes a problem by its signature (operation, datatypes, layouts, ranks)
+/// and, within a signature, by the logarithms of its dimensions and attributes.
 struct ProblemDescription {
   std::string signature;
   std::vector<double> features;
 };
 ProblemDescription describeProblem(const Problem &problem);
 
-/// What to expect of candidates: the ranker's word, else the solvers' expected
-/// fractions. `ranker` may be null.
+/// The expected times of candidates: the ranker's, else by the solvers'
+/// expected fractions. `ranker` may be null.
 std::vector<double> expectTimes(const Problem &problem,
                                 llvm::ArrayRef<SolverConfig> candidates,
                                 const TargetInfo &target,
                                 const SolutionRanker *ranker);
 
-/// Finds what the stores know of problems that are like the one to be searched.
+/// Finds records of problems that are similar to the one to be searched.
 class RelatedProblems {
 public:
-  /// The nearest problems of the same signature that have a right result in
-  /// `journal` or in `system`, which may be null: the problem itself aside.
+  /// The nearest problems of the same signature, other than the problem itself,
+  /// that have a right result in `journal` or in `system`, which may be null.
   std::vector<RelatedProblem>
   find(const Problem &problem, const Journal &journal, const Journal *system,
        const TargetInfo &target, const SolutionRanker *ranker);
@@ -50,7 +50,8 @@ private:
 
   const Known *parse(const std::string &key);
 
-  /// By key; what is no problem (an older version's) has no signature.
+  /// Problems by key; a key that is not valid (an older version's) has no
+  /// signature.
   std::map<std::string, Known> parsed;
 };
 

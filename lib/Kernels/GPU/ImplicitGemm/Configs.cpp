@@ -1,4 +1,4 @@
-//===- Configs.cpp - Which tiles are worth a try --------------------------===//
+//===- Configs.cpp - Proposes tiles and ranks them ------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,14 +31,14 @@ static constexpr BlockShape kDefaultBlocks[] = {
 static constexpr BlockShape kMoreBlocks[] = {
     {64, 128}, {256, 64}, {64, 256}, {64, 32}, {32, 64}};
 
-/// Bytes of a row of a step: eight chunks, which fill all banks of LDS; half of
-/// that where a step is a thousand instructions of vectors.
+/// The bytes of a row of a step: eight chunks, which fill all banks of LDS;
+/// half of that if a step takes a thousand vector instructions.
 static int64_t getRowBytes(const WaveOp &op) {
   return op.kind == WaveOp::Kind::Fma ? 64 : 128;
 }
 
-/// A block, cut for waves so that their tiles are as square as it is: four
-/// waves, or eight of half as many lanes for large ones.
+/// Divides a block among waves such that their tiles are about as square as the
+/// block: four waves, or eight of half as many lanes for large blocks.
 static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
                                             const BlockShape &block) {
   bool isLarge = block.m * block.n > 64 * 64;
@@ -66,8 +66,8 @@ static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
 // Estimates
 //===----------------------------------------------------------------------===//
 
-/// The part of a step's clocks in which one compute unit multiplies: LDS serves
-/// what its waves read, and what is written for the next step.
+/// The fraction of a step's clocks in which one compute unit multiplies: LDS
+/// serves the reads of its waves, and the writes for the next step.
 static double estimateIssue(const GpuTarget &gpu, const Tile &tile) {
   const TileFields &f = tile.getFields();
   double ops = static_cast<double>(tile.tilesM() * tile.tilesN() *
@@ -80,12 +80,12 @@ static double estimateIssue(const GpuTarget &gpu, const Tile &tile) {
       (tile.waves() * (f.waveM + f.waveN) + f.blockM + f.blockN) *
       tile.rowBytes());
   double lds = bytes / static_cast<double>(gpu.ldsBytesPerClock);
-  // Barriers and addresses.
+  // This stands for barriers and addresses.
   constexpr double kOverhead = 64;
   return product / (std::max(product, lds) + kOverhead);
 }
 
-/// Workgroups of the product.
+/// The number of workgroups of the product.
 static int64_t countBlocks(const Product &product, const BlockShape &block) {
   const Geometry &g = product.geometry;
   int64_t pixels = g.batched ? g.outPixels() : product.pixels();
@@ -93,8 +93,8 @@ static int64_t countBlocks(const Product &product, const BlockShape &block) {
          (g.batched ? g.batch : g.groups);
 }
 
-/// The share of the peak: useful results, and how many compute units have
-/// work.
+/// The fraction of the peak, from the useful results and the number of compute
+/// units with work.
 static double estimate(const GpuTarget &gpu, const Product &product,
                        const Tile &tile) {
   const Geometry &g = product.geometry;
@@ -112,7 +112,8 @@ static double estimate(const GpuTarget &gpu, const Product &product,
   return estimateIssue(gpu, tile) * wanted / computed * busy * padding;
 }
 
-/// As many splits as keep all compute units busy, of four steps and more.
+/// The number of splits that keeps all compute units busy, with four steps or
+/// more each.
 static int64_t chooseSplits(const GpuTarget &gpu, const Product &product,
                             const Tile &tile) {
   const TileFields &f = tile.getFields();
@@ -129,7 +130,7 @@ struct Ranked {
 };
 } // namespace
 
-/// Tiles of those blocks, best estimate first. Where even those leave compute
+/// Tiles of those blocks, best estimate first. If even those leave compute
 /// units without work, k is split.
 static std::vector<Ranked> rankTiles(const Problem &problem,
                                      const TargetInfo &target,
@@ -146,7 +147,7 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
         chooseSplits(gpu, product, *Tile::make(gpu, dtype, *fields));
     std::optional<Tile> tile = Tile::make(gpu, dtype, *fields);
     double fraction = estimate(gpu, product, *tile);
-    // Sums are stored, read and added once more.
+    // The sums are stored, read and added once more.
     if (fields->splitK > 1)
       fraction *= 0.7;
     ranked.push_back({fraction, *fields});
@@ -169,8 +170,8 @@ PerfConfig gpuigemm::getDefaultConfig(const Problem &problem,
       .fields.toConfig();
 }
 
-/// The time of the busier one of compute units and memory, over its time
-/// with the best tile.
+/// The time of the slower one of compute units and memory, divided by their
+/// time with the best tile.
 double gpuigemm::estimateFraction(const Problem &problem,
                                   const TargetInfo &target,
                                   const Product &product) {
@@ -179,14 +180,15 @@ double gpuigemm::estimateFraction(const Problem &problem,
       rankTiles(problem, target, product, kDefaultBlocks).front().fraction;
   double compute = problem.flops() / gpu.peakGflops(problem.operands[0].dtype);
   double memory = problem.bytes() / gpu.memoryGbps;
-  // Launches, and what the estimate does not know. A problem that is too small
-  // for the GPU is so for every solver, and those without tiles are no better.
+  // This covers launches, and effects that the estimate does not model. A
+  // problem that is too small for the GPU is so for every solver; solvers
+  // without tiles are no better.
   constexpr double kLeast = 0.02;
   return std::max(kLeast, 0.8 * std::max(compute, memory) /
                               std::max(compute / fraction, memory));
 }
 
-/// A tile with one field changed, each way that makes sense.
+/// Variants of a tile with one field changed, as far as that makes sense.
 static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
                                            const TileFields &fields) {
   std::vector<TileFields> variants;
@@ -208,8 +210,8 @@ static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
   return variants;
 }
 
-/// The tile cut for fewer or more waves, or for waves of another shape; and
-/// without swizzles, which banks may not need.
+/// The tile divided among fewer or more waves, or waves of another shape; and
+/// without swizzles, which the banks may not need.
 static std::vector<TileFields> getWaveVariants(const TileFields &fields) {
   std::vector<TileFields> variants;
   auto add = [&](int64_t waveM, int64_t waveN, int64_t swizzle) {

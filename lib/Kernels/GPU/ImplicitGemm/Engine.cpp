@@ -23,7 +23,7 @@ using llvm::divideCeil;
 // Applicability
 //===----------------------------------------------------------------------===//
 
-/// Everything is counted in bytes, in 31 bits.
+/// Addresses are byte offsets of 31 bits.
 static constexpr int64_t kByteLimit = int64_t(1) << 31;
 
 static bool areTensorsSmall(const Problem &problem, const Product &product) {
@@ -47,9 +47,9 @@ static Tile getDefaultTile(const Problem &problem, const TargetInfo &target,
   return *Tile::make(*target.gpu, problem.operands[0].dtype, fields);
 }
 
-/// The workspace for filters that are packed at run time: the largest of the
-/// tiles that are proposed, but none that pads them to more than twice of what
-/// the default one does. Small filters of many groups would need gigabytes.
+/// The workspace for filters that are packed at run time: the largest for the
+/// proposed tiles, without those that pad to more than twice as much as the
+/// default tile. Small filters of many groups would need gigabytes.
 static int64_t getMostPackedBytes(const Problem &problem,
                                   const TargetInfo &target,
                                   const Product &product) {
@@ -66,8 +66,8 @@ static int64_t getMostPackedBytes(const Problem &problem,
   return most;
 }
 
-/// One pixel lies alike in nchw and nhwc: the operands of the epilogue take the
-/// result's layout then.
+/// A single pixel is the same in nchw and nhwc: the operands of the epilogue
+/// take the result's layout then.
 static Problem unifyLayouts(Problem problem) {
   if (problem.result.spatialSize() != 1)
     return problem;
@@ -103,14 +103,14 @@ Applicability gpuigemm::isSupported(const Problem &original,
   return Applicability::yes();
 }
 
-/// "" if the product has that tile.
+/// Returns "" if the product can use that tile, otherwise the reason.
 static std::string checkTile(const Problem &problem, const TargetInfo &target,
                              const Product &product, const Tile &tile) {
   int64_t splits = tile.getFields().splitK;
   if (splits > getMaxSplits(product))
     return "split_k is at most " + std::to_string(getMaxSplits(product)) +
-           " for so many results";
-  // More splits than steps would be another name for fewer.
+           " for this many results";
+  // More splits than steps would only rename fewer splits.
   int64_t steps = Depth(tile, product.geometry).steps;
   if (splits > steps)
     return "split_k is at most " + std::to_string(steps) +
@@ -144,10 +144,11 @@ std::optional<Tile> gpuigemm::getTile(const Problem &problem,
 // Workspace
 //===----------------------------------------------------------------------===//
 
-/// Where more sums than this are stored, there are workgroups enough.
+/// If there are more sums than this, there are enough workgroups without
+/// splits.
 static constexpr int64_t kMostSumBytes = 16 << 20, kMostSplits = 16;
 
-/// The sums of one split, for every tile.
+/// The bytes of the sums of one split, for every tile.
 static int64_t getSumBytes(const Product &product) {
   const Geometry &g = product.geometry;
   return product.pixels() * g.groups *
@@ -209,8 +210,8 @@ static std::vector<char> makeScales(const Tile &tile, const Geometry &g,
   return toBytes(scales);
 }
 
-/// The zero point's share of a sum, for each filter. Bytes are multiplied as
-/// signed ones: those of u8, and their zero point, less 128.
+/// The contribution of the zero point to a sum, for each filter. Bytes are
+/// multiplied as signed numbers: those of u8, and their zero point, minus 128.
 static std::vector<char> makeStarts(const Tile &tile, const Geometry &g,
                                     const FilterStack &stack,
                                     const TensorDesc &input,
@@ -296,7 +297,7 @@ static BufferSlot planFilter(SolutionPlan &plan, const Problem &problem,
 
 namespace {
 
-/// The last launches of a plan: the product, and the sum of its splits.
+/// Plans the last launches: the product, and the sum of its splits.
 class ProductPlanner {
 public:
   ProductPlanner(SolutionPlan &plan, const Problem &original,
@@ -323,7 +324,7 @@ private:
 
 } // namespace
 
-/// See countTableColumns.
+/// Adds a batch's table; see countTableColumns.
 BufferSlot ProductPlanner::addTable(int64_t imageBytes) {
   int64_t columns = countTableColumns(result.operands), column = 2;
   std::vector<int32_t> rows(columns * g.batch);
@@ -378,7 +379,7 @@ void ProductPlanner::run() {
     table = addTable(input.pixelBytes * g.pixels());
 
   Depth depth(tile, g);
-  // As many splits as have steps.
+  // Only splits with steps are launched.
   int64_t splits = std::min(tile.getFields().splitK, depth.steps);
   splits = divideCeil(depth.steps, divideCeil(depth.steps, splits));
   ProductSpec spec{tile,

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The base of the solvers for convolutions and matrix products: everything but
-// how a problem maps to a geometry.
+// The base of the solvers for convolutions and matrix products: everything
+// except the mapping of a problem to a geometry.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,23 +24,22 @@ struct Product {
   /// The strides of a batch, if there is one.
   std::optional<igemm::Batch> batch;
 
-  /// Whether the kernel reads the input where it lies; if not, how it lies, as
-  /// `images` times `packed`.
+  /// True if the kernel reads the input in place; otherwise the input is packed
+  /// to `images` times `packed`.
   bool readsInput;
   InputStrides inputStrides;
   Geometry packed;
   int64_t images;
 
-  /// Rows of D in all blocks: what there is to compute of.
+  /// The rows of D in all blocks, that is, the pixels to compute.
   int64_t pixels() const { return geometry.batch * geometry.outPixels(); }
 };
 
-/// Whether the engine computes this.
+/// Checks that the engine computes this.
 Applicability isSupported(const Problem &problem, const TargetInfo &target,
                           const Product &product);
 
-/// The tile that a config describes, if it is one for this product; the reason
-/// if not.
+/// Returns the tile of a config, or the reason if it is none for this product.
 std::optional<Tile> getTile(const Problem &problem, const TargetInfo &target,
                             const Product &product, const PerfConfig &config,
                             std::string *reason = nullptr);
@@ -55,11 +54,11 @@ PerfConfig getDefaultConfig(const Problem &problem, const TargetInfo &target,
 std::vector<TileFields> proposeTiles(const Problem &problem,
                                      const TargetInfo &target,
                                      const Product &product);
-/// The share of the peak, by the estimate that ranks the tiles.
+/// The fraction of the peak, by the estimate that ranks the tiles.
 double estimateFraction(const Problem &problem, const TargetInfo &target,
                         const Product &product);
 
-/// Splits of k whose sums fit the workspace.
+/// The number of splits of k whose sums fit the workspace.
 int64_t getMaxSplits(const Product &product);
 int64_t getWorkspaceSize(const Problem &problem, const TargetInfo &target,
                          const Product &product);
@@ -86,7 +85,7 @@ public:
                      const PerfConfig &config) const final {
     return getTile(problem, target, getProduct(problem), config).has_value();
   }
-  /// Why it is not valid; "" if it is.
+  /// Explains why it is not valid; "" if it is.
   std::string explainConfig(const Problem &problem, const TargetInfo &target,
                             const PerfConfig &config) const {
     std::string reason;

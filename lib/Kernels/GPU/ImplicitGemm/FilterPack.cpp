@@ -1,4 +1,4 @@
-//===- FilterPack.cpp - Filters as the product reads them -----------------===//
+//===- FilterPack.cpp - Packs filters for the product ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -63,7 +63,7 @@ private:
     return row / wave * wave + rowChannels[row % wave];
   }
 
-  /// One channel's elements from k on.
+  /// Packs one channel's elements from k on.
   void packRow(const char *filter, int64_t channel, int64_t k, char *to) const {
     if (channel >= g.outChannels)
       return;
@@ -121,7 +121,7 @@ private:
   int64_t numChunks;
 };
 
-/// A buffer of i32.
+/// Makes a buffer of i32.
 ConstantPlan makeInts(std::vector<int64_t> values) {
   return {[values = std::move(values)](const ConstantOperands &) {
     std::vector<int32_t> narrow(values.begin(), values.end());

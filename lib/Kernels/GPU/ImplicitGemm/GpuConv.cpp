@@ -7,8 +7,8 @@
 //
 // Forward convolutions of one to three dimensions, with any stride, dilation,
 // padding and groups. An input that is not nhwc, or whose channels are not
-// whole chunks of 16 bytes, is rewritten first; the result is stored as it
-// shall lie.
+// whole chunks of 16 bytes, is rewritten first; the result is stored in its own
+// layout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,8 +42,8 @@ protected:
 
 } // namespace
 
-/// Whether pixels start at multiples of 16 bytes, and their channels are whole
-/// chunks. Where a slice starts is not known.
+/// Returns true if pixels start at multiples of 16 bytes, and their channels
+/// are whole chunks. The start of a slice is not known.
 static bool canRead(const TensorDesc &input, const Geometry &g) {
   return (input.layout.kind == Layout::NHWC || g.pixels() == 1) &&
          input.pitch == 0 &&

@@ -1,4 +1,4 @@
-//===- InputPack.cpp - Inputs as the product reads them -------------------===//
+//===- InputPack.cpp - Packs inputs for the product -----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,7 +35,7 @@ private:
   Value loadChunk(KernelBuilder &b, const Place &place) const;
 
   DType dtype;
-  /// Lanes that follow each other read pixels that do, rather than channels.
+  /// True if consecutive lanes read consecutive pixels, false for channels.
   bool pixelsFirst;
   int64_t source, to;
   int64_t channels, imageStride, pixelStride, channelStride, count;
@@ -121,7 +121,7 @@ void InputPackKernel::emit(KernelBuilder &b) const {
   b.ifThen(b.slt(index, ints.param(count)), [&] {
     Place place = getPlace(b, index);
     Value loaded = loadChunk(b, place);
-    // The order in memory is always the same.
+    // The order in memory is the same in any case.
     auto join = [&](Value outer, const MagicDivisor &divisor, Value inner) {
       Value count = ints.from(divisor.bind(b).getDivisor());
       return b.add(b.mul(outer, count), inner);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// GPUs have instructions for 32 bits. What kernels count with fits 31 of them:
+// GPUs have instructions for 32 bits. All numbers in these kernels fit 31 bits:
 // solvers refuse tensors of 2 GiB and more.
 //
 //===----------------------------------------------------------------------===//
@@ -28,10 +28,10 @@ public:
   Value cst(int64_t value) {
     return b.cstLike(type(), static_cast<double>(value));
   }
-  /// An i64 that fits.
+  /// Truncates an i64 that fits.
   Value from(Value wide);
   Value param(int64_t index) { return from(b.getParam(index)); }
-  /// For addresses: not negative.
+  /// Widens a number that is not negative, for addresses.
   Value widen(Value value);
 
   Value add(Value x, Value y) { return b.add(x, y); }

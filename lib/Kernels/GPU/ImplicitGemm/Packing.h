@@ -1,13 +1,13 @@
-//===- Packing.h - Operands as the product reads them --------- -*- C++ -*-===//
+//===- Packing.h - Packs operands for the product ---------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Filters that are constants are packed at compile time, others by a launch of
-// the same solution; inputs that the product cannot read where they lie are
-// rewritten by one.
+// Constant filters are packed at compile time, others by a launch of the same
+// solution; another launch rewrites inputs that the product cannot read in
+// place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@ namespace tarpon::gpuigemm {
 
 using igemm::FilterStrides;
 
-/// A stack of filters: one for each group, or of a batch.
+/// A stack of filters: one for each group, or for each element of a batch.
 struct FilterStack {
   int64_t count;
   int64_t elements; ///< from one to the next
   FilterStrides strides;
 };
 
-/// Bytes of all packed filters.
+/// The bytes of all packed filters.
 int64_t getPackedBytes(const Tile &tile, const Geometry &geometry,
                        int64_t filters);
 
@@ -41,7 +41,7 @@ void planFilterPack(SolutionPlan &plan, const Tile &tile,
                     const Geometry &geometry, const FilterStack &stack,
                     DType dtype, int64_t packed);
 
-/// How an operand lies in memory, in elements.
+/// The strides of an operand in memory, in elements.
 struct InputStrides {
   int64_t image, pixel, channel;
 };
@@ -61,7 +61,7 @@ void planSums(SolutionPlan &plan, const Problem &problem,
               const Tile &tile, const ChannelTables &tables,
               BufferSlot batchTable, BufferSlot sums, int64_t splits);
 
-/// Per channel tables are padded to that many channels per group.
+/// The number of channels per group to which per-channel tables are padded.
 int64_t getPaddedChannels(const Tile &tile, const Geometry &geometry);
 
 } // namespace tarpon::gpuigemm

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::gpuigemm;
 
-/// Beyond every buffer, with the uniform offset added or not.
+/// An offset beyond every buffer, whether or not the uniform offset is added.
 static constexpr int64_t kNowhere = std::numeric_limits<int32_t>::min();
 
 ProductEmitter::ProductEmitter(GpuKernelBuilder &b, const ProductKernel &kernel,
@@ -39,7 +39,7 @@ void ProductEmitter::emit() {
 }
 
 //===----------------------------------------------------------------------===//
-// Which block
+// Blocks
 //===----------------------------------------------------------------------===//
 
 void ProductEmitter::decodeBlock() {
@@ -61,7 +61,7 @@ void ProductEmitter::decodeBlock() {
   block.endStep = b.minS(b.add(block.firstStep, count), block.endStep);
 }
 
-/// An entry of the row of this image.
+/// Loads an entry of this image's row.
 static Value loadFromTable(KernelBuilder &b, Ints &ints, Value table,
                            Value image, int64_t columns, int64_t column) {
   Value at = ints.add(ints.mul(image, columns), column);
@@ -92,7 +92,7 @@ void ProductEmitter::prepareFilter() {
 }
 
 //===----------------------------------------------------------------------===//
-// Which pixels
+// Pixels
 //===----------------------------------------------------------------------===//
 
 void ProductEmitter::preparePixels() {
@@ -126,7 +126,7 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
   if (spec.batched)
     pixel.offset = loadFromTable(b, ints, b.getBuffer(kernel.tableBuffer),
                                  block.image, kernel.tableColumns, 0);
-  // With several taps to a step, the tap tells the channel.
+  // With several taps per step, the channel depends on the tap.
   if (!spec.merged)
     pixel.offset = b.add(pixel.offset, chunkOffset);
   Value rest = index;
@@ -141,7 +141,7 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
   }
   pixel.offset =
       b.add(pixel.offset, b.mul(rest, ints.param(kernel.imageBytes)));
-  // A pixel that does not exist lies outside of the input with every tap.
+  // A pixel that does not exist lies outside of the input for every tap.
   Value exists = b.slt(index, ints.param(kernel.pixels));
   pixel.starts[0] = b.select(exists, pixel.starts[0], ints.cst(1 << 30));
   return pixel;
@@ -166,7 +166,7 @@ ProductEmitter::Tap ProductEmitter::getTap(Value step) {
       std::tie(index, place) = tapDivisors[i].divRem(b, index);
     tap.starts.push_back(b.mul(place, dilations[i]));
     tap.bytes = b.add(tap.bytes, b.mul(place, tapBytes[i]));
-    // Behind the last tap there is nothing; alone in merged steps that matters.
+    // There is nothing behind the last tap; that matters only in merged steps.
     if (spec.merged && i + 1 == tapDivisors.size())
       tap.isValid = b.slt(place, ints.from(tapDivisors[i].getDivisor()));
   }
@@ -214,8 +214,8 @@ ProductEmitter::Staged ProductEmitter::load(Value step, const Values &offsets) {
     staged.a.push_back(
         loadChunk(filter, filterOffset,
                   ints.add(start, i * tile.threads() * kChunkBytes)));
-  // What all lanes share is computed here, again: carried from step to step, it
-  // would end up in a vector register.
+  // Values that all lanes share are recomputed here: carried from step to step,
+  // they would end up in vector registers.
   Value channel = spec.merged ? zero : getTap(step).channel;
   for (Value offset : offsets)
     staged.b.push_back(loadChunk(input, offset, channel));
@@ -309,8 +309,8 @@ ProductEmitter::Values ProductEmitter::runSteps() {
   return unflatten(results, carried).sums;
 }
 
-/// The loads of the step before are stored to LDS when all waves are done
-/// with that step.
+/// The data of the previous step's loads is stored to LDS after all waves have
+/// finished that step.
 ProductEmitter::Carried ProductEmitter::runOneStage(Value step,
                                                     const Carried &carried) {
   b.barrier();
@@ -324,8 +324,9 @@ ProductEmitter::Carried ProductEmitter::runOneStage(Value step,
   return after;
 }
 
-/// While one stage is multiplied, the other one is filled with what was loaded
-/// during the step before, and the step behind that is loaded.
+/// While one stage is multiplied, the data loaded during the previous step is
+/// stored to the other stage, and the data of the step after the next is
+/// loaded.
 ProductEmitter::Carried ProductEmitter::runTwoStages(Value step,
                                                      const Carried &carried) {
   Carried after = carried;
@@ -339,7 +340,8 @@ ProductEmitter::Carried ProductEmitter::runTwoStages(Value step,
   return after;
 }
 
-/// LLVM would issue loads late, to save registers, and then wait for them.
+/// Without fences LLVM would issue loads late, to save registers, and then wait
+/// for them.
 void ProductEmitter::fenceSchedule() {
   amdgpu::SchedBarrierOp::create(
       b, amdgpu::sched_barrier_opt_enumAttr::get(

@@ -24,13 +24,13 @@ public:
   void emit();
 
 private:
-  /// Which block of D this workgroup computes, and with which steps of k.
+  /// The block of D that this workgroup computes, and its steps of k.
   struct Block {
     Value group, image; ///< the second of a batch, else 0
     Value channelBlock, pixelBlock, split;
     Value firstStep, endStep;
   };
-  /// A pixel whose chunks this lane loads: where its window starts.
+  /// A pixel whose chunks this lane loads, by the start of its window.
   struct WindowPixel {
     Values starts; ///< by dimension
     Value offset;  ///< bytes
@@ -46,7 +46,7 @@ private:
     Value isValid; ///< or null
   };
 
-  // Preparing.
+  // Preparation.
   void decodeBlock();
   void prepareFilter();
   void preparePixels();
@@ -54,17 +54,17 @@ private:
   Value makeResource(Value buffer, Value bytes);
 
   // One step.
-  /// Where this lane's chunks of the input are, in bytes.
+  /// The offsets of this lane's chunks of the input, in bytes.
   Values getOffsets(Value step);
   /// `offsets` are those of the step.
   Staged load(Value step, const Values &offsets);
-  /// No step behind the last one: what is loaded ahead of it is not used, but
-  /// must be there.
+  /// Limits the step to the last one: data prefetched behind it is not used,
+  /// but must exist.
   Value clampStep(Value step);
   Tap getTap(Value step);
   Value getOffset(const WindowPixel &pixel, const Tap &tap);
   Value loadChunk(Value resource, Value offset, Value uniformOffset);
-  /// Chunks of B as the matrix instruction takes them.
+  /// Converts chunks of B to the form of the matrix instruction.
   Value convert(Value chunk, Value offset);
   void storeToLds(const Staged &staged, Value stage);
   void storeChunk(Value chunk, Value address, int64_t offset);
@@ -74,8 +74,8 @@ private:
   struct Carried {
     Values sums;
     Staged staged;
-    /// Offsets of the next step's loads: computed while the step before it is
-    /// multiplied, so that loads can be issued at once.
+    /// The offsets of the next step's loads: computed during the previous
+    /// step's product, so that loads can be issued at once.
     Values offsets;
     Value stage; ///< of LDS that is multiplied; null if there is one only
   };
@@ -85,7 +85,7 @@ private:
   void fenceSchedule();
 
   Values flatten(const Carried &carried) const;
-  /// The inverse; `like` has as many values.
+  /// The inverse of flatten; `like` has as many values.
   Carried unflatten(mlir::ValueRange values, const Carried &like) const;
 
   // The end.

@@ -19,7 +19,7 @@ Depth::Depth(const Tile &tile, const Geometry &g) {
   int64_t chunk = kChunkBytes / tile.getOp().elementBytes();
   int64_t whole = llvm::alignTo(g.channels, blockK);
   int64_t chunks = llvm::alignTo(g.channels, chunk);
-  // Taking steps apart costs two divisions; a quarter of the product is more.
+  // Decomposing steps takes two divisions; a quarter of the product is more.
   merged = g.taps() > 1 && whole * 4 > chunks * 5;
   perTap = merged ? chunks : whole;
   steps = divideCeil(g.taps() * perTap, blockK);
@@ -63,13 +63,14 @@ addDimensions(LaunchBuilder &launch, const Geometry &g, int64_t pixelBytes) {
   return dimensions;
 }
 
-/// Pixels that the blocks of a group, or of an image of a batch, cover.
+/// The number of pixels that the blocks of a group, or of an image of a batch,
+/// cover.
 static int64_t countPixels(const Geometry &g) {
   return g.batched ? g.outPixels() : g.batch * g.outPixels();
 }
 
-/// The value of 8-bit padding, as the matrix instruction reads it:
-/// signed.
+/// The value of 8-bit padding, read as a signed number like the matrix
+/// instruction does.
 static int64_t getFill(const ProductSpec &spec, const InputShape &input) {
   if (!spec.tile.getOp().isInteger())
     return 0;

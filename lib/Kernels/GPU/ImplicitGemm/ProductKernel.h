@@ -12,10 +12,10 @@
 //   [filter][block of channels][step of k][row of the block][blockK]
 //
 // and B is gathered from an nhwc input whose pixels and groups start at
-// multiples of 4 bytes and whose channels come in whole chunks of 16. Both go
-// from memory to registers while the step before is multiplied, and from there
-// through LDS. What lies outside of the input, or behind the last channel, gets
-// an offset beyond the buffer, and reads as zero.
+// multiples of 4 bytes and whose channels come in whole chunks of 16. Both are
+// loaded to registers during the product of the previous step, and go through
+// LDS from there. Places outside of the input, or behind the last channel, get
+// an offset beyond the buffer, and read as zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,18 +27,18 @@
 
 namespace tarpon::gpuigemm {
 
-/// How k runs over taps and channels.
+/// The order of k over taps and channels.
 struct Depth {
   Depth(const Tile &tile, const Geometry &geometry);
 
-  /// A step of k has several taps: for few channels, which would fill a step
-  /// badly. Otherwise each tap takes whole steps.
+  /// True if a step of k has several taps: for few channels, which would fill a
+  /// step badly. Otherwise each tap takes whole steps.
   bool merged;
   int64_t perTap; ///< elements of k
   int64_t steps;
 };
 
-/// How the kernel reads the input's bytes.
+/// The layout of the input's bytes.
 struct InputShape {
   BufferSlot slot;
   int64_t bytes;        ///< of the whole buffer
@@ -56,14 +56,14 @@ struct ProductSpec {
   bool hasDepth; ///< three spatial dimensions
   bool merged;   ///< see Depth
   bool batched;
-  /// Sums are stored as they are, for a launch that adds those of several
-  /// workgroups up.
+  /// True if sums are stored for a launch that adds up those of several
+  /// workgroups.
   bool split;
 
   bool isUnsigned() const { return inputDtype == DType::U8; }
 };
 
-/// Channels of a group in sums that are stored as they are, which lie
+/// The channels of a group in such stored sums, which lie
 /// [split][image][pixel][group][channel].
 int64_t getSumChannels(const Tile &tile, const Geometry &geometry);
 
@@ -73,10 +73,11 @@ class ProductKernel {
 public:
   /// One dimension of the window, in the order of the pixels.
   struct Dimension {
-    /// Parameters: sizes in pixels, and bytes from one tap and from one pixel
-    /// to the next.
+    /// Indices of parameters: sizes in pixels, and bytes from one tap and from
+    /// one pixel to the next.
     int64_t size, stride, pad, tapBytes, bytes, dilation;
-    /// Divide a pixel by the output's extent, a tap by the kernel's.
+    /// Divisors of a pixel by the output's extent, and of a tap by the
+    /// kernel's.
     MagicDivisor pixel, tap;
   };
 
@@ -100,7 +101,7 @@ private:
   int64_t pixels, channels, allPixels, sumsPitch, sumsOfGroup, fill;
   int64_t steps, stepsPerSplit;
   MagicDivisor channelBlocks, pixelBlocks, splits;
-  /// Chunks (merged) or steps of one tap.
+  /// The chunks (merged) or steps of one tap.
   MagicDivisor perTap;
   std::vector<Dimension> dimensions; ///< innermost first
   int64_t numTasks;

@@ -1,4 +1,4 @@
-//===- ResultAccess.cpp - What becomes of the sums ------------------------===//
+//===- ResultAccess.cpp - Turns sums into results -------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -211,7 +211,7 @@ Value ResultAccess::Bound::loadRun(DType dtype, Value base, Value element,
   auto loadEach = [&]() -> Value {
     SmallVector<Value> values;
     for (int64_t i = 0; i < run; ++i) {
-      // Elements that do not exist read others that do, and are not stored.
+      // Elements that do not exist read others, and are not stored.
       Value at = ints.cst(i);
       if (mayEndEarly())
         at = b.minS(at, b.sub(b.sub(channelCount, channel), ints.cst(1)));

@@ -1,4 +1,4 @@
-//===- ResultAccess.h - What becomes of the sums -------------- -*- C++ -*-===//
+//===- ResultAccess.h - Turns sums into results -----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Sums of runs of neighbouring channels become results: dequantisation,
-// epilogue, requantisation, and a store of the whole run where the channels lie
-// side by side.
+// epilogue, requantisation, and a store of the whole run if its channels are
+// contiguous.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +31,14 @@ struct ResultSpec {
 
   DType dtype;
   bool quantized;
-  /// Channels are outermost, rather than side by side.
+  /// True if channels are outermost, false if they are contiguous.
   bool planes;
-  /// The sums are i32, and have factors and offsets per channel.
+  /// True if the sums are i32, with factors and offsets per channel.
   bool integerSums;
-  /// A run may end in the middle.
+  /// True if a run may end in the middle.
   bool channelTail;
-  /// Images and pixels of some operands come from a table; see igemm::Batch.
+  /// True if a table has the images and pixels of some operands; see
+  /// igemm::Batch.
   bool batched;
   int64_t run;
   std::vector<OperandAccess> operands;
@@ -45,23 +46,24 @@ struct ResultSpec {
   std::string symbol(const EpilogueEmitter &epilogue) const;
 };
 
-/// Per channel, padded to whole tiles: the scale of the i32 sum, for each
-/// group; and what is added to it before, for each filter: of a group, or of a
-/// batch.
+/// Tables per channel, padded to whole tiles: the scale of the i32 sum, for
+/// each group; and the number that is added to the sum first, for each filter
+/// (of a group or of a batch).
 struct ChannelTables {
   BufferSlot scales, starts;
 };
 
-/// The table of a batch: for each image the first byte of the input, the index
-/// of the filter, and for each operand that isInTable its first element and the
-/// elements from one pixel to the next; all i32.
+/// The number of columns of a batch's table. For each image it has the first
+/// byte of the input, the index of the filter, and for each operand that
+/// isInTable its first element and the elements from one pixel to the next; all
+/// i32.
 int64_t countTableColumns(llvm::ArrayRef<OperandAccess> operands);
 
 /// Buffers and parameters of a launch that stores results.
 class ResultAccess {
 public:
-  /// `tables` and `batchTable` are looked at where the spec needs them.
-  /// `paddedChannels`: of the tables, per group.
+  /// `tables` and `batchTable` are used where the spec needs them.
+  /// `paddedChannels` is that of the tables, per group.
   ResultAccess(LaunchBuilder &launch, const Problem &problem,
                const ResultSpec &spec, const Geometry &geometry,
                const ChannelTables &tables, int64_t paddedChannels,
@@ -84,12 +86,12 @@ private:
   MagicDivisor outPixels;
 };
 
-/// The same inside of an emitted kernel.
+/// The access in an emitted kernel.
 class ResultAccess::Bound {
 public:
   using Value = mlir::Value;
 
-  /// Where a pixel of a group of channels lies. All i32.
+  /// The place of a pixel of a group of channels. All values are i32.
   struct Pixel {
     Value element;    ///< of the group's channel 0 in the result
     Value image, row; ///< of a batch
@@ -98,8 +100,8 @@ public:
   /// `pixel` counts over all images; `row` within `image`.
   Pixel getPixel(Value pixel, Value group, Value image, Value row);
 
-  /// The values that all pixels of a run of channels share, where they
-  /// exist (the first one of the run does).
+  /// The values that all pixels of a run of channels share, for the channels
+  /// that exist (the first one of the run does).
   struct Channels {
     Value first; ///< of the group, and
     Value ofAll; ///< of all groups
@@ -108,7 +110,7 @@ public:
   };
   Channels getChannels(Value group, Value first, Value image);
 
-  /// Stores the results of a run of sums: a vector.
+  /// Stores the results of a run of sums, which is a vector.
   void store(const Pixel &pixel, const Channels &channels, Value sums);
 
   Value getChannelCount() { return channelCount; }
@@ -128,7 +130,7 @@ private:
                      const Channels &channels);
   Value loadAt(DType dtype, Value base, Value element, int64_t lanes = 1);
   Value getPointer(DType dtype, Value base, Value element);
-  /// f(i) for each channel of the run that exists.
+  /// Calls f(i) for each channel of the run that exists.
   void forExisting(Value channel, llvm::function_ref<void(int64_t i)> f);
   bool mayEndEarly() const { return access.spec.channelTail; }
 

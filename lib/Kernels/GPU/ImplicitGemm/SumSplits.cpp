@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A lane adds up one run of neighbouring channels of a pixel, split by split in
-// their order, so that results do not depend on who came first.
+// A lane adds up one run of neighbouring channels of a pixel, in the order of
+// the splits, so that results are deterministic.
 //
 //===----------------------------------------------------------------------===//
 

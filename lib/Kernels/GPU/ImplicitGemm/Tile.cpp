@@ -1,4 +1,4 @@
-//===- Tile.cpp - How a product is cut over a GPU -------------------------===//
+//===- Tile.cpp - Divides a product among a GPU's lanes -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -61,10 +61,10 @@ std::optional<TileFields> TileFields::fromConfig(const PerfConfig &config,
 }
 
 //===----------------------------------------------------------------------===//
-// Which tiles there are
+// Valid tiles
 //===----------------------------------------------------------------------===//
 
-/// "" if the sides of the tile fit each other.
+/// Returns "" if the sides of the tile fit each other, otherwise the reason.
 static std::string checkShape(const WaveOp &op, const TileFields &f) {
   auto isMultiple = [](int64_t a, int64_t b) { return a >= b && a % b == 0; };
   if (f.blockM > 1024 || f.blockN > 1024 || f.blockK > 1024)
@@ -90,7 +90,7 @@ static std::string checkShape(const WaveOp &op, const TileFields &f) {
   return "";
 }
 
-/// "" if the lanes can share the loads of a step.
+/// Returns "" if the lanes can share the loads of a step, otherwise the reason.
 static std::string checkLoads(const Tile &tile) {
   int64_t rows = tile.rowsPerLoad();
   const TileFields &f = tile.getFields();
@@ -144,7 +144,7 @@ int64_t Tile::estimateRegisters() const {
   int64_t sums = fields.waveM * fields.waveN / lanes;
   int64_t staged = (loadsOfA() + loadsOfB()) * kChunkBytes / 4;
   int64_t operands = (tilesM() + tilesN()) * op.unitBytes() / 4;
-  // A pixel needs its place, its offset, and that of the tap.
+  // A pixel needs registers for its place, its offset, and that of the tap.
   int64_t addresses = 4 * loadsOfB() + 24;
   return sums + staged + operands + addresses;
 }

@@ -1,4 +1,4 @@
-//===- Tile.h - How a product is cut over a GPU --------------- -*- C++ -*-===//
+//===- Tile.h - Divides a product among a GPU's lanes -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,15 +29,15 @@ struct TileFields {
   int64_t wavesPerEu; ///< at least that many fit a SIMD; 0: as it comes
 
   PerfConfig toConfig() const;
-  /// None, with the reason, if a field is missing or there are others.
+  /// Returns none, with the reason, if a field is missing or there are others.
   static std::optional<TileFields> fromConfig(const PerfConfig &config,
                                               std::string *reason = nullptr);
 };
 
-/// A tile with what follows from it.
+/// A tile with the sizes that follow from it.
 class Tile {
 public:
-  /// None, with the reason, if the target cannot run it.
+  /// Returns none, with the reason, if the target cannot run it.
   static std::optional<Tile> make(const GpuTarget &gpu, DType dtype,
                                   const TileFields &fields,
                                   std::string *reason = nullptr);
@@ -49,14 +49,14 @@ public:
     return fields.blockM / fields.waveM * (fields.blockN / fields.waveN);
   }
   int64_t threads() const { return waves() * op.waveSize; }
-  /// Products of a wave along each side.
+  /// The number of a wave's products along each side.
   int64_t tilesM() const { return fields.waveM / op.m; }
   int64_t tilesN() const { return fields.waveN / op.n; }
 
-  /// The size of one row of A or B in LDS.
+  /// The bytes of one row of A or B in LDS.
   int64_t rowBytes() const { return fields.blockK * op.elementBytes(); }
   int64_t rowChunks() const { return rowBytes() / kChunkBytes; }
-  /// Rows that the lanes of a workgroup load at a time.
+  /// The number of rows that the lanes of a workgroup load at a time.
   int64_t rowsPerLoad() const { return threads() / rowChunks(); }
   int64_t loadsOfA() const { return fields.blockM / rowsPerLoad(); }
   int64_t loadsOfB() const { return fields.blockN / rowsPerLoad(); }
@@ -67,28 +67,28 @@ public:
   int64_t ldsBytes() const { return fields.stages * stageBytes(); }
   int64_t unitsPerStep() const { return rowBytes() / op.depthBytes(); }
 
-  /// The chunk of LDS that holds chunk c of a row is c ^ getSwizzle(row): the
-  /// same for rows that are eight apart. Eight lanes, which LDS serves at a
-  /// time, then find their chunks in different banks if they read one chunk of
-  /// eight rows, or write neighbouring chunks.
+  /// The chunk of LDS that holds chunk c of a row is c ^ getSwizzle(row), which
+  /// repeats every eight rows. LDS serves eight lanes at a time: their chunks
+  /// are in different banks if they read one chunk of eight rows, or write
+  /// neighbouring chunks.
   int64_t getSwizzle(int64_t row) const;
-  /// Rows whose chunks lie side by side in the 128 bytes of all banks, and how
-  /// many of a row's chunks there are to exchange.
+  /// The number of rows whose chunks lie side by side in the 128 bytes of all
+  /// banks, and the number of a row's chunks that are exchanged.
   int64_t rowsPerLine() const;
   int64_t swizzledChunks() const;
 
-  /// Sums of one pixel that a lane holds, and how many of them are of
-  /// neighbouring channels, which are stored at once.
+  /// The sums of one pixel that a lane holds, and the number of neighbouring
+  /// channels among them, which are stored at once.
   int64_t sumsPerColumn() const { return fields.waveM / op.rowGroups(); }
   int64_t run() const { return std::min<int64_t>(8, sumsPerColumn()); }
-  /// The channel within the wave's tile that sum `index` of a lane in row group
-  /// `group` belongs to. Which row of A belongs to which channel is ours to
-  /// choose, and chosen for long runs.
+  /// The channel in the wave's tile of sum `index` of a lane in row group
+  /// `group`. The order of the channels in the rows of A is free, and chosen
+  /// for long runs.
   int64_t getChannel(int64_t group, int64_t index) const;
-  /// Channel of the wave's tile in each row of A in LDS.
+  /// The channel of the wave's tile in each row of A in LDS.
   std::vector<int64_t> getRowChannels() const;
 
-  /// Registers per lane, by estimate.
+  /// The estimated registers per lane.
   int64_t estimateRegisters() const;
   /// "m128n128k64_w64x64_mfma32x32x8_s1_z1_e2".
   std::string name() const;

@@ -1,4 +1,4 @@
-//===- WaveOp.cpp - How one wave multiplies -------------------------------===//
+//===- WaveOp.cpp - The product of one wave -------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,7 +42,7 @@ static DType getMatrixDType(DType dtype) {
   return dtype == DType::U8 ? DType::I8 : dtype;
 }
 
-/// The instructions' name for a dtype, if there are instructions for it.
+/// The dtype in instructions' names; none if there are no instructions for it.
 static std::optional<MatrixElement> getElement(DType dtype) {
   switch (dtype) {
   case DType::F16:
@@ -67,7 +67,7 @@ static std::optional<MatrixElement> getElement(DType dtype) {
   llvm_unreachable("unknown dtype");
 }
 
-/// How the target's instruction of that shape lies in the lanes.
+/// The lane layout of the target's instruction of that shape.
 static const MatrixLayout *findLayout(const GpuTarget &gpu,
                                       const MatrixInstruction &instruction) {
   bool isWmma = gpu.matrixUnit == MatrixUnit::Wmma;
@@ -84,15 +84,15 @@ static const MatrixLayout *findLayout(const GpuTarget &gpu,
   return nullptr;
 }
 
-/// Lanes in rows of eight: a wave tile of 32 x 64 then has 64 sums in a lane of
-/// 32, and each value that is loaded is used eight times.
+/// The lanes form rows of eight: a wave tile of 32 x 64 then has 64 sums in
+/// each of 32 lanes, and each loaded value is used eight times.
 static constexpr int64_t kFmaColumns = 8;
 
 static std::optional<WaveOp> makeFmaOp(const GpuTarget &gpu, DType dtype) {
   if (dtype != DType::F32)
     return std::nullopt;
   int64_t rows = gpu.waveSize / kFmaColumns;
-  // A SIMD starts one instruction of a wave per clock, or in four.
+  // A SIMD issues one instruction of a wave per clock, or per four clocks.
   int64_t perClock = gpu.vectorFmasPerClock / gpu.simdsPerUnit;
   return WaveOp{WaveOp::Kind::Fma,
                 dtype,

@@ -1,4 +1,4 @@
-//===- WaveOp.h - How one wave multiplies --------------------- -*- C++ -*-===//
+//===- WaveOp.h - The product of one wave -----------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One product D (m x n) += A (m x k) * B (k x n) of a wave: a matrix
-// instruction of the target, or fused multiply-adds of its lanes where it has
-// none for the dtype. Kernels see lanes, elements and depths, and no more.
+// instruction of the target, or fused multiply-adds of its lanes if it has none
+// for the dtype. Kernels only see lanes, elements and depths.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ namespace tarpon::gpuigemm {
 
 using runtime::DType;
 
-/// Bytes that one lane loads or stores at a time, in LDS and global memory.
+/// The bytes that one lane loads or stores at a time, in LDS and global memory.
 inline constexpr int64_t kChunkBytes = 16;
 
 struct WaveOp {
@@ -39,39 +39,39 @@ struct WaveOp {
   DType dtype;
   int64_t waveSize;
   int64_t m, n, k;
-  /// Elements of A (and of B) in one lane, and groups of lanes that hold
-  /// different k.
+  /// The elements of A (and of B) in one lane, and the number of groups of
+  /// lanes that hold different k.
   int64_t inputElements, kGroups;
-  /// Elements of D in one lane.
+  /// The elements of D in one lane.
   int64_t outputElements;
-  /// For which the unit is busy.
+  /// The cycles for which the product occupies the unit.
   int64_t cycles;
   /// The layout of a matrix instruction; null for fma.
   const MatrixLayout *layout;
 
   int64_t elementBytes() const { return runtime::dtypeBytes(dtype); }
-  /// Groups of lanes that hold different rows of a column of D.
+  /// The number of groups of lanes that hold different rows of a column of D.
   int64_t rowGroups() const { return waveSize / n; }
   /// A lane loads its elements of k in units of whole chunks, which are the
-  /// operands of `opsPerUnit` products: the order of k is ours to choose, as
-  /// long as A and B agree.
+  /// operands of `opsPerUnit` products: the order of k is free, as long as A
+  /// and B agree.
   int64_t unitBytes() const;
   int64_t unitChunks() const { return unitBytes() / kChunkBytes; }
   int64_t opsPerUnit() const;
-  /// Bytes of k that the units of all groups cover.
+  /// The bytes of k that the units of all groups cover.
   int64_t depthBytes() const { return kGroups * unitBytes(); }
 
-  /// The row of D that element `element` of a lane in row group `group` is in.
+  /// The row of D of element `element` of a lane in row group `group`.
   int64_t getOutputRow(int64_t group, int64_t element) const;
   bool isInteger() const { return dtype == DType::I8; }
   std::string name() const;
 };
 
 /// The target's product of that dtype and m, the deepest if there are several;
-/// none if it has none. U8 and I8 are one.
+/// none if there is none. U8 and I8 share products.
 std::optional<WaveOp> findWaveOp(const GpuTarget &gpu, DType dtype, int64_t m);
 
-/// The m that findWaveOp knows for a dtype, the largest first.
+/// The values of m that findWaveOp knows for a dtype, the largest first.
 std::vector<int64_t> getWaveOpSizes(const GpuTarget &gpu, DType dtype);
 
 } // namespace tarpon::gpuigemm

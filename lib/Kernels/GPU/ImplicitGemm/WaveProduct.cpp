@@ -1,4 +1,4 @@
-//===- WaveProduct.cpp - What a wave multiplies in one step ---------------===//
+//===- WaveProduct.cpp - One step of a wave's product ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,7 +43,7 @@ void WaveProduct::prepare(Value thread) {
       makeAddresses(b.add(wavePixel, lineB), kGroup, tile.bytesOfA(), op.n);
 }
 
-/// How many tiles of so many rows there are until swizzles repeat.
+/// The number of tiles of this many rows until swizzles repeat.
 static int64_t countAddressSets(int64_t rows) {
   return std::max<int64_t>(1, 8 / rows);
 }
@@ -60,8 +60,8 @@ WaveProduct::Values WaveProduct::makeAddresses(Value firstRow, Value kGroup,
     Value rowStart = ints.add(ints.mul(row, tile.rowBytes()), start);
     for (int64_t unit = 0; unit < tile.unitsPerStep(); ++unit)
       for (int64_t chunk = 0; chunk < op.unitChunks(); ++chunk) {
-        // The number has other bits than the lane's groups, so that adding it
-        // is the same as exchanging it.
+        // The number has no bits in common with the lane's groups, so that
+        // adding it is the same as an exclusive or.
         int64_t number = unit * op.kGroups * op.unitChunks() + chunk;
         Value place = ints.exclusiveOr(first, number);
         addresses.push_back(b.add(rowStart, ints.mul(place, kChunkBytes)));
@@ -124,7 +124,7 @@ Value WaveProduct::getRun(const Values &sums, int64_t column, int64_t index) {
 Value WaveProduct::loadChunk(Value address, Value stage, int64_t offset) {
   if (stage)
     address = b.add(address, stage);
-  // Rows of other tiles are a constant away, which the instruction adds.
+  // Rows of other tiles are a constant offset away, which the instruction adds.
   Value pointer = b.offset(b.offset(b.getLds(), address), offset);
   VectorType type = b.vec(b.getI32Type(), kChunkBytes / 4);
   return LLVM::LoadOp::create(b, type, pointer, kChunkBytes);

@@ -1,4 +1,4 @@
-//===- WaveProduct.h - What a wave multiplies in one step ----- -*- C++ -*-===//
+//===- WaveProduct.h - One step of a wave's product -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,34 +24,35 @@ public:
 
   WaveProduct(GpuKernelBuilder &b, const Tile &tile);
 
-  /// Emits what does not change from step to step. `thread` is i32.
+  /// Emits the values that do not change from step to step. `thread` is i32.
   void prepare(Value thread);
-  /// All sums, zero. Those of vector FMA are a vector of all columns for each
-  /// row of tiles, others one of a matrix instruction for each tile.
+  /// Returns all sums as zero. Those of vector FMA are one vector of all
+  /// columns for each row of tiles, others one vector of a matrix instruction
+  /// for each tile.
   Values makeSums();
   /// The sums after one step, whose A and B start at byte `stage` of LDS.
   Values multiply(Value stage, const Values &sums);
 
-  /// The run `index` of sums of a column of tiles: neighbouring channels.
+  /// Run `index` of the sums of a column of tiles: neighbouring channels.
   Value getRun(const Values &sums, int64_t column, int64_t index);
-  /// The channel in the block that run `index` of this lane starts with.
+  /// The channel in the block at which run `index` of this lane starts.
   Value getRunChannel(int64_t index);
-  /// The pixel in the block that a column of tiles has in this lane.
+  /// This lane's pixel in the block for a column of tiles.
   Value getPixel(int64_t column);
 
 private:
   using Op = WaveOp;
 
   /// Bytes of LDS at which a lane finds the chunks of a row of its first tile,
-  /// by unit and chunk of the unit: what swizzles add differs. Tiles of fewer
-  /// than eight rows need several sets of them.
+  /// by unit and chunk of the unit, since swizzles differ. Tiles of fewer than
+  /// eight rows need several sets of addresses.
   Values makeAddresses(Value firstRow, Value kGroup, int64_t start,
                        int64_t rowsPerTile);
   Value loadChunk(Value address, Value stage, int64_t offset);
-  /// Unit `unit` of all tiles.
+  /// Loads unit `unit` of all tiles.
   Values loadUnits(const Values &addresses, Value stage, int64_t unit,
                    int64_t tiles, int64_t rowsPerTile);
-  /// Operand `index` of the unit, as the instruction takes it.
+  /// Operand `index` of the unit, in the form of the instruction.
   Value getOperand(Value unit, int64_t index);
   Value getSum(const Values &sums, int64_t row, int64_t column,
                int64_t element);

@@ -7,8 +7,8 @@
 //
 // 16 products for 4 outputs, 2.25 times fewer than direct; Winograd.h has the
 // steps. V and M, which go through memory, are 4 times the input, and 4 times
-// the result in f32: worth it where products are what takes time, as of f32
-// with many channels.
+// the result in f32: it pays where products dominate the time, like those of
+// f32 with many channels.
 //
 // The error of f32 is that of the host's F(2 x 2) (../../Conv/Winograd/
 // Transform.h). That of f16 comes from storing V and U in it, and does not
@@ -16,8 +16,8 @@
 // typical one, a product of two by 1.1 * 2^-12, and the output transform makes
 // 5 / 3 of it, so that a sum is off by 4.5e-4 of the typical sum. The worst of
 // many sums is then off by less than one more unit in the last place of the
-// largest, but by several of a small one. Hence what an f16 problem must be
-// like: see checkHalfPrecision.
+// largest, but by several of a small one. Therefore checkHalfPrecision
+// restricts f16 problems.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// Where V and M are in the workspace, and what the products have.
+/// The places of V and M in the workspace, and the space of the products.
 struct Workspace {
   explicit Workspace(const Problem &products)
       : transformed(0), products(align(products.operands[0].numBytes())),
@@ -92,8 +92,8 @@ static bool isImage(const TensorDesc &desc) {
   return desc.layout.kind == Layout::NCHW || desc.layout.kind == Layout::NHWC;
 }
 
-/// Steps whose results are as large as what they are given, so that errors stay
-/// small beside them.
+/// Returns true for steps whose results are as large as their inputs, so that
+/// errors stay small relative to them.
 static bool isLinear(const EpilogueStep &step) {
   constexpr OpKind kLinear[] = {OpKind::Abs,  OpKind::Add, OpKind::LeakyRelu,
                                 OpKind::Mul,  OpKind::Neg, OpKind::PRelu,
@@ -102,7 +102,7 @@ static bool isLinear(const EpilogueStep &step) {
          (step.op == OpKind::Div && !isSwapped(step));
 }
 
-/// The same where there are positive numbers.
+/// Returns true for steps that are such for positive numbers.
 static bool isLinearAboveZero(OpKind op) {
   constexpr OpKind kLinear[] = {
       OpKind::Celu,     OpKind::Elu,       OpKind::Gelu,
@@ -111,7 +111,7 @@ static bool isLinearAboveZero(OpKind op) {
   return llvm::is_contained(kLinear, op);
 }
 
-/// Whether the epilogue's results are no smaller than its sums.
+/// Returns true if the epilogue's results are no smaller than its sums.
 static bool keepsMagnitude(ArrayRef<EpilogueStep> epilogue) {
   bool hasBothSigns = true;
   for (const EpilogueStep &step : epilogue) {
@@ -190,7 +190,7 @@ Applicability GpuWinogradF2x3::isApplicable(const Problem &problem,
 //===----------------------------------------------------------------------===//
 
 /// The config is that of the products, and this field, whose only value is 2:
-/// whoever reads a config knows by it what is multiplied.
+/// it tells readers of the config which products are meant.
 static constexpr StringRef kOutTile = "out_tile";
 
 static PerfConfig addTile(PerfConfig config) {
@@ -258,13 +258,13 @@ GpuProductWork tarpon::getGpuProductWork(const Problem &problem,
   return work;
 }
 
-/// The products by the engine's own estimate; the transforms by the bytes that
-/// they read and write; and two launches more than a convolution has that is
-/// one product.
+/// The products count by the engine's own estimate, the transforms by the bytes
+/// that they read and write, and two launches more than those of a direct
+/// convolution.
 double GpuWinogradF2x3::expectedFraction(const Problem &problem,
                                          const TargetInfo &target) const {
-  // Less than the least that the engine expects of itself for what is too small
-  // for the GPU, and more than nothing.
+  // For a problem that is too small for the GPU: less than the least estimate
+  // of the engine, but more than nothing.
   constexpr double kLeast = 0.015;
   constexpr double kBandwidth = 0.6, kLaunchesNs = 4000;
   const GpuTarget &gpu = *target.gpu;

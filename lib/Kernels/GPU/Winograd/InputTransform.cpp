@@ -1,4 +1,4 @@
-//===- InputTransform.cpp - Input tiles as the products read them ---------===//
+//===- InputTransform.cpp - Transforms input tiles ------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@ private:
   /// The vectors of one column of the tile, in f32.
   Values loadColumn(KernelBuilder &b, const TileWork::Place &place,
                     Value channel, int64_t column) const;
-  /// From an element of the input.
+  /// Loads from an element of the input.
   Value load(KernelBuilder &b, Value element) const;
   void store(KernelBuilder &b, Value value, int64_t point, Value offset) const;
 
@@ -40,7 +40,7 @@ private:
   TileWork work;
   int64_t source, to;
   int64_t height, width, padTop, padLeft, channels;
-  /// Elements from one pixel, and in nchw from one channel, to the next.
+  /// The elements from one pixel, and in nchw from one channel, to the next.
   int64_t pixelStep, channelStep;
   int64_t imageStep, tileElements, pointBytes;
 };
@@ -51,7 +51,7 @@ static bool isNchw(const TensorDesc &desc) {
   return desc.layout.kind == Layout::NCHW;
 }
 
-/// One store of 16 bytes, where the channels allow it.
+/// The vector of one 16-byte store, if the channels allow it.
 static int64_t chooseInputVector(const TensorDesc &input) {
   return chooseVector(input.shape[1], 16 / runtime::dtypeBytes(input.dtype));
 }
@@ -127,7 +127,7 @@ InputKernel::Values InputKernel::loadColumn(KernelBuilder &b,
     Value isInside = b.andI(isColumn, b.ult(y, rows));
     Value pixel = b.add(b.mul(y, columns), x);
     Value element = b.add(start, b.mul(pixel, ints.param(pixelStep)));
-    // Something that exists is read in any case.
+    // An existing place is read in any case.
     Value loaded = load(b, b.select(isInside, element, ints.cst(0)));
     loaded = b.select(isInside, loaded, b.cstLike(loaded.getType(), 0));
     if (dtype == DType::F16) {

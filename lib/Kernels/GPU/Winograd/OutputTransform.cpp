@@ -1,4 +1,4 @@
-//===- OutputTransform.cpp - Results of the products ----------------------===//
+//===- OutputTransform.cpp - Transforms products to results ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,12 +30,12 @@ private:
   using Values = SmallVector<Value>;
   void emitTile(KernelBuilder &b, const VectorOutput::Bound &out,
                 const TileWork::Place &place) const;
-  /// The products of one column of points.
+  /// Loads the products of one column of points.
   Values loadColumn(KernelBuilder &b, Value offset, int64_t column) const;
-  /// Pixels side by side, from column x of row y on.
+  /// Stores contiguous pixels, from column x of row y on.
   void storeRow(KernelBuilder &b, const VectorOutput::Bound &out, Value image,
                 Value channel, Value y, Value x, ValueRange pixels) const;
-  /// One vector of channels.
+  /// Stores one vector of channels.
   void storePixel(KernelBuilder &b, const VectorOutput::Bound &out, Value image,
                   Value channel, Value y, Value x, Value pixel) const;
   /// Stores, for each channel, its elements of `pixels` at once.
@@ -55,8 +55,8 @@ private:
 
 } // namespace
 
-/// Vectors of 16 bytes of the result, but no more sums than fit the registers.
-/// In nchw those of 16 bytes of the products.
+/// The vector of 16 bytes of the result, limited by the sums that fit the
+/// registers. In nchw, of 16 bytes of the products.
 static int64_t chooseOutputVector(const TensorDesc &result) {
   int64_t most = 16 / runtime::dtypeBytes(result.dtype);
   bool planes = result.layout.kind == Layout::NCHW;

@@ -1,4 +1,4 @@
-//===- Products.cpp - What is multiplied between the transforms -----------===//
+//===- Products.cpp - The products between the transforms -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,7 +58,7 @@ Problem gpuwinograd::getProducts(const Problem &problem,
   return products;
 }
 
-/// U, as operand 1 of the products.
+/// Makes U, operand 1 of the products.
 static std::vector<char> transformFilter(const Transform &transform,
                                          const TensorDesc &filter,
                                          const TensorDesc &to,

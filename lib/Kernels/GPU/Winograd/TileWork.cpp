@@ -1,4 +1,4 @@
-//===- TileWork.cpp - Tiles of images, shared out to lanes ----------------===//
+//===- TileWork.cpp - Distributes tiles of images to lanes ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,15 +1,15 @@
-//===- TileWork.h - Tiles of images, shared out to lanes ------ -*- C++ -*-===//
+//===- TileWork.h - Distributes tiles of images to lanes --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Work of the transforms before and after the products: a lane
-// has one vector of channels of one tile. Where pixels hold their channels side
-// by side, neighbouring lanes have neighbouring vectors. In nchw a run of lanes
-// has neighbouring tiles, and the next run the next channels of the same tiles,
-// so that a wave reads and writes whole pieces of both the image and the
+// The work of the transforms before and after the products: a lane has one
+// vector of channels of one tile. If the channels of a pixel are contiguous,
+// neighbouring lanes have neighbouring vectors. In nchw a run of lanes has
+// neighbouring tiles, and the next run the next channels of the same tiles, so
+// that a wave reads and writes whole pieces of both the image and the
 // transformed tiles.
 //
 //===----------------------------------------------------------------------===//
@@ -31,20 +31,21 @@ struct TileGrid {
   int64_t tiles() const { return images * tilesY * tilesX; }
 };
 
-/// Lanes of a workgroup.
+/// The lanes of a workgroup.
 inline constexpr int64_t kWorkgroup = 256;
 
 class TileWork {
 public:
   using Value = mlir::Value;
 
-  /// `vectors` of channels for each tile; `planes`: see above.
+  /// `vectors` is the number of vectors of channels of each tile; for `planes`
+  /// see above.
   TileWork(LaunchBuilder &launch, const TileGrid &grid, int64_t vectors,
            bool planes);
 
   int64_t tasks() const;
 
-  /// All i32.
+  /// The place of a lane's work; all values are i32.
   struct Place {
     Value tile, vector;
     Value image, y, x; ///< of the tile: its image, row and column

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A 3 x 3 convolution as three steps, of which the first and the last are a
-// launch each; ../../Conv/Winograd/Transform.h has the algorithm.
+// A 3 x 3 convolution in three steps, of which the first and the last are a
+// launch each; ../../Host/Conv/Winograd/Transform.h has the algorithm.
 //
 //   1. input tiles, transformed: V[point][tile][channel], of the input's dtype;
 //   2. for each point, a product of matrices: M[point][tile][output channel] =
@@ -16,8 +16,8 @@
 //   3. M, transformed back, with the epilogue.
 //
 // Transforms compute in f32. An input tile's transform adds up to four pixels:
-// that of f16 is stored as a quarter, lest pixels overflow that are no more
-// than the greatest f16, and step 3 multiplies by four.
+// that of f16 is stored divided by four, so that no pixels up to the greatest
+// f16 overflow, and step 3 multiplies by four.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,20 +41,21 @@ double getInputScale(DType dtype);
 /// result is M. Channels are padded to whole chunks of 16 bytes.
 Problem getProducts(const Problem &problem, const Transform &transform);
 
-/// Appends a launch; V and M are at that byte of the workspace.
+/// Appends a launch; V and M are at those bytes of the workspace.
 void planInputTransform(SolutionPlan &plan, const Problem &problem,
                         const Transform &transform, int64_t transformed);
 void planOutputTransform(SolutionPlan &plan, const Problem &problem,
                          const Transform &transform, int64_t products);
 
 /// Appends the launches of `solver` for step 2, whose own workspace starts
-/// behind what `plan` has.
+/// behind that of `plan`.
 void planProducts(SolutionPlan &plan, const Problem &problem,
                   const Transform &transform, const Solver &solver,
                   const TargetInfo &target, const PerfConfig &config,
                   int64_t transformed, int64_t products);
 
-/// Why a config of F(2 x 2) is not valid; "" if it is. Only after isApplicable.
+/// Explains why a config of F(2 x 2) is not valid; "" if it is. Only after
+/// isApplicable.
 std::string explainConfig(const Problem &problem, const TargetInfo &target,
                           const PerfConfig &config);
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The first layer of image networks (few channels, nhwc or nchw), and nchw
-// inputs in general; see DirectRows.h.
+// For the first layer of image networks (few channels, nhwc or nchw), and for
+// nchw inputs in general; see DirectRows.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,9 @@ using namespace tarpon::directrows;
 using igemm::Geometry;
 using llvm::divideCeil;
 
-/// A kernel is made for one pixel step. Longer ones would need a kernel for
-/// each number of channels, which is worth it only where the engine is slow.
+/// A kernel is specialised on one pixel step. Longer steps would need a kernel
+/// for each number of channels, which is worth it only where the engine is
+/// slow.
 static constexpr int64_t kShortPixelStep = 16, kMaxPixelStep = 256;
 
 std::string RowsSpec::symbol() const {
@@ -43,7 +44,7 @@ static bool isPlanar(const Problem &problem) {
   return problem.operands[0].layout.kind == Layout::NCHW;
 }
 
-/// Elements of one pixel in a plane, and of one row of the kernel.
+/// The elements of one pixel in a plane, and of one row of the kernel.
 static int64_t pixelElements(const Problem &problem, const Geometry &g) {
   return isPlanar(problem) ? 1 : g.channels;
 }
@@ -59,8 +60,8 @@ static RowsSpec makeSpec(const Problem &problem, const TargetInfo &target,
   return {std::move(tile), g.strideW * pixelElements(problem, g)};
 }
 
-/// A row of output pixels, for the choice of tiles: they do not go on into the
-/// next row.
+/// The geometry of a row of output pixels, for the choice of tiles: tiles do
+/// not continue in the next row.
 static Geometry rowGeometry(Geometry g) {
   g.batch *= g.outHeight;
   g.outHeight = 1;
@@ -76,8 +77,8 @@ static int64_t planes(const Problem &problem, const Geometry &g) {
   return isPlanar(problem) ? g.channels : 1;
 }
 
-/// Bytes of one plane's row in the buffer: the input with its padding, and what
-/// the last tile reads behind it.
+/// The bytes of one plane's row in the buffer: the input with its padding, and
+/// the elements that the last tile reads behind it.
 static int64_t rowBytes(const Problem &problem, const RowsSpec &spec,
                         const Geometry &g) {
   int64_t pixels = divideCeil(g.outWidth, spec.tile.tileM) * spec.tile.tileM;
@@ -92,8 +93,8 @@ static int64_t rowsSeen(const Geometry &g, int64_t outRows) {
   return (outRows - 1) * g.strideH + (g.kernelH - 1) * g.dilationH + 1;
 }
 
-/// Output rows per task: as many as keep what they see in half of the L2, but
-/// no fewer tasks than keep all threads busy.
+/// The output rows per task: as many as keep their input in half of the L2, but
+/// with enough tasks to keep all threads busy.
 static int64_t chooseBlockRows(const Problem &problem, const TargetInfo &target,
                                const RowsSpec &spec, const Geometry &g) {
   int64_t row = planes(problem, g) * rowBytes(problem, spec, g);
@@ -109,7 +110,7 @@ static int64_t chooseBlockRows(const Problem &problem, const TargetInfo &target,
 // Packing the filter
 //===----------------------------------------------------------------------===//
 
-/// In the order [group][channel tile][kernel row][plane][run][tileN][unit].
+/// The order is [group][channel tile][kernel row][plane][run][tileN][unit].
 static std::vector<char> packFilter(const RowsSpec &spec, const Geometry &g,
                                     int64_t planes, int64_t runUnits,
                                     ArrayRef<char> filter) {
@@ -230,7 +231,7 @@ double ConvDirectRows::expectedFraction(const Problem &problem,
   auto [m, n] = igemm::rankTiles(problem, target, row).front();
   RowsSpec spec =
       makeSpec(problem, target, PerfConfig{{"tile_m", m}, {"tile_n", n}}, g);
-  // Units that are not full, and what each run costs beside its products.
+  // This counts incomplete units, and the cost of each run beside its products.
   double run = static_cast<double>(runElements(problem, g));
   double units = static_cast<double>(runUnits(problem, spec, g));
   double full = units * static_cast<double>(spec.perUnit());
@@ -263,7 +264,8 @@ static void setInputParams(std::vector<int64_t> &params, const Problem &problem,
   params[igemm::PadTop] = g.padTop;
 }
 
-/// Sets the parameters of the output and cuts the work; returns the tasks.
+/// Sets the parameters of the output and divides the work; returns the number
+/// of tasks.
 static int64_t setTaskParams(std::vector<int64_t> &params, const RowsSpec &spec,
                              const TargetInfo &target, const Geometry &g,
                              int64_t blockRows) {

@@ -1,4 +1,4 @@
-//===- ConvGeometry.h - A convolution as the GEMM engine sees it *- C++ -*-===//
+//===- ConvGeometry.h - A convolution for the GEMM engine -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

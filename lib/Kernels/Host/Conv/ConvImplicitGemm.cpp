@@ -68,7 +68,7 @@ static Layout getEngineLayout(const Problem &problem) {
   return layout.kind == Layout::Blocked ? layout : Layout{Layout::NHWC, 1};
 }
 
-/// The conversion of an nchw input to nhwc, or none where both are the same.
+/// The conversion of an nchw input to nhwc, or none if they are the same.
 static std::optional<Problem> getRepacking(const Problem &problem) {
   const TensorDesc &input = problem.operands[0];
   if (input.layout.kind != Layout::NCHW || input.spatialSize() == 1)

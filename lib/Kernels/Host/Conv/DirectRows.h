@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // For inputs whose window rows are short runs of consecutive elements: few
-// channels in nhwc, any number in nchw. A task copies the input rows that its
-// output rows see into a buffer, once, with their padding:
+// channels in nhwc, any number in nchw. A task copies the input rows of its
+// output rows into a buffer, once, with their padding:
 //
 //   rows of the input   [row][plane][padding, elements, padding]
 //   packed filter       [group][channel tile][kernel row][plane][run][tileN]
@@ -15,8 +15,8 @@
 // A plane is a channel in nchw; nhwc has one. The run of an output pixel starts
 // `pixelStep` elements behind that of the pixel to its left, which is a
 // compile-time constant: the inner loop reads the rows in place, broadcasting
-// from constant offsets. Units, accumulators and all that comes behind the
-// product are those of the implicit GEMM engine.
+// from constant offsets. Units, accumulators and the code behind the product
+// are those of the implicit GEMM engine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,23 +27,23 @@
 
 namespace tarpon::directrows {
 
-/// Everything that the code of a kernel depends on.
+/// The properties that the code of a kernel depends on.
 struct RowsSpec {
   igemm::KernelSpec tile;
-  /// Elements from one output pixel's run to that of the next.
+  /// The elements from one output pixel's run to that of the next.
   int64_t pixelStep;
 
   std::string symbol() const;
   int64_t perUnit() const { return igemm::elementsPerUnit(tile.arith); }
   /// The size of one element in the rows.
   int64_t elementBytes() const { return igemm::kUnitBytes / perUnit(); }
-  /// Units that are multiplied between two tests of the inner loop: so few that
-  /// no two pixels read the same one. Else LLVM would keep it in a register
-  /// that the sums need.
+  /// The number of units that are multiplied between two tests of the inner
+  /// loop: so few that no two pixels read the same one. Otherwise LLVM would
+  /// keep it in a register that the sums need.
   int64_t chunkUnits() const;
 };
 
-/// The kernel has the engine's parameters; these mean something else.
+/// The kernel has the engine's parameters; these have another meaning.
 inline constexpr igemm::Param
     PlaneBytes = igemm::InputPixelBytes, ///< from one input plane to the next
     InputRowBytes = igemm::InputPieceBytes, ///< from one row to the next

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One task: copy the rows that a block of output rows sees, then for each tile
-// of channels go through the output rows in tiles of pixels.
+// One task copies the input rows of a block of output rows; then, for each tile
+// of channels, it computes the output rows in tiles of pixels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,9 +59,9 @@ private:
   SmallVector<Value> params;
   std::optional<igemm::ResultEmitter> results;
   Value input, filter, scales, starts, rows, fill;
-  /// Bytes from one row of all planes to the next, and of a tile's filter.
+  /// The bytes from one row of all planes to the next, and of a tile's filter.
   Value rowPitch, filterTileBytes;
-  /// Units of a run, and bytes of its filter.
+  /// The units of a run, and the bytes of its filter.
   Value runUnits, runBytes;
 };
 
@@ -136,7 +136,7 @@ void RowsEmitter::copyRows(Value image, Value group, Value firstRow,
   b.forLoop(count, [&](Value i) {
     Value y = b.add(top, i);
     Value row = b.offset(rows, b.mul(i, rowPitch));
-    // Compared as unsigned numbers, negative coordinates are large.
+    // As unsigned numbers, negative coordinates are large.
     Value inside = b.ult(y, param(igemm::InputHeight));
     b.forLoop(param(Planes), [&](Value plane) {
       Value to = b.offset(row, b.mul(plane, param(RowBytes)));
@@ -149,8 +149,8 @@ void RowsEmitter::copyRows(Value image, Value group, Value firstRow,
   });
 }
 
-/// Each step may write up to a vector too much, which the next one mends, or
-/// the next row: rows are copied in ascending order.
+/// Copies a row. Each step may write up to a vector too much, which the next
+/// step or the next row overwrites: rows are copied in ascending order.
 void RowsEmitter::copyRow(Value source, Value row) {
   int64_t elements = b.lanes() * spec.perUnit();
   int64_t sourceBytes = runtime::dtypeBytes(spec.tile.inputDtype);
@@ -170,7 +170,7 @@ void RowsEmitter::fillBytes(Value row, Value from, Value to) {
             [&](Value at) { b.store(fill, b.offset(row, at)); });
 }
 
-/// One vector of elements as the rows hold them.
+/// Loads one vector of elements in the form of the rows.
 Value RowsEmitter::loadElements(Value source) {
   DType dtype = spec.tile.inputDtype;
   int64_t elements = b.lanes() * spec.perUnit();
@@ -274,8 +274,8 @@ SmallVector<Value> RowsEmitter::emitRun(Value row, Value filterRun,
                      b.offset(filterRun, b.mul(unit, stepBytes)), sums, count,
                      keep);
   };
-  // Half of the last pair of an odd run is another pixel's, which might be
-  // infinite.
+  // Half of the last pair of an odd run belongs to another pixel, which might
+  // be infinite.
   bool isPaired = spec.tile.arith == Arith::BF16Dot;
   Value whole = isPaired ? b.div(param(RunElements), 2) : runUnits;
   Value inChunks = b.mul(b.div(whole, chunk), chunk);
@@ -297,8 +297,8 @@ SmallVector<Value> RowsEmitter::emitRun(Value row, Value filterRun,
       });
 }
 
-/// `count` units from `row` and `filterRun` on; of each, the bits in `keep` if
-/// there is one.
+/// Multiplies `count` units from `row` and `filterRun` on; of each, only the
+/// bits in `keep` if it is not null.
 SmallVector<Value> RowsEmitter::emitSteps(Value row, Value filterRun,
                                           ValueRange start, int64_t count,
                                           Value keep) {

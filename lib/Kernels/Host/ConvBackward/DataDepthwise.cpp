@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// By the forward solvers of depthwise convolution: channels last or blocked,
+// Uses the forward solvers of depthwise convolution: channels last or blocked,
 // and nchw.
 //
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // 1-D and 2-D transposed convolution with any stride, dilation, padding and
-// groups, in every layout and dtype that the engine knows.
+// groups, in every layout and dtype that the engine supports.
 //
 //===----------------------------------------------------------------------===//
 

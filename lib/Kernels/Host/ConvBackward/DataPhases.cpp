@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// Every phase is a launch, and one more filter.
+/// Every phase is a launch and a filter.
 static constexpr int64_t kMostPhases = 36;
 
 /// The layout in which forward convolutions read the input.
@@ -135,7 +135,7 @@ Applicability DataPhasesSolver::isApplicable(const Problem &problem,
   return Applicability::yes();
 }
 
-/// Where each phase goes. The phases come first in the workspace.
+/// Assigns the place of each phase. The phases come first in the workspace.
 std::vector<PhasePlace>
 DataPhasesSolver::placePhases(Workspace &workspace, const Problem &problem,
                               const Phases &phases) const {
@@ -165,14 +165,14 @@ int64_t DataPhasesSolver::workspaceSize(const Problem &problem,
 
 double DataPhasesSolver::expectedFraction(const Problem &problem,
                                           const TargetInfo &target) const {
-  // The phases are written, read and written again.
+  // The phases are written, read, and written once more as the result.
   constexpr double kInterleaving = 0.8;
   return forwardFraction(getLargest(problem), target) *
          (Phases(problem).count() == 1 ? 1 : kInterleaving);
 }
 
-/// Appends the launches of a phase, with its constants and the slots of its
-/// input and result in those of the whole.
+/// Appends the launches of a phase, with its constants, and with its slots of
+/// input and result as slots of the whole problem.
 void DataPhasesSolver::appendPhase(SolutionPlan &plan, const Problem &problem,
                                    const Phases &phases, int64_t phase,
                                    const TargetInfo &target,

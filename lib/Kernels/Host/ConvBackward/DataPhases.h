@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // With a stride of 1, a transposed convolution is a forward one with the filter
-// reversed. Else each phase (see Phases.h) is one, of which the results go into
-// the workspace; a last launch interleaves them and applies the epilogue.
+// reversed. Otherwise each phase (see Phases.h) is a forward convolution, whose
+// results go into the workspace; a last launch interleaves them and applies the
+// epilogue.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +19,8 @@
 
 namespace tarpon {
 
-/// A phase as a forward convolution: as a problem, and as the engine has it,
-/// which also knows negative padding.
+/// A phase as a forward convolution: as a problem, and as the engine's
+/// geometry, which also supports negative padding.
 struct ForwardPhase {
   Problem problem;
   igemm::Geometry geometry;
@@ -45,7 +46,7 @@ public:
                     const PerfConfig &config) const final;
 
 protected:
-  /// An nchw input is rewritten as nhwc.
+  /// Returns true if an nchw input is rewritten as nhwc.
   virtual bool readsChannelsLast() const = 0;
   virtual Applicability checkForward(const ForwardPhase &phase,
                                      const TargetInfo &target) const = 0;

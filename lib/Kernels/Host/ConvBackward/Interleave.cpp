@@ -1,4 +1,4 @@
-//===- Interleave.cpp - Puts phases into a result -------------------------===//
+//===- Interleave.cpp - Interleaves phases to a result --------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,7 @@ using namespace tarpon;
 
 namespace {
 
-/// The phases inside of an emitted kernel.
+/// The phases in an emitted kernel.
 struct PhaseTable {
   /// The entries of a phase, 8 bytes each.
   enum Entry : int64_t { Bytes, Depth, Height, Width, NumEntries };
@@ -43,7 +43,7 @@ struct PhaseTable {
   }
 };
 
-/// One phase: numbers and zeros for those without.
+/// One phase: its numbers, or zeros if it has none.
 struct BoundPhase {
   Value base, exists, depth, height, width;
 
@@ -56,8 +56,8 @@ struct BoundPhase {
     base = b.offset(b.getBuffer(phases.workspace), b.maxS(bytes, b.cst(0)));
   }
 
-  /// The row of the phase that row y of slice z of the result is made of, of
-  /// all rows of image or plane `image`.
+  /// The row of the phase that row y of slice z of the result is made from,
+  /// counted over all rows of image or plane `image`.
   Value rowOf(KernelBuilder &b, const PhaseTable &phases, Value image, Value z,
               Value y) const {
     Value slice =
@@ -89,7 +89,8 @@ struct PlaneKernel {
   VectorOutput output;
   int64_t depthParam, heightParam, widthParam, channelsParam, rowsParam,
       rowsPerTaskParam;
-  /// Columns of a row alternate between so many phases; 0 for any number.
+  /// The number of phases among which the columns of a row alternate; 0 for any
+  /// number.
   int64_t strideW;
 
   void emit(KernelBuilder &b) const;
@@ -254,8 +255,8 @@ static void appendPixels(SolutionPlan &plan, const Problem &problem,
                          const Phases &phases, ArrayRef<PhasePlace> places) {
   LaunchBuilder launch(plan);
   // One place per image, with the channels of the result, so that the start of
-  // an image is its index times the size of a pixel, of which the phases make
-  // their own.
+  // an image is its index times the size of a pixel, from which each phase
+  // computes its own.
   Problem images = problem;
   TensorDesc &image = images.operands[0];
   image.shape = problem.result.shape;

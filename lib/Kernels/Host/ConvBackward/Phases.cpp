@@ -34,7 +34,7 @@ PhaseDim tarpon::getPhase(int64_t residue, int64_t size, int64_t kernel,
       continue;
     phase.taps = llvm::divideCeil(kernel - tap, step);
     phase.lastTap = tap + (phase.taps - 1) * step;
-    // Place 0 reads distance / stride with the first tap, which comes last.
+    // With the first tap, which comes last, place 0 reads distance / stride.
     phase.pad = (phase.taps - 1) * phase.dilation - distance / stride;
   }
   return phase;

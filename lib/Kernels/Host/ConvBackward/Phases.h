@@ -7,9 +7,9 @@
 //
 // Place i of the result of a transposed convolution adds up, over the taps t
 // for which (i + pad - t * dilation) is a multiple of the stride, that place of
-// the input times the tap. Which taps those are depends on i modulo the stride
-// only: each residue is a phase, and its places are the results of a forward
-// convolution of stride 1 with some of the taps, in reverse.
+// the input times the tap. These taps depend only on i modulo the stride: each
+// residue is a phase, and its places are the results of a forward convolution
+// of stride 1 with some of the taps, in reverse.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +24,14 @@ namespace tarpon {
 /// The places first, first + stride, ... of one dimension of the result.
 struct PhaseDim {
   int64_t places = 1; ///< of the result
-  /// Taps of the forward convolution; place i of it reads input places
-  /// i - pad + t * dilation. No taps: the result is zero.
+  /// The taps of the forward convolution; place i of it reads input places i -
+  /// pad + t * dilation. Without taps the result is zero.
   int64_t taps = 1, dilation = 1, pad = 0;
   /// Tap t of it is tap lastTap - t * tapStep of the filter.
   int64_t lastTap = 0, tapStep = 1;
 };
 
-/// `residue` is from 0 to stride - 1; `size` that of the result.
+/// `residue` is from 0 to stride - 1; `size` is that of the result.
 PhaseDim getPhase(int64_t residue, int64_t size, int64_t kernel, int64_t stride,
                   int64_t dilation, int64_t pad);
 
@@ -51,7 +51,7 @@ public:
   const PhaseDim &width(int64_t phase) const {
     return columns[phase % strideW];
   }
-  /// Whether anything is added up in the phase.
+  /// Returns true if the phase has any taps.
   bool hasTaps(int64_t phase) const {
     return taps(phase) > 0 && places(phase) > 0;
   }
@@ -61,12 +61,12 @@ public:
   int64_t places(int64_t phase) const {
     return depth(phase).places * height(phase).places * width(phase).places;
   }
-  /// The phase with most multiplications.
+  /// The phase with the most multiplications.
   int64_t largest() const;
 
   igemm::Geometry getGeometry(int64_t phase) const;
-  /// The filter of a phase, output channel by output channel of all groups,
-  /// and then as filters of forward convolutions are.
+  /// The filter of a phase, output channel by output channel of all groups, and
+  /// within them in the order of a forward convolution's filter.
   std::vector<char> makeFilter(int64_t phase, llvm::ArrayRef<char> filter,
                                int64_t elementBytes) const;
 
@@ -79,14 +79,14 @@ private:
   std::vector<PhaseDim> slices = {PhaseDim()}, rows = slices, columns;
 };
 
-/// Where the interleaving launch finds the phases: f32, in the layout of the
-/// problem's result, at bytes of the workspace; negative where there are none.
+/// The place of a phase for the interleaving launch: f32, in the layout of the
+/// problem's result, at these bytes of the workspace; negative if there is
+/// none.
 struct PhasePlace {
   int64_t bytes, depth, height, width;
 };
 
-/// Appends the launch that puts the phases into the result, behind the
-/// epilogue.
+/// Appends the launch that interleaves the phases and applies the epilogue.
 void appendInterleaving(SolutionPlan &plan, const Problem &problem,
                         const Phases &phases,
                         llvm::ArrayRef<PhasePlace> places);

@@ -16,7 +16,7 @@ using namespace tarpon;
 
 BufferSlot Workspace::reserve(int64_t bytes) {
   BufferSlot slot = {BufferSlot::Workspace, used};
-  // Parts may be read behind their end, as buffers may.
+  // Like any buffer, a part may be read behind its end.
   used += llvm::alignTo(bytes + runtime::kBufferTailPadding,
                         runtime::kBufferAlignment);
   return slot;

@@ -17,10 +17,10 @@
 
 namespace tarpon {
 
-/// Hands out parts of a solution's workspace.
+/// Allocates parts of a solution's workspace.
 class Workspace {
 public:
-  /// The slot of the next part, of that size.
+  /// The slot of the next part, which has this size.
   BufferSlot reserve(int64_t bytes);
   int64_t size() const { return used; }
 
@@ -28,16 +28,16 @@ private:
   int64_t used = 0;
 };
 
-/// The tensor in channels-last order and that dtype.
+/// The tensor with channels last and that dtype.
 TensorDesc asChannelsLast(const TensorDesc &desc, DType dtype);
 
-/// Whether the bytes of both are the same: layouts differ in name only where
+/// Returns true if both have the same bytes: layouts differ in name only if
 /// there is one pixel or one channel.
 bool liesTheSame(const TensorDesc &from, const TensorDesc &to);
 
-/// Appends the launches that rewrite `from` at `source` as `to`, and gives the
-/// slot of the result: `source` if there is nothing to do. With a null plan,
-/// only reserves the workspace.
+/// Appends the launches that rewrite `from` at `source` as `to`, and returns
+/// the slot of the result: `source` if there is nothing to do. With a null
+/// plan, only reserves the workspace.
 BufferSlot rewrite(SolutionPlan *plan, Workspace &workspace,
                    const TargetInfo &target, const TensorDesc &from,
                    BufferSlot source, const TensorDesc &to);

@@ -7,7 +7,7 @@
 //
 // The gradient of the weights of 1-D to 3-D convolutions with any stride,
 // dilation, padding and groups. Operands that are not f32 with channels last
-// are rewritten so into the workspace first; sums are taken in f32.
+// are first rewritten into the workspace; sums are computed in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ using llvm::divideCeil;
 // Geometry and spec
 //===----------------------------------------------------------------------===//
 
-/// The numbers of a problem's spatial dimensions, behind as many ones as there
-/// are dimensions less.
+/// The numbers of a problem's spatial dimensions, with ones in front for the
+/// missing dimensions.
 static Geometry::Dims widen(ArrayRef<int64_t> numbers, int64_t missing) {
   Geometry::Dims dims;
   dims.fill(missing);
@@ -57,8 +57,8 @@ Geometry::Geometry(const Problem &problem) {
   joinRows();
 }
 
-/// Where a row of dy reads one row of x as it is, several make one: the
-/// shorter the rows, the more do their loops cost.
+/// Joins rows if a row of dy reads one whole row of x: the shorter the rows,
+/// the more their loops cost.
 void Geometry::joinRows() {
   bool isPlain = in == out && kernel == widen({}, 1) && stride == kernel &&
                  pad == widen({}, 0);
@@ -97,8 +97,8 @@ std::string KernelSpec::symbol() const {
 // Configs
 //===----------------------------------------------------------------------===//
 
-/// dy is read as far behind its end as there are tails of tiles, which is no
-/// farther than buffers may be read.
+/// dy is read beyond its end by the tails of tiles, but no farther than buffers
+/// may be read.
 static constexpr int64_t kMostTileK = runtime::kBufferTailPadding / 4;
 
 /// Accumulators, one row of x and one broadcast must fit into the registers.
@@ -108,8 +108,9 @@ static bool fitsRegisters(const TargetInfo &target, int64_t k, int64_t c,
   return k * vectors + vectors + 1 + others <= target.vectorRegisters;
 }
 
-/// The part of the peak that a tile reaches: its cells that are results, and
-/// the instructions that multiply (as for the implicit GEMM).
+/// The fraction of the peak that a tile reaches: by the share of its cells that
+/// are results, and by the share of multiplying instructions (as for the
+/// implicit GEMM).
 static double estimateEfficiency(const TargetInfo &target, const Geometry &g,
                                  int64_t k, int64_t c, int64_t runChannels) {
   double rows = static_cast<double>(g.outChannels) /
@@ -118,7 +119,7 @@ static double estimateEfficiency(const TargetInfo &target, const Geometry &g,
                    static_cast<double>(llvm::alignTo(runChannels, c));
   auto vectors = static_cast<double>(c) / static_cast<double>(target.lanes());
   double products = static_cast<double>(k) * vectors;
-  // Two loads for each product.
+  // Each product takes two loads.
   if (g.isDepthwise)
     return k == 1 ? columns * 0.5 * std::min(1.0, products / 4) : 0;
   double latency = std::min(1.0, products / 8);
@@ -126,7 +127,7 @@ static double estimateEfficiency(const TargetInfo &target, const Geometry &g,
   return rows * columns * latency * (0.9 * ports + 0.1 * products / 28);
 }
 
-/// The tiles worth a try, best estimate first.
+/// The tiles worth trying, best estimate first.
 static std::vector<std::pair<int64_t, int64_t>>
 rankTiles(const Problem &problem, const TargetInfo &target) {
   Geometry g(problem);
@@ -141,7 +142,7 @@ rankTiles(const Problem &problem, const TargetInfo &target) {
   for (int64_t vectors : {1, 2, 3, 4})
     for (int64_t k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16}) {
       int64_t c = vectors * lanes;
-      // AVX2 has no registers of their own for masks.
+      // AVX2 has no separate registers for masks.
       bool hasMasks = run % c != 0 && target.vectorRegisters < 32;
       bool isPossible = k == 1 || !g.isDepthwise;
       if (isPossible && fitsRegisters(target, k, c, hasMasks ? vectors : 0))
@@ -156,7 +157,7 @@ rankTiles(const Problem &problem, const TargetInfo &target) {
   return tiles;
 }
 
-/// Rows whose numbers for one tile take half of the first cache.
+/// The number of rows whose data for one tile takes half of the L1 cache.
 static int64_t chooseRows(const Geometry &g, const TargetInfo &target,
                           int64_t k, int64_t c) {
   int64_t rowBytes = 4 * (k + c) * g.out[2];
@@ -173,15 +174,15 @@ static PerfConfig makeConfig(const Geometry &g, const TargetInfo &target,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Tiles of one task.
+/// The tiles of one task.
 struct Blocks {
   int64_t k, c;
 };
 } // namespace
 
-/// Tiles of one task share what they read, so that several are good where a
-/// filter has few taps; but their sums must fit into the second cache, and all
-/// threads have tasks.
+/// Chooses the tiles of a task. They share the data that they read, so that
+/// several are good if a filter has few taps; but their sums must fit into the
+/// L2 cache, and all threads must have tasks.
 static Blocks chooseBlocks(const TargetInfo &target, int64_t kTiles,
                            int64_t cTiles, int64_t groups, int64_t tileBytes) {
   int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
@@ -238,7 +239,7 @@ static void setGeometry(std::vector<int64_t> &params, const KernelSpec &spec,
   params[InsideEnd] = std::clamp(end, params[InsideBegin], g.out[2]);
 }
 
-/// Cuts the work; returns the tasks.
+/// Divides the work; returns the number of tasks.
 static int64_t setTasks(std::vector<int64_t> &params, const KernelSpec &spec,
                         const Geometry &g, const TargetInfo &target) {
   int64_t kTiles = divideCeil(g.outChannels, spec.tileK);

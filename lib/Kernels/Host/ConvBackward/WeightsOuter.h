@@ -7,20 +7,20 @@
 //
 // The gradient of one tap of the filter is a sum of outer products: over all
 // output pixels, the K numbers of dy at the pixel times the C numbers of x at
-// the pixel that the tap reads there. With channels last both lie side by side
-// as they are, so that nothing is packed: tileK numbers of dy are broadcast,
-// tileC numbers of x are vectors, and their products stay in registers.
+// the pixel that the tap reads there. With channels last both are contiguous,
+// so that nothing is packed: tileK numbers of dy are broadcast, tileC numbers
+// of x are vectors, and their products stay in registers.
 //
-// A task owns some tiles with all their taps. It goes through the pixels in
-// chunks that fit the cache, and keeps the sums of its tiles in scratch memory
-// in between.
+// A task has some tiles with all their taps. It processes the pixels in chunks
+// that fit the cache, and keeps the sums of its tiles in scratch memory in
+// between.
 //
-// In a depthwise convolution a channel of dy meets that of x only: the products
-// are those of two vectors, and all groups together count as one with one
-// output channel.
+// In a depthwise convolution a channel of dy is only multiplied with the same
+// channel of x: the products are those of two vectors, and all groups together
+// count as one with one output channel.
 //
-// Where there are few channels the taps of a kernel row are merged: with
-// channels last and no dilation they are one run of kernelW * C numbers.
+// If there are few channels, the taps of a kernel row are merged: with channels
+// last and no dilation they are one run of kernelW * C numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,10 +34,10 @@
 
 namespace tarpon::outer {
 
-/// The forward convolution; dimensions that there are not have one place.
-/// Channels are counted per group.
+/// The forward convolution; missing dimensions have one place. Channels are
+/// counted per group.
 struct Geometry {
-  /// As many groups as channels of x and of dy; see above.
+  /// True if there are as many groups as channels of x and of dy; see above.
   bool isDepthwise;
   int64_t gradientChannels; ///< of all groups
 
@@ -56,12 +56,12 @@ private:
   void joinRows();
 };
 
-/// Everything that the code of a kernel depends on.
+/// The properties that the code of a kernel depends on.
 struct KernelSpec {
   int64_t tileK, tileC;
-  /// A row of the kernel counts as one tap with kernelW * C channels.
+  /// True if a row of the kernel counts as one tap with kernelW * C channels.
   bool mergedRows;
-  /// The channels do not fill whole tiles.
+  /// True if the channels do not fill whole tiles.
   bool masked;
   bool depthwise;
   DType resultDtype;
@@ -70,7 +70,8 @@ struct KernelSpec {
              const PerfConfig &config);
   std::string symbol() const;
 
-  /// Channels of a tap, taps, and taps of a row, as the kernel counts them.
+  /// The channels of a tap, the taps, and the taps of a row, as the kernel
+  /// counts them.
   int64_t runChannels(const Geometry &g) const {
     return mergedRows ? g.channels * g.kernel[2] : g.channels;
   }

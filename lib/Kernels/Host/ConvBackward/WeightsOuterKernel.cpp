@@ -122,7 +122,7 @@ void KernelEmitter::emitChunk(Value group, Value kTile, Value cTile, Value sums,
   Value one = b.cst(1), zero = b.cst(0);
   Place place;
   Value channel = b.mul(cTile, spec.tileC);
-  // Only one group has merged rows.
+  // Merged rows occur only with one group.
   Value xElement = b.add(b.mul(group, param(RunChannels)), channel);
   Value k = b.add(b.mul(group, param(OutChannels)), b.mul(kTile, spec.tileK));
   place.x = b.offset(xBase, b.mul(xElement, 4));
@@ -153,7 +153,8 @@ void KernelEmitter::emitChunk(Value group, Value kTile, Value cTile, Value sums,
   });
 }
 
-/// Zeros ahead of the first chunk, which finds anything in the scratch memory.
+/// Loads the sums: zeros before the first chunk, when the scratch memory holds
+/// anything.
 SmallVector<Value> KernelEmitter::loadSums(Value sums, Value isFirst) {
   SmallVector<Type> types(spec.tileK * vectors(), vectorType());
   return b.ifThenElse(
@@ -174,7 +175,7 @@ SmallVector<Value> KernelEmitter::loadSums(Value sums, Value isFirst) {
 SmallVector<Value> KernelEmitter::emitRows(const Place &place,
                                            ValueRange start) {
   Value zero = b.cst(0), one = b.cst(1);
-  // The place of the first row; then it is counted on.
+  // This computes the place of the first row, from which the loop counts up.
   Value height = b.rem(place.first, param(OutHeight));
   Value rest = b.div(place.first, param(OutHeight));
   SmallVector<Value> carried{height, b.rem(rest, param(OutDepth)),
@@ -235,7 +236,8 @@ SmallVector<Value> KernelEmitter::emitRow(const Place &place, Value xRow,
 }
 
 /// Adds the outer products of outputs [begin, end) of a row. `x` and `y` are
-/// what output 0 reads. At an edge the run of x hangs over the row's ends.
+/// the data that output 0 reads. At an edge the run of x exceeds the row's
+/// ends.
 SmallVector<Value> KernelEmitter::emitPixels(const Place &place, Value x,
                                              Value y, Value begin, Value end,
                                              bool isEdge, ValueRange start) {
@@ -251,8 +253,8 @@ SmallVector<Value> KernelEmitter::emitPixels(const Place &place, Value x,
       });
 }
 
-/// Lane l of vector v is number channel + v * lanes + l of the run, of which
-/// those left and right of the image are left out.
+/// Lane l of vector v is number channel + v * lanes + l of the run; numbers
+/// left and right of the image are masked out.
 SmallVector<Value> KernelEmitter::edgeMasks(const Place &place, Value pixel) {
   Value start = b.sub(b.mul(pixel, param(StrideW)), param(PadW));
   Value channels = param(XChannels);
@@ -370,9 +372,9 @@ void KernelEmitter::storeTaps(Value filter, Value sums, Value channel,
   });
 }
 
-/// Taps lie innermost in the result: a square of taps and channels is
-/// transposed in registers on its way. Behind the last tap, whatever lies in
-/// the scratch memory is read and not written.
+/// Taps are innermost in the result: a square of taps and channels is
+/// transposed in registers. Behind the last tap, arbitrary scratch memory is
+/// read but not stored.
 void KernelEmitter::storeSquare(Value filter, Value sums, Value channel,
                                 Value count, Value tap) {
   int64_t lanes = b.lanes();

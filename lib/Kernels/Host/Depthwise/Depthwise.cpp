@@ -1,4 +1,4 @@
-//===- Depthwise.cpp - What depthwise convolutions share ------------------===//
+//===- Depthwise.cpp - Common code of depthwise convolutions --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

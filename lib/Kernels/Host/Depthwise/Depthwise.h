@@ -1,4 +1,4 @@
-//===- Depthwise.h - What depthwise convolutions share ----------*- C++ -*-===//
+//===- Depthwise.h - Common code of depthwise convolutions ------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,20 +12,20 @@
 
 namespace tarpon {
 
-/// Whether `problem` is a convolution of every channel with a constant filter
-/// of its own, computed in f32.
+/// Checks that `problem` is a convolution of every channel with a constant
+/// filter of its own, computed in f32.
 Applicability checkDepthwise(const Problem &problem);
 
-/// Cells of one channel's filter.
+/// The number of cells of one channel's filter.
 int64_t getFilterCells(const Problem &problem);
 
-/// The filter as f32, less its zero point, not scaled: channels are consecutive
-/// and padded with zeros to `channelStride`, or cells are if that is 0.
-/// Products of 8-bit integers and their sums are exact in f32.
+/// The filter as f32, minus its zero point, not scaled. Channels are
+/// consecutive and padded with zeros to `channelStride`; if that is 0, cells
+/// are consecutive. Products of 8-bit integers and their sums are exact in f32.
 ConstantPlan packDepthwiseFilter(const Problem &problem, int64_t channelStride);
 
-/// The factor of each channel's sum, if the operands are
-/// quantised; padded with zeros to `size`.
+/// The factor of each channel's sum, if the operands are quantised; padded with
+/// zeros to `size`.
 std::vector<float> getDepthwiseScales(const Problem &problem, int64_t size);
 
 } // namespace tarpon

@@ -57,7 +57,7 @@ struct DepthwiseKernel {
   void emitRow(KernelBuilder &b, const BoundFlatTensor &in,
                const VectorOutput::Bound &out, Value filter,
                const ChannelsLastRow &row) const;
-  /// `pixels` pixels of the row from pixel `x`.
+  /// Computes `pixels` pixels of the row from pixel `x`.
   void emitPixels(KernelBuilder &b, const BoundFlatTensor &in,
                   const VectorOutput::Bound &out, Value filter,
                   const ChannelsLastRow &row, Value x, int64_t pixels) const;
@@ -137,7 +137,7 @@ void DepthwiseKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
   Value behind = b.add(first, whole);
   b.forLoop(first, behind, b.cst(tile),
             [&](Value x) { emitPixels(b, in, out, filter, row, x, tile); });
-  // The rest of the row, in one loop: what is in front and what is behind.
+  // One loop computes the rest of the row, in front and behind.
   b.forLoop(b.sub(width, whole), [&](Value i) {
     Value x = b.select(b.slt(i, first), i, b.add(i, whole));
     emitPixels(b, in, out, filter, row, x, 1);
@@ -163,7 +163,7 @@ static constexpr int64_t kTiles[] = {4, 2, 8, 1};
 
 std::vector<PerfConfig> DepthwiseNhwc::configs(const Problem & /*problem*/,
                                                const TargetInfo &target) const {
-  // Eight sums and as many inputs, and a vector of weights.
+  // The registers hold eight sums and as many inputs, and a vector of weights.
   int64_t most = target.vectorRegisters >= 32 ? 8 : 4;
   std::vector<PerfConfig> all;
   for (int64_t tile : kTiles)

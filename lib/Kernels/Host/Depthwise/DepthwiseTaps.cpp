@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // For nhwc and blocked tensors of any dtype, and filters of two to seven
-// columns with a stride of one or two along a row: a kernel for each of these,
-// see TapsKernel.h. DepthwiseNhwc.cpp takes the others.
+// columns with a stride of one or two along a row: there is a kernel for each
+// of these, see TapsKernel.h. DepthwiseNhwc.cpp computes all others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace tarpon;
 
 static constexpr int64_t kMaxKernelWidth = 7, kMaxStride = 2;
-/// Images of networks are often multiples of 7.
+/// The extents of networks' images are often multiples of 7.
 static constexpr int64_t kTiles[] = {7, 8, 4, 2};
 
 namespace {
@@ -51,8 +51,8 @@ public:
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Sums, the taps of a row of the filter, a vector of the input, and a constant
-/// or two.
+/// The registers must hold sums, the taps of a row of the filter, a vector of
+/// the input, and a constant or two.
 static bool fitsRegisters(const TargetInfo &target, const TapsShape &shape,
                           bool quantized) {
   int64_t used = shape.vectors * (shape.tile + shape.kernelWidth + 1) + 1;
@@ -83,8 +83,8 @@ static TapsShape makeShape(const Problem &problem, const TargetInfo &target,
   return shape;
 }
 
-/// The fraction of the tiles' pixels that exist, less what narrow tiles lose by
-/// loading the taps and columns at their ends again.
+/// The fraction of the tiles' pixels that exist, reduced for narrow tiles,
+/// which load the taps and columns at their ends several times.
 static double efficiency(const Problem &problem, int64_t tile) {
   int64_t width = problem.result.shape.back();
   auto wide = static_cast<double>(std::min(tile, kTiles[0]));
@@ -156,7 +156,7 @@ double DepthwiseTaps::expectedFraction(const Problem &problem,
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// In the order [vector of channels][cell][lane].
+/// The order is [vector of channels][cell][lane].
 static ConstantPlan packTaps(const Problem &problem, int64_t padded,
                              int64_t lanes) {
   ConstantPlan rows = packDepthwiseFilter(problem, padded);
@@ -174,15 +174,16 @@ static ConstantPlan packTaps(const Problem &problem, int64_t padded,
 }
 
 namespace {
-/// How the result is cut, and how far ahead of what it reads a tile asks for
-/// lines, in elements.
+/// The division of the result, and the distance, in elements, of the prefetches
+/// from the loads.
 struct TapsBlocking {
   int64_t blockRows, stripTiles, chunk, ahead;
 };
 } // namespace
 
-/// With a stride of one, where each line is read for several rows: chunks of
-/// channels whose rows under a window and filter fit into the L1 cache.
+/// For a stride of one, where each line is read for several rows: the size of
+/// chunks of channels whose rows under a window fit, with the filter, into the
+/// L1 cache.
 static int64_t chooseChunk(const Problem &problem, const TargetInfo &target,
                            const TapsShape &shape, int64_t pixel) {
   constexpr int64_t kLeastChunk = 64;
@@ -198,9 +199,9 @@ static int64_t chooseChunk(const Problem &problem, const TargetInfo &target,
                            pixel);
 }
 
-/// With a stride of two most lines are read for one row alone, and long runs of
-/// channels come from memory faster. With any, the rows of a block are read
-/// again from the L2 cache at the worst.
+/// With a stride of two most lines are read for one row only, and long runs of
+/// channels are faster to read from memory. With any stride, the rows of a
+/// block are read again from the L2 cache at worst.
 static TapsBlocking chooseBlocking(const Problem &problem,
                                    const TargetInfo &target,
                                    const TapsShape &shape, int64_t pixel,
@@ -216,7 +217,7 @@ static TapsBlocking chooseBlocking(const Problem &problem,
   if (shape.stride == 1) {
     blocking.chunk = chooseChunk(problem, target, shape, pixel);
     blocking.stripTiles = llvm::divideCeil(outWidth, shape.tile);
-    // A row of many products is longer than it takes to fetch the next one.
+    // A row with many products takes longer than fetching the next one.
     if (shape.kernelWidth > 3 && blocking.chunk < pixel)
       blocking.ahead = blocking.chunk;
   }

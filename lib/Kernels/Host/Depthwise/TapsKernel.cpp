@@ -27,8 +27,8 @@ struct TapsKernel::Row {
   const Bound &bound;
   Value inputStart; ///< of the image, in elements
   Value imageRow;   ///< the image's first row, through all images
-  /// The logical channel of element 0 of a pixel, and the elements of a pixel
-  /// to compute.
+  /// The logical channel of element 0 of a pixel, and the range of a pixel's
+  /// elements to compute.
   Value blockChannel, begin, end;
   Value firstPixel; ///< of the row in the result, through all images
   SmallVector<Value> outer;
@@ -59,7 +59,7 @@ std::string TapsKernel::symbol() const {
 // Addresses
 //===----------------------------------------------------------------------===//
 
-/// The rows of the filter are counted through all dimensions but the last.
+/// Rows of the filter are numbered over all dimensions except the last.
 Value TapsKernel::kernelRowIndex(KernelBuilder &b, ArrayRef<Value> k) const {
   Value index = b.cst(0);
   for (auto [dim, place] : llvm::enumerate(k))
@@ -80,7 +80,7 @@ Value TapsKernel::rowPointer(KernelBuilder &b, const Row &row,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The taps of a row that are computed with, for `count` vectors of channels.
+/// Loads the taps of a row for `count` vectors of channels.
 SmallVector<Value> TapsKernel::loadTaps(KernelBuilder &b, const Row &row,
                                         Value kernelRow, Value c,
                                         int64_t count) const {
@@ -100,7 +100,7 @@ SmallVector<Value> TapsKernel::loadTaps(KernelBuilder &b, const Row &row,
   return taps;
 }
 
-/// Column `j` of the tile, at `pointer`, times all taps that see it.
+/// Multiplies column `j` of the tile, at `pointer`, by all its taps.
 void TapsKernel::emitColumn(KernelBuilder &b, const Bound &bound, int64_t j,
                             Value pointer, ArrayRef<Value> taps,
                             MutableArrayRef<Value> sums) const {
@@ -120,8 +120,8 @@ void TapsKernel::emitColumn(KernelBuilder &b, const Bound &bound, int64_t j,
   }
 }
 
-/// The same if the column lies in the input. Branches are foreseen well, and
-/// spare the products.
+/// Does so if the column lies in the input. The branch predicts well and saves
+/// the products.
 void TapsKernel::emitColumnIf(KernelBuilder &b, const Bound &bound,
                               Value isInside, int64_t j, Value pointer,
                               ArrayRef<Value> taps,
@@ -151,8 +151,9 @@ void TapsKernel::emitColumnIf(KernelBuilder &b, const Bound &bound,
     sums[at] = sum;
 }
 
-/// The products with one row of the filter. `sums` holds a tile of pixels for
-/// each vector of channels. `c`: the first channel, from row.begin.
+/// Adds the products with one row of the filter. `sums` holds a tile of pixels
+/// for each vector of channels. `c` is the first channel, relative to
+/// row.begin.
 SmallVector<Value> TapsKernel::emitTaps(KernelBuilder &b, const Tile &tile,
                                         Value kernelRow, ArrayRef<Value> place,
                                         Value c, ValueRange sums) const {
@@ -199,8 +200,8 @@ void TapsKernel::emitPixel(KernelBuilder &b, const Tile &tile, int64_t i,
   }
 }
 
-/// Asks for the input that lies at the tile's place further ahead: each line
-/// once, by the tile of the result that it belongs to.
+/// Prefetches the input at the tile's place further ahead: each line once, by
+/// the tile of the result that it belongs to.
 void TapsKernel::emitPrefetch(KernelBuilder &b, const Tile &tile, Value c,
                               int64_t count) const {
   if (shape.numDims != 2)
@@ -224,7 +225,7 @@ void TapsKernel::emitPrefetch(KernelBuilder &b, const Tile &tile, Value c,
     }
 }
 
-/// `count` vectors of channels from channel `c` of the chunk.
+/// Computes `count` vectors of channels from channel `c` of the chunk.
 void TapsKernel::emitGroup(KernelBuilder &b, const Tile &tile, Value c,
                            int64_t count, Value mask) const {
   emitPrefetch(b, tile, c, count);
@@ -306,7 +307,7 @@ void TapsKernel::emitRow(KernelBuilder &b, Row &row, Value index,
   });
 }
 
-/// A chunk of the channels of a block of rows.
+/// Computes a chunk of the channels of a block of rows.
 void TapsKernel::emitTask(KernelBuilder &b, const Bound &bound,
                           Value task) const {
   Value chunkSize = b.getParam(chunk), numChunks = b.getParam(chunks);

@@ -8,13 +8,13 @@
 // The kernel of depthwise-conv-taps. The result is computed in tiles of a few
 // pixels of a row and one or two vectors of channels, which stay in registers.
 // For each row of the filter its taps are loaded once, and each vector of the
-// input once for all the taps that see it. Tiles whose windows leave the image
-// skip the columns of the padding, as all tiles skip its rows.
+// input once for all its taps. Tiles whose windows leave the image skip the
+// columns of the padding; all tiles skip its rows.
 //
-// The loops: tasks are blocks of rows, or chunks of their channels. In a task
-// come the strips of tiles, then the rows, then the tiles of a strip, then
-// their vectors of channels. While a tile is computed it asks for the lines
-// that will be read later.
+// The loops: tasks are blocks of rows, or chunks of their channels. The loops
+// of a task run over strips of tiles, then rows, then the tiles of a strip,
+// then their vectors of channels. While a tile is computed, the lines that will
+// be read later are prefetched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,9 +35,9 @@ struct TapsShape {
   int64_t numDims;             ///< spatial
   int64_t block;               ///< channels in a block, 0 for nhwc
 
-  /// The columns of the input that a tile sees.
+  /// The number of input columns that a tile reads.
   int64_t columns() const { return (tile - 1) * stride + kernelWidth; }
-  /// Whether a pixel of the tile has tap `k` at column `j`.
+  /// Returns true if a pixel of the tile has tap `k` at column `j`.
   bool sees(int64_t j, int64_t k) const {
     return j >= k && (j - k) % stride == 0 && (j - k) / stride < tile;
   }
@@ -50,9 +50,10 @@ struct TapsKernel {
   FlatTensor input;
   VectorOutput output;
   Window window;
-  // Buffers. Filter: [vector of channels][cell][lane], f32.
+  // Indices of buffers. The filter is [vector of channels][cell][lane] in f32.
   int64_t filterBuffer, scaleBuffer;
-  // Parameters: the first of several, or one. Strides are in elements.
+  // Indices of parameters: of one, or of the first of several. Strides are in
+  // elements.
   int64_t inStrides, inImage, outDims;
   int64_t pixel;            ///< elements of a pixel of the result
   int64_t blocks, channels; ///< blocks of channels, and logical channels

@@ -66,8 +66,8 @@ Applicability Elementwise::isApplicable(const Problem &problem,
     return Applicability::no("is not an elementwise operation");
   for (int i = 0; i < problem.rootOperands; ++i) {
     if (!isVectorizable(problem.operands[i], computeKindOf(problem)))
-      return Applicability::no("an operand is quantised per channel, or beside "
-                               "what is not computed in f32");
+      return Applicability::no("an operand is quantised per channel, or in a "
+                               "problem that is not computed in f32");
     if (!classifyOperand(problem.operands[i], problem.result))
       return Applicability::no("an operand is broadcast along another "
                                "dimension than the channels, or lies in "
@@ -76,7 +76,7 @@ Applicability Elementwise::isApplicable(const Problem &problem,
   return VectorOutput::checkAnyKind(problem);
 }
 
-/// Whether the loop has to know channels.
+/// Returns true if the loop needs channels.
 static bool needsChannels(const Problem &problem) {
   return problem.hasSlices() ||
          llvm::any_of(problem.operands, [&](const TensorDesc &operand) {

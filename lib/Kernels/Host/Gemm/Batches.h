@@ -12,18 +12,19 @@
 
 namespace tarpon::gemm {
 
-/// The matrices in a tensor of rank 2 or more.
+/// The number of matrices in a tensor of rank 2 or more.
 int64_t countMatrices(const TensorDesc &desc);
 
-/// Whether all matrices of the left-hand side can be read as one tall matrix,
-/// because they are multiplied with the same matrix and share an epilogue.
+/// Returns true if all matrices of the left-hand side can be read as one tall
+/// matrix, because they are multiplied by the same matrix and share an
+/// epilogue.
 bool isOneProduct(const Problem &problem);
 
 /// The index of the operand's matrix for each matrix of the result.
 std::vector<int64_t> getMatrixIndices(const TensorDesc &operand,
                                       const TensorDesc &result);
 
-/// The dimension that is summed over.
+/// The size of the dimension that is summed over.
 int64_t getDepth(const Problem &problem);
 
 } // namespace tarpon::gemm

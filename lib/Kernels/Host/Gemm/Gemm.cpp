@@ -7,8 +7,8 @@
 //
 // Gemm and batched MatMul on the engine of the convolutions: rows are pixels, K
 // counts input and N output channels, and batches are images. The right-hand
-// side is packed at compile time if it is constant, else by a launch ahead; a
-// transposed left-hand side is turned by another one.
+// side is packed at compile time if it is constant, otherwise by a preceding
+// launch; another one transposes a transposed left-hand side back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ static igemm::Geometry makeGeometry(const Problem &problem) {
   return g;
 }
 
-/// The problem that turns a transposed left-hand side, or none.
+/// The problem that transposes a transposed left-hand side back, or none.
 static std::optional<Problem> getTurning(const Problem &problem) {
   const TensorDesc &lhs = problem.operands[0];
   if (!problem.integer("transpose_lhs") || lhs.shape.back() == 1 ||
@@ -51,7 +51,7 @@ static std::optional<Problem> getTurning(const Problem &problem) {
   transpose.op = OpKind::Transpose;
   transpose.operands = {lhs};
   transpose.operands[0].constant = false;
-  // Bytes are moved, whatever they mean.
+  // Bytes are moved, whatever their dtype.
   transpose.operands[0].quantized = false;
   transpose.result = transpose.operands[0];
   std::vector<double> permutation(lhs.rank());

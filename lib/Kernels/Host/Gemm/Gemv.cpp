@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // MatMuls whose result has one row or one column read every element of the
-// matrix once, so memory bounds them: the matrix is read as it lies, in a few
-// streams. Where the summed dimension is innermost, each line gives a dot
-// product; otherwise lines are scaled and added up. The sums of a task are
-// collected in its scratch, from where the epilogue takes them.
+// matrix once, so memory bounds them: the matrix is read in place, in a few
+// streams. If the summed dimension is innermost, each line gives a dot product;
+// otherwise lines are scaled and added up. The sums of a task are collected in
+// its scratch, which the epilogue reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,11 +29,11 @@ using namespace tarpon;
 using namespace tarpon::gemm;
 using igemm::AccessKind;
 
-/// Lines of the matrix that are read at the same time.
+/// The number of lines of the matrix that are read at the same time.
 static constexpr int64_t kStreams = 4;
-/// Vectors of a line between two tests of the loop.
+/// The number of vectors of a line between two tests of the loop.
 static constexpr int64_t kUnroll = 2;
-/// The most results of a task, whose sums stay in the L1 cache meanwhile.
+/// The most results of a task, whose sums must stay in the L1 cache.
 static constexpr int64_t kMaxChunk = 4096;
 
 namespace {
@@ -45,8 +45,8 @@ public:
                              const TargetInfo &target) const override;
   double expectedFraction(const Problem &problem,
                           const TargetInfo & /*target*/) const override {
-    // A matrix that is known ahead is read faster as the engine packs it: in
-    // one stream, and its columns in whole tiles.
+    // A constant matrix is read faster in the engine's packed form: in one
+    // stream, and its columns in whole tiles.
     bool isPacked =
         problem.operands[1].constant && problem.result.shape.back() != 1;
     return isPacked ? 0.1 : 0.9;
@@ -167,7 +167,7 @@ void GemvEmitter::emitDotGroup(Value lines, Value vector, Value index,
   SmallVector<Value> pointers = {b.offset(lines, b.mul(index, lineBytes))};
   for (int64_t s = 1; s < streams; ++s)
     pointers.push_back(b.offset(pointers.back(), lineBytes));
-  // One chain of additions per stream and step.
+  // Each stream has one chain of additions per step.
   SmallVector<Value> chains(streams * kUnroll, b.cstLike(type, 0));
   Value step = b.cst(kUnroll * lanes);
   Value unrolled = b.mul(b.div(depth, step), step);
@@ -188,8 +188,8 @@ void GemvEmitter::emitDotGroup(Value lines, Value vector, Value index,
       totals[s] = b.addF(totals[s], chains[u * streams + s]);
   totals = b.forLoop(
       unrolled, depth, b.cst(lanes), totals, [&](Value k, ValueRange before) {
-        // Elements behind the last one must be zero in both operands: zero
-        // times infinity would not.
+        // Elements behind the last one must be zero in both operands, since
+        // zero times infinity is NaN.
         Value mask = b.firstLanes(b.sub(depth, k), lanes);
         Value zero = b.cstLike(type, 0);
         Value x = b.select(mask, load(vector, k), zero);
@@ -228,7 +228,7 @@ void GemvEmitter::emitSums(Value matrix, Value vector, Value first,
 }
 
 /// sums += the lines, each times an element of the vector. Whole vectors are
-/// added: what is read and added behind the last sum is never looked at.
+/// added: the sums behind the last one are ignored.
 void GemvEmitter::addLines(Value lines, Value vector, Value count,
                            int64_t streams) {
   int64_t lanes = b.lanes();
@@ -303,11 +303,11 @@ static Parts getParts(const Problem &problem) {
   parts.isDot = isRow ? problem.integer("transpose_rhs")
                       : !problem.integer("transpose_lhs");
   parts.size = isRow ? columns : rows;
-  // Two vectors lie in memory alike, transposed or not.
+  // Two vectors have the same bytes, transposed or not.
   parts.isDot |= parts.size == 1;
   parts.depth = getDepth(problem);
   parts.batch = countMatrices(problem.result);
-  // Columns below each other are one column, if lines are dot products.
+  // With dot products, columns below each other are one column.
   if (!isRow && parts.isDot && isOneProduct(problem)) {
     parts.size *= parts.batch;
     parts.batch = 1;
@@ -338,7 +338,7 @@ Applicability Gemv::isApplicable(const Problem &problem,
   return Applicability::yes();
 }
 
-/// The first byte of the matrix and of the vector for each result.
+/// The first bytes of the matrix and of the vector for each result.
 static ConstantPlan makeTable(const Problem &problem, const Parts &parts) {
   const TensorDesc &matrix = problem.operands[parts.matrix],
                    &vector = problem.operands[parts.vector];
@@ -357,8 +357,8 @@ static ConstantPlan makeTable(const Problem &problem, const Parts &parts) {
   }};
 }
 
-/// Results per task: enough tasks for all threads, each of some 64 KiB of the
-/// matrix or more, and in whole vectors.
+/// The number of results per task: enough tasks for all threads, each of about
+/// 64 KiB of the matrix or more, and in whole vectors.
 static int64_t chooseChunk(const Parts &parts, const TargetInfo &target) {
   int64_t wanted = llvm::divideCeil(4 * target.threads, parts.batch);
   int64_t chunk = llvm::divideCeil(parts.size, wanted);

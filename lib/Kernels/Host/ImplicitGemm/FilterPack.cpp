@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One task packs one tile of output channels. Where the output channels lie
-// side by side, rows of them are copied, or interleaved where a unit holds
-// several elements of K. Where K lies side by side, squares of units are
-// transposed in registers. The sums over K that the zero point of the input is
-// multiplied with are then taken from the packed tile.
+// One task packs one tile of output channels. If output channels are
+// contiguous, rows of them are copied, or interleaved if a unit holds several
+// elements of K. If K is contiguous, squares of units are transposed in
+// registers. The sums over K, which the zero point of the input is multiplied
+// with, are then computed from the packed tile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,8 +74,8 @@ FilterPackEmitter::FilterPackEmitter(KernelBuilder &b, const PackKernel &kernel)
     starts = b.getBuffer(2);
 }
 
-/// The type of a unit in registers: its bits, in 32 if that is how it is
-/// transposed.
+/// The type of a unit in registers: its bits, widened to 32 if it is transposed
+/// that way.
 Type FilterPackEmitter::unitType() const {
   return unitBytes == 2 ? Type(b.getI16Type()) : Type(b.getI32Type());
 }
@@ -124,10 +124,10 @@ void FilterPackEmitter::zeroUnits(Value destination, Value from, Value to) {
 }
 
 //===----------------------------------------------------------------------===//
-// Output channels side by side
+// Contiguous output channels
 //===----------------------------------------------------------------------===//
 
-/// Vectors of consecutive elements of K as one of units.
+/// Joins vectors of consecutive elements of K to one of units.
 Value FilterPackEmitter::join(ArrayRef<Value> elements) {
   if (elements.size() == 1)
     return elements.front();
@@ -148,8 +148,8 @@ void FilterPackEmitter::emitRows(Value from, Value to, Value channels) {
   Value step = b.getParam(kernel.elementBytes);
   Value elements = b.getParam(kernel.runElements);
   Type stored = b.vec(b.getIntegerType(8 * storedBytes()), b.lanes());
-  // A vector that is wholly padding reads another channel; its columns are
-  // never looked at, but must not be read from behind the buffer.
+  // A vector that is entirely padding reads another channel, since it must not
+  // read behind the buffer; its columns are ignored.
   SmallVector<Value> columns;
   for (int64_t v = 0; v < vectors(); ++v)
     columns.push_back(
@@ -180,7 +180,7 @@ void FilterPackEmitter::emitRows(Value from, Value to, Value channels) {
 }
 
 //===----------------------------------------------------------------------===//
-// K side by side
+// Contiguous K
 //===----------------------------------------------------------------------===//
 
 /// Transposes units [firstUnit, firstUnit + lanes) of as many channels, which

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A constant filter is packed at compile time, any other by launches ahead of
-// the main one, into the workspace.
+// A constant filter is packed at compile time; others are packed into the
+// workspace by launches that precede the main one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,14 +85,14 @@ std::vector<char> igemm::packFilter(const KernelSpec &spec,
   return FilterPacker(spec, geometry).pack(strides, filter);
 }
 
-/// Index of an output channel in the padded per-channel tables.
+/// The index of an output channel in the padded per-channel tables.
 static int64_t paddedIndex(const KernelSpec &spec, const Geometry &g,
                            int64_t outChannel) {
   int64_t padded = llvm::alignTo(g.outChannels, spec.tileN);
   return outChannel / g.outChannels * padded + outChannel % g.outChannels;
 }
 
-/// Bytes of one padded per-channel table of 4-byte entries.
+/// The bytes of one padded per-channel table of 4-byte entries.
 static int64_t channelTableBytes(const KernelSpec &spec, const Geometry &g) {
   return g.groups * llvm::alignTo(g.outChannels, spec.tileN) * 4;
 }
@@ -109,14 +109,13 @@ std::vector<char> igemm::makeScales(const KernelSpec &spec, const Geometry &g,
   return bytes;
 }
 
-/// The zero point as unsigned bytes have it: signed inputs are read with 128
-/// added.
+/// The zero point in unsigned form: signed inputs are read with 128 added.
 static int64_t unsignedZeroPoint(const TensorDesc &input) {
   return input.zeroPoint + (input.dtype == DType::I8 ? 128 : 0);
 }
 
-/// Where the sums start: minus the zero point times the sum of the filter, so
-/// that sum (q - zp) * w comes out.
+/// The initial sums: minus the zero point times the sum of the filter, so that
+/// the result is the sum of (q - zp) * w.
 static std::vector<char> makeStarts(const KernelSpec &spec, const Geometry &g,
                                     const FilterStrides &strides,
                                     int64_t zeroPoint, ArrayRef<char> filter) {
@@ -144,7 +143,7 @@ static int64_t packedBytes(const KernelSpec &spec, const Geometry &g) {
          getPackedShape(spec, g).units * spec.filterUnitBytes();
 }
 
-/// The elements of each filter of a constant stack, one behind the other.
+/// Packs each filter of a constant stack, one after the other.
 static ConstantPlan
 stackConstants(int64_t count, int64_t filterBytes,
                std::function<std::vector<char>(ArrayRef<char>)> make) {
@@ -207,8 +206,8 @@ ConstantPlan igemm::makeTable(const Problem &problem, const KernelSpec &spec,
   }};
 }
 
-/// A filter whose elements of one input channel and of all taps lie side by
-/// side is rewritten with the taps outside, unless there is but one of either.
+/// Rewrites a filter whose taps and elements of one input channel are
+/// contiguous such that taps are outermost, unless there is only one of either.
 static std::optional<Problem> getTapRepacking(const Problem &problem,
                                               const Geometry &g) {
   if (problem.op != OpKind::Conv || g.taps() == 1 || g.channels == 1)
@@ -219,7 +218,7 @@ static std::optional<Problem> getTapRepacking(const Problem &problem,
   transpose.operands = {filter};
   transpose.operands[0].shape = {filter.shape[0], g.channels, g.taps()};
   transpose.operands[0].constant = false;
-  // Bytes are moved, whatever they mean.
+  // Bytes are moved, whatever their dtype.
   transpose.operands[0].quantized = false;
   transpose.result = transpose.operands[0];
   std::swap(transpose.result.shape[1], transpose.result.shape[2]);

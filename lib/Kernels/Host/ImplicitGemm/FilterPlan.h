@@ -12,20 +12,21 @@
 
 namespace tarpon::igemm {
 
-/// Where the main launch finds the filter, and for I8Dot the starts of sums.
+/// The buffers in which the main launch finds the filter, and for I8Dot the
+/// initial sums.
 struct PackedFilter {
   BufferSlot panels, starts;
 };
 
-/// Packs `filters` filters, one behind the other: as constants of `plan`, or by
+/// Packs `filters` filters, one after the other: as constants of `plan`, or by
 /// launches that are appended to it.
 PackedFilter planFilter(SolutionPlan &plan, const Problem &problem,
                         const TargetInfo &target, const KernelSpec &spec,
                         const Geometry &g, const FilterStrides &strides,
                         int64_t filters);
 
-/// Adds the constants of a filter that `panels` packs, and for I8Dot the starts
-/// of the sums of `filters` filters.
+/// Adds the constants of a filter that `panels` packs, and for I8Dot the
+/// initial sums of `filters` filters.
 PackedFilter addConstantFilter(SolutionPlan &plan, const Problem &problem,
                                const KernelSpec &spec, const Geometry &g,
                                const FilterStrides &strides, int64_t filters,
@@ -35,9 +36,9 @@ PackedFilter addConstantFilter(SolutionPlan &plan, const Problem &problem,
 std::vector<char> makeScales(const KernelSpec &spec, const Geometry &g,
                              const TensorDesc &input, const TensorDesc &filter);
 
-/// Of an operand that is broadcast to the result's shape, as NumPy does: the
-/// element at which each image of the result starts, and those from one row of
-/// the image to the next.
+/// For an operand that is broadcast to the result's shape as in NumPy: the
+/// element at which each image of the result starts, and the elements from one
+/// row of the image to the next.
 std::pair<std::vector<int64_t>, int64_t>
 getImageStarts(const TensorDesc &operand, const TensorDesc &result);
 

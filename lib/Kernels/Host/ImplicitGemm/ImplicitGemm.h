@@ -1,27 +1,27 @@
-//===- ImplicitGemm.h - Register-tiled products of packed panels *- C++ -*-===//
+//===- ImplicitGemm.h - Register-tiled products of panels -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The engine behind the convolution and matmul solvers. The output is cut into
-// tiles of `tileM` pixels by `tileN` channels whose accumulators stay in
-// registers. The input pixels of a tile are packed into a panel, which is where
-// strides, dilations, padding, groups and layouts end; the filter was packed at
-// compile time. What remains is one loop over K with constant addresses:
+// The engine behind the convolution and matmul solvers. The output is divided
+// into tiles of `tileM` pixels by `tileN` channels whose accumulators stay in
+// registers. The input pixels of a tile are packed into a panel, which resolves
+// strides, dilations, padding, groups and layouts; the filter was packed at
+// compile time. The product is then one loop over K with constant addresses:
 //
 //   panel of the input   [K / 16][tileM][16 units]
 //   panel of the filter  [K][tileN units]
 //
-// A unit is 4 bytes and holds 1, 2 or 4 elements of K: what one lane of fma,
-// vdpbf16ps or vpdpbusd takes. K runs over the taps and within a tap over the
+// A unit is 4 bytes and holds 1, 2 or 4 elements of K: the operand of one lane
+// of fma, vdpbf16ps or vpdpbusd. K runs over the taps and within a tap over the
 // channels, in runs that are padded to whole units (zeros in the filter).
 //
-// A task packs `blockM` tiles of pixels and goes through its tiles of channels,
-// so that each panel of the filter is used blockM times while it is in the
-// cache. Background: Goto and van de Geijn, "Anatomy of High-Performance Matrix
-// Multiplication", ACM TOMS 34(3), 2008.
+// A task packs `blockM` tiles of pixels and multiplies them by its tiles of
+// channels, so that each panel of the filter is used blockM times while it is
+// in the cache. Background: Goto and van de Geijn, "Anatomy of High-Performance
+// Matrix Multiplication", ACM TOMS 34(3), 2008.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,10 +36,10 @@
 
 namespace tarpon::igemm {
 
-/// Units of K in one line of the input panel: 64 bytes.
+/// The units of K in one line of the input panel: 64 bytes.
 inline constexpr int64_t kLineUnits = 16;
 inline constexpr int64_t kUnitBytes = 4;
-/// Units of K between two tests of the inner loop.
+/// The units of K between two tests of the inner loop.
 inline constexpr int64_t kUnroll = 4;
 inline constexpr int64_t kLineBytes = kLineUnits * kUnitBytes;
 
@@ -50,10 +50,10 @@ enum class Arith : uint8_t {
   I8Dot,   ///< i32 += four products u8 * s8 (vpdpbusd, or the same in steps)
 };
 
-/// Elements of K in one unit.
+/// The number of elements of K in one unit.
 int64_t elementsPerUnit(Arith arith);
 
-/// A convolution over up to three spatial dimensions; those that it lacks have
+/// A convolution over up to three spatial dimensions; missing ones have
 /// extents, kernels and strides of 1. A matmul's rows are the width. Channels
 /// are counted per group.
 struct Geometry {
@@ -66,11 +66,11 @@ struct Geometry {
   int64_t padFront = 0;
   /// TensorDesc::pitch of an nhwc input and result; 0 if they are no slices.
   int64_t inputPitch = 0, resultPitch = 0;
-  /// Which input and which filter an image of the result is made of, and where
-  /// its part of an epilogue operand lies, comes from a table; see Batch.
+  /// True if a table tells, for each image of the result, the input and the
+  /// filter it is made from, and the place of epilogue operands; see Batch.
   bool batched = false;
 
-  /// Whether the third dimension, in front of the others, is used.
+  /// Returns true if the third dimension, in front of the others, is used.
   bool hasDepth() const {
     return depth * outDepth * kernelD != 1 || padFront != 0;
   }
@@ -79,7 +79,7 @@ struct Geometry {
   int64_t taps() const { return kernelD * kernelH * kernelW; }
 };
 
-/// Where element (output channel, input channel, tap) of the filter lies in its
+/// The strides of (output channel, input channel, tap) of the filter in its
 /// row-major constant, in elements.
 struct FilterStrides {
   int64_t outChannel, channel, tap;
@@ -91,7 +91,7 @@ struct Batch {
   int64_t filterCount = 1;
 };
 
-/// How an epilogue operand follows the result.
+/// The relation of an epilogue operand to the result.
 enum class AccessKind : uint8_t {
   Scalar,
   PerChannel,
@@ -100,12 +100,12 @@ enum class AccessKind : uint8_t {
   Pixels, ///< one element for all channels; images and pixels likewise
 };
 
-/// Whether the table of a batch says where the operand lies.
+/// Returns true if the table of a batch has the operand's place.
 inline bool isInTable(AccessKind kind) {
   return kind == AccessKind::Rows || kind == AccessKind::Pixels;
 }
 
-/// An operand of the epilogue as the kernel reads it.
+/// An operand of the epilogue, as the kernel reads it.
 struct OperandAccess {
   int operand;
   AccessKind kind;
@@ -113,7 +113,7 @@ struct OperandAccess {
   bool quantized;
 };
 
-/// Everything that the code of a kernel depends on.
+/// The properties that the code of a kernel depends on.
 struct KernelSpec {
   KernelSpec(const Problem &problem, const TargetInfo &target,
              const PerfConfig &config, const Geometry &geometry,
@@ -124,11 +124,11 @@ struct KernelSpec {
   bool resultQuantized;
   Layout inputLayout, resultLayout;
   int64_t tileM, tileN;
-  /// A row of the kernel is packed in one run: in nhwc its taps lie side by
-  /// side. For inputs with few channels, which would fill lines badly one by
-  /// one.
+  /// True if a row of the kernel is packed in one run: in nhwc its taps are
+  /// contiguous. For inputs with few channels, which would fill lines badly one
+  /// by one.
   bool mergedRows;
-  /// Three spatial dimensions.
+  /// True if there are three spatial dimensions.
   bool hasDepth;
   /// See Geometry.
   bool batched;
@@ -138,25 +138,27 @@ struct KernelSpec {
   std::string symbol() const;
   /// The part of the symbol that all kernels on register tiles share.
   std::string commonSymbol() const;
-  /// Elements of the input that are read at once, and the units they fill.
+  /// The elements of the input that are read at once, and the units that they
+  /// fill.
   int64_t pieceElements() const;
   int64_t pieceUnits() const;
   /// Bytes of one unit of the packed filter.
   int64_t filterUnitBytes() const;
-  /// Numbers in the table of a batch for one image: the input's first byte, the
-  /// filter's index, and for each operand of kind Rows or Pixels its first
+  /// The numbers in the table of a batch for one image: the input's first byte,
+  /// the filter's index, and for each operand of kind Rows or Pixels its first
   /// element and the elements from one pixel to the next.
   int64_t tableColumns() const;
 };
 
-/// How the pixels of a tile get into the panel.
+/// The way in which the pixels of a tile are packed into the panel.
 enum PackMode : int64_t {
   PackPieces, ///< runs of any length, in masked pieces
   PackLines,  ///< the channels of a tap fill whole lines
   PackPixels, ///< a window of one pixel: pixels follow each other in memory
 };
 
-/// How an epilogue operand is read, or none if it broadcasts otherwise.
+/// The relation of an epilogue operand to the result; none if it is broadcast
+/// differently.
 std::optional<AccessKind> getAccess(const Problem &problem,
                                     const TensorDesc &operand, bool batched);
 
@@ -167,9 +169,9 @@ struct PackedShape {
 };
 PackedShape getPackedShape(const KernelSpec &spec, const Geometry &geometry);
 
-/// Where a filter that is known only at run time lies, in elements: (output
-/// channel of all groups) * outChannel + run * run + (element of the run) *
-/// element. One of outChannel and element is 1.
+/// The place of a run-time filter's elements: (output channel of all groups) *
+/// outChannel + run * run + (element of the run) * element. One of outChannel
+/// and element is 1.
 struct FilterSource {
   BufferSlot slot;
   DType dtype;
@@ -177,7 +179,7 @@ struct FilterSource {
 };
 
 /// Appends the launch that packs filters to byte `packed` of the workspace, and
-/// for I8Dot the starts of the sums to byte `starts`.
+/// for I8Dot writes the initial sums to byte `starts`.
 void planFilterPack(SolutionPlan &plan, const KernelSpec &spec,
                     const Geometry &geometry, const PackedShape &shape,
                     const FilterSource &source, int64_t packed, int64_t starts,
@@ -240,8 +242,8 @@ void emitKernel(KernelBuilder &b, const KernelSpec &spec);
 /// The arithmetic in which the engine multiplies such an input.
 Arith chooseArith(const TensorDesc &input, const TargetInfo &target);
 
-/// Whether the engine can compute on these operands: dtypes, layouts, epilogue.
-/// `packsFilters`: the solver can do with a filter that is not constant.
+/// Checks that the engine supports these operands: dtypes, layouts, epilogue.
+/// `packsFilters` allows a filter that is not constant.
 Applicability isSupported(const Problem &problem, const TargetInfo &target,
                           const Geometry &geometry, bool packsFilters = false);
 
@@ -252,50 +254,50 @@ std::vector<PerfConfig> configs(const Problem &problem,
                                 const Geometry &geometry);
 bool isValidConfig(const Problem &problem, const TargetInfo &target,
                    const PerfConfig &config);
-/// The share of the peak, by the estimate that ranks the tiles.
+/// The fraction of the peak, by the estimate that ranks the tiles.
 double expectedFraction(const Problem &problem, const TargetInfo &target,
                         const Geometry &geometry);
 
-/// The main launch on an input in NHWC or a blocked layout.
+/// Plans the main launch on an input in NHWC or a blocked layout.
 SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                   const PerfConfig &config, const Geometry &geometry,
                   const FilterStrides &strides, Layout inputLayout,
                   const Batch *batch = nullptr);
 
-/// The workspace that plan() uses for a filter that is not constant, for
-/// every config alike.
+/// The workspace of plan() for a filter that is not constant, the same for
+/// every config.
 int64_t filterWorkspace(const Problem &problem, const TargetInfo &target,
                         const Geometry &geometry, Layout inputLayout,
                         int64_t filters = 1);
 
-/// The last tile of a row of pixels is cut down to this many if they are
-/// enough; implicit GEMM cuts it down to a single one, too.
+/// The number of pixels to which the last tile of a row of pixels is reduced if
+/// they suffice; implicit GEMM also reduces it to a single one.
 inline int64_t tailM(int64_t tileM) { return tileM >= 4 ? tileM / 2 : 0; }
 
-/// The tiles (pixels, channels) worth a try, best estimate first.
+/// The tiles (pixels, channels) worth trying, best estimate first.
 std::vector<std::pair<int64_t, int64_t>> rankTiles(const Problem &problem,
                                                    const TargetInfo &target,
                                                    const Geometry &geometry);
-/// The part of the peak that a tile is estimated to reach.
+/// The estimated fraction of the peak that a tile reaches.
 double estimateEfficiency(const TargetInfo &target, const Geometry &geometry,
                           int64_t tileM, int64_t tileN);
 
-/// Whether a tile fits the registers.
+/// Returns true if a tile fits the registers.
 bool isValidTile(const Problem &problem, const TargetInfo &target,
                  int64_t tileM, int64_t tileN);
-/// The same, of one arithmetic; OuterProduct.cpp.
+/// Returns true if it does with this arithmetic; OuterProduct.cpp.
 bool fitsRegisters(const TargetInfo &target, Arith arith, int64_t tileM,
                    int64_t tileN);
 
-/// Channel tiles per task, and tasks that they make. Channels are cut only when
-/// `otherTasks` are too few to keep the threads busy, because every task packs
-/// its input anew.
+/// The number of channel tiles per task, and of the tasks that they make.
+/// Channels are divided only if `otherTasks` are too few to keep the threads
+/// busy, because every task packs its input anew.
 std::pair<int64_t, int64_t> splitChannels(const TargetInfo &target,
                                           int64_t channelTiles,
                                           int64_t otherTasks);
 
-/// Sets FillByte and what the code behind the product reads: scales and zero
-/// points, and behind NumParams those of the operands and the epilogue's.
+/// Sets FillByte and the parameters of the code behind the product: scales and
+/// zero points, and behind NumParams those of the operands and the epilogue.
 void setResultParams(std::vector<int64_t> &params, const Problem &problem,
                      const KernelSpec &spec);
 
@@ -306,13 +308,13 @@ SolutionPlan bindLaunch(const Problem &problem, const KernelSpec &spec,
                         const Geometry &geometry, const FilterStrides &strides,
                         LaunchPlan launch, ConstantPlan filter);
 
-/// The packed filter, and for I8Dot the factors and offsets per channel.
+/// Packs the filter, and for I8Dot the factors and offsets per channel.
 std::vector<char> packFilter(const KernelSpec &spec, const Geometry &geometry,
                              const FilterStrides &strides,
                              llvm::ArrayRef<char> filter);
 
-/// The base of the solvers on this engine: everything but how a problem maps to
-/// a geometry and which problems do.
+/// The base of the solvers on this engine: everything except the choice of
+/// problems and their mapping to a geometry.
 class EngineSolver : public Solver {
 public:
   PerfConfig defaultConfig(const Problem &problem,

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One task: pack the pixel tiles of a block, then for each tile of channels and
-// each packed tile multiply, apply the epilogue and store. Where K is so long
-// that the panels do not stay in the L2, this is done in blocks of K, between
-// which the sums are kept in memory.
+// One task packs the pixel tiles of a block; then, for each tile of channels
+// and each packed tile, it multiplies, applies the epilogue and stores. If K is
+// so long that the panels do not stay in the L2, this is done in blocks of K,
+// between which the sums are kept in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,9 +41,9 @@ private:
     Value source;
   };
 
-  /// The operands of one register tile: its panels, what to prefetch meanwhile,
-  /// where its sums are kept between blocks of K, and the place of its channels
-  /// in the starts of each filter and in the per-channel tables.
+  /// The operands of one register tile: its panels, the data to prefetch, the
+  /// place of its sums between blocks of K, and the place of its channels in
+  /// the initial sums of each filter and in the per-channel tables.
   struct Operands {
     Value panel, filter, ahead, partial, startOffset, tableOffset;
   };
@@ -55,8 +55,9 @@ private:
     return kLineUnits * spec.tileN * spec.filterUnitBytes();
   }
   int64_t partialBytes() const { return spec.tileM * spec.tileN * kUnitBytes; }
-  /// The filter of the next tile is asked for by this many products: more at a
-  /// time than the memory answers would hold up the loads of this one.
+  /// The number of products that prefetch the filter of the next tile:
+  /// prefetching more at a time than the memory delivers would delay the loads
+  /// of this tile.
   int64_t prefetchParts() const { return spec.tileM >= 6 ? 4 : 1; }
   Value partBytes(const Block &block) {
     return b.mul(b.sub(block.lastLine, block.firstLine),
@@ -192,7 +193,7 @@ void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
       b.mul(b.sub(channelTile, block.firstChannels), param(BlockM));
   auto ahead = [&, filterAhead = getFilterAhead(block, channelTile, filterTile),
                 inputAhead = getInputAhead(block, channelTile)](Value index) {
-    // Each pixel tile asks for its part.
+    // Each pixel tile prefetches its part.
     Value part = b.minS(index, b.cst(prefetchParts() - 1));
     Value tileBytes = b.mul(param(InputPixelBytes), spec.tileM);
     return b.select(b.eq(param(AsksForInput), b.cst(1)),
@@ -221,8 +222,8 @@ void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
 }
 
 /// Calls `body` for as many rows as `pixels` need: those of a tile or of its
-/// tail, or one: a matrix product of one row reads its filter from memory, and
-/// rows that nobody needs would keep it from asking for more.
+/// tail, or one. A matrix product of one row reads its filter from memory, and
+/// superfluous rows would slow its loads down.
 void KernelEmitter::emitRows(Value pixels,
                              llvm::function_ref<void(int64_t)> body) {
   if (spec.tileM == 1)
@@ -238,20 +239,21 @@ void KernelEmitter::emitRows(Value pixels,
   b.ifThenElse(b.eq(pixels, b.cst(1)), [&] { body(1); }, emitMany);
 }
 
-/// The prefetched data where the filter stays in the cache and the
-/// pixels lie side by side: the input of the next block of pixels.
+/// The data to prefetch if the filter stays in the cache and the pixels are
+/// contiguous: the input of the next block of pixels.
 Value KernelEmitter::getInputAhead(const Block &block, Value channelTile) {
   Value tileBytes = b.mul(param(InputPixelBytes), spec.tileM);
   Value next = b.offset(block.source, b.mul(block.lastTile, tileBytes));
-  // Each product asks for its part of a tile.
+  // Each product prefetches its part of a tile.
   Value done = b.mul(b.sub(channelTile, block.firstChannels), partBytes(block));
   return b.offset(next, b.minS(done, tileBytes));
 }
 
-/// The part of the filter to prefetch: while the tiles of a block multiply by
-/// a tile of the filter, the next one (the filters of a model are read once in
-/// a run, from memory; spread over the products, that costs no time). A lone
-/// tile reads its filter once, and prefetches what comes soon.
+/// The part of the filter to prefetch. While the tiles of a block are
+/// multiplied by a tile of the filter, the next one is prefetched: the filters
+/// of a model are read once per run, from memory, and spreading that over the
+/// products costs no time. A lone tile reads its filter once, and prefetches
+/// the data that it needs soon.
 Value KernelEmitter::getFilterAhead(const Block &block, Value channelTile,
                                     Value filterTile) {
   constexpr int64_t kSoonBytes = 8192;

@@ -25,13 +25,14 @@ public:
   void emit(Value input, Value first, Value count, Value panel);
 
 private:
-  /// Where a tap is read from, and the bytes from one piece to the next.
+  /// The address that a tap is read from, and the bytes from one piece to the
+  /// next.
   struct Source {
     Value pointer, step;
   };
 
   /// The window of one output pixel: its first row, column and slice in the
-  /// input (a slice only where there is a depth), and its place in the panel.
+  /// input (a slice only if there is a depth), and its place in the panel.
   struct Window {
     Value input, top, left, front, destination;
   };
@@ -69,13 +70,14 @@ public:
   using Value = mlir::Value;
   using Tile = std::vector<mlir::SmallVector<Value>>;
 
-  /// Where a tile stands: image, first pixel in it, pixels and channels that
-  /// exist, first channel of all groups.
+  /// The place of a tile: its image, the first pixel in it, the pixels and
+  /// channels that exist, and the first channel of all groups.
   struct Place {
     Value image, pixel, pixels, channel, channels;
-    /// Pixels in the tile, existing or not.
+    /// The number of pixels in the tile, existing or not.
     int64_t rows;
-    /// Known to be whole: all pixels and channels of the tile exist.
+    /// True if the tile is known to be whole: all its pixels and channels
+    /// exist.
     bool full = false;
   };
 
@@ -83,21 +85,22 @@ public:
              const Layout &layout, Value base, Value resultChannels,
              Value outPixels);
 
-  /// One register of the tile where channels are innermost; no mask if whole.
+  /// One register of the tile if channels are innermost; without a mask if it
+  /// is whole.
   struct Cell {
     Value pointer, mask;
   };
 
   bool isChannelsFirst() const { return layout.kind == Layout::NCHW; }
-  /// The cells [p][v]; not where pixels are innermost.
+  /// The cells [p][v]; only if channels are innermost.
   std::vector<mlir::SmallVector<Cell>> getCells(const Place &place);
   Value load(const Cell &cell);
   void store(Value value, const Cell &cell);
-  /// The whole tile; only where pixels are innermost.
+  /// Loads the whole tile; only if pixels are innermost.
   Tile load(const Place &place);
   void store(const Tile &tile, const Place &place);
-  /// Asks for the lines of the tile; does nothing in nchw, where pixels of a
-  /// tile follow each other and the hardware does it.
+  /// Prefetches the lines of the tile; does nothing in nchw, where pixels of a
+  /// tile are contiguous and the hardware prefetches.
   void prefetch(const Place &place, bool write);
 
 private:
@@ -114,7 +117,7 @@ private:
   Value base, resultChannels, outPixels;
 };
 
-/// acc += a * w in each lane's unit: fma, vdpbf16ps, vpdpbusd or what stands
+/// acc += a * w in each lane's unit: fma, vdpbf16ps, vpdpbusd or a replacement
 /// for it; OuterProduct.cpp.
 mlir::Value multiplyAdd(KernelBuilder &b, Arith arith, mlir::Value a,
                         mlir::Value w, mlir::Value acc);
@@ -130,10 +133,10 @@ public:
                int64_t vectors)
       : b(b), arith(arith), filterDtype(filterDtype), vectors(vectors) {}
 
-  /// The type as which a pixel's unit is loaded, to be broadcast.
+  /// The type in which a pixel's unit is loaded, to be broadcast.
   mlir::Type unitType();
   /// sums[p * vectors + v] += unit of pixel p * vector v of the unit's weights,
-  /// which follow each other from `weights` on.
+  /// which are consecutive from `weights` on.
   void emit(Value weights, llvm::function_ref<Value(int64_t p)> loadUnit,
             mlir::MutableArrayRef<Value> sums);
 
@@ -148,13 +151,13 @@ private:
   int64_t vectors;
 };
 
-/// A number of the table that a batch has for each image; see
+/// Loads a number of the table that a batch has for each image; see
 /// KernelSpec::tableColumns.
 mlir::Value loadTableEntry(KernelBuilder &b, const KernelSpec &spec,
                            mlir::Value table, mlir::Value image,
                            int64_t column);
 
-/// From accumulators to the stored result: scales, epilogue, requantisation;
+/// Turns accumulators into the stored result: scales, epilogue, requantisation;
 /// ResultEmitter.cpp. Accumulator [p][v] is at p * vectors + v.
 class ResultEmitter {
 public:
@@ -167,10 +170,11 @@ public:
   ResultEmitter(KernelBuilder &b, const KernelSpec &spec, int64_t firstBuffer,
                 Value scales, Value table = nullptr);
 
-  /// The tile whose entries of the per-channel tables start at `tableOffset`.
+  /// Emits the tile whose entries of the per-channel tables start at
+  /// `tableOffset`.
   void emit(llvm::ArrayRef<Value> accumulators, Value tableOffset,
             TileAccess::Place place);
-  /// Asks for the lines that emit() will read and write.
+  /// Prefetches the lines that emit() will read and write.
   void emitPrefetch(const TileAccess::Place &place);
 
 private:
@@ -219,7 +223,7 @@ private:
   Value scales, table, result, inverseScale, zeroPoint, resultChannels,
       outPixels;
   mlir::SmallVector<Value> epilogueParams, operandBuffers;
-  /// For each operand, its factor and the summand that follows.
+  /// The factor and the summand of each operand.
   mlir::SmallVector<std::pair<Value, Value>> operandScales;
 };
 

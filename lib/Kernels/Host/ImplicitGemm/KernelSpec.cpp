@@ -1,4 +1,4 @@
-//===- KernelSpec.cpp - What an implicit GEMM kernel depends on -----------===//
+//===- KernelSpec.cpp - The properties of an implicit GEMM kernel ---------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -75,7 +75,8 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
       epilogue(problem,
                NumParams + 2 * (static_cast<int64_t>(problem.operands.size()) -
                                 problem.rootOperands)) {
-  // A matmul's rows are pixels and its columns channels, innermost.
+  // A matmul's rows are pixels, and its columns are channels, which are
+  // innermost.
   if (problem.op == OpKind::MatMul)
     resultLayout = {Layout::NHWC, 1};
   for (size_t i = problem.rootOperands; i < problem.operands.size(); ++i) {
@@ -219,7 +220,7 @@ static Applicability checkBlocks(const Layout &layout, int64_t channels,
   return Applicability::yes();
 }
 
-/// As many products of u8 and i8 fit into an i32, whatever they are.
+/// This many products of u8 and i8 fit into an i32, whatever their values are.
 static constexpr int64_t kMaxBytesSummed = (int64_t(1) << 31) / (255 * 128);
 
 Applicability igemm::isSupported(const Problem &problem,
@@ -234,8 +235,8 @@ Applicability igemm::isSupported(const Problem &problem,
     return epilogue;
   if (problem.operands[0].quantized &&
       geometry.channels * geometry.taps() > kMaxBytesSummed)
-    return Applicability::no("sums of so many products of bytes may exceed 32 "
-                             "bits");
+    return Applicability::no("sums of this many products of bytes may exceed "
+                             "32 bits");
   const Layout &layout = problem.operands[0].layout;
   if (Applicability input =
           checkBlocks(layout, geometry.channels, geometry, /*lanes=*/1);

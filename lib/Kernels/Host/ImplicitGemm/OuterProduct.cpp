@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The innermost loop of all kernels on register tiles, and the rule which tiles
-// the registers hold.
+// The innermost loop of all kernels on register tiles, and the rule that
+// decides which tiles the registers hold.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,12 +23,12 @@ using runtime::DType;
 // Registers
 //===----------------------------------------------------------------------===//
 
-/// Whether bytes are multiplied by instructions for wider integers.
+/// Returns true if bytes are multiplied by instructions for wider integers.
 static bool multipliesInSteps(const TargetInfo &target, Arith arith) {
   return arith == Arith::I8Dot && !target.hasVnni;
 }
 
-/// Registers that a vector of units takes as a factor.
+/// The registers that a vector of units takes as a factor.
 static int64_t partsPerFactor(const TargetInfo &target, Arith arith) {
   return multipliesInSteps(target, arith) ? 2 : 1;
 }
@@ -39,8 +39,8 @@ static int64_t registersPerProduct(const TargetInfo &target, Arith arith) {
   return multipliesInSteps(target, arith) ? 5 : 1;
 }
 
-/// More spills in the inner loop (kernels-and-targets.md, section 1: a 7x64
-/// tile runs at 41 % of peak).
+/// Larger tiles would spill in the inner loop: a 7x64 tile runs at 41 % of the
+/// peak.
 bool igemm::fitsRegisters(const TargetInfo &target, Arith arith, int64_t m,
                           int64_t n) {
   int64_t vectors = n / target.lanes();
@@ -128,10 +128,10 @@ Value OuterProduct::loadWeights(Value weights, int64_t vector) {
   return b.loadConverted(filterDtype, b.offset(weights, bytes), lanes);
 }
 
-/// Whether LLVM's scheduler is to be held back: it would run out of registers
-/// by loading what comes next. AVX-512 broadcasts as it multiplies, so that
-/// only weights which are converted take some early. With five free registers,
-/// a tile was seen to spill in some orders of its code and not in others.
+/// Returns true if LLVM's scheduler must be restrained: by loading ahead it
+/// would run out of registers. AVX-512 broadcasts as it multiplies, so that
+/// only converted weights are loaded early. With five free registers, a tile
+/// spilled for some orders of its code and not for others.
 bool OuterProduct::isTight(int64_t sums) const {
   const TargetInfo &target = b.getTarget();
   int64_t perProduct = registersPerProduct(target, arith);

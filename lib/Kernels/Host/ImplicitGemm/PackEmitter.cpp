@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // For each pixel of a tile and each tap, the channels go into the panel's lines
-// in pieces: 64 bytes of units in nhwc, one block in a blocked layout. Taps
-// that fall on padding read a line of the padding value over and over instead,
-// which spares the loops a branch. Where all runs fill whole lines, and where
-// the window is one pixel, faster loops do it; they are chosen at run time, so
-// that one kernel serves all shapes.
+// in pieces: 64 bytes of units in nhwc, one block in a blocked layout. Taps on
+// padding read a line of the padding value repeatedly instead, which avoids a
+// branch in the loops. There are faster loops for runs that fill whole lines,
+// and for windows of one pixel; they are chosen at run time, so that one kernel
+// serves all shapes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,8 +45,8 @@ void PackEmitter::emit(Value input, Value first, Value count, Value panel) {
       windowsOfAnyRun);
 }
 
-/// A window of one pixel, stride 1, no padding: the pixels of a tile lie side
-/// by side.
+/// Packs a window of one pixel with stride 1 and no padding: the pixels of a
+/// tile are contiguous.
 void PackEmitter::emitPixels(Value input, Value first, Value count,
                              Value panel) {
   int64_t elements = spec.pieceElements();
@@ -71,7 +71,8 @@ void PackEmitter::emitPixels(Value input, Value first, Value count,
 void PackEmitter::emitWindows(Value input, Value first, Value count,
                               Value panel, PackMode mode) {
   Value zero = b.cst(0), one = b.cst(1);
-  // Counts columns, rows and slices up, which spares the loop divisions.
+  // Columns, rows and slices are counted up, which avoids divisions in the
+  // loop.
   SmallVector<Value> extents = {param(OutWidth)}, start;
   if (spec.hasDepth)
     extents.push_back(param(OutHeight));
@@ -109,14 +110,14 @@ void PackEmitter::emitWindows(Value input, Value first, Value count,
 }
 
 /// Runs `body` for each row of the kernel: its number, the row of the input and
-/// whether that exists. With a depth, rows are counted through all slices.
+/// whether that exists. With a depth, rows are numbered over all slices.
 void PackEmitter::forKernelRows(
     const Window &window,
     llvm::function_ref<void(Value kernelRow, Value y, Value inside)> body) {
   auto rowsOfSlice = [&](Value firstRow, Value slice, Value sliceInside) {
     b.forLoop(param(KernelH), [&](Value kh) {
       Value y = b.add(window.top, b.mul(kh, param(DilationH)));
-      // Compared as unsigned numbers, negative coordinates are large.
+      // As unsigned numbers, negative coordinates are large.
       Value inside = b.ult(y, param(InputHeight));
       if (!slice)
         return body(kh, y, inside);
@@ -132,7 +133,7 @@ void PackEmitter::forKernelRows(
   });
 }
 
-/// The tap at (y, x), or the padding line, over and over.
+/// Returns the tap at (y, x), or the padding line, read repeatedly.
 PackEmitter::Source PackEmitter::getSource(Value input, Value y, Value x,
                                            Value inside) {
   Value pixel = b.add(b.mul(y, param(InputWidth)), x);
@@ -141,8 +142,8 @@ PackEmitter::Source PackEmitter::getSource(Value input, Value y, Value x,
           b.select(inside, param(InputPieceBytes), b.cst(0))};
 }
 
-/// Runs of whole lines. Where a row of the window lies inside of the image, its
-/// taps are one long run.
+/// Packs runs of whole lines. If a row of the window lies inside of the image,
+/// its taps are one long run.
 void PackEmitter::emitLineWindow(const Window &window) {
   Value lineStep = b.cst(spec.tileM * kLineBytes);
   Value reach = b.add(window.left, param(KernelW));
@@ -172,7 +173,8 @@ void PackEmitter::emitLineWindow(const Window &window) {
 }
 
 void PackEmitter::emitPieceWindow(const Window &window) {
-  // Units behind the last one meet zeros in the filter, and must not be NaN.
+  // Units behind the last one are multiplied by zeros of the filter, and must
+  // not be NaN.
   Value last = b.mul(b.sub(param(Lines), 1), spec.tileM * kLineBytes);
   b.store(b.cstLike(b.vec(b.f32(), kLineUnits), 0),
           b.offset(window.destination, last));
@@ -192,8 +194,8 @@ void PackEmitter::emitPieceWindow(const Window &window) {
   });
 }
 
-/// A row of the kernel from column x on. What lies left of the image or right
-/// of it is left out of the loads; a row above or below reads the padding line.
+/// Packs a row of the kernel from column x on. The parts left and right of the
+/// image are not loaded; a row above or below reads the padding line.
 void PackEmitter::emitMergedRow(const Window &window, Value y, Value x,
                                 Value inside, Value unit) {
   Value zero = b.cst(0);
@@ -215,8 +217,8 @@ void PackEmitter::emitLines(Source source, Value lines, Value destination) {
   });
 }
 
-/// Copies pieces that may start anywhere in a line. Of the run's elements those
-/// in [from, to) are read, the others are padding.
+/// Copies pieces that may start anywhere in a line. The run's elements in
+/// [from, to) are read, the others are padding.
 void PackEmitter::emitPieces(Source source, Value from, Value to,
                              Value destination, Value unit) {
   int64_t elements = spec.pieceElements(), units = spec.pieceUnits();
@@ -250,7 +252,8 @@ Value PackEmitter::loadPiece(Value source, Value mask) {
   return toUnits(loaded);
 }
 
-/// Elements as 4-byte units; signed bytes become unsigned ones by adding 128.
+/// Converts elements to 4-byte units; signed bytes become unsigned ones by
+/// adding 128.
 Value PackEmitter::toUnits(Value elements) {
   Value units = b.bitcast(elements, b.vec(b.getI32Type(), spec.pieceUnits()));
   if (spec.arith != Arith::I8Dot || spec.inputDtype != DType::I8)
@@ -271,7 +274,7 @@ void PackEmitter::storePiece(Value piece, Value destination, Value unit,
     b.store(piece, first);
     return;
   }
-  // The part in this line, then the rest in the next.
+  // First comes the part in this line, then the rest in the next.
   Value present = b.firstLanes(units, pieceUnits);
   Value room = b.firstLanes(b.sub(b.cst(kLineUnits), lane), pieceUnits);
   b.maskedStore(piece, first, b.andI(present, room));

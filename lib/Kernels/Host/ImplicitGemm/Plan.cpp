@@ -23,7 +23,8 @@ using llvm::divideCeil;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Each output pixel sees the input pixel of its own place.
+/// Returns true if each output pixel reads only the input pixel at its own
+/// place.
 static bool isPointwise(const Geometry &g) {
   return g.taps() == 1 && g.strideH == 1 && g.strideW == 1 && g.padTop == 0 &&
          g.strideD == 1 && g.padFront == 0 && g.padLeft == 0 &&
@@ -31,7 +32,7 @@ static bool isPointwise(const Geometry &g) {
          g.outWidth == g.width;
 }
 
-/// Taps that a run holds, and runs of a window.
+/// The number of taps in a run, and of runs in a window.
 static int64_t tapsPerRun(const KernelSpec &spec, const Geometry &g) {
   return spec.mergedRows ? g.kernelW : 1;
 }
@@ -40,7 +41,7 @@ static int64_t runElements(const KernelSpec &spec, const Geometry &g) {
   return tapsPerRun(spec, g) * g.channels;
 }
 
-/// Units that one run takes in the panels.
+/// The number of units of one run in the panels.
 static int64_t unitsPerRun(const KernelSpec &spec, const Geometry &g) {
   int64_t units = divideCeil(runElements(spec, g), elementsPerUnit(spec.arith));
   if (spec.inputLayout.kind == Layout::Blocked)
@@ -86,19 +87,19 @@ bool igemm::isValidConfig(const Problem &problem, const TargetInfo &target,
                      config.get("tile_n"));
 }
 
-/// Pixels that tiles of m compute for a row of them. A lone one counts as a
-/// tail: its product waits for the filter, not for arithmetic.
+/// The number of pixels that tiles of m compute for a row of them. A single one
+/// counts as a tail: its product waits for the filter, not for arithmetic.
 static int64_t computedPixels(int64_t pixels, int64_t m) {
   int64_t rest = pixels % m;
   int64_t last = rest == 0 ? 0 : rest <= tailM(m) ? tailM(m) : m;
   return pixels - rest + last;
 }
 
-/// An estimate of how much of the peak a tile reaches on this problem: the part
-/// of its cells that is output, and the part of its instructions that multiply
-/// (loads of the filter and broadcasts of the input are the rest; both load
-/// ports serve as many as two multiplies need). A few pixels, as a matmul has
-/// for each image of the batch, are taken for one, so that a batch of a few
+/// Estimates the fraction of the peak that a tile reaches on this problem: the
+/// share of its cells that are output, times the share of its instructions that
+/// multiply (the others load the filter and broadcast the input; both load
+/// ports support as many as two multiplies need). A few pixels, which a matmul
+/// has for each image of the batch, count as one, so that a batch of a few
 /// images runs the same kernels.
 double igemm::estimateEfficiency(const TargetInfo &target, const Geometry &g,
                                  int64_t m, int64_t n) {
@@ -119,8 +120,8 @@ double igemm::estimateEfficiency(const TargetInfo &target, const Geometry &g,
 
 /// Pixel tiles per task: as many as keep half of the L2 free for the filter,
 /// but no fewer tasks than keep all threads busy. Each task reads the whole
-/// filter, for which a few tiles do not make up: where there are no more, the
-/// channels are cut instead.
+/// filter, which a few tiles do not amortise: if there are no more, the
+/// channels are divided instead.
 static int64_t chooseBlockM(const TargetInfo &target, const KernelSpec &spec,
                             const Geometry &g) {
   constexpr int64_t kFewTiles = 4, kManyTiles = 16;
@@ -130,7 +131,7 @@ static int64_t chooseBlockM(const TargetInfo &target, const KernelSpec &spec,
                                        : divideCeil(tiles * g.batch * g.groups,
                                                     4 * target.threads);
   int64_t most = std::clamp(std::min(fitting, wanted), kFewTiles, kManyTiles);
-  // Blocks of one size, or nearly so.
+  // The blocks have the same size, or nearly so.
   return divideCeil(tiles, divideCeil(tiles, most));
 }
 
@@ -184,8 +185,7 @@ PerfConfig igemm::defaultConfig(const Problem &problem,
 std::vector<PerfConfig> igemm::configs(const Problem &problem,
                                        const TargetInfo &target,
                                        const Geometry &geometry) {
-  // Each tile is a kernel to compile: what a tuning run takes grows with their
-  // number more than with anything else.
+  // Each tile is a kernel to compile, which dominates the time of a tuning run.
   constexpr size_t kTiles = 5;
   auto tiles = rankTiles(problem, target, geometry);
   tiles.resize(std::min(tiles.size(), kTiles));
@@ -206,8 +206,8 @@ std::vector<PerfConfig> igemm::configs(const Problem &problem,
 // The launch
 //===----------------------------------------------------------------------===//
 
-/// Pixels that lie side by side are one row, whatever image they are of. No
-/// tile is then cut at the end of an image.
+/// Contiguous pixels are treated as one row, even across images, so that no
+/// tile is cut at the end of an image.
 static Geometry flatten(const Problem &problem, Geometry g) {
   if (g.batched || !isPointwise(g) ||
       problem.operands[0].layout.kind != Layout::NHWC ||
@@ -226,7 +226,7 @@ static PackMode choosePackMode(const KernelSpec &spec, const Geometry &g) {
   return g.channels % spec.pieceElements() == 0 ? PackLines : PackPieces;
 }
 
-/// Sets the parameters that say how the input lies in memory.
+/// Sets the parameters of the input's layout in memory.
 static void setInputParams(std::vector<int64_t> &params, const KernelSpec &spec,
                            const Geometry &g) {
   int64_t element = runtime::dtypeBytes(spec.inputDtype);
@@ -267,7 +267,7 @@ static void setWindowParams(std::vector<int64_t> &params,
   params[PadFront] = g.padFront;
   params[OutHeight] = g.outHeight;
   params[Mode] = choosePackMode(spec, g);
-  // In nhwc the taps of a row of the kernel follow each other.
+  // In nhwc the taps of a row of the kernel are consecutive.
   bool oneRun = spec.inputLayout.kind == Layout::NHWC && g.groups == 1 &&
                 (g.dilationW == 1 || g.kernelW == 1);
   params[RowLines] = oneRun ? g.kernelW * params[Pieces] : 0;
@@ -283,8 +283,8 @@ std::pair<int64_t, int64_t> igemm::splitChannels(const TargetInfo &target,
   return {blockN, divideCeil(channelTiles, blockN)};
 }
 
-/// Cuts K so that the panels of a block, and a tile of the filter and the next
-/// one, stay in the L2.
+/// Divides K such that the panels of a block, and a tile of the filter and the
+/// next one, stay in the L2.
 static void setKBlocks(std::vector<int64_t> &params, const KernelSpec &spec,
                        const TargetInfo &target) {
   int64_t lines = params[Lines], tiles = params[BlockM];
@@ -297,7 +297,8 @@ static void setKBlocks(std::vector<int64_t> &params, const KernelSpec &spec,
   params[KBlocks] = divideCeil(lines, params[BlockLines]);
 }
 
-/// Sets the parameters of the output and cuts the work; returns the tasks.
+/// Sets the parameters of the output and divides the work; returns the number
+/// of tasks.
 static int64_t setTaskParams(std::vector<int64_t> &params,
                              const KernelSpec &spec, const TargetInfo &target,
                              const Geometry &g, int64_t blockM) {
@@ -356,7 +357,7 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
                         spec.tileN * spec.filterUnitBytes();
   params[AsksForInput] =
       params[Mode] == PackPixels && filterBytes <= target.l2Bytes / 4;
-  // One line of padding value in front of the panels, the sums behind them.
+  // One line of padding value precedes the panels, and the sums follow them.
   launch.scratchBytes = params[BlockM] * panelBytes(spec, g) + kLineBytes;
   if (params[KBlocks] > 1)
     launch.scratchBytes +=

@@ -1,4 +1,4 @@
-//===- ResultEmitter.cpp - From accumulators to the stored result ---------===//
+//===- ResultEmitter.cpp - Turns accumulators into results ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,8 +43,8 @@ ResultEmitter::ResultEmitter(KernelBuilder &b, const KernelSpec &spec,
   result = b.getBuffer(firstBuffer + count);
 }
 
-/// Most tiles are whole, and need no masks. In nchw they do, because tiles are
-/// no whole vectors of pixels.
+/// Most tiles are whole and need no masks. Those of nchw do, because tiles are
+/// not whole vectors of pixels.
 void ResultEmitter::emit(ArrayRef<Value> accumulators, Value tableOffset,
                          TileAccess::Place place) {
   if (place.rows < spec.tileM || spec.resultLayout.kind == Layout::NCHW)
@@ -70,7 +70,8 @@ void ResultEmitter::finish(ArrayRef<Value> accumulators, Value tableOffset,
     finishRows(accumulators, perChannel, place);
 }
 
-/// Pixel by pixel: what is read of a pixel need not wait in registers.
+/// Finishes pixel by pixel, so that a pixel's operands need not wait in
+/// registers.
 void ResultEmitter::finishRows(ArrayRef<Value> accumulators,
                                const PerChannel &perChannel,
                                const TileAccess::Place &place) {
@@ -98,7 +99,7 @@ void ResultEmitter::finishRows(ArrayRef<Value> accumulators,
   }
 }
 
-/// In nchw the tile is transposed as a whole. No product of a batch is.
+/// In nchw the tile is transposed as a whole. No product of a batch is nchw.
 void ResultEmitter::finishTile(ArrayRef<Value> accumulators,
                                const PerChannel &perChannel,
                                const TileAccess::Place &place) {
@@ -135,7 +136,7 @@ Value ResultEmitter::dequantize(size_t index, Value value) {
                b.broadcast(offset, b.lanes()));
 }
 
-/// A scalar operand, or vector v of a per-channel one.
+/// Loads a scalar operand, or vector v of a per-channel one.
 Value ResultEmitter::loadPerChannel(size_t index,
                                     const TileAccess::Place &place, int64_t v) {
   const OperandAccess &access = spec.operands[index];
@@ -202,8 +203,8 @@ Value ResultEmitter::loadFromTable(size_t index, const ImageRows &rows,
   return b.loadConverted(access.dtype, pointer, b.lanes(), mask);
 }
 
-/// The result for one sum: scaled, behind the epilogue, and as the result's
-/// integers are spaced.
+/// The result for one sum: scaled, with the epilogue applied, and divided by
+/// the result's quantisation step.
 Value ResultEmitter::apply(Value sum, int64_t v, const PerChannel &perChannel,
                            LoadTensor loadTensor) {
   if (spec.arith == Arith::I8Dot)

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where channels are innermost (nhwc, blocked) a register of the tile is one
-// access. In nchw, pixels are innermost, and squares of the tile are
-// transposed in registers on their way.
+// If channels are innermost (nhwc, blocked), a register of the tile is one
+// access. In nchw, pixels are innermost, and squares of the tile are transposed
+// in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ TileAccess::getCells(const Place &place) {
   bool isNhwc = layout.kind == Layout::NHWC;
   Value pixelBytes =
       isNhwc ? b.mul(resultChannels, bytes) : b.cst(layout.block * bytes);
-  // In nhwc the vectors of a pixel follow each other.
+  // In nhwc the vectors of a pixel are consecutive.
   SmallVector<Value> pointers, masks(vectors());
   for (int64_t v = 0; v < vectors(); ++v) {
     pointers.push_back(isNhwc && v > 0
@@ -83,7 +83,7 @@ void TileAccess::store(Value value, const Cell &cell) {
   b.storeConverted(dtype, value, cell.pointer, cell.mask);
 }
 
-/// Visits vectors of pixels where those are innermost: p counts from the first
+/// Visits vectors of pixels if those are innermost: p counts from the first
 /// pixel of the vector, v is the channel in the tile.
 void TileAccess::forPixelVectors(const Place &place, Visit visit) {
   int64_t bytes = runtime::dtypeBytes(dtype);

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One launch per operand. Without an epilogue, and where all elements are
-// stored alike, rows of bytes are copied, in any layout and along any
-// dimension. Otherwise channels are concatenated in vectors of f32.
+// One launch per operand. Without an epilogue, and if all elements are stored
+// alike, rows of bytes are copied, in any layout and along any dimension.
+// Otherwise channels are concatenated in vectors of f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,8 +81,8 @@ Applicability Concat::isApplicable(const Problem &problem,
 // Bytes
 //===----------------------------------------------------------------------===//
 
-/// The sizes of a tensor in memory order, and which of them counts `axis`
-/// (blocks of channels where there are such).
+/// The sizes of a tensor in memory order, and the index of the one that counts
+/// `axis` (blocks of channels if there are any).
 static std::pair<std::vector<int64_t>, size_t>
 getMemoryShape(const TensorDesc &desc, int64_t axis) {
   std::vector<int64_t> sizes = desc.shape;
@@ -97,7 +97,7 @@ getMemoryShape(const TensorDesc &desc, int64_t axis) {
   return {sizes, axis == 1 ? sizes.size() - 1 : axis - 1};
 }
 
-/// Bytes of all elements of a tensor with one index in front of `axis`.
+/// The bytes of all elements of a tensor with one index in front of `axis`.
 static int64_t getRowBytes(const TensorDesc &desc, int64_t axis) {
   auto [sizes, place] = getMemoryShape(desc, axis);
   int64_t bytes = runtime::dtypeBytes(desc.dtype);
@@ -132,7 +132,7 @@ static void planBytes(const Problem &problem, SolutionPlan &plan) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Channels of one operand to channels of the result.
+/// Copies channels of one operand to channels of the result.
 struct ConcatKernel {
   bool channelsLast;
   FlatTensor input;
@@ -150,7 +150,7 @@ void ConcatKernel::emit(KernelBuilder &b) const {
   Value firstChannel = b.getParam(first), other = b.getParam(others);
   loop.emit(b, [&](const VectorPlace &place, Value row) {
     Value value = in.load(b, place.offset, place.lanes, place.mask);
-    // The channels of other operands that lie in front of this place.
+    // These are the channels of other operands in front of this place.
     Value skipped = firstChannel;
     if (channelsLast)
       skipped = b.add(skipped, b.mul(row, other));

@@ -8,8 +8,8 @@
 // In one layout, a conversion is a loop over all elements. Between nchw and
 // nhwc or blocked layouts it transposes, for every image (and block), a matrix
 // of channels and pixels. Between nhwc and blocked layouts rows of channels are
-// cut or joined, as are blocks between two blocked layouts. A few channels are
-// interleaved directly.
+// split or joined, and so are blocks between two blocked layouts. A few
+// channels are interleaved directly.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,12 +42,12 @@ public:
 
 } // namespace
 
-/// The most channels that are interleaved rather than transposed.
+/// The most channels that are interleaved instead of transposed.
 static constexpr int64_t kMaxInterleaved = 4;
 
 static Route chooseRoute(const Problem &problem) {
   const TensorDesc &from = problem.operands[0], &to = problem.result;
-  // One element, too, lies in its tensor as it lies in another of its layout.
+  // A single element has the same place in all layouts.
   if (from.layout == to.layout ||
       classifyOperand(from, to) == Follows::Elements)
     return Route::Flat;
@@ -72,8 +72,8 @@ Applicability Convert::isApplicable(const Problem &problem,
                 (!problem.hasSlices() && chooseRoute(problem) == Route::Flat);
   if (isFlat) {
     if (!isVectorizable(from, computeKindOf(problem)))
-      return Applicability::no("the operand is quantised per channel, or of "
-                               "what is not computed in f32");
+      return Applicability::no("the operand is quantised per channel, or in a "
+                               "problem that is not computed in f32");
     return VectorOutput::checkAnyKind(problem);
   }
   if (!isVectorizable(from))
@@ -137,7 +137,7 @@ void TransposeKernel::emit(KernelBuilder &b) const {
   Value numPixels = b.getParam(pixels), numChannels = b.getParam(channels);
   Value numBlocks = b.getParam(blocks), blockSize = b.getParam(block);
   Value chunkSize = b.getParam(chunk), numChunks = b.getParam(chunks);
-  // Consecutive elements of the tensor with blocks, and of the other.
+  // The consecutive elements of the tensor with blocks, and of the other one.
   Value blockedMatrix = b.mul(numPixels, blockSize);
   b.forTasks([&](Value task) {
     Value first = b.mul(b.rem(task, numChunks), chunkSize);
@@ -163,7 +163,7 @@ void TransposeKernel::emit(KernelBuilder &b) const {
   });
 }
 
-/// How many pixels make a task: about 64 KiB of f32, in whole tiles.
+/// The number of pixels of a task: about 64 KiB of f32, in whole tiles.
 static int64_t pixelsPerTask(int64_t channels, int64_t pixels) {
   constexpr int64_t kElements = 16384, kTile = 64;
   int64_t wanted = kElements / std::max<int64_t>(1, channels);
@@ -210,7 +210,8 @@ struct InterleaveKernel {
   int64_t pixels, chunk, chunks; ///< parameters
 
   void emit(KernelBuilder &b) const;
-  /// Pixels from `pixel` of an image whose first element is `start`.
+  /// Interleaves pixels from `pixel` on of an image whose first element is
+  /// `start`.
   void emitPixels(KernelBuilder &b, const BoundFlatTensor &from,
                   const BoundFlatTensor &to, Value start, Value pixel,
                   Value numPixels, int64_t lanes) const;
@@ -344,8 +345,8 @@ static void planBlocks(const Problem &problem, LaunchBuilder &launch) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Both sizes are multiples of `piece`, the smaller one. What lies in a block
-/// behind the channels is copied too.
+/// Both sizes are multiples of `piece`, the smaller one. The padding behind the
+/// channels in a block is copied too.
 struct ReblockKernel {
   int64_t piece;
   FlatTensor source, target;

@@ -23,7 +23,7 @@ static void copyShort(KernelBuilder &b, Value target, Value source, Value count,
                       int64_t piece) {
   if (piece == 0)
     return;
-  // Two pieces that overlap cover everything from one to two pieces.
+  // Two overlapping pieces cover any length from one to two pieces.
   b.ifThenElse(
       b.slt(count, b.cst(piece)),
       [&] { copyShort(b, target, source, count, piece / 2); },

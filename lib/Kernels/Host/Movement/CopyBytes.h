@@ -12,12 +12,13 @@
 
 namespace tarpon {
 
-/// Copies `count` (i64) bytes in vectors, without masks: what is left over is
-/// copied by a vector that overlaps the one before it, or by smaller pieces.
+/// Copies `count` (i64) bytes in vectors, without masks: the rest is copied by
+/// a vector that overlaps the previous one, or by smaller pieces.
 void emitCopyBytes(KernelBuilder &b, mlir::Value target, mlir::Value source,
                    mlir::Value count);
 
-/// Whether elements may be copied as bytes: one dtype and one quantisation.
+/// Returns true if elements may be copied as bytes: they have one dtype and one
+/// quantisation.
 bool haveSameElements(const TensorDesc &a, const TensorDesc &b);
 
 /// Copies rows of consecutive bytes from one tensor to another.

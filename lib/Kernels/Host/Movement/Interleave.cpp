@@ -18,7 +18,8 @@ Value tarpon::emitInterleaved(KernelBuilder &b, ArrayRef<Value> planes,
     SmallVector<int64_t> pattern;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       int64_t flat = part * lanes + lane;
-      // Elements of other planes stay; at first plane 0 is spread out.
+      // The elements of other planes stay; those of plane 0 are spread out
+      // first.
       bool isMine = flat % count == plane;
       int64_t kept = plane == 0 ? flat / count : lane;
       pattern.push_back(isMine && plane > 0 ? lanes + flat / count : kept);

@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In any layout: dimensions are taken in the order in which they lie in memory,
-// and those that are padded in no way join their neighbours. A row of the
-// result is what lies left of the input's row, a copy of bytes, and what lies
-// right of it.
+// Works in any layout: dimensions are taken in memory order, and dimensions
+// without padding are joined with their neighbours. A row of the result is the
+// left padding, a copy of the input's bytes, and the right padding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +48,8 @@ struct PadKernel {
   PadMode mode;
   int64_t elementBytes, numOuter;
   int64_t from, to; ///< buffers
-  /// Parameters: sizes and begin of each outer dimension; of the row.
+  /// Indices of parameters: sizes and begin of each outer dimension; those of
+  /// the row.
   int64_t outer, row, value, rows, rowsPerTask;
 
   struct Parts;
@@ -91,7 +91,7 @@ void PadKernel::emitFill(KernelBuilder &b, Value target, Value count,
       });
 }
 
-/// Elements `first` to `last` of a row, which the mode makes up.
+/// Emits elements `first` to `last` of a row, which are padding.
 void PadKernel::emitSide(KernelBuilder &b, const Parts &parts, Value source,
                          Value target, Value first, Value last) const {
   auto pointer = [&](Value base, Value i) {
@@ -213,8 +213,8 @@ static SmallVector<Dim> getDims(const Problem &problem) {
   return dims;
 }
 
-/// Joins a dimension with an inner one that is not padded: always if it is not
-/// padded itself, and where constants lie outside.
+/// Joins a dimension with an inner one that is not padded: if it is not padded
+/// itself, or if the padding is constant.
 static SmallVector<Dim> joinDims(ArrayRef<Dim> dims, bool isConstant) {
   SmallVector<Dim> joined;
   for (const Dim &dim : dims) {
@@ -250,7 +250,7 @@ static int64_t getValueBits(const Problem &problem) {
   bool isInteger = !isFloat(desc.dtype);
   if (isInteger && runtime::dtypeBytes(desc.dtype) >= 4)
     return static_cast<int64_t>(value);
-  // Integers truncate what quantisation has not rounded.
+  // Integers truncate; quantisation has rounded already.
   runtime::storeFromFloat(
       desc.dtype, static_cast<float>(isInteger ? std::trunc(value) : value),
       reinterpret_cast<char *>(&bits));

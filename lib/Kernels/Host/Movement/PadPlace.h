@@ -1,4 +1,4 @@
-//===- PadPlace.h - Where the elements of a pad come from -------*- C++ -*-===//
+//===- PadPlace.h - The source elements of a pad ----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@
 namespace tarpon {
 
 /// The place in a dimension of `size` whose element stands at `wanted`, which
-/// may lie outside. In constant mode just some place inside.
+/// may lie outside. In constant mode an arbitrary place inside.
 mlir::Value emitPadPlace(KernelBuilder &b, PadMode mode, mlir::Value wanted,
                          mlir::Value size);
 

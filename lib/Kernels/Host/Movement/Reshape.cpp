@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// Whether the elements lie in memory in row-major order.
+/// Returns true if the elements lie in memory in row-major order.
 static bool isRowMajor(const TensorDesc &desc) {
   return desc.layout.kind == Layout::NCHW ||
          (desc.layout.kind == Layout::NHWC && desc.spatialSize() == 1);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In nhwc the groups of a pixel are read as so many streams and interleaved in
-// registers. In nchw it is a transpose of whole planes.
+// In nhwc each group of a pixel is read as a stream, and the streams are
+// interleaved in registers. In nchw it is a transpose of whole planes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ struct ShuffleKernel {
 
 } // namespace
 
-/// More streams than that would not fit the registers, twice.
+/// The largest number of groups: the registers hold two vectors of each stream.
 static constexpr int64_t kMostGroups = 6;
 
 void ShuffleKernel::emitPixel(KernelBuilder &b, const BoundFlatTensor &in,
@@ -90,7 +90,7 @@ static bool isChannelsLast(const Problem &problem) {
          problem.result.spatialSize() == 1;
 }
 
-/// The same, in nchw, as a transpose: images, groups, channels, pixels.
+/// The same shuffle in nchw, as a transpose: images, groups, channels, pixels.
 static Problem asTranspose(const Problem &problem) {
   const TensorDesc &input = problem.operands[0];
   int64_t groups = problem.integer("group");

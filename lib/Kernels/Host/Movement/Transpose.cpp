@@ -42,8 +42,8 @@ struct Dim {
 
 } // namespace
 
-/// The dimensions of the result, outermost first, without those of one element
-/// and with those joined that are neighbours on both sides.
+/// The dimensions of the result, outermost first, without those of one element,
+/// and with dimensions joined that are neighbours on both sides.
 static SmallVector<Dim> getDims(const Problem &problem) {
   const std::vector<int64_t> &in = problem.operands[0].shape;
   std::vector<int64_t> strides(in.size(), 1);
@@ -91,7 +91,7 @@ Applicability Transpose::isApplicable(const Problem &problem,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The dimensions that a loop over units runs through, as parameters.
+/// The dimensions that a loop over units covers, as parameters.
 class OuterDims {
 public:
   OuterDims(LaunchBuilder &launch, ArrayRef<Dim> dims)

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace tarpon;
 
 namespace {
-/// One tile: its place, and how much of it lies in the matrix.
+/// One tile: its place, and the part of it that lies in the matrix.
 struct Tile {
   Value row, column;
   Value rows, columns; ///< null for a whole tile

@@ -21,7 +21,7 @@ struct TransposedMatrix {
 };
 
 /// Copies rows [firstRow, lastRow) and columns [firstColumn, lastColumn) in
-/// tiles of lanes x lanes, converting between the dtypes by way of f32.
+/// tiles of lanes x lanes, converting between the dtypes through f32.
 void emitTranspose(KernelBuilder &b, const TransposedMatrix &matrix,
                    mlir::Value firstRow, mlir::Value lastRow,
                    mlir::Value firstColumn, mlir::Value lastColumn);

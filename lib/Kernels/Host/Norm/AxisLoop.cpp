@@ -17,10 +17,11 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// Vectors of lines that are handled together.
+/// The number of vectors of lines that are processed together.
 static constexpr int64_t kVectors = 4;
 
-/// The most elements of a line: what is kept of them must fit into scratch.
+/// The most elements of a line: their intermediate values must fit into
+/// scratch.
 static constexpr int64_t kMaxRow = 1 << 20, kMaxColumn = 1 << 14;
 
 AxisLoop::AxisLoop(LaunchBuilder &launch, const TensorDesc &desc, int64_t axis,
@@ -38,7 +39,7 @@ AxisLoop::AxisLoop(LaunchBuilder &launch, const TensorDesc &desc, int64_t axis,
   items = launch.addParam(outer * numBlocks);
   perTask = launch.addParam(each);
   numTasks = llvm::divideCeil(outer * numBlocks, each);
-  // The last vector of a row is stored whole.
+  // The last vector of a row is stored as a whole.
   constexpr int64_t kWidestVector = 64;
   scratch = length * together * 4 + kWidestVector;
 }

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Softmax and the like work on lines of elements along one dimension. Where a
-// line lies in one piece its elements become the lanes of vectors; else lanes
-// are neighbouring lines, and several vectors of lines are handled together, so
-// that whole stretches of memory are read. One kernel body serves both.
+// Softmax and similar operations work on lines of elements along one dimension.
+// If a line is contiguous, its elements become the lanes of vectors; otherwise
+// lanes are neighbouring lines, and several vectors of lines are processed
+// together, so that longer pieces of memory are read. One kernel body serves
+// both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,44 +20,45 @@
 
 namespace tarpon {
 
-/// How folded values are combined.
+/// The operation that combines folded values.
 enum class FoldKind : uint8_t { Sum, Max };
 
-/// A vector of elements on their lines, and the place of them.
+/// A vector of elements on their lines, and its place.
 struct AxisVector {
   VectorPlace place;
-  /// Bytes into the scratch where a vector of f32 for these elements may lie.
+  /// The offset in the scratch at which a vector of f32 for these elements may
+  /// be stored.
   mlir::Value scratchAt;
-  /// Which of the values that were folded belong to it.
+  /// The index of the folded value that belongs to it.
   int64_t group = 0;
 };
 
 class AxisLoop {
 public:
   using Value = mlir::Value;
-  /// A value for each group of lines: one in all lanes if lanes are elements,
-  /// one in each lane if they are lines.
+  /// A value for each group of lines: the same in all lanes if lanes are
+  /// elements, one per lane if they are lines.
   using Groups = llvm::SmallVector<Value>;
   using Term = llvm::function_ref<Value(const AxisVector &, Value soFar)>;
 
   AxisLoop(LaunchBuilder &launch, const TensorDesc &desc, int64_t axis,
            const TargetInfo &target);
   int64_t tasks() const { return numTasks; }
-  /// For one f32 per element that is handled together.
+  /// The scratch for one f32 per element that is processed together.
   int64_t scratchBytes() const { return scratch; }
   std::string symbolPart() const { return isRow ? "row" : "column"; }
 
-  /// Whether the dimension of a tensor can be gone along, in all its layouts
-  /// but the blocked ones.
+  /// Checks that loops can run along the dimension of a tensor: in all layouts
+  /// except the blocked ones.
   static Applicability check(const TensorDesc &desc, int64_t axis);
 
   /// The lines of one body, while it is emitted.
   class Lines {
   public:
-    /// Folds all elements of the lines; `term` gives the new value of the
-    /// accumulator. Lanes that do not exist are left out.
+    /// Folds all elements of the lines; `term` returns the new value of the
+    /// accumulator. Lanes that do not exist are ignored.
     Groups fold(FoldKind kind, Term term) const;
-    /// All elements. Some may be covered twice.
+    /// Visits all elements, some of them possibly twice.
     void forEach(llvm::function_ref<void(const AxisVector &)> body) const;
 
   private:

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With constant parameters, what is left at run time is a factor and a summand
-// for each channel.
+// With constant parameters, the computation at run time is a factor and a
+// summand for each channel.
 //
 //===----------------------------------------------------------------------===//
 

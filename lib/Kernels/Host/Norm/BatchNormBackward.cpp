@@ -44,8 +44,8 @@ public:
 
 enum Operand : uint8_t { X, Dy, Scale, SavedMean, SavedInverse };
 
-/// Bytes of the workspace: two partial results for each piece and channel, and
-/// for each channel what the result is computed from.
+/// Offsets in the workspace: two partial results for each piece and channel,
+/// and for each channel the values that the result is computed from.
 struct Places {
   int64_t first = 0, second, mean, inverse, factor, meanDy, slope, end;
 
@@ -139,7 +139,8 @@ static void planStatistics(SolutionPlan &plan, const Problem &problem,
 
 namespace {
 
-/// Vectors of channels that are handled side by side in the columns form.
+/// The number of vectors of channels that are processed together in the columns
+/// form.
 constexpr int64_t kVectors = 2;
 
 struct PartialSumsKernel {
@@ -162,7 +163,7 @@ struct PartialSumsKernel {
 
 } // namespace
 
-/// Item: [image][channel][piece of the plane].
+/// An item is [image][channel][piece of the plane].
 void PartialSumsKernel::emitRow(KernelBuilder &b, const Bound &in,
                                 Value item) const {
   int64_t lanes = b.lanes();
@@ -206,7 +207,7 @@ void PartialSumsKernel::emitBlock(KernelBuilder &b, const Bound &in,
   SmallVector<Value> means;
   for (int64_t v = 0; v < vectors; ++v)
     means.push_back(in.mean.load(b, b.add(channel, v * lanes), lanes));
-  // For each vector of channels, the sum, then the products.
+  // For each vector of channels, the sum comes first, then the products.
   SmallVector<Value> zeros(2 * vectors,
                            b.cstLike(b.vec(b.getF32Type(), lanes), 0));
   SmallVector<Value> folded = b.forLoop(
@@ -234,7 +235,7 @@ void PartialSumsKernel::emitBlock(KernelBuilder &b, const Bound &in,
     }
 }
 
-/// Item: [piece][block of channels].
+/// An item is [piece][block of channels].
 void PartialSumsKernel::emitColumns(KernelBuilder &b, const Bound &in,
                                     Value item) const {
   int64_t lanes = b.lanes(), block = kVectors * lanes;

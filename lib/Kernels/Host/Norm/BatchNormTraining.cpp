@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Three launches: moments of pieces; those of channels, with all that is one
-// for each channel; and the result. The input is read twice from memory.
+// There are three launches: moments of pieces; moments of channels, with all
+// other values per channel; and the result. The input is read twice from
+// memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +37,7 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// Bytes of the workspace.
+/// Offsets in the workspace.
 struct Places {
   int64_t means = 0, squares, factors, end;
 
@@ -48,7 +49,7 @@ struct Places {
   }
 };
 
-/// The moments of channels, and what follows from them.
+/// Computes the moments of channels, and the values that follow from them.
 struct StatisticsKernel {
   CombinedMoments moments;
   FlatTensor scale;

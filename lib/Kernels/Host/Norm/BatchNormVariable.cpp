@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Inference with parameters that are known at run time only, or one for each
-// place in an image: a first launch computes the factors.
+// Inference with parameters that are known only at run time, or that exist for
+// each place in an image: a first launch computes the factors.
 //
 //===----------------------------------------------------------------------===//
 

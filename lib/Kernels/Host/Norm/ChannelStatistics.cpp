@@ -50,7 +50,8 @@ ChannelView ChannelView::getImages(const TensorDesc &desc) {
 }
 
 int64_t ChannelView::getPiece() const {
-  // Columns: 64 KiB of four vectors of channels, for the second-level cache.
+  // In the columns form, a piece is 64 KiB of four vectors of channels, for the
+  // L2 cache.
   constexpr int64_t kRowPiece = 65536, kColumnPiece = 256;
   return inRows ? std::min(plane, kRowPiece) : kColumnPiece;
 }
@@ -88,7 +89,8 @@ int64_t tarpon::getVectorBytes(const ChannelView &view) {
 
 namespace {
 
-/// Vectors of channels that are handled side by side in the columns form.
+/// The number of vectors of channels that are processed together in the columns
+/// form.
 constexpr int64_t kVectors = 4;
 
 struct PartialMomentsKernel {
@@ -112,7 +114,7 @@ struct PartialMomentsKernel {
 
 } // namespace
 
-/// Item: [image][channel][piece of the plane].
+/// An item is [image][channel][piece of the plane].
 void PartialMomentsKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
                                    Value item) const {
   Value size = b.getParam(plane), most = b.getParam(piece);
@@ -148,7 +150,7 @@ void PartialMomentsKernel::emitBlock(KernelBuilder &b,
   Value numChannels = b.getParam(channels), most = b.getParam(piece);
   auto [first, last] = emitPiecePixels(b, index, b.getParam(plane), most);
   Value count = b.broadcast(emitToFloat(b, b.sub(last, first)), lanes);
-  // A pixel's channels behind the mask are the next one's, or padding.
+  // Elements behind the mask are the next pixel's, or padding.
   auto load = [&](Value pixel, int64_t v) {
     Value offset = b.add(b.mul(pixel, numChannels), b.add(channel, v * lanes));
     return in.load(b, offset, lanes);
@@ -182,7 +184,7 @@ void PartialMomentsKernel::emitBlock(KernelBuilder &b,
     }
 }
 
-/// Item: [piece][block of channels].
+/// An item is [piece][block of channels].
 void PartialMomentsKernel::emitColumns(KernelBuilder &b,
                                        const BoundFlatTensor &in,
                                        Value item) const {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Statistics over a batch are taken in two launches: the first one gives
-// partial results for pieces of a fixed size, whatever the number of threads,
+// Statistics over a batch are computed in two launches: the first one computes
+// partial results for pieces of a fixed size, whatever the number of threads;
 // the second one combines those of each channel in order. The same input gives
 // the same bits.
 //
@@ -20,55 +20,55 @@
 namespace tarpon {
 
 /// A tensor as elements of channels. In the rows form each piece of a channel
-/// lies together (planes of nchw); in the columns form pixels do, with one
-/// element for each channel (nhwc, and places in an image that each have their
-/// own statistics).
+/// is contiguous (planes of nchw); in the columns form pixels are, with one
+/// element for each channel (nhwc, and places in an image that each have
+/// statistics of their own).
 struct ChannelView {
   bool inRows = false;
-  /// Rows: images; columns: pixels.
+  /// In rows: images; in columns: pixels.
   int64_t outer = 1;
   int64_t channels = 1;
-  /// Rows: the size of a plane; columns: how many pixels stand together, so
-  /// that no piece crosses their border.
+  /// In rows: the size of a plane; in columns: the number of pixels that belong
+  /// together, so that no piece crosses their border.
   int64_t plane = 1;
 
-  /// `spatial`: one channel for each of dimension 1; otherwise one for each
-  /// place in an image. None for blocked layouts.
+  /// With `spatial`, there is one channel for each of dimension 1; otherwise
+  /// one for each place in an image. None for blocked layouts.
   static std::optional<ChannelView> get(const TensorDesc &desc, bool spatial);
-  /// The columns form of images in nhwc whose statistics are their own.
+  /// The columns form of nhwc images that have statistics of their own.
   static ChannelView getImages(const TensorDesc &desc);
 
-  /// Elements of one channel.
+  /// The number of elements of one channel.
   int64_t getCount() const { return inRows ? outer * plane : outer; }
-  /// Elements of a piece but for the last one of a plane, and how many pieces a
-  /// plane and a channel have.
+  /// The elements of a piece other than the last one of a plane, and the number
+  /// of pieces of a plane and of a channel.
   int64_t getPiece() const;
   int64_t getPiecesOfPlane() const;
   int64_t getPieces() const { return getCount() / plane * getPiecesOfPlane(); }
-  /// Elements of the last piece of a plane.
+  /// The number of elements of the last piece of a plane.
   int64_t getLastPiece() const {
     return plane - (getPiecesOfPlane() - 1) * getPiece();
   }
-  /// As a tensor whose VectorLoop has these channels.
+  /// The view as a tensor whose VectorLoop has these channels.
   TensorDesc getDesc(const TensorDesc &like) const;
   std::string symbolPart() const { return inRows ? "rows" : "columns"; }
 };
 
-/// In the columns form: the first pixel of piece `index`, and that behind its
-/// last one.
+/// In the columns form: the first pixel of piece `index`, and the one behind
+/// its last.
 std::pair<mlir::Value, mlir::Value> emitPiecePixels(KernelBuilder &b,
                                                     mlir::Value index,
                                                     mlir::Value plane,
                                                     mlir::Value piece);
 
-/// Bytes of one f32 for each channel of each piece; a multiple of 64.
+/// The bytes of one f32 for each channel of each piece; a multiple of 64.
 int64_t getPartialBytes(const ChannelView &view);
-/// Bytes of one f32 for each channel; a multiple of 64.
+/// The bytes of one f32 for each channel; a multiple of 64.
 int64_t getVectorBytes(const ChannelView &view);
 
 /// Adds a launch that writes, for each piece and channel, the mean and the sum
 /// of squared distances from it, at these bytes of the workspace, indexed by
-/// [piece][channel]. `prefix` is that of the solver's kernels.
+/// [piece][channel]. `prefix` is the prefix of the solver's kernels.
 void planPartialMoments(SolutionPlan &plan, llvm::StringRef prefix,
                         const ChannelView &view, const TensorDesc &input,
                         const TargetInfo &target, int64_t meanAt,

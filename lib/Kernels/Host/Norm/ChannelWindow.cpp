@@ -13,7 +13,7 @@ using namespace tarpon;
 ChannelWindow::ChannelWindow(LaunchBuilder &launch, const TensorDesc &desc,
                              int64_t belowCount, int64_t aboveCount) {
   int64_t pixels = desc.spatialSize();
-  // VectorLoop takes images of one pixel for nhwc, as which they lie.
+  // VectorLoop takes nhwc as images of one pixel, which has the same memory.
   channelsLast = desc.layout.kind == Layout::NHWC || pixels == 1;
   channels = launch.addParam(desc.shape[1]);
   channelStride = launch.addParam(channelsLast ? 1 : pixels);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In nchw, vectors of pixels of one channel; in nhwc, vectors of channels,
+// In nchw, vectors hold pixels of one channel; in nhwc, they hold channels,
 // whose neighbours are loaded from shifted addresses.
 //
 //===----------------------------------------------------------------------===//
@@ -22,8 +22,8 @@ class ChannelWindow {
 public:
   using Value = mlir::Value;
 
-  /// From `below` channels before each one to `above` behind it, in tensors
-  /// that lie as `desc` does: nchw or nhwc.
+  /// The window extends from `below` channels before each one to `above` behind
+  /// it, in tensors with the layout of `desc`: nchw or nhwc.
   ChannelWindow(LaunchBuilder &launch, const TensorDesc &desc, int64_t below,
                 int64_t above);
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In nchw a group of channels lies in one piece. With one channel in each group
+// In nchw a group of channels is contiguous. With one channel in each group
 // this is instance normalisation.
 //
 //===----------------------------------------------------------------------===//

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Three launches: moments of channels over pieces of an image; those of groups;
-// and the result. The input is read twice from memory.
+// There are three launches: moments of channels over pieces of an image;
+// moments of groups; and the result. The input is read twice from memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +36,8 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// Bytes of the workspace: partial moments, and mean and factor of each channel
-/// of each image.
+/// Offsets in the workspace: partial moments, and mean and factor of each
+/// channel of each image.
 struct Places {
   int64_t means = 0, squares, channelMeans, factors, end;
 
@@ -92,8 +92,8 @@ void GroupKernel::emitGroup(KernelBuilder &b,
   Value channel = b.mul(b.rem(item, numGroups), perGroup);
   Value number = b.getParam(pieces), first = b.mul(image, number);
   Value last = b.sub(number, 1);
-  // Over the pieces of the image and the channels of the group, weighted with
-  // the pixels of the piece.
+  // The sum is over the pieces of the image and the channels of the group,
+  // weighted by the pixels of the piece.
   auto sum = [&](function_ref<Value(Value at, Value count)> term) {
     return b
         .forLoop(b.cst(0), number, b.cst(1), b.cstF(0),

@@ -112,8 +112,8 @@ SolutionPlan LayerNorm::plan(const Problem &problem,
   for (auto [dim, extent] : llvm::enumerate(problem.operands[0].shape))
     (static_cast<int64_t>(dim) < problem.integer("axis") ? rows : size) *=
         extent;
-  // In nhwc without scale and bias, images lie in one piece too; axis 1 of one
-  // is all of it.
+  // In nhwc without scale and bias, images are contiguous too; axis 1 covers a
+  // whole one.
   int64_t perTask = getItemsPerTask(size);
   LayerNormKernel kernel{
       .input =

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In nchw, vectors of pixels of one channel; in nhwc, vectors of channels,
+// In nchw, vectors hold pixels of one channel; in nhwc, they hold channels,
 // whose neighbours are loaded from shifted addresses.
 //
 //===----------------------------------------------------------------------===//
@@ -60,8 +60,8 @@ struct LrnKernel {
 
 } // namespace
 
-/// The elements `distance` channels further; zero where there is no channel,
-/// which there always is `isInside`.
+/// Loads the elements `distance` channels further; zero where there is no
+/// channel. With `isInside` there always is one.
 Value LrnKernel::emitNeighbours(KernelBuilder &b, const BoundFlatTensor &in,
                                 const VectorPlace &place, int64_t distance,
                                 bool isInside) const {
@@ -77,7 +77,7 @@ Value LrnKernel::emitNeighbours(KernelBuilder &b, const BoundFlatTensor &in,
     Value all = b.cstLike(exists.getType(), -1);
     exists = b.andI(exists, arith::XOrIOp::create(b, missing, all));
   } else {
-    // All lanes are of one channel.
+    // All lanes have the same channel.
     Value none = b.cst(0), whole = b.cst(place.lanes);
     exists =
         b.firstLanes(b.select(b.ult(channel, count), whole, none), place.lanes);
@@ -112,7 +112,7 @@ static Value emitInverseRoot(KernelBuilder &b, Value x) {
   return b.mulF(estimate, step);
 }
 
-/// x to the power of -3/4, the exponent of AlexNet and its followers.
+/// x to the power of -3/4, the exponent of AlexNet and its successors.
 static Value emitThreeQuarters(KernelBuilder &b, Value x) {
   Type type = x.getType();
   if (b.getTarget().vectorBits < 512) {
@@ -175,7 +175,7 @@ SolutionPlan Lrn::plan(const Problem &problem, const TargetInfo & /*target*/,
   SolutionPlan plan;
   LaunchBuilder launch(plan);
   int64_t pixels = problem.result.spatialSize();
-  // VectorLoop takes images of one pixel for nhwc, as which they lie.
+  // VectorLoop takes nhwc as images of one pixel, which has the same memory.
   bool channelsLast = problem.result.layout.kind == Layout::NHWC || pixels == 1;
   int64_t size = problem.integer("size");
   LrnKernel kernel{

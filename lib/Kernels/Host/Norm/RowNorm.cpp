@@ -16,10 +16,10 @@ using namespace tarpon;
 // Moments
 //===----------------------------------------------------------------------===//
 
-/// Elements of a chunk: 16 KiB of f32.
+/// The elements of a chunk: 16 KiB of f32.
 static constexpr int64_t kChunk = 4096;
 
-/// Those of one chunk, in two passes.
+/// The moments of one chunk, in two passes.
 static Moments emitChunk(KernelBuilder &b, const BoundFlatTensor &in,
                          Value begin, Value end, Value count) {
   int64_t lanes = b.lanes();

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Variances are sums of squared distances from a mean, not differences of sums
-// of squares, which cancel where the mean is large. A row is taken in chunks
+// of squares, which cancel if the mean is large. A row is processed in chunks
 // that stay in the first-level cache for their second pass, so that memory is
 // read once; chunks are combined as in Chan, Golub and LeVeque, "Algorithms for
 // Computing the Sample Variance" (1983), equation 2.1.
@@ -33,17 +33,17 @@ Moments emitRowMoments(KernelBuilder &b, const BoundFlatTensor &in,
 mlir::Value emitInverseDeviation(KernelBuilder &b, mlir::Value squares,
                                  mlir::Value inverseCount, mlir::Value epsilon);
 
-/// Scale and bias of a normalisation; absent ones count as 1 and 0. Captured by
-/// value.
+/// Scale and bias of a normalisation; missing ones count as 1 and 0. Captured
+/// by value.
 class AffineOperands {
 public:
-  /// Root operands `first` and the one behind it, as far as there are.
+  /// Takes root operands `first` and the next one, if they exist.
   AffineOperands(LaunchBuilder &launch, const Problem &problem, int first = 1);
   std::string symbolPart() const;
 
   struct Bound {
     std::optional<BoundFlatTensor> scale, bias;
-    /// Null if there is none.
+    /// Returns null if there is none.
     mlir::Value loadScale(KernelBuilder &b, mlir::Value offset, int64_t lanes,
                           mlir::Value mask = nullptr) const;
     mlir::Value loadBias(KernelBuilder &b, mlir::Value offset, int64_t lanes,
@@ -60,7 +60,8 @@ class SavedStatistics {
 public:
   SavedStatistics(LaunchBuilder &launch, const Problem &problem);
   std::string symbolPart() const { return mean ? "saved" : ""; }
-  /// Stores scalars or vectors of f32 at an offset; nothing without results.
+  /// Stores scalars or vectors of f32 at an offset; does nothing without
+  /// results.
   void store(KernelBuilder &b, mlir::Value offset, mlir::Value meanValue,
              mlir::Value inverse, mlir::Value mask = nullptr) const;
 

@@ -79,7 +79,7 @@ void SoftmaxKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
     return b.maxF(mask ? b.select(mask, x, lowest) : x, soFar);
   });
   largest = b.broadcast(b.reduceMax(largest), lanes);
-  // The exponentials are kept: they cost more than storing them does.
+  // The exponentials are kept: computing them costs more than storing them.
   Value scratch = b.getScratch();
   Value sum = fold(b, zero, [&](Value i, Value mask, Value soFar) {
     Value x = in.load(b, b.add(start, i), lanes, mask);
@@ -155,7 +155,7 @@ SolutionPlan Softmax::plan(const Problem &problem,
                        .size = launch.addParam(size)};
   std::string symbol = joinSymbol(
       {"softmax", kernel.input.symbolPart(), kernel.output.symbolPart()});
-  // The last vector is stored whole.
+  // The last vector is stored as a whole.
   constexpr int64_t kWidestVector = 64;
   launch.finish(
       symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From the result y and its gradient dy, along the axis:
+// Computed from the result y and its gradient dy, along the axis:
 //   softmax:     dx = y * (dy - sum of y * dy)
 //   log-softmax: dx = dy - exp(y) * sum of dy
 //

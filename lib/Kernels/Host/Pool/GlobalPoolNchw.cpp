@@ -26,7 +26,7 @@ public:
       return Applicability::no("is not a global pool");
     if (!isVectorizable(problem.operands[0]))
       return notVectorizable("the operand");
-    // One pixel per channel lies alike in nchw and nhwc.
+    // With one pixel per channel, nchw and nhwc have the same memory.
     if (problem.operands[0].layout.kind != Layout::NCHW ||
         problem.result.layout.kind == Layout::Blocked)
       return Applicability::no("needs an operand in nchw");

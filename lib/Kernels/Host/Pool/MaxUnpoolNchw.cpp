@@ -1,12 +1,12 @@
-//===- MaxUnpoolNchw.cpp - Maxima back in their places, plane by plane ----===//
+//===- MaxUnpoolNchw.cpp - Unpools maxima, plane by plane -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// One channel of one image is a task: its elements are put, in order, to their
-// places in scratch memory, which is then stored in vectors.
+// One channel of one image is a task: its elements are written, in order, to
+// their places in scratch memory, which is then stored in vectors.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Pool.cpp - What the pooling solvers share --------------------------===//
+//===- Pool.cpp - Common code of the pooling solvers ----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -110,7 +110,7 @@ Value tarpon::emitPoolMean(KernelBuilder &b, const BoundFlatTensor &input,
     Value real = arith::SIToFPOp::create(b, b.getF32Type(), count);
     return b.broadcast(real, lanes);
   };
-  // A window may lie outside altogether in ceil_mode.
+  // In ceil_mode a window may lie entirely outside.
   Value cells = b.maxF(toReal(divisor), b.cstLike(sum.getType(), 1));
   if (!input.quantized)
     return b.divF(sum, cells);

@@ -1,4 +1,4 @@
-//===- Pool.h - What the pooling solvers share ------------------*- C++ -*-===//
+//===- Pool.h - Common code of the pooling solvers --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,8 +18,8 @@ bool isPool(OpKind op);
 /// A global pool as a pool whose window is the whole input.
 Problem asWindowedPool(Problem problem);
 
-/// How the cells of a window are combined: in f32, but a maximum of 8-bit
-/// integers that keeps its scale in 8 bits.
+/// The reduction of a window's cells: in f32, but a maximum of 8-bit integers
+/// that keeps its scale is computed in 8 bits.
 struct PoolReduction {
   bool isMax, isInteger;
   DType dtype;
@@ -34,11 +34,11 @@ struct PoolReduction {
                       mlir::Value soFar) const;
 };
 
-/// Operations for one element of a windowed pool's result.
+/// The number of operations for one element of a windowed pool's result.
 double getPoolCost(const Problem &problem);
 
-/// How many cells of the window at output `place` lie in the input, or with
-/// `countsPadding` in the input or its explicit padding; as i64.
+/// The number of cells of the window at output `place` that lie in the input,
+/// or with `countsPadding` in the input or its explicit padding; as i64.
 mlir::Value emitPoolCount(KernelBuilder &b, const Window &window,
                           llvm::ArrayRef<WindowRange> ranges,
                           llvm::ArrayRef<mlir::Value> place,

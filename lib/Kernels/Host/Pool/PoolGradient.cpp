@@ -1,4 +1,4 @@
-//===- PoolGradient.cpp - What gradients of pools share -------------------===//
+//===- PoolGradient.cpp - Common code of pools' gradients -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -59,7 +59,7 @@ std::vector<float> tarpon::countGradientCells(const Problem &problem,
       bool isInside = place >= 0 && place < size;
       counted += countsPadding ? place < size + padEnd : isInside;
     }
-    // A window may lie outside altogether in ceil_mode.
+    // In ceil_mode a window may lie entirely outside.
     counts.push_back(static_cast<float>(std::max<int64_t>(1, counted)));
   }
   return counts;

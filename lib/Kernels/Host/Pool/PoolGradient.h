@@ -1,4 +1,4 @@
-//===- PoolGradient.h - What gradients of pools share -----------*- C++ -*-===//
+//===- PoolGradient.h - Common code of pools' gradients ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,8 +18,8 @@ bool isPoolGradient(OpKind op);
 /// input.
 Problem asWindowedGradient(Problem problem);
 
-/// For each place of the pooled dimension `dim`: the number of cells that a
-/// mean divides by, as f32.
+/// For each place of the pooled dimension `dim`: the number of cells by which a
+/// mean divides, as f32.
 std::vector<float> countGradientCells(const Problem &problem, int64_t dim);
 
 } // namespace tarpon

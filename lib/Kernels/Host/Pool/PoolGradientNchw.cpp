@@ -41,8 +41,8 @@ struct PoolGradientNchwKernel {
   VectorOutput output;
   Window window;
   int64_t indices; ///< buffer, of maxima
-  /// Parameters: the spatial shapes of the pooled tensor and of the result, and
-  /// what follows from them.
+  /// Indices of parameters: the spatial shapes of the pooled tensor and of the
+  /// result, and values that follow from them.
   int64_t pooledDims, resultDims, channels, pixels, rows;
 
   int64_t last() const { return window.rank() - 1; }

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Over nhwc and blocked tensors. A pixel of the input's gradient gathers from
-// the places of the pooled tensor whose windows cover it, so that no two tasks
-// write to one pixel.
+// Works on nhwc and blocked tensors. A pixel of the input's gradient gathers
+// from the places of the pooled tensor whose windows cover it, so that no two
+// tasks write to one pixel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +43,9 @@ struct PoolGradientNhwcKernel {
   int64_t numDims;
   int64_t indices;             ///< buffer, of maxima
   std::vector<int64_t> counts; ///< buffers, of means
-  /// Parameters: kernel, stride, pad, dilation and number of places of each
-  /// dimension; the result's spatial shape and what follows from it.
+  /// Indices of parameters: kernel, stride, pad, dilation and number of places
+  /// of each dimension; the result's spatial shape and values that follow from
+  /// it.
   int64_t window, shape, channels, imageElements, pixels;
 
   /// A pixel of the result, for a vector of channels from `channel` on.
@@ -100,7 +101,7 @@ Value PoolGradientNhwcKernel::emitCell(KernelBuilder &b, const Target &target,
   return b.select(b.eq(index, target.flat), b.addF(sum, dy), sum);
 }
 
-/// Runs through the cells of the dimensions that `pooled` has no place of yet.
+/// Loops over the cells of the dimensions for which `pooled` has no place yet.
 Value PoolGradientNhwcKernel::emitSum(KernelBuilder &b, const Target &target,
                                       SmallVector<Value> pooled, Value divisor,
                                       Value sum) const {

@@ -1,4 +1,4 @@
-//===- PoolIndices.cpp - Maxima and where they lie ------------------------===//
+//===- PoolIndices.cpp - Maxima and their indices -------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Over nhwc and blocked tensors, in vectors of channels, whose windows have
+// Works on nhwc and blocked tensors, in vectors of channels, whose windows have
 // their cells in the same pixels.
 //
 //===----------------------------------------------------------------------===//
@@ -33,7 +33,7 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// Vectors side by side: each has a maximum, a place and a cell.
+/// The number of independent vectors: each has a maximum, a place and a cell.
 constexpr int64_t kUnroll = 4;
 
 struct PoolIndicesNhwcKernel {
@@ -42,15 +42,15 @@ struct PoolIndicesNhwcKernel {
   FlatTensor indices;
   ChannelsLastLoop loop;
   Window window;
-  // Parameters: the first of several, or one.
+  // Indices of parameters: of one, or of the first of several.
   int64_t steps, channels, imageElements, pixels;
 
   void emit(KernelBuilder &b) const;
   void emitRow(KernelBuilder &b, const BoundFlatTensor &in,
                const VectorOutput::Bound &out, const BoundFlatTensor &places,
                const ChannelsLastRow &row) const;
-  /// The maxima of `count` vectors from element `c` of a pixel, then where they
-  /// lie.
+  /// The maxima of `count` vectors from element `c` of a pixel, then their
+  /// places.
   SmallVector<Value> emitWindow(KernelBuilder &b, const BoundFlatTensor &in,
                                 const ChannelsLastRow &row,
                                 ArrayRef<WindowRange> ranges, Value c,

@@ -33,7 +33,7 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// A few vectors side by side hide the latency of a maximum or a sum.
+/// A few independent vectors hide the latency of a maximum or a sum.
 constexpr int64_t kUnroll = 4;
 
 struct PoolNhwcKernel {

@@ -7,11 +7,11 @@
 //
 // Maximum and average pools over nchw tensors, row by row of the result. The
 // rows under a window are first combined into one line in scratch memory, which
-// has the padding around it, so that nothing behind it needs masks. Then the
-// cells of the line are combined at every place, and of these the places at
-// multiples of the stride are kept: one permutation per vector of the result
-// rather than one per cell. A maximum of 8-bit integers that keeps its scale
-// never leaves 8 bits.
+// includes the padding, so that later steps need no masks. Then the cells of
+// the line are combined at every place, and the places at multiples of the
+// stride are kept: that takes one permutation per vector of the result instead
+// of one per cell. A maximum of 8-bit integers that keeps its scale never
+// leaves 8 bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,21 +38,22 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// Strides up to this are permutations of vectors; kernels up to this size are
-/// unrolled.
+/// The largest stride that is a permutation of vectors, and the largest kernel
+/// that is unrolled.
 constexpr int64_t kMaxPermuted = 4, kMaxUnrolled = 3;
 constexpr double kOperationsPerTask = 65536;
 
 struct PoolRowsKernel {
   PoolReduction reduction;
   bool countsPadding;
-  /// In the last dimension; 0: a run-time parameter, as the kernel's sizes.
+  /// Sizes in the last dimension; 0 for run-time parameters, like the kernel's
+  /// sizes.
   int64_t stride, unrolledHeight, unrolledWidth;
   FlatTensor input;
   VectorOutput output;
   Window window;
   int64_t counts; ///< buffer: what means are divided by along a row
-  // Parameters: the first of several, or one.
+  // Indices of parameters: of one, or of the first of several.
   int64_t inStrides, outDims, channels, inPlane, rows, rowsPerTask, lineSize,
       places, padLeft, dilation;
 
@@ -107,7 +108,7 @@ Value PoolRowsKernel::emitLoad(KernelBuilder &b, const Row &row, Value offset,
   return reduction.load(b, row.in, offset, lanes(b), mask);
 }
 
-/// The input under the window's rows, combined, to the line.
+/// Combines the input under the window's rows to the line.
 void PoolRowsKernel::emitLine(KernelBuilder &b, const Row &row) const {
   int64_t step = lanes(b);
   Value first = b.getParam(padLeft);
@@ -126,7 +127,7 @@ void PoolRowsKernel::emitLine(KernelBuilder &b, const Row &row) const {
   });
 }
 
-/// The same for a window of `unrolledHeight` rows that all exist.
+/// Does so for a window of `unrolledHeight` rows that all exist.
 void PoolRowsKernel::emitWholeLine(KernelBuilder &b, const Row &row) const {
   Value first = b.getParam(padLeft), pitch = b.getParam(inStrides);
   const WindowRange &range = row.ranges.front();
@@ -148,8 +149,8 @@ void PoolRowsKernel::emitWholeLine(KernelBuilder &b, const Row &row) const {
 // Places of the result
 //===----------------------------------------------------------------------===//
 
-/// The cells of the windows that start at places `start`, `start` + 1, ... of
-/// the line, as many as `type` has lanes.
+/// Combines the cells of the windows that start at places `start`, `start` + 1,
+/// ... of the line, as many as `type` has lanes.
 Value PoolRowsKernel::emitCells(KernelBuilder &b, Value start,
                                 Type type) const {
   Value step = b.getParam(dilation);
@@ -170,7 +171,7 @@ Value PoolRowsKernel::emitCells(KernelBuilder &b, Value start,
       .front();
 }
 
-/// The windows of places x, x + 1, ... of the row.
+/// Combines the windows of places x, x + 1, ... of the row.
 Value PoolRowsKernel::emitPlaces(KernelBuilder &b, Value x) const {
   int64_t step = lanes(b);
   VectorType type = b.vec(reduction.elementType(b), step);
@@ -180,7 +181,7 @@ Value PoolRowsKernel::emitPlaces(KernelBuilder &b, Value x) const {
   for (int64_t part = 1; part < stride; ++part) {
     Value start = b.add(b.mul(x, stride), part * step);
     Value cells = emitCells(b, start, type);
-    // At first every place of part 0 that counts moves to the front.
+    // First, every place of part 0 that is kept moves to the front.
     SmallVector<int64_t> pattern;
     for (int64_t lane = 0; lane < step; ++lane) {
       int64_t from = lane * stride;
@@ -197,7 +198,7 @@ Value PoolRowsKernel::emitPlaces(KernelBuilder &b, Value x) const {
 }
 
 /// Divides by the number of cells: times its reciprocal, and one Newton step on
-/// the quotient, which is a third of what a division takes.
+/// the quotient, which takes a third of a division's time.
 Value PoolRowsKernel::emitMean(KernelBuilder &b, const Row &row, Value x,
                                Value sum) const {
   int64_t step = b.lanes();
@@ -232,7 +233,7 @@ Value PoolRowsKernel::emitMean(KernelBuilder &b, const Row &row, Value x,
   Value minus = arith::NegFOp::create(b, quotient);
   Value rest = b.fma(minus, counted, sum);
   Value better = b.fma(rest, inverse, quotient);
-  // An infinite sum has no rest.
+  // An infinite sum has no remainder.
   Value isFinite =
       arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, rest, rest);
   return b.select(isFinite, better, quotient);
@@ -328,7 +329,7 @@ Applicability PoolRows::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-/// For each place of a row: the number of cells that a mean is divided by, its
+/// For each place of a row: the number of cells by which a mean is divided, its
 /// reciprocal, and the number of cells that lie in the input.
 static std::vector<float> countCells(const Problem &problem,
                                      bool countsPadding) {
@@ -347,7 +348,7 @@ static std::vector<float> countCells(const Problem &problem,
       inside += place >= 0 && place < width;
       counted += place < width + padEnd;
     }
-    // A window may lie outside altogether in ceil_mode.
+    // In ceil_mode a window may lie entirely outside.
     int64_t divisor = std::max<int64_t>(1, countsPadding ? counted : inside);
     table[x] = static_cast<float>(divisor);
     table[places + x] = 1 / static_cast<float>(divisor);
@@ -390,7 +391,7 @@ SolutionPlan PoolRows::plan(const Problem &problem, const TargetInfo &target,
   int64_t perTask =
       std::max<int64_t>(1, static_cast<int64_t>(kOperationsPerTask / rowCost));
 
-  // Whole vectors of places, the last one's windows included.
+  // The line holds whole vectors of places, including the last one's windows.
   int64_t lanes = target.vectorBits / (reduction.isInteger ? 8 : 32);
   int64_t outWidth = llvm::alignTo(result.shape.back(), lanes);
   int64_t line =

@@ -14,11 +14,11 @@
 namespace tarpon::recurrent {
 
 /// The activation of `x`, a scalar or vector of f32 or f64. `alpha` and `beta`
-/// have its type; they are used by the activations that have them.
+/// have its type; only the activations that have them use them.
 mlir::Value emitActivation(KernelBuilder &b, RecurrentActivation activation,
                            mlir::Value x, mlir::Value alpha, mlir::Value beta);
 
-/// `x` within -limit and limit.
+/// Clips `x` to [-limit, limit].
 mlir::Value emitClip(KernelBuilder &b, mlir::Value x, mlir::Value limit);
 
 } // namespace tarpon::recurrent

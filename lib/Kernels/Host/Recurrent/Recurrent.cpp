@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A step multiplies the hidden states with the recurrent weights, which were
-// packed at compile time, and computes the cell on the products. Where threads
-// have enough to share in a step, each step is a launch, cut into blocks of
-// hidden units; otherwise one launch goes through all steps, with a task per
+// packed at compile time, and computes the cell on the products. If a step has
+// enough work for several threads, each step is a launch, divided into blocks
+// of hidden units; otherwise one launch runs all steps, with a task per
 // direction. States are f32 and live in the workspace.
 //
 //===----------------------------------------------------------------------===//
@@ -45,7 +45,7 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// The sizes of a layer and where its states lie in the workspace.
+/// The sizes of a layer, and the places of its states in the workspace.
 struct Layer {
   explicit Layer(const Problem &problem)
       : cell(*getRecurrentCell(problem.op)),
@@ -60,7 +60,7 @@ struct Layer {
   int64_t steps, batch, directions, units;
   int64_t stateBytes; ///< of one state
 
-  // The hidden states before and after a step, then the others.
+  // The hidden states before and after a step come first, then the others.
   int64_t hiddenAt() const { return 0; }
   int64_t cellsAt() const { return 2 * stateBytes; }
   int64_t updatesAt() const { return 3 * stateBytes; }
@@ -142,7 +142,8 @@ void StartKernel::emit(KernelBuilder &b) const {
   Value zero = b.cstLike(b.vec(b.f32(), lanes), 0);
   b.forLoop(first, last, b.cst(1), [&](Value row) {
     b.forLoop(b.cst(0), padded, b.cst(lanes), [&](Value unit) {
-      // Padding behind the last row is far behind its units.
+      // Behind the last row, a read at `unit` could lie beyond the buffer's
+      // padding.
       Value near = b.minS(unit, b.sub(size, 1));
       Value value = from.load(b, b.add(b.mul(row, size), near), lanes);
       Value mask = b.firstLanes(b.sub(size, unit), lanes);
@@ -205,7 +206,7 @@ static ConstantPlan packWeights(const Problem &problem, const Layer &layer,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The share of the work that one launch does.
+/// The part of the work that one launch does.
 struct Share {
   std::vector<Pass> passes;
   int64_t firstStep, lastStep;
@@ -236,8 +237,8 @@ private:
 };
 } // namespace
 
-/// More than one block only where a thread's share of a step takes longer than
-/// it takes to hand out.
+/// Uses more than one block only if a thread's share of a step takes longer
+/// than distributing it.
 int64_t StepPlanner::chooseBlocks() const {
   constexpr double kLeastProducts = 128 << 10;
   int64_t blocks =
@@ -277,7 +278,8 @@ void StepPlanner::addLaunch(const Share &share) {
   auto addState = [&](int64_t at) {
     return launch.addBuffer({BufferSlot::Workspace, at});
   };
-  // For both directions; those of an absent direction are never used.
+  // There are values for both directions; those of a missing direction are
+  // never used.
   auto addReals = [&](StringRef name) {
     std::vector<double> values = problem.attrs.at(name.str());
     values.resize(2 * layer.cell.activations);

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A tile is one vector of hidden units. Its gates are multiplied together, so
-// that the cell can be computed while they are at hand. The weights of a tile
-// lie in the order of use: [K][gates][lanes].
+// that the cell can be computed while they are in registers or cache. The
+// weights of a tile lie in the order of use: [K][gates][lanes].
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,7 +96,7 @@ StepEmitter::StepEmitter(KernelBuilder &b, const StepKernel &kernel)
   depth = b.mul(b.ceilDiv(units, b.cst(kUnrollK)), kUnrollK);
 }
 
-/// One of the values of both directions.
+/// Selects one of the values of both directions.
 Value StepEmitter::ofDirection(function_ref<Value(int64_t)> get) {
   return b.select(isSecond, get(1), get(0));
 }
@@ -122,8 +122,8 @@ void StepEmitter::emitTask(Value task) {
   Value stateBytes = b.mul(b.mul(param(kernel.directions), batch), rowBytes);
   b.forLoop(param(kernel.firstStep), param(kernel.lastStep), b.cst(1),
             [&](Value step) {
-              // The hidden states of one step and the next lie one behind the
-              // other, and change places.
+              // The hidden states of one step and the next are adjacent, and
+              // are swapped.
               Value odd = b.rem(step, 2);
               from = b.offset(hidden, b.mul(odd, stateBytes));
               to = b.offset(hidden, b.mul(b.sub(b.cst(1), odd), stateBytes));
@@ -162,7 +162,7 @@ void StepEmitter::emitTile(size_t index, Value step, Value tile) {
   b.forLoop(whole, batch, b.cst(1), [&](Value row) { emitRows(row, 1); });
 }
 
-/// Rows of states times the weights of a tile, into the scratch.
+/// Multiplies rows of states by the weights of a tile, into the scratch.
 void StepEmitter::emitProduct(size_t index, Value weights, Value states,
                               int64_t rows) {
   int64_t gateCount = getGates(kernel.passes[index], kernel.cell).count;
@@ -239,8 +239,8 @@ Value StepEmitter::activate(int64_t index, Value x) {
   return emitActivation(b, kernel.activations[index], x, alpha, beta);
 }
 
-/// Gate `index` as the product with the input has it. Lanes behind the last
-/// unit read the gate behind it.
+/// Gate `index` of the product with the input. Lanes behind the last unit read
+/// the gate behind it.
 Value StepEmitter::gate(const Place &place, int64_t index) {
   Value line = b.add(b.mul(place.time, batch), place.row);
   Value gateRow =
@@ -270,8 +270,8 @@ void StepEmitter::storeResult(const Place &place, Value row, Value value) {
 
 /// Stores the hidden state after a step.
 void StepEmitter::finish(const Place &place, Value value) {
-  // Elements behind the last unit meet zeros in the weights, and must not be
-  // NaN.
+  // Elements behind the last unit are multiplied by zero weights, and must not
+  // be NaN.
   Value clean = b.select(place.mask, value, b.cstLike(type, 0));
   b.store(clean, b.offset(to, place.state));
   b.ifThen(place.isLast, [&] {

@@ -15,14 +15,14 @@
 
 namespace tarpon::recurrent {
 
-/// Hidden units are padded to so many, which is a multiple of every target's
-/// lanes, in the rows of states.
+/// The multiple to which hidden units are padded in the rows of states; a
+/// multiple of every target's lanes.
 inline constexpr int64_t kRowUnits = 16;
-/// Steps of K between two tests of the loop; K is padded to a multiple.
+/// The steps of K between two tests of the loop; K is padded to a multiple.
 inline constexpr int64_t kUnrollK = 4;
 
-/// The products with the recurrent weights that depend on one another: a GRU
-/// without linear_before_reset has gates z and r first, and then h.
+/// The dependent products with the recurrent weights: a GRU without
+/// linear_before_reset has gates z and r first, and then h.
 enum class Pass : uint8_t { Only, GruGates, GruState };
 
 /// The gates that a pass multiplies.
@@ -31,8 +31,8 @@ struct GateRange {
 };
 GateRange getGates(Pass pass, const RecurrentCell &cell);
 
-/// What the code of a launch depends on, and the indices of its buffers and
-/// parameters.
+/// The properties that the code of a launch depends on, and the indices of its
+/// buffers and parameters.
 struct StepKernel {
   OpKind op;
   RecurrentCell cell;
@@ -43,17 +43,18 @@ struct StepKernel {
   FlatTensor gates, result;
   std::optional<FlatTensor> extra; ///< peepholes or bias
 
-  /// Buffers: the weights of each pass, lengths, and states.
+  /// Indices of buffers: the weights of each pass, lengths, and states.
   std::vector<int64_t> weights;
   int64_t lengths, hidden, cells, updates, resets;
-  /// Parameters. `reversed`, `alphas` and `betas` are the first of two
-  /// directions.
+  /// Indices of parameters. `reversed`, `alphas` and `betas` are the first of
+  /// two directions.
   int64_t firstStep, lastStep, steps, batch, units, directions, tiles;
   int64_t tilesPerTask, blocks, reversed, clip, alphas, betas;
 
   std::string symbol() const;
   void emit(KernelBuilder &b) const;
-  /// Rows of the batch that are multiplied at once; see scratchBytes.
+  /// The number of rows of the batch that are multiplied at once; see
+  /// scratchBytes.
   static int64_t rowsAtOnce(const TargetInfo &target) {
     return target.vectorRegisters >= 32 ? 4 : 2;
   }

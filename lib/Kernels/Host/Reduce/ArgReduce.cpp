@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Beside the best value so far, each lane keeps its index. Of equal values the
-// first one wins, or the last one if so asked.
+// first one wins, or the last one on request.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,9 +55,9 @@ struct ArgReduceKernel {
   void emitColumn(KernelBuilder &b, const BoundFlatTensor &in, Value from,
                   Value to, Value mask) const;
   Values getNeutral(KernelBuilder &b) const;
-  /// The better one of a value and its index and of another, later one.
+  /// Returns the better one of a value with its index and of a later one.
   Values step(KernelBuilder &b, ValueRange soFar, Value x, Value index) const;
-  /// The same where neither is known to be the later one.
+  /// Returns the better one of two, in any order.
   Values combine(KernelBuilder &b, ValueRange left, ValueRange right) const;
   Value resultAt(KernelBuilder &b, Value index) const {
     return b.offset(b.getBuffer(result), b.mul(index, 8));
@@ -73,8 +73,8 @@ static Value toI32(KernelBuilder &b, Value value) {
 ArgReduceKernel::Values ArgReduceKernel::getNeutral(KernelBuilder &b) const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   int64_t lanes = b.lanes();
-  // An infinity of the neutral one does not win, but where there is nothing
-  // else the first index is right.
+  // An infinity equal to the neutral element does not win, but if all elements
+  // are such the first index is right.
   return {b.cstLike(b.vec(b.getF32Type(), lanes),
                     wantsLeast ? infinity : -infinity),
           b.cstLike(b.vec(b.getI32Type(), lanes), wantsLast ? -1 : 0)};

@@ -36,7 +36,8 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// Vectors of results that are computed together in the columns form.
+/// The number of vectors of results that are computed together in the columns
+/// form.
 constexpr int64_t kVectors = 4;
 
 struct ReduceKernel {

@@ -1,4 +1,4 @@
-//===- ReduceKind.cpp - What a reduction computes -------------------------===//
+//===- ReduceKind.cpp - The arithmetic of a reduction ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,7 +42,7 @@ ReduceKind::Values ReduceKind::getNeutral(KernelBuilder &b, Type type) const {
     return {b.cstLike(type, infinity)};
   if (kind == Prod)
     return {b.cstLike(type, 1)};
-  // Finite, because the difference of two infinities is not a number.
+  // The value is finite, because the difference of two infinities is NaN.
   if (kind == LogSumExp)
     return {b.cstLike(type, std::numeric_limits<float>::lowest()),
             b.cstLike(type, 0)};
@@ -94,8 +94,8 @@ ReduceKind::Values ReduceKind::combine(KernelBuilder &b, ValueRange left,
   case LogSum:
     return {b.addF(left[0], right[0])};
   }
-  // The smaller of the two largest elements is at a distance below the larger;
-  // only its sum has to be scaled.
+  // Only the sum of the smaller one of the two largest elements has to be
+  // scaled.
   Value difference = b.subF(left[0], right[0]);
   Value distance = math::AbsFOp::create(b, difference);
   Value zero = b.cstLike(difference.getType(), 0);

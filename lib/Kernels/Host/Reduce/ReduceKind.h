@@ -1,4 +1,4 @@
-//===- ReduceKind.h - What a reduction computes -----------------*- C++ -*-===//
+//===- ReduceKind.h - The arithmetic of a reduction -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ public:
   static std::optional<ReduceKind> get(OpKind op);
 
   Values getNeutral(KernelBuilder &b, mlir::Type type) const;
-  /// Folds one more element in.
+  /// Folds one more element into `soFar`.
   Values step(KernelBuilder &b, mlir::Value x, mlir::ValueRange soFar) const;
   Values combine(KernelBuilder &b, mlir::ValueRange left,
                  mlir::ValueRange right) const;

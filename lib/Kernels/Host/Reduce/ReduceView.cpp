@@ -42,7 +42,7 @@ static SmallVector<MemoryDim> getMemoryDims(const TensorDesc &operand,
   return dims;
 }
 
-/// Makes neighbours of one kind one dimension.
+/// Merges neighbouring dimensions of one kind.
 static SmallVector<MemoryDim> mergeDims(ArrayRef<MemoryDim> dims) {
   SmallVector<MemoryDim> merged;
   for (const MemoryDim &next : dims) {
@@ -80,7 +80,7 @@ std::optional<ReduceView> ReduceView::get(const TensorDesc &operand,
     size_t &count = next.isReduced ? numReduced : numKept;
     if (count == list.size())
       return std::nullopt;
-    // Outermost first.
+    // The dimensions are outermost first.
     list[1 - count++] = next.dim;
   }
   return view;

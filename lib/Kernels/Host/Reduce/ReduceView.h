@@ -15,14 +15,14 @@
 
 namespace tarpon {
 
-/// The dimensions of a reduction in the order of memory, neighbours of one kind
-/// made one. The innermost is reduced (rows) or kept (columns); around it there
-/// are at most two that are kept and two that are reduced, which all tensors of
-/// rank 5 have.
+/// The dimensions of a reduction in the order of memory, with neighbours of one
+/// kind merged. The innermost is reduced (rows) or kept (columns); around it
+/// there are at most two that are kept and two that are reduced, which suffices
+/// for all tensors of rank 5.
 struct ReduceView {
   struct Dim {
     int64_t size = 1;
-    /// Elements from one index to the next, in the operand and the result.
+    /// The elements from one index to the next, in the operand and the result.
     int64_t from = 0, to = 0;
   };
   bool inRows = true;
@@ -30,13 +30,13 @@ struct ReduceView {
   std::array<Dim, 2> kept, reduced;
 
   int64_t getOuter() const { return kept[0].size * kept[1].size; }
-  /// Elements that make one of the result.
+  /// The number of elements that are reduced to one of the result.
   int64_t getLength() const {
     return reduced[0].size * reduced[1].size * (inRows ? inner : 1);
   }
 
-  /// None where there are more dimensions, in blocked layouts, and where the
-  /// result does not lie in the order of the operand.
+  /// Returns none if there are more dimensions, in blocked layouts, and if the
+  /// result's order in memory is not that of the operand.
   static std::optional<ReduceView> get(const TensorDesc &operand,
                                        llvm::ArrayRef<int64_t> axes,
                                        bool keepDims, const TensorDesc &result);

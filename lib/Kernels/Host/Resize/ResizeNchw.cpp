@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A row of the result over an nchw tensor: the rows of the input that it is
-// made of are first summed into one line in scratch memory, out of which its
-// places are then gathered. Upsampling reads them from one vector by a
-// permutation, and repetition of each element needs no line at all.
+// For each row of an nchw result, the contributing rows of the input are first
+// summed into one line in scratch memory, from which its places are then
+// gathered. Upsampling reads them from one vector by a permutation, and
+// repeating each element needs no line at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ public:
                     const PerfConfig &config) const override;
 };
 
-/// How the places of a row come out of the line.
+/// The way in which the places of a row are read from the line.
 enum class Access : uint8_t { Identity, Repeat, Permute, Gather };
 
 /// More repetitions are gathered.
@@ -51,7 +51,7 @@ struct ResizeNchwKernel {
   FlatTensor input;
   VectorOutput output;
   std::vector<ResizeTable> tables; ///< of the spatial dimensions
-  /// Parameters: the first of several, or one.
+  /// Indices of parameters: of one, or of the first of several.
   int64_t inDims, outDims, channels, rows, rowsPerTask;
 
   /// One row of the input, and its weight (null for 1).
@@ -160,7 +160,7 @@ void ResizeNchwKernel::emitStore(KernelBuilder &b, const Row &row, Value x,
   row.out.store(b, place, value);
 }
 
-/// Each element of the row `repeats` times.
+/// Repeats each element of the row `repeats` times.
 void ResizeNchwKernel::emitRepeated(KernelBuilder &b, const Row &row) const {
   int64_t lanes = b.lanes();
   Value width = b.getParam(inDims + last());
@@ -262,8 +262,8 @@ Applicability ResizeNchw::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-/// A repetition is exact only where nothing is weighted, and takes all of the
-/// line: a result may end before.
+/// Repeating is exact only if nothing is weighted, and uses the whole line: a
+/// result may end earlier.
 static Access chooseAccess(const ResizeTaps &taps, int64_t inWidth,
                            const TargetInfo &target) {
   if (taps.isIdentity())
@@ -309,7 +309,7 @@ SolutionPlan ResizeNchw::plan(const Problem &problem, const TargetInfo &target,
       joinSymbol({"resize_nchw", dims, kNames[static_cast<size_t>(access)],
                   kernel.repeats ? std::to_string(kernel.repeats) : "",
                   kernel.input.symbolPart(), kernel.output.symbolPart()});
-  // The line, and what vectors read behind it.
+  // The scratch holds the line, and the elements that vectors read behind it.
   int64_t scratch = 4 * (llvm::alignTo(in.shape.back(), 16) + 16);
   launch.finish(
       symbol, [kernel](KernelBuilder &b) { kernel.emit(b); },

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Over nhwc and blocked tensors: a pixel of the result is a weighted sum of
+// Works on nhwc and blocked tensors: a pixel of the result is a weighted sum of
 // pixels of the input, or one of them.
 //
 //===----------------------------------------------------------------------===//
@@ -53,8 +53,8 @@ struct ResizeNhwcKernel {
 
 } // namespace
 
-/// Appends all combinations of taps of the dimensions that `source` has no
-/// place of yet.
+/// Appends all combinations of taps of the dimensions for which `source` has no
+/// place yet.
 void ResizeNhwcKernel::collectTaps(KernelBuilder &b, const ChannelsLastRow &row,
                                    ArrayRef<Value> place,
                                    SmallVectorImpl<Value> &source, Value weight,

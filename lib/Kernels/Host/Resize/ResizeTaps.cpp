@@ -1,4 +1,4 @@
-//===- ResizeTaps.cpp - What a resize makes its elements of ---------------===//
+//===- ResizeTaps.cpp - The source elements of a resize -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -39,9 +39,9 @@ struct Resized {
 };
 } // namespace
 
-/// The place of the input that place `x` of the result is.
+/// The place in the input of place `x` of the result.
 double Resized::locate(double x) const {
-  // As in ONNX's reference, not rounded down.
+  // As in ONNX's reference, this is not rounded down.
   double length = scale * in;
   switch (coordinates) {
   case ResizeCoordinates::HalfPixel:
@@ -86,7 +86,7 @@ static std::array<double, 4> cubicWeights(double ratio, double a) {
   return {far(ratio + 1), near(ratio), near(1 - ratio), far(2 - ratio)};
 }
 
-/// The first place and the weights of what surrounds `place`.
+/// The first place around `place`, and the weights from there on.
 static std::pair<double, SmallVector<double>> surround(const Resized &resized,
                                                        double place) {
   double first = std::floor(place), ratio = place - first;

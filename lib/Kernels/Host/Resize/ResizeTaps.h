@@ -1,4 +1,4 @@
-//===- ResizeTaps.h - What a resize makes its elements of -------*- C++ -*-===//
+//===- ResizeTaps.h - The source elements of a resize -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Interpolation is separable: each place of a result dimension is a weighted
-// sum of a few places of the input's. Both are known at plan time, so that
-// kernels know nothing of coordinates and modes.
+// sum of a few places of the input's. Places and weights are known at plan
+// time, so that kernels are independent of coordinates and modes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,21 +23,23 @@ struct ResizeTaps {
   int64_t taps = 1, places = 0;
   std::vector<int32_t> index; ///< inside of the input
   std::vector<float> weight;
-  /// Places that lie outside with tf_crop_and_resize have indices of -1.
+  /// True if some places lie outside (tf_crop_and_resize); they have index -1.
   bool hasOutside = false;
 
-  /// Every place is the same place of the input.
+  /// Returns true if every place is the same place of the input.
   bool isIdentity() const;
-  /// Place x is place x / factor of the input; 0 if there is no such factor.
+  /// The factor by which elements are repeated: place x is place x / factor of
+  /// the input; 0 if there is none.
   int64_t repeats() const;
-  /// Any `lanes` places from x on read less than `lanes` places of the input
-  /// from index[x] on, so that a permutation of one vector gives them.
+  /// Returns true if any `lanes` places from x on read less than `lanes` places
+  /// of the input from index[x] on, so that a permutation of one vector gives
+  /// them.
   bool fitsVector(int64_t lanes) const;
 };
 
 ResizeTaps getResizeTaps(const Problem &problem, int64_t dim);
 
-/// The taps of one dimension as a launch has them.
+/// The taps of one dimension as parameters of a launch.
 struct ResizeTable {
   int64_t taps = 1;
   bool isIdentity = true;

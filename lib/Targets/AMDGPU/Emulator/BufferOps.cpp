@@ -7,9 +7,8 @@
 //
 // Raw buffers: dwords beyond num_records read as zero, and are not written.
 // "AMD Instinct MI300 ISA", section 9.1.5.1: accesses of several dwords are
-// checked dword by dword. A dword of which num_records has a part is a fault,
-// because generations differ in what they do with it. Within num_records, the
-// memory must exist.
+// checked dword by dword. A dword that num_records cuts is a fault, because
+// generations treat it differently. Within num_records, the memory must exist.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +40,8 @@ struct RawAccess {
         offset(wave.at<uint32_t>(instr.b)),
         uniform(wave.at<uint32_t>(instr.c)) {}
 
-  /// Whether the piece `i` of a lane is in range. Fails if part of it is.
+  /// Returns true if the piece `i` of a lane is in range. Fails if only a part
+  /// of it is.
   bool isInRange(unsigned lane, uint32_t i) {
     uint64_t begin = uint64_t(offset[lane]) + uniform[lane] + i * access.bytes;
     if (begin + access.bytes <= records[lane])
@@ -168,11 +168,11 @@ static LogicalResult translateMakeResource(Translator &translator,
 // rocdl.load.to.lds
 //===----------------------------------------------------------------------===//
 
-/// From the pointers in a to those in b, the second of which is taken from the
-/// first active lane; lane i writes the i-th piece from there, and `imm` is
-/// added to both sides. "AMD Instinct MI300 ISA", section 9.1.9 on
+/// Copies from the pointers in a to those in b, the second of which is taken
+/// from the first active lane; lane i writes the i-th piece from there, and
+/// `imm` is added to both sides. "AMD Instinct MI300 ISA", section 9.1.9 on
 /// memory-to-LDS loads. `aux` is the access to global memory, and the next one
-/// that to LDS. What arrives in LDS must be waited for.
+/// that to LDS. The kernel must wait for the data before it reads them.
 static void runLoadToLds(Wave &wave, const Instr &instr) {
   const auto &accesses = wave.group->machine.program.accesses;
   const Access &access = accesses[instr.aux];

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A region is skipped when no lane would execute it, so that a loop runs until
-// its last lane leaves. The values that lanes leave a loop with stay in the
-// registers of its arguments, which are those of its results.
+// its last lane leaves. The values of lanes that have left a loop stay in the
+// registers of its arguments, which its results share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ using namespace tarpon;
 using namespace tarpon::emulator;
 
 //===----------------------------------------------------------------------===//
-// Instructions; `imm` is where they jump to
+// Instructions; `imm` is the jump's target
 //===----------------------------------------------------------------------===//
 
 static void pushMask(Wave &wave, const Instr &) {
@@ -181,7 +181,8 @@ static LogicalResult translateWhile(Translator &translator, Operation *op) {
   return success();
 }
 
-/// Lanes that leave keep what they are given; the others go on with it.
+/// Lanes that leave keep the values of the condition; the others continue with
+/// them.
 static LogicalResult translateCondition(Translator &translator, Operation *op) {
   auto condition = cast<scf::ConditionOp>(op);
   auto loop = cast<scf::WhileOp>(op->getParentOp());

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Floats that are out of an integer's range are converted as AMD's
-// v_cvt_i32_f32 and v_cvt_u32_f32 do: to the nearest number of 32 bits (64 for
-// i64), and NaN to 0; a narrower integer is the low part of that.
+// Floats outside of an integer's range are converted like AMD's v_cvt_i32_f32
+// and v_cvt_u32_f32 do: to the nearest number of 32 bits (64 for i64), and NaN
+// to 0; a narrower integer is the low part of that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace tarpon::emulator;
 
 namespace {
 
-/// An i1, which is 0 or 1 in a byte.
+/// An i1, stored as 0 or 1 in a byte.
 struct Bool {
   uint8_t value;
 };
@@ -42,7 +42,7 @@ To toInteger(From value) {
   return To(value);
 }
 
-/// One element. `isSigned` is of the integer, where there is one.
+/// Converts one element. `isSigned` concerns the integer, if there is one.
 template <typename To, typename From, bool isSigned>
 To convert(From from) {
   if constexpr (std::is_same_v<From, Bool>) {
@@ -86,7 +86,7 @@ struct ConvertFrom {
 
 } // namespace
 
-/// From integers to integers or floats, and from floats.
+/// Converts integers to integers or floats, and floats to either.
 template <typename From, bool isSigned>
 static Handler pickTo(Elem to) {
   using Convert = ConvertFrom<From, isSigned>;
@@ -130,7 +130,7 @@ static LogicalResult translateConvert(Translator &translator, Operation *op) {
       translator, op, pickConvert<isSigned>(to, operandElem(translator, op)));
 }
 
-/// Elements of one width, whose bits stay.
+/// Reinterprets elements of one width.
 static LogicalResult translateBitcast(Translator &translator, Operation *op) {
   Reg src = translator.use(op->getOperand(0));
   Reg dst = translator.define(op->getResult(0));
@@ -142,7 +142,7 @@ static LogicalResult translateBitcast(Translator &translator, Operation *op) {
   return success();
 }
 
-/// Pointers are 64 bits here, which are a buffer and an offset in it.
+/// Pointers have 64 bits here: a buffer and an offset in it.
 static LogicalResult translatePointerCast(Translator &translator,
                                           Operation *op) {
   Reg src = translator.use(op->getOperand(0));

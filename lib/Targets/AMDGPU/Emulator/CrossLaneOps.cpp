@@ -19,8 +19,8 @@ using namespace tarpon::emulator;
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// The active lanes' common value of a register, or nothing after the wave has
-/// failed.
+/// Returns the active lanes' common value of a register, or none after the wave
+/// has failed.
 static std::optional<int32_t> getUniform(Wave &wave, const Instr &instr,
                                          uint32_t offset, const char *what) {
   const int32_t *values = wave.at<int32_t>(offset);
@@ -46,7 +46,8 @@ static bool checkActive(Wave &wave, const Instr &instr, unsigned lane,
   return false;
 }
 
-/// The lane that `lane` reads; outside of its group of `width` lanes is -1.
+/// Returns the lane that `lane` reads, or -1 outside of its group of `width`
+/// lanes.
 static int getSource(gpu::ShuffleMode mode, int lane, int offset, int width) {
   int begin = lane / width * width, end = begin + width;
   int source = lane;
@@ -67,8 +68,9 @@ static int getSource(gpu::ShuffleMode mode, int lane, int offset, int width) {
 }
 
 /// dst from a, by the offsets in b and the width in c; `imm` is the register of
-/// the second result, `aux` the mode. As MLIR's lowering does, a lane whose
-/// source is outside of its group keeps its own value, and is not valid.
+/// the second result, `aux` the mode. As in MLIR's lowering, a lane whose
+/// source is outside of its group keeps its own value, and its result is marked
+/// as not valid.
 template <typename T>
 static void runShuffle(Wave &wave, const Instr &instr) {
   std::optional<int32_t> width = getUniform(wave, instr, instr.c, "width");
@@ -117,7 +119,7 @@ static void runReadFirstLane(Wave &wave, const Instr &instr) {
   broadcastLane<T>(wave, instr, wave.firstLane());
 }
 
-/// The lane that b says, which must be the same in all lanes.
+/// Reads the lane in b, which must be the same in all lanes.
 template <typename T>
 static void runReadLane(Wave &wave, const Instr &instr) {
   std::optional<int32_t> lane = getUniform(wave, instr, instr.b, "lane");

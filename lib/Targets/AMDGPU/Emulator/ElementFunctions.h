@@ -1,12 +1,12 @@
-//===- ElementFunctions.h - What elementwise ops compute --------*- C++ -*-===//
+//===- ElementFunctions.h - The functions of elementwise ops ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions of one element each. Integers that are narrower than int are
-// computed in int, and wrap; f16 and bf16 are computed in f32.
+// Each function computes one element. Integers narrower than int are computed
+// in int, and wrap; f16 and bf16 are computed in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,7 +70,7 @@ struct Min {
     return b < a ? b : a;
   }
 };
-// Shifts by the width and more are poison: 0 here.
+// Shifts by the width or more are poison: 0 here.
 struct Shl {
   template <typename T>
   static T apply(T a, T b) {

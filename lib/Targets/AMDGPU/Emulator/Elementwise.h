@@ -1,11 +1,11 @@
-//===- Elementwise.h - Instructions that treat elements alike ---*- C++ -*-===//
+//===- Elementwise.h - Instructions that work per element -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Handlers made from a function of one element: a struct with a static
+// Makes handlers from a function of one element, a struct with a static
 // `apply`. Elements of f16 and bf16 are computed in f32 and rounded.
 //
 //===----------------------------------------------------------------------===//
@@ -20,8 +20,8 @@
 
 namespace tarpon::emulator {
 
-/// Elements of the result; waves have a multiple of 32 lanes, which the
-/// compiler may use.
+/// The number of elements of the result; waves have a multiple of 32 lanes,
+/// which helps the compiler.
 inline uint32_t elementCount(const Instr &instr) { return instr.count & ~31u; }
 
 template <typename Op, typename T>
@@ -60,8 +60,8 @@ void runCompare(Wave &wave, const Instr &instr) {
     dst[i] = Op::apply(widen(a[i]), widen(b[i]));
 }
 
-/// `Run<T>::handler` for the type of an integer's elements, or null for i1 and
-/// floats.
+/// Returns `Run<T>::handler` for the type of an integer's elements, or null for
+/// i1 and floats.
 template <template <typename> typename Run, bool isSigned = false>
 Handler pickInteger(Elem elem) {
   switch (elem) {
@@ -83,7 +83,8 @@ Handler pickInteger(Elem elem) {
   llvm_unreachable("unknown element type");
 }
 
-/// The same for floats.
+/// Returns `Run<T>::handler` for the type of a float's elements, or null for
+/// others.
 template <template <typename> typename Run>
 Handler pickFloat(Elem elem) {
   switch (elem) {
@@ -148,7 +149,7 @@ emitElementwise(Translator &translator, mlir::Operation *op, Handler handler) {
   return mlir::success();
 }
 
-/// The elements of the op's first operand.
+/// The element type of the op's first operand.
 inline Elem operandElem(Translator &translator, mlir::Operation *op) {
   return translator.use(op->getOperand(0)).elem;
 }

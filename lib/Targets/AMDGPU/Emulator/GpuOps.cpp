@@ -62,7 +62,7 @@ static LogicalResult translateLaneId(Translator &translator, Operation *op) {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// `imm` is 1 if the barrier orders global memory, too, and waits for loads to
+/// `imm` is 1 if the barrier also orders global memory and waits for loads to
 /// LDS.
 static void runBarrier(Wave &wave, const Instr &instr) {
   if (uint64_t missing = wave.launchMask & ~wave.exec)

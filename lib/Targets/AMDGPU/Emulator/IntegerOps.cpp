@@ -16,7 +16,7 @@ using namespace tarpon;
 using namespace tarpon::emulator;
 
 //===----------------------------------------------------------------------===//
-// Instructions that are more than a function of elements
+// Instructions that do not work per element
 //===----------------------------------------------------------------------===//
 
 template <typename Op, typename T>
@@ -54,7 +54,7 @@ static void runSelect(Wave &wave, const Instr &instr) {
       dst[i + lane] = condition[lane] ? b[i + lane] : c[i + lane];
 }
 
-/// Low half to dst, high half to c.
+/// Writes the low half to dst, the high half to c.
 template <typename T, typename Wide>
 static void runExtendedMul(Wave &wave, const Instr &instr) {
   T *low = wave.at<T>(instr.dst), *high = wave.at<T>(instr.c);
@@ -66,7 +66,7 @@ static void runExtendedMul(Wave &wave, const Instr &instr) {
   }
 }
 
-/// Sum to dst, overflow to c.
+/// Writes the sum to dst, the overflow to c.
 template <typename T>
 static void runExtendedAdd(Wave &wave, const Instr &instr) {
   T *sum = wave.at<T>(instr.dst);
@@ -89,7 +89,7 @@ static LogicalResult translateBinary(Translator &translator, Operation *op) {
                              operandElem(translator, op)));
 }
 
-/// Also on i1, where it is what `Bool` says.
+/// Works on i1 too, where `Bool` defines it.
 template <typename Op, typename Bool>
 static LogicalResult translateLogic(Translator &translator, Operation *op) {
   if (operandElem(translator, op) == Elem::I1)

@@ -15,13 +15,13 @@
 
 namespace tarpon::emulator {
 
-/// One bit per lane from one byte, 0 or 1, per lane.
+/// Packs one byte per lane, 0 or 1, into one bit per lane.
 inline uint64_t packMask(const Wave &wave, const uint8_t *bytes) {
   uint64_t mask = 0;
   for (unsigned lane = 0; lane < wave.lanes; lane += 8) {
     uint64_t eight;
     std::memcpy(&eight, bytes + lane, 8);
-    // Each product puts one of the bytes' lowest bits into the top byte.
+    // Each product moves the lowest bits of the bytes into the top byte.
     mask |= (eight * 0x0102040810204080 >> 56) << lane;
   }
   return mask;
@@ -52,7 +52,7 @@ inline Half toHalf(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t sign = bits >> 16 & 0x8000;
   bits &= 0x7fffffff;
-  // The addition of a half, whose last place is f16's smallest number, rounds.
+  // Adding a half, whose last place is f16's smallest number, rounds.
   uint32_t subnormal =
       std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - 0x3f000000;
   uint32_t normal = (bits + 0xc8000fff + (bits >> 13 & 1)) >> 13;
@@ -75,7 +75,7 @@ inline BFloat toBFloat(float value) {
       static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded)};
 }
 
-/// The type that arithmetic on T is done in, and conversions to and from it.
+/// The type of arithmetic on T, and the conversions to and from it.
 template <typename T>
 using Compute =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat>,

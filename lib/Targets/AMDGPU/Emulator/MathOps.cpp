@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Functions that AMD GPUs compute without the OCML library. The host's library
-// computes them here, to half a unit in the last place or so, where hardware
-// is off by one unit or a little more.
+// computes them here, to about half a unit in the last place; hardware is off
+// by one unit or a little more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ TARPON_MATH_FUNCTION(Ceil, std::ceil(x))
 TARPON_MATH_FUNCTION(Floor, std::floor(x))
 TARPON_MATH_FUNCTION(Trunc, std::trunc(x))
 TARPON_MATH_FUNCTION(Round, std::round(x))
-// The rounding mode of the process is to nearest even.
+// The process rounds to nearest even.
 TARPON_MATH_FUNCTION(RoundEven, std::nearbyint(x))
 TARPON_MATH_FUNCTION(Exp, std::exp(x))
 TARPON_MATH_FUNCTION(Exp2, std::exp2(x))
@@ -138,7 +138,7 @@ void emulator::addMathOps(OpTable &table) {
   table["math.ctpop"] = translateInteger<CountOnes>;
   table["math.ctlz"] = translateInteger<LeadingZeros>;
   table["math.cttz"] = translateInteger<TrailingZeros>;
-  // The instructions themselves: v_log_f32 is to base 2.
+  // These are the instructions themselves: v_log_f32 is to base 2.
   table["rocdl.exp2"] = translateUnary<Exp2>;
   table["rocdl.log"] = translateUnary<Log2>;
   table["rocdl.rcp"] = translateUnary<Reciprocal>;

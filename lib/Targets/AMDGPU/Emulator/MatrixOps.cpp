@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A matrix instruction gathers A, B and C from the lanes, as
-// tarpon/Kernels/MatrixLayout.h says, multiplies, and scatters D. It
-// sums over k in ascending order, rounding each sum to f32 (f32 products are
-// exact before that); hardware sums several products at once, in an order that
-// is not documented. Subnormal f16 are not flushed, as CDNA2 does.
+// A matrix instruction gathers A, B and C from the lanes according to
+// tarpon/Solver/MatrixLayout.h, multiplies, and scatters D. It sums over k in
+// ascending order, rounding each sum to f32 (f32 products are exact before
+// that); hardware sums several products at once, in an order that is not
+// documented. Subnormal f16 are not flushed, unlike on CDNA2.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +33,8 @@ using namespace tarpon::emulator;
 
 constexpr unsigned kMaxM = 32, kMaxK = 64;
 
-// The library is compiled for any x86-64, and these loops are most of the time
-// that kernels with matrix instructions take. No clone contracts to fma.
+// The library is compiled for any x86-64, and kernels with matrix instructions
+// spend most of their time in these loops. No clone contracts to fma.
 #if defined(__x86_64__)
 #define TARPON_CLONES                                                          \
   __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -54,7 +54,7 @@ TARPON_CLONES static void multiplyHalf(const float *a, const float *b, float *c,
     }
 }
 
-/// The same for f32, whose products are exact in f64.
+/// c += a * b for f32, whose products are exact in f64.
 TARPON_CLONES static void multiplySingle(const float *a, const float *b,
                                          float *c, unsigned m, unsigned n,
                                          unsigned k) {
@@ -68,7 +68,7 @@ TARPON_CLONES static void multiplySingle(const float *a, const float *b,
     }
 }
 
-/// The same for integers; the sum of 64 products of 9 bits fits.
+/// c += a * b for integers; the sum of 64 products of 9 bits fits.
 TARPON_CLONES static void multiplyInteger(const int32_t *a, const int32_t *b,
                                           int32_t *sum, unsigned m, unsigned n,
                                           unsigned k) {
@@ -85,8 +85,8 @@ TARPON_CLONES static void multiplyInteger(const int32_t *a, const int32_t *b,
 // Instructions; `aux` is the plan
 //===----------------------------------------------------------------------===//
 
-/// All lanes take part, whatever the mask: the kernel must not have left any
-/// of them out.
+/// All lanes take part, whatever the mask: a kernel that has disabled some of
+/// them is wrong.
 static const MatrixPlan *beginMatrix(Wave &wave, const Instr &instr) {
   ++wave.matrixInstructions;
   if (uint64_t missing = wave.fullMask() & ~wave.exec) {
@@ -104,8 +104,8 @@ static void gather(const std::vector<uint16_t> &places, const T *source,
     matrix[places[i]] = widen(source[i]);
 }
 
-/// The elements of C and D that are in use: `places` is of outputElements, of
-/// which each is outputStep apart.
+/// Visits the elements of C and D that are in use: `places` has outputElements
+/// of them, which are outputStep apart.
 template <typename T, typename Body>
 static void forOutputs(const Wave &wave, const MatrixPlan &plan, T *values,
                        Body body) {
@@ -132,7 +132,7 @@ static void runMatrix(Wave &wave, const Instr &instr) {
   auto multiply = std::is_same_v<In, float> ? multiplySingle : multiplyHalf;
   multiply(a, b, c, layout.m, layout.n, layout.k);
   Out *dst = wave.at<Out>(instr.dst);
-  // The other halves of registers keep what C has there.
+  // The other halves of the registers keep the values of C.
   if (layout.outputStep != 1)
     std::copy_n(source, instr.count, dst);
   forOutputs(wave, *plan, dst, [&](Out &value, uint16_t place) {
@@ -229,7 +229,8 @@ static MatrixPlan makePlan(const MatrixLayout &layout) {
   return plan;
 }
 
-/// The layout of the op, if its types are those of one that the target has.
+/// Returns the layout of the op if its types are those of an instruction that
+/// the target has.
 static const MatrixLayout *findLayout(Translator &translator, bool isWmma,
                                       unsigned m, unsigned n, unsigned k, Reg a,
                                       Reg b, Reg c) {

@@ -7,16 +7,16 @@
 //
 // A pointer of an emulated kernel is the number of its buffer in the upper 16
 // bits, and 2^46 plus the offset in that buffer below. Arithmetic on it never
-// changes the buffer, so that running over into a neighbour is found.
+// changes the buffer, so that an access beyond its end is detected.
 //
-// The shadow remembers for each granule of memory who wrote and who read it
-// last, and when. Time is an epoch, a number that grows with every barrier and
-// every workgroup. Two accesses of one epoch by different waves, and two
-// accesses of different workgroups, are unordered. This is a vector clock
-// reduced to what GPU kernels can do: waves synchronise through barriers of
-// their whole workgroup only, and workgroups not at all. Atomic loads are
-// checked, but not remembered as readers: a plain store after one is not found
-// to race.
+// The shadow remembers the last writer and reader of each granule of memory,
+// and the time. The time is an epoch, a number that grows with every barrier
+// and every workgroup. Two accesses of one epoch by different waves, and two
+// accesses of different workgroups, are unordered. This is a vector clock for
+// the ways in which GPU kernels synchronise: waves synchronise through barriers
+// of their whole workgroup only, and workgroups not at all. Atomic loads are
+// checked, but not remembered as readers: a race with a later plain store is
+// not detected.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,25 +47,26 @@ constexpr int64_t pointerOffset(uint64_t pointer) {
 /// The last accesses to one granule. Epoch 0: never.
 struct Cell {
   uint32_t writeEpoch, readEpoch;
-  /// Number of the writer's instruction in its wave's execution.
+  /// The number of the writer's instruction in its wave's execution.
   uint32_t writeSerial;
-  /// Site in the upper 24 bits, lane in the lower 8.
+  /// The site in the upper 24 bits, the lane in the lower 8.
   uint32_t writeSite, readSite;
   uint8_t writeWave, readWave;
   uint8_t flags;
 };
 enum CellFlags : uint8_t {
-  /// The last write was atomic, and so were all of its epoch.
+  /// The last write was atomic, and so were all others of its epoch.
   AtomicWrite = 1,
   /// Several waves have read in readEpoch.
   SeveralReaders = 2,
   /// A workgroup before that of readEpoch has read.
   EarlierReader = 4,
-  /// Written by rocdl.load.to.lds, and not yet waited for.
+  /// rocdl.load.to.lds has written the granule, and has not been waited for
+  /// yet.
   Pending = 8,
 };
 
-/// Cells of a buffer, all zero at first, on demand.
+/// The cells of a buffer, allocated on demand; all zero at first.
 class Shadow {
 public:
   void allocate(int64_t granules) {
@@ -111,12 +112,12 @@ struct Fault {
     ReadUnordered,    ///< another wave's read, before this write
     StillFilling,     ///< rocdl.load.to.lds has not been waited for
   } kind = None;
-  /// The other access, of a race.
+  /// The other access of a race.
   uint32_t site = 0, lane = 0, wave = 0;
   bool otherGroup = false;
 };
 
-/// Whether the last write of the cell is unordered with an access now.
+/// Returns true if the last write of the cell is unordered with an access now.
 inline bool isWriteUnordered(const Cell &cell, bool lds,
                              const AccessTime &time) {
   if (time.atomic && (cell.flags & AtomicWrite))
@@ -126,19 +127,20 @@ inline bool isWriteUnordered(const Cell &cell, bool lds,
   return !lds && cell.writeEpoch != 0 && cell.writeEpoch < time.groupStart;
 }
 
-/// Whether another wave has read the cell in this epoch.
+/// Returns true if another wave has read the cell in this epoch.
 inline bool isReadNow(const Cell &cell, const AccessTime &time) {
   return cell.readEpoch == time.epoch &&
          ((cell.flags & SeveralReaders) || cell.readWave != time.wave);
 }
 
-/// Whether a workgroup before this one has read the cell of global memory.
+/// Returns true if an earlier workgroup has read the cell of global memory.
 inline bool isReadEarlier(const Cell &cell, bool lds, const AccessTime &time) {
   return !lds && cell.readEpoch != 0 &&
          ((cell.flags & EarlierReader) || cell.readEpoch < time.groupStart);
 }
 
-/// Whether rocdl.load.to.lds of this workgroup may still write the cell.
+/// Returns true if rocdl.load.to.lds of this workgroup may still write the
+/// cell.
 inline bool isPending(const Cell &cell, const AccessTime &time) {
   return (cell.flags & Pending) && cell.writeEpoch >= time.groupStart;
 }
@@ -170,8 +172,8 @@ inline Fault::Kind readCell(Cell &cell, const Buffer &buffer,
   return Fault::None;
 }
 
-/// The same for a write. Also says whether another lane of the same instruction
-/// has written there.
+/// Checks a write, and records it if nothing is wrong. Also tells if another
+/// lane of the same instruction has written there.
 inline Fault::Kind writeCell(Cell &cell, const Buffer &buffer,
                              const AccessTime &time, unsigned lane,
                              bool &sameInstruction) {
@@ -184,7 +186,7 @@ inline Fault::Kind writeCell(Cell &cell, const Buffer &buffer,
     sameInstruction = true;
   else if (isPending(cell, time))
     return Fault::StillFilling;
-  // A plain write is not forgotten when an atomic one follows in its epoch.
+  // A plain write is remembered even if an atomic one follows in its epoch.
   bool atomic = time.atomic && (!sameEpoch || (cell.flags & AtomicWrite));
   cell.flags &= ~(AtomicWrite | Pending);
   cell.flags |= (atomic ? AtomicWrite : 0) | (time.pending ? Pending : 0);
@@ -195,7 +197,7 @@ inline Fault::Kind writeCell(Cell &cell, const Buffer &buffer,
   return Fault::None;
 }
 
-/// The fault of a cell, which has not been changed since it was found.
+/// Explains the fault of a cell, which has not changed since it was found.
 Fault explainFault(Fault::Kind kind, const Cell &cell, const AccessTime &time);
 
 } // namespace tarpon::emulator

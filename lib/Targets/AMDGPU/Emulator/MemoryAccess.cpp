@@ -1,4 +1,4 @@
-//===- MemoryAccess.cpp - What is said about faulty accesses --------------===//
+//===- MemoryAccess.cpp - Messages about faulty accesses ------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -12,7 +12,7 @@
 
 namespace tarpon::emulator {
 
-/// The accesses of one execution of an instruction. Each gives the memory, or
+/// The accesses of one execution of an instruction. Each returns the memory, or
 /// null after the wave has failed.
 class MemoryAccess {
 public:
@@ -40,7 +40,8 @@ public:
     return data;
   }
 
-  /// `bytes` is what will be written, or null if that is not known to matter.
+  /// `bytes` are the bytes to be written; null skips the comparison between
+  /// lanes.
   uint8_t *write(unsigned lane, uint64_t pointer, const void *bytes) {
     uint8_t *data = resolve(lane, pointer, "writes");
     if (!data || !checked)
@@ -77,7 +78,7 @@ private:
   }
 
   bool findBuffer(unsigned lane, unsigned number, const char *verb);
-  /// "VERB 4 bytes at 12 of argument 2".
+  /// Describes the access: "VERB 4 bytes at 12 of argument 2".
   std::string describe(const char *verb) const;
   uint8_t *failPlace(unsigned lane, const char *verb);
   uint8_t *fail(unsigned lane, const char *verb, const Fault &fault);

@@ -24,7 +24,7 @@ static const Access &getAccess(const Wave &wave, const Instr &instr) {
   return wave.group->machine.program.accesses[instr.aux];
 }
 
-/// dst from the pointers in a. T is an element.
+/// Loads dst from the pointers in a. T is an element.
 template <typename T>
 static void runLoad(Wave &wave, const Instr &instr) {
   const Access &access = getAccess(wave, instr);
@@ -41,7 +41,7 @@ static void runLoad(Wave &wave, const Instr &instr) {
   }
 }
 
-/// b to the pointers in a.
+/// Stores b to the pointers in a.
 template <typename T>
 static void runStore(Wave &wave, const Instr &instr) {
   const Access &access = getAccess(wave, instr);
@@ -61,8 +61,8 @@ static void runStore(Wave &wave, const Instr &instr) {
   }
 }
 
-/// The access of an op to `type` in memory. Without an alignment it is that of
-/// the type: its size, rounded up to a power of two.
+/// Makes the access of an op to `type` in memory. The default alignment is that
+/// of the type: its size, rounded up to a power of two.
 static LogicalResult makeAccess(Translator &translator, Operation *op,
                                 Type type, LLVM::LLVMPointerType pointer,
                                 std::optional<uint64_t> alignment, bool atomic,
@@ -124,7 +124,7 @@ static LogicalResult translateStore(Translator &translator, Operation *op) {
 // Atomics
 //===----------------------------------------------------------------------===//
 
-/// dst is what was there; lanes follow each other in their order.
+/// dst is the old value; lanes execute in their order.
 template <typename Op, typename T>
 static void runAtomic(Wave &wave, const Instr &instr) {
   MemoryAccess memory(wave, instr, getAccess(wave, instr));
@@ -226,7 +226,7 @@ static void runScaledOffset(Wave &wave, const Instr &instr) {
     dst[lane] = base[lane] + uint64_t(int64_t(index[lane])) * instr.imm;
 }
 
-/// Bytes from one element of an array of `type` to the next.
+/// The bytes from one element of an array of `type` to the next.
 static std::optional<int64_t> getStride(Type type) {
   if (auto array = dyn_cast<LLVM::LLVMArrayType>(type)) {
     std::optional<int64_t> element = getStride(array.getElementType());
@@ -287,7 +287,7 @@ static LogicalResult translateAddressOf(Translator &translator, Operation *op) {
   return success();
 }
 
-/// All bits set, so that a use of it shows.
+/// All bits are set, so that a use of the value shows.
 static LogicalResult translatePoison(Translator &translator, Operation *op) {
   Reg type = *getRegisterType(op->getResult(0).getType());
   uint64_t bits = type.elem == Elem::I1 ? 1 : ~uint64_t(0);

@@ -1,4 +1,4 @@
-//===- Program.h - What a kernel is translated to ---------------*- C++ -*-===//
+//===- Program.h - The translated form of a kernel --------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,11 +10,11 @@
 // as many registers in a row, so that an op is one loop over consecutive
 // elements. Control flow is jumps and a stack of execution masks.
 //
-// Instructions compute in all lanes, active or not: what an inactive lane holds
-// in a register written in divergent code is not read again, because values of
-// a region are not visible outside of it. Only the moves that carry values out
-// of regions and around loops, and what touches memory or can fail, obey the
-// mask.
+// Instructions compute in all lanes, active or not: an inactive lane's value of
+// a register written in divergent code is never read, because values of a
+// region are not visible outside of it. Only the moves that carry values out of
+// regions and around loops, and instructions that access memory or can fail,
+// obey the mask.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@
 
 namespace tarpon::emulator {
 
-/// Type of a register's elements. Pointers and indices are I64; I1 is a byte
-/// that is 0 or 1.
+/// The type of a register's elements. Pointers and indices are I64; I1 is a
+/// byte that is 0 or 1.
 enum class Elem : uint8_t { I1, I8, I16, I32, I64, F16, BF16, F32, F64 };
 
 constexpr unsigned elemBytes(Elem elem) {
@@ -39,7 +39,7 @@ constexpr unsigned elemBytes(Elem elem) {
   return bytes[static_cast<unsigned>(elem)];
 }
 
-/// Where a value lies in the wave's frame: `components` registers in a row.
+/// The place of a value in the wave's frame: `components` registers in a row.
 struct Reg {
   uint32_t offset = 0; ///< in bytes
   uint32_t components = 1;
@@ -55,12 +55,12 @@ using Handler = void (*)(Wave &wave, const Instr &instr);
 struct Instr {
   Handler run = nullptr;
   uint32_t dst = 0, a = 0, b = 0, c = 0;
-  /// Elements of the result over all lanes.
+  /// The number of elements of the result over all lanes.
   uint32_t count = 0;
-  /// Index of a table of the program, or another number.
+  /// An index of a table of the program, or another number.
   uint32_t aux = 0;
   int64_t imm = 0;
-  /// Index in Program::sites.
+  /// The index in Program::sites.
   uint32_t site = 0;
 };
 
@@ -70,11 +70,12 @@ struct Move {
 };
 struct MoveList {
   std::vector<Move> moves;
-  /// Some source is a destination of another move: read all, then write.
+  /// True if a source is a destination of another move: all are read before any
+  /// is written.
   bool staged = false;
 };
 
-/// How an instruction accesses memory.
+/// An instruction's access to memory.
 struct Access {
   uint32_t elemBytes = 4;
   uint32_t components = 1;
@@ -96,13 +97,13 @@ struct Constant {
   uint64_t bits;
 };
 
-/// A matrix instruction: for each element of a lane's vector, element major,
-/// where it is in a row-major matrix. B is stored by rows of k, too.
+/// A matrix instruction: the place of each element of a lane's vector (element
+/// major) in a row-major matrix. B is also stored by rows of k.
 struct MatrixPlan {
   const MatrixLayout *layout;
   std::vector<uint16_t> a, b, c;
   bool unsignedA = false, unsignedB = false, clamp = false;
-  /// Which half of a register 16-bit results are in, where it is only one.
+  /// The half of a register in which 16-bit results are, if they use only one.
   unsigned subword = 0;
 };
 

@@ -67,7 +67,7 @@ void emulator::runWave(Wave &wave) {
 
 namespace {
 
-/// The order of things: as they are, or shuffled by a seed.
+/// The order of waves or workgroups: by their numbers, or shuffled by a seed.
 class Order {
 public:
   explicit Order(uint64_t seed) : shuffled(seed != 0), random(seed) {}
@@ -75,7 +75,7 @@ public:
   void reset(std::vector<uint32_t> &indices, size_t count) {
     indices.resize(count);
     std::iota(indices.begin(), indices.end(), 0);
-    // Not std::shuffle, whose result depends on the library.
+    // The result of std::shuffle depends on the library.
     if (shuffled)
       for (size_t i = count; i > 1; --i)
         std::swap(indices[i - 1], indices[random() % i]);
@@ -109,7 +109,7 @@ private:
   std::vector<std::unique_ptr<uint8_t[]>> frames;
   std::vector<uint8_t> lds;
   std::vector<uint32_t> waveOrder;
-  /// The buffer of each argument, or 0.
+  /// The number of each argument's buffer, or 0.
   std::vector<unsigned> bufferOf;
 };
 
@@ -253,8 +253,8 @@ void Launcher::setArguments(Wave &wave) {
   }
 }
 
-/// Runs all waves to their next barrier. False when all have finished, or one
-/// has failed.
+/// Runs all waves to their next barrier. Returns false if all have finished, or
+/// one has failed.
 bool Launcher::runToBarrier(Workgroup &group) {
   order.reset(waveOrder, waves.size());
   bool waiting = false;
@@ -270,7 +270,7 @@ bool Launcher::runToBarrier(Workgroup &group) {
   return waiting && checkBarrier(group);
 }
 
-/// All waves must wait, and at the same op.
+/// Checks that all waves wait at the same op.
 bool Launcher::checkBarrier(Workgroup &group) {
   auto waiting = std::find_if(waves.begin(), waves.end(), [](const Wave &wave) {
     return wave.state == Wave::State::AtBarrier;

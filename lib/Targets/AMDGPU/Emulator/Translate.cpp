@@ -78,7 +78,7 @@ std::optional<Reg> emulator::getRegisterType(Type type) {
 // Registers
 //===----------------------------------------------------------------------===//
 
-/// Registers begin on cache lines.
+/// The size of a register in the frame; registers begin on cache lines.
 static uint32_t frameSize(Reg reg, unsigned lanes) {
   return (reg.components * elemBytes(reg.elem) * lanes + 63) / 64 * 64;
 }
@@ -114,7 +114,7 @@ Reg Translator::getConstant(Elem elem, ArrayRef<uint64_t> components) {
   Reg reg;
   reg.elem = elem;
   reg.components = components.size();
-  // Not from the free ones: it must hold from the start of the kernel.
+  // A freed register does not do: it must hold from the start of the kernel.
   reg.offset = program.frameBytes;
   program.frameBytes += frameSize(reg, lanes());
   constantOffsets.insert(reg.offset);
@@ -312,8 +312,8 @@ LogicalResult Translator::translateOp(Operation *op) {
   return entry->second(*this, op);
 }
 
-/// For each op of the block, the results of this block's ops that nobody uses
-/// after it.
+/// Returns, for each op of the block, the results of this block's ops that are
+/// last used there.
 static DenseMap<Operation *, SmallVector<Value>> findLastUses(Block &block) {
   DenseMap<Operation *, SmallVector<Value>> last;
   for (Operation &op : block)
@@ -331,7 +331,7 @@ static DenseMap<Operation *, SmallVector<Value>> findLastUses(Block &block) {
 
 LogicalResult Translator::translateBlock(Block &block) {
   DenseMap<Operation *, SmallVector<Value>> lastUses = findLastUses(block);
-  // Constants are not freed, and neither are arguments, which loops own.
+  // Constants are not freed, and neither are arguments, which belong to loops.
   for (Operation &op : block) {
     if (failed(translateOp(&op)))
       return failure();
@@ -391,7 +391,7 @@ LogicalResult Translator::addArguments() {
 
 LogicalResult Translator::run() {
   program.name = kernel.getName().str();
-  // Where unset operands point to.
+  // The place that unset operands point to.
   program.frameBytes = 64;
   if (!kernel.isKernel())
     return refuse(kernel, "is not marked as a kernel");

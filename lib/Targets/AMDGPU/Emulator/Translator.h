@@ -1,17 +1,17 @@
-//===- Translator.h - From MLIR to the emulator's code ----------*- C++ -*-===//
+//===- Translator.h - Translates MLIR to the emulator's code ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks the structured IR of one kernel, gives registers to its values and
-// emits instructions. What an op becomes is said by the table that the files
-// beside this one fill, one file for each kind of op.
+// Walks the structured IR of one kernel, assigns registers to its values and
+// emits instructions. A table maps ops to their translations; the files beside
+// this one fill it, one file for each kind of op.
 //
 // Registers are freed after the last op that uses their value, within the block
-// that defines it. What a region's op gives out (results, and arguments of
-// loops) has its registers before the region is translated.
+// that defines it. The results and loop arguments of an op with regions get
+// their registers before the regions are translated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@
 namespace tarpon::emulator {
 
 class Translator;
-/// Emits the code of an op. Its types are known to have registers.
+/// Emits the code of an op. Its types have registers.
 using TranslateOp = mlir::LogicalResult (*)(Translator &, mlir::Operation *);
 using OpTable = llvm::StringMap<TranslateOp>;
 
@@ -48,9 +48,9 @@ void addGpuOps(OpTable &table);
 void addCrossLaneOps(OpTable &table);
 void addMatrixOps(OpTable &table);
 
-/// How a type lies in registers, or nothing if it does not. Pointers to global
-/// memory and LDS are one I64; those of rocdl.make.buffer.rsrc are two, the
-/// base and the number of bytes.
+/// Returns the registers of a type, or none if it has no form in registers.
+/// Pointers to global memory and LDS are one I64; those of
+/// rocdl.make.buffer.rsrc are two, the base and the number of bytes.
 std::optional<Reg> getRegisterType(mlir::Type type);
 
 class Translator {
@@ -58,25 +58,25 @@ public:
   Translator(mlir::gpu::GPUFuncOp kernel, Program &program)
       : kernel(kernel), program(program) {}
 
-  /// Failure leaves the reason in getError().
+  /// Translates the kernel. On failure, getError() has the reason.
   mlir::LogicalResult run();
   const std::string &getError() const { return error; }
 
-  /// Ends the translation: "kernel k: 'op' at file:1:2 REASON".
+  /// Ends the translation with the error "kernel k: 'op' at file:1:2 REASON".
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &reason);
 
   mlir::LogicalResult translateBlock(mlir::Block &block);
 
-  /// The registers of a value that has some.
+  /// Returns the registers of a value that has some.
   Reg use(mlir::Value value) const { return registers.lookup(value); }
-  /// Gives registers to a value.
+  /// Assigns registers to a value.
   Reg define(mlir::Value value);
   /// Gives a value the registers of another, which must outlive it.
   void alias(mlir::Value value, Reg reg) { registers[value] = reg; }
   /// Registers for the translator's own use, until they are given back.
   Reg allocate(Reg type);
   void free(Reg reg);
-  /// A register that holds the same in all lanes, for ever.
+  /// Returns a register that always holds this value in all lanes.
   Reg getConstant(Elem elem, uint64_t bits);
   Reg getConstant(Elem elem, llvm::ArrayRef<uint64_t> components);
 
@@ -86,7 +86,7 @@ public:
   /// Copies components between registers; neighbours become one move.
   void emitMoves(mlir::Operation *op,
                  llvm::ArrayRef<std::pair<Reg, Reg>> moves);
-  /// Copies all of each source in the active lanes only, as if all at once.
+  /// Copies all sources in the active lanes only, as if at the same time.
   void emitMaskedMoves(mlir::Operation *op,
                        llvm::ArrayRef<std::pair<Reg, Reg>> moves);
   uint32_t getPosition() const { return program.code.size(); }
@@ -100,7 +100,8 @@ public:
   }
   unsigned lanes() const { return program.options.waveSize; }
   uint32_t addAccess(const Access &access);
-  /// The pointer to LDS of that name in the kernel's module, if there is one.
+  /// Returns the pointer to the LDS global of that name in the kernel's module,
+  /// if there is one.
   std::optional<uint64_t> getLdsPointer(llvm::StringRef name) const;
 
   mlir::gpu::GPUFuncOp kernel;

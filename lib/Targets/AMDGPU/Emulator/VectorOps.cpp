@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The components of a vector are registers in row-major order, so that most
-// ops only say which register is copied where.
+// The components of a vector are registers in row-major order, so that most ops
+// only copy registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,8 @@ static ArrayRef<int64_t> shapeOf(Type type) {
   return vector ? vector.getShape() : ArrayRef<int64_t>();
 }
 
-/// Row-major index of `position` in `shape`, which may have more dimensions.
+/// The row-major index of `position` in `shape`, which may have more
+/// dimensions.
 static int64_t linearize(ArrayRef<int64_t> position, ArrayRef<int64_t> shape) {
   int64_t index = 0;
   for (size_t i = 0; i < shape.size(); ++i)
@@ -67,7 +68,7 @@ static SmallVector<int64_t> delinearize(int64_t index,
 }
 
 //===----------------------------------------------------------------------===//
-// Permutations known when translating
+// Permutations known at translation
 //===----------------------------------------------------------------------===//
 
 static LogicalResult translateBroadcast(Translator &translator, Operation *op) {
@@ -173,10 +174,11 @@ static LogicalResult translateInsertSlice(Translator &translator,
 }
 
 //===----------------------------------------------------------------------===//
-// Positions known when running
+// Positions known at run time
 //===----------------------------------------------------------------------===//
 
-/// Component of a that each lane's b says; `aux` components.
+/// Copies the component of a whose index is in each lane of b; there are `aux`
+/// components.
 template <typename T>
 static void runExtract(Wave &wave, const Instr &instr) {
   T *dst = wave.at<T>(instr.dst);
@@ -194,7 +196,7 @@ static void runExtract(Wave &wave, const Instr &instr) {
   });
 }
 
-/// a into the component of dst that each lane's b says.
+/// Copies a into the component of dst whose index is in each lane of b.
 template <typename T>
 static void runInsert(Wave &wave, const Instr &instr) {
   T *dst = wave.at<T>(instr.dst);
@@ -272,8 +274,8 @@ static LogicalResult translateInsert(Translator &translator, Operation *op) {
 // Bitcasts and reductions
 //===----------------------------------------------------------------------===//
 
-/// Little endian, in pieces of T: the narrower element. `aux` and `imm` are the
-/// bytes of an element of a and of dst.
+/// Copies bits, little endian, in pieces of T, the narrower element. `aux` and
+/// `imm` are the bytes of an element of a and of dst.
 template <typename T>
 static void runBitcast(Wave &wave, const Instr &instr) {
   uint32_t from = instr.aux / sizeof(T), to = instr.imm / sizeof(T);
@@ -344,7 +346,8 @@ static Handler pickCombination(vector::CombiningKind kind, Elem elem) {
   return nullptr;
 }
 
-/// From the accumulator, if there is one, over the components in their order.
+/// Reduces from the accumulator, if there is one, over the components in their
+/// order.
 static LogicalResult translateReduction(Translator &translator, Operation *op) {
   auto reduction = cast<vector::ReductionOp>(op);
   Reg vector = translator.use(reduction.getVector());

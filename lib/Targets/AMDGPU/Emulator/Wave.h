@@ -21,15 +21,15 @@ namespace tarpon::emulator {
 struct Machine {
   const Program &program;
   const EmulatedLaunch &arguments;
-  /// Number 0 is no buffer, then LDS, then the arguments.
+  /// Buffer 0 is none, then comes LDS, then the arguments.
   std::vector<Buffer> buffers;
   uint32_t epoch = 0;
   EmulationReport report;
-  /// The fault that ended the launch, if not empty.
+  /// The fault that ended the launch; empty if there is none.
   std::string error;
 };
 
-/// The workgroup that runs.
+/// The running workgroup.
 struct Workgroup {
   Machine &machine;
   int64_t id[3] = {0, 0, 0};
@@ -38,7 +38,7 @@ struct Workgroup {
   uint32_t ldsEpoch = 0, globalEpoch = 0;
 };
 
-/// One wave. Frame and thread ids stay from one workgroup to the next.
+/// One wave. Frame and thread ids are kept from one workgroup to the next.
 struct Wave {
   enum class State : uint8_t { Running, AtBarrier, Finished, Failed };
 
@@ -48,12 +48,12 @@ struct Wave {
   unsigned index = 0;
   State state = State::Running;
   uint32_t pc = 0;
-  /// Lanes that execute, and those that exist.
+  /// The lanes that execute, and those that exist.
   uint64_t exec = 0, launchMask = 0;
   std::vector<uint64_t> masks;
   uint64_t steps = 0;
   uint64_t matrixInstructions = 0;
-  /// Where it waits, if AtBarrier.
+  /// The barrier where it waits, if AtBarrier.
   const Instr *barrier = nullptr;
   /// Thread ids of the lanes, per dimension.
   std::vector<int64_t> threadIds[3];
@@ -73,8 +73,8 @@ struct Wave {
     pending.clear();
   }
 
-  /// Ends the launch: "kernel k: workgroup 3, wave 1, lane 17: 'op' at file:1:2
-  /// MESSAGE". Without a lane if it is negative.
+  /// Ends the launch with the error "kernel k: workgroup 3, wave 1, lane 17:
+  /// 'op' at file:1:2 MESSAGE". A negative lane is left out.
   void fail(const Instr &instr, int lane, const std::string &message);
 };
 
@@ -85,9 +85,9 @@ inline void forActiveLanes(const Wave &wave, Body body) {
     body(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
-/// "'llvm.load' at conv.mlir:3:4".
+/// Describes a site: "'llvm.load' at conv.mlir:3:4".
 std::string describeSite(const Program &program, uint32_t site);
-/// "workgroup 3", or "workgroup (1, 0, 2)".
+/// Describes a workgroup: "workgroup 3", or "workgroup (1, 0, 2)".
 std::string describeWorkgroup(const Workgroup &group);
 
 /// Executes the wave until it waits at a barrier, finishes or fails.

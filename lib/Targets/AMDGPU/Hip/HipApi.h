@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// HIP's header is not needed to build Tarpon, nor its library to run it. These
-// are the functions whose signatures and numbers have not changed from ROCm 5
-// to 7 (checked against hip_runtime_api.h of Debian's libamdhip64-dev 5.2.3,
-// and the numbers of hipDeviceAttribute_t against bindings made from ROCm 6's).
+// Tarpon needs neither HIP's header to be built nor its library to run. It uses
+// only functions whose signatures and numbers have not changed from ROCm 5 to 7
+// (checked against hip_runtime_api.h of Debian's libamdhip64-dev 5.2.3, and the
+// numbers of hipDeviceAttribute_t against bindings made from ROCm 6's).
 // hipGetDeviceProperties is left out: its struct has changed.
 //
 //===----------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ namespace tarpon::hip {
 /// hipError_t; 0 is success.
 using ErrorCode = int;
 inline constexpr ErrorCode kErrorNoDevice = 100;
-/// The error of ROCm 5.2's hipInit where there is no GPU.
+/// The error of ROCm 5.2's hipInit if there is no GPU.
 inline constexpr ErrorCode kErrorInvalidDevice = 101;
 
 /// hipMemcpyKind.
@@ -43,7 +43,7 @@ enum Attribute : int {
   kWarpSize = 87
 };
 
-/// hipStreamCaptureModeThreadLocal: other threads may go on calling HIP.
+/// hipStreamCaptureModeThreadLocal: other threads may continue to call HIP.
 inline constexpr int kCaptureThreadLocal = 1;
 
 using Stream = struct StreamHandle *;

@@ -104,8 +104,8 @@ public:
 private:
   Result<int> getAttribute(Attribute attribute, const std::string &what) const;
   Result<Module> loadModule(std::span<const char> codeObject);
-  /// Makes the device current for the calls of this thread, which may be
-  /// another one than before.
+  /// Makes the device current for the calls of this thread, which may not be
+  /// the thread of earlier calls.
   Status select() const {
     ErrorCode code = api().setDevice(index);
     return code == 0
@@ -122,7 +122,7 @@ private:
   std::string targetName, productName;
   Stream stream = nullptr;
   Event begin = nullptr, end = nullptr;
-  /// By the digest of their bytes.
+  /// Loaded modules, by the digest of their bytes.
   std::map<std::string, Module> modules;
 };
 
@@ -232,7 +232,7 @@ Result<std::unique_ptr<DeviceMemory>> HipDevice::allocate(int64_t bytes) {
   return std::unique_ptr<DeviceMemory>(new Memory(library, pointer, bytes));
 }
 
-/// Whether the range lies in the memory.
+/// Checks that the range lies in the memory.
 static Status checkRange(const DeviceMemory &memory, int64_t offset,
                          size_t bytes, const char *what) {
   if (offset >= 0 && offset <= memory.size() &&
@@ -306,7 +306,7 @@ Result<Module> HipDevice::loadModule(std::span<const char> codeObject) {
 Result<std::vector<std::unique_ptr<DeviceKernel>>>
 HipDevice::load(std::span<const char> code,
                 std::span<const std::string> symbols) {
-  // HIP need not survive other bytes.
+  // HIP may crash on other bytes.
   if (!runtime::isElf(code))
     return Error{"a code object is not an ELF shared object"};
   if (Status status = select(); !status)
@@ -371,7 +371,7 @@ HipDevice::capture(const std::function<Status()> &work) {
     return status.error();
   Status done = work();
   Graph graph = nullptr;
-  // In any case, or the stream would be of no use any more.
+  // The capture is ended in any case, or the stream would be unusable.
   Status ended =
       check(api().streamEndCapture(stream, &graph), "hipStreamEndCapture");
   for (const Status *status : {&done, &ended})

@@ -1,4 +1,4 @@
-//===- HipLibrary.cpp - The HIP runtime, loaded ---------------------------===//
+//===- HipLibrary.cpp - Loads the HIP runtime -----------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,8 @@ using runtime::Status;
 static const char *const kWithout =
     "; models can be compiled for AMD GPUs, but not run on one";
 
-/// Newest first; the last one is there where ROCm's development files are.
+/// The names of the library, newest first; the last one comes with ROCm's
+/// development files.
 static std::vector<std::string> getCandidates(const std::string &path) {
   if (!path.empty())
     return {path};
@@ -37,7 +38,7 @@ Result<std::shared_ptr<const Library>> Library::load(const std::string &path) {
     if ((handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)))
       break;
   if (!handle) {
-    // If somebody named the library, the loader's reason is of interest.
+    // If the user named the library, the loader's reason is of interest.
     if (candidates.size() == 1)
       return Error{std::string("the HIP runtime cannot be loaded: ") +
                    dlerror()};

@@ -1,4 +1,4 @@
-//===- HipLibrary.h - The HIP runtime, loaded -------------------*- C++ -*-===//
+//===- HipLibrary.h - Loads the HIP runtime ---------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,14 +20,14 @@ namespace tarpon::hip {
 /// Never unloaded: HIP has threads and handlers of its own.
 class Library {
 public:
-  /// `path` as in HipOptions::library.
+  /// `path` is that of HipOptions::library.
   static runtime::Result<std::shared_ptr<const Library>>
   load(const std::string &path);
 
   const Api &api() const { return functions; }
 
-  /// An error of `call` unless the code is success: "hipMalloc of 64 bytes has
-  /// failed: out of memory (2)".
+  /// Returns an error of `call` unless the code is success: "hipMalloc of 64
+  /// bytes has failed: out of memory (2)".
   runtime::Status check(ErrorCode code, const std::string &call) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Topology.cpp - Architectures of GPUs, from the driver --------------===//
+//===- Topology.cpp - Reads GPUs' architectures from the driver -----------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,7 @@ std::string hip::getChipName(int64_t version) {
          std::to_string(version / 100 % 100) + kDigits[stepping & 15];
 }
 
-/// "name value" per line.
+/// Reads lines of "name value".
 static std::map<std::string, int64_t> readProperties(const fs::path &path) {
   std::map<std::string, int64_t> properties;
   std::ifstream file(path);

@@ -1,4 +1,4 @@
-//===- Topology.h - Architectures of GPUs, from the driver ------*- C++ -*-===//
+//===- Topology.h - Reads GPUs' architectures from the driver ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,18 +15,19 @@
 
 namespace tarpon::hip {
 
-/// Where a device is on the PCI bus.
+/// The place of a device on the PCI bus.
 struct PciLocation {
   int domain = 0, bus = 0, device = 0;
 };
 
-/// 90402 of the driver's gfx_target_version is "gfx942", 90010 "gfx90a":
-/// decimal major, minor and stepping, of which the name has the last one in
-/// hexadecimal digits.
+/// The name of a gfx_target_version of the driver: "gfx942" for 90402, "gfx90a"
+/// for 90010. The version is decimal major, minor and stepping; the name has
+/// the last one in hexadecimal.
 std::string getChipName(int64_t version);
 
-/// The architecture of the GPU there, from `topology` (HipOptions): the nodes'
-/// location_id is bus << 8 | device << 3 | function (Linux, kfd_topology.c).
+/// The architecture of the GPU at that place, from `topology` (HipOptions): the
+/// nodes' location_id is bus << 8 | device << 3 | function (Linux,
+/// kfd_topology.c).
 runtime::Result<std::string> findChip(const std::string &topology,
                                       const PciLocation &location);
 

@@ -1,4 +1,4 @@
-//===- CodeObjectInfo.cpp - What a code object says of its kernels --------===//
+//===- CodeObjectInfo.cpp - Reads the metadata of code objects ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ static runtime::Error makeError(const Twine &what) {
   return runtime::Error{("not a code object of an AMD GPU: " + what).str()};
 }
 
-/// The bytes of the metadata note; none if there is no such note.
+/// Returns the bytes of the metadata note; none if there is no such note.
 static std::optional<StringRef> findMetadata(const Elf &file) {
   auto headers = file.program_headers();
   if (!headers) {

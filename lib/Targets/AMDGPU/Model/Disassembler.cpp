@@ -1,4 +1,4 @@
-//===- Disassembler.cpp - Code objects as text ----------------------------===//
+//===- Disassembler.cpp - Disassembles code objects -----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,13 +43,13 @@ static runtime::Error makeError(const Twine &what) {
 
 namespace {
 
-/// The bytes of a kernel, and where they lie.
+/// The bytes of a kernel, and their address.
 struct KernelBytes {
   ArrayRef<uint8_t> bytes;
   uint64_t address;
 };
 
-/// LLVM's parts for one processor.
+/// LLVM's classes for one processor.
 class Tools {
 public:
   explicit Tools(const std::string &chip);
@@ -152,7 +152,7 @@ std::string Tools::print(const KernelBytes &kernel) {
   return text;
 }
 
-/// The symbol's bytes in the section that it is in.
+/// Finds the symbol's bytes in its section.
 static Result<KernelBytes> findKernel(const object::ELF64LEObjectFile &file,
                                       StringRef symbol) {
   for (const object::ELFSymbolRef &candidate :

@@ -1,12 +1,12 @@
-//===- Instructions.cpp - What an instruction keeps busy ------------------===//
+//===- Instructions.cpp - Classifies instructions -------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// By the names of the instruction set architecture guides (CDNA 2 to 4, RDNA 3
-// and 4); the older spelling of an instruction and its newer one (ds_read_b128,
+// Names follow the instruction set architecture guides (CDNA 2 to 4, RDNA 3 and
+// 4); the older spelling of an instruction and its newer one (ds_read_b128,
 // ds_load_b128) mean the same.
 //
 //===----------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ using llvm::StringRef;
 using runtime::DType;
 using Kind = InstructionKind;
 
-/// "v0", "v[0:3]" and the like, in order.
+/// Splits "v0", "v[0:3]" and the like, in order.
 static SmallVector<StringRef> splitOperands(StringRef text) {
   SmallVector<StringRef> operands;
   text.split(operands, ',');
@@ -46,7 +46,7 @@ static DType parseInput(StringRef name) {
       .Default(DType::F32);
 }
 
-/// "f32_16x16x16_f16" or, as CDNA 2 spells it, "f32_16x16x16f16".
+/// Reads "f32_16x16x16_f16" or, as CDNA 2 spells it, "f32_16x16x16f16".
 static void readMatrix(StringRef name, MachineInstruction &instruction) {
   StringRef shape = name.split('_').second;
   (void)shape.consumeInteger(10, instruction.m);
@@ -65,7 +65,8 @@ static void readMatrix(StringRef name, MachineInstruction &instruction) {
 // Vector instructions
 //===----------------------------------------------------------------------===//
 
-/// Without "v_", "pk_" and what says how it is encoded.
+/// Counts the operations of a name without "v_", "pk_" and the suffix of its
+/// encoding.
 static double countFlops(StringRef name) {
   double lanes = name.consume_front("pk_") ? 2 : 1;
   bool isFloat =
@@ -95,7 +96,7 @@ static int64_t getRate(StringRef name) {
   return 1;
 }
 
-/// Whether the first operand is read too: "v_fmac v0, v1, v2", or
+/// Returns true if the first operand is read too: "v_fmac v0, v1, v2", or
 /// "v_fma v0, v1, v2, v0".
 static bool accumulates(StringRef name, llvm::ArrayRef<StringRef> operands) {
   if (countFlops(name) == 0 || operands.empty())
@@ -131,7 +132,7 @@ static int64_t getWidth(StringRef token) {
       .Default(0);
 }
 
-/// Bytes per lane.
+/// The bytes per lane.
 static int64_t countBytes(StringRef mnemonic) {
   SmallVector<StringRef> tokens;
   mnemonic.split(tokens, '_');
@@ -170,7 +171,7 @@ static Kind getGlobalKind(StringRef line, StringRef mnemonic) {
 // Waits
 //===----------------------------------------------------------------------===//
 
-/// The number behind "name(" in the text.
+/// Finds the number behind "name(" in the text.
 static std::optional<int64_t> findCount(StringRef text, StringRef name) {
   size_t at = text.find((name + "(").str());
   int64_t count = 0;
@@ -181,7 +182,7 @@ static std::optional<int64_t> findCount(StringRef text, StringRef name) {
   return count;
 }
 
-/// "s_waitcnt vmcnt(0) lgkmcnt(1)", "s_waitcnt_vscnt null, 0x0",
+/// Reads "s_waitcnt vmcnt(0) lgkmcnt(1)", "s_waitcnt_vscnt null, 0x0",
 /// "s_wait_loadcnt_dscnt 0x102".
 static WaitCounts readWait(StringRef mnemonic, StringRef operands) {
   WaitCounts wait;
@@ -194,7 +195,7 @@ static WaitCounts readWait(StringRef mnemonic, StringRef operands) {
     wait.lds = findCount(operands, "lgkmcnt");
     if (wait.lds == 0)
       wait.scalars = 0;
-    // Everything, in the form without names.
+    // The form without names waits for everything.
     if (hasNumber && number == 0)
       wait = {0, 0, 0, 0};
   } else if (hasNumber && mnemonic == "s_waitcnt_vscnt") {
@@ -208,7 +209,7 @@ static WaitCounts readWait(StringRef mnemonic, StringRef operands) {
   } else if (hasNumber && mnemonic == "s_wait_kmcnt") {
     wait.scalars = number;
   } else if (hasNumber && mnemonic.ends_with("_dscnt")) {
-    // Two counters in one: that of LDS is below.
+    // There are two counters in one: that of LDS is below.
     (mnemonic.contains("load") ? wait.reads : wait.writes) = number >> 8 & 63;
     wait.lds = number & 63;
   }
@@ -225,7 +226,7 @@ static void readScalar(StringRef operands, MachineInstruction &instruction) {
     instruction.kind = Kind::Wait;
     instruction.wait = readWait(name, operands);
   } else if (name.starts_with("s_barrier")) {
-    // The first of two halves waits for nobody.
+    // The first of two halves does not wait.
     instruction.kind = name.contains("signal") ? Kind::Other : Kind::Barrier;
   } else if (name.starts_with("s_branch") || name.starts_with("s_cbranch")) {
     instruction.kind = Kind::Branch;
@@ -244,7 +245,8 @@ static void readScalar(StringRef operands, MachineInstruction &instruction) {
   }
 }
 
-/// Both halves of "v_dual_fmac_f32 v0, v1, v2 :: v_dual_mul_f32 v3, v4, v5".
+/// Reads both halves of "v_dual_fmac_f32 v0, v1, v2 :: v_dual_mul_f32 v3, v4,
+/// v5".
 static void readDual(StringRef line, MachineInstruction &instruction) {
   auto [first, second] = line.split("::");
   instruction = readInstruction(

@@ -19,7 +19,7 @@ using llvm::StringRef;
 using runtime::Error;
 using runtime::Result;
 
-/// Up to ';' or '//', which comments begin with.
+/// Removes a comment, which begins with ';' or '//'.
 static StringRef dropComment(StringRef line) {
   return line.split(';').first.split("//").first.trim();
 }
@@ -36,7 +36,7 @@ Result<MachineCode> MachineCode::parse(StringRef text) {
       // Labels before the first instruction name the kernel.
       if (!code.blocks.back().instructions.empty())
         code.blocks.emplace_back();
-      // Behind the end of the code there may be more of it, but no other label.
+      // There may be more code behind the end, but no other label.
       if (isOver && !line.starts_with(".LBB") && !line.starts_with("L"))
         break;
       isOver = false;
@@ -86,7 +86,7 @@ void MachineCode::connect() {
   }
 }
 
-/// The blocks from which `tail` is reached without `head`, and both.
+/// Collects the blocks from which `tail` is reached without `head`, and both.
 static MachineLoop collectLoop(llvm::ArrayRef<std::vector<size_t>> predecessors,
                                size_t head, size_t tail) {
   std::set<size_t> members = {head, tail};
@@ -111,11 +111,11 @@ std::vector<MachineLoop> MachineCode::findLoops() const {
   std::vector<MachineLoop> loops;
   for (auto [tail, block] : llvm::enumerate(blocks))
     for (size_t head : block.successors) {
-      // The backend lays a loop's head before the rest of it.
+      // The backend places a loop's head before the rest of it.
       if (head > tail)
         continue;
       MachineLoop loop = collectLoop(predecessors, head, tail);
-      // One whose body is entered from above its head is none.
+      // A cycle whose body is entered from above its head is no loop.
       if (loop.blocks.front() == head)
         loops.push_back(std::move(loop));
     }

@@ -1,4 +1,4 @@
-//===- Profile.cpp - What one wave executes -------------------------------===//
+//===- Profile.cpp - Executes one wave in the model -----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,7 @@ double tarpon::getMatrixClocks(const MachineInstruction &instruction,
 }
 
 double tarpon::getIssueClocks(const GpuTarget &gpu) {
-  // Peaks are of packed (CDNA) or dual (RDNA) instructions, two products per
+  // Peaks assume packed (CDNA) or dual (RDNA) instructions, two products per
   // lane.
   double lanes = static_cast<double>(gpu.vectorFmasPerClock) /
                  static_cast<double>(2 * gpu.simdsPerUnit);
@@ -45,8 +45,8 @@ double tarpon::getIssueClocks(const GpuTarget &gpu) {
 
 namespace {
 
-/// Executes a wave's instructions in order; what takes longer goes on behind it
-/// until a wait.
+/// Executes a wave's instructions in order; long ones continue in the
+/// background until a wait.
 class LoneWave {
 public:
   explicit LoneWave(const GpuTarget &gpu)
@@ -66,11 +66,11 @@ private:
   const GpuTarget &gpu;
   double issue;
   double time = 0;
-  /// When the matrix unit, LDS and the path to the caches are free.
+  /// The times when the matrix unit, LDS and the path to the caches are free.
   double matrixFree = 0, ldsFree = 0, globalFree = 0;
-  /// When an accumulator can be added to.
+  /// The time when each accumulator can be added to.
   std::map<std::string, double> ready;
-  /// When what is under way ends, the oldest first.
+  /// The times when outstanding accesses end, the oldest first.
   Pending reads, writes, lds, scalars;
 };
 
@@ -89,7 +89,7 @@ void LoneWave::access(Pending &pending, double &port, double bytesPerLane,
   double clocks =
       bytesPerLane * static_cast<double>(gpu.waveSize) / bytesPerClock;
   port = std::max(port, time) + clocks;
-  // In order, as the counters count.
+  // Accesses end in order, since counters count them that way.
   double end = port + latency;
   pending.push_back(pending.empty() ? end : std::max(end, pending.back()));
   time += issue;
@@ -200,7 +200,7 @@ static void count(const MachineInstruction &instruction, const GpuTarget &gpu,
   }
 }
 
-/// All blocks in which `isIn` says so, each executed once.
+/// Counts all blocks that satisfy `isIn`, each executed once.
 template <typename F>
 static InstructionMix countBlocks(const MachineCode &code, const GpuTarget &gpu,
                                   int repetitions, F isIn) {
@@ -223,7 +223,7 @@ static InstructionMix countBlocks(const MachineCode &code, const GpuTarget &gpu,
   return mix;
 }
 
-/// Elements of the distinct accumulators of a loop.
+/// The number of elements of a loop's distinct accumulators.
 static double countResults(const MachineCode &code, const MachineLoop &loop,
                            const GpuTarget &gpu) {
   std::set<std::string> seen;
@@ -235,7 +235,7 @@ static double countResults(const MachineCode &code, const MachineLoop &loop,
           !seen.insert(instruction.accumulator).second)
         continue;
       bool isMatrix = instruction.kind == Kind::Matrix;
-      // A packed one adds to two.
+      // A packed instruction adds to two.
       results += isMatrix ? static_cast<double>(instruction.m * instruction.n)
                           : static_cast<double>(gpu.waveSize) *
                                 (instruction.flops > 2 ? 2 : 1);
@@ -262,7 +262,7 @@ Result<KernelProfile> tarpon::profileAssembly(llvm::StringRef assembly,
   profile.hasLoop = loop.has_value();
   if (!loop)
     return profile;
-  // The first iterations fill what is under way across the back edge.
+  // The first iterations fill the pipeline across the back edge.
   profile.loop = countBlocks(*code, gpu, model::kWarmIterations, isInLoop);
   profile.resultsPerWave = countResults(*code, *loop, gpu);
   return profile;

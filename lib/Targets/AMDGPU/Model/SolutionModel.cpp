@@ -1,4 +1,4 @@
-//===- SolutionModel.cpp - The launches of a solution, modelled -----------===//
+//===- SolutionModel.cpp - Models the launches of a solution --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,8 @@ std::string tarpon::getGpuModelName() {
          std::string(TARPON_GPU_MODEL_DIGEST).substr(0, 12);
 }
 
-/// A place in the workspace reaches to the next one that a launch names.
+/// The bytes of a place in the workspace, which reaches to the next one that a
+/// launch names.
 static double getWorkspaceBytes(const SolutionPlan &plan, int64_t begin) {
   int64_t end = plan.workspaceBytes;
   for (const LaunchPlan &launch : plan.launches)
@@ -35,8 +36,8 @@ static double getWorkspaceBytes(const SolutionPlan &plan, int64_t begin) {
   return static_cast<double>(std::max<int64_t>(0, end - begin));
 }
 
-/// Of the launch's buffers, each once. What constants are made of is as large
-/// as they are, nearly.
+/// The bytes of the launch's distinct buffers. The inputs of constants are
+/// taken to be as large as the constants.
 static double getBytes(const CompiledSolution &solution,
                        const LaunchPlan &launch,
                        const GpuProductWork &product) {
@@ -67,14 +68,14 @@ static double getBytes(const CompiledSolution &solution,
   return bytes;
 }
 
-/// Which peak counts.
+/// The dtype whose peak counts.
 static DType getDtype(const Problem &problem) {
   DType dtype = problem.operands.empty() ? problem.result.dtype
                                          : problem.operands.front().dtype;
   return dtype == DType::U8 ? DType::I8 : dtype;
 }
 
-/// The launch that does the floating-point work.
+/// Finds the launch that does the floating-point work.
 static size_t findMainLaunch(const CompiledSolution &solution,
                              llvm::ArrayRef<KernelProfile> profiles) {
   auto getFlops = [&](size_t index) {
@@ -113,7 +114,8 @@ tarpon::estimateGpuSolution(const CompiledSolution &solution,
     work.results = product.results;
     work.bytes = getBytes(solution, launch, product);
     work.dtype = getDtype(problem);
-    // The solver's expectation does not cover launches that pack or sum up.
+    // The solver's expected fraction does not apply to launches that pack or
+    // sum up.
     work.expectedFraction = index == main ? solution.expectedFraction : 1;
     if (solution.config.has("split_k"))
       work.splitK = solution.config.get("split_k");

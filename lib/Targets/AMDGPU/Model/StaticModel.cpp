@@ -1,4 +1,4 @@
-//===- StaticModel.cpp - What a launch should take ------------------------===//
+//===- StaticModel.cpp - Estimates the time of a launch -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,7 +52,7 @@ using llvm::formatv;
 using Terms = LaunchEstimate::Terms;
 
 //===----------------------------------------------------------------------===//
-// An iteration
+// Iterations
 //===----------------------------------------------------------------------===//
 
 double Terms::max() const {
@@ -71,7 +71,7 @@ const char *Terms::getBinding() const {
 static Terms getTerms(const InstructionMix &mix, double waves,
                       const GpuTarget &gpu) {
   double allWaves = waves * static_cast<double>(gpu.simdsPerUnit);
-  // A SIMD has whole waves: the busiest counts.
+  // Waves are distributed whole: the busiest SIMD counts.
   double simdWaves = std::ceil(waves);
   Terms terms;
   terms.matrix = simdWaves * mix.matrixClocks;
@@ -88,7 +88,7 @@ static double countWaves(const KernelProfile &profile, const GpuTarget &gpu) {
       llvm::divideCeil(profile.resources.workgroup, gpu.waveSize));
 }
 
-/// The iterations of a workgroup.
+/// The number of iterations of a workgroup.
 static double countIterations(const KernelProfile &profile,
                               const LaunchWork &work, const GpuTarget &gpu) {
   double waves = countWaves(profile, gpu);
@@ -110,7 +110,7 @@ static double countIterations(const KernelProfile &profile,
 // A launch
 //===----------------------------------------------------------------------===//
 
-/// Clocks of a round in which each unit holds so many workgroups.
+/// The clocks of a round in which each unit holds `held` workgroups.
 static double getRoundClocks(const KernelProfile &profile, double iterations,
                              int64_t groups, const GpuTarget &gpu) {
   double waves = static_cast<double>(groups) * countWaves(profile, gpu) /
@@ -137,7 +137,8 @@ static void estimateLoop(const KernelProfile &profile, const LaunchWork &work,
   int64_t last =
       llvm::divideCeil(work.workgroups - full * perRound, gpu.computeUnits);
   estimate.rounds = full + (last > 0);
-  // The most that a unit holds: less than it could if there is not enough work.
+  // The number of workgroups that a unit holds: fewer than possible if there is
+  // not enough work.
   estimate.groupsPerUnit = full > 0 ? held : last;
   estimate.waves = static_cast<double>(estimate.groupsPerUnit) * waves /
                    static_cast<double>(gpu.simdsPerUnit);
@@ -175,7 +176,7 @@ LaunchEstimate tarpon::estimateLaunch(const KernelProfile &profile,
 // Printing
 //===----------------------------------------------------------------------===//
 
-/// "8 of 16 bytes, 2 of 4 bytes".
+/// Prints "8 of 16 bytes, 2 of 4 bytes".
 static std::string printWidths(const std::map<int64_t, int64_t> &counts) {
   std::string text;
   for (auto it = counts.rbegin(); it != counts.rend(); ++it)

@@ -217,7 +217,7 @@ TEST(EmulatorFaultsTest, Misaligned) {
 }
 
 TEST(EmulatorFaultsTest, Uninitialized) {
-  // What the workgroup before has written does not count.
+  // Writes of the workgroup before do not count.
   std::string body = kPlaces + R"(
     %isFirst = arith.cmpi eq, %bid, %c0 : i32
     scf.if %isFirst {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What kernels of matrix instructions are made of: tiles in LDS, barriers, an
-// accumulator carried around a loop; with faults planted in it.
+// Tests the parts of kernels with matrix instructions: tiles in LDS, barriers,
+// an accumulator carried around a loop; with faults planted in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ std::string makeGemm(const std::string &first = "amdgpu.lds_barrier",
     %lane16 = arith.andi %lane, %c15 : i32
     %group = arith.shrui %lane, %c4 : i32
     %k4 = arith.shli %group, %c2 : i32
-    // What this thread copies: four of k of one row.
+    // This thread copies four of k of one row.
     %copyRow = arith.shrui %tid, %c2 : i32
     %copyQuarter = arith.andi %tid, %c3 : i32
     %copyK = arith.shli %copyQuarter, %c2 : i32
@@ -57,7 +57,7 @@ std::string makeGemm(const std::string &first = "amdgpu.lds_barrier",
     %ldsB = llvm.getelementptr %lds[2048] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     %toA = llvm.getelementptr %lds[%tid] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, vector<4xf16>
     %toB = llvm.getelementptr %ldsB[%tid] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, vector<4xf16>
-    // What this lane multiplies.
+    // The operands that this lane multiplies.
     %waveRow = arith.muli %wave, %c16 : i32
     %rowA = arith.addi %waveRow, %lane16 : i32
     %rowA16 = arith.muli %rowA, %c16 : i32

@@ -30,7 +30,7 @@ struct Place {
   unsigned lane, element;
 };
 
-/// Of row i (or column j) and k of A (or B), by the documents.
+/// The place of row i (or column j) and k of A (or B), by the documents.
 Place placeInput(const MatrixLayout &layout, unsigned line, unsigned k) {
   unsigned perLane = layout.inputElements;
   if (layout.isWmma && layout.families == unsigned(MatrixFamily::RDNA3))
@@ -38,7 +38,7 @@ Place placeInput(const MatrixLayout &layout, unsigned line, unsigned k) {
   return {layout.m * (k / perLane) + line, k % perLane};
 }
 
-/// Of row i and column j of C and D.
+/// The place of row i and column j of C and D.
 Place placeOutput(const MatrixLayout &layout, unsigned i, unsigned j) {
   if (layout.families == unsigned(MatrixFamily::RDNA3))
     return {16 * i % 32 + j, i / 2 * layout.outputStep};

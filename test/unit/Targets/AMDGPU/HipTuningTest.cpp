@@ -190,7 +190,7 @@ static std::string slowArbiter(const Package &package) {
   return times;
 }
 
-/// What was measured where the GPU is serves the next compilation there.
+/// Measurements made where the GPU is serve the next compilation there.
 TEST_F(HipTuningTest, CompilingTakesWhatWasMeasured) {
   CompileOptions options = makeOptions();
   auto compiled = compileModel(options);
@@ -281,7 +281,7 @@ TEST_F(HipTuningTest, StoresKeepWhatWasMeasured) {
   pruned = (*store)->prune(/*isDryRun=*/false);
   ASSERT_TRUE(pruned) << pruned.message();
   EXPECT_EQ(pruned->measurements, 0);
-  // What is there is looked through, and can be published.
+  // The store passes its check, and can be published.
   EXPECT_TRUE((*store)->check());
   auto published = publishStore(path, directory / "published");
   ASSERT_TRUE(published) << published.message();

@@ -146,7 +146,7 @@ TEST_F(PackageTuningTest, TheJournalKeepsWhatWasMeasured) {
   EXPECT_EQ(best->timeSource, TimeSource::Measured);
   EXPECT_FALSE(best->samples.empty());
 
-  // What is known is not measured again, unless that is asked for.
+  // Records are not measured again, unless that is asked for.
   device.milliseconds["slow"] = 0.1;
   auto reused = tune(package, options);
   ASSERT_TRUE(reused) << reused.message();
@@ -177,7 +177,7 @@ TEST_F(PackageTuningTest, TheArbiterDecides) {
                                  "wrong-v1: the model's results are not "
                                  "compared with what they were"));
   EXPECT_EQ(journal->getBest(kProblem)->key.solver, "fast-v1");
-  // What is new is compared with it, too.
+  // New candidates are compared with it, too.
   device.bodies["late"] = relu;
   auto more = tune(makePackage({"wrong", "gpu-naive", "fast", "late", "idle"}),
                    options);

@@ -116,7 +116,7 @@ TEST_F(StaticModel, OneWaveAlone) {
   EXPECT_EQ(profile(kGemm, makeResources(), gpu).loop.aloneClocks, 536);
 }
 
-/// Of two workgroups on a unit, two waves on each SIMD:
+/// With two workgroups on a unit, there are two waves on each SIMD:
 ///   matrix 2 * 64 = 128, vector 2 * 20 = 40,
 ///   lds 8 * 3072 / 128 = 192, global 8 * 1024 / 64 = 128, latency 536.
 /// An iteration adds 32768 * 4 / (2 * 2048) = 32 products to each result, so
@@ -160,7 +160,7 @@ TEST_F(StaticModel, LastRoundHoldsFewerWorkgroups) {
 TEST_F(StaticModel, WorkDecidesIterations) {
   KernelProfile p = profile(kGemm, makeResources(), gpu);
   LaunchWork work = makeWork();
-  // What is left of the reduction takes an iteration of its own.
+  // The rest of the reduction takes an iteration of its own.
   work.flops = 2 * work.results * 1025;
   EXPECT_EQ(estimateLaunch(p, work, gpu).iterations, 33);
   // Shared by two workgroups, which then do two tiles each.

@@ -41,7 +41,7 @@ public:
   };
 
   std::map<std::string, Body> bodies;
-  /// What launches take; without any, everything takes a millisecond.
+  /// The times of launches; without any, every launch takes a millisecond.
   std::map<std::string, double> milliseconds;
   /// See hasTimes.
   bool areTimesReal = true;

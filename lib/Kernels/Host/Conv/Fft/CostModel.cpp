@@ -1,13 +1,13 @@
-//===- CostModel.cpp - How long transforms of tiles take ------------------===//
+//===- CostModel.cpp - The cost of transforms of tiles --------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Instructions of the transforms over a rate that was fitted to measurements on
-// a Zen 5 with vectors of 512 bits. The products are the engine's
-// (Winograd/CostModel.cpp).
+// Instructions of the transforms divided by a rate that was fitted to
+// measurements on a Zen 5 with vectors of 512 bits. The products are the
+// engine's (Winograd/CostModel.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,33 +23,34 @@ using namespace tarpon;
 using namespace tarpon::fft;
 using llvm::divideCeil;
 
-/// Instructions that the core starts per cycle, of those that the transforms
-/// are made of: with the tile's plane near the L1 cache, and in the L2 cache.
+/// The instructions of transforms that the core issues per cycle: with the
+/// tile's plane near the L1 cache, and in the L2 cache.
 static constexpr double kNearRate = 3.6, kFarRate = 2.5;
-/// Loading a pixel that may be padding, and storing one with the epilogue.
+/// The instructions of loading a pixel that may be padding, and of storing one
+/// with the epilogue.
 static constexpr double kLoadInstructions = 3, kStoreInstructions = 6;
-/// Transposing a pixel's vector of channels.
+/// The instructions of transposing a pixel's vector of channels.
 static constexpr double kTransposeInstructions = 6;
-/// Cycles to write a vector of one point to its panel, or to read a product:
-/// they are far apart.
+/// The cycles of writing a vector of one point to its panel, or of reading a
+/// product: they are far apart.
 static constexpr double kPointCycles = 3;
-/// The same on top, where they do not lie in the L2 cache.
+/// The additional cycles if they are not in the L2 cache.
 static constexpr double kFarPointCycles = 12;
-/// Storing the sums of this many channels takes as long as adding them up.
+/// Storing the sums takes as long as adding up this many channels.
 static constexpr double kFewChannels = 16;
-/// Bytes per cycle of a filter that no cache holds.
+/// The bytes per cycle of a filter that no cache holds.
 static constexpr double kMemoryRate = 6;
 
-/// Instructions for n complex numbers: arithmetic, and their load and store for
-/// each three factors of two.
+/// The instructions for n complex numbers: arithmetic, and a load and a store
+/// of each for every three factors of two.
 static double complexInstructions(int64_t n) {
   auto points = static_cast<double>(n);
   double levels = std::log2(points);
   return 2.5 * points * levels + 4 * points * std::ceil(levels / 3);
 }
 
-/// Those for n real numbers: half as many complex ones, taken apart in memory
-/// where they are many.
+/// The instructions for n real numbers: those of half as many complex ones,
+/// recombined in memory if there are many.
 static double realInstructions(int64_t n) {
   auto points = static_cast<double>(n);
   return complexInstructions(n / 2) + (n > 16 ? 5.25 : 3.25) * points;
@@ -68,14 +69,14 @@ static bool isNchw(const TensorDesc &desc) {
 }
 
 namespace {
-/// Tiles of one image, and cycles per tile and vector of channels.
+/// The tiles of one image, and the cycles per tile and vector of channels.
 struct TransformCost {
   int64_t tilesX, tilesY;
   double forward, inverse;
 };
 } // namespace
 
-/// Rows of padding are not transformed, and only the pixels that are stored are
+/// Rows of padding are not transformed, and only the stored pixels are
 /// transformed back.
 static TransformCost estimateTransforms(const TileShape &tile,
                                         const Problem &problem,

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A task is one tile of one vector of channels. Those of a vector follow each
-// other, and find its filter in the cache.
+// A task is one tile of one vector of channels. The tiles of a vector are
+// consecutive, and find its filter in the cache.
 //
 //===----------------------------------------------------------------------===//
 

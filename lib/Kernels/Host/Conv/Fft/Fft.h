@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Overlap-save: the output is cut into tiles; the input of each, which overlaps
-// that of its neighbours, is transformed as a tile of tileH x tileW points, its
-// product with the transformed filter is transformed back, and the pixels that
-// the circular convolution did not wrap around into are stored. Filters of many
-// taps cost no more than those of few, as long as their tiles yield about as
-// many pixels (Mathieu, Henaff and LeCun, "Fast Training of Convolutional
-// Networks through FFTs", ICLR 2014; tiles: Zlateski, Jia, Li and Durand, "FFT
-// Convolutions are Faster than Winograd on Modern CPUs, Here is Why", 2018).
+// Overlap-save: the output is divided into tiles. The input of each, which
+// overlaps that of its neighbours, is transformed as a tile of tileH x tileW
+// points; its product with the transformed filter is transformed back; and the
+// pixels that are not affected by the wrap-around of the circular convolution
+// are stored. Filters of many taps cost no more than those of few, as long as
+// their tiles yield about as many pixels (Mathieu, Henaff and LeCun, "Fast
+// Training of Convolutional Networks through FFTs", ICLR 2014; tiles: Zlateski,
+// Jia, Li and Durand, "FFT Convolutions are Faster than Winograd on Modern
+// CPUs, Here is Why", 2018).
 //
 // Lanes are channels, so that the transforms are scalar code on vectors
 // (Fourier.h). The spectrum of a real tile is symmetric, and kept as
@@ -29,8 +30,8 @@
 // them. A pair of two real numbers (p, q) has (a.re, a.im) = (q, p) and filter
 // points (0, w.q, -w.p), whose sums are those two products in the same places.
 //
-// With one channel per group nothing is summed: a task takes one tile of one
-// vector of channels through all steps.
+// With one channel per group nothing is summed: a task does all steps for one
+// tile of one vector of channels.
 //
 // Error: relative to the norm of the result, that of a transform of n points
 // grows with log2(n) at most (Higham, section 24.1). Here two transforms in f32
@@ -50,20 +51,20 @@
 
 namespace tarpon::fft {
 
-/// Points of a tile: powers of two from 8 on, or a height of 1.
+/// The points of a tile: powers of two from 8 on, or a height of 1.
 struct TileShape {
   int64_t height, width;
 
   int64_t pairs() const { return height * width / 2; }
-  /// Products per channel and tile.
+  /// The number of products per channel and tile.
   int64_t points() const { return 3 * pairs(); }
-  /// Whether a pair holds two real numbers.
+  /// Returns true if a pair holds two real numbers.
   bool isRealPair(int64_t pair) const {
     return pair == 0 || (height > 1 && pair == height / 2);
   }
 };
 
-/// Everything that the code of a kernel depends on.
+/// The properties that the code of a kernel depends on.
 struct KernelSpec {
   KernelSpec(const Problem &problem, const TargetInfo &target,
              const PerfConfig &config);
@@ -73,9 +74,9 @@ struct KernelSpec {
   /// Unused if depthwise.
   winograd::ProductSpec product;
   Layout inputLayout;
-  /// The channels fill whole lines: no masks.
+  /// True if the channels fill whole lines, so that no masks are needed.
   bool alignedChannels;
-  /// How some pixels of a row by one vector of channels are stored.
+  /// The spec of storing some pixels of a row by one vector of channels.
   igemm::KernelSpec output;
 
   std::string symbol() const;
@@ -94,19 +95,19 @@ void emitDepthwise(KernelBuilder &b, const KernelSpec &spec);
 /// The bytes of scratch that the steps use.
 int64_t getScratchBytes(const TileShape &tile);
 
-/// Whether each channel has one filter of its own.
+/// Returns true if each channel has one filter of its own.
 bool isDepthwise(const Problem &problem);
-/// Sizes of the problem; as one group if depthwise.
+/// The sizes of the problem; as one group if depthwise.
 igemm::Geometry makeGeometry(const Problem &problem);
 
-/// The spectra of the taps of one filter, by pair, scaled for the transforms to
-/// cancel; FilterSpectrum.cpp.
+/// Computes the spectrum of one filter's taps, by pair, scaled such that the
+/// transforms cancel; FilterSpectrum.cpp.
 class FilterSpectrum {
 public:
   FilterSpectrum(const TileShape &tile, int64_t kernelH, int64_t kernelW);
 
   std::vector<std::complex<double>> transform(llvm::ArrayRef<float> taps) const;
-  /// The same as three points per pair.
+  /// Computes the spectrum as three points per pair.
   void transformToPoints(llvm::ArrayRef<float> taps,
                          llvm::MutableArrayRef<double> points) const;
 
@@ -123,12 +124,13 @@ std::vector<char> packDepthwiseFilter(const TileShape &tile,
                                       int64_t lanes,
                                       llvm::ArrayRef<char> filter);
 
-/// The cost of the transforms of a problem with the geometry of
-/// makeGeometry; CostModel.cpp.
+/// The cost of a problem's transforms, for the geometry of makeGeometry;
+/// CostModel.cpp.
 winograd::TileWork getTileWork(const TileShape &tile, const Problem &problem,
                                const igemm::Geometry &geometry,
                                const TargetInfo &target);
-/// Cycles of a depthwise problem on the target's threads; CostModel.cpp.
+/// The estimated cycles of a depthwise problem on the target's threads;
+/// CostModel.cpp.
 double estimateDepthwiseCycles(const TileShape &tile, const Problem &problem,
                                const igemm::Geometry &geometry,
                                const TargetInfo &target);

@@ -64,7 +64,7 @@ static winograd::ProductSpec getProduct(const PerfConfig &config) {
   return {getTile(config).points(), config.get("tile_m"), config.get("tile_n")};
 }
 
-/// Pixels that are stored together.
+/// The number of pixels that are stored together.
 static int64_t getStoredPixels(const Problem &problem) {
   constexpr int64_t kPixels = 4;
   bool isNchw = problem.result.layout.kind == Layout::NCHW;
@@ -89,7 +89,7 @@ std::string KernelSpec::symbol() const {
                     : "_m" + std::to_string(product.tileM) + "n" +
                           std::to_string(product.tileN);
   text += alignedChannels ? "_lines_" : "_pieces_";
-  // The pixels that are stored name dtypes, layouts and the epilogue.
+  // The spec of the stored pixels names dtypes, layouts and the epilogue.
   return text + output.symbol();
 }
 
@@ -105,8 +105,8 @@ static constexpr int64_t kMaxScratchBytes = 64 << 20;
 using AppendTiles = decltype(&winograd::appendTiles);
 
 namespace {
-/// Knows which tiles fit a problem. The geometry is made once: there are
-/// hundreds of configs to look at.
+/// Determines the tiles that fit a problem. The geometry is computed once,
+/// since there are hundreds of configs.
 class TileChooser {
 public:
   TileChooser(const Problem &problem, const TargetInfo &target)
@@ -138,14 +138,14 @@ int64_t TileChooser::getFilterBytes(const TileShape &tile) const {
   return tile.points() * 4 * channels * g.groups * g.outChannels;
 }
 
-/// Whether the filter fits into a tile, and its transform into memory.
+/// Returns true if the filter fits into a tile, and its transform into memory.
 bool TileChooser::isFeasible(const TileShape &tile) const {
   return tile.height >= g.kernelH && tile.width >= g.kernelW &&
          (tile.height == 1) == (g.kernelH == 1) &&
          getFilterBytes(tile) <= kMaxFilterBytes;
 }
 
-/// The tiles worth a try: they yield two pixels at least.
+/// The tiles that are worth trying: they yield at least two pixels.
 std::vector<TileShape> TileChooser::getTiles() const {
   std::vector<TileShape> tiles;
   SmallVector<int64_t> heights(std::begin(kPoints), std::end(kPoints));
@@ -160,7 +160,7 @@ std::vector<TileShape> TileChooser::getTiles() const {
   return tiles;
 }
 
-/// Bytes, if the images are cut into so many tiles.
+/// The bytes of scratch if the images are divided into this many tiles.
 int64_t TileChooser::getScratch(const PerfConfig &config, int64_t tiles) const {
   int64_t bytes = getScratchBytes(getTile(config));
   if (depthwise)
@@ -198,7 +198,7 @@ void TileChooser::rankTile(const TileShape &tile, AppendTiles append,
 }
 
 /// Ranks configs of all shapes of tiles, with the register tiles that `append`
-/// tells.
+/// adds.
 winograd::RankedConfigs TileChooser::rankConfigs(AppendTiles append) const {
   winograd::RankedConfigs ranked;
   for (const TileShape &tile : getTiles())

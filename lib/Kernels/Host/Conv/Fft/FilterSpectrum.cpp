@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In f64, by the definition of the transform: a filter has few taps.
+// Computes in f64 by the definition of the transform, since a filter has few
+// taps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@ FilterSpectrum::FilterSpectrum(const TileShape &tile, int64_t kernelH,
       rowRoots(makeRoots(tile.width)), columnRoots(makeRoots(tile.height)) {}
 
 /// The convolution of neural networks is a correlation: the spectrum is the
-/// conjugate of the filter's, hence the positive exponents.
+/// conjugate of the filter's, which is why the exponents are positive.
 std::vector<Number> FilterSpectrum::transform(ArrayRef<float> taps) const {
   int64_t frequencies = tile.width / 2 + 1, height = tile.height;
   std::vector<Number> rows(kernelH * frequencies);

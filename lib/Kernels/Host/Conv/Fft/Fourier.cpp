@@ -19,8 +19,8 @@ using namespace tarpon::fft;
 
 static constexpr double kPi = std::numbers::pi;
 
-/// The transform of pair n / 4 leaves out the factor of two that the other
-/// pairs get, and its inverse expects it.
+/// The transform of pair n / 4 omits the factor of two that the other pairs
+/// get, and its inverse expects it.
 double fft::getPairScale(int64_t n, int64_t pair) {
   auto points = static_cast<double>(n);
   if (pair == 0)
@@ -60,7 +60,7 @@ std::pair<Complex, Complex> Fourier::butterfly(Complex a, Complex c,
   if (eighths == -2)
     return {{b.addF(a.re, c.im), b.subF(a.im, c.re)},
             {b.subF(a.re, c.im), b.addF(a.im, c.re)}};
-  // Both parts of the factor are the same, but for the sign.
+  // Both parts of the factor have the same magnitude.
   double root = std::sqrt(0.5);
   double re = std::abs(eighths) == 1 ? root : -root;
   bool same = (eighths > 0) == (re > 0);
@@ -71,7 +71,7 @@ std::pair<Complex, Complex> Fourier::butterfly(Complex a, Complex c,
           {b.fma(x, minus, a.re), b.fma(y, minus, a.im)}};
 }
 
-/// Up to eight points in registers; `sign` is that of the exponent.
+/// Transforms up to eight points in registers; `sign` is that of the exponent.
 Fourier::Values Fourier::transform(ArrayRef<Complex> x, double sign) {
   size_t n = x.size();
   if (n == 1)
@@ -110,7 +110,8 @@ void Fourier::put(Complex value, Value base, int64_t index) {
   b.store(value.im, b.offset(base, (2 * index + 1) * bytes));
 }
 
-/// n complex numbers, and what is computed of one pair of them.
+/// The registers hold n complex numbers, and the temporaries of one pair of
+/// them.
 bool Fourier::fitsRegisters(int64_t n) const {
   constexpr int64_t kTemporaries = 6;
   return 2 * n + kTemporaries <= b.getTarget().vectorRegisters;
@@ -124,7 +125,7 @@ int64_t Fourier::chooseRadix(int64_t n) const {
 // Transforms
 //===----------------------------------------------------------------------===//
 
-/// Decimation in time: transforms of every `rest`-th element, each into a row
+/// Decimation in time: transforms every `rest`-th element, each set into a row
 /// of the scratch, and then across the rows.
 void Fourier::emitComplex(int64_t n, bool inverse, Load load, Store store,
                           Value scratch) {
@@ -159,10 +160,10 @@ void Fourier::emitComplex(int64_t n, bool inverse, Load load, Store store,
         [&](int64_t j, Complex value) { store(k + radix * j, value); }, behind);
 }
 
-/// Between the transform of n / 2 complex numbers and the pairs of n real ones,
-/// in either direction: with S = Z[k] + conj Z[n/2 - k] and T the difference of
-/// the two times -i e^(-2 pi i k / n) (its conjugate for the inverse), pair k
-/// is S + T, and its mirror the conjugate of S - T.
+/// Converts between the transform of n / 2 complex numbers and the pairs of n
+/// real ones, in either direction: with S = Z[k] + conj Z[n/2 - k] and T the
+/// difference of the two times -i e^(-2 pi i k / n) (its conjugate for the
+/// inverse), pair k is S + T, and its mirror the conjugate of S - T.
 void Fourier::recombine(int64_t n, bool inverse, Load load, Store store) {
   int64_t half = n / 2;
   Complex first = load(0);

@@ -12,11 +12,11 @@
 // are transformed at once; longer transforms pass through memory in between.
 //
 // n real numbers are transformed as n / 2 complex ones, x[2 j] + i x[2 j + 1],
-// and what that mixes is taken apart again (Sorensen, Jones, Heideman and
-// Burrus, "Real-Valued Fast Fourier Transform Algorithms", IEEE Transactions on
-// ASSP 35(6), 1987). Of the spectrum, which is symmetric, n / 2 pairs are kept:
-// pair 0 holds the real numbers at frequencies 0 and n / 2, pair k the complex
-// one at k. Factors of two are left in the pairs: see getPairScale.
+// and the result is separated again (Sorensen, Jones, Heideman and Burrus,
+// "Real-Valued Fast Fourier Transform Algorithms", IEEE Transactions on ASSP
+// 35(6), 1987). Of the spectrum, which is symmetric, n / 2 pairs are kept: pair
+// 0 holds the real numbers at frequencies 0 and n / 2, pair k the complex one
+// at k. Factors of two are left in the pairs: see getPairScale.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ struct Complex {
   Value re, im;
 };
 
-/// The factor for a spectrum, between the transform of n real
-/// numbers and the inverse one for those to cancel.
+/// The factor of a spectrum with which the transform of n real numbers and the
+/// inverse one cancel.
 double getPairScale(int64_t n, int64_t pair);
 
 class Fourier {
@@ -52,14 +52,14 @@ public:
   void emitComplex(int64_t n, bool inverse, Load load, Store store) {
     emitComplex(n, inverse, load, store, memory);
   }
-  /// From n / 2 pairs of neighbouring real numbers to n / 2 pairs of the
+  /// Transforms n / 2 pairs of neighbouring real numbers to n / 2 pairs of the
   /// spectrum.
   void emitReal(int64_t n, Load load, Store store);
-  /// The inverse.
+  /// The inverse of emitReal.
   void emitRealInverse(int64_t n, Load load, Store store);
 
-  /// Keeps the compiler from moving loads and stores across, by which it would
-  /// run out of registers; no instruction.
+  /// Keeps the compiler from moving loads and stores across, which would use
+  /// too many registers; emits no instruction.
   void emitFence();
 
 private:

@@ -41,7 +41,7 @@ TileIO::Reader::Reader(TileIO &io, Value input, const TilePlace &place,
   left = b.sub(b.mul(place.x, io.outTileW), context[winograd::PadLeft]);
 }
 
-/// Compared as unsigned numbers, negative coordinates are large.
+/// As unsigned numbers, negative coordinates are large.
 Value TileIO::Reader::exists(Value y) {
   return io.b.ult(io.b.add(top, y), io.context[winograd::InputHeight]);
 }
@@ -125,7 +125,7 @@ private:
 };
 } // namespace
 
-/// The three numbers of a pair that are multiplied; see Fft.h.
+/// Stores the three numbers of a pair that are multiplied; see Fft.h.
 void FftSteps::storePoints(Value panel, TileTransform::Pair pair,
                            Complex value) {
   if (pair.isReal)
@@ -157,7 +157,7 @@ void FftSteps::emitInput(Value input, Value first, Value last, Value panels) {
         Value panel =
             b.offset(panels, reader.panelOffset(strides, tileM, index));
         Value lanes = b.cst(b.lanes());
-        // One copy of the transform for all vectors of a line.
+        // One copy of the transform serves all vectors of a line.
         b.forLoop(
             b.cst(0), b.mul(context[winograd::Lines], winograd::kLineChannels),
             lanes, [&](Value channel) {

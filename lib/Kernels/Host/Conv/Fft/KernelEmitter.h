@@ -13,7 +13,7 @@
 
 namespace tarpon::fft {
 
-/// Which tile of the output: image, and its place in rows and columns of tiles.
+/// A tile of the output: its image, and its place in rows and columns of tiles.
 struct TilePlace {
   Value image, y, x;
 };
@@ -25,8 +25,8 @@ public:
   TileIO(KernelBuilder &b, const KernelSpec &spec,
          const winograd::Context &context, Value zeros, Value line);
 
-  /// The input of a tile: channels from `channel` on of the group that starts
-  /// at `input` in its first image.
+  /// Reads the input of a tile: channels from `channel` on of the group that
+  /// starts at `input` in its first image.
   class Reader final : public RowReader {
   public:
     Reader(TileIO &io, Value input, const TilePlace &place, Value channel);
@@ -39,10 +39,10 @@ public:
     Value image, channel, top, left, row;
   };
 
-  /// Rows of the tile that exist.
+  /// The number of the tile's rows that exist.
   Value countRows(const TilePlace &place);
-  /// Row y of the tile: channels from `channel` of all groups on, of which
-  /// `channels` exist.
+  /// Stores row y of the tile: channels from `channel` of all groups on, of
+  /// which `channels` exist.
   void storeRow(const TilePlace &place, Value y, Value pixels, Value channel,
                 Value channels);
 

@@ -23,12 +23,13 @@ static int64_t longest(const TileShape &tile) {
   return std::max(tile.height, tile.width);
 }
 
-/// A row of the plane has a vector more, lest the addresses of a column differ
-/// by a power of two, which fall on the same sets of a cache.
+/// A row of the plane is one vector longer than the tile: otherwise the
+/// addresses of a column would differ by a power of two and fall into the same
+/// sets of a cache.
 static int64_t rowVectors(const TileShape &tile) { return tile.width + 1; }
 
-/// A row of pixels; the pairs of a column; those that the transforms pass
-/// through memory; the plane.
+/// The memory holds a row of pixels, the pairs of a column, the vectors that
+/// transforms pass through memory, and the plane.
 int64_t TileTransform::memoryBytes(const TileShape &tile) {
   return kLineBytes * (tile.width + 2 * longest(tile) +
                        Fourier::memoryVectors(longest(tile)) +
@@ -65,7 +66,7 @@ void TileTransform::storePair(Complex value, Value pointer) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Zeros are what padding transforms to.
+/// Padding transforms to zeros.
 void TileTransform::emitRow(RowReader &reader, Value y, Fourier::Store store) {
   b.ifThenElse(
       reader.exists(y),

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile of one vector of channels, row by row and then column by column. What
-// the rows leave lies in a plane of memory: row y holds the pairs of its
-// spectrum (Fourier.h), whose first two numbers are those of the real columns 0
-// and width / 2. The pairs of the tile's spectrum are numbered
+// Transforms a tile of one vector of channels, row by row and then column by
+// column. The transformed rows lie in a plane of memory: row y holds the pairs
+// of its spectrum (Fourier.h), whose first two numbers are those of the real
+// columns 0 and width / 2. The pairs of the tile's spectrum are numbered
 //
 //   0 to height / 2             of column 0, whose pair 0 is real
 //   height / 2 to height        of column width / 2, likewise
@@ -30,7 +30,7 @@ namespace tarpon::fft {
 class RowReader {
 public:
   virtual ~RowReader() = default;
-  /// Whether row y has pixels that are not padding.
+  /// Returns, as code, whether row y has pixels that are not padding.
   virtual Value exists(Value y) = 0;
   /// Prepares reading a row that exists.
   virtual void open(Value y) = 0;
@@ -56,12 +56,12 @@ public:
   using Change = llvm::function_ref<Complex(Pair pair, Complex value)>;
 
   void emitForward(RowReader &reader, Sink sink);
-  /// The first `rows` rows.
+  /// Transforms back, and stores the first `rows` rows.
   void emitInverse(Source source, Value rows, StoreRow store);
-  /// Both, with every pair changed in between.
+  /// Transforms in both directions, with every pair changed in between.
   void emitBoth(RowReader &reader, Change change, Value rows, StoreRow store);
 
-  /// Lines for a row of pixels, which nobody uses while a row is opened.
+  /// The lines of a row of pixels, which are free while a row is opened.
   Value getLine() { return line; }
 
 private:

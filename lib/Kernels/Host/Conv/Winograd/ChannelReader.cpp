@@ -68,7 +68,8 @@ void ChannelReader::stageRow(Value image, Value y, Value left, int64_t count,
   Value pixel = b.add(b.mul(y, context[InputWidth]), left);
   Value source = b.offset(b.offset(image, b.mul(channel, channelBytes)),
                           b.mul(pixel, kElementBytes));
-  // A loop of its own, lest its masks take registers from what reads the line.
+  // The masks are in a loop of their own, so that they take no registers from
+  // the code that reads the line.
   b.forLoop(b.cst(0), b.cst(count), b.cst(lanes), [&](Value x) {
     Value column = b.add(left, x);
     Value none = b.cstLike(b.vec(b.getI1Type(), lanes), 0);

@@ -1,4 +1,4 @@
-//===- CostModel.cpp - How long transformed tiles take --------------------===//
+//===- CostModel.cpp - The cost of transformed tiles ----------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,23 +23,26 @@ using namespace tarpon;
 using namespace tarpon::winograd;
 using llvm::divideCeil;
 
-/// Instructions that the core starts per cycle, of those that the transforms
-/// are made of, their loads and stores waiting for the L2 cache.
+/// The instructions of transforms that the core issues per cycle, with loads
+/// and stores that wait for the L2 cache.
 static constexpr double kTransformRate = 1.7;
-/// Transposing a row of nchw costs about half as much as its transform.
+/// The factor of transposing a row of nchw, which costs about half as much as
+/// its transform.
 static constexpr double kTransposeFactor = 1.5;
 /// The cycles to start a loop over channels and to store its sums.
 static constexpr double kLoopCycles = 30;
-/// Bytes per cycle from the L2 cache, of the filter from the last-level cache
-/// and from memory, and of panels that were just written.
+/// The bytes per cycle from the L2 cache, of the filter from the last-level
+/// cache and from memory, and of panels that were just written.
 static constexpr double kL2Rate = 20, kCacheRate = 12, kMemoryRate = 6,
                         kPanelRate = 32;
 
-/// The part of the shorter one of two that does not hide behind the longer.
+/// The share of the shorter one of two times that does not overlap with the
+/// longer one.
 static constexpr double kNotHidden = 0.2;
 
-/// Cycles that one step over a channel takes for one register tile; see
-/// igemm::estimateEfficiency. `fitsL1`: the filter of one point does.
+/// The cycles of one step over a channel for one register tile; see
+/// igemm::estimateEfficiency. `fitsL1` is true if the filter of one point fits
+/// into the L1 cache.
 static double stepCycles(double m, double vectors, double vectorBytes,
                          bool fitsL1) {
   double products = m * vectors;
@@ -54,7 +57,8 @@ TileWork winograd::getTileWork(const Transform &transform,
                                const Problem &problem) {
   igemm::Geometry g = getConvGeometry(problem);
   auto points = static_cast<double>(transform.points());
-  // 2 size (2 size) multiply-adds per vector, and a load and a store a point.
+  // A transform has 2 size (2 size) multiply-adds per vector, and a load and a
+  // store per point.
   double cycles = (4 * points + 2 * points) / kTransformRate;
   bool fromNchw = problem.operands[0].layout.kind == Layout::NCHW;
   bool toNchw = problem.result.layout.kind == Layout::NCHW;
@@ -67,7 +71,7 @@ TileWork winograd::getTileWork(const Transform &transform,
 }
 
 namespace {
-/// How a launch is cut into tasks; see winograd::setTaskParams.
+/// The division of a launch into tasks; see winograd::setTaskParams.
 struct Cut {
   int64_t panels, block; ///< panels of all tiles, and of one block
   int64_t channelTiles;
@@ -75,14 +79,14 @@ struct Cut {
   int64_t blocks() const { return divideCeil(panels, block); }
 };
 
-/// The parts of all tasks and of all blocks' input that the thread with the
-/// most has to do with.
+/// The shares of all tasks and of all blocks' input that the busiest thread
+/// processes.
 struct Shares {
   double tasks, input;
 };
 } // namespace
 
-/// All blocks count as whole ones, even the last.
+/// All blocks, even the last one, count as whole ones.
 static Shares countShares(const TargetInfo &target, const Cut &cut,
                           int64_t groups) {
   int64_t blocks = cut.blocks() * groups;
@@ -98,8 +102,9 @@ static Shares countShares(const TargetInfo &target, const Cut &cut,
   return {share(parts), share(1)};
 }
 
-/// The time to read what no cache holds. The filters of a model do not stay
-/// in the last-level cache from one run to the next, unless they are small.
+/// The time to read data that no cache holds. The filters of a model do not
+/// stay in the last-level cache from one run to the next, unless they are
+/// small.
 static double estimateStream(const TargetInfo &target, const Cut &cut,
                              double filterBytes, double panelBytes) {
   auto l2 = static_cast<double>(target.l2Bytes);
@@ -151,7 +156,7 @@ double winograd::estimateCycles(const TargetInfo &target, const TileWork &work,
   double output =
       tiles * outputVectors * (work.outputCycles + far * work.farCycles);
 
-  // Streams run next to the products.
+  // Reading overlaps with the products.
   double filterBytes =
       4 * points * channels * static_cast<double>(n) * channelTiles;
   double panelBytes = 4 * points * channels * static_cast<double>(blockTiles);

@@ -1,4 +1,4 @@
-//===- InputTransform.cpp - From the input to the panels ------------------===//
+//===- InputTransform.cpp - Transforms the input to panels ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,8 +7,8 @@
 //
 // Where channels are innermost, a tile reads vectors of channels from its
 // pixels directly. Pixels outside of the image are read from a line of zeros.
-// In nchw, 16 pixels of each row are first transposed to vectors of channels,
-// for as many tiles of the row as they are the input of.
+// In nchw, 16 pixels of each row are first transposed to vectors of channels;
+// they are the input of several tiles of the row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,7 +101,7 @@ void InputTransform::emitDirect(const Corner &corner, Value destination) {
   Value rowBytes = b.mul(context[InputWidth], pixelBytes);
   Value origin = b.offset(corner.image, b.add(b.mul(corner.y, rowBytes),
                                               b.mul(corner.x, pixelBytes)));
-  // Compared as unsigned numbers, negative coordinates are large.
+  // As unsigned numbers, negative coordinates are large.
   auto isColumn = [&](Value x) {
     return b.ult(b.add(corner.x, x), context[InputWidth]);
   };

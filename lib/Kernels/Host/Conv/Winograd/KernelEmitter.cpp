@@ -45,8 +45,8 @@ public:
   void emit();
 
 private:
-  /// The prefetches of a panel's products in the filter's next point: the part
-  /// from `first` on, by `advance` bytes per kUnroll channels.
+  /// The prefetches from the filter's next point during a panel's products: the
+  /// part from `first` on, by `advance` bytes per kUnroll channels.
   struct Ahead {
     Value first, advance;
   };
@@ -93,8 +93,8 @@ void KernelEmitter::emit() {
     Value group = b.div(tiles, context[TileBlocks]);
     Value first = b.mul(b.rem(tiles, context[TileBlocks]), context[BlockTiles]);
     Value last = b.minS(b.add(first, context[BlockTiles]), context[Tiles]);
-    // The panels of the task before may be those of this one. Blocks count from
-    // 1 in the note, which is 0 when a launch begins.
+    // The previous task's panels may be those of this one. Blocks count from 1
+    // in the note, which is 0 when a launch begins.
     Value number = b.add(tiles, 1);
     Value kept = b.load(note, b.i64());
     b.ifThen(b.cmp(KernelBuilder::Pred::ne, number, kept), [&] {
@@ -107,8 +107,8 @@ void KernelEmitter::emit() {
   });
 }
 
-/// Zeros where the last panel has more rows than there are tiles: what is there
-/// is multiplied like the rest, and denormal numbers are multiplied slowly.
+/// Writes zeros where the last panel has more rows than there are tiles: those
+/// rows are multiplied too, and products of denormal numbers are slow.
 void KernelEmitter::emitMissingTiles(Value tiles) {
   Value rows = b.rem(tiles, spec.tileM);
   Value last = b.mul(b.div(tiles, spec.tileM), strides.panelBytes);
@@ -135,10 +135,10 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
   Value lastChannels =
       b.minS(b.add(firstChannels, context[BlockN]), context[ChannelTiles]);
   // One point's filter comes from memory, or the last-level cache, once for all
-  // panels. Each panel of the point before asks for a part of it: if the first
-  // one asked for all, it would wait, most of all where threads share a memory.
-  // Behind the last point is the next tile of channels; behind the last tile,
-  // nothing of use.
+  // panels. Each panel of the previous point prefetches a part of it: if the
+  // first panel prefetched all of it, it would wait, most of all where threads
+  // share a memory. Behind the last point is the next tile of channels; behind
+  // the last tile, nothing useful.
   Value advance =
       b.ceilDiv(b.cst(kUnroll * spec.tileN * kElementBytes), tilePanels);
   Value partBytes =
@@ -166,7 +166,7 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
   });
 }
 
-/// One register tile: tileM tiles by tileN channels at one point.
+/// Multiplies one register tile: tileM tiles by tileN channels at one point.
 void KernelEmitter::emitProducts(Value panel, Value filterPanel,
                                  const Ahead &ahead, Value destination) {
   int64_t stepBytes = spec.tileN * kElementBytes;
@@ -200,9 +200,8 @@ void KernelEmitter::emitProducts(Value panel, Value filterPanel,
 SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w, Value ahead,
                                             ValueRange accumulators) {
   SmallVector<Value> sums(accumulators);
-  // With several panels, steps ask for less each than is asked for here: what
-  // comes twice is in the cache, and a loop of so many as are needed took
-  // longer.
+  // With several panels, steps need fewer prefetches than this emits:
+  // duplicates hit the cache, and a loop with the exact number took longer.
   for (int64_t at = 0; at < kUnroll * spec.tileN * kElementBytes;
        at += kLineBytes)
     LLVM::Prefetch::create(b, b.offset(ahead, at), /*rw=*/0, /*hint=*/2,

@@ -17,7 +17,7 @@ using mlir::SmallVector;
 using mlir::Value;
 using mlir::ValueRange;
 
-/// The parameters of the launch, and loops that all steps have.
+/// The parameters of the launch, and the loops that all steps share.
 class Context {
 public:
   Context(KernelBuilder &b, const igemm::KernelSpec &output);
@@ -41,11 +41,11 @@ class TileSteps {
 public:
   virtual ~TileSteps() = default;
   /// Transforms tiles [first, last) of the images whose group starts at `input`
-  /// to panels. Those of one point are `pointBytes` apart, and those of tileM
-  /// tiles `panelBytes`.
+  /// to panels. The panels of neighbouring points are `pointBytes` apart, and
+  /// those of tileM tiles `panelBytes`.
   virtual void emitInput(Value input, Value first, Value last,
                          Value panels) = 0;
-  /// Transforms back and stores: tiles [first, last) and tileN channels from
+  /// Transforms back and stores tiles [first, last), for tileN channels from
   /// `channel` in the group on.
   virtual void emitOutput(Value products, Value first, Value last, Value group,
                           Value channel) = 0;
@@ -58,9 +58,9 @@ struct PanelStrides {
   Value panelBytes, pointBytes;
 };
 
-/// Runs the steps and multiplies, with panels and products from `memory` on:
-/// the tasks of the launch. The first kNoteBytes of the scratch belong to it
-/// too; KernelEmitter.cpp.
+/// Emits the tasks of the launch: runs the steps and multiplies, with panels
+/// and products from `memory` on. They also use the first kNoteBytes of the
+/// scratch; KernelEmitter.cpp.
 void emitTasks(KernelBuilder &b, const ProductSpec &spec,
                const Context &context, Value memory, TileSteps &steps);
 
@@ -73,8 +73,8 @@ public:
       : b(b), layout(layout), alignedChannels(alignedChannels),
         context(context) {}
 
-  /// From the first channel of the group to `channel`, where channels are
-  /// innermost.
+  /// The offset from the first channel of the group to `channel`, if channels
+  /// are innermost.
   Value offsetOf(Value channel);
   Value load(Value pointer, Value channel);
   /// In nchw: writes `pixels` pixels from (y, x) on, which may be outside of
@@ -83,9 +83,11 @@ public:
   void stageRow(Value image, Value y, Value x, int64_t pixels, Value channel,
                 Value line);
 
-  /// From the first panel to the first line of tile `index` of the block.
+  /// The offset from the first panel to the first line of tile `index` of the
+  /// block.
   Value panelOffset(const PanelStrides &strides, int64_t tileM, Value index);
-  /// From a tile's first line to its vector that starts at `channel`.
+  /// The offset from a tile's first line to its vector that starts at
+  /// `channel`.
   Value panelChannelOffset(int64_t tileM, Value channel);
   /// Runs `body` for each vector of channels that a tile has in its panel, the
   /// padding of the last line included. `at` is its place.
@@ -99,18 +101,18 @@ private:
   const Context &context;
 };
 
-/// Memory of the thread that runs the kernel.
+/// The scratch memory of the thread that runs the kernel.
 struct Scratch {
   /// A line of zeros.
   Value zeros;
   /// A line for each point: the transforms of F(4x4) have more values than
-  /// there are registers, and pass through it from columns to rows.
+  /// there are registers, and pass them from columns to rows through memory.
   Value between;
   /// kRowPixels lines for each row of a tile's input.
   Value staging;
 };
 
-/// B^T d B: from the input to the panels; InputTransform.cpp.
+/// Transforms the input to panels, B^T d B; InputTransform.cpp.
 class InputTransform {
 public:
   InputTransform(KernelBuilder &b, const KernelSpec &spec,
@@ -120,7 +122,7 @@ public:
   void emit(Value input, Value first, Value last, Value panels);
 
 private:
-  /// Where the input of a part of a row of tiles starts: may be outside.
+  /// The start of the input of a part of a row of tiles; it may lie outside.
   struct Corner {
     Value image, y, x;
   };
@@ -141,7 +143,7 @@ private:
   PanelStrides strides;
 };
 
-/// A^T m A: from the products to the result; OutputTransform.cpp.
+/// Transforms the products to the result, A^T m A; OutputTransform.cpp.
 class OutputTransform {
 public:
   OutputTransform(KernelBuilder &b, const KernelSpec &spec,
@@ -157,7 +159,8 @@ private:
   /// A part of a row of tiles, and a vector of its channels.
   struct Part {
     Value count, image, y, x;
-    /// The first channel of all groups, and those of the group from it on.
+    /// The first channel, counted over all groups, and the group's channels
+    /// from it on.
     Value channel, channels;
   };
   void emitDirect(Value products, const Part &part);
@@ -166,9 +169,9 @@ private:
   /// Runs `store` for each row of a tile's pixels.
   void transformTile(Value products, Store store);
   void transformTileInRegisters(Value products, Store store);
-  /// The transform of column `x`.
+  /// Transforms column `x`.
   SmallVector<Value> transformColumn(Value products, Value x);
-  /// The first pixels of row `row` of a part's tiles.
+  /// The place of the first pixels of row `row` of a part's tiles.
   Place placeOf(const Part &part, Value row);
 
   KernelBuilder &b;

@@ -1,4 +1,4 @@
-//===- OutputTransform.cpp - From the products to the result --------------===//
+//===- OutputTransform.cpp - Transforms the products to the result --------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,7 +52,7 @@ void OutputTransform::transformTileInRegisters(Value products, Store store) {
 void OutputTransform::transformTile(Value products, Store store) {
   int64_t size = spec.transform.inTile(), outTile = spec.transform.outTile();
   // In nchw the loop over tiles is the innermost one, and LLVM loads the
-  // factors in front of it: those that are not one need registers, too.
+  // factors in front of it: those other than one need registers, too.
   int64_t factors = spec.isResultNchw() ? size - 2 : 0;
   if (holdsInRegisters(b.getTarget(), spec.transform, size * outTile + factors))
     return transformTileInRegisters(products, store);

@@ -1,4 +1,4 @@
-//===- Plan.cpp - What Winograd solvers answer ----------------------------===//
+//===- Plan.cpp - The answers of Winograd solvers -------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ using namespace tarpon::winograd;
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// The part of a row of pixels that is stored at a time.
+/// The number of pixels of a row that are stored at a time.
 static int64_t getStoredPixels(const Problem &problem,
                                const Transform &transform) {
   bool isNchw = problem.result.layout.kind == Layout::NCHW;
@@ -39,7 +39,7 @@ std::string KernelSpec::symbol() const {
                      std::to_string(product.tileM) + "n" +
                      std::to_string(product.tileN) +
                      (alignedChannels ? "_lines" : "_pieces");
-  // The row that is stored names dtypes, layouts and the epilogue.
+  // The spec of the stored row names dtypes, layouts and the epilogue.
   return text + "_" + output.symbol();
 }
 
@@ -82,7 +82,7 @@ bool WinogradSolver::isValidConfig(const Problem &, const TargetInfo &target,
   return config.getFields().size() == 3 && isValidBlock(target, config);
 }
 
-/// Each tile is a kernel to compile: without tuning, models make do with two.
+/// Each tile is a kernel to compile: without tuning, models use only two.
 PerfConfig WinogradSolver::defaultConfig(const Problem &problem,
                                          const TargetInfo &target) const {
   RankedConfigs ranked;

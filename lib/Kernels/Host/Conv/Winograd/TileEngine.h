@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The engine behind the convolutions that multiply transformed tiles: Winograd
-// and FFT. The output is cut into tiles of some rows and columns of pixels. One
-// launch does everything, and what lies between its three steps stays in the L2
-// cache of a thread. A task has a block of tiles and some of the output
+// and FFT. The output is divided into tiles of some rows and columns of pixels.
+// One launch does everything, and the data between its three steps stays in the
+// L2 cache of a thread. A task has a block of tiles and some of the output
 // channels:
 //
 //   1. transform the input of all tiles: panels [point][tiles / tileM]
@@ -18,10 +18,10 @@
 //      [tileN], and put the products to [tile][point][tileN];
 //   3. transform those back, apply the epilogue and store.
 //
-// The filter is read once per block, in order; it is larger than before, 36 / 9
-// times for F(4x4,3x3), and where it does not fit into the caches its stream is
-// what limits the speed. Tasks that follow each other on a thread have the same
-// tiles if they can, and then share the first step: a note at the start of the
+// The filter is read once per block, in order; it is larger than the original,
+// 36 / 9 times for F(4x4,3x3), and where it does not fit into the caches its
+// bandwidth limits the speed. Consecutive tasks of a thread have the same tiles
+// if possible, and then share the first step: a note at the start of the
 // thread's scratch says whose panels it holds.
 //
 //===----------------------------------------------------------------------===//
@@ -38,13 +38,13 @@ namespace tarpon::winograd {
 /// Channels in one line of an input panel, which is 64 bytes.
 inline constexpr int64_t kLineChannels = 16;
 inline constexpr int64_t kLineBytes = 64;
-/// The note and what fills its line, ahead of what the steps keep in the
-/// scratch, which panels and products follow.
+/// The note and the padding of its line, in front of the steps' scratch, which
+/// panels and products follow.
 inline constexpr int64_t kNoteBytes = kLineBytes;
 static_assert(runtime::kScratchNoteBytes >= sizeof(int64_t),
               "a note is the number of a block");
-/// Pixels of a row that are transposed together where channels are not
-/// innermost.
+/// The number of pixels of a row that are transposed together if channels are
+/// not innermost.
 inline constexpr int64_t kRowPixels = 16;
 
 /// The parameters of a launch, in order, behind those of storing the result.
@@ -74,15 +74,16 @@ enum Param : int64_t {
   NumParams
 };
 
-/// Tiles of the images, and what transforming them takes.
+/// The tiles of the images, and the cost of transforming them.
 struct TileWork {
-  /// Products per tile and pair of channels.
+  /// The number of products per tile and pair of channels.
   int64_t points;
   int64_t tilesX, tilesY; ///< of one image
-  /// Cycles per tile and vector of channels, between vectors and memory.
+  /// The cycles per tile and vector of channels of the transforms between
+  /// vectors and memory.
   double inputCycles, outputCycles;
-  /// The same on top of those, where panels and products are several times as
-  /// large as the L2 cache.
+  /// The additional cycles if panels and products are several times as large as
+  /// the L2 cache.
   double farCycles = 0;
 
   int64_t tiles(const igemm::Geometry &geometry) const {
@@ -94,12 +95,13 @@ struct TileWork {
 struct ProductSpec {
   int64_t points, tileM, tileN;
 
-  /// For all points: a line more each, lest their addresses differ by powers of
-  /// two, which fall on the same sets of a cache; likewise for products.
+  /// The bytes of all points' panels, with one more line per point: otherwise
+  /// their addresses would differ by powers of two and fall into the same sets
+  /// of a cache. The same holds for products.
   int64_t panelBytes(int64_t blockTiles, int64_t lines) const {
     return points * (blockTiles * lines + 1) * kLineBytes;
   }
-  /// Products of one tile.
+  /// The bytes of one tile's products.
   int64_t tileBytes() const { return points * tileN * 4 + kLineBytes; }
   int64_t productBytes(int64_t blockTiles) const {
     return blockTiles * tileBytes();
@@ -113,69 +115,68 @@ struct ProductSpec {
 /// A vector of channels must lie within one block.
 bool hasWholeVectors(const Layout &layout, const TargetInfo &target);
 
-/// Storing `pixels` pixels of a row by one vector of channels.
+/// The spec of storing `pixels` pixels of a row by one vector of channels.
 igemm::KernelSpec makeOutputSpec(const Problem &problem,
                                  const TargetInfo &target,
                                  const igemm::Geometry &geometry,
                                  int64_t pixels);
-/// The number of the first Param: those of storing the result come before.
+/// The index of the first Param: those of storing the result come before.
 int64_t getFirstParam(const igemm::KernelSpec &output);
 
-/// Whether the config has a register tile and a block that fit; it may have
-/// other fields too.
+/// Returns true if the config has a register tile and a block that fit; it may
+/// have other fields too.
 bool isValidBlock(const TargetInfo &target, const PerfConfig &config);
 /// Configs with the time by which a solver ranks them.
 using RankedConfigs = std::vector<std::pair<double, PerfConfig>>;
-/// Appends `fields` with all register tiles worth a try, in blocks of several
-/// sizes, and their estimated cycles.
+/// Appends `fields` combined with all register tiles worth trying, in blocks of
+/// several sizes, and their estimated cycles.
 void appendTiles(const TargetInfo &target, const igemm::Geometry &geometry,
                  const TileWork &work, const PerfConfig &fields,
                  RankedConfigs &list);
-/// The same for the register tiles that models make do with without tuning:
+/// Does the same for the register tiles that suffice for models without tuning:
 /// as many rows as the registers hold of two vectors, and half of that for
 /// images of few tiles.
 void appendDefaultTiles(const TargetInfo &target,
                         const igemm::Geometry &geometry, const TileWork &work,
                         const PerfConfig &fields, RankedConfigs &list);
 void sortByCycles(RankedConfigs &list);
-/// The first configs of a sorted list that make do with few kernels; `standard`
-/// is among them.
+/// The first configs of a sorted list that use few different kernels;
+/// `standard` is among them.
 std::vector<PerfConfig> chooseConfigs(const RankedConfigs &sorted,
                                       const PerfConfig &standard);
 
-/// Tiles of output channels that make a task with one of so many blocks of
-/// tiles, of all groups: channels are cut where there are too few blocks to
+/// The number of tiles of output channels per task, given the number of blocks
+/// of tiles of all groups: channels are divided if there are too few blocks to
 /// keep the threads busy.
 int64_t chooseChannelBlock(const TargetInfo &target, int64_t tileBlocks,
                            int64_t channelTiles);
-/// A guess at how long a config takes on the target's threads, in cycles;
-/// CostModel.cpp.
+/// Estimates the cycles of a config on the target's threads; CostModel.cpp.
 double estimateCycles(const TargetInfo &target, const TileWork &work,
                       const igemm::Geometry &geometry,
                       const PerfConfig &config);
-/// The part of the threads' peak that so many cycles are.
+/// The fraction of the threads' peak that this number of cycles achieves.
 double getFraction(const Problem &problem, const TargetInfo &target,
                    double cycles);
 
-/// Writes what becomes of one filter's taps, a number per point.
+/// Writes the transform of one filter's taps, a number per point.
 using FilterTransform = llvm::function_ref<void(llvm::ArrayRef<float> taps,
                                                 llvm::MutableArrayRef<double>)>;
-/// The filter as the engine reads it.
+/// Packs the filter for the engine.
 std::vector<char> packFilter(const ProductSpec &spec,
                              const igemm::Geometry &geometry,
                              llvm::ArrayRef<char> filter,
                              FilterTransform transform);
 
-/// The parameters to store the result, in the order of igemm::Param; after them
-/// those to dequantise the epilogue's operands, and the epilogue's own.
+/// The parameters of storing the result, in the order of igemm::Param; after
+/// them those of dequantising the epilogue's operands, and the epilogue's own.
 std::vector<int64_t> makeResultParams(const Problem &problem,
                                       const igemm::KernelSpec &output,
                                       const igemm::Geometry &geometry);
-/// The Params but those that cut the work.
+/// The Params except those that divide the work.
 std::vector<int64_t> makeTileParams(const Layout &inputLayout,
                                     const igemm::Geometry &geometry,
                                     const TileWork &work);
-/// Sets what cuts the work; returns the tasks.
+/// Sets the Params that divide the work; returns the number of tasks.
 int64_t setTaskParams(std::vector<int64_t> &params, const ProductSpec &spec,
                       const TargetInfo &target, const igemm::Geometry &geometry,
                       int64_t blockTiles);

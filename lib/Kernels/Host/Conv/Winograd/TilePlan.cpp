@@ -31,7 +31,7 @@ igemm::KernelSpec winograd::makeOutputSpec(const Problem &problem,
   PerfConfig config{{"tile_m", pixels}, {"tile_n", target.lanes()}};
   igemm::KernelSpec spec(problem, target, config, geometry,
                          problem.operands[0].layout);
-  // How implicit GEMM would pack the input is nothing to this kernel.
+  // This kernel does not depend on how implicit GEMM would pack the input.
   spec.mergedRows = false;
   return spec;
 }
@@ -61,20 +61,20 @@ bool winograd::isValidBlock(const TargetInfo &target,
          block >= 1 && block <= kMaxBlock && fitsRegisters(target, m, n);
 }
 
-/// Blocks of so many panels of the same size, the largest of which fill about a
-/// share of the L2 cache.
+/// The size of equal blocks, the largest of which fill about this share of the
+/// L2 cache.
 static int64_t chooseBlock(const TargetInfo &target, int64_t panels,
                            int64_t panelBytes, double share) {
   auto room = static_cast<int64_t>(share * static_cast<double>(target.l2Bytes));
   int64_t largest = std::clamp<int64_t>(room / panelBytes, 1, kMaxBlock);
   int64_t blocks = divideCeil(panels, largest);
-  // Threads that have one block more than others are waited for.
+  // Threads with one block more delay the others.
   if (blocks > 1 && target.threads > 1)
     blocks = llvm::alignTo(blocks, target.threads);
   return std::max<int64_t>(1, divideCeil(panels, blocks));
 }
 
-/// The panels of the thread that has the most.
+/// The number of panels of the busiest thread.
 static int64_t countMost(const TargetInfo &target, int64_t panels,
                          int64_t block) {
   int64_t blocks = divideCeil(panels, block);
@@ -82,8 +82,8 @@ static int64_t countMost(const TargetInfo &target, int64_t panels,
   return std::min(panels, most * block);
 }
 
-/// The largest block from `block` down to half of it that threads share most
-/// evenly.
+/// The largest block, from `block` down to half of it, that distributes the
+/// work most evenly among threads.
 static int64_t shareEvenly(const TargetInfo &target, int64_t panels,
                            int64_t block) {
   int64_t best = block;
@@ -93,9 +93,8 @@ static int64_t shareEvenly(const TargetInfo &target, int64_t panels,
   return best;
 }
 
-/// The sizes of blocks worth a try, in panels, those of about a block per
-/// thread among them: threads that share one transform its input each for
-/// themselves.
+/// The sizes of blocks worth trying, in panels, including about one block per
+/// thread: threads that share a block transform its input several times.
 static SmallVector<int64_t> listBlocks(const TargetInfo &target,
                                        const TileWork &work,
                                        const igemm::Geometry &g, int64_t m,
@@ -114,7 +113,7 @@ static SmallVector<int64_t> listBlocks(const TargetInfo &target,
   return blocks.takeVector();
 }
 
-/// All blocks of one tile with their estimated cycles.
+/// Appends all blocks of one tile with their estimated cycles.
 static void appendBlocks(const TargetInfo &target, const igemm::Geometry &g,
                          const TileWork &work, const PerfConfig &fields,
                          int64_t m, int64_t n, RankedConfigs &list) {
@@ -184,7 +183,7 @@ int64_t winograd::chooseChannelBlock(const TargetInfo &target,
 
 double winograd::getFraction(const Problem &problem, const TargetInfo &target,
                              double cycles) {
-  // Two multiply-adds of a vector per cycle and core.
+  // The peak is two multiply-adds of a vector per cycle and core.
   auto perCycle = static_cast<double>(4 * target.lanes() * target.threads);
   return problem.flops() / perCycle / std::max(cycles, 1.0);
 }
@@ -193,8 +192,8 @@ double winograd::getFraction(const Problem &problem, const TargetInfo &target,
 // Packing the filter
 //===----------------------------------------------------------------------===//
 
-/// The filters of one channel of a tile of output channels, so that what is
-/// written lies in one piece per point.
+/// Packs the filters of one channel of a tile of output channels at a time, so
+/// that writes are contiguous for each point.
 std::vector<char> winograd::packFilter(const ProductSpec &spec,
                                        const igemm::Geometry &g,
                                        ArrayRef<char> filter,
@@ -232,7 +231,7 @@ std::vector<char> winograd::packFilter(const ProductSpec &spec,
 // The launch
 //===----------------------------------------------------------------------===//
 
-/// Sets the parameters that say how the input lies in memory.
+/// Sets the parameters of the input's layout in memory.
 static void setInputParams(std::vector<int64_t> &params, const Layout &layout,
                            const igemm::Geometry &g) {
   constexpr int64_t kElement = 4;

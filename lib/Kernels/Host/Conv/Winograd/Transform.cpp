@@ -22,14 +22,14 @@ using namespace tarpon;
 using namespace tarpon::winograd;
 
 static constexpr int64_t kTaps = 3;
-/// The points of F(4x4,3x3), the largest tile there is.
+/// The points of F(4x4,3x3), the largest tile.
 static constexpr int64_t kMostInTile = 6;
 
 Transform::Transform(std::vector<double> pairs)
     : pairs(std::move(pairs)), g(makeG()) {}
 
 /// The coefficients, by ascending power, of the product of (x - p^2) over all
-/// pairs but number `without` (-1 for none).
+/// pairs except number `without` (-1 for none).
 std::vector<double> Transform::squaresPolynomial(int64_t without) const {
   std::vector<double> polynomial = {1};
   for (int64_t i = 0; i < numPairs(); ++i) {
@@ -42,7 +42,7 @@ std::vector<double> Transform::squaresPolynomial(int64_t without) const {
   return polynomial;
 }
 
-/// In the order of the rows: 0, then each pair.
+/// The points in the order of the rows: 0, then each pair.
 std::vector<double> Transform::finitePoints() const {
   std::vector<double> points = {0};
   for (double p : pairs) {
@@ -101,7 +101,8 @@ Transform::Matrix Transform::makeA() const {
   return rows;
 }
 
-/// Columns first, then rows: a third of the products that both at once take.
+/// Columns come first, then rows: that takes a third of the products of both at
+/// once.
 void Transform::transformFilter(ArrayRef<float> taps,
                                 MutableArrayRef<double> values) const {
   assert(inTile() <= kMostInTile && "the buffer is too small");
@@ -120,7 +121,8 @@ void Transform::transformFilter(ArrayRef<float> taps,
     }
 }
 
-/// In one dimension; two multiply. See the head of Transform.h.
+/// Computes the growth in one dimension; two multiply. See the head of
+/// Transform.h.
 double Transform::errorGrowth() const {
   Matrix rows = makeB(), a = makeA();
   auto square = [](ArrayRef<double> row) {

@@ -16,13 +16,13 @@
 //
 // The points decide the error (Barabasz, Anderson, Soodhalter and Gregg, "Error
 // Analysis and Improving the Accuracy of Winograd Convolution for Deep Neural
-// Networks", ACM TOMS 46(4), 2020). errorGrowth() is how much larger the
-// rounding errors of the products arrive in the worst output than those of a
-// direct sum would, for independent operands of one variance: the norm of what
-// A makes of rows of G and B, over that of nine products. It is 1.7 for the
-// points 1 of F(2x2), and 31 for 1, 2 of Lavin and Gray's F(4x4). Of all pairs
-// that are multiples of 1/8, 5/8 and 3/2 have the least mean growth, with 8.2
-// in the worst output, and cost no more instructions, because all constants are
+// Networks", ACM TOMS 46(4), 2020). errorGrowth() is the factor by which the
+// rounding errors of the products in the worst output exceed those of a direct
+// sum, for independent operands of one variance: the norm of A applied to rows
+// of G and B, divided by that of nine products. It is 1.7 for the points 1 of
+// F(2x2), and 31 for 1, 2 of Lavin and Gray's F(4x4). Of all pairs that are
+// multiples of 1/8, 5/8 and 3/2 have the least mean growth, with 8.2 in the
+// worst output, and cost no more instructions, because all constants are
 // factors of an FMA. Their powers are exact in f32.
 //
 // Relative L2 error measured on uniform operands, summed in f32 in order:
@@ -33,8 +33,8 @@
 //   256        8.5e-7    5.0e-7    1.4e-6    3.1e-6
 //   512        1.2e-6    6.7e-7    2.0e-6    4.6e-6
 //
-// It is less than the growth says because a product's sum runs over a ninth of
-// the terms. It grows with the root of the channels.
+// The error is less than the growth predicts because a product's sum runs over
+// a ninth of the terms. It grows with the root of the channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,10 +52,10 @@ public:
   /// The points are 0, `pairs` and their negatives, and infinity.
   explicit Transform(std::vector<double> pairs);
 
-  /// Outputs and inputs of a tile along one dimension.
+  /// The outputs and inputs of a tile along one dimension.
   int64_t outTile() const { return 2 * numPairs(); }
   int64_t inTile() const { return outTile() + 2; }
-  /// Products per tile and pair of channels.
+  /// The number of products per tile and pair of channels.
   int64_t points() const { return inTile() * inTile(); }
 
   /// G g G^T of the 3 x 3 filter `taps`, row-major, into points() `values`.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The base of the Winograd solvers. Transform.h has the algorithm, TileEngine.h
-// how the work is cut.
+// the division of the work.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace tarpon::winograd {
 
-/// Everything that the code of a kernel depends on.
+/// The properties that the code of a kernel depends on.
 struct KernelSpec {
   KernelSpec(const Problem &problem, const TargetInfo &target,
              const PerfConfig &config, const Transform &transform);
@@ -27,10 +27,11 @@ struct KernelSpec {
   Transform transform;
   Layout inputLayout;
   ProductSpec product;
-  /// The channels of a group fill whole lines: no masks.
+  /// True if the channels of a group fill whole lines, so that no masks are
+  /// needed.
   bool alignedChannels;
-  /// How a part of a row of pixels by one vector of channels is stored. Its
-  /// parameters come first.
+  /// The spec of storing a part of a row of pixels by one vector of channels.
+  /// Its parameters come first.
   igemm::KernelSpec output;
 
   std::string symbol() const;
@@ -45,14 +46,14 @@ struct ScratchLayout {
   explicit ScratchLayout(const Transform &transform)
       : betweenBytes(transform.points() * kLineBytes),
         stagingBytes(transform.inTile() * kRowPixels * kLineBytes) {}
-  /// The results of a transform's first pass, for the second.
+  /// The bytes of a transform's results of the first pass, for the second.
   int64_t betweenBytes;
   int64_t stagingBytes;
   int64_t bytes() const { return kLineBytes + betweenBytes + stagingBytes; }
 };
 
-/// Whether a transform that holds `values` vectors between its two dimensions
-/// keeps them in registers, beside a row and what is computed of it.
+/// Returns true if a transform that holds `values` vectors between its two
+/// dimensions keeps them in registers, beside a row and its temporaries.
 inline bool holdsInRegisters(const TargetInfo &target,
                              const Transform &transform, int64_t values) {
   return values + transform.inTile() + 2 <= target.vectorRegisters;
@@ -64,10 +65,10 @@ void emitKernel(KernelBuilder &b, const KernelSpec &spec);
 /// The tiles of a problem; CostModel.cpp.
 TileWork getTileWork(const Transform &transform, const Problem &problem);
 
-/// The Winograd convolutions of 3 x 3 filters. One per set of points.
+/// Winograd convolutions of 3 x 3 filters, one solver per set of points.
 class WinogradSolver : public Solver {
 public:
-  /// Up to `maxChannels` per group the relative L2 error is below 1e-5.
+  /// With up to `maxChannels` per group the relative L2 error is below 1e-5.
   WinogradSolver(Transform transform, int64_t maxChannels)
       : transform(std::move(transform)), maxChannels(maxChannels) {}
 

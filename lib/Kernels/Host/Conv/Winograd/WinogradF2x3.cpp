@@ -7,8 +7,8 @@
 //
 // 16 products for 4 outputs, 2.25 times fewer than direct. Its filter is half
 // as large as that of F(4 x 4), which is for layers with few pixels. The
-// relative L2 error stays below that of a direct sum (Transform.h): 1e-5 is not
-// reached with any filter that is in use.
+// relative L2 error stays below that of a direct sum (Transform.h): no filter
+// in use reaches 1e-5.
 //
 //===----------------------------------------------------------------------===//
 
