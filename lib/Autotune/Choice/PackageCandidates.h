@@ -14,7 +14,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_CHOICE_PACKAGECANDIDATES_H
 #define TARPON_LIB_AUTOTUNE_CHOICE_PACKAGECANDIDATES_H
 
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Solution.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/KernelCompiler.h"
@@ -33,20 +33,11 @@ struct CandidateSource {
   /// How many a layer gets, the chosen one among them; policy::kArbiter comes
   /// in addition.
   size_t limit = 0;
-  /// See getKernelVersion.
+  /// See getKernelVersion (DeviceJournal.h).
   std::string kernelVersion;
 
   explicit operator bool() const { return limit > 0; }
 };
-
-/// How many candidates of a problem are compiled where so many are wanted.
-int64_t countModelled(size_t included);
-
-/// What a tuner for the target finds, whose journal that is. Both must outlive
-/// the source.
-CandidateSource makeTunedSource(Tuner &tuner, const Journal &journal,
-                                const TargetInfo &target, size_t limit,
-                                std::string kernelVersion);
 
 /// Adds candidates to what buildPackage has made of the function. What does not
 /// fit a layer, whose scales may be its own, is left out.

@@ -9,7 +9,6 @@
 
 #include "Measure/DeviceMeasurer.h"
 #include "Search/LayerRace.h"
-#include "Store/Digest.h"
 #include "Store/KnownRecords.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Candidates.h"
@@ -18,8 +17,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Config/llvm-config.h"
-#include "llvm/Support/FileSystem.h"
 
 #include <cmath>
 #include <cstdio>
@@ -33,32 +30,6 @@ using runtime::Layer;
 using runtime::Package;
 using runtime::Result;
 using runtime::Status;
-
-std::string tarpon::getKernelVersion(const Target &target) {
-  Digest digest;
-  digest.add(llvm::StringRef(target.makeBackend()->describe()))
-      .add(llvm::StringRef(LLVM_VERSION_STRING));
-  return getTarponVersion().str() + "+" + digest.hex().substr(0, 12);
-}
-
-JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
-                                          const std::string &kernelVersion) {
-  JournalContext context = JournalContext::forTarget(target);
-  context.tarpon = kernelVersion;
-  return context;
-}
-
-Result<std::unique_ptr<Journal>>
-tarpon::openMeasuredJournal(const Target &target) {
-  std::string path = Journal::getDefaultPath(target.getInfo());
-  if (!llvm::sys::fs::exists(path))
-    return std::unique_ptr<Journal>();
-  JournalContext context =
-      getMeasuredContext(target.getInfo(), getKernelVersion(target));
-  // Who only compiles needs no more than to read it.
-  return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
-                                        : Journal::openReadOnly(path, context);
-}
 
 std::optional<Solution> tarpon::findMeasured(const Journal &journal,
                                              const Problem &problem,

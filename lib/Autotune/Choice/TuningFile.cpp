@@ -29,10 +29,6 @@ using runtime::Status;
 
 static constexpr const char *kSchemaName = "tarpon.tuning/1";
 
-std::string GlobalChoice::name() const {
-  return dtype + "/" + layout + (fusion == "on" ? "" : "/unfused");
-}
-
 //===----------------------------------------------------------------------===//
 // Printing
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,7 @@
 
 #include "BuildContext.h"
 
-#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Store/DeviceJournal.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/TargetRegistry.h"
 

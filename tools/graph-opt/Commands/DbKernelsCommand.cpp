@@ -8,8 +8,8 @@
 #include "Files/DbStore.h"
 #include "Messages.h"
 
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

@@ -3,7 +3,7 @@
 #include "Messages.h"
 
 #include "tarpon/Solver/SolverRegistry.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/KernelCompiler.h"
 #include "tarpon/Targets/TargetRegistry.h"
 

@@ -12,6 +12,7 @@
 
 #include "tarpon/Autotune/Choice/Compile.h"
 #include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Store/DeviceJournal.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/TargetRegistry.h"
 

@@ -17,7 +17,7 @@
 
 #include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Search/Policy.h"
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Runtime/Tensor.h"

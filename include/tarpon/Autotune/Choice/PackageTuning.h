@@ -17,7 +17,7 @@
 #define TARPON_AUTOTUNE_CHOICE_PACKAGETUNING_H
 
 #include "tarpon/Autotune/Choice/TuningFile.h"
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Package.h"
@@ -29,20 +29,7 @@
 
 namespace tarpon {
 
-/// Of Tarpon, with a digest of what makes the target's kernels.
-std::string getKernelVersion(const Target &target);
-
-/// What is measured on a GPU is valid for it and for one version of kernels.
-JournalContext getMeasuredContext(const TargetInfo &target,
-                                  const std::string &kernelVersion);
-
-/// The journal of a GPU for what this build's packages have left there when
-/// they were tuned; null if there is none. Read-only where it cannot be
-/// written.
-runtime::Result<std::unique_ptr<Journal>>
-openMeasuredJournal(const Target &target);
-
-/// What it knows to be the best, if anything.
+/// What a journal knows to be the best, if anything.
 std::optional<Solution> findMeasured(const Journal &journal,
                                      const Problem &problem,
                                      const TargetInfo &target);

@@ -14,6 +14,7 @@
 
 #include "ToyDevice.h"
 #include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Store/DeviceJournal.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
