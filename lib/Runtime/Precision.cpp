@@ -13,6 +13,8 @@ namespace tarpon::runtime {
 static constexpr std::array<std::string_view, 4> kNames = {"fp32", "fp16",
                                                            "bf16", "int8"};
 
+static_assert(kNames.size() == kPrecisions.size(), "a precision has no name");
+
 std::string_view getPrecisionName(Precision precision) {
   return kNames[static_cast<size_t>(precision)];
 }
