@@ -196,6 +196,9 @@ public:
   Result<LinkedKernels> link(const KernelObjects &objects) const override {
     return inner->link(objects);
   }
+  runtime::KernelForm getKernelForm() const override {
+    return inner->getKernelForm();
+  }
   std::string printMlir(const KernelSource &kernel) const override {
     return edit(inner->printMlir(kernel));
   }
