@@ -22,9 +22,9 @@
 #include "Sampling.h"
 #include "StaticKernels.h"
 
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/StringExtras.h"

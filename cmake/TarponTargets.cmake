@@ -75,14 +75,19 @@ function(tarpon_precompile_mlir target owner)
     <mlir/IR/OpImplementation.h>)
 endfunction()
 
-# tarpon_find_sources(RESULT FOLDER|TREE)
-# The .cpp files of the current folder, with TREE also of those below it. A build looks
-# for new ones before it begins.
+# tarpon_find_sources(RESULT FOLDER|TREE [NAME...])
+# The .cpp files of the current folder, or of those folders in it that are named; with
+# TREE also of the folders below. A build looks for new ones before it begins.
 function(tarpon_find_sources result depth)
+  set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(ARGN)
+    list(TRANSFORM ARGN REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*.cpp"
+      OUTPUT_VARIABLE patterns)
+  endif()
   if(depth STREQUAL "TREE")
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
   else()
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   endif()
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()

@@ -9,7 +9,7 @@
 
 #include "ModelState.h"
 
-#include "tarpon/Autotune/Choice/Compile.h"
+#include "tarpon/Autotune/Tuning/Compile.h"
 #include "tarpon/Targets/AllTargets.h"
 
 namespace tarpon {

@@ -10,8 +10,8 @@
 
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/Host/KernelCache.h"
 #include "tarpon/Targets/KernelBackend.h"
+#include "tarpon/Targets/KernelCache.h"
 
 #include <map>
 #include <memory>

@@ -11,7 +11,7 @@
 #include "PackageCandidates.h"
 #include "tarpon/Autotune/Choice/Calibration.h"
 #include "tarpon/Autotune/Choice/TuningFile.h"
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Solution.h"
 #include "tarpon/Targets/KernelCompiler.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

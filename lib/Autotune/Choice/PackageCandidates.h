@@ -14,7 +14,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_CHOICE_PACKAGECANDIDATES_H
 #define TARPON_LIB_AUTOTUNE_CHOICE_PACKAGECANDIDATES_H
 
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Solution.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/KernelCompiler.h"
@@ -33,21 +33,11 @@ struct CandidateSource {
   /// The number of candidates of a layer, the chosen one included;
   /// policy::kArbiter is added to them.
   size_t limit = 0;
-  /// See getKernelVersion.
+  /// See getKernelVersion (DeviceJournal.h).
   std::string kernelVersion;
 
   explicit operator bool() const { return limit > 0; }
 };
-
-/// The number of candidates of a problem to compile if `included` of them are
-/// wanted.
-int64_t countModelled(size_t included);
-
-/// Makes a source of the results of a tuner for the target with that journal.
-/// Both must outlive the source.
-CandidateSource makeTunedSource(Tuner &tuner, const Journal &journal,
-                                const TargetInfo &target, size_t limit,
-                                std::string kernelVersion);
 
 /// Adds candidates to the package that buildPackage has made of the function.
 /// Candidates that do not fit a layer, for example because of its scales, are

@@ -8,8 +8,8 @@
 #include "Choice/ReferencePackage.h"
 
 #include "Choice/ModelCompiler.h"
+#include "Choice/ModelLoading.h"
 #include "tarpon/Solver/SolverRegistry.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
 
 using namespace tarpon;
 using runtime::Package;
@@ -41,11 +41,8 @@ Result<Package> tarpon::compileReferencePackage(mlir::ModuleOp module,
                                                 const TargetOptions &options) {
   if (findSolver(kernels.getTarget(), getReferenceSolver().id()))
     return compile(module, kernels);
-  Result<std::shared_ptr<const Target>> host = findTarget("host", options);
+  Result<TargetCompiler> host = makeTargetCompiler("host", options);
   if (!host)
     return host.error();
-  const TargetInfo &info = (*host)->getInfo();
-  KernelCompiler hostKernels(info, openKernelCache(info),
-                             (*host)->makeBackend());
-  return compile(module, hostKernels);
+  return compile(module, *host->kernels);
 }

@@ -8,7 +8,7 @@
 #include "tarpon/Autotune/Choice/TuningFile.h"
 
 #include "JsonSchema.h"
-#include "tarpon/Autotune/Store/Journal.h"
+#include "Store/CacheSizes.h"
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Tensor.h"
@@ -29,11 +29,6 @@ using runtime::Result;
 using runtime::Status;
 
 static constexpr const char *kSchemaName = "tarpon.tuning/1";
-
-std::string GlobalChoice::name() const {
-  return std::string(getPrecisionName(dtype)) + "/" + layout +
-         (fusion == "on" ? "" : "/unfused");
-}
 
 //===----------------------------------------------------------------------===//
 // Printing
@@ -275,8 +270,7 @@ Status tarpon::writeTuningFile(const TuningFile &file,
 
 TuningFile::Target tarpon::describeTarget(const TargetInfo &target) {
   return {target.arch, getChip(target).empty() ? target.cpu : getChip(target),
-          target.features, target.threads,
-          JournalContext::forTarget(target).caches};
+          target.features, target.threads, printCacheSizes(target)};
 }
 
 Status tarpon::checkModel(const TuningFile &file,

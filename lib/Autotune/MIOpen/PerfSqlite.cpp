@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Formats.h"
-#include "Store/Sqlite.h"
+#include "Sqlite/Sqlite.h"
 
 #include "tarpon/Runtime/File.h"
 

@@ -7,9 +7,11 @@
 
 #include "Measure/ModelMeasurerFactory.h"
 
-#include "Choice/PackageCandidates.h"
 #include "Measure/ModelMeasurer.h"
-#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Autotune/Store/DeviceJournal.h"
+
+#include <algorithm>
 
 using namespace tarpon;
 using runtime::Error;
@@ -30,6 +32,15 @@ JournalContext ModelMeasurerFactory::getJournalContext() const {
 Result<std::unique_ptr<Journal>>
 ModelMeasurerFactory::openDeviceJournal(const Target &target) const {
   return openMeasuredJournal(target);
+}
+
+/// The number of candidates of a problem to compile if `included` of them are
+/// wanted.
+static int64_t countModelled(size_t included) {
+  int64_t wanted = 0;
+  if (included < policy::kMaxConfigs)
+    wanted = static_cast<int64_t>(included) * policy::kModelledPerIncluded;
+  return std::max(policy::kModelledCandidates, wanted);
 }
 
 /// Compiling a candidate takes longer than running it would.

@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_MEASURE_MODELPIPELINEMEASURER_H
 #define TARPON_LIB_AUTOTUNE_MEASURE_MODELPIPELINEMEASURER_H
 
-#include "Choice/HostModelRun.h"
+#include "Measure/HostModelRun.h"
 #include "Measure/PipelineMeasurer.h"
 
 #include <memory>

@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Search/Find.h"
 
+#include "Choice/ModelLoading.h"
 #include "SolutionFile.h"
 #include "Store/Digest.h"
 #include "tarpon/Autotune/Store/SystemStore.h"
@@ -15,9 +16,7 @@
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/SolverRegistry.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
-#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Alignment.h"
@@ -69,14 +68,12 @@ Finder::Finder(const FinderOptions &options)
 Finder::~Finder() = default;
 
 Status Finder::openTarget() {
-  Result<std::shared_ptr<const Target>> found = findTarget(
+  Result<TargetCompiler> made = makeTargetCompiler(
       options.target, {options.threads, options.cpu, options.device});
-  if (!found)
-    return found.error();
-  target = std::move(*found);
-  const TargetInfo &info = target->getInfo();
-  compiler = std::make_unique<KernelCompiler>(info, openKernelCache(info),
-                                              target->makeBackend());
+  if (!made)
+    return made.error();
+  target = std::move(made->target);
+  compiler = std::move(made->kernels);
   measurers = makeMeasurerFactory(*compiler, options.evaluatorProgram);
   return runtime::success();
 }

@@ -10,8 +10,8 @@
 
 #include "Search/Methods/RelatedProblems.h"
 #include "Search/Race.h"
-#include "tarpon/Autotune/Search/Search.h"
 #include "tarpon/Autotune/Search/SearchMethod.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 
 #include <set>
 #include <string>

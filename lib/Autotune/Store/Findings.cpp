@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "JournalQueries.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 #include "tarpon/Autotune/Store/Journal.h"
 

@@ -8,7 +8,7 @@
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 
 #include "ImportedSchema.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -7,12 +7,13 @@
 
 #include "tarpon/Autotune/Store/Journal.h"
 
+#include "CacheSizes.h"
 #include "Digest.h"
 #include "JournalQueries.h"
 #include "ProcessId.h"
 #include "RecordVersion.h"
 #include "RowChecksum.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Solver/BehaviourVersion.h"
@@ -68,21 +69,13 @@ static llvm::StringRef getStageName(MeasurementStage stage) {
 
 llvm::StringRef tarpon::getTarponVersion() { return TARPON_VERSION; }
 
-/// Plans of the host's kernels depend on these.
-static std::string printCaches(const TargetInfo &target) {
-  if (target.gpu)
-    return "";
-  auto print = [](int64_t bytes) { return std::to_string(bytes >> 10) + "K"; };
-  return print(target.l1Bytes) + "/" + print(target.l2Bytes) + "/" +
-         print(target.l3Bytes);
-}
-
 JournalContext JournalContext::forTarget(const TargetInfo &target) {
   Digest features;
   for (const std::string &feature : target.features)
     features.add(llvm::StringRef(feature));
   return {target.name() + "/" + features.hex().substr(0, 8), target.threads,
-          getRecordVersion(target), LLVM_VERSION_STRING, printCaches(target)};
+          getRecordVersion(target), LLVM_VERSION_STRING,
+          printCacheSizes(target)};
 }
 
 /// Separates the target's name from the model's in contexts of models.

@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_JOURNALQUERIES_H
 #define TARPON_LIB_AUTOTUNE_JOURNALQUERIES_H
 
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 
 #include "tarpon/Autotune/Store/Journal.h"
 

@@ -8,7 +8,7 @@
 #include "RecordVersion.h"
 
 #include "Digest.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 
 #include "tarpon/Solver/BehaviourVersion.h"
 

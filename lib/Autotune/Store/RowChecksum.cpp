@@ -8,7 +8,7 @@
 #include "RowChecksum.h"
 
 #include "JournalSchema.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/CRC.h"

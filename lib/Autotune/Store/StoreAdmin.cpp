@@ -12,7 +12,7 @@
 #include "JournalQueries.h"
 #include "RecordVersion.h"
 #include "RowChecksum.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 
 #include "tarpon/Problem/Problem.h"

@@ -11,7 +11,7 @@
 #include "JournalSchema.h"
 #include "RecordVersion.h"
 #include "RowChecksum.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 #include "StoreMigration.h"
 #include "StoreRecovery.h"
 

@@ -7,7 +7,7 @@
 
 #include "ImportedSchema.h"
 #include "JournalSchema.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 
 #include "tarpon/Autotune/Store/StoreAdmin.h"

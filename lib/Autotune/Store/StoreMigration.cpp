@@ -7,7 +7,7 @@
 
 #include "StoreMigration.h"
 
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -7,7 +7,7 @@
 
 #include "BuildContext.h"
 #include "JournalQueries.h"
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 
 #include "tarpon/Autotune/Store/StoreAdmin.h"

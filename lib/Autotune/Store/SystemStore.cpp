@@ -7,7 +7,7 @@
 
 #include "tarpon/Autotune/Store/SystemStore.h"
 
-#include "tarpon/Targets/ShareDirectory.h"
+#include "tarpon/Targets/Cache/ShareDirectory.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

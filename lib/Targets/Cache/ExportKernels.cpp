@@ -8,7 +8,7 @@
 #include "CacheFolder.h"
 
 #include "tarpon/Runtime/File.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 
 #include "CacheFolder.h"
 #include "CacheLimiter.h"
 #include "CodeDigest.h"
 
 #include "tarpon/Runtime/Sha256.h"
-#include "tarpon/Targets/ShareDirectory.h"
+#include "tarpon/Targets/Cache/ShareDirectory.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/ShareDirectory.h"
+#include "tarpon/Targets/Cache/ShareDirectory.h"
 
 #include "tarpon/Runtime/ModuleFolder.h"
 

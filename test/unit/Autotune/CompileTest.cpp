@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Choice/Compile.h"
+#include "tarpon/Autotune/Tuning/Compile.h"
 
 #include "HostileSolvers.h"
 #include "TestDirectory.h"

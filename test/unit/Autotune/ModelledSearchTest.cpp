@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 
 #include "HostileSolvers.h"
 #include "TestDirectory.h"

@@ -14,7 +14,7 @@
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 #include "tarpon/Autotune/Search/Policy.h"
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"

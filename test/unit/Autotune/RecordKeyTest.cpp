@@ -10,12 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Choice/PipelineKey.h"
 #include "Store/RecordVersion.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
+#include "Tuning/PipelineKey.h"
 
-#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Store/DeviceJournal.h"
 #include "tarpon/Autotune/Store/StoreAdmin.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 
 #include "HostileSolvers.h"
 #include "TestDirectory.h"

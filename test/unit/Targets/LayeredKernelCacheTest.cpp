@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 
 #include "TestKernel.h"

@@ -14,7 +14,7 @@
 #include "SearchFlags.h"
 #include "SharedOptions.h"
 
-#include "tarpon/Autotune/Choice/Compile.h"
+#include "tarpon/Autotune/Tuning/Compile.h"
 #include "tarpon/Driver/ProblemLog.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/TargetRegistry.h"

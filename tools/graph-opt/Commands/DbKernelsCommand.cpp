@@ -11,8 +11,8 @@
 #include "Messages.h"
 #include "SharedOptions.h"
 
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

@@ -20,7 +20,7 @@
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Measure.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 #include "tarpon/Targets/TargetRegistry.h"
 

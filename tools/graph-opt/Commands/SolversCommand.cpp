@@ -6,7 +6,7 @@
 #include "SharedOptions.h"
 
 #include "tarpon/Solver/SolverRegistry.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/KernelCompiler.h"
 #include "tarpon/Targets/TargetRegistry.h"
 

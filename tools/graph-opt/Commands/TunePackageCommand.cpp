@@ -10,8 +10,9 @@
 #include "Messages.h"
 #include "PackageRun.h"
 
-#include "tarpon/Autotune/Choice/Compile.h"
-#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Store/DeviceJournal.h"
+#include "tarpon/Autotune/Tuning/Compile.h"
+#include "tarpon/Autotune/Tuning/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Targets/TargetRegistry.h"
 

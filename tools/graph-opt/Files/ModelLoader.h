@@ -10,7 +10,7 @@
 
 #include "Commands/Commands.h"
 
-#include "tarpon/Autotune/Choice/Compile.h"
+#include "tarpon/Autotune/Tuning/Compile.h"
 
 namespace tarpon {
 

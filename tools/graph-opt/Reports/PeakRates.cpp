@@ -9,8 +9,8 @@
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/Measure.h"
+#include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

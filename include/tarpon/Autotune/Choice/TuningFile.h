@@ -14,6 +14,7 @@
 #ifndef TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
 #define TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
 
+#include "tarpon/Autotune/Choice/GlobalChoice.h"
 #include "tarpon/Autotune/Store/TimeSource.h"
 #include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
@@ -26,21 +27,6 @@
 #include <vector>
 
 namespace tarpon {
-
-/// One dtype, one layout and one fusion setting for a whole model; the last two
-/// as the command line spells them.
-struct GlobalChoice {
-  runtime::Precision dtype = runtime::Precision::F32;
-  std::string layout = "nchw";
-  std::string fusion = "on";
-
-  auto operator<=>(const GlobalChoice &) const = default;
-  /// "int8/nhwc", and "int8/nhwc/unfused" without fusion.
-  std::string name() const;
-};
-
-/// The choice that the accuracy of the others is measured against.
-inline const GlobalChoice kReferenceChoice;
 
 /// The range of one quantised tensor on the calibration inputs.
 struct TensorRange {

@@ -19,7 +19,7 @@
 #define TARPON_AUTOTUNE_SEARCH_FIND_H
 
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Executor.h"

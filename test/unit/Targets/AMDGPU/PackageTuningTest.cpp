@@ -10,9 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "PackageTuningTest.h"
-#include "tarpon/Autotune/Choice/Compile.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Store/StoreAdmin.h"
+#include "tarpon/Autotune/Tuning/Compile.h"
 #include "tarpon/Runtime/Candidates.h"
 
 #include "gmock/gmock.h"

@@ -13,7 +13,8 @@
 #define TARPON_TEST_UNIT_TARGETS_AMDGPU_PACKAGETUNINGTEST_H
 
 #include "ToyDevice.h"
-#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Store/DeviceJournal.h"
+#include "tarpon/Autotune/Tuning/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"

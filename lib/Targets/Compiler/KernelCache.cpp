@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/Host/KernelCache.h"
+#include "tarpon/Targets/KernelCache.h"
 
 #include "tarpon/Runtime/Sha256.h"
 

@@ -1,5 +1,4 @@
-//===- HostModelRun.h - Runs a model where its target cannot be --*- C++
-//-*-===//
+//===- HostModelRun.h - Runs a model on the host ----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,10 +11,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_LIB_AUTOTUNE_CHOICE_HOSTMODELRUN_H
-#define TARPON_LIB_AUTOTUNE_CHOICE_HOSTMODELRUN_H
+#ifndef TARPON_LIB_AUTOTUNE_MEASURE_HOSTMODELRUN_H
+#define TARPON_LIB_AUTOTUNE_MEASURE_HOSTMODELRUN_H
 
-#include "ModelCompiler.h"
+#include "Choice/ModelCompiler.h"
+#include "Choice/ModelLoading.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Runtime/Tensor.h"
 
 #include <memory>
@@ -44,7 +45,7 @@ public:
 private:
   using Outputs = std::vector<runtime::HostTensor>;
 
-  HostModelRun(const TargetInfo &target, mlir::ModuleOp module,
+  HostModelRun(TargetCompiler compiler, mlir::ModuleOp module,
                Progress &progress, const std::string &evaluatorProgram);
 
   /// The results for each sample.
@@ -52,7 +53,7 @@ private:
                                             const CalibrationInputs &inputs);
   SolutionSource makeSource();
 
-  KernelCompiler kernels;
+  TargetCompiler compiler;
   /// The journal of the kernels that were verified to run in this process.
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Tuner> tuner;
@@ -62,4 +63,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_LIB_AUTOTUNE_CHOICE_HOSTMODELRUN_H
+#endif // TARPON_LIB_AUTOTUNE_MEASURE_HOSTMODELRUN_H

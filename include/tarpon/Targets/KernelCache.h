@@ -1,12 +1,12 @@
-//===- KernelCache.h - Compiled kernels on disk -*- C++ -*-===//
+//===- KernelCache.h - Compiled kernels on disk -----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_HOST_KERNELCACHE_H
-#define TARPON_TARGETS_HOST_KERNELCACHE_H
+#ifndef TARPON_TARGETS_KERNELCACHE_H
+#define TARPON_TARGETS_KERNELCACHE_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -53,4 +53,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_HOST_KERNELCACHE_H
+#endif // TARPON_TARGETS_KERNELCACHE_H

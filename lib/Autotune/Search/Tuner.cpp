@@ -1,14 +1,14 @@
-//===- Search.cpp - Finds the fastest solution of a problem ---------------===//
+//===- Tuner.cpp - Finds the fastest solution of a problem ----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 
+#include "Search/KnownRecords.h"
 #include "Search/ProblemSearch.h"
-#include "Store/KnownRecords.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/ModuleFolder.h"
 

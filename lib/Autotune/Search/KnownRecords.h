@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_LIB_AUTOTUNE_STORE_KNOWNRECORDS_H
-#define TARPON_LIB_AUTOTUNE_STORE_KNOWNRECORDS_H
+#ifndef TARPON_LIB_AUTOTUNE_SEARCH_KNOWNRECORDS_H
+#define TARPON_LIB_AUTOTUNE_SEARCH_KNOWNRECORDS_H
 
 #include "tarpon/Autotune/Search/Solution.h"
 
@@ -52,4 +52,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_LIB_AUTOTUNE_STORE_KNOWNRECORDS_H
+#endif // TARPON_LIB_AUTOTUNE_SEARCH_KNOWNRECORDS_H

@@ -12,12 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_AUTOTUNE_CHOICE_COMPILE_H
-#define TARPON_AUTOTUNE_CHOICE_COMPILE_H
+#ifndef TARPON_AUTOTUNE_TUNING_COMPILE_H
+#define TARPON_AUTOTUNE_TUNING_COMPILE_H
 
 #include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Search/Policy.h"
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
@@ -132,4 +132,4 @@ runtime::Status checkWritable(const std::string &path);
 
 } // namespace tarpon
 
-#endif // TARPON_AUTOTUNE_CHOICE_COMPILE_H
+#endif // TARPON_AUTOTUNE_TUNING_COMPILE_H

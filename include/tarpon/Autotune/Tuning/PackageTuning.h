@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_AUTOTUNE_CHOICE_PACKAGETUNING_H
-#define TARPON_AUTOTUNE_CHOICE_PACKAGETUNING_H
+#ifndef TARPON_AUTOTUNE_TUNING_PACKAGETUNING_H
+#define TARPON_AUTOTUNE_TUNING_PACKAGETUNING_H
 
 #include "tarpon/Autotune/Choice/TuningFile.h"
-#include "tarpon/Autotune/Search/Search.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Package.h"
@@ -28,21 +28,6 @@
 #include <vector>
 
 namespace tarpon {
-
-/// The text by which a package names its kernels: the version of the code
-/// generator, and a digest of the versions of the target's solvers.
-std::string getKernelVersion(const Target &target);
-
-/// The context of records that are measured on a GPU. They are this build's
-/// records if the package's kernels are as this build makes them.
-JournalContext getMeasuredContext(const TargetInfo &target,
-                                  const std::string &kernelVersion);
-
-/// The journal of the measurements on a GPU that tuning of this build's
-/// packages has made; null if there is none. Read-only where it cannot be
-/// written.
-runtime::Result<std::unique_ptr<Journal>>
-openMeasuredJournal(const Target &target);
 
 /// Returns the best measured solution in the journal, if there is any.
 std::optional<Solution> findMeasured(const Journal &journal,
@@ -96,4 +81,4 @@ runtime::Status updateRecord(TuningFile &file, const PackageTuning &tuning,
 
 } // namespace tarpon
 
-#endif // TARPON_AUTOTUNE_CHOICE_PACKAGETUNING_H
+#endif // TARPON_AUTOTUNE_TUNING_PACKAGETUNING_H

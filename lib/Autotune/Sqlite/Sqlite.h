@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_LIB_AUTOTUNE_STORE_SQLITE_H
-#define TARPON_LIB_AUTOTUNE_STORE_SQLITE_H
+#ifndef TARPON_LIB_AUTOTUNE_SQLITE_SQLITE_H
+#define TARPON_LIB_AUTOTUNE_SQLITE_SQLITE_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -99,4 +99,4 @@ std::string getFirstFault(llvm::StringRef answer);
 
 } // namespace tarpon
 
-#endif // TARPON_LIB_AUTOTUNE_STORE_SQLITE_H
+#endif // TARPON_LIB_AUTOTUNE_SQLITE_SQLITE_H

@@ -5,27 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Choice/Compile.h"
+#include "tarpon/Autotune/Tuning/Compile.h"
 
 #include "Choice/ModelCompiler.h"
+#include "Choice/ModelLoading.h"
 #include "Choice/ReferencePackage.h"
 #include "Choice/Replay.h"
 #include "Measure/PipelineMeasurer.h"
-#include "tarpon/Autotune/Choice/GlobalChoice.h"
-#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "Tuning/TunedCandidates.h"
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
+#include "tarpon/Autotune/Store/DeviceJournal.h"
 #include "tarpon/Autotune/Store/SystemStore.h"
-#include "tarpon/IR/TarponDialect.h"
-#include "tarpon/Import/OnnxImport.h"
+#include "tarpon/Autotune/Tuning/GlobalTuner.h"
+#include "tarpon/Autotune/Tuning/PackageTuning.h"
 #include "tarpon/Runtime/Executor.h"
-#include "tarpon/Runtime/HostFeatures.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
-#include "tarpon/Targets/TargetRegistry.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Quant/IR/Quant.h"
-#include "mlir/IR/MLIRContext.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -52,7 +46,7 @@ public:
   explicit Compilation(const CompileOptions &options)
       : options(options),
         progress(llvm::errs(), Progress::detectStyle(options.quiet)),
-        context(mlir::MLIRContext::Threading::DISABLED) {}
+        context(makeModelContext()) {}
 
   Result<CompileOutcome> run();
 
@@ -71,7 +65,6 @@ private:
   bool wantsTuning() const;
   bool mayMeasure() const;
   Status makeKernelCompiler();
-  Status checkRunsHere() const;
   Result<std::unique_ptr<PipelineMeasurer>>
   makePipelineMeasurer(const CalibrationInputs &inputs);
   Status calibrate(CandidateRecord &record);
@@ -88,7 +81,7 @@ private:
 
   const CompileOptions &options;
   Progress progress;
-  mlir::MLIRContext context;
+  std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::shared_ptr<const Target> target;
   std::unique_ptr<KernelCompiler> kernels;
@@ -137,36 +130,21 @@ Status Compilation::fallBack(const std::string &what) {
   return runtime::success();
 }
 
-/// Without a model of the target, kernels have to run here.
-Status Compilation::checkRunsHere() const {
-  if (!kernels->describeModel().empty())
-    return runtime::success();
-  for (const std::string &feature : target->getInfo().features)
-    if (!runtime::hostHasFeature(feature))
-      return Error{"cannot compile for '" + options.target + "': it has " +
-                   feature + ", which this machine lacks"};
+Status Compilation::makeKernelCompiler() {
+  Result<TargetCompiler> made = makeTargetCompiler(
+      options.target, {options.threads, options.cpu, options.device});
+  if (!made)
+    return made.error();
+  target = std::move(made->target);
+  kernels = std::move(made->kernels);
+  if (options.candidates > 0 &&
+      kernels->getKernelForm() != runtime::KernelForm::CodeObjects)
+    return Error{"packages for " + target->getInfo().name() +
+                 " are one shared object, and hold no candidates"};
   return runtime::success();
 }
 
-Status Compilation::makeKernelCompiler() {
-  Result<std::shared_ptr<const Target>> found = findTarget(
-      options.target, {options.threads, options.cpu, options.device});
-  if (!found)
-    return found.error();
-  target = std::move(*found);
-  const TargetInfo &info = target->getInfo();
-  kernels = std::make_unique<KernelCompiler>(info, openKernelCache(info),
-                                             target->makeBackend());
-  if (options.candidates > 0 &&
-      kernels->getKernelForm() != runtime::KernelForm::CodeObjects)
-    return Error{"packages for " + info.name() +
-                 " are one shared object, and hold no candidates"};
-  return checkRunsHere();
-}
-
 Status Compilation::setUp() {
-  context.loadDialect<TarponDialect, mlir::func::FuncDialect,
-                      mlir::quant::QuantDialect>();
   if (Status status = makeKernelCompiler(); !status)
     return status;
   Result<FindPolicy> policy =
@@ -263,9 +241,6 @@ Status Compilation::reportIgnored(const Journal &store) {
 }
 
 Status Compilation::importModel() {
-  std::vector<std::string> remarks;
-  ErrorCapture errors(
-      &context, [&](std::string text) { remarks.push_back(std::move(text)); });
   ImportOptions importOptions;
   importOptions.batch = options.batch;
   importOptions.assumedInputs = options.assumedInputs;
@@ -273,12 +248,12 @@ Status Compilation::importModel() {
   importOptions.digest =
       wantsTuning() || !options.replay.empty() || !options.output.empty();
   importOptions.threads = static_cast<int>(options.threads);
-  module = importOnnx(context, options.model, importOptions);
-  if (!module)
-    return errors.getError("cannot import " + options.model);
-  for (const std::string &remark : remarks)
-    if (Status status = fallBack(remark); !status)
-      return status;
+  auto imported = tarpon::importModel(
+      *context, options.model, importOptions,
+      [this](const std::string &remark) { return fallBack(remark); });
+  if (!imported)
+    return imported.error();
+  module = std::move(*imported);
   model = std::make_unique<ModelCompiler>(*module, *kernels);
   return model->simplify();
 }

@@ -5,24 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Choice/PackageTuning.h"
+#include "tarpon/Autotune/Tuning/PackageTuning.h"
 
 #include "Measure/DeviceMeasurer.h"
+#include "Search/KnownRecords.h"
 #include "Search/LayerRace.h"
-#include "Store/Digest.h"
-#include "Store/KnownRecords.h"
-#include "Store/RecordVersion.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/Measure.h"
-#include "tarpon/Solver/BehaviourVersion.h"
-#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Config/llvm-config.h"
-#include "llvm/Support/FileSystem.h"
 
 #include <cmath>
 #include <cstdio>
@@ -36,47 +30,6 @@ using runtime::Layer;
 using runtime::Package;
 using runtime::Result;
 using runtime::Status;
-
-/// The architecture tells code objects from the IR that an emulated device
-/// runs.
-static std::string makeKernelVersion(const TargetInfo &target) {
-  Digest digest;
-  for (llvm::StringRef part :
-       {llvm::StringRef(target.cpu), llvm::StringRef(LLVM_VERSION_STRING),
-        llvm::StringRef(target.arch)})
-    digest.add(part);
-  for (const Solver *solver : getSolvers(target)) {
-    std::string version = std::to_string(getBehaviourVersion(solver->id()));
-    digest.add(solver->id()).add(llvm::StringRef(version));
-  }
-  return getRecordVersion(target) + "+" + digest.hex().substr(0, 12);
-}
-
-std::string tarpon::getKernelVersion(const Target &target) {
-  return makeKernelVersion(target.getInfo());
-}
-
-JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
-                                          const std::string &kernelVersion) {
-  JournalContext context = JournalContext::forTarget(target);
-  // An emulated device has the name of its chip, whose records are not its own.
-  TargetInfo measured = target.gpu ? makeGpuTargetInfo(*target.gpu) : target;
-  if (kernelVersion != makeKernelVersion(measured))
-    context.tarpon = kernelVersion;
-  return context;
-}
-
-Result<std::unique_ptr<Journal>>
-tarpon::openMeasuredJournal(const Target &target) {
-  std::string path = Journal::getDefaultPath(target.getInfo());
-  if (!llvm::sys::fs::exists(path))
-    return std::unique_ptr<Journal>();
-  JournalContext context =
-      getMeasuredContext(target.getInfo(), getKernelVersion(target));
-  // Compiling only reads the journal.
-  return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
-                                        : Journal::openReadOnly(path, context);
-}
 
 std::optional<Solution> tarpon::findMeasured(const Journal &journal,
                                              const Problem &problem,

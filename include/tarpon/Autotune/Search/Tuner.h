@@ -1,4 +1,4 @@
-//===- Search.h - Finds the fastest solution of a problem -------*- C++ -*-===//
+//===- Tuner.h - Finds the fastest solution of a problem --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_AUTOTUNE_SEARCH_SEARCH_H
-#define TARPON_AUTOTUNE_SEARCH_SEARCH_H
+#ifndef TARPON_AUTOTUNE_SEARCH_TUNER_H
+#define TARPON_AUTOTUNE_SEARCH_TUNER_H
 
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 #include "tarpon/Autotune/Search/Deadline.h"
@@ -138,4 +138,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_AUTOTUNE_SEARCH_SEARCH_H
+#endif // TARPON_AUTOTUNE_SEARCH_TUNER_H

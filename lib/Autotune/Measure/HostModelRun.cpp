@@ -1,17 +1,13 @@
-//===- HostModelRun.cpp - Runs a model where its target cannot be
-//----------===//
+//===- HostModelRun.cpp - Runs a model on the host ------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Choice/HostModelRun.h"
+#include "Measure/HostModelRun.h"
 
 #include "tarpon/Runtime/Measure.h"
-#include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Host/LayeredKernelCache.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,23 +30,24 @@ static std::unique_ptr<Journal> openHostJournal(const TargetInfo &target) {
   return Journal::openInMemory(context);
 }
 
-HostModelRun::HostModelRun(const TargetInfo &target, mlir::ModuleOp module,
+HostModelRun::HostModelRun(TargetCompiler made, mlir::ModuleOp module,
                            Progress &progress,
                            const std::string &evaluatorProgram)
-    : kernels(makeHostCompiler(target, openKernelCache(target))),
-      journal(openHostJournal(target)),
-      tuner(std::make_unique<Tuner>(kernels, *journal, progress,
+    : compiler(std::move(made)),
+      journal(openHostJournal(compiler.target->getInfo())),
+      tuner(std::make_unique<Tuner>(*compiler.kernels, *journal, progress,
                                     evaluatorProgram)),
-      model(module, kernels) {}
+      model(module, *compiler.kernels) {}
 
 Result<std::unique_ptr<HostModelRun>>
 HostModelRun::create(mlir::ModuleOp module, const std::string &cpu,
                      Progress &progress, const std::string &evaluatorProgram) {
-  Result<TargetInfo> target = getHostTarget(/*threads=*/0, cpu);
-  if (!target)
-    return target.error();
-  return std::unique_ptr<HostModelRun>(
-      new HostModelRun(*target, module, progress, evaluatorProgram));
+  Result<TargetCompiler> compiler =
+      makeTargetCompiler("host", {/*threads=*/0, cpu, /*device=*/""});
+  if (!compiler)
+    return compiler.error();
+  return std::unique_ptr<HostModelRun>(new HostModelRun(
+      std::move(*compiler), module, progress, evaluatorProgram));
 }
 
 SolutionSource HostModelRun::makeSource() {
@@ -90,7 +87,7 @@ HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
   if (!compiled)
     return compiled.error();
   runtime::ExecutorOptions options;
-  options.threads = static_cast<int>(kernels.getTarget().threads);
+  options.threads = static_cast<int>(compiler.target->getInfo().threads);
   options.paddedBuffers = true;
   auto executor =
       runtime::Executor::create(std::move(compiled->package), options);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_SHAREDIRECTORY_H
-#define TARPON_TARGETS_SHAREDIRECTORY_H
+#ifndef TARPON_TARGETS_CACHE_SHAREDIRECTORY_H
+#define TARPON_TARGETS_CACHE_SHAREDIRECTORY_H
 
 #include <string>
 
@@ -18,4 +18,4 @@ std::string getShareDirectory();
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_SHAREDIRECTORY_H
+#endif // TARPON_TARGETS_CACHE_SHAREDIRECTORY_H

@@ -19,12 +19,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_HOST_LAYEREDKERNELCACHE_H
-#define TARPON_TARGETS_HOST_LAYEREDKERNELCACHE_H
+#ifndef TARPON_TARGETS_CACHE_LAYEREDKERNELCACHE_H
+#define TARPON_TARGETS_CACHE_LAYEREDKERNELCACHE_H
 
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/TargetInfo.h"
-#include "tarpon/Targets/Host/KernelCache.h"
+#include "tarpon/Targets/KernelCache.h"
 
 #include <cstdint>
 #include <memory>
@@ -106,4 +106,4 @@ runtime::Result<ExportedKernels> exportKernels(const TargetInfo &target,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_HOST_LAYEREDKERNELCACHE_H
+#endif // TARPON_TARGETS_CACHE_LAYEREDKERNELCACHE_H

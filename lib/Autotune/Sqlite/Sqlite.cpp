@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Sqlite.h"
+#include "Sqlite/Sqlite.h"
 
 #include <cassert>
 #include <cstring>
