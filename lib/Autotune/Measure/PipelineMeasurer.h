@@ -17,6 +17,7 @@
 #include "tarpon/Autotune/Choice/Calibration.h"
 #include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Search/Progress.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Autotune/Store/Journal.h"
 
 #include <string>
