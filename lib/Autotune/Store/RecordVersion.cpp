@@ -11,6 +11,7 @@
 #include "Sqlite/Sqlite.h"
 
 #include "tarpon/Solver/BehaviourVersion.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -38,7 +39,7 @@ static std::string makeText(llvm::StringRef part, int64_t version,
 }
 
 std::string tarpon::getRecordVersion(const TargetInfo &target) {
-  llvm::StringRef part = target.gpu ? kGpuCodegen : kHostCodegen;
+  llvm::StringRef part = target.traits->getCodegenPart();
   return makeText(part, getBehaviourVersion(part), kBuilder);
 }
 

@@ -21,7 +21,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_RECORDVERSION_H
 #define TARPON_LIB_AUTOTUNE_RECORDVERSION_H
 
-#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Solver/TargetInfo.h"
 
 #include <string>
 

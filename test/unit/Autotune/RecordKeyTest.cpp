@@ -28,6 +28,7 @@
 using namespace tarpon;
 using namespace tarpon::test;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 //===----------------------------------------------------------------------===//
 // Whole models
@@ -130,6 +131,54 @@ TEST(RecordKeyTest, ContextsAreOfOneMachineAndBuild) {
   }
   ScopedBehaviourVersion raised(kHostCodegen, 1000);
   expectOther(JournalContext::forTarget(target));
+}
+
+namespace {
+
+/// A target that no part of Tarpon knows.
+class VaxTraits final : public TargetTraits {
+public:
+  std::string getName(const TargetInfo &target) const override {
+    return target.cpu;
+  }
+  llvm::StringRef getCodegenPart() const override { return "vax-codegen"; }
+  std::string printCacheSizes(const TargetInfo & /*target*/) const override {
+    return "1K";
+  }
+  runtime::Precision
+  getArithmetic(const Problem & /*problem*/,
+                const TargetInfo & /*target*/) const override {
+    return runtime::Precision::F32;
+  }
+};
+
+} // namespace
+
+/// Existing stores hold these texts.
+TEST(RecordKeyTest, TargetsNameTheirCodeGeneratorAndCaches) {
+  ScopedBehaviourVersion host(kHostCodegen, 7), gpu(kGpuCodegen, 8);
+  JournalContext context = JournalContext::forTarget(TargetInfo());
+  EXPECT_EQ(context.target, "x86-64/x86-64/128/e3b0c442");
+  EXPECT_THAT(context.tarpon, StartsWith("host-codegen-7"));
+  EXPECT_EQ(context.caches, "32K/512K/8192K");
+
+  TargetInfo info = makeGpuTargetInfo(*parseGpuTarget("gfx942:cu=228"));
+  for (const char *arch : {"amdgcn", "amdgcn-ir"}) {
+    info.arch = arch;
+    context = JournalContext::forTarget(info);
+    EXPECT_EQ(context.target, "gfx942:cu=228/e3b0c442");
+    EXPECT_THAT(context.tarpon, StartsWith("gpu-codegen-8"));
+    EXPECT_EQ(context.caches, "");
+  }
+
+  static const VaxTraits traits;
+  TargetInfo vax;
+  vax.traits = &traits;
+  vax.arch = vax.cpu = "vax";
+  context = JournalContext::forTarget(vax);
+  EXPECT_EQ(context.target, "vax/e3b0c442");
+  EXPECT_THAT(context.tarpon, StartsWith("vax-codegen-1"));
+  EXPECT_EQ(context.caches, "1K");
 }
 
 static std::string translate(const std::string &version,

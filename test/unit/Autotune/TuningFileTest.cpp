@@ -282,13 +282,13 @@ TEST(TuningFileTest, AnotherTargetIsRefused) {
   EXPECT_EQ(refused([](auto &t) { t.arch = "aarch64"; }),
             prefix + "architecture x86-64, not aarch64");
   EXPECT_EQ(refused([](auto &t) { t.cpu = "znver4"; }),
-            prefix + "CPU znver5, not znver4");
+            prefix + "processor znver5, not znver4");
   EXPECT_EQ(refused([](auto &t) { t.threads = 8; }),
             prefix + "thread count 2, not 8");
   EXPECT_EQ(refused([](auto &t) { t.features = {"avx2"}; }),
-            prefix + "CPU with feature avx512f, not without it");
+            prefix + "processor with feature avx512f, not without it");
   EXPECT_EQ(refused([](auto &t) { t.features.push_back("avx512vnni"); }),
-            prefix + "CPU without feature avx512vnni, not with it");
+            prefix + "processor without feature avx512vnni, not with it");
   EXPECT_EQ(refused([](auto &t) { t.l3Bytes = 32 << 20; }),
             prefix + "caches 32K/512K/8192K, not 32K/512K/32768K");
   // Files of 6d49224 and before do not name them.
