@@ -28,6 +28,7 @@ public:
   }
   Precision getArithmetic(const Problem &problem,
                           const TargetInfo &target) const override;
+  llvm::StringRef getArbiter() const override { return "gpu-naive-v1"; }
   /// An emulated device has the name of its chip.
   std::string getMeasuredArch(const TargetInfo & /*target*/) const override {
     return kGpuArch.str();

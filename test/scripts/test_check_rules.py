@@ -64,7 +64,8 @@ case Kind::A:
                      'op.consume_front("global_")', 'op.starts_with("reduce_")',
                      'llvm::StringRef(problem.op).contains("conv")',
                      'is_contained({"log", "sqrt"}, op)',
-                     'if (choice.dtype == "int8")', 'package->dtype == "fp16"',
+                     'if (choice.dtype == "int8")', 'fusion == "on"', 'choice.layout != "nchw"',
+                     'StringRef(package.layout).starts_with("nchw")', 'package->dtype == "fp16"',
                      'options.dtype.values.front() == "int8"',
                      "StringSwitch<bool>(problem.op)", "StringSwitch<Fn>(op)",
                      "StringSwitch<bool>(step.op)\n"):

@@ -39,6 +39,7 @@ public:
   std::string printCacheSizes(const TargetInfo & /*target*/) const override {
     return "toy memory";
   }
+  llvm::StringRef getArbiter() const override { return "toy-naive-v1"; }
   runtime::Precision
   getArithmetic(const Problem & /*problem*/,
                 const TargetInfo & /*target*/) const override {

@@ -21,7 +21,6 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
-#include <string>
 
 namespace tarpon {
 
@@ -45,19 +44,6 @@ llvm::ArrayRef<BehaviourVersion> getBehaviourVersions();
 /// The version of a part. It is 1 for a part that is not listed, such as a
 /// solver from outside of this tree, whose id has a version of its own.
 int64_t getBehaviourVersion(llvm::StringRef part);
-
-/// For tests: gives a part another version while the object lives. Not
-/// thread-safe.
-class ScopedBehaviourVersion {
-public:
-  ScopedBehaviourVersion(llvm::StringRef part, int64_t version);
-  ~ScopedBehaviourVersion();
-  ScopedBehaviourVersion(const ScopedBehaviourVersion &) = delete;
-  ScopedBehaviourVersion &operator=(const ScopedBehaviourVersion &) = delete;
-
-private:
-  std::string part;
-};
 
 } // namespace tarpon
 

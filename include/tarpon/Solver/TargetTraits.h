@@ -54,6 +54,12 @@ public:
   virtual runtime::Precision getArithmetic(const Problem &problem,
                                            const TargetInfo &target) const = 0;
 
+  /// The id of the solver against which a package's candidates are compared
+  /// where there is a device. It is packaged with every layer that has
+  /// candidates and to which it applies. "": they are compared with the
+  /// solution that the package was compiled with.
+  virtual llvm::StringRef getArbiter() const { return ""; }
+
   /// The architecture (TargetInfo::arch) of the targets that measure the
   /// records of that name. Another one than the target's own if it has the name
   /// of what it emulates.

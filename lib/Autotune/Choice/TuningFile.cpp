@@ -63,8 +63,8 @@ static const char *printTimeSource(TimeSource source) {
 
 static ordered_json printCandidate(const CandidateRecord &candidate) {
   ordered_json json = {{"dtype", getPrecisionName(candidate.choice.dtype)},
-                       {"layout", candidate.choice.layout},
-                       {"fusion", candidate.choice.fusion},
+                       {"layout", candidate.choice.layout.name()},
+                       {"fusion", getFusionName(candidate.choice.fusion)},
                        {"status", candidate.failure.empty() ? "ok" : "failed"}};
   if (!candidate.failure.empty())
     json["failure"] = candidate.failure;
@@ -151,7 +151,8 @@ static CandidateRecord parseCandidate(const json &json) {
   // The schema lists the names.
   candidate.choice = {
       *runtime::parsePrecision(json["dtype"].get<std::string>()),
-      json["layout"].get<std::string>(), json["fusion"].get<std::string>()};
+      *parseLayout(json["layout"].get<std::string>()),
+      *parseFusion(json["fusion"].get<std::string>())};
   if (json["status"] == "failed")
     candidate.failure = json.value("failure", "no reason is given");
   if (json.contains("accuracy")) {

@@ -57,8 +57,7 @@ SolutionSource HostModelRun::makeSource() {
 }
 
 Result<std::vector<TensorRange>>
-HostModelRun::measureRanges(const std::string &fusion,
-                            const CalibrationInputs &inputs) {
+HostModelRun::measureRanges(Fusion fusion, const CalibrationInputs &inputs) {
   if (runtime::Status status = model.calibrate(fusion, inputs, makeSource());
       !status)
     return status.error();

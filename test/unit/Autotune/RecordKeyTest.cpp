@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScopedBehaviourVersion.h"
 #include "Store/RecordVersion.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
@@ -39,7 +40,8 @@ namespace {
 /// The parts of a pipeline's key.
 struct PipelineParts {
   TuningFile::Model model = {"abc", "tiny", {{"x", {1, 2}}}};
-  GlobalChoice choice = {runtime::Precision::I8, "nhwc", "on"};
+  GlobalChoice choice = {runtime::Precision::I8, Layout{Layout::NHWC},
+                         Fusion::On};
   std::string calibration = "c0ffee";
   std::vector<LayerRecord> layers = {LayerRecord()};
   std::vector<TensorRange> ranges = {{"x", -1, 1}, {"y", 0, 2}};
@@ -72,8 +74,8 @@ TEST(PipelineKeyTest, HoldsEveryPart) {
       [](PipelineParts &p) { p.model.sha256 = "abd"; },
       [](PipelineParts &p) { p.model.inputs["x"] = {2, 2}; },
       [](PipelineParts &p) { p.choice.dtype = runtime::Precision::F32; },
-      [](PipelineParts &p) { p.choice.layout = "nchw"; },
-      [](PipelineParts &p) { p.choice.fusion = "off"; },
+      [](PipelineParts &p) { p.choice.layout = Layout(); },
+      [](PipelineParts &p) { p.choice.fusion = Fusion::Off; },
       [](PipelineParts &p) { p.calibration = "c0ffed"; },
       [](PipelineParts &p) { p.layers[0].problem = "q"; },
       [](PipelineParts &p) { p.layers[0].solver = "t-v1"; },

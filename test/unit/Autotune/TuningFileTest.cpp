@@ -31,7 +31,7 @@ TuningFile makeFile() {
   file.knobs = {"pick_global", "pick_global", "on"};
   file.calibration = {"generated", 4, "c0ffee"};
   CandidateRecord good;
-  good.choice = {runtime::Precision::I8, "nhwc", "on"};
+  good.choice = {runtime::Precision::I8, Layout{Layout::NHWC}, Fusion::On};
   good.accuracy = {0.004, 0.02, true};
   good.pipeline = {5.9, 0.05, 50};
   good.ranges = {{"data", -2.117904f, 2.64f}, {"conv1", 0, 1.0f / 3}};
@@ -48,7 +48,7 @@ TuningFile makeFile() {
   layer.source = "default";
   good.layers.push_back(layer);
   CandidateRecord bad;
-  bad.choice = {runtime::Precision::BF16, "nchw", "off"};
+  bad.choice = {runtime::Precision::BF16, Layout(), Fusion::Off};
   bad.failure = "output has a NaN";
   file.candidates = {good, bad};
   return file;
@@ -211,7 +211,7 @@ TEST(TuningFileTest, ErrorsNameThePath) {
        "\"int8\", got \"fp8\""},
       {"/candidates/0/layout", "chwn",
        "candidates[0].layout: expected text that matches "
-       "^(nchw|nhwc|nchw[0-9]+c)$, got \"chwn\""},
+       "^(nchw|nhwc|nchw[1-9][0-9]{0,3}c)$, got \"chwn\""},
       {"/candidates/0/accuracy/within_budget", nullptr,
        "candidates[0].accuracy.within_budget: expected a boolean, got null"},
       {"/candidates", json::array(),
@@ -319,8 +319,11 @@ TEST(TuningFileTest, TimesOfAModel) {
 }
 
 TEST(TuningFileTest, NamesOfChoices) {
-  EXPECT_EQ((GlobalChoice{runtime::Precision::I8, "nhwc", "on"}.name()),
-            "int8/nhwc");
-  EXPECT_EQ((GlobalChoice{runtime::Precision::F32, "nchw", "off"}.name()),
-            "fp32/nchw/unfused");
+  EXPECT_EQ(
+      (GlobalChoice{runtime::Precision::I8, Layout{Layout::NHWC}, Fusion::On}
+           .name()),
+      "int8/nhwc");
+  EXPECT_EQ(
+      (GlobalChoice{runtime::Precision::F32, Layout(), Fusion::Off}.name()),
+      "fp32/nchw/unfused");
 }

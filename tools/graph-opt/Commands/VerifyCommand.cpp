@@ -117,7 +117,7 @@ static int verifyAgainstReference(const VerifyArguments &arguments) {
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with the reference solver: %s\n",
                 model.model.c_str(), getPrecisionName(model.dtype).data(),
-                model.layout.c_str(),
+                model.layout.name().c_str(),
                 summarizeErrors(*got, *expected, tolerance).c_str());
   return status;
 }
@@ -221,8 +221,8 @@ static int verifyDataSet(const VerifyArguments &arguments, Package package,
       compareOutputs(model.model, infos, *got, data.outputs, tolerance);
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with %s: %s\n", model.model.c_str(),
-                getPrecisionName(model.dtype).data(), model.layout.c_str(),
-                data.directory.c_str(),
+                getPrecisionName(model.dtype).data(),
+                model.layout.name().c_str(), data.directory.c_str(),
                 summarizeErrors(*got, data.outputs, tolerance).c_str());
   return status;
 }
