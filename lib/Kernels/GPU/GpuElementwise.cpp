@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ElementWork.h"
 #include "GpuSolvers.h"
+#include "WorkgroupSolver.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,25 +20,12 @@ using namespace tarpon;
 
 namespace {
 
-class GpuElementwise final : public Solver {
+class GpuElementwise final : public WorkgroupSolver {
 public:
   StringRef id() const override { return "gpu-elementwise-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
   bool knowsSlices() const override { return true; }
-  PerfConfig defaultConfig(const Problem & /*problem*/,
-                           const TargetInfo & /*target*/) const override {
-    return getWorkgroupConfigs().front();
-  }
-  std::vector<PerfConfig>
-  configs(const Problem & /*problem*/,
-          const TargetInfo & /*target*/) const override {
-    return getWorkgroupConfigs();
-  }
-  bool isValidConfig(const Problem & /*problem*/, const TargetInfo & /*target*/,
-                     const PerfConfig &config) const override {
-    return isWorkgroupConfig(config);
-  }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.7;

@@ -315,12 +315,6 @@ static std::string findMisuse(const DriverArguments &arguments,
   return "";
 }
 
-static std::unique_ptr<KernelCompiler> makeCompiler(const Target &target) {
-  const TargetInfo &info = target.getInfo();
-  return std::make_unique<KernelCompiler>(info, openKernelCache(info),
-                                          target.makeBackend());
-}
-
 /// Makes the target that the command line names.
 static Result<DriverTarget> makeTarget(const DriverArguments &arguments) {
   DriverTarget made;
@@ -332,12 +326,12 @@ static Result<DriverTarget> makeTarget(const DriverArguments &arguments) {
   if (!target)
     return target.error();
   made.target = std::move(*target);
-  made.compiler = makeCompiler(*made.target);
+  made.compiler = openKernelCompiler(*made.target);
   Result<std::shared_ptr<const Target>> host =
       findTarget("host", {arguments.threads, arguments.cpu, /*device=*/""});
   if (!host)
     return host.error();
-  made.reference = makeCompiler(**host);
+  made.reference = openKernelCompiler(**host);
   return made;
 }
 

@@ -84,14 +84,10 @@ runReference(const Problem &problem, KernelCompiler &hostCompiler,
       hostCompiler);
   if (!package)
     return package.error();
-  std::vector<HostTensor> copies;
-  for (const HostTensor &input : inputs) {
-    Result<HostTensor> copy = input.clone();
-    if (!copy)
-      return copy.error();
-    copies.push_back(std::move(*copy));
-  }
-  return runPackage(std::move(*package), std::move(copies), target.threads);
+  Result<std::vector<HostTensor>> copies = cloneAll(inputs);
+  if (!copies)
+    return copies.error();
+  return runPackage(std::move(*package), std::move(*copies), target.threads);
 }
 
 Result<bool> printVerdict(const DriverTask &task,

@@ -41,17 +41,6 @@ using namespace runtime;
 
 using Tensors = std::vector<HostTensor>;
 
-static Result<Tensors> cloneAll(const Tensors &tensors) {
-  Tensors copies;
-  for (const HostTensor &tensor : tensors) {
-    Result<HostTensor> copy = tensor.clone();
-    if (!copy)
-      return copy.error();
-    copies.push_back(std::move(*copy));
-  }
-  return copies;
-}
-
 /// Compares all outputs. Prints what is wrong and returns the exit status.
 static int compareOutputs(const std::string &model,
                           const std::vector<TensorInfo> &infos,

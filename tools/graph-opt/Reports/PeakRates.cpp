@@ -264,9 +264,7 @@ runtime::Result<PeakRates> getPeakRates(const Target &target,
                                         const Precisions &wanted) {
   if (std::optional<TargetPeaks> peaks = target.getPeaks())
     return listPeakRates(*peaks);
-  const TargetInfo &info = target.getInfo();
-  KernelCompiler compiler(info, openKernelCache(info), target.makeBackend());
-  return measurePeakRates(compiler, wanted);
+  return measurePeakRates(*openKernelCompiler(target), wanted);
 }
 
 } // namespace tarpon
