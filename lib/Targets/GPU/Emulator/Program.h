@@ -18,13 +18,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_PROGRAM_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_PROGRAM_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_PROGRAM_H
+#define TARPON_TARGETS_GPU_EMULATOR_PROGRAM_H
 
-#include "tarpon/Targets/AMDGPU/Emulator.h"
+#include "tarpon/Targets/GPU/Emulator.h"
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -97,14 +98,9 @@ struct Constant {
   uint64_t bits;
 };
 
-/// A matrix instruction: the place of each element of a lane's vector (element
-/// major) in a row-major matrix. B is also stored by rows of k.
-struct MatrixPlan {
-  const MatrixLayout *layout;
-  std::vector<uint16_t> a, b, c;
-  bool unsignedA = false, unsignedB = false, clamp = false;
-  /// The half of a register in which 16-bit results are, if they use only one.
-  unsigned subword = 0;
+/// The data of a vendor's instruction, whose handler knows the type.
+struct VendorData {
+  virtual ~VendorData() = default;
 };
 
 struct LdsGlobal {
@@ -119,7 +115,7 @@ struct Program {
   std::vector<Site> sites;
   std::vector<MoveList> moveLists;
   std::vector<Access> accesses;
-  std::vector<MatrixPlan> matrixPlans;
+  std::vector<std::unique_ptr<const VendorData>> vendorData;
   std::vector<Constant> constants;
   std::vector<LdsGlobal> lds;
   int64_t ldsBytes = 0;
@@ -134,4 +130,4 @@ struct Program {
 
 } // namespace tarpon::emulator
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_PROGRAM_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_PROGRAM_H

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The emulated device: executes a kernel as MLIR (gpu, scf, arith, math,
-// vector, llvm, amdgpu and rocdl dialects) with workgroups, waves, lanes, LDS,
-// barriers, cross-lane operations and matrix instructions, before it is lowered
-// to LLVM. It reports, as errors:
+// The emulated device: executes a kernel as MLIR (gpu, scf, arith, math, vector
+// and llvm dialects, and the instructions of one vendor) with workgroups,
+// waves, lanes, LDS, barriers, cross-lane operations and matrix instructions,
+// before it is lowered to LLVM. It reports, as errors:
 // - accesses outside of the buffer that a pointer was made from, and accesses
 //   less aligned than the op says;
 // - races on LDS and global memory: two waves of a workgroup access the same
@@ -20,22 +20,21 @@
 // - lanes that read lanes which are inactive, matrix instructions in divergent
 //   code, divisions of integers by zero, and ops that it does not know.
 // It models neither time nor the backend: a missing s_waitcnt, a hazard or a
-// register spill cannot be seen here, except that data of rocdl.load.to.lds
-// must have been waited for.
+// register spill cannot be seen here, except that data of asynchronous loads to
+// LDS must have been waited for.
 //
-// amdgpu.lds_barrier orders LDS only, as its definition says; gpu.barrier also
-// orders global memory, within the workgroup. The waves of a workgroup run one
-// after another from barrier to barrier, in an order that the seed decides.
-// Arithmetic rounds to nearest even and keeps subnormal numbers. f32 fma is
-// computed in f64 and then rounded, which in rare cases rounds twice.
+// gpu.barrier orders LDS, and global memory within the workgroup. The waves of
+// a workgroup run one after another from barrier to barrier, in an order that
+// the seed decides. Arithmetic rounds to nearest even and keeps subnormal
+// numbers. f32 fma is computed in f64 and then rounded, which in rare cases
+// rounds twice.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_H
+#define TARPON_TARGETS_GPU_EMULATOR_H
 
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Solver/MatrixLayout.h"
 
 #include <cstdint>
 #include <memory>
@@ -52,14 +51,21 @@ class GPUFuncOp;
 
 namespace tarpon {
 
+namespace emulator {
+struct Program;
+class VendorInstructions;
+} // namespace emulator
+
 /// The properties of the emulated GPU, and the options of the emulation.
 struct EmulatorOptions {
   /// Lanes of a wave: 64 or 32.
   unsigned waveSize = 64;
   /// Bytes of LDS that a workgroup may have.
   int64_t ldsBytes = 65536;
-  /// Set of MatrixFamily whose matrix instructions the target has.
-  unsigned matrixFamilies = static_cast<unsigned>(MatrixFamily::All);
+  /// The instructions beside those that all GPUs have in common; null for none.
+  const emulator::VendorInstructions *instructions = nullptr;
+  /// The set of the vendor's families whose matrix instructions the target has.
+  unsigned matrixFamilies = ~0u;
   /// Detects races, and reads of memory never written. Without it, kernels run
   /// several times as fast; bounds, alignment and barriers are still checked.
   bool checkMemory = true;
@@ -104,10 +110,6 @@ struct EmulationReport {
   uint64_t barriers = 0;
 };
 
-namespace emulator {
-struct Program;
-} // namespace emulator
-
 /// A kernel translated to the emulator's own code, which can be launched many
 /// times. Independent of the module and the context that it came from. Launches
 /// change only the memory that they are given: several threads may launch one
@@ -138,9 +140,11 @@ runtime::Result<EmulationReport> emulate(mlir::gpu::GPUFuncOp kernel,
                                          const EmulatedLaunch &launch,
                                          const EmulatorOptions &options = {});
 
-/// Registers the dialects of the kernels that the emulator runs.
-void registerEmulatedDialects(mlir::DialectRegistry &registry);
+/// Registers the dialects of the kernels that the emulator runs, with those of
+/// the vendor's instructions if there are any.
+void registerEmulatedDialects(mlir::DialectRegistry &registry,
+                              const emulator::VendorInstructions *instructions);
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_H

@@ -192,7 +192,7 @@ static std::optional<uint64_t> getBits(Attribute attribute) {
 
 static LogicalResult translateConstant(Translator &translator, Operation *op) {
   Attribute value = op->getAttr("value");
-  Elem elem = getRegisterType(op->getResult(0).getType())->elem;
+  Elem elem = translator.getRegisterType(op->getResult(0).getType())->elem;
   SmallVector<uint64_t> components;
   if (auto elements = dyn_cast<DenseElementsAttr>(value))
     for (Attribute element : elements.getValues<Attribute>())

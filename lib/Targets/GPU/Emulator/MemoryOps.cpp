@@ -67,7 +67,7 @@ static LogicalResult makeAccess(Translator &translator, Operation *op,
                                 Type type, LLVM::LLVMPointerType pointer,
                                 std::optional<uint64_t> alignment, bool atomic,
                                 uint32_t &index) {
-  Reg reg = *getRegisterType(type);
+  Reg reg = *translator.getRegisterType(type);
   if (reg.elem == Elem::I1 || isa<LLVM::LLVMPointerType>(type))
     return translator.refuse(op, "is of i1 or of a pointer in memory");
   if (pointer.getAddressSpace() != 1 && pointer.getAddressSpace() != 3)
@@ -227,13 +227,15 @@ static void runScaledOffset(Wave &wave, const Instr &instr) {
 }
 
 /// The bytes from one element of an array of `type` to the next.
-static std::optional<int64_t> getStride(Type type) {
+static std::optional<int64_t> getStride(const Translator &translator,
+                                        Type type) {
   if (auto array = dyn_cast<LLVM::LLVMArrayType>(type)) {
-    std::optional<int64_t> element = getStride(array.getElementType());
+    std::optional<int64_t> element =
+        getStride(translator, array.getElementType());
     return element ? std::optional(*element * array.getNumElements())
                    : std::nullopt;
   }
-  std::optional<Reg> reg = getRegisterType(type);
+  std::optional<Reg> reg = translator.getRegisterType(type);
   if (!reg || isa<LLVM::LLVMPointerType>(type) || reg->elem == Elem::I1)
     return std::nullopt;
   return llvm::PowerOf2Ceil(reg->components * elemBytes(reg->elem));
@@ -255,7 +257,7 @@ static LogicalResult translateGep(Translator &translator, Operation *op) {
                                      "an array");
       type = array.getElementType();
     }
-    std::optional<int64_t> stride = getStride(type);
+    std::optional<int64_t> stride = getStride(translator, type);
     if (!stride)
       return translator.refuse(op, "has an element type that the emulator does "
                                    "not know");
@@ -289,7 +291,7 @@ static LogicalResult translateAddressOf(Translator &translator, Operation *op) {
 
 /// All bits are set, so that a use of the value shows.
 static LogicalResult translatePoison(Translator &translator, Operation *op) {
-  Reg type = *getRegisterType(op->getResult(0).getType());
+  Reg type = *translator.getRegisterType(op->getResult(0).getType());
   uint64_t bits = type.elem == Elem::I1 ? 1 : ~uint64_t(0);
   translator.alias(
       op->getResult(0),
@@ -299,7 +301,7 @@ static LogicalResult translatePoison(Translator &translator, Operation *op) {
 }
 
 static LogicalResult translateZero(Translator &translator, Operation *op) {
-  Reg type = *getRegisterType(op->getResult(0).getType());
+  Reg type = *translator.getRegisterType(op->getResult(0).getType());
   translator.alias(op->getResult(0),
                    translator.getConstant(
                        type.elem, SmallVector<uint64_t>(type.components, 0)));

@@ -20,8 +20,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_MEMORY_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_MEMORY_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_MEMORY_H
+#define TARPON_TARGETS_GPU_EMULATOR_MEMORY_H
 
 #include <cstdint>
 #include <cstdlib>
@@ -61,7 +61,7 @@ enum CellFlags : uint8_t {
   SeveralReaders = 2,
   /// A workgroup before that of readEpoch has read.
   EarlierReader = 4,
-  /// rocdl.load.to.lds has written the granule, and has not been waited for
+  /// An asynchronous load has written the granule, and has not been waited for
   /// yet.
   Pending = 8,
 };
@@ -110,7 +110,7 @@ struct Fault {
     Uninitialized,
     WrittenUnordered, ///< another wave's write
     ReadUnordered,    ///< another wave's read, before this write
-    StillFilling,     ///< rocdl.load.to.lds has not been waited for
+    StillFilling,     ///< an asynchronous load has not been waited for
   } kind = None;
   /// The other access of a race.
   uint32_t site = 0, lane = 0, wave = 0;
@@ -139,7 +139,7 @@ inline bool isReadEarlier(const Cell &cell, bool lds, const AccessTime &time) {
          ((cell.flags & EarlierReader) || cell.readEpoch < time.groupStart);
 }
 
-/// Returns true if rocdl.load.to.lds of this workgroup may still write the
+/// Returns true if an asynchronous load of this workgroup may still write the
 /// cell.
 inline bool isPending(const Cell &cell, const AccessTime &time) {
   return (cell.flags & Pending) && cell.writeEpoch >= time.groupStart;
@@ -202,4 +202,4 @@ Fault explainFault(Fault::Kind kind, const Cell &cell, const AccessTime &time);
 
 } // namespace tarpon::emulator
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_MEMORY_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_MEMORY_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_LANES_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_LANES_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_LANES_H
+#define TARPON_TARGETS_GPU_EMULATOR_LANES_H
 
 #include "Wave.h"
 
@@ -101,4 +101,4 @@ inline T narrow(Compute<T> value) {
 
 } // namespace tarpon::emulator
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_LANES_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_LANES_H

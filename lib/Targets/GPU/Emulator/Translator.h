@@ -7,7 +7,8 @@
 //
 // Walks the structured IR of one kernel, assigns registers to its values and
 // emits instructions. A table maps ops to their translations; the files beside
-// this one fill it, one file for each kind of op.
+// this one fill it, one file for each kind of op, and the instructions of the
+// vendor (VendorInstructions.h).
 //
 // Registers are freed after the last op that uses their value, within the block
 // that defines it. The results and loop arguments of an op with regions get
@@ -15,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_TRANSLATOR_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_TRANSLATOR_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_TRANSLATOR_H
+#define TARPON_TARGETS_GPU_EMULATOR_TRANSLATOR_H
 
 #include "Program.h"
 
@@ -43,15 +44,8 @@ void addMathOps(OpTable &table);
 void addVectorOps(OpTable &table);
 void addControlFlowOps(OpTable &table);
 void addMemoryOps(OpTable &table);
-void addBufferOps(OpTable &table);
 void addGpuOps(OpTable &table);
 void addCrossLaneOps(OpTable &table);
-void addMatrixOps(OpTable &table);
-
-/// Returns the registers of a type, or none if it has no form in registers.
-/// Pointers to global memory and LDS are one I64; those of
-/// rocdl.make.buffer.rsrc are two, the base and the number of bytes.
-std::optional<Reg> getRegisterType(mlir::Type type);
 
 class Translator {
 public:
@@ -67,6 +61,9 @@ public:
 
   mlir::LogicalResult translateBlock(mlir::Block &block);
 
+  /// Returns the registers of a type, or none if it has no form in registers.
+  /// Pointers to global memory and LDS are one I64; the vendor may have others.
+  std::optional<Reg> getRegisterType(mlir::Type type) const;
   /// Returns the registers of a value that has some.
   Reg use(mlir::Value value) const { return registers.lookup(value); }
   /// Assigns registers to a value.
@@ -109,10 +106,12 @@ public:
 
 private:
   mlir::LogicalResult translateOp(mlir::Operation *op);
+  void addOps();
   mlir::LogicalResult addArguments();
   mlir::LogicalResult addLds();
   uint32_t getSite(mlir::Operation *op);
 
+  OpTable ops;
   llvm::DenseMap<mlir::Value, Reg> registers;
   /// Offsets of free registers, by size.
   std::map<uint32_t, std::vector<uint32_t>> freeOffsets;
@@ -124,4 +123,4 @@ private:
 
 } // namespace tarpon::emulator
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_TRANSLATOR_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_TRANSLATOR_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_MEMORYACCESS_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_MEMORYACCESS_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_MEMORYACCESS_H
+#define TARPON_TARGETS_GPU_EMULATOR_MEMORYACCESS_H
 
 #include "Wave.h"
 
@@ -97,4 +97,4 @@ private:
 
 } // namespace tarpon::emulator
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_MEMORYACCESS_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_MEMORYACCESS_H

@@ -125,7 +125,7 @@ static Handler pickConvert(Elem to, Elem from) {
 
 template <bool isSigned>
 static LogicalResult translateConvert(Translator &translator, Operation *op) {
-  Elem to = getRegisterType(op->getResult(0).getType())->elem;
+  Elem to = translator.getRegisterType(op->getResult(0).getType())->elem;
   return emitElementwise(
       translator, op, pickConvert<isSigned>(to, operandElem(translator, op)));
 }

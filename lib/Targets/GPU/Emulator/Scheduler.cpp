@@ -292,7 +292,7 @@ bool Launcher::checkBarrier(Workgroup &group) {
   }
   ++machine.report.barriers;
   group.ldsEpoch = ++machine.epoch;
-  // amdgpu.lds_barrier has imm 0: it does not order global memory.
+  // A barrier with imm 0 does not order global memory.
   if (waiting->barrier->imm)
     group.globalEpoch = group.ldsEpoch;
   return true;

@@ -5,15 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/Emulator.h"
+#include "tarpon/Targets/GPU/Emulator.h"
 
-#include "Translator.h"
+#include "VendorInstructions.h"
 #include "Wave.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -54,8 +52,11 @@ Result<EmulationReport> tarpon::emulate(gpu::GPUFuncOp kernel,
   return translated->launch(launch);
 }
 
-void tarpon::registerEmulatedDialects(DialectRegistry &registry) {
-  registry.insert<amdgpu::AMDGPUDialect, arith::ArithDialect, gpu::GPUDialect,
-                  LLVM::LLVMDialect, math::MathDialect, ROCDL::ROCDLDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+void tarpon::registerEmulatedDialects(
+    DialectRegistry &registry,
+    const emulator::VendorInstructions *instructions) {
+  registry.insert<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  if (instructions)
+    instructions->registerDialects(registry);
 }

@@ -1,11 +1,11 @@
-//===- GpuOps.cpp - Ids, barriers and hints to the scheduler --------------===//
+//===- GpuOps.cpp - Ids and barriers --------------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Translator.h"
+#include "CommonOps.h"
 #include "Wave.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -62,8 +62,8 @@ static LogicalResult translateLaneId(Translator &translator, Operation *op) {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// `imm` is 1 if the barrier also orders global memory and waits for loads to
-/// LDS.
+/// `imm` is 1 if the barrier also orders global memory and waits for
+/// asynchronous loads to LDS.
 static void runBarrier(Wave &wave, const Instr &instr) {
   if (uint64_t missing = wave.launchMask & ~wave.exec)
     return wave.fail(instr, std::countr_zero(missing),
@@ -74,15 +74,14 @@ static void runBarrier(Wave &wave, const Instr &instr) {
   wave.state = Wave::State::AtBarrier;
 }
 
-template <bool ordersGlobal>
-static LogicalResult translateBarrier(Translator &translator, Operation *op) {
+LogicalResult emulator::emitBarrier(Translator &translator, Operation *op,
+                                    bool ordersGlobal) {
   translator.emit(op, runBarrier).imm = ordersGlobal;
   return success();
 }
 
-/// Ignores hints for the backend's scheduler and the hardware's arbiter.
-static LogicalResult translateHint(Translator &, Operation *) {
-  return success();
+static LogicalResult translateBarrier(Translator &translator, Operation *op) {
+  return emitBarrier(translator, op, /*ordersGlobal=*/true);
 }
 
 void emulator::addGpuOps(OpTable &table) {
@@ -91,10 +90,5 @@ void emulator::addGpuOps(OpTable &table) {
   table["gpu.block_dim"] = translateId<gpu::BlockDimOp, runBlockDim>;
   table["gpu.grid_dim"] = translateId<gpu::GridDimOp, runGridDim>;
   table["gpu.lane_id"] = translateLaneId;
-  table["gpu.barrier"] = translateBarrier<true>;
-  table["amdgpu.lds_barrier"] = translateBarrier<false>;
-  for (const char *hint :
-       {"rocdl.sched.barrier", "rocdl.sched.group.barrier", "rocdl.iglp.opt",
-        "rocdl.s.setprio", "amdgpu.sched_barrier"})
-    table[hint] = translateHint;
+  table["gpu.barrier"] = translateBarrier;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Translator.h"
+#include "VendorInstructions.h"
 #include "Wave.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -51,15 +52,17 @@ static std::optional<Elem> getElem(Type type) {
   }
 }
 
-std::optional<Reg> emulator::getRegisterType(Type type) {
+std::optional<Reg> Translator::getRegisterType(Type type) const {
   Reg reg;
   if (auto pointer = dyn_cast<LLVM::LLVMPointerType>(type)) {
     unsigned space = pointer.getAddressSpace();
-    if (space != 1 && space != 3 && space != 8)
-      return std::nullopt;
+    const VendorInstructions *vendor = program.options.instructions;
+    bool isCommon = space == 1 || space == 3;
     reg.elem = Elem::I64;
-    reg.components = space == 8 ? 2 : 1;
-    return reg;
+    reg.components = isCommon ? 1
+                     : vendor ? vendor->countPointerRegisters(space)
+                              : 0;
+    return reg.components ? std::optional(reg) : std::nullopt;
   }
   if (auto vector = dyn_cast<VectorType>(type)) {
     if (vector.isScalable())
@@ -277,28 +280,18 @@ static std::string printType(Type type) {
   return text;
 }
 
-static const OpTable &getOpTable() {
-  static const OpTable table = [] {
-    OpTable ops;
-    addIntegerOps(ops);
-    addFloatOps(ops);
-    addConversionOps(ops);
-    addMathOps(ops);
-    addVectorOps(ops);
-    addControlFlowOps(ops);
-    addMemoryOps(ops);
-    addBufferOps(ops);
-    addGpuOps(ops);
-    addCrossLaneOps(ops);
-    addMatrixOps(ops);
-    return ops;
-  }();
-  return table;
+void Translator::addOps() {
+  for (auto add :
+       {addIntegerOps, addFloatOps, addConversionOps, addMathOps, addVectorOps,
+        addControlFlowOps, addMemoryOps, addGpuOps, addCrossLaneOps})
+    add(ops);
+  if (const VendorInstructions *vendor = program.options.instructions)
+    vendor->addOps(ops);
 }
 
 LogicalResult Translator::translateOp(Operation *op) {
-  auto entry = getOpTable().find(op->getName().getStringRef());
-  if (entry == getOpTable().end())
+  auto entry = ops.find(op->getName().getStringRef());
+  if (entry == ops.end())
     return refuse(op, "is not an op that the emulator knows");
   for (Value operand : op->getOperands())
     if (!getRegisterType(operand.getType()))
@@ -390,6 +383,7 @@ LogicalResult Translator::addArguments() {
 }
 
 LogicalResult Translator::run() {
+  addOps();
   program.name = kernel.getName().str();
   // The place that unset operands point to.
   program.frameBytes = 64;

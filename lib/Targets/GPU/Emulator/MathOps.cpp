@@ -4,47 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Functions that AMD GPUs compute without the OCML library. The host's library
-// computes them here, to about half a unit in the last place; hardware is off
-// by one unit or a little more.
-//
-//===----------------------------------------------------------------------===//
 
-#include "Elementwise.h"
-
-#include <cmath>
+#include "MathFunctions.h"
 
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::emulator;
 
 namespace {
-
-#define TARPON_MATH_FUNCTION(NAME, EXPRESSION)                                 \
-  struct NAME {                                                                \
-    template <typename T>                                                      \
-    static T apply(T x) {                                                      \
-      return EXPRESSION;                                                       \
-    }                                                                          \
-  };
-TARPON_MATH_FUNCTION(Abs, std::fabs(x))
-TARPON_MATH_FUNCTION(Ceil, std::ceil(x))
-TARPON_MATH_FUNCTION(Floor, std::floor(x))
-TARPON_MATH_FUNCTION(Trunc, std::trunc(x))
-TARPON_MATH_FUNCTION(Round, std::round(x))
-// The process rounds to nearest even.
-TARPON_MATH_FUNCTION(RoundEven, std::nearbyint(x))
-TARPON_MATH_FUNCTION(Exp, std::exp(x))
-TARPON_MATH_FUNCTION(Exp2, std::exp2(x))
-TARPON_MATH_FUNCTION(Log, std::log(x))
-TARPON_MATH_FUNCTION(Log2, std::log2(x))
-TARPON_MATH_FUNCTION(Sqrt, std::sqrt(x))
-TARPON_MATH_FUNCTION(Rsqrt, T(1) / std::sqrt(x))
-TARPON_MATH_FUNCTION(Reciprocal, T(1) / x)
-TARPON_MATH_FUNCTION(Sin, std::sin(x))
-TARPON_MATH_FUNCTION(Cos, std::cos(x))
-#undef TARPON_MATH_FUNCTION
 
 struct CopySign {
   template <typename T>
@@ -91,13 +58,6 @@ struct TrailingZeros {
 } // namespace
 
 template <typename Op>
-static LogicalResult translateUnary(Translator &translator, Operation *op) {
-  return emitElementwise(
-      translator, op,
-      pickFloat<Unary<Op>::template Run>(operandElem(translator, op)));
-}
-
-template <typename Op>
 static LogicalResult translateInteger(Translator &translator, Operation *op) {
   return emitElementwise(
       translator, op,
@@ -138,11 +98,6 @@ void emulator::addMathOps(OpTable &table) {
   table["math.ctpop"] = translateInteger<CountOnes>;
   table["math.ctlz"] = translateInteger<LeadingZeros>;
   table["math.cttz"] = translateInteger<TrailingZeros>;
-  // These are the instructions themselves: v_log_f32 is to base 2.
-  table["rocdl.exp2"] = translateUnary<Exp2>;
-  table["rocdl.log"] = translateUnary<Log2>;
-  table["rocdl.rcp"] = translateUnary<Reciprocal>;
-  table["rocdl.sqrt"] = translateUnary<Sqrt>;
   table["llvm.intr.exp2"] = translateUnary<Exp2>;
   table["llvm.intr.log2"] = translateUnary<Log2>;
   table["llvm.intr.sqrt"] = translateUnary<Sqrt>;

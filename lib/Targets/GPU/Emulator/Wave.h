@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_WAVE_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_WAVE_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_WAVE_H
+#define TARPON_TARGETS_GPU_EMULATOR_WAVE_H
 
 #include "Memory.h"
 #include "Program.h"
@@ -57,7 +57,7 @@ struct Wave {
   const Instr *barrier = nullptr;
   /// Thread ids of the lanes, per dimension.
   std::vector<int64_t> threadIds[3];
-  /// Cells that rocdl.load.to.lds has written since the last wait.
+  /// Cells that asynchronous loads have written since the last wait.
   std::vector<Cell *> pending;
 
   template <typename T>
@@ -66,7 +66,7 @@ struct Wave {
   }
   uint64_t fullMask() const { return ~uint64_t(0) >> (64 - lanes); }
   unsigned firstLane() const { return std::countr_zero(exec); }
-  /// All data of rocdl.load.to.lds has arrived.
+  /// All data of asynchronous loads has arrived.
   void clearPending() {
     for (Cell *cell : pending)
       cell->flags &= ~Pending;
@@ -99,4 +99,4 @@ runtime::Result<EmulationReport> runLaunch(const Program &program,
 
 } // namespace tarpon::emulator
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_WAVE_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_WAVE_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_ELEMENTFUNCTIONS_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_ELEMENTFUNCTIONS_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_ELEMENTFUNCTIONS_H
+#define TARPON_TARGETS_GPU_EMULATOR_ELEMENTFUNCTIONS_H
 
 #include <cmath>
 #include <cstdint>
@@ -192,4 +192,4 @@ struct MinNum {
 
 } // namespace tarpon::emulator
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_ELEMENTFUNCTIONS_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_ELEMENTFUNCTIONS_H

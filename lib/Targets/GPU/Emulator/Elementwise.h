@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_ELEMENTWISE_H
-#define TARPON_TARGETS_AMDGPU_EMULATOR_ELEMENTWISE_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_ELEMENTWISE_H
+#define TARPON_TARGETS_GPU_EMULATOR_ELEMENTWISE_H
 
 #include "Lanes.h"
 #include "Translator.h"
@@ -156,4 +156,4 @@ inline Elem operandElem(Translator &translator, mlir::Operation *op) {
 
 } // namespace tarpon::emulator
 
-#endif // TARPON_TARGETS_AMDGPU_EMULATOR_ELEMENTWISE_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_ELEMENTWISE_H

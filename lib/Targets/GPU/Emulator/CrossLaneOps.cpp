@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Translator.h"
+#include "CommonOps.h"
 #include "Wave.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -178,14 +177,13 @@ static LogicalResult translateReadLane(Translator &translator, Operation *op) {
   return success();
 }
 
-static LogicalResult translateBroadcast(Translator &translator, Operation *op) {
+LogicalResult emulator::translateLaneBroadcast(Translator &translator,
+                                               Operation *op) {
   return op->getNumOperands() == 1 ? translateReadFirstLane(translator, op)
                                    : translateReadLane(translator, op);
 }
 
 void emulator::addCrossLaneOps(OpTable &table) {
   table["gpu.shuffle"] = translateShuffle;
-  table["gpu.subgroup_broadcast"] = translateBroadcast;
-  table["rocdl.readfirstlane"] = translateReadFirstLane;
-  table["rocdl.readlane"] = translateReadLane;
+  table["gpu.subgroup_broadcast"] = translateLaneBroadcast;
 }

@@ -77,7 +77,8 @@ static LogicalResult translateBroadcast(Translator &translator, Operation *op) {
   ArrayRef<int64_t> to = shapeOf(op->getResult(0).getType());
   SmallVector<Source> sources;
   for (int64_t i = 0,
-               count = getRegisterType(op->getResult(0).getType())->components;
+               count = translator.getRegisterType(op->getResult(0).getType())
+                           ->components;
        i < count; ++i) {
     SmallVector<int64_t> position = delinearize(i, to);
     ArrayRef<int64_t> inner = ArrayRef(position).take_back(from.size());
@@ -222,7 +223,7 @@ static LogicalResult refuseDynamic(Translator &translator, Operation *op) {
 static LogicalResult translateExtract(Translator &translator, Operation *op) {
   auto extract = cast<vector::ExtractOp>(op);
   Reg source = translator.use(extract.getSource());
-  Reg type = *getRegisterType(op->getResult(0).getType());
+  Reg type = *translator.getRegisterType(op->getResult(0).getType());
   if (!extract.hasDynamicPosition()) {
     int64_t begin = linearize(extract.getStaticPosition(),
                               extract.getSourceVectorType().getShape());

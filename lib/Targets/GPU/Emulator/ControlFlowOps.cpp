@@ -121,7 +121,7 @@ static LogicalResult translateIf(Translator &translator, Operation *op) {
 
 static LogicalResult translateFor(Translator &translator, Operation *op) {
   auto loop = cast<scf::ForOp>(op);
-  if (!getRegisterType(loop.getInductionVar().getType()))
+  if (!translator.getRegisterType(loop.getInductionVar().getType()))
     return translator.refuse(op, "counts in a type that the emulator does not "
                                  "know");
   Reg counter = translator.define(loop.getInductionVar());
