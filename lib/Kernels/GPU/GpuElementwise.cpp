@@ -13,8 +13,6 @@
 #include "GpuSolvers.h"
 #include "WorkgroupSolver.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 using namespace mlir;
 using namespace tarpon;
 
@@ -63,13 +61,6 @@ void GpuElementwiseKernel::emit(KernelBuilder &b) const {
       value = root->emit(b, value, params, loadOperand);
     out.store(b, place, value);
   });
-}
-
-static bool needsChannels(const Problem &problem) {
-  auto follows = [&](const TensorDesc &operand) {
-    return classifyOperand(operand, problem.result) == Follows::Channels;
-  };
-  return problem.hasSlices() || llvm::any_of(problem.operands, follows);
 }
 
 Applicability
