@@ -17,40 +17,34 @@
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
+#include "tarpon/Targets/Host/HostTarget.h"
 
-#include "mlir/Parser/Parser.h"
+#include "mlir/IR/Verifier.h"
 
 #include "gtest/gtest.h"
 
-#include <algorithm>
+#include <set>
 
 using namespace tarpon;
 using namespace tarpon::test;
 
-std::vector<TargetInfo> tarpon::test::makeVersionTargets() {
-  TargetInfo avx2, avx512;
-  avx2.cpu = "x86-64-v3";
-  avx2.features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma"};
-  avx2.vectorBits = 256;
-  avx2.hasFma = avx2.hasF16c = true;
-  avx512 = avx2;
-  avx512.cpu = "x86-64-v4";
-  for (const char *feature : {"avx512bf16", "avx512bw", "avx512cd", "avx512dq",
-                              "avx512f", "avx512vl", "avx512vnni"})
-    avx512.features.emplace_back(feature);
-  avx512.vectorBits = 512;
-  avx512.vectorRegisters = 32;
-  avx512.hasVnni = avx512.hasBf16 = true;
-  avx512.threads = 2;
-  return {avx2, avx512, makeGpuTargetInfo(*parseGpuTarget("gfx942"))};
+TargetInfo tarpon::test::makeVersionCpu(llvm::StringRef cpu, int64_t threads) {
+  auto target = getCpuTarget(cpu, threads);
+  EXPECT_TRUE(target) << target.message();
+  return target ? *target : TargetInfo();
 }
 
-static std::string replaceAll(std::string text, const std::string &from,
-                              const std::string &to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
-       at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
+std::vector<TargetInfo> tarpon::test::makeVersionTargets() {
+  std::vector<TargetInfo> targets = {
+      makeVersionCpu("x86-64", 1),         // 128 bits, neither FMA nor F16C
+      makeVersionCpu("x86-64-v3", 1),      // 256 bits
+      makeVersionCpu("x86-64-v4", 1),      // 512 bits, neither VNNI nor bf16
+      makeVersionCpu("icelake-server", 2), // VNNI
+      makeVersionCpu("znver5", 2),         // VNNI and bf16
+  };
+  for (const std::string &chip : getGpuChips())
+    targets.push_back(makeGpuTargetInfo(*parseGpuTarget(chip)));
+  return targets;
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,11 +102,14 @@ std::string Emitter::digest(const KernelSource &kernel,
     EXPECT_TRUE(emitted) << emitted.message();
     return known = digestBehaviour(emitted->getModule());
   }
-  std::string text = replaceAll(makeHostBackend(target)->printMlir(kernel),
-                                kernel.symbol, "kernel");
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  EXPECT_TRUE(module) << text;
-  return known = module ? digestBehaviour(*module) : "";
+  // Digests ignore the symbol.
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  KernelBuilder builder(*module, kernel.symbol, target);
+  kernel.emit(builder);
+  builder.finish();
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*module))) << kernel.symbol;
+  return known = digestBehaviour(*module);
 }
 
 void Emitter::addLaunch(SolverDigest &digest, const LaunchPlan &launch,
@@ -161,6 +158,9 @@ void Emitter::add(const Solver &solver, const Problem &problem,
   digest.add(problem.key());
   digest.add(target.name());
   digest.add(config.str());
+  // Modelled times depend on it.
+  if (target.gpu)
+    digest.add(std::to_string(solver.expectedFraction(problem, target)));
   SolutionPlan plan = solver.plan(problem, target, config);
   digest.add(plan.workspaceBytes);
   for (const LaunchPlan &launch : plan.launches)
@@ -175,19 +175,26 @@ Digests Emitter::finish() {
   return digests;
 }
 
-/// The first and the last config by their text: the digest must not depend on
-/// which config a solver lists first. The last one only with AVX-512, to save
-/// time.
-static std::vector<PerfConfig> chooseConfigs(const Solver &solver,
-                                             const Problem &problem,
-                                             const TargetInfo &target) {
-  std::vector<PerfConfig> configs = solver.configs(problem, target);
-  auto [first, last] = std::minmax_element(
-      configs.begin(), configs.end(),
-      [](const auto &a, const auto &b) { return a.str() < b.str(); });
-  if (first == last || !target.hasVnni)
-    return {*first};
-  return {*first, *last};
+/// Chooses configs in the order of their text: the digest must not depend on
+/// the solver's order. For CPUs these are all; for GPUs, whose solvers have more
+/// of them, the default, the first, the last, and so many others that each value
+/// of each field occurs.
+static std::map<std::string, PerfConfig>
+chooseConfigs(const Solver &solver, const Problem &problem,
+              const TargetInfo &target) {
+  std::map<std::string, PerfConfig> configs, chosen;
+  for (const PerfConfig &config : solver.configs(problem, target))
+    configs.emplace(config.str(), config);
+  if (!target.gpu)
+    return configs;
+  PerfConfig byDefault = solver.defaultConfig(problem, target);
+  chosen = {{byDefault.str(), byDefault}, *configs.begin(), *configs.rbegin()};
+  std::set<PerfConfig::Field> seen;
+  for (const auto &[text, config] : configs)
+    for (const PerfConfig::Field &field : config.getFields())
+      if (seen.insert(field).second)
+        chosen.emplace(text, config);
+  return chosen;
 }
 
 Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
@@ -196,7 +203,7 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
     for (const Problem &problem : problems)
       for (const Solver *solver : getSolvers(target))
         if (checkApplicable(*solver, problem, target))
-          for (const PerfConfig &config :
+          for (const auto &[text, config] :
                chooseConfigs(*solver, problem, target))
             emitter.add(*solver, problem, target, config);
   return emitter.finish();
@@ -253,7 +260,10 @@ static void emitProducts(KernelBuilder &b) {
   using Value = mlir::Value;
   const int64_t rows = b.getTarget().vectorRegisters / 2 - 3;
   constexpr int64_t kColumns = 2;
-  mlir::VectorType vector = b.vec(b.f32(), b.lanes());
+  // The type is that of a scalar where there is one lane, as on GPUs.
+  Value one = b.cstF(1);
+  Value ones = b.broadcast(one, b.lanes());
+  mlir::Type vector = ones.getType();
   const int64_t vectorBytes = b.lanes() * 4;
   Value length = b.getParam(0);
   Value left = b.getBuffer(0);
@@ -290,8 +300,8 @@ static void emitProducts(KernelBuilder &b) {
   }
 }
 
-static std::string digestAssembly(const TargetInfo &target,
-                                  const KernelSource &kernel) {
+static std::string printAssembly(const TargetInfo &target,
+                                 const KernelSource &kernel) {
   std::unique_ptr<KernelBackend> backend =
       target.gpu ? makeGpuBackend(*target.gpu, GpuCodeForm::CodeObject)
                  : makeHostBackend(target);
@@ -309,12 +319,10 @@ Digests tarpon::test::digestCodegen() {
   for (const TargetInfo &target : makeVersionTargets()) {
     kernel.symbol = "sums";
     kernel.emit = emitSums;
-    (target.gpu ? gpu : host).add(digestAssembly(target, kernel));
-    if (target.gpu)
-      continue;
+    (target.gpu ? gpu : host).add(printAssembly(target, kernel));
     kernel.symbol = "products";
     kernel.emit = emitProducts;
-    host.add(digestAssembly(target, kernel));
+    (target.gpu ? gpu : host).add(printAssembly(target, kernel));
   }
   return {{kHostCodegen.str(), host.hex()}, {kGpuCodegen.str(), gpu.hex()}};
 }
