@@ -8,9 +8,10 @@
 #include "KernelBehaviour.h"
 
 #include "BehaviourDigest.h"
+#include "FixedKernels.h"
+#include "Store/Digest.h"
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
-#include "tarpon/Runtime/Sha256.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/SolverRegistry.h"
@@ -53,19 +54,6 @@ std::vector<TargetInfo> tarpon::test::makeVersionTargets() {
 
 namespace {
 
-/// Collects the behaviour of one solver.
-class SolverDigest {
-public:
-  void add(const std::string &text) {
-    sha.update(std::to_string(text.size()) + ":").update(text);
-  }
-  void add(int64_t value) { add(std::to_string(value)); }
-  std::string hex() { return sha.finishHex(); }
-
-private:
-  runtime::Sha256 sha;
-};
-
 /// Emits distinct kernels.
 class Emitter {
 public:
@@ -82,11 +70,11 @@ public:
 
 private:
   std::string digest(const KernelSource &kernel, const TargetInfo &target);
-  void addLaunch(SolverDigest &digest, const LaunchPlan &launch,
+  void addLaunch(Digest &digest, const LaunchPlan &launch,
                  const TargetInfo &target);
 
   mlir::MLIRContext context;
-  std::map<std::string, SolverDigest> solvers;
+  std::map<std::string, Digest> solvers;
   std::map<std::pair<std::string, std::string>, std::string> kernels;
 };
 
@@ -112,7 +100,7 @@ std::string Emitter::digest(const KernelSource &kernel,
   return known = digestBehaviour(*module);
 }
 
-void Emitter::addLaunch(SolverDigest &digest, const LaunchPlan &launch,
+void Emitter::addLaunch(Digest &digest, const LaunchPlan &launch,
                         const TargetInfo &target) {
   KernelSource kernel = launch.kernel;
   kernel.numBuffers = static_cast<int64_t>(launch.buffers.size());
@@ -120,13 +108,13 @@ void Emitter::addLaunch(SolverDigest &digest, const LaunchPlan &launch,
   digest.add(this->digest(kernel, target));
   for (int64_t value :
        {kernel.workgroup, kernel.ldsBytes, launch.tasks, launch.scratchBytes})
-    digest.add(value);
+    digest.add(std::to_string(value));
   for (const BufferSlot &slot : launch.buffers) {
-    digest.add(static_cast<int64_t>(slot.kind));
-    digest.add(slot.index);
+    digest.add(std::to_string(slot.kind));
+    digest.add(std::to_string(slot.index));
   }
   for (int64_t param : launch.params)
-    digest.add(param);
+    digest.add(std::to_string(param));
 }
 
 /// Small numbers of either sign in every dtype of fewer than 32 bits, and small
@@ -139,7 +127,7 @@ static std::vector<char> makeConstant(const TensorDesc &desc) {
   return bytes;
 }
 
-static void addConstants(SolverDigest &digest, const Problem &problem,
+static void addConstants(Digest &digest, const Problem &problem,
                          const SolutionPlan &plan) {
   std::vector<std::vector<char>> contents;
   for (const TensorDesc &operand : problem.operands)
@@ -154,7 +142,7 @@ static void addConstants(SolverDigest &digest, const Problem &problem,
 
 void Emitter::add(const Solver &solver, const Problem &problem,
                   const TargetInfo &target, const PerfConfig &config) {
-  SolverDigest &digest = solvers[solver.id().str()];
+  Digest &digest = solvers[solver.id().str()];
   digest.add(problem.key());
   digest.add(target.name());
   digest.add(config.str());
@@ -162,7 +150,7 @@ void Emitter::add(const Solver &solver, const Problem &problem,
   if (target.gpu)
     digest.add(std::to_string(solver.expectedFraction(problem, target)));
   SolutionPlan plan = solver.plan(problem, target, config);
-  digest.add(plan.workspaceBytes);
+  digest.add(std::to_string(plan.workspaceBytes));
   for (const LaunchPlan &launch : plan.launches)
     addLaunch(digest, launch, target);
   addConstants(digest, problem, plan);
@@ -176,9 +164,9 @@ Digests Emitter::finish() {
 }
 
 /// Chooses configs in the order of their text: the digest must not depend on
-/// the solver's order. For CPUs these are all; for GPUs, whose solvers have more
-/// of them, the default, the first, the last, and so many others that each value
-/// of each field occurs.
+/// the solver's order. For CPUs these are all; for GPUs, whose solvers have
+/// more of them, the default, the first, the last, and so many others that each
+/// value of each field occurs.
 static std::map<std::string, PerfConfig>
 chooseConfigs(const Solver &solver, const Problem &problem,
               const TargetInfo &target) {
@@ -213,93 +201,6 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
 // Code generators
 //===----------------------------------------------------------------------===//
 
-// There is one instruction per statement, since the compiler of this test
-// evaluates arguments in its own order.
-
-/// Sums of exp(x * y + 1) over rows whose length is a parameter: loads, a loop,
-/// a division, a function that is expanded, a conversion and stores.
-static void emitSums(KernelBuilder &b) {
-  using Value = mlir::Value;
-  mlir::VectorType row = b.vec(b.f32(), 8);
-  Value length = b.getParam(0);
-  Value left = b.getBuffer(0);
-  Value right = b.getBuffer(1);
-  Value result = b.getBuffer(2);
-  Value zero = b.cstLike(row, 0);
-  Value one = b.cstLike(row, 1);
-  Value begin = b.cst(0);
-  Value step = b.cst(8);
-  b.forTasks([&](Value task) {
-    Value line = b.div(task, length);
-    Value first = b.mul(line, length);
-    auto addTerm = [&](Value i, mlir::ValueRange carried) {
-      Value at = b.add(first, i);
-      Value leftBytes = b.mul(at, 4);
-      Value leftAt = b.offset(left, leftBytes);
-      Value x = b.load(leftAt, row);
-      Value rightBytes = b.mul(i, 2);
-      Value rightAt = b.offset(right, rightBytes);
-      Value stored = b.load(rightAt, b.vec(b.getF16Type(), 8));
-      Value y = mlir::arith::ExtFOp::create(b, row, stored);
-      Value sum = b.fma(x, y, one);
-      Value term = mlir::math::ExpOp::create(b, sum);
-      return mlir::SmallVector<Value>{b.addF(carried[0], term)};
-    };
-    auto sums = b.forLoop(begin, length, step, {zero}, addTerm);
-    Value sum = mlir::vector::ReductionOp::create(
-        b, mlir::vector::CombiningKind::ADD, sums[0]);
-    Value bytes = b.mul(task, 4);
-    Value resultAt = b.offset(result, bytes);
-    b.store(sum, resultAt);
-  });
-}
-
-/// A tile of products, which leaves few registers free, so that the digest
-/// depends on the schedule and on the allocation of registers.
-static void emitProducts(KernelBuilder &b) {
-  using Value = mlir::Value;
-  const int64_t rows = b.getTarget().vectorRegisters / 2 - 3;
-  constexpr int64_t kColumns = 2;
-  // The type is that of a scalar where there is one lane, as on GPUs.
-  Value one = b.cstF(1);
-  Value ones = b.broadcast(one, b.lanes());
-  mlir::Type vector = ones.getType();
-  const int64_t vectorBytes = b.lanes() * 4;
-  Value length = b.getParam(0);
-  Value left = b.getBuffer(0);
-  Value right = b.getBuffer(1);
-  Value result = b.getBuffer(2);
-  Value zero = b.cstLike(vector, 0);
-  Value begin = b.cst(0);
-  Value step = b.cst(1);
-  auto multiply = [&](Value i, mlir::ValueRange carried) {
-    Value leftBytes = b.mul(i, rows * 4);
-    Value leftAt = b.offset(left, leftBytes);
-    Value rightBytes = b.mul(i, kColumns * vectorBytes);
-    Value rightAt = b.offset(right, rightBytes);
-    mlir::SmallVector<Value> columns, sums;
-    for (int64_t column = 0; column < kColumns; ++column) {
-      Value at = b.offset(rightAt, column * vectorBytes);
-      columns.push_back(b.load(at, vector));
-    }
-    for (int64_t row = 0; row < rows; ++row) {
-      Value at = b.offset(leftAt, row * 4);
-      Value scalar = b.load(at, b.f32());
-      Value all = b.broadcast(scalar, b.lanes());
-      for (int64_t column = 0; column < kColumns; ++column)
-        sums.push_back(
-            b.fma(all, columns[column], carried[row * kColumns + column]));
-    }
-    return sums;
-  };
-  mlir::SmallVector<Value> zeros(rows * kColumns, zero);
-  auto sums = b.forLoop(begin, length, step, zeros, multiply);
-  for (auto [index, sum] : llvm::enumerate(sums)) {
-    Value at = b.offset(result, static_cast<int64_t>(index) * vectorBytes);
-    b.store(sum, at);
-  }
-}
-
 static std::string printAssembly(const TargetInfo &target,
                                  const KernelSource &kernel) {
   std::unique_ptr<KernelBackend> backend =
@@ -311,18 +212,9 @@ static std::string printAssembly(const TargetInfo &target,
 }
 
 Digests tarpon::test::digestCodegen() {
-  SolverDigest host, gpu;
-  KernelSource kernel;
-  kernel.workgroup = 64;
-  kernel.numBuffers = 3;
-  kernel.numParams = 1;
-  for (const TargetInfo &target : makeVersionTargets()) {
-    kernel.symbol = "sums";
-    kernel.emit = emitSums;
-    (target.gpu ? gpu : host).add(printAssembly(target, kernel));
-    kernel.symbol = "products";
-    kernel.emit = emitProducts;
-    (target.gpu ? gpu : host).add(printAssembly(target, kernel));
-  }
+  Digest host, gpu;
+  for (const TargetInfo &target : makeVersionTargets())
+    for (const KernelSource &kernel : makeFixedKernels())
+      (target.gpu ? gpu : host).add(printAssembly(target, kernel));
   return {{kHostCodegen.str(), host.hex()}, {kGpuCodegen.str(), gpu.hex()}};
 }
