@@ -14,8 +14,8 @@
 
 namespace tarpon::test {
 
-/// Kernels for any target, with three buffers and a parameter: sums over rows, a
-/// tile of products, and products of single elements.
+/// Kernels for any target, with three buffers and a parameter: sums over rows,
+/// a tile of products, and products of single elements.
 std::vector<KernelSource> makeFixedKernels();
 
 } // namespace tarpon::test
