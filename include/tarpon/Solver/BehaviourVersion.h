@@ -24,10 +24,12 @@
 
 namespace tarpon {
 
-/// The parts that are no solvers: the code generators, the passes from the
-/// imported model to its problems, and the ranges of int8.
+/// The parts that are no solvers: the code generators, the static model of
+/// GPUs, the passes from the imported model to its problems, and the ranges of
+/// int8.
 inline constexpr llvm::StringLiteral kHostCodegen = "host-codegen";
 inline constexpr llvm::StringLiteral kGpuCodegen = "gpu-codegen";
+inline constexpr llvm::StringLiteral kGpuModel = "gpu-model";
 inline constexpr llvm::StringLiteral kPasses = "passes";
 inline constexpr llvm::StringLiteral kCalibration = "calibration";
 

@@ -70,6 +70,11 @@ static constexpr SourceDigests kGpuSources[] = {
 #include "SourceDigests.def"
 };
 
+static constexpr llvm::StringLiteral kGpuModelSources[] = {
+#define TARPON_GPU_MODEL_SOURCES(digest) digest,
+#include "SourceDigests.def"
+};
+
 static std::optional<Builder> findHostSources(llvm::StringRef version,
                                               llvm::StringRef target) {
   bool isReordered = target.contains("/512/") && !target.contains("/znver");
@@ -118,6 +123,14 @@ std::string tarpon::translateRecordVersion(llvm::StringRef version,
                  : version.str();
 }
 
+std::string tarpon::translateRecordTarget(llvm::StringRef target) {
+  constexpr llvm::StringLiteral kModel = "/model:gpu-model-v1+";
+  auto [machine, digest] = target.split(kModel);
+  if (!llvm::is_contained(kGpuModelSources, digest))
+    return target.str();
+  return machine.str() + "/model:" + kGpuModel.str() + "-1";
+}
+
 //===----------------------------------------------------------------------===//
 // Functions of SQL
 //===----------------------------------------------------------------------===//
@@ -135,6 +148,13 @@ static void translate(sqlite3_context *context, int, sqlite3_value **values) {
                         SQLITE_UTF8);
 }
 
+static void translateTarget(sqlite3_context *context, int,
+                            sqlite3_value **values) {
+  std::string text = translateRecordTarget(getText(values[0]));
+  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT,
+                        SQLITE_UTF8);
+}
+
 static void lookUpVersion(sqlite3_context *context, int,
                           sqlite3_value **values) {
   sqlite3_result_int64(context, getBehaviourVersion(getText(values[0])));
@@ -145,6 +165,11 @@ int tarpon::defineVersionFunctions(sqlite3 *database) {
   int code =
       sqlite3_create_function_v2(database, "record_version", 3, kFlags, nullptr,
                                  translate, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK)
+    return code;
+  code =
+      sqlite3_create_function_v2(database, "record_target", 1, kFlags, nullptr,
+                                 translateTarget, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK)
     return code;
   return sqlite3_create_function_v2(database, "solver_version", 1, kFlags,

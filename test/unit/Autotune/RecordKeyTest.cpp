@@ -212,6 +212,20 @@ TEST(RecordKeyTest, DigestsOfSourcesStandForVersionOne) {
     EXPECT_EQ(translate("0.1.0+0123456789ab", target), "0.1.0+0123456789ab");
 }
 
+TEST(RecordKeyTest, DigestsOfTheModelStandForVersionOne) {
+  const std::string machine = "gfx942:cu=304/e3b0c442";
+  for (const char *digest :
+       {"52c1778e4e14", "9e7e8d9fafed", "e28d95b1e0ef", "03d1df5482c8"})
+    EXPECT_EQ(translateRecordTarget(machine + "/model:gpu-model-v1+" + digest),
+              machine + "/model:gpu-model-1");
+  for (const char *other :
+       {"gfx942:cu=304/e3b0c442", "x86-64/znver5/512/570d3f5f",
+        "gfx942:cu=304/e3b0c442/model:gpu-model-v1+0123456789ab",
+        "gfx942:cu=304/e3b0c442/model:gpu-model-2",
+        "gfx942:cu=304/e3b0c442/model:other-v1+03d1df5482c8"})
+    EXPECT_EQ(translateRecordTarget(other), other);
+}
+
 TEST(RecordKeyTest, RecordsOfOtherContextsAreIgnored) {
   TestDirectory directory;
   std::string path = directory.file("host.journal");

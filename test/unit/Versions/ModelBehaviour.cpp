@@ -128,7 +128,7 @@ void ModelDigests::addChoice(FuncOp simplified, runtime::Precision dtype,
     auto applied = applyRanges(*function, ranges);
     EXPECT_TRUE(applied) << applied.message();
   }
-  TargetInfo avx512 = makeVersionTargets()[1];
+  TargetInfo avx512 = makeVersionCpu("znver5", 2);
   runPasses(*function, [&](mlir::OpPassManager &manager) {
     buildChoicePipeline(manager, {dtype, layout, fusion, avx512});
   });
