@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Disassembly.h"
+#include "tarpon/Targets/Disassembly.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -30,7 +30,6 @@
 
 // Not all of llvm, which has loops and instructions of its own.
 using namespace tarpon;
-using namespace tarpon::test;
 using llvm::StringRef;
 using runtime::Error;
 using runtime::Result;
@@ -109,7 +108,7 @@ private:
 } // namespace
 
 Result<std::vector<Instruction>>
-test::disassemble(const std::vector<char> &object) {
+tarpon::disassemble(const std::vector<char> &object) {
   llvm::MemoryBufferRef buffer({object.data(), object.size()}, "kernel");
   auto file = llvm::object::ObjectFile::createObjectFile(buffer);
   if (!file)
@@ -266,7 +265,7 @@ static StringRef findMultiplication(const std::vector<Instruction> &code) {
 }
 
 std::vector<InnermostLoop>
-test::findInnermostLoops(const std::vector<Instruction> &code) {
+tarpon::findInnermostLoops(const std::vector<Instruction> &code) {
   FlowGraph graph(code);
   bool framePointer = hasFramePointer(code);
   StringRef multiplication = findMultiplication(code);
@@ -286,7 +285,8 @@ test::findInnermostLoops(const std::vector<Instruction> &code) {
       StringRef text = instruction.text;
       if (isSpill(text, framePointer))
         loop.spills.push_back(instruction);
-      loop.multiplies |= text.starts_with(multiplication);
+      if (text.starts_with(multiplication))
+        loop.multiplications.push_back(instruction);
     }
   }
   return innermost;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TEST_UNIT_KERNELS_DISASSEMBLY_H
-#define TARPON_TEST_UNIT_KERNELS_DISASSEMBLY_H
+#ifndef TARPON_TARGETS_DISASSEMBLY_H
+#define TARPON_TARGETS_DISASSEMBLY_H
 
 #include "tarpon/Runtime/Result.h"
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace tarpon::test {
+namespace tarpon {
 
 struct Instruction {
   uint64_t address = 0;
@@ -35,14 +35,14 @@ struct InnermostLoop {
 
   /// Instructions that move a vector register to the stack or read one from it.
   std::vector<Instruction> spills;
-  /// True if it holds the multiplications that the kernel is made for: of the
-  /// instructions that multiply and add, those that do the most at once.
-  bool multiplies = false;
+  /// The multiplications that the kernel is made for: of the instructions that
+  /// multiply and add, those that do the most at once.
+  std::vector<Instruction> multiplications;
 };
 
 std::vector<InnermostLoop>
 findInnermostLoops(const std::vector<Instruction> &code);
 
-} // namespace tarpon::test
+} // namespace tarpon
 
-#endif // TARPON_TEST_UNIT_KERNELS_DISASSEMBLY_H
+#endif // TARPON_TARGETS_DISASSEMBLY_H
