@@ -35,6 +35,7 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &passes = getFunctionPasses(pm);
   passes.addPass(createRaiseChannelShufflesPass());
   passes.addPass(createFoldConstantsPass());
+  passes.addPass(createRaiseActivationsPass());
   passes.addPass(createFoldBatchNormPass());
   // This drops the parameters of the batch norms.
   passes.addPass(createFoldConstantsPass());
@@ -144,7 +145,7 @@ struct LoweringPipelineOptions : PassPipelineOptions<LoweringPipelineOptions> {
 
 void tarpon::registerTarponPipelines() {
   PassPipelineRegistration<>("tarpon-simplify",
-                             "Fold constants and batch norms",
+                             "Raise activations, fold batch norms",
                              buildSimplifyPipeline);
   PassPipelineRegistration<ChoicePipelineOptions>(
       "tarpon-choose", "Apply one choice of dtype, layout and fusion",

@@ -38,7 +38,8 @@ struct LoweringOptions {
 // All pipelines run on functions; the pass manager is one of functions or of
 // modules.
 
-/// Folds constants and batch norms, which all choices have in common.
+/// Raises activations and folds constants and batch norms, which all choices
+/// have in common.
 void buildSimplifyPipeline(mlir::OpPassManager &pm);
 
 /// Fuses, assigns dtype and layout, and wraps the inserted ops, so that every
