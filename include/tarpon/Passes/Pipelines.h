@@ -14,17 +14,14 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <optional>
-#include <string>
 
 namespace tarpon {
 
 /// One global choice.
 struct ChoiceOptions {
   runtime::Precision dtype = runtime::Precision::F32;
-  /// "nchw", "nhwc" or blocked as "nchw16c".
-  std::string layout = "nchw";
-  /// "on" or "off".
-  std::string fusion = "on";
+  Layout layout;
+  Fusion fusion = Fusion::On;
   /// The target that decides which solvers there are; overrides the module's
   /// attribute tarpon.target.
   std::optional<TargetInfo> target = {};

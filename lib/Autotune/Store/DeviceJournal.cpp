@@ -10,7 +10,6 @@
 #include "Store/Digest.h"
 #include "Store/RecordVersion.h"
 #include "tarpon/Solver/BehaviourVersion.h"
-#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -41,8 +40,8 @@ std::string tarpon::getKernelVersion(const Target &target) {
 JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
                                           const std::string &kernelVersion) {
   JournalContext context = JournalContext::forTarget(target);
-  // An emulated device has the name of its chip, whose records are not its own.
-  TargetInfo measured = target.gpu ? makeGpuTargetInfo(*target.gpu) : target;
+  TargetInfo measured = target;
+  measured.arch = target.traits->getMeasuredArch(target);
   if (kernelVersion != makeKernelVersion(measured))
     context.tarpon = kernelVersion;
   return context;

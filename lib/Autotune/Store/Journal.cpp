@@ -7,7 +7,6 @@
 
 #include "tarpon/Autotune/Store/Journal.h"
 
-#include "CacheSizes.h"
 #include "Digest.h"
 #include "JournalQueries.h"
 #include "ProcessId.h"
@@ -75,7 +74,7 @@ JournalContext JournalContext::forTarget(const TargetInfo &target) {
     features.add(llvm::StringRef(feature));
   return {target.name() + "/" + features.hex().substr(0, 8), target.threads,
           getRecordVersion(target), LLVM_VERSION_STRING,
-          printCacheSizes(target)};
+          target.traits->printCacheSizes(target)};
 }
 
 /// Separates the target's name from the model's in contexts of models.

@@ -30,6 +30,42 @@ static SmallVector<Value> combineAll(const FoldSteps &steps, ValueRange values,
   return current;
 }
 
+SmallVector<Value> tarpon::emitBlockedFold(
+    KernelBuilder &b, Value begin, Value end, int64_t step, ValueRange neutral,
+    function_ref<FoldSteps::Values(Value, ValueRange)> body,
+    function_ref<FoldSteps::Values(ValueRange, ValueRange)> combine) {
+  int64_t block = kFoldBlock * step;
+  return b.forLoop(
+      begin, end, b.cst(block), neutral, [&](Value first, ValueRange soFar) {
+        Value last = b.minS(b.add(first, block), end);
+        return combine(soFar,
+                       b.forLoop(first, last, b.cst(step), neutral, body));
+      });
+}
+
+FoldSteps::Values
+tarpon::emitCompensatedSum(KernelBuilder &b, Value count, Type type,
+                           int64_t width,
+                           function_ref<FoldSteps::Values(Value)> term) {
+  // Each sum is followed by what it has too much.
+  SmallVector<Value> start(2 * width, b.cstLike(type, 0));
+  SmallVector<Value> sums = b.forLoop(
+      b.cst(0), count, b.cst(1), start, [&](Value index, ValueRange soFar) {
+        FoldSteps::Values terms = term(index), next;
+        for (int64_t i = 0; i < width; ++i) {
+          Value old = soFar[2 * i];
+          Value added = b.subF(terms[i], soFar[2 * i + 1]);
+          Value sum = b.addF(old, added);
+          next.append({sum, b.subF(b.subF(sum, old), added)});
+        }
+        return next;
+      });
+  FoldSteps::Values result;
+  for (int64_t i = 0; i < width; ++i)
+    result.push_back(sums[2 * i]);
+  return result;
+}
+
 SmallVector<Value> tarpon::emitFold(KernelBuilder &b, Value begin, Value end,
                                     const FoldSteps &steps,
                                     int64_t accumulators) {
@@ -41,14 +77,28 @@ SmallVector<Value> tarpon::emitFold(KernelBuilder &b, Value begin, Value end,
   SmallVector<Value> start;
   for (int64_t i = 0; i < accumulators; ++i)
     start.append(steps.neutral);
-  SmallVector<Value> folded = b.forLoop(
-      begin, wide, b.cst(stride), start, [&](Value i, ValueRange soFar) {
-        SmallVector<Value> next;
-        for (int64_t k = 0; k < accumulators; ++k)
-          next.append(steps.step(b.add(i, k * lanes), Value(),
-                                 soFar.slice(k * width, width)));
-        return next;
-      });
+  auto forAll = [&](function_ref<FoldSteps::Values(int64_t k)> get) {
+    SmallVector<Value> all;
+    for (int64_t k = 0; k < accumulators; ++k)
+      all.append(get(k));
+    return all;
+  };
+  auto step = [&](Value i, ValueRange soFar) {
+    return forAll([&](int64_t k) {
+      return steps.step(b.add(i, k * lanes), Value(),
+                        soFar.slice(k * width, width));
+    });
+  };
+  auto combine = [&](ValueRange left, ValueRange right) {
+    return forAll([&](int64_t k) {
+      return steps.combine(left.slice(k * width, width),
+                           right.slice(k * width, width));
+    });
+  };
+  SmallVector<Value> folded =
+      steps.inBlocks
+          ? emitBlockedFold(b, begin, wide, stride, start, step, combine)
+          : b.forLoop(begin, wide, b.cst(stride), start, step);
   folded = combineAll(steps, folded, accumulators);
   folded = b.forLoop(
       wide, whole, b.cst(lanes), folded,

@@ -43,7 +43,6 @@ void GradientKernel::emit(KernelBuilder &b) const {
   for (size_t dim = 0; dim < space.sizes.size(); ++dim)
     sizes.push_back(b.getParam(firstSize + static_cast<int64_t>(dim)));
   Value n = getReal(b, kind, count), small = getReal(b, kind, epsilon);
-  Value zero = b.cstLike(computeTypeOf(b, kind), 0);
   Value one = b.cstLike(computeTypeOf(b, kind), 1);
 
   loop.emit(b, [&](ArrayRef<Value> place) {
@@ -52,12 +51,7 @@ void GradientKernel::emit(KernelBuilder &b) const {
       if (!space.kept[dim])
         group[dim] = Value();
     auto sum = [&](function_ref<Value(ArrayRef<Value>)> term) {
-      return emitNest(b, sizes, group, zero,
-                      [&](ArrayRef<Value> at, ValueRange soFar) {
-                        return SmallVector<Value>{
-                            b.addF(soFar.front(), term(at))};
-                      })
-          .front();
+      return emitNestSum(b, kind, sizes, group, term);
     };
     Value mean, inverse;
     if (stats.empty()) {

@@ -187,15 +187,16 @@ Value WeightsKernel::emitSum(KernelBuilder &b, const BoundTensor &x,
     return b.ifThenElse(
         inside, before.getType(),
         [&] {
-          return SmallVector<Value>{reference::emitMultiplyAdd(
-              b, /*quantized=*/false, x, x.offsetOf(b, xPlace), dy,
-              dy.offsetOf(b, dyPlace), before)};
+          Value product = b.mulF(x.loadAt(b, x.offsetOf(b, xPlace)),
+                                 dy.loadAt(b, dy.offsetOf(b, dyPlace)));
+          return SmallVector<Value>{reference::addToSum(b, before, product)};
         },
         [&] { return SmallVector<Value>{before}; });
   };
   SmallVector<Value> anyPlace(bounds.size());
-  Value start = b.cstLike(computeTypeOf(b, kind), 0);
-  return reference::emitNest(b, bounds, anyPlace, start, step).front();
+  Value start = b.cstLike(reference::getSumType(b, kind), 0);
+  Value sum = reference::emitNest(b, bounds, anyPlace, start, step).front();
+  return reference::finishSum(b, sum, kind);
 }
 
 void WeightsKernel::emit(KernelBuilder &b) const {

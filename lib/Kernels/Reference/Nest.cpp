@@ -7,6 +7,8 @@
 
 #include "Nest.h"
 
+#include "Common/TensorAccess.h"
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -24,4 +26,38 @@ SmallVector<Value> reference::emitNest(KernelBuilder &b, ArrayRef<Value> sizes,
                      next[dim] = i;
                      return emitNest(b, sizes, std::move(next), inner, body);
                    });
+}
+
+Type reference::getSumType(KernelBuilder &b, ComputeKind kind) {
+  Type type = computeTypeOf(b, kind);
+  return type == b.f32() ? b.getF64Type() : type;
+}
+
+Value reference::addToSum(KernelBuilder &b, Value sum, Value term) {
+  Type type = sum.getType();
+  if (!isa<FloatType>(type))
+    return b.add(sum, term);
+  if (term.getType() != type)
+    term = arith::ExtFOp::create(b, type, term);
+  return b.addF(sum, term);
+}
+
+Value reference::finishSum(KernelBuilder &b, Value sum, ComputeKind kind) {
+  Type type = computeTypeOf(b, kind);
+  if (sum.getType() == type)
+    return sum;
+  return arith::TruncFOp::create(b, type, sum);
+}
+
+Value reference::emitNestSum(KernelBuilder &b, ComputeKind kind,
+                             ArrayRef<Value> sizes, SmallVector<Value> indices,
+                             function_ref<Value(ArrayRef<Value>)> term) {
+  Value zero = b.cstLike(getSumType(b, kind), 0);
+  Value sum = emitNest(b, sizes, std::move(indices), zero,
+                       [&](ArrayRef<Value> at, ValueRange soFar) {
+                         return SmallVector<Value>{
+                             addToSum(b, soFar.front(), term(at))};
+                       })
+                  .front();
+  return finishSum(b, sum, kind);
 }

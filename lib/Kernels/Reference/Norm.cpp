@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/MathFunctions.h"
+#include "Nest.h"
 #include "Reference.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -102,20 +103,17 @@ void SoftmaxKernel::emitRow(KernelBuilder &b, const BoundTensor &in,
     place[axis] = i;
     return in.load(b, place);
   };
-  auto fold = [&](double start, function_ref<Value(Value, Value)> combine) {
-    return b
-        .forLoop(b.cst(0), size, b.cst(1), b.cstLike(type, start),
-                 [&](Value i, ValueRange soFar) {
-                   return SmallVector<Value>{
-                       combine(soFar.front(), elementAt(i))};
-                 })
-        .front();
-  };
-  Value largest = fold(-std::numeric_limits<double>::infinity(),
-                       [&](Value soFar, Value x) { return b.maxF(x, soFar); });
+  Value least = b.cstLike(type, -std::numeric_limits<double>::infinity());
+  Value largest = b.forLoop(b.cst(0), size, b.cst(1), least,
+                            [&](Value i, ValueRange soFar) {
+                              return SmallVector<Value>{
+                                  b.maxF(elementAt(i), soFar.front())};
+                            })
+                      .front();
   auto exponential = [&](Value x) { return emitExp(b, b.subF(x, largest)); };
-  Value sum = fold(
-      0, [&](Value soFar, Value x) { return b.addF(soFar, exponential(x)); });
+  Value sum = emitNestSum(b, kind, size, {Value()}, [&](ArrayRef<Value> i) {
+    return exponential(elementAt(i.front()));
+  });
   b.forLoop(size, [&](Value i) {
     Value value = isLog ? b.subF(b.subF(elementAt(i), largest), emitLog(b, sum))
                         : b.divF(exponential(elementAt(i)), sum);

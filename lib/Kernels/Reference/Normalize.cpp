@@ -56,7 +56,6 @@ void NormalizeKernel::emit(KernelBuilder &b) const {
   for (size_t dim = 0; dim < space.sizes.size(); ++dim)
     sizes.push_back(b.getParam(firstSize + static_cast<int64_t>(dim)));
   Value n = getReal(b, kind, count), small = getReal(b, kind, epsilon);
-  Value zero = b.cstLike(computeTypeOf(b, kind), 0);
   Value one = b.cstLike(computeTypeOf(b, kind), 1);
 
   loop.emit(b, [&](ArrayRef<Value> place) {
@@ -65,13 +64,9 @@ void NormalizeKernel::emit(KernelBuilder &b) const {
       if (!space.kept[dim])
         group[dim] = Value();
     auto sumOf = [&](function_ref<Value(Value)> function) {
-      return emitNest(b, sizes, group, zero,
-                      [&](ArrayRef<Value> indices, ValueRange sum) {
-                        Value x = in.load(b, space.toPlace(b, indices, sizes));
-                        return SmallVector<Value>{
-                            b.addF(sum.front(), function(x))};
-                      })
-          .front();
+      return emitNestSum(b, kind, sizes, group, [&](ArrayRef<Value> indices) {
+        return function(in.load(b, space.toPlace(b, indices, sizes)));
+      });
     };
     Value mean = b.divF(sumOf([](Value x) { return x; }), n);
     Value variance = b.divF(sumOf([&](Value x) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host/Pool/Pool.h"
+#include "Nest.h"
 #include "Reference.h"
 
 #include <limits>
@@ -31,8 +32,10 @@ struct PoolKernel {
 } // namespace
 
 Value PoolKernel::emitIdentity(KernelBuilder &b) const {
+  if (!isMax)
+    return b.cstLike(reference::getSumType(b, kind), 0);
   Type type = computeTypeOf(b, kind);
-  if (!isMax || kind == ComputeKind::U64)
+  if (kind == ComputeKind::U64)
     return b.cstLike(type, 0);
   if (kind == ComputeKind::I64)
     return b.cst(std::numeric_limits<int64_t>::min());
@@ -42,7 +45,7 @@ Value PoolKernel::emitIdentity(KernelBuilder &b) const {
 Value PoolKernel::emitCombined(KernelBuilder &b, Value value,
                                Value soFar) const {
   if (!isMax)
-    return b.addF(soFar, value);
+    return reference::addToSum(b, soFar, value);
   if (isa<FloatType>(value.getType()))
     return b.maxF(value, soFar);
   if (kind == ComputeKind::U64)
@@ -77,7 +80,8 @@ void PoolKernel::emit(KernelBuilder &b) const {
     };
     Value value = forWindow(b, ranges, emitIdentity(b), cell).front();
     if (!isMax)
-      value = b.divF(value, emitCount(b, place, ranges));
+      value = b.divF(reference::finishSum(b, value, kind),
+                     emitCount(b, place, ranges));
     out.store(b, place, value);
   });
 }

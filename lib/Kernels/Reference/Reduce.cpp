@@ -162,10 +162,10 @@ Value ReduceKernel::emitOne(KernelBuilder &b, const BoundTensor &in,
   Value largest;
   if (op == OpKind::ReduceLogSumExp)
     largest = extreme(/*least=*/false);
-  Value sum = fold(b.cstLike(type, 0), [&](Value soFar, Value x) {
-    Value term = emitTerm(b, x, largest);
-    return isFloat ? b.addF(soFar, term) : b.add(soFar, term);
-  });
+  Value sum =
+      emitNestSum(b, reduction.kind, sizes, open, [&](ArrayRef<Value> indices) {
+        return emitTerm(b, in.load(b, indices), largest);
+      });
   if (op == OpKind::ReduceMean)
     return b.divF(sum, getReal(b, reduction.kind, count));
   if (op == OpKind::ReduceL2)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/MathFunctions.h"
+#include "Nest.h"
 #include "Reference.h"
 
 using namespace mlir;
@@ -31,17 +32,11 @@ void GradientKernel::emit(KernelBuilder &b) const {
   Value size = b.getParam(sizeParam);
   loop.emit(b, [&](ArrayRef<Value> row) {
     SmallVector<Value> place(row);
-    Value zero = b.cstLike(computeTypeOf(b, kind), 0);
-    Value sum =
-        b.forLoop(b.cst(0), size, b.cst(1), zero,
-                  [&](Value i, ValueRange soFar) {
-                    place[axis] = i;
-                    Value term = gradients.load(b, place);
-                    if (!isLog)
-                      term = b.mulF(term, values.load(b, place));
-                    return SmallVector<Value>{b.addF(soFar.front(), term)};
-                  })
-            .front();
+    Value sum = emitNestSum(b, kind, size, {Value()}, [&](ArrayRef<Value> i) {
+      place[axis] = i.front();
+      Value term = gradients.load(b, place);
+      return isLog ? term : b.mulF(term, values.load(b, place));
+    });
     b.forLoop(size, [&](Value i) {
       place[axis] = i;
       Value value = values.load(b, place), gradient = gradients.load(b, place);

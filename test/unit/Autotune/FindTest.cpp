@@ -9,6 +9,7 @@
 #include "tarpon/Driver/Workload.h"
 
 #include "HostileSolvers.h"
+#include "ScopedBehaviourVersion.h"
 #include "TestDirectory.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/BehaviourVersion.h"

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScopedBehaviourVersion.h"
 #include "Store/RecordVersion.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
@@ -28,6 +29,7 @@
 using namespace tarpon;
 using namespace tarpon::test;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 //===----------------------------------------------------------------------===//
 // Whole models
@@ -38,7 +40,8 @@ namespace {
 /// The parts of a pipeline's key.
 struct PipelineParts {
   TuningFile::Model model = {"abc", "tiny", {{"x", {1, 2}}}};
-  GlobalChoice choice = {runtime::Precision::I8, "nhwc", "on"};
+  GlobalChoice choice = {runtime::Precision::I8, Layout{Layout::NHWC},
+                         Fusion::On};
   std::string calibration = "c0ffee";
   std::vector<LayerRecord> layers = {LayerRecord()};
   std::vector<TensorRange> ranges = {{"x", -1, 1}, {"y", 0, 2}};
@@ -71,8 +74,8 @@ TEST(PipelineKeyTest, HoldsEveryPart) {
       [](PipelineParts &p) { p.model.sha256 = "abd"; },
       [](PipelineParts &p) { p.model.inputs["x"] = {2, 2}; },
       [](PipelineParts &p) { p.choice.dtype = runtime::Precision::F32; },
-      [](PipelineParts &p) { p.choice.layout = "nchw"; },
-      [](PipelineParts &p) { p.choice.fusion = "off"; },
+      [](PipelineParts &p) { p.choice.layout = Layout(); },
+      [](PipelineParts &p) { p.choice.fusion = Fusion::Off; },
       [](PipelineParts &p) { p.calibration = "c0ffed"; },
       [](PipelineParts &p) { p.layers[0].problem = "q"; },
       [](PipelineParts &p) { p.layers[0].solver = "t-v1"; },
@@ -132,6 +135,54 @@ TEST(RecordKeyTest, ContextsAreOfOneMachineAndBuild) {
   expectOther(JournalContext::forTarget(target));
 }
 
+namespace {
+
+/// A target that no part of Tarpon knows.
+class VaxTraits final : public TargetTraits {
+public:
+  std::string getName(const TargetInfo &target) const override {
+    return target.cpu;
+  }
+  llvm::StringRef getCodegenPart() const override { return "vax-codegen"; }
+  std::string printCacheSizes(const TargetInfo & /*target*/) const override {
+    return "1K";
+  }
+  runtime::Precision
+  getArithmetic(const Problem & /*problem*/,
+                const TargetInfo & /*target*/) const override {
+    return runtime::Precision::F32;
+  }
+};
+
+} // namespace
+
+/// Existing stores hold these texts.
+TEST(RecordKeyTest, TargetsNameTheirCodeGeneratorAndCaches) {
+  ScopedBehaviourVersion host(kHostCodegen, 7), gpu(kGpuCodegen, 8);
+  JournalContext context = JournalContext::forTarget(TargetInfo());
+  EXPECT_EQ(context.target, "x86-64/x86-64/128/e3b0c442");
+  EXPECT_THAT(context.tarpon, StartsWith("host-codegen-7"));
+  EXPECT_EQ(context.caches, "32K/512K/8192K");
+
+  TargetInfo info = makeGpuTargetInfo(*parseGpuTarget("gfx942:cu=228"));
+  for (const char *arch : {"amdgcn", "amdgcn-ir"}) {
+    info.arch = arch;
+    context = JournalContext::forTarget(info);
+    EXPECT_EQ(context.target, "gfx942:cu=228/e3b0c442");
+    EXPECT_THAT(context.tarpon, StartsWith("gpu-codegen-8"));
+    EXPECT_EQ(context.caches, "");
+  }
+
+  static const VaxTraits traits;
+  TargetInfo vax;
+  vax.traits = &traits;
+  vax.arch = vax.cpu = "vax";
+  context = JournalContext::forTarget(vax);
+  EXPECT_EQ(context.target, "vax/e3b0c442");
+  EXPECT_THAT(context.tarpon, StartsWith("vax-codegen-1"));
+  EXPECT_EQ(context.caches, "1K");
+}
+
 static std::string translate(const std::string &version,
                              const std::string &target) {
   return translateRecordVersion(version, "22.1.8", target);
@@ -159,6 +210,20 @@ TEST(RecordKeyTest, DigestsOfSourcesStandForVersionOne) {
             "0.1.0+898953d86f94");
   for (const char *target : {"x86-64/znver5/512/570d3f5f", "gfx942:cu=304/0"})
     EXPECT_EQ(translate("0.1.0+0123456789ab", target), "0.1.0+0123456789ab");
+}
+
+TEST(RecordKeyTest, DigestsOfTheModelStandForVersionOne) {
+  const std::string machine = "gfx942:cu=304/e3b0c442";
+  for (const char *digest :
+       {"52c1778e4e14", "9e7e8d9fafed", "e28d95b1e0ef", "03d1df5482c8"})
+    EXPECT_EQ(translateRecordTarget(machine + "/model:gpu-model-v1+" + digest),
+              machine + "/model:gpu-model-1");
+  for (const char *other :
+       {"gfx942:cu=304/e3b0c442", "x86-64/znver5/512/570d3f5f",
+        "gfx942:cu=304/e3b0c442/model:gpu-model-v1+0123456789ab",
+        "gfx942:cu=304/e3b0c442/model:gpu-model-2",
+        "gfx942:cu=304/e3b0c442/model:other-v1+03d1df5482c8"})
+    EXPECT_EQ(translateRecordTarget(other), other);
 }
 
 TEST(RecordKeyTest, RecordsOfOtherContextsAreIgnored) {

@@ -111,6 +111,22 @@ TEST_F(StoreAdminTest, Counts) {
   EXPECT_EQ(stats->contexts[1].problems, 2);
 }
 
+/// Programs that have more targets may share a store with those that have not.
+TEST_F(StoreAdminTest, RecordsOfUnknownTargetsAreKept) {
+  JournalContext context = makeContext();
+  context.target = "vax/e3b0c442";
+  context.tarpon = "vax-codegen-1";
+  auto journal = Journal::open(path, context);
+  ASSERT_TRUE(journal) << journal.message();
+  ASSERT_TRUE((*journal)->record(makeMeasurement(kRelu, "a-v1", 2)));
+  EXPECT_EQ(open(path)->getStats()->stale, 0);
+  EXPECT_EQ(open(path)->prune(/*isDryRun=*/false)->measurements, 0);
+  context.llvm = "1";
+  ASSERT_TRUE((*Journal::open(path, context))
+                  ->record(makeMeasurement(kRelu, "a-v1", 2)));
+  EXPECT_EQ(open(path)->getStats()->stale, 1);
+}
+
 /// The listed solutions are the answers of a journal.
 TEST_F(StoreAdminTest, BestSolutionsAreThoseOfTheJournal) {
   record(path, makeMeasurement(kRelu, "a-v1", 2));

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Store/StoreMigration.h"
+#include "ScopedBehaviourVersion.h"
 #include "Store/RecordVersion.h"
 #include "Store/RowChecksum.h"
 #include "StoreTestFiles.h"

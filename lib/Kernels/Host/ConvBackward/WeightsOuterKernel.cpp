@@ -145,9 +145,14 @@ void KernelEmitter::emitChunk(Value group, Value kTile, Value cTile, Value sums,
         if (!spec.mergedRows)
           place.column = b.sub(b.mul(kw, param(DilationW)), param(PadW));
         Value at = b.offset(sums, b.mul(b.add(tap, kw), tileBytes()));
-        SmallVector<Value> values = emitRows(place, loadSums(at, isFirst));
+        // A chunk is a block of the sum: see VectorFold.h.
+        SmallVector<Value> zeros(spec.tileK * vectors(),
+                                 b.cstLike(vectorType(), 0));
+        SmallVector<Value> values = emitRows(place, zeros);
+        SmallVector<Value> before = loadSums(at, isFirst);
         for (auto [i, value] : llvm::enumerate(values))
-          b.store(value, b.offset(at, static_cast<int64_t>(i) * b.lanes() * 4));
+          b.store(b.addF(before[i], value),
+                  b.offset(at, static_cast<int64_t>(i) * b.lanes() * 4));
       });
     });
   });

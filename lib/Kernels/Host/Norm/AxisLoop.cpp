@@ -82,27 +82,30 @@ AxisLoop::Groups AxisLoop::Lines::fold(FoldKind kind, Term term) const {
       kind == FoldKind::Sum ? 0 : -std::numeric_limits<double>::infinity();
   Value first = b.cstLike(b.vec(b.getF32Type(), lanes), neutral);
   Value count = b.getParam(loop.size);
+  auto combine = [&](ValueRange left, ValueRange right) {
+    Groups combined;
+    for (auto [l, r] : llvm::zip_equal(left, right))
+      combined.push_back(kind == FoldKind::Sum ? b.addF(l, r) : b.maxF(l, r));
+    return combined;
+  };
   if (!loop.isRow)
-    return b.forLoop(b.cst(0), count, b.cst(1), Groups(vectors, first),
-                     [&](Value j, ValueRange soFar) {
-                       Groups next;
-                       for (int64_t v = 0; v < vectors; ++v)
-                         next.push_back(term(getColumnVector(j, v), soFar[v]));
-                       return next;
-                     });
-  FoldSteps steps{
-      .neutral = {first},
-      .step =
-          [&](Value i, Value tail, ValueRange soFar) {
-            Value next = term(getRowVector(i, tail), soFar.front());
-            return Groups{selectLanes(b, tail, next, soFar.front())};
-          },
-      .combine =
-          [&](ValueRange left, ValueRange right) {
-            return Groups{kind == FoldKind::Sum
-                              ? b.addF(left.front(), right.front())
-                              : b.maxF(left.front(), right.front())};
-          }};
+    return emitBlockedFold(
+        b, b.cst(0), count, /*step=*/1, Groups(vectors, first),
+        [&](Value j, ValueRange soFar) {
+          Groups next;
+          for (int64_t v = 0; v < vectors; ++v)
+            next.push_back(term(getColumnVector(j, v), soFar[v]));
+          return next;
+        },
+        combine);
+  FoldSteps steps{.neutral = {first},
+                  .step =
+                      [&](Value i, Value tail, ValueRange soFar) {
+                        Value next = term(getRowVector(i, tail), soFar.front());
+                        return Groups{
+                            selectLanes(b, tail, next, soFar.front())};
+                      },
+                  .combine = combine};
   Value folded = emitFold(b, b.cst(0), count, steps).front();
   folded = kind == FoldKind::Sum ? b.reduceAdd(folded) : b.reduceMax(folded);
   return {b.broadcast(folded, lanes)};

@@ -315,14 +315,11 @@ void CoefficientsKernel::emit(KernelBuilder &b) const {
   BoundFlatTensor scales = scale.bind(b), inverses = inverse.bind(b),
                   dscales = dscale.bind(b), dbiases = dbias.bind(b);
   loop.emit(b, [&](Value channel, Value mask) {
-    Value zero = b.cstLike(type, 0);
-    SmallVector<Value> total = b.forLoop(
-        b.cst(0), b.getParam(pieces), b.cst(1), {zero, zero},
-        [&](Value index, ValueRange soFar) {
+    FoldSteps::Values total = emitCompensatedSum(
+        b, b.getParam(pieces), type, /*width=*/2, [&](Value index) {
           Value at = b.add(b.mul(index, b.getParam(channels)), channel);
-          return SmallVector<Value>{
-              b.addF(soFar[0], b.load(floatAt(b, sums, at), type)),
-              b.addF(soFar[1], b.load(floatAt(b, products, at), type))};
+          return FoldSteps::Values{b.load(floatAt(b, sums, at), type),
+                                   b.load(floatAt(b, products, at), type)};
         });
     Value deviation = inverses.load(b, channel, lanes, mask);
     Value scaled = b.mulF(total[1], deviation);

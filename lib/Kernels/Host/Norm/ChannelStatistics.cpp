@@ -273,12 +273,9 @@ CombinedMoments::Result CombinedMoments::emit(KernelBuilder &b, Value channel,
     return b.broadcast(b.select(isLast, last, most), lanes);
   };
   auto sum = [&](function_ref<Value(Value index)> term) {
-    return b
-        .forLoop(b.cst(0), b.getParam(pieces), b.cst(1), b.cstLike(type, 0),
-                 [&](Value index, ValueRange soFar) {
-                   return SmallVector<Value>{
-                       b.addF(soFar.front(), term(index))};
-                 })
+    return emitCompensatedSum(
+               b, b.getParam(pieces), type, /*width=*/1,
+               [&](Value index) { return FoldSteps::Values{term(index)}; })
         .front();
   };
   Value total = sum(

@@ -95,20 +95,20 @@ void GroupKernel::emitGroup(KernelBuilder &b,
   // The sum is over the pieces of the image and the channels of the group,
   // weighted by the pixels of the piece.
   auto sum = [&](function_ref<Value(Value at, Value count)> term) {
-    return b
-        .forLoop(b.cst(0), number, b.cst(1), b.cstF(0),
-                 [&](Value index, ValueRange soFar) {
-                   Value count =
-                       b.select(b.eq(index, last), b.getFloatParam(lastPiece),
-                                b.getFloatParam(piece));
-                   Value counts = b.broadcast(count, lanes);
-                   Value start =
-                       b.add(b.mul(b.add(first, index), numChannels), channel);
-                   Value part =
-                       emitSum(b, start, b.add(start, perGroup),
-                               [&](Value i, Value) { return term(i, counts); });
-                   return SmallVector<Value>{b.addF(soFar.front(), part)};
-                 })
+    return emitCompensatedSum(
+               b, number, b.getF32Type(), /*width=*/1,
+               [&](Value index) {
+                 Value count =
+                     b.select(b.eq(index, last), b.getFloatParam(lastPiece),
+                              b.getFloatParam(piece));
+                 Value counts = b.broadcast(count, lanes);
+                 Value start =
+                     b.add(b.mul(b.add(first, index), numChannels), channel);
+                 Value part =
+                     emitSum(b, start, b.add(start, perGroup),
+                             [&](Value i, Value) { return term(i, counts); });
+                 return FoldSteps::Values{part};
+               })
         .front();
   };
   Value perElement = b.getFloatParam(inverseCount);

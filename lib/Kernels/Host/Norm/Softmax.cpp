@@ -7,7 +7,7 @@
 
 #include "Common/MathFunctions.h"
 #include "Common/TensorAccess.h"
-#include "Common/VectorAccess.h"
+#include "Common/VectorFold.h"
 #include "Host/Solvers.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -40,24 +40,30 @@ struct SoftmaxKernel {
   void emit(KernelBuilder &b) const;
   void emitRow(KernelBuilder &b, const BoundFlatTensor &in,
                const VectorOutput::Bound &out, Value start) const;
-  /// Folds `body(i, mask, so far)` over a row's vectors. Every element is
-  /// visited once.
+  /// Folds `body(i, mask, so far)` over a row's vectors, in blocks. Every
+  /// element is visited once.
   Value fold(KernelBuilder &b, Value neutral,
-             function_ref<Value(Value, Value, Value)> body) const;
+             function_ref<Value(Value, Value, Value)> body,
+             function_ref<Value(Value, Value)> combine) const;
 };
 
 } // namespace
 
 Value SoftmaxKernel::fold(KernelBuilder &b, Value neutral,
-                          function_ref<Value(Value, Value, Value)> body) const {
+                          function_ref<Value(Value, Value, Value)> body,
+                          function_ref<Value(Value, Value)> combine) const {
   int64_t lanes = b.lanes();
   Value count = b.getParam(size);
   Value whole = b.mul(b.div(count, lanes), lanes);
   Value folded =
-      b.forLoop(b.cst(0), whole, b.cst(lanes), neutral,
-                [&](Value i, ValueRange soFar) {
-                  return SmallVector<Value>{body(i, Value(), soFar.front())};
-                })
+      emitBlockedFold(
+          b, b.cst(0), whole, lanes, neutral,
+          [&](Value i, ValueRange soFar) {
+            return FoldSteps::Values{body(i, Value(), soFar.front())};
+          },
+          [&](ValueRange left, ValueRange right) {
+            return FoldSteps::Values{combine(left.front(), right.front())};
+          })
           .front();
   Value mask = b.firstLanes(b.sub(count, whole), lanes);
   return b
@@ -74,21 +80,25 @@ void SoftmaxKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
   VectorType type = b.vec(b.getF32Type(), lanes);
   Value lowest = b.cstLike(type, -std::numeric_limits<double>::infinity());
   Value zero = b.cstLike(type, 0);
-  Value largest = fold(b, lowest, [&](Value i, Value mask, Value soFar) {
+  auto most = [&](Value left, Value right) { return b.maxF(left, right); };
+  auto add = [&](Value left, Value right) { return b.addF(left, right); };
+  auto takeLarger = [&](Value i, Value mask, Value soFar) {
     Value x = in.load(b, b.add(start, i), lanes, mask);
     return b.maxF(mask ? b.select(mask, x, lowest) : x, soFar);
-  });
+  };
+  Value largest = fold(b, lowest, takeLarger, most);
   largest = b.broadcast(b.reduceMax(largest), lanes);
   // The exponentials are kept: computing them costs more than storing them.
   Value scratch = b.getScratch();
-  Value sum = fold(b, zero, [&](Value i, Value mask, Value soFar) {
+  auto addPower = [&](Value i, Value mask, Value soFar) {
     Value x = in.load(b, b.add(start, i), lanes, mask);
     Value power = emitExp(b, b.subF(x, largest));
     if (mask)
       power = b.select(mask, power, zero);
     b.store(power, b.offset(scratch, b.mul(i, 4)));
     return b.addF(soFar, power);
-  });
+  };
+  Value sum = fold(b, zero, addPower, add);
   sum = b.broadcast(b.reduceAdd(sum), lanes);
   forVectors(b, b.cst(0), b.getParam(size), lanes, [&](Value i, Value mask) {
     Value power = b.load(b.offset(scratch, b.mul(i, 4)), type);

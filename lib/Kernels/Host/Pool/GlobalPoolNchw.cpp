@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/VectorFold.h"
 #include "Host/Solvers.h"
 #include "Pool.h"
 
@@ -67,11 +68,15 @@ Value GlobalPoolKernel::emitPlane(KernelBuilder &b, const BoundFlatTensor &in,
   };
   Value whole = b.mul(b.div(size, lanes), lanes);
   Value total =
-      b.forLoop(b.cst(0), whole, b.cst(lanes), neutral,
-                [&](Value i, ValueRange soFar) {
-                  Value value = in.loadRaw(b, b.add(start, i), lanes);
-                  return SmallVector<Value>{combine(value, soFar.front())};
-                })
+      emitBlockedFold(
+          b, b.cst(0), whole, lanes, neutral,
+          [&](Value i, ValueRange soFar) {
+            Value value = in.loadRaw(b, b.add(start, i), lanes);
+            return FoldSteps::Values{combine(value, soFar.front())};
+          },
+          [&](ValueRange left, ValueRange right) {
+            return FoldSteps::Values{combine(left.front(), right.front())};
+          })
           .front();
   Value mask = b.firstLanes(b.sub(size, whole), lanes);
   Value tail = in.loadRaw(b, b.add(start, whole), lanes, mask);

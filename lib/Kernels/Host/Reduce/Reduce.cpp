@@ -56,26 +56,49 @@ struct ReduceKernel {
   void emitColumns(KernelBuilder &b, const BoundFlatTensor &in,
                    const BoundFlatTensor &out, Value from, Value to,
                    int64_t vectors, Value mask) const;
-  /// Folds `body(offset, so far)` over the dimensions around the innermost.
-  Values foldOuter(KernelBuilder &b, Value from, Values start,
+  /// Folds `body(offset, so far)` over the dimensions around the innermost,
+  /// for as many vectors as `neutral` has; along the longer one, which is the
+  /// inner one as a rule, in blocks.
+  Values foldOuter(KernelBuilder &b, Value from, const Values &neutral,
                    function_ref<Values(Value, ValueRange)> body) const;
+  /// Combines two accumulators for each of several vectors.
+  Values combineAll(KernelBuilder &b, ValueRange left, ValueRange right) const;
 };
 
 } // namespace
 
+ReduceKernel::Values ReduceKernel::combineAll(KernelBuilder &b, ValueRange left,
+                                              ValueRange right) const {
+  size_t width = kind.getNeutral(b, left.front().getType()).size();
+  Values combined;
+  for (size_t at = 0; at < left.size(); at += width)
+    combined.append(
+        kind.combine(b, left.slice(at, width), right.slice(at, width)));
+  return combined;
+}
+
 ReduceKernel::Values
-ReduceKernel::foldOuter(KernelBuilder &b, Value from, Values start,
+ReduceKernel::foldOuter(KernelBuilder &b, Value from, const Values &neutral,
                         function_ref<Values(Value, ValueRange)> body) const {
-  auto loop = [&](int64_t dim, Value offset, ValueRange soFar, auto &&next) {
-    Value stride = b.getParam(reducedFrom + dim);
-    return b.forLoop(b.cst(0), b.getParam(reducedSize + dim), b.cst(1), soFar,
-                     [&](Value i, ValueRange inner) {
-                       return next(b.add(offset, b.mul(i, stride)), inner);
-                     });
+  auto combine = [&](ValueRange left, ValueRange right) {
+    return combineAll(b, left, right);
   };
-  return loop(0, from, start, [&](Value outer, ValueRange soFar) {
-    return loop(1, outer, soFar, body);
-  });
+  auto offset = [&](Value start, int64_t dim, Value i) {
+    return b.add(start, b.mul(i, b.getParam(reducedFrom + dim)));
+  };
+  return b.forLoop(b.cst(0), b.getParam(reducedSize), b.cst(1), neutral,
+                   [&](Value i, ValueRange total) {
+                     Value outer = offset(from, 0, i), zero = b.cst(0);
+                     Value size = b.getParam(reducedSize + 1);
+                     auto step = [&](Value j, ValueRange soFar) {
+                       return body(offset(outer, 1, j), soFar);
+                     };
+                     if (!kind.isBlocked())
+                       return b.forLoop(zero, size, b.cst(1), total, step);
+                     return combine(total,
+                                    emitBlockedFold(b, zero, size, /*step=*/1,
+                                                    neutral, step, combine));
+                   });
 }
 
 void ReduceKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
@@ -83,18 +106,18 @@ void ReduceKernel::emitRow(KernelBuilder &b, const BoundFlatTensor &in,
                            Value to) const {
   int64_t lanes = b.lanes();
   VectorType type = b.vec(b.getF32Type(), lanes);
-  FoldSteps steps{.neutral = kind.getNeutral(b, type),
-                  .step =
-                      [&](Value i, Value mask, ValueRange soFar) {
-                        Values next = kind.step(b, in.load(b, i, lanes), soFar);
-                        for (auto [value, old] : llvm::zip_equal(next, soFar))
-                          value = selectLanes(b, mask, value, old);
-                        return next;
-                      },
-                  .combine =
-                      [&](ValueRange left, ValueRange right) {
-                        return kind.combine(b, left, right);
-                      }};
+  FoldSteps steps{
+      .neutral = kind.getNeutral(b, type),
+      .step =
+          [&](Value i, Value mask, ValueRange soFar) {
+            Values next = kind.step(b, in.load(b, i, lanes), soFar);
+            for (auto [value, old] : llvm::zip_equal(next, soFar))
+              value = selectLanes(b, mask, value, old);
+            return next;
+          },
+      .combine = [&](ValueRange left,
+                     ValueRange right) { return kind.combine(b, left, right); },
+      .inBlocks = kind.isBlocked()};
   Values folded =
       foldOuter(b, from, steps.neutral, [&](Value offset, ValueRange soFar) {
         Values row =

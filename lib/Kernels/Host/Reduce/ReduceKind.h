@@ -30,6 +30,10 @@ public:
   Values step(KernelBuilder &b, mlir::Value x, mlir::ValueRange soFar) const;
   Values combine(KernelBuilder &b, mlir::ValueRange left,
                  mlir::ValueRange right) const;
+  /// Returns true if sums are taken in blocks. The logarithm of a sum of
+  /// exponentials, where that would cost up to a third of the time, has the
+  /// relative error of the sum as its absolute one.
+  bool isBlocked() const { return kind != LogSumExp; }
   /// Combines the lanes, as a fixed tree.
   Values combineLanes(KernelBuilder &b, mlir::ValueRange vectors) const;
   /// The result; `inverseCount` has the type of the values.
