@@ -63,9 +63,9 @@ static double roundTo(const llvm::fltSemantics &semantics, double number) {
 /// Returns the number that a constant of an activation stands for: exporters
 /// and converters round them to six digits, or to 16 bits.
 static double restore(double number) {
-  static constexpr double kNumbers[] = {
-      kRootOfTwo, kRootOfHalf, 1.0 / 6, kGeluSlope, kGeluCube,
-      kGeluSlope * kGeluCube};
+  static constexpr double kNumbers[] = {kRootOfTwo, kRootOfHalf,
+                                        1.0 / 6,    kGeluSlope,
+                                        kGeluCube,  kGeluSlope * kGeluCube};
   double magnitude = std::fabs(number);
   for (double exact : kNumbers)
     if (isNear(magnitude, exact) ||
@@ -327,8 +327,7 @@ static std::optional<Gate> readBoundedGate(Operation &op) {
 
 static std::optional<Gate> readGate(Operation &op) {
   if (isa<SigmoidOp>(op))
-    return Gate{
-        GateKind::Sigmoid, op.getResult(0), op.getOperand(0), {&op}};
+    return Gate{GateKind::Sigmoid, op.getResult(0), op.getOperand(0), {&op}};
   if (isa<ErfOp>(op))
     return Gate{GateKind::Erf, op.getResult(0), op.getOperand(0), {&op}};
   if (auto tanh = dyn_cast<TanhOp>(op)) {
@@ -385,7 +384,7 @@ static constexpr Activation kActivations[] = {
     {GateKind::UnitClip, {{0.5, 1.0 / 6}}, kTimesX, createOp<HardSwishOp>},
     {GateKind::Erf, {{0, kRootOfHalf}}, kHalfOfXPlusTimesX, createOp<GeluOp>},
     {GateKind::Tanh,
-     {{0, kGeluSlope, 0, kGeluSlope *kGeluCube}},
+     {{0, kGeluSlope, 0, kGeluSlope * kGeluCube}},
      kHalfOfXPlusTimesX,
      createOp<GeluTanhOp>},
     {GateKind::TanhOfSoftplus, {{0, 1}}, kTimesX, createOp<MishOp>},

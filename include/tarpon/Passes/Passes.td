@@ -63,6 +63,9 @@ def MoveActivationsPass : Tarpon_FuncPass<"tarpon-move-activations"> {
       by an op that accumulates or is elementwise, and used once: there the
       activation becomes an epilogue.
     - A relu of a value that cannot be negative is dropped.
+    - Of a sum of several values, the one that an op with an epilogue computes
+      comes first: (x + y) + conv becomes (conv + y) + x, unless such an op
+      computes x + y, too.
   }];
 }
 
