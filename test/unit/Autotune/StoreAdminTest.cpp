@@ -256,31 +256,31 @@ TEST_F(StoreAdminTest, MergeTakesFindings) {
   record(otherPath, makeMeasurement(kRelu, "b-v1", 1));
   {
     auto other = Journal::open(otherPath, makeContext());
-    ASSERT_TRUE((*other)->recordFinding(kRelu, Finding::Searched));
-    ASSERT_TRUE((*other)->recordFinding(kRelu, Finding::Verified));
+    ASSERT_TRUE((*other)->recordFinding(kRelu, {Finding::Searched, {}}));
+    ASSERT_TRUE((*other)->recordFinding(kRelu, {Finding::Verified, {}}));
   }
   for (int i = 0; i < 2; ++i) {
     auto summary = open(path)->merge(otherPath);
     ASSERT_TRUE(summary) << summary.message();
   }
   auto journal = Journal::open(path, makeContext());
-  EXPECT_TRUE((*journal)->hasFinding(kRelu, Finding::Searched));
-  EXPECT_FALSE((*journal)->hasFinding(kRelu, Finding::Found));
-  EXPECT_FALSE((*journal)->hasFinding(kRelu, Finding::Verified));
+  EXPECT_TRUE(hasFinding(**journal, kRelu, Finding::Searched));
+  EXPECT_FALSE(hasFinding(**journal, kRelu, Finding::Found));
+  EXPECT_FALSE(hasFinding(**journal, kRelu, Finding::Verified));
   EXPECT_EQ(countFindings(path), "1");
 }
 
 TEST_F(StoreAdminTest, PruneDropsStaleFindings) {
   for (bool isStale : {true, false}) {
     auto journal = Journal::open(path, makeContext(isStale));
-    ASSERT_TRUE((*journal)->recordFinding(kRelu, Finding::Searched));
+    ASSERT_TRUE((*journal)->recordFinding(kRelu, {Finding::Searched, {}}));
   }
   ASSERT_TRUE(open(path)->prune(/*isDryRun=*/true));
   EXPECT_EQ(countFindings(path), "2");
   ASSERT_TRUE(open(path)->prune(/*isDryRun=*/false));
   EXPECT_EQ(countFindings(path), "1");
   auto journal = Journal::open(path, makeContext());
-  EXPECT_TRUE((*journal)->hasFinding(kRelu, Finding::Searched));
+  EXPECT_TRUE(hasFinding(**journal, kRelu, Finding::Searched));
 }
 
 TEST_F(StoreAdminTest, MergeKeepsTheLastResult) {

@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Store/SystemStore.h"
 
+#include "StoreTestFiles.h"
 #include "TestDirectory.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
@@ -93,7 +94,7 @@ TEST_F(SystemStoreTest, IsReadAndNeverWritten) {
   ASSERT_FALSE(status);
   EXPECT_THAT(status.message(), HasSubstr("readonly"));
   EXPECT_FALSE((*store)->forgetProblem("p"));
-  EXPECT_FALSE((*store)->hasFinding("p", Finding::Found));
+  EXPECT_FALSE(hasFinding(**store, "p", Finding::Found));
   EXPECT_EQ(countFiles(), 1u);
   EXPECT_EQ(readText(path), bytes);
 }
