@@ -25,18 +25,6 @@ static std::optional<std::string> findVersion(llvm::StringRef target) {
   return getRecordVersion((*found)->getInfo());
 }
 
-JournalContext tarpon::getBuildContext(const std::string &target,
-                                       int64_t threads) {
-  JournalContext context = JournalContext::forTarget(TargetInfo());
-  context.target = target;
-  context.threads = threads;
-  // The machine is unknown.
-  context.caches = "";
-  if (std::optional<std::string> version = findVersion(target))
-    context.tarpon = *version;
-  return context;
-}
-
 bool tarpon::isStale(const JournalContext &context) {
   if (context.llvm != LLVM_VERSION_STRING)
     return true;

@@ -42,8 +42,14 @@ JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
   JournalContext context = JournalContext::forTarget(target);
   TargetInfo measured = target;
   measured.arch = target.traits->getMeasuredArch(target);
-  if (kernelVersion != makeKernelVersion(measured))
-    context.tarpon = kernelVersion;
+  if (kernelVersion == makeKernelVersion(measured))
+    return context;
+  context.tarpon =
+      translateRecordVersion(kernelVersion, context.llvm, context.target);
+  // A package from before there were versions: its records were migrated, and
+  // all parts of its kernels are version 1.
+  if (context.tarpon != kernelVersion)
+    context.solverVersion = 1;
   return context;
 }
 
@@ -56,5 +62,5 @@ tarpon::openMeasuredJournal(const Target &target) {
       getMeasuredContext(target.getInfo(), getKernelVersion(target));
   // Compiling only reads the journal.
   return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
-                                        : Journal::openReadOnly(path, context);
+                                        : Journal::openForReading(path, context);
 }

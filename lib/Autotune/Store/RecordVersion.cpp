@@ -10,6 +10,7 @@
 #include "Digest.h"
 #include "Sqlite/Sqlite.h"
 
+#include "tarpon/Autotune/Store/CandidateDigests.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
 
@@ -160,6 +161,12 @@ static void lookUpVersion(sqlite3_context *context, int,
   sqlite3_result_int64(context, getBehaviourVersion(getText(values[0])));
 }
 
+static void compareVersions(sqlite3_context *context, int,
+                            sqlite3_value **values) {
+  CandidateDigests candidates = CandidateDigests::parse(getText(values[0]));
+  sqlite3_result_int(context, candidates.areOfThisBuild() ? 1 : 0);
+}
+
 int tarpon::defineVersionFunctions(sqlite3 *database) {
   constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
   int code =
@@ -172,7 +179,12 @@ int tarpon::defineVersionFunctions(sqlite3 *database) {
                                  translateTarget, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK)
     return code;
-  return sqlite3_create_function_v2(database, "solver_version", 1, kFlags,
-                                    nullptr, lookUpVersion, nullptr, nullptr,
-                                    nullptr);
+  code =
+      sqlite3_create_function_v2(database, "solver_version", 1, kFlags, nullptr,
+                                 lookUpVersion, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK)
+    return code;
+  return sqlite3_create_function_v2(database, "are_candidates_of_this_build", 1,
+                                    kFlags, nullptr, compareVersions, nullptr,
+                                    nullptr, nullptr);
 }

@@ -51,8 +51,10 @@ std::string translateRecordTarget(llvm::StringRef target);
 
 /// Defines the functions record_version(tarpon, llvm, target), which is
 /// translateRecordVersion, record_target(target), which is
-/// translateRecordTarget, and solver_version(id), which is getBehaviourVersion,
-/// for a connection. Returns SQLite's result code.
+/// translateRecordTarget, solver_version(id), which is getBehaviourVersion, and
+/// are_candidates_of_this_build(candidates), which is
+/// CandidateDigests::areOfThisBuild, for a connection. Returns SQLite's result
+/// code.
 int defineVersionFunctions(sqlite3 *database);
 
 } // namespace tarpon
