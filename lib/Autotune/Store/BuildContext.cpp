@@ -32,3 +32,7 @@ bool tarpon::isStale(const JournalContext &context) {
   std::optional<std::string> version = findVersion(context.target);
   return version && context.tarpon != *version;
 }
+
+bool tarpon::isOfThisBuild(const JournalContext &context) {
+  return findVersion(context.target) && !isStale(context);
+}

@@ -16,6 +16,10 @@ namespace tarpon {
 /// generator of a registered target, whatever their solver.
 bool isStale(const JournalContext &context);
 
+/// Returns true for records of this LLVM and of this build's code generator,
+/// whose target is registered.
+bool isOfThisBuild(const JournalContext &context);
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_AUTOTUNE_STORE_BUILDCONTEXT_H

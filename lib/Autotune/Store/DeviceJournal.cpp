@@ -61,6 +61,7 @@ tarpon::openMeasuredJournal(const Target &target) {
   JournalContext context =
       getMeasuredContext(target.getInfo(), getKernelVersion(target));
   // Compiling only reads the journal.
-  return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
-                                        : Journal::openForReading(path, context);
+  return llvm::sys::fs::can_write(path)
+             ? Journal::open(path, context)
+             : Journal::openForReading(path, context);
 }

@@ -7,6 +7,8 @@
 
 #include "tarpon/Autotune/Store/StoreAdmin.h"
 
+#include "BuildContext.h"
+
 #include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -36,7 +38,7 @@ using PublishedRecords = std::map<PublishedTarget, std::vector<BestSolution>>;
 static PublishedRecords collect(std::vector<BestSolution> solutions) {
   PublishedRecords records;
   for (BestSolution &solution : solutions)
-    if (!solution.isStale &&
+    if (!solution.isStale && isOfThisBuild(solution.context) &&
         solution.context.getTimeSource() == TimeSource::Measured)
       records[{solution.context.target, solution.context.threads}].push_back(
           std::move(solution));

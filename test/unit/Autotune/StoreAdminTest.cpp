@@ -9,6 +9,7 @@
 
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 
+#include "ScopedBehaviourVersion.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
 
@@ -438,6 +439,11 @@ TEST_F(StoreAdminTest, PublishLeavesOtherBuildsOut) {
     ScopedBehaviourVersion older("c-v1", 7);
     record(path, makeMeasurement(kRelu, "c-v1", 1));
   }
+  // Nobody here knows the code generator of that target.
+  JournalContext unknown = makeContext();
+  unknown.target = "vax/0";
+  ASSERT_TRUE((*Journal::open(path, unknown))
+                  ->record(makeMeasurement(kRelu, "d-v1", 1)));
   auto summary = publishStore(path, otherPath);
   ASSERT_TRUE(summary) << summary.message();
   EXPECT_EQ(summary->measurements, 1);
