@@ -10,6 +10,7 @@
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 
 #include "ScopedBehaviourVersion.h"
+#include "ScopedBehaviourVersion.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
 
