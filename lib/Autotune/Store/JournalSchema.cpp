@@ -211,6 +211,7 @@ UPDATE measurement SET tarpon = record_version(tarpon, llvm, target);
 UPDATE pipeline SET tarpon = record_version(tarpon, llvm, target);
 UPDATE finding SET tarpon = record_version(tarpon, llvm, target);
 )sql"},
+    // The static model of GPUs was named by a digest of its sources.
     {3, R"sql(
 ALTER TABLE finding ADD COLUMN candidates TEXT NOT NULL DEFAULT '';
 UPDATE measurement SET target = record_target(target);

@@ -290,6 +290,23 @@ TEST_F(StoreMigrationTest, RecordsOfUnknownSourcesStayStale) {
               HasSubstr(": 7 records of other tarpon or LLVM versions"));
 }
 
+TEST_F(StoreMigrationTest, TimesOfTheStaticModelStayValid) {
+  const std::string machine = "gfx942:cu=304/e3b0c442/model:";
+  for (const char *table : {"measurement", "finding"})
+    ASSERT_EQ(
+        changeStore(path, "UPDATE " + std::string(table) +
+                              " SET tarpon = 'gpu-codegen-1', target = '" +
+                              machine + "gpu-model-v1+03d1df5482c8'"),
+        "");
+  JournalContext context = kContext;
+  context.target = machine + "gpu-model-1";
+  context.tarpon = "gpu-codegen-1";
+  auto journal = Journal::open(path, context);
+  ASSERT_TRUE(journal);
+  EXPECT_EQ((*journal)->getMeasurements(kMatmul).size(), 7u);
+  EXPECT_TRUE(hasFinding(**journal, kMatmul, Finding::Searched));
+}
+
 TEST_F(StoreMigrationTest, OneThatIsKilledLeavesTheFileAsItWas) {
   std::string rows = query("SELECT * FROM measurement");
   runAndKill([&] {
