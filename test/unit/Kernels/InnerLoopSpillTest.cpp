@@ -75,23 +75,7 @@ static const char *const kProblems[] = {
     "conv(1x64x28x28xf32:nchw16c, 64x64x3x3xf32:const; 1x64x1x1xf32:const)->"
     "1x64x28x28xf32:nchw16c {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
     "add(2) | leaky_relu {alpha=0.125}",
-    // activations of many instructions
-    "conv(1x40x28x28xf32:nhwc, 240x40x1x1xf32:const; 1x240x1x1xf32:const)->"
-    "1x240x28x28xf32:nhwc {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
-    "add(2) | swish {alpha=1}",
-    "conv(1x96x28x28xf32, 384x96x1x1xf32:const; 1x384x1x1xf32:const)->"
-    "1x384x28x28xf32 {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
-    "add(2) | gelu",
-    "conv(1x64x28x28xf32:nhwc, 64x64x3x3xf32:const; 1x64x1x1xf32:const, "
-    "1x64x28x28xf32:nhwc)->1x64x28x28xf32:nhwc {dilations=1,1 group=1 "
-    "pads=1,1,1,1 strides=1,1} | add(2) | gelu_tanh | add(3)",
-    "conv(1x80x14x14xu8q:nhwc, 480x80x1x1xi8q:const; 1x480x1x1xf32:const)->"
-    "1x480x14x14xu8q:nhwc {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
-    "add(2) | hard_swish",
     // depthwise and grouped
-    "conv(1x240x28x28xf32:nhwc, 240x1x5x5xf32:const; 1x240x1x1xf32:const)->"
-    "1x240x28x28xf32:nhwc {dilations=1,1 group=240 pads=2,2,2,2 strides=1,1} | "
-    "add(2) | swish {alpha=1}",
     "conv(1x96x112x112xf32:nhwc, 96x1x3x3xf32:const; 1x96x1x1xf32:const)->"
     "1x96x56x56xf32:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=2,2} | "
     "add(2) | clip {high=6 low=0}",
