@@ -56,6 +56,9 @@ struct GroupedSpec {
   /// The groups of a block, and the tiles of its output channels.
   int64_t blockGroups() const;
   int64_t blockTiles() const;
+  /// Returns true if all tiles of a block have the same code: they belong to
+  /// one group.
+  bool hasEqualTiles() const { return blockGroups() == 1; }
   /// The input and output channels of a block.
   int64_t blockInputs() const { return blockGroups() * inChannels; }
   int64_t blockOutputs() const { return blockGroups() * outChannels; }

@@ -27,7 +27,7 @@ using llvm::divideCeil;
 
 /// With more channels in a group, packing pays.
 static constexpr int64_t kMaxChannels = 64;
-/// Each tile of a block has code of its own.
+/// Tiles that groups share differently have code of their own.
 static constexpr int64_t kMaxBlockTiles = 3;
 static constexpr int64_t kMaxKernelWidth = 7;
 /// The extents of networks' images are often multiples of 7.
@@ -51,7 +51,7 @@ static GroupedSpec makeSpec(const Problem &problem, const TargetInfo &target,
 
 static bool isPossible(const GroupedSpec &spec, const TargetInfo &target) {
   if (spec.countRegisters() > target.vectorRegisters ||
-      spec.blockTiles() > kMaxBlockTiles)
+      (!spec.hasEqualTiles() && spec.blockTiles() > kMaxBlockTiles))
     return false;
   // Squares of whole vectors are transposed.
   if (spec.tile.inputLayout.kind == Layout::NCHW &&
@@ -271,7 +271,8 @@ Applicability GroupedConv::isApplicable(const Problem &problem,
   if (g.kernelW > kMaxKernelWidth)
     return Applicability::no("needs a filter of at most seven columns");
   if (rankGroupedTiles(problem, target, g).empty())
-    return Applicability::no("no tile of vectors holds groups of this size");
+    return Applicability::no("has groups of a size that no tile of vectors "
+                             "holds");
   return Applicability::yes();
 }
 

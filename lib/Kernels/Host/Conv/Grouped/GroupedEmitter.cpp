@@ -47,6 +47,7 @@ private:
   void copyPlanes(Value source, Value row, Value channels);
   void fill(Value row, Value from, Value to);
   void emitBlock(const Rows &rows, Value block);
+  void emitTileRows(const Rows &rows, Value block, Value number, int64_t tile);
   void emitPixelTile(const Operands &operands, int64_t tile,
                      const igemm::TileAccess::Place &place);
   void emitPrefetch(Value source, Value outRow, Value column);
@@ -208,45 +209,52 @@ void GroupedEmitter::fill(Value row, Value from, Value to) {
 //===----------------------------------------------------------------------===//
 
 void GroupedEmitter::emitBlock(const Rows &rows, Value block) {
+  if (spec.hasEqualTiles())
+    return b.forLoop(b.cst(spec.blockTiles()), [&](Value number) {
+      emitTileRows(rows, block, number, /*tile=*/0);
+    });
+  for (int64_t tile = 0; tile < spec.blockTiles(); ++tile)
+    emitTileRows(rows, block, b.cst(tile), tile);
+}
+
+/// Computes tile `number` of a block, which has the code of `tile`, for all
+/// rows.
+void GroupedEmitter::emitTileRows(const Rows &rows, Value block, Value number,
+                                  int64_t tile) {
   int64_t tileBytes = spec.tile.tileM * spec.strideW * spec.lineBytes();
   Value filterBytes =
       b.mul(param(igemm::KernelH), spec.inChannels * spec.kernelW *
                                        spec.tile.tileN * igemm::kUnitBytes);
+  Value index = b.add(b.mul(block, spec.blockTiles()), number);
+  Value tileFilter = b.offset(filter, b.mul(index, filterBytes));
+  Value channel = b.mul(index, spec.tile.tileN);
+  Value channels = b.sub(param(igemm::OutChannels), channel);
   Value nextSource = sourceOf(rows.image, b.add(block, 1));
-  for (int64_t tile = 0; tile < spec.blockTiles(); ++tile) {
-    Value channel =
-        b.add(b.mul(block, spec.blockOutputs()), tile * spec.tile.tileN);
-    Value channels = b.sub(param(igemm::OutChannels), channel);
-    Value index = b.add(b.mul(block, spec.blockTiles()), tile);
-    Value tileFilter = b.offset(filter, b.mul(index, filterBytes));
-    auto emitRow = [&](Value outRow) {
-      Value below = b.mul(b.sub(outRow, rows.first), param(igemm::StrideH));
-      Value row = b.offset(buffer, b.mul(below, param(RowBytes)));
-      Value rowPixel = b.mul(outRow, param(igemm::OutWidth));
-      b.forLoop(param(RowTiles), [&](Value number) {
-        Value column = b.mul(number, spec.tile.tileM);
-        Value pixels = b.sub(param(igemm::OutWidth), column);
-        Operands operands = {b.offset(row, b.mul(number, tileBytes)),
-                             tileFilter};
-        if (tile == 0 && !isPlanar())
-          emitPrefetch(nextSource, outRow, column);
-        auto emitTile = [&](int64_t count) {
-          emitPixelTile(operands, tile,
-                        {rows.image, b.add(rowPixel, column),
-                         b.minS(pixels, b.cst(count)), channel, channels,
-                         count});
-        };
-        int64_t tail = igemm::tailM(spec.tile.tileM);
-        if (tail == 0)
-          return emitTile(spec.tile.tileM);
-        b.ifThenElse(
-            b.slt(b.cst(tail), pixels), [&] { emitTile(spec.tile.tileM); },
-            [&] { emitTile(tail); });
-      });
-    };
-    b.ifThen(b.slt(b.cst(0), channels),
-             [&] { b.forLoop(rows.first, rows.last, b.cst(1), emitRow); });
-  }
+  auto emitRow = [&](Value outRow) {
+    Value below = b.mul(b.sub(outRow, rows.first), param(igemm::StrideH));
+    Value row = b.offset(buffer, b.mul(below, param(RowBytes)));
+    Value rowPixel = b.mul(outRow, param(igemm::OutWidth));
+    b.forLoop(param(RowTiles), [&](Value rowTile) {
+      Value column = b.mul(rowTile, spec.tile.tileM);
+      Value pixels = b.sub(param(igemm::OutWidth), column);
+      Operands operands = {b.offset(row, b.mul(rowTile, tileBytes)),
+                           tileFilter};
+      if (tile == 0 && !isPlanar())
+        b.ifThen(b.eq(number, b.cst(0)),
+                 [&] { emitPrefetch(nextSource, outRow, column); });
+      auto emitTile = [&](int64_t count) {
+        emitPixelTile(operands, tile,
+                      {rows.image, b.add(rowPixel, column),
+                       b.minS(pixels, b.cst(count)), channel, channels, count});
+      };
+      int64_t tail = igemm::tailM(spec.tile.tileM);
+      b.ifThenElse(
+          b.slt(b.cst(tail), pixels), [&] { emitTile(spec.tile.tileM); },
+          [&] { emitTile(tail); });
+    });
+  };
+  b.ifThen(b.slt(b.cst(0), channels),
+           [&] { b.forLoop(rows.first, rows.last, b.cst(1), emitRow); });
 }
 
 /// Prefetches the pixels of the next block at the place of a tile.
