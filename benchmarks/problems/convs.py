@@ -19,6 +19,9 @@ builders in models/. The others are written down here from what was published:
                    640 x 640 as in TensorFlow's detection zoo.
   Mask R-CNN       He et al., ICCV 2017, on ResNet-50-FPN; 800 x 1344. Its
                    heads run on regions: batch 16 stands for 16 of them.
+  ResNeXt-50       Xie et al., CVPR 2017, 32x4d; 224 x 224. The grouped layers.
+  RegNet           Radosavovic et al., CVPR 2020, as torchvision builds X-200MF,
+                   X-400MF and Y-1.6GF; 224 x 224. The grouped layers.
 
 Activations are what can be fused everywhere: relu, relu6, leaky (0.1), none.
 SiLU counts as none, because its exponential would be measured and not the
@@ -335,6 +338,32 @@ def mask_rcnn() -> Network:
     return net
 
 
+# Stages: output channels. The first grouped layer of each halves the image,
+# in ResNeXt from the second stage on.
+GROUPED = {
+    "resnext50": (None, (128, 256, 512, 1024)),
+    "regnetx-200mf": (8, (24, 56, 152, 368)),
+    "regnetx-400mf": (16, (32, 64, 160, 400)),
+    "regnety-1.6gf": (24, (48, 120, 336, 888)),
+}
+
+
+def grouped(name: str) -> Network:
+    """The 3x3 layers of a network whose groups have `width` channels, or 32
+    groups."""
+    width, stages = GROUPED[name]
+    net = Network(name, "relu")
+    size = 112 if width else 56
+    for number, channels in enumerate(stages, 1):
+        groups = channels // width if width else 32
+        layer = f"stage{number}"
+        if width or number > 1:
+            net.conv(f"{layer}.down", channels, channels, size, 3, 2, groups=groups)
+            size //= 2
+        net.conv(f"{layer}.3x3", channels, channels, size, 3, groups=groups)
+    return net
+
+
 # The list
 
 
@@ -362,7 +391,7 @@ def text() -> str:
     """The content of convs.txt."""
     networks = [built(name) for name in BUILT]
     networks += [efficientnet(), inception(), yolov3(), yolov5s(), retinanet(),
-                 mask_rcnn()]
+                 mask_rcnn(), *map(grouped, GROUPED)]
     shapes: dict[Conv, list[str]] = {}
     for network in networks:
         add(shapes, network.layers)

@@ -58,6 +58,33 @@ Problem ProblemGenerator::makePointwise() {
   return problem;
 }
 
+/// Groups of a few channels, of which several share a vector.
+Problem ProblemGenerator::makeGrouped() {
+  Problem problem;
+  problem.op = OpKind::Conv;
+  Layout layout = {chance(60) ? Layout::NHWC : Layout::NCHW, 1};
+  int64_t group = pick(2, 20);
+  int64_t channels = oneOf<int64_t>({2, 3, 4, 4, 8, 8, 12, 16, 24, 32, 40});
+  int64_t outChannels =
+      chance(80) ? channels : oneOf<int64_t>({2, 4, 6, 8, 16, 24});
+  std::vector<int64_t> shape = {pick(1, 2), group * channels, pick(1, 12),
+                                pick(1, 40)};
+  std::vector<int64_t> window = {oneOf<int64_t>({1, 3, 3, 3, 5}),
+                                 oneOf<int64_t>({1, 3, 3, 3, 5, 7})};
+  problem.operands = {
+      makeTensor(shape, layout),
+      makeTensor({group * outChannels, channels, window[0], window[1]},
+                 Layout())};
+  problem.rootOperands = 2;
+  shape[1] = group * outChannels;
+  problem.result = makeTensor(shape, chance(80) ? layout : pickLayout());
+  problem.attrs["group"] = {static_cast<double>(group)};
+  addWindow(problem, window);
+  chooseConvTypes(problem);
+  addEpilogue(problem);
+  return problem;
+}
+
 /// A filter, mostly constant, whose dtype fits the input's.
 void ProblemGenerator::chooseConvTypes(Problem &problem) {
   chooseTypes(problem);

@@ -457,7 +457,9 @@ Problem ProblemGenerator::nextDense() {
   case 0:
     return makeConv(/*depthwise=*/false);
   case 1:
-    return chance(50) ? makeStem() : makePointwise();
+    return chance(33)   ? makeStem()
+           : chance(50) ? makePointwise()
+                        : makeGrouped();
   case 2:
   case 3:
     return makeConv(/*depthwise=*/true);

@@ -59,6 +59,7 @@ private:
   Problem makeConv(bool depthwise);
   Problem makeStem();      ///< ConvProblems.cpp
   Problem makePointwise(); ///< ConvProblems.cpp
+  Problem makeGrouped();   ///< ConvProblems.cpp
   Problem makePool();
   Problem makeGlobalPool();
   Problem makeElementwise(); ///< in ElementwiseProblems.cpp
