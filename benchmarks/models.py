@@ -294,6 +294,13 @@ def thread_list(text: str) -> list[int]:
     return [positive(number) for number in text.split(",")]
 
 
+def network(text: str) -> str:
+    """The name of a network."""
+    if text not in LISTS["all"]:
+        raise argparse.ArgumentTypeError(f"unknown network '{text}'")
+    return text
+
+
 class OneOf:
     """Names of a table, separated by commas."""
 
@@ -316,7 +323,7 @@ def parse_arguments() -> argparse.Namespace:
         epilog="example: benchmarks/models --list all --threads 1",
     )
     parser.add_argument(
-        "names", nargs="*", metavar="NETWORK", choices=[*LISTS["all"], []],
+        "names", nargs="*", type=network, metavar="NETWORK",
         help=", ".join(LISTS["all"]),
     )
     parser.add_argument(
