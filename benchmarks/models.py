@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import math
 import os
 import subprocess
 import sys
@@ -94,7 +95,7 @@ def estimate(name: str, arguments: argparse.Namespace, before: dict[str, Any] | 
 
 
 def format_time(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
+    minutes = math.ceil(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
