@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import math
 import os
 import subprocess
 import sys
@@ -94,7 +95,7 @@ def estimate(name: str, arguments: argparse.Namespace, before: dict[str, Any] | 
 
 
 def format_time(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
+    minutes = math.ceil(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
 
 
@@ -294,6 +295,13 @@ def thread_list(text: str) -> list[int]:
     return [positive(number) for number in text.split(",")]
 
 
+def network(text: str) -> str:
+    """The name of a network."""
+    if text not in LISTS["all"]:
+        raise argparse.ArgumentTypeError(f"unknown network '{text}'")
+    return text
+
+
 class OneOf:
     """Names of a table, separated by commas."""
 
@@ -316,7 +324,7 @@ def parse_arguments() -> argparse.Namespace:
         epilog="example: benchmarks/models --list all --threads 1",
     )
     parser.add_argument(
-        "names", nargs="*", metavar="NETWORK", choices=[*LISTS["all"], []],
+        "names", nargs="*", type=network, metavar="NETWORK",
         help=", ".join(LISTS["all"]),
     )
     parser.add_argument(

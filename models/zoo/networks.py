@@ -129,10 +129,12 @@ def fill_zeros(module: torch.nn.Module) -> None:
 
 
 def set_statistics(module: torch.nn.Module, network: Network) -> None:
-    """Sets the statistics of batch normalisation to those of seeded images.
+    """Moves the statistics of batch normalisation towards those of seeded images.
 
     With random weights, activations of a deep network would otherwise grow or
-    vanish, and numbers that are too small for fp32's exponents are slow.
+    vanish, and numbers that are too small for fp32's exponents are slow. All the
+    way to the images' statistics, rounding errors would grow instead: what all
+    images have in common is subtracted in each layer.
     """
     import torch
 
@@ -140,7 +142,7 @@ def set_statistics(module: torch.nn.Module, network: Network) -> None:
     if not norms:
         return
     for norm in norms:
-        norm.momentum = 1.0
+        norm.momentum = 0.5
     module.train()
     with torch.no_grad():
         module(torch.randn([STATISTICS_IMAGES, *network.shape[1:]]))
