@@ -63,15 +63,15 @@ static json fail(const std::string &message) { return {{"error", message}}; }
 
 json Server::measurePeaks() {
   const TargetInfo &target = compiler.getTarget();
-  std::set<Arithmetic> wanted = {Arithmetic::F32};
+  Precisions wanted = {runtime::Precision::F32};
   if (target.hasVnni)
-    wanted.insert(Arithmetic::I8);
+    wanted.insert(runtime::Precision::I8);
   auto peaks = measurePeakRates(compiler, wanted);
   if (!peaks)
     return fail(peaks.message());
   json gflops = json::object();
   for (auto [arithmetic, rate] : peaks->gflops)
-    gflops[getArithmeticName(arithmetic).str()] = rate;
+    gflops[std::string(getPrecisionName(arithmetic))] = rate;
   return {{"gflops", gflops}, {"gbps", peaks->gbps}, {"cpu", target.cpu}};
 }
 

@@ -14,6 +14,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 
 
+class BenchmarkError(Exception):
+    """Something that a comparison needs cannot be had; the text says what."""
+
+
 def cpu_name() -> str:
     """The CPU's name, as the kernel has it."""
     try:

@@ -1,43 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares whole networks side by side with ONNX Runtime.
+"""Compares whole networks side by side with the fastest of three peers.
 
-Every round lets each contestant run in turn, in rotating order, on the same
-cores with the same number of threads, so that what the machine does meanwhile
-falls on all of them. What is told is the median over the rounds of each
-round's median, and the median over the rounds of the ratio. How idle threads
-wait differs between the two and is out of scope. The numbers go to
-benchmarks/results/NETWORK-bBATCH-tTHREADS.json, and those of several networks
-with their geometric means to benchmarks/results/models-bBATCH.json.
+Every contestant loads the network in a process of its own, on the same cores,
+with a thread for each. In every round each contestant runs in turn, in rotating
+order. What is told is the median over the rounds of each round's median, and the
+median over the rounds of the ratio to the peer that is the fastest in the
+network. The numbers go to benchmarks/results/models-CPU.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import math
+import importlib.metadata
 import os
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Sequence
 
-import numpy as np
 import onnx
-import onnxruntime
 
-import peer
-from machine import ROOT, describe_machine, write_json
+import model_results
+import packages
+from contestants import Contestant, Field, compare_outputs
+from machine import ROOT, BenchmarkError, describe_machine
+from model_results import PEERS, ModelResults
+from onnx_models import arithmetic, input_of, seeded_input
+from packages import CHOICES, WORK
+from runners.job import Job
 
-GRAPH_OPT = ROOT / "build/bin/graph-opt"
+sys.path.insert(0, str(ROOT / "models/zoo"))
+import networks as zoo  # noqa: E402
+
 BUILT = ROOT / "models/built"
-WORK = ROOT / "build/benchmarks"
-RESULTS = ROOT / "benchmarks/results"
-
 NETWORKS = (
     "resnet18",
     "resnet50",
@@ -48,400 +45,232 @@ NETWORKS = (
     "googlenet",
     "shufflenet",
 )
-DTYPES = ("fp32", "int8", "bf16", "fp16", "direct")
-# "direct" is fp32 whose convolutions multiply all that they are defined by.
-TRANSFORMS = ("conv-winograd-f2x3-v1", "conv-winograd-f4x3-v1", "conv-fft-v1")
-WARM_UP = 3
-# Every dtype takes part in every network, whatever the budget of a user may be:
-# the errors of all contestants stand in the table.
-MAX_ERROR = "0.5"
+ZOO = tuple(network.name for network in zoo.NETWORKS)
+LISTS = {"models": NETWORKS, "zoo": ZOO, "all": (*NETWORKS, *ZOO)}
 
-# Told as a ratio: the first is so many times as slow as the second.
-RATIOS = (
-    ("tarpon fp32", "ort fp32"),
-    ("tarpon int8", "ort int8"),
-    ("tarpon fp32", "tarpon int8"),
-    ("tarpon fp32", "tarpon bf16"),
-    ("tarpon bf16", "tarpon direct"),
-    ("tarpon fp32", "tarpon fp16"),
-    ("ort fp32", "ort int8"),
-)
+# Those that stand in tables; the others are for who looks into something.
+DEFAULT_CHOICES = ("fp32", "untuned", "int8")
+INT8_PEERS = ("onnxruntime", "openvino")
+REFERENCE = "onnxruntime fp32"
+# A contestant in fp32 that is further from the reference is wrong.
+MAX_FP32_ERROR = 1e-3
+INPUT_SEED = 1000
 
-
-class BenchmarkError(Exception):
-    """Something that a comparison needs cannot be had; the text says what."""
-
-
-@dataclass
-class Contestant:
-    """One way to run a network, and the median of each of its rounds."""
-
-    name: str
-    error: float = 0.0
-    rounds: list[float] = field(default_factory=list)
-    peak_gflops: float | None = None
-
-    def output(self, x: np.ndarray) -> np.ndarray:
-        """The network's output for `x`."""
-        raise NotImplementedError
-
-    def measure(self, iterations: int) -> float:
-        """Runs one round; returns its median in milliseconds."""
-        raise NotImplementedError
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.rounds)
-
-    @property
-    def deviation(self) -> float:
-        """The median absolute deviation over the rounds."""
-        return statistics.median(abs(time - self.median) for time in self.rounds)
+# Seconds that a network takes before it is measured, but for the time of tuning;
+# from runs on two cores of a Zen 5.
+PREPARATION = {
+    "export": 20,
+    "tarpon": 20,
+    "onnxruntime int8": 30,
+    "openvino int8": 60,
+    "torch fp32": 120,
+}
+START_S = 5
+# What a round takes beyond what it was asked for: warm-up, and slow networks.
+ROUND_FACTOR = 1.8
 
 
-class Peer(Contestant):
-    """ONNX Runtime, in this process."""
-
-    def __init__(self, name: str, path: Path, cores: list[int], batch: int) -> None:
-        super().__init__(name)
-        self.session = peer.session(path, cores, batch)
-        self.input, shape = peer.input_of(onnx.load(path), batch)
-        self.feed = {self.input: peer.seeded_input(shape, 0)}
-
-    def output(self, x: np.ndarray) -> np.ndarray:
-        return self.session.run(None, {self.input: x})[0]
-
-    def measure(self, iterations: int) -> float:
-        times = []
-        for index in range(WARM_UP + iterations):
-            start = time.perf_counter()
-            self.session.run(None, self.feed)
-            if index >= WARM_UP:
-                times.append(time.perf_counter() - start)
-        return 1e3 * statistics.median(times)
+def list_contestants(arguments: argparse.Namespace) -> list[str]:
+    """Who takes part, the reference first."""
+    peers = [f"{peer} fp32" for peer in arguments.peers]
+    if "int8" in arguments.choices:
+        peers += [f"{peer} int8" for peer in arguments.peers if peer in INT8_PEERS]
+    return [*peers, *(f"tarpon {choice}" for choice in arguments.choices)]
 
 
-class Tarpon(Contestant):
-    """A package that graph-opt compiled, in a process of its own."""
-
-    def __init__(self, name: str, package: Path, input_name: str, threads: int) -> None:
-        super().__init__(name)
-        self.package = package
-        self.input = input_name
-        self.threads = threads
-
-    def output(self, x: np.ndarray) -> np.ndarray:
-        with tempfile.TemporaryDirectory() as folder:
-            image = Path(folder) / "input.npy"
-            np.save(image, x)
-            feed = f"{self.input}={image}"
-            graph_opt("run", self.package, "--input", feed, "--output-dir", folder)
-            return np.load(Path(folder) / "0.npy")
-
-    def measure(self, iterations: int) -> float:
-        with tempfile.TemporaryDirectory() as folder:
-            report = Path(folder) / "perf.json"
-            graph_opt(
-                "perf", self.package, "--threads", str(self.threads),
-                "--iterations", str(iterations), "--json", report,
-            )
-            numbers = json.loads(report.read_text())
-        self.peak_gflops = numbers.get("peak_gflops", self.peak_gflops)
-        return float(numbers["median_ms"])
+def estimate(name: str, arguments: argparse.Namespace, before: dict[str, Any] | None) -> float:
+    """The seconds that a network will take: those of the time before, if the same
+    was measured then."""
+    wanted = list_contestants(arguments)
+    if before and "seconds" in before and set(wanted) <= {*before["contestants"], *before["missing"]}:
+        return float(before["seconds"])
+    total = PREPARATION["export"] if name in ZOO else 0
+    for contestant in wanted:
+        kind = "tarpon" if contestant in CHOICES else contestant
+        total += PREPARATION.get(kind, 0) + START_S
+        if contestant in CHOICES and CHOICES[contestant].is_tuned:
+            total += arguments.tuning_time
+    return total + arguments.rounds * len(wanted) * arguments.seconds * ROUND_FACTOR
 
 
-def graph_opt(*arguments: str | Path) -> None:
-    """Runs graph-opt, whose last line of stderr says why it failed."""
-    process = subprocess.run(
-        [GRAPH_OPT, *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        errors="replace",
-        text=True,
-    )
-    if process.returncode != 0:
-        lines = process.stderr.strip().splitlines() or ["no message"]
-        raise BenchmarkError(
-            f"graph-opt {arguments[0]} ended with {process.returncode}: {lines[-1]}"
+def format_time(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+def run_tool(what: str, command: Sequence[str | Path], log: Path) -> None:
+    """Runs a program for minutes; what it says goes to `log`."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as output:
+        process = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
-
-
-def compile_package(model: Path, dtype: str, threads: int, batch: int) -> Path:
-    """Compiles `model` in one dtype, unless a newer package is there."""
-    package = WORK / f"{model.stem}-{dtype}-b{batch}-t{threads}.tpn"
-    sources = (model, GRAPH_OPT)
-    if package.exists() and all(
-        source.stat().st_mtime < package.stat().st_mtime for source in sources
-    ):
-        return package
-    WORK.mkdir(parents=True, exist_ok=True)
-    print(f"compiling {model.stem} in {dtype}", flush=True)
-    shape = ("--threads", str(threads), "--batch", str(batch))
-    record = package.with_suffix(".json")
-    graph_opt(
-        "compile", model, "--dtype", "fp32" if dtype == "direct" else dtype,
-        "--layout", "pick_global", *shape, "--max-error", MAX_ERROR,
-        "--tuning-file", record, "-o", package,
-    )
-    if dtype == "direct":
-        avoid_transforms(record, threads)
-        graph_opt("compile", model, *shape, "--replay", record, "-o", package)
-    return package
-
-
-def avoid_transforms(record: Path, threads: int) -> None:
-    """Gives convolutions by transforms the best solution without them."""
-    tuned = json.loads(record.read_text())
-    with tempfile.TemporaryDirectory() as folder:
-        for layer in tuned["candidates"][tuned["winner"]]["layers"]:
-            if layer["solver"] not in TRANSFORMS:
-                continue
-            found = Path(folder) / "found.json"
-            disabled = [word for solver in TRANSFORMS for word in ("--disable-solver", solver)]
-            graph_opt(
-                "find", "--tune", *disabled, "--threads", str(threads), "--quiet",
-                "--save", found, layer["problem"],
-            )
-            solution = json.loads(found.read_text())
-            layer["solver"] = solution["solver"]
-            fields = (item.split("=") for item in solution["config"].split(",") if item)
-            layer["config"] = {name: int(value) for name, value in fields}
-    record.write_text(json.dumps(tuned, indent=1) + "\n")
+    if process.returncode != 0:
+        lines = log.read_text(errors="replace").strip().splitlines() or ["no message"]
+        raise BenchmarkError(f"{what}: {lines[-1]}")
 
 
 def build_network(name: str) -> Path:
-    """Builds a network with Debian's onnx, as everything but this does."""
-    command = ["/usr/bin/python3", ROOT / "models/build.py", name, "--output", BUILT]
-    process = subprocess.run(command, stdin=subprocess.DEVNULL)
-    if process.returncode != 0:
-        raise BenchmarkError(f"models/build.py could not build {name}")
+    """Builds or exports a network unless it is there."""
+    log = WORK / f"{name}.log"
+    if name in ZOO:
+        run_tool("export", [sys.executable, ROOT / "models/zoo/export.py", name], log)
+        return ROOT / f"build/zoo/{name}.onnx"
+    # With Debian's onnx, as everything but the benchmarks does.
+    builder = ["/usr/bin/python3", ROOT / "models/build.py", name, "--output", BUILT]
+    run_tool("models/build.py", builder, log)
     return BUILT / f"{name}.onnx"
 
 
-def contestants(
-    model: Path, int8: Path, packages: dict[str, Path], cores: list[int], batch: int
-) -> list[Contestant]:
-    """All that take part, each with its error against ONNX Runtime in fp32."""
-    input_name, shape = peer.input_of(onnx.load(model), batch)
-    entrants: list[Contestant] = [
-        Peer("ort fp32", model, cores, batch),
-        Peer("ort int8", int8, cores, batch),
-    ]
-    for dtype, package in packages.items():
-        entrants.append(Tarpon(f"tarpon {dtype}", package, input_name, len(cores)))
-    x = peer.seeded_input(shape, 1000)
-    wanted = entrants[0].output(x)
-    for entrant in entrants:
-        got = entrant.output(x)
-        if got.shape != wanted.shape:
-            raise BenchmarkError(f"{entrant.name} gives {got.shape}, not {wanted.shape}")
-        difference = np.linalg.norm(got.astype(np.float64) - wanted)
-        entrant.error = float(difference / np.linalg.norm(wanted))
-    return entrants
-
-
-def race(entrants: Sequence[Contestant], rounds: int, iterations: int) -> None:
-    """Measures all contestants in turn, `rounds` times."""
-    for index in range(rounds):
-        print(f"\rround {index + 1} of {rounds}", end="", file=sys.stderr, flush=True)
-        turn = index % len(entrants)
-        for entrant in (*entrants[turn:], *entrants[:turn]):
-            entrant.rounds.append(entrant.measure(iterations))
-    print("\r" + " " * 24 + "\r", end="", file=sys.stderr)
-
-
-def ratios(entrants: Sequence[Contestant]) -> dict[str, float]:
-    """The median over the rounds of the ratios of times."""
-    by_name = {entrant.name: entrant for entrant in entrants}
-    result = {}
-    for upper, lower in RATIOS:
-        if upper in by_name and lower in by_name:
-            pairs = zip(by_name[upper].rounds, by_name[lower].rounds)
-            result[f"{upper} / {lower}"] = statistics.median(a / b for a, b in pairs)
+def quantise(model: Path, peer: str) -> Path:
+    """The int8 model of a peer, made unless it is there and newer."""
+    result = WORK / f"{model.stem}-{peer}-int8{'.xml' if peer == 'openvino' else '.onnx'}"
+    if not result.exists() or result.stat().st_mtime < model.stat().st_mtime:
+        WORK.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, ROOT / "benchmarks/quantise.py", peer, model, result]
+        run_tool("quantisation", command, WORK / f"{model.stem}-{peer}-int8.log")
     return result
 
 
-def report(
-    name: str, entrants: Sequence[Contestant], flops: float, settings: dict[str, Any]
-) -> dict[str, Any]:
-    """Everything that was measured, for the results file."""
-    peaks = [entrant.peak_gflops for entrant in entrants if entrant.peak_gflops]
-    return {
-        "schema": "tarpon.benchmark/1",
-        "network": name,
-        **describe_machine(),
-        "versions": {"onnxruntime": onnxruntime.__version__, "onnx": onnx.__version__},
-        "settings": settings,
-        "gflop": flops / 1e9,
-        "peak_gflops": statistics.median(peaks) if peaks else None,
-        "contestants": {
-            entrant.name: {
-                "median_ms": entrant.median,
-                "mad_ms": entrant.deviation,
-                "gflops": flops / 1e6 / entrant.median,
-                "relative_l2": entrant.error,
-                "rounds_ms": entrant.rounds,
-            }
-            for entrant in entrants
-        },
-        "ratios": ratios(entrants),
-    }
+class Comparison:
+    """One network on a number of threads."""
 
+    def __init__(self, name: str, arguments: argparse.Namespace, threads: int) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.cores = choose_cores(threads)
+        self.field = Field()
 
-def print_table(numbers: dict[str, Any]) -> None:
-    """Prints one network's results."""
-    settings, peak = numbers["settings"], numbers["peak_gflops"]
-    measured = "not measured" if peak is None else f"{peak:.1f} GFLOP/s"
-    print(
-        f"\n{numbers['network']}, batch {settings['batch']}, "
-        f"{settings['threads']} thread(s), {numbers['gflop']:.2f} GFLOP; "
-        f"fp32 FMA peak {measured}"
-    )
-    print(f"{'':14}{'median ms':>11}{'mad':>8}{'GFLOP/s':>10}{'of peak':>9}{'rel. L2':>10}")
-    for name, row in numbers["contestants"].items():
-        share = "" if peak is None else f"{row['gflops'] / peak:.0%}"
-        print(
-            f"{name:14}{row['median_ms']:11.3f}{row['mad_ms']:8.3f}"
-            f"{row['gflops']:10.1f}{share:>9}{row['relative_l2']:10.1e}"
-        )
-    for pair, ratio in numbers["ratios"].items():
-        print(f"{pair:30}{ratio:8.3f}")
+    def make_job(self, contestant: str, model: Path, shape: Sequence[int]) -> Job:
+        """What a contestant's process is to run; compiles or quantises it first."""
+        runner, dtype = contestant.split()
+        file, extra = str(model), ""
+        if runner == "tarpon":
+            file = str(
+                packages.compile_package(
+                    self.name, model, contestant, len(self.cores), shape[0],
+                    self.arguments.tuning_time,
+                )
+            )
+            extra = str(packages.LIBRARY)
+        elif dtype == "int8":
+            file = str(quantise(model, runner))
+        elif runner == "torch" and self.name in ZOO:
+            file = f"zoo:{self.name}"
+        return Job(runner, file, tuple(self.cores), tuple(shape), extra)
 
+    def enter(self, wanted: Sequence[str], model: Path) -> None:
+        """Starts all contestants, and compares their outputs with the reference's."""
+        _, shape = input_of(onnx.load(model), self.arguments.batch)
+        x = seeded_input(shape, INPUT_SEED)
+        reference = None
+        for name in wanted:
+            try:
+                job = self.make_job(name, model, shape)
+            except BenchmarkError as error:
+                self.field.missing[name] = str(error)
+                continue
+            contestant = Contestant(name, job)
+            got = self.field.add(contestant, x, WORK / f"{self.name}-{name.replace(' ', '-')}.log")
+            if got is None:
+                continue
+            reference = got if reference is None else reference
+            contestant.error = compare_outputs(got, reference)
+            limit = MAX_FP32_ERROR if name.endswith(("fp32", "untuned", "direct")) else 1.0
+            # Not a number is no agreement either.
+            if not contestant.error <= limit:
+                reason = f"wrong: relative L2 {contestant.error:.1e} from {wanted[0]}"
+                self.field.remove(contestant, reason)
 
-def write_results(numbers: dict[str, Any]) -> None:
-    """Writes the results file of one network."""
-    settings = numbers["settings"]
-    stem = f"{numbers['network']}-b{settings['batch']}-t{settings['threads']}"
-    path = RESULTS / f"{stem}.json"
-    write_json(path, numbers)
-    print(f"written to {path.relative_to(ROOT)}")
-
-
-def compare(name: str, arguments: argparse.Namespace, threads: int) -> dict[str, Any]:
-    """Compares one network, tells the result and returns it."""
-    model = build_network(name)
-    batch = arguments.batch
-    cores = choose_cores(threads)
-    int8 = peer.quantise(model, WORK, batch)
-    packages = {
-        dtype: compile_package(model, dtype, threads, batch)
-        for dtype in arguments.dtypes
-    }
-    everywhere = os.sched_getaffinity(0)
-    try:
-        # This thread works for ONNX Runtime, and graph-opt inherits its cores.
-        os.sched_setaffinity(0, cores)
-        entrants = contestants(model, int8, packages, cores, batch)
-        race(entrants, arguments.rounds, arguments.iterations)
-    finally:
-        os.sched_setaffinity(0, everywhere)
-    settings = {
-        "threads": threads,
-        "batch": batch,
-        "cores": cores,
-        "rounds": arguments.rounds,
-        "iterations": arguments.iterations,
-    }
-    numbers = report(name, entrants, peer.arithmetic(model, batch), settings)
-    print_table(numbers)
-    write_results(numbers)
-    return numbers
-
-
-# Reports on several networks
-
-SUMMARY = (("tarpon fp32", "ort fp32"), ("tarpon int8", "ort int8"))
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    return math.exp(statistics.fmean(map(math.log, values)))
-
-
-def summarise(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For each number of threads, the geometric mean and the worst of each ratio."""
-    rows = []
-    for threads in sorted({result["settings"]["threads"] for result in results}):
-        row: dict[str, Any] = {"threads": threads, "networks": [], "ratios": {}}
-        chosen = [r for r in results if r["settings"]["threads"] == threads]
-        row["networks"] = [result["network"] for result in chosen]
-        for upper, lower in RATIOS:
-            pair = f"{upper} / {lower}"
-            known = {r["network"]: r["ratios"][pair] for r in chosen if pair in r["ratios"]}
-            if known:
-                row["ratios"][pair] = {
-                    "geometric_mean": geometric_mean(list(known.values())),
-                    "worst": max(known.values()),
-                    "worst_network": max(known, key=known.__getitem__),
-                }
-        rows.append(row)
-    return rows
-
-
-def speedups(results: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """How much faster two threads are than one, by network and contestant."""
-    times = {
-        (r["network"], r["settings"]["threads"], name): row["median_ms"]
-        for r in results
-        for name, row in r["contestants"].items()
-    }
-    result: dict[str, dict[str, float]] = {}
-    for (network, threads, name), time_ms in times.items():
-        if threads == 1 and (network, 2, name) in times:
-            result.setdefault(network, {})[name] = time_ms / times[network, 2, name]
-    return result
-
-
-def print_summary(results: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]) -> None:
-    print("\nTarpon's time over ONNX Runtime's")
-    for row in rows:
-        print(f"\n{row['threads']} thread(s){'fp32':>12}{'int8':>8}")
-        for result in results:
-            if result["settings"]["threads"] == row["threads"]:
-                cells = (result["ratios"].get(f"{a} / {b}") for a, b in SUMMARY)
-                print(f"{result['network']:14}" + "".join(map(cell, cells)))
-        means = (row["ratios"].get(f"{a} / {b}", {}) for a, b in SUMMARY)
-        print(f"{'geometric mean':14}" + "".join(cell(m.get("geometric_mean")) for m in means))
-    for network, by_name in speedups(results).items():
-        ours = ", ".join(f"{name} {factor:.2f}" for name, factor in by_name.items())
-        print(f"two threads over one, {network}: {ours}")
-
-
-def cell(value: float | None) -> str:
-    return f"{'-' if value is None else format(value, '.3f'):>8}"
-
-
-def read_results(batch: int) -> list[dict[str, Any]]:
-    """The results of each network, from this run or an earlier one."""
-    return [
-        json.loads(path.read_text())
-        for path in sorted(RESULTS.glob(f"*-b{batch}-t*.json"))
-    ]
-
-
-def tell_all(batch: int) -> None:
-    """Prints the summary of all results that there are and writes it."""
-    results = read_results(batch)
-    rows = summarise(results)
-    print_summary(results, rows)
-    path = RESULTS / f"models-b{batch}.json"
-    write_json(
-        path,
-        {
-            "schema": "tarpon.models/1",
+    def describe(self, model: Path, seconds: float) -> dict[str, Any]:
+        """Everything that was measured, for the results file."""
+        measured = {runner.name: runner.describe() for runner in self.field.runners}
+        return {
+            "network": self.name,
             **describe_machine(),
-            "summary": rows,
-            "two_threads_over_one": speedups(results),
-            "results": [
-                {
-                    key: r[key]
-                    for key in ("network", "commit", "settings", "ratios", "contestants")
-                }
-                for r in results
-            ],
+            **describe_run(self.arguments, self.cores),
+            "gflop": round(arithmetic(model, self.arguments.batch) / 1e9, 4),
+            "seconds": round(seconds),
+            "contestants": measured,
+            "missing": self.field.missing,
+            "ratios": model_results.compute_ratios(measured),
+        }
+
+    def run(self) -> dict[str, Any]:
+        start = time.monotonic()
+        try:
+            model = build_network(self.name)
+            self.enter(list_contestants(self.arguments), model)
+            self.field.race(
+                self.arguments.rounds, self.arguments.seconds, choose_clock(self.arguments, self.cores)
+            )
+        finally:
+            self.field.close()
+        return self.describe(model, time.monotonic() - start)
+
+    def print_profiles(self) -> None:
+        """The time of the layers of each package that took part."""
+        for runner in self.field.runners:
+            if runner.job.runner == "tarpon":
+                print(f"\n{self.name}, {runner.name}: ", end="")
+                packages.print_profile(packages.profile(runner.job.path, len(self.cores)))
+
+
+def choose_clock(arguments: argparse.Namespace, cores: Sequence[int]) -> str:
+    """CPU time leaves out what a busy machine gives to others, but is the time of a
+    run only where that has one thread."""
+    return "cpu" if arguments.provisional and len(cores) == 1 else "wall"
+
+
+def describe_run(arguments: argparse.Namespace, cores: Sequence[int]) -> dict[str, Any]:
+    """The programs and settings that a result is valid for."""
+    return {
+        "provisional": arguments.provisional,
+        "program": packages.digest_program(),
+        "versions": {peer: importlib.metadata.version(peer) for peer in arguments.peers},
+        "settings": {
+            "threads": len(cores),
+            "batch": arguments.batch,
+            "cores": list(cores),
+            "rounds": arguments.rounds,
+            "seconds_per_round": arguments.seconds,
+            "tuning_seconds": arguments.tuning_time,
+            "clock": choose_clock(arguments, cores),
         },
+    }
+
+
+def print_entry(entry: dict[str, Any]) -> None:
+    """Prints the results of one network."""
+    settings = entry["settings"]
+    print(
+        f"\n{entry['network']}, batch {settings['batch']}, {settings['threads']} thread(s), "
+        f"{entry['gflop']:.2f} GFLOP; {entry['seconds']} s"
     )
-    print(f"written to {path.relative_to(ROOT)}")
+    print(f"{'':20}{'median ms':>11}{'mad':>9}{'GFLOP/s':>10}{'CPUs':>6}{'rel. L2':>10}{'ratio':>8}")
+    for name, row in entry["contestants"].items():
+        ratio = entry["ratios"].get(name)
+        print(
+            f"{name:20}{row['median_ms']:11.3f}{row['mad_ms']:9.3f}"
+            f"{entry['gflop'] / row['median_ms'] * 1e3:10.1f}{row['cpus']:6.2f}"
+            f"{row['relative_l2']:10.1e}" + ("" if ratio is None else f"{ratio:8.3f}")
+        )
+    for name, reason in entry["missing"].items():
+        print(f"{name:20}missing: {reason}")
+    sys.stdout.flush()
+
+
+def print_means(entries: Sequence[dict[str, Any]]) -> None:
+    """The geometric mean and the worst of each ratio to the fastest peer."""
+    for name in model_results.JUDGED:
+        ratios = {e["network"]: e["ratios"][name] for e in entries if name in e["ratios"]}
+        if ratios:
+            worst = max(ratios, key=ratios.__getitem__)
+            print(
+                f"{name} over the fastest peer: {len(ratios)} networks, geometric mean "
+                f"{model_results.compute_geometric_mean(list(ratios.values())):.3f}, "
+                f"worst {ratios[worst]:.3f} ({worst})"
+            )
 
 
 def choose_cores(threads: int) -> list[int]:
@@ -465,61 +294,152 @@ def thread_list(text: str) -> list[int]:
     return [positive(number) for number in text.split(",")]
 
 
-def network(text: str) -> str:
-    """The name of a network, or all."""
-    if text not in (*NETWORKS, "all"):
-        raise argparse.ArgumentTypeError(f"unknown network '{text}'")
-    return text
+class OneOf:
+    """Names of a table, separated by commas."""
 
+    def __init__(self, what: str, known: Sequence[str]) -> None:
+        self.what, self.known = what, known
 
-def dtype_list(text: str) -> list[str]:
-    """Dtypes, separated by commas."""
-    names = text.split(",")
-    for name in names:
-        if name not in DTYPES:
-            raise argparse.ArgumentTypeError(f"unknown dtype '{name}'")
-    return names
+    def __call__(self, text: str) -> list[str]:
+        for name in (names := text.split(",")):
+            if name not in self.known:
+                raise argparse.ArgumentTypeError(f"unknown {self.what} '{name}'")
+        return names
 
 
 def parse_arguments() -> argparse.Namespace:
+    choices = [name.removeprefix("tarpon ") for name in CHOICES]
     parser = argparse.ArgumentParser(
         prog="benchmarks/models",
-        description="Compares whole networks side by side with ONNX Runtime.",
-        epilog="example: benchmarks/models resnet50 --threads 2",
+        description="Compares whole networks side by side with the fastest of "
+        + ", ".join(PEERS.values()) + ".",
+        epilog="example: benchmarks/models --list all --threads 1",
     )
     parser.add_argument(
-        "names", nargs="*", type=network, metavar="NETWORK",
-        help=", ".join((*NETWORKS, "all")) + "; default: all",
+        "names", nargs="*", metavar="NETWORK", choices=[*LISTS["all"], []],
+        help=", ".join(LISTS["all"]),
+    )
+    parser.add_argument(
+        "--list", choices=LISTS, default="all",
+        help="the networks, where none is named: those of models/, of scripts/zoo, or all "
+        "(default)",
     )
     parser.add_argument(
         "--threads", type=thread_list, default=[1, 2], metavar="LIST",
         help="numbers of threads, default: 1,2",
     )
-    parser.add_argument("--batch", type=positive, default=1, metavar="N")
+    parser.add_argument("--batch", type=positive, default=1, metavar="N", help="of models/ alone")
     parser.add_argument("--rounds", type=positive, default=7, metavar="N")
-    parser.add_argument("--iterations", type=positive, default=20, metavar="N")
     parser.add_argument(
-        "--dtypes", type=dtype_list, default=list(DTYPES), metavar="LIST",
-        help="what Tarpon compiles, of " + ",".join(DTYPES),
+        "--seconds", type=float, default=0.5, metavar="S",
+        help="for each round of each contestant, default: 0.5",
+    )
+    parser.add_argument(
+        "--tuning-time", type=positive, default=120, metavar="S",
+        help="for each tuned network and dtype, default: 120",
+    )
+    parser.add_argument(
+        "--choices", type=OneOf("choice", choices), default=list(DEFAULT_CHOICES), metavar="LIST",
+        help=f"what Tarpon compiles, of {','.join(choices)}; default: {','.join(DEFAULT_CHOICES)}",
+    )
+    parser.add_argument(
+        "--peers", type=OneOf("peer", list(PEERS)), default=list(PEERS), metavar="LIST",
+        help=f"of {','.join(PEERS)}; default: all",
+    )
+    parser.add_argument(
+        "--profile", action="store_true", help="tell where Tarpon's time goes in each network"
+    )
+    parser.add_argument(
+        "--provisional", action="store_true",
+        help="mark the results: the machine is not quiet. They never replace others",
+    )
+    parser.add_argument(
+        "--again", action="store_true",
+        help="measure also what this commit has measured with these settings",
+    )
+    parser.add_argument(
+        "--estimate", action="store_true", help="tell how long it will take, and stop"
     )
     return parser.parse_args()
 
 
-def main() -> int:
-    arguments = parse_arguments()
-    names = arguments.names or ["all"]
-    if "all" in names:
-        names = NETWORKS
-    results, failures = [], 0
-    for threads in arguments.threads:
-        for name in names:
+class Run:
+    """All networks and numbers of threads that were asked for."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.results = ModelResults.open(packages.describe_cpu())
+        self.names = arguments.names or LISTS[arguments.list]
+        self.todo = [
+            (name, threads)
+            for threads in arguments.threads
+            for name in self.names
+            if not self.is_done(name, threads)
+        ]
+
+    def is_done(self, name: str, threads: int) -> bool:
+        key = (name, self.arguments.batch, threads)
+        like = describe_run(self.arguments, choose_cores(threads))
+        wanted = list_contestants(self.arguments)
+        return not self.arguments.again and self.results.has(key, wanted, like)
+
+    def estimate(self, todo: Sequence[tuple[str, int]]) -> float:
+        entries, batch = self.results.entries, self.arguments.batch
+        return sum(
+            estimate(name, self.arguments, entries.get((name, batch, threads)))
+            for name, threads in todo
+        )
+
+    def print_plan(self) -> None:
+        total = len(self.names) * len(self.arguments.threads)
+        print(
+            f"{total} comparisons on {self.results.cpu}, {total - len(self.todo)} of them done "
+            f"before; the others take about {format_time(self.estimate(self.todo))}",
+            flush=True,
+        )
+
+    def measure(self) -> int:
+        """Returns the number of networks that could not be compared."""
+        failures = 0
+        for index, (name, threads) in enumerate(self.todo):
             try:
-                results.append(compare(name, arguments, threads))
+                comparison = Comparison(name, self.arguments, threads)
+                entry = comparison.run()
             except BenchmarkError as error:
                 print(f"{name}, {threads} thread(s): {error}", file=sys.stderr)
                 failures += 1
-    if len(results) > 1:
-        tell_all(arguments.batch)
+                continue
+            print_entry(entry)
+            self.keep(entry)
+            if self.arguments.profile:
+                comparison.print_profiles()
+            if rest := self.todo[index + 1 :]:
+                print(f"\n{len(rest)} left, about {format_time(self.estimate(rest))}", flush=True)
+        return failures
+
+    def keep(self, entry: dict[str, Any]) -> None:
+        """Writes an entry, unless it is provisional and there is a better one."""
+        before = self.results.entries.get(model_results.key_of(entry))
+        if entry["provisional"] and before and not before["provisional"]:
+            print("not written: there are results that are not provisional")
+            return
+        self.results.add(entry)
+
+    def print_summary(self) -> None:
+        for threads in self.arguments.threads:
+            keys = [(name, self.arguments.batch, threads) for name in self.names]
+            entries = [self.results.entries[key] for key in keys if key in self.results.entries]
+            print(f"\n{threads} thread(s), {self.results.cpu}")
+            print_means(entries)
+
+
+def main() -> int:
+    run = Run(parse_arguments())
+    run.print_plan()
+    if run.arguments.estimate:
+        return 0
+    failures = run.measure()
+    run.print_summary()
     return 1 if failures else 0
 
 

@@ -53,6 +53,8 @@ endfunction()
 function(tarpon_install_system_store)
   # Not beside the build's own bin/: what its programs answer, and so the tests,
   # should not depend on the machine.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/data/system-store.tar.xz)
   file(ARCHIVE_EXTRACT INPUT ${PROJECT_SOURCE_DIR}/data/system-store.tar.xz
     DESTINATION ${PROJECT_BINARY_DIR}/system-store)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/system-store/ DESTINATION share/tarpon

@@ -331,6 +331,76 @@ def tiny_split() -> Files:
     return {"tiny_split.onnx": serialise(b.model())}
 
 
+class Arithmetic:
+    """Activations in the arithmetic that exporters write."""
+
+    def __init__(self, b: ModelBuilder) -> None:
+        self.b = b
+
+    def number(self, value: float) -> str:
+        return self.b.constant("number", np.float32(value).reshape(()))
+
+    def apply(self, operator: str, *operands: Value | float) -> Value:
+        """An operator of values and numbers."""
+        values = [x for x in operands if isinstance(x, Value)]
+        names = [x.name if isinstance(x, Value) else self.number(x) for x in operands]
+        return self.b.node(operator, names, values[0].channels)
+
+    def silu(self, x: Value) -> Value:
+        """PyTorch's, by either exporter."""
+        return self.apply("Mul", x, self.b.unary("Sigmoid", x))
+
+    def hard_swish(self, x: Value) -> Value:
+        """PyTorch's in TorchScript, before opset 14."""
+        gate = self.b.unary("HardSigmoid", x, alpha=1 / 6, beta=0.5)
+        return self.apply("Mul", x, gate)
+
+    def hard_swish_decomposed(self, x: Value) -> Value:
+        """PyTorch's, decomposed by torch.export."""
+        gate = self.apply("Max", self.apply("Add", x, 3.0), 0.0)
+        return self.apply("Div", self.apply("Mul", x, self.apply("Min", gate, 6.0)), 6.0)
+
+    def hard_swish_of_relu6(self, x: Value) -> Value:
+        """Keras's, by tf2onnx."""
+        gate = self.b.relu6(self.apply("Add", x, 3.0))
+        return self.apply("Mul", x, self.apply("Mul", gate, 0.16666667))
+
+    def gelu(self, x: Value) -> Value:
+        """PyTorch's in TorchScript."""
+        gate = self.b.unary("Erf", self.apply("Div", x, math.sqrt(2)))
+        gate = self.apply("Add", gate, 1.0)
+        return self.apply("Mul", self.apply("Mul", x, gate), 0.5)
+
+    def gelu_tanh(self, x: Value) -> Value:
+        """PyTorch's by torch.export."""
+        cube = self.apply("Mul", 0.044715, self.apply("Pow", x, 3.0))
+        half_pi = self.b.node("Div", [self.number(2.0), self.number(math.pi)], 1)
+        root = self.b.unary("Sqrt", half_pi)
+        gate = self.b.unary("Tanh", self.apply("Mul", root, self.apply("Add", x, cube)))
+        gate = self.apply("Mul", 0.5, self.apply("Add", gate, 1.0))
+        return self.apply("Mul", x, gate)
+
+    def mish(self, x: Value) -> Value:
+        """PyTorch's, before opset 18."""
+        return self.apply("Mul", x, self.b.unary("Tanh", self.b.unary("Softplus", x)))
+
+
+def tiny_activations() -> Files:
+    """Each activation that exporters write as arithmetic, behind a convolution."""
+    b = ModelBuilder("tiny_activations", batch=1)
+    a = Arithmetic(b)
+    x = a.silu(b.batch_norm(b.conv(b.input("data", [3, 21, 19]), 14, 3, 2, 1)))
+    y = a.hard_swish(b.batch_norm(b.conv(x, 14, 3, 1, 1, groups=14)))
+    y = a.hard_swish_decomposed(b.conv(y, 14, 1, bias=True))
+    x = b.add(x, a.mish(b.batch_norm(b.conv(y, 14, 1))))
+    x = a.hard_swish_of_relu6(b.batch_norm(b.conv(x, 18, 3, 1, 1)))
+    x = b.flatten(b.global_average_pool(x))
+    x = a.gelu(b.linear(x, 24))
+    x = a.gelu_tanh(b.linear(x, 17))
+    b.output(b.linear(x, 10), [10])
+    return {"tiny_activations.onnx": serialise(b.model())}
+
+
 GOOD: tuple[Callable[[], Files], ...] = (
     tiny_resnet,
     tiny_mobilenet,
@@ -342,6 +412,7 @@ GOOD: tuple[Callable[[], Files], ...] = (
     tiny_operators,
     tiny_unet,
     tiny_split,
+    tiny_activations,
 )
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes what the tiny models compute, as ONNX Runtime has it.
 
-usage: .venv/bin/python models/tiny_data.py
+usage: build/venv/bin/python models/tiny_data.py
 
 The result, models/tiny/NAME/test_data_set_0/*.pb, is checked in, so that the
 importer is tested against something that is not Tarpon. This is run by hand

@@ -222,10 +222,10 @@ static tarpon_status run(tarpon_model &model, const tarpon_input *inputs,
 }
 
 tarpon_status tarpon_model_run(tarpon_model *model, const tarpon_input *inputs,
-                               size_t num_inputs, const tarpon_output *outputs,
-                               size_t num_outputs) {
+                               size_t numInputs, const tarpon_output *outputs,
+                               size_t numOutputs) {
   return guard([&] {
-    return model ? run(*model, inputs, num_inputs, outputs, num_outputs)
+    return model ? run(*model, inputs, numInputs, outputs, numOutputs)
                  : failNull("model");
   });
 }

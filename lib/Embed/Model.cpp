@@ -38,11 +38,12 @@ static Status setKnobs(CompileOptions &target, const ModelOptions &options) {
   Result<DtypeKnob> dtype = parseDtypeKnob(options.dtype);
   if (!dtype)
     return dtype.error();
-  Result<TextKnob> layout = parseLayoutKnob(options.layout);
-  Result<TextKnob> fusion = parseFusionKnob(options.fusion);
-  for (const Result<TextKnob> *knob : {&layout, &fusion})
-    if (!*knob)
-      return knob->error();
+  Result<LayoutKnob> layout = parseLayoutKnob(options.layout);
+  if (!layout)
+    return layout.error();
+  Result<FusionKnob> fusion = parseFusionKnob(options.fusion);
+  if (!fusion)
+    return fusion.error();
   target.dtype = std::move(*dtype);
   target.layout = std::move(*layout);
   target.fusion = std::move(*fusion);

@@ -12,8 +12,8 @@
 #include "mlir/IR/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 
+#include <cassert>
 #include <cstring>
 
 using namespace mlir;
@@ -34,23 +34,24 @@ static SmallVector<int64_t> widen(ArrayRef<char> bytes) {
   for (size_t i = 0; i < ints.size(); ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): an int8_t is a number here.
     ints[i] = static_cast<int64_t>(value);
   }
   return ints;
 }
 
-SmallVector<int64_t> readInts(ElementsAttr attr) {
-  std::vector<char> bytes = getConstantBytes(attr);
-  switch (getDType(attr.getElementType()).value_or(DType::F32)) {
-#define TARPON_FLOAT(enumerator, ...)                                          \
-  case DType::enumerator:                                                      \
-    break;
-#define TARPON_INTEGER(enumerator, spelling, type, ...)                        \
-  case DType::enumerator:                                                      \
-    return widen<type>(bytes);
+/// In the order of DType; null for floats.
+static constexpr SmallVector<int64_t> (*kWiden[])(ArrayRef<char>) = {
+#define TARPON_FLOAT(...) nullptr,
+#define TARPON_INTEGER(enumerator, spelling, type, ...) widen<type>,
 #include "tarpon/Runtime/DTypes.def"
-  }
-  llvm_unreachable("not an integer constant");
+};
+
+SmallVector<int64_t> readInts(ElementsAttr attr) {
+  DType dtype = getDType(attr.getElementType()).value_or(DType::F32);
+  auto *widenAll = kWiden[static_cast<size_t>(dtype)];
+  assert(widenAll && "not an integer constant");
+  return widenAll(getConstantBytes(attr));
 }
 
 Value OnnxNode::Graph::lookup(StringRef name) {

@@ -10,8 +10,9 @@
 #include "Host/Solvers.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 
+#include <functional>
+#include <map>
 #include <mutex>
 
 using namespace mlir;
@@ -32,7 +33,7 @@ ArrayRef<const Solver *> tarpon::getHostSolvers() { return solverList(); }
 
 namespace {
 
-/// The solvers of targets outside of Tarpon.
+/// The solvers of all targets but the host.
 class OtherSolvers {
 public:
   static OtherSolvers &get() {
@@ -41,16 +42,25 @@ public:
   }
   void set(StringRef arch, SolverList list) {
     std::lock_guard<std::mutex> lock(mutex);
-    lists[arch] = list;
+    lists.insert_or_assign(arch.str(), list);
   }
   SolverList find(StringRef arch) {
     std::lock_guard<std::mutex> lock(mutex);
-    return lists.lookup(arch);
+    auto known = lists.find(arch);
+    return known == lists.end() ? nullptr : known->second;
+  }
+  /// All lists, in the order of their architectures.
+  std::vector<SolverList> list() {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::vector<SolverList> all;
+    for (const auto &[arch, list] : lists)
+      all.push_back(list);
+    return all;
   }
 
 private:
   std::mutex mutex;
-  llvm::StringMap<SolverList> lists;
+  std::map<std::string, SolverList, std::less<>> lists;
 };
 
 } // namespace
@@ -59,13 +69,7 @@ void tarpon::registerSolvers(StringRef arch, SolverList solvers) {
   OtherSolvers::get().set(arch, solvers);
 }
 
-std::string tarpon::getChip(const TargetInfo &target) {
-  return target.gpu ? target.name() : "";
-}
-
 ArrayRef<const Solver *> tarpon::getSolvers(const TargetInfo &target) {
-  if (target.gpu)
-    return getGpuSolvers();
   if (SolverList list = OtherSolvers::get().find(target.arch))
     return list();
   // The solvers of CPUs support only x86-64; see findTarget for others.
@@ -85,7 +89,10 @@ const Solver *tarpon::findSolver(const TargetInfo &target, StringRef id) {
 
 const Solver *tarpon::findSolver(StringRef id) {
   const Solver *solver = findIn(getHostSolvers(), id);
-  return solver ? solver : findIn(getGpuSolvers(), id);
+  for (SolverList list : OtherSolvers::get().list())
+    if (!solver)
+      solver = findIn(list(), id);
+  return solver;
 }
 
 Applicability tarpon::checkApplicable(const Solver &solver,

@@ -183,14 +183,15 @@ struct FusePass : tarpon::impl::FusePassBase<FusePass> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (mode != "on" && mode != "off") {
+    std::optional<Fusion> fusion = parseFusion(mode.getValue());
+    if (!fusion) {
       function.emitError("expects the fusion mode to be on or off, got '")
           << mode << "'";
       return signalPassFailure();
     }
     ChainFinder finder(function);
     SmallVector<Chain> chains =
-        mode == "on" ? finder.findChains() : finder.findSingles();
+        *fusion == Fusion::On ? finder.findChains() : finder.findSingles();
     IRRewriter rewriter(&getContext());
     for (ArrayRef<Operation *> chain : chains) {
       wrap(rewriter, chain);
@@ -201,3 +202,7 @@ struct FusePass : tarpon::impl::FusePassBase<FusePass> {
 };
 
 } // namespace
+
+std::unique_ptr<Pass> tarpon::createFusePass(Fusion fusion) {
+  return createFusePass({std::string(getFusionName(fusion))});
+}

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // An activation behind a concat cannot be an epilogue, which costs nothing, of
-// the ops whose results are concatenated.
+// the ops whose results are concatenated; and of several residuals, those that
+// are added to each other first are not added in one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,6 +98,52 @@ struct DropRelu : OpRewritePattern<ReluOp> {
   }
 };
 
+} // namespace
+
+/// Returns true if the value is the result of an op that accumulates, or of the
+/// elementwise ops that become its epilogue.
+static bool isAccumulated(Value value) {
+  constexpr int kMostOps = 16;
+  SmallVector<Value> pending = {value};
+  for (int looked = 0; !pending.empty() && looked < kMostOps; ++looked) {
+    Value next = pending.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !next.hasOneUse() || next.getType() != value.getType())
+      continue;
+    auto quantizable = dyn_cast<QuantizableInterface>(op);
+    if (quantizable && quantizable.accumulates())
+      return true;
+    if (isa<ElementwiseInterface>(op))
+      llvm::append_range(pending, op->getOperands());
+  }
+  return false;
+}
+
+namespace {
+
+/// (x + y) + conv -> (conv + y) + x.
+struct MoveSum : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op->getParentOfType<FusedOp>())
+      return rewriter.notifyMatchFailure(op, "is in a fused region");
+    for (auto [value, other] : {std::pair(op.getLhs(), op.getRhs()),
+                                std::pair(op.getRhs(), op.getLhs())}) {
+      auto sum = other.getDefiningOp<AddOp>();
+      if (!sum || !sum->hasOneUse() || sum.getType() != op.getType() ||
+          value.getType() != op.getType() || !isAccumulated(value) ||
+          isAccumulated(other))
+        continue;
+      Value inner = AddOp::create(rewriter, sum.getLoc(), value, sum.getRhs());
+      rewriter.replaceOpWithNewOp<AddOp>(op, inner, sum.getLhs());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "adds no sum to an epilogue");
+  }
+};
+
 struct MoveActivationsPass
     : tarpon::impl::MoveActivationsPassBase<MoveActivationsPass> {
   void runOnOperation() override {
@@ -114,5 +161,5 @@ struct MoveActivationsPass
 } // namespace
 
 void tarpon::populateMoveActivationsPatterns(RewritePatternSet &patterns) {
-  patterns.add<MoveThroughConcat, DropRelu>(patterns.getContext());
+  patterns.add<MoveThroughConcat, DropRelu, MoveSum>(patterns.getContext());
 }

@@ -35,27 +35,30 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &passes = getFunctionPasses(pm);
   passes.addPass(createRaiseChannelShufflesPass());
   passes.addPass(createFoldConstantsPass());
+  passes.addPass(createRaiseActivationsPass());
   passes.addPass(createFoldBatchNormPass());
   // This drops the parameters of the batch norms.
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createMoveActivationsPass());
 }
 
-/// Adds the passes of the choice; `named` holds their options for the target.
+/// Adds the passes of the choice. `layout` is the name of its layout, which the
+/// pass refuses if it is none; `named` holds their options for the target.
 static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
+                            const std::string &layout,
                             const NamedTarget &named) {
   OpPassManager &passes = getFunctionPasses(pm);
-  passes.addPass(createFusePass({options.fusion}));
+  passes.addPass(createFusePass(options.fusion));
   if (options.dtype == Precision::I8)
     passes.addPass(createQuantizePass());
   else
     passes.addPass(createAssignDtypePass(
         {std::string(runtime::getPrecisionName(options.dtype))}));
-  passes.addPass(createAssignLayoutPass({options.layout}));
+  passes.addPass(createAssignLayoutPass({layout}));
   passes.addPass(createRemoveRedundantConvertsPass());
   // The remaining converts become launches of their own.
-  passes.addPass(createFusePass({"off"}));
-  if (options.fusion == "on") {
+  passes.addPass(createFusePass(Fusion::Off));
+  if (options.fusion == Fusion::On) {
     passes.addPass(options.target ? createEliminateConcatsPass(*options.target)
                                   : createEliminateConcatsPass(
                                         {named.name, named.threads}));
@@ -67,7 +70,7 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
 
 void tarpon::buildChoicePipeline(OpPassManager &pm,
                                  const ChoiceOptions &options) {
-  addChoicePasses(pm, options, NamedTarget());
+  addChoicePasses(pm, options, options.layout.name(), NamedTarget());
 }
 
 static void addLoweringPasses(OpPassManager &pm, const LoweringOptions &options,
@@ -109,6 +112,15 @@ struct PrecisionValues {
   }
 };
 
+/// The values of an option that is a fusion setting.
+struct FusionValues {
+  template <typename FusionOption>
+  void apply(FusionOption &option) const {
+    for (Fusion fusion : kFusions)
+      option.getParser().addLiteralOption(getFusionName(fusion), fusion, "");
+  }
+};
+
 struct ChoicePipelineOptions : PassPipelineOptions<ChoicePipelineOptions> {
   Option<Precision> dtype{*this, "dtype",
                           llvm::cl::desc("In what the model computes"),
@@ -116,8 +128,8 @@ struct ChoicePipelineOptions : PassPipelineOptions<ChoicePipelineOptions> {
   Option<std::string> layout{*this, "layout",
                              llvm::cl::desc("nchw, nhwc or nchw16c"),
                              llvm::cl::init("nchw")};
-  Option<std::string> fusion{*this, "fusion", llvm::cl::desc("on or off"),
-                             llvm::cl::init("on")};
+  Option<Fusion> fusion{*this, "fusion", llvm::cl::desc("on or off"),
+                        llvm::cl::init(Fusion::On), FusionValues()};
   Option<std::string> target{*this, "target", llvm::cl::desc(kTargetHelp)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads to run on"),
                           llvm::cl::init(0)};
@@ -133,13 +145,13 @@ struct LoweringPipelineOptions : PassPipelineOptions<LoweringPipelineOptions> {
 
 void tarpon::registerTarponPipelines() {
   PassPipelineRegistration<>("tarpon-simplify",
-                             "Fold constants and batch norms",
+                             "Raise activations, fold batch norms",
                              buildSimplifyPipeline);
   PassPipelineRegistration<ChoicePipelineOptions>(
       "tarpon-choose", "Apply one choice of dtype, layout and fusion",
       [](OpPassManager &pm, const ChoicePipelineOptions &options) {
-        addChoicePasses(pm, {options.dtype, options.layout, options.fusion, {}},
-                        {options.target, options.threads});
+        addChoicePasses(pm, {options.dtype, Layout(), options.fusion, {}},
+                        options.layout, {options.target, options.threads});
       });
   PassPipelineRegistration<LoweringPipelineOptions>(
       "tarpon-lower", "Attach solutions, make launches and plan memory",

@@ -49,8 +49,9 @@ struct SelectSolutionsPass
     if (failed(found))
       return signalPassFailure();
     target = *found;
-    const Solver *preferred = nullptr;
-    if (!solver.empty() && !(preferred = findSolver(target, solver))) {
+    const Solver *preferred =
+        solver.empty() ? nullptr : findSolver(target, solver);
+    if (!solver.empty() && !preferred) {
       getOperation().emitError("expects the id of a solver, got '")
           << solver << "'";
       return signalPassFailure();

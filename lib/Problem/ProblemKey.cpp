@@ -110,7 +110,9 @@ std::string Problem::key() const {
 // Parsing
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Layout> parseLayout(StringRef text) {
+FailureOr<Layout> tarpon::parseLayout(StringRef text) {
+  if (text == "nchw")
+    return Layout();
   if (text == "nhwc")
     return Layout{Layout::NHWC, 1};
   int64_t block;
@@ -132,7 +134,8 @@ static FailureOr<TensorDesc> parseTensor(StringRef text) {
     }
     auto [name, pitch] = word.split('/');
     FailureOr<Layout> layout = parseLayout(name);
-    if (failed(layout) ||
+    // Keys do not name the default.
+    if (failed(layout) || *layout == Layout() ||
         (name.size() != word.size() &&
          (pitch.getAsInteger(10, desc.pitch) || desc.pitch <= 0)))
       return failure();

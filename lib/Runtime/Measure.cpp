@@ -84,14 +84,10 @@ Result<Instance> Instance::replicate() const {
   Result<std::unique_ptr<Executor>> copy = runner->replicate();
   if (!copy)
     return copy.error();
-  std::vector<HostTensor> inputs;
-  for (const HostTensor &tensor : inputTensors) {
-    Result<HostTensor> input = tensor.clone();
-    if (!input)
-      return input.error();
-    inputs.push_back(std::move(*input));
-  }
-  return create(std::move(*copy), std::move(inputs));
+  Result<std::vector<HostTensor>> inputs = cloneAll(inputTensors);
+  if (!inputs)
+    return inputs.error();
+  return create(std::move(*copy), std::move(*inputs));
 }
 
 Status Instance::run() {

@@ -15,8 +15,16 @@ static constexpr std::array<std::string_view, 4> kNames = {"fp32", "fp16",
 
 static_assert(kNames.size() == kPrecisions.size(), "a precision has no name");
 
+/// The dtypes are in the order of the enumeration, too.
+static constexpr std::array<DType, kPrecisions.size()> kFactors = {
+    DType::F32, DType::F16, DType::BF16, DType::I8};
+
 std::string_view getPrecisionName(Precision precision) {
   return kNames[static_cast<size_t>(precision)];
+}
+
+DType getFactorDType(Precision precision) {
+  return kFactors[static_cast<size_t>(precision)];
 }
 
 std::optional<Precision> parsePrecision(std::string_view name) {

@@ -34,6 +34,17 @@ Result<HostTensor> HostTensor::clone() const {
   return copy;
 }
 
+Result<std::vector<HostTensor>> cloneAll(std::span<const HostTensor> tensors) {
+  std::vector<HostTensor> copies;
+  for (const HostTensor &tensor : tensors) {
+    Result<HostTensor> copy = tensor.clone();
+    if (!copy)
+      return copy.error();
+    copies.push_back(std::move(*copy));
+  }
+  return copies;
+}
+
 std::string shapeToString(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t extent : shape) {

@@ -7,11 +7,9 @@
 
 #include "tarpon/Solver/BehaviourVersion.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "VersionOverrides.h"
 
-#include <cassert>
-#include <functional>
-#include <map>
+#include "llvm/ADT/STLExtras.h"
 
 using namespace tarpon;
 
@@ -21,9 +19,8 @@ static constexpr BehaviourVersion kVersions[] = {
 #undef TARPON_BEHAVIOUR
 };
 
-/// The versions that ScopedBehaviourVersion has set.
-static std::map<std::string, int64_t, std::less<>> &getOverrides() {
-  static std::map<std::string, int64_t, std::less<>> versions;
+VersionOverrides &tarpon::getVersionOverrides() {
+  static VersionOverrides versions;
   return versions;
 }
 
@@ -32,7 +29,8 @@ llvm::ArrayRef<BehaviourVersion> tarpon::getBehaviourVersions() {
 }
 
 int64_t tarpon::getBehaviourVersion(llvm::StringRef part) {
-  if (auto set = getOverrides().find(part); set != getOverrides().end())
+  const VersionOverrides &overrides = getVersionOverrides();
+  if (auto set = overrides.find(part); set != overrides.end())
     return set->second;
   const auto *row = llvm::lower_bound(
       kVersions, part,
@@ -41,16 +39,4 @@ int64_t tarpon::getBehaviourVersion(llvm::StringRef part) {
       });
   bool isListed = row != std::end(kVersions) && row->part == part;
   return isListed ? row->version : 1;
-}
-
-ScopedBehaviourVersion::ScopedBehaviourVersion(llvm::StringRef part,
-                                               int64_t version)
-    : part(part.str()) {
-  [[maybe_unused]] bool isNew =
-      getOverrides().emplace(this->part, version).second;
-  assert(isNew && "the part has another version already");
-}
-
-ScopedBehaviourVersion::~ScopedBehaviourVersion() {
-  getOverrides().erase(part);
 }

@@ -185,7 +185,8 @@ TargetInfo tarpon::makeGpuTargetInfo(const GpuTarget &gpu) {
   static std::map<std::string, GpuTarget> kept;
   std::lock_guard<std::mutex> lock(mutex);
   TargetInfo target;
-  target.arch = "amdgcn";
+  target.traits = &getGpuTraits();
+  target.arch = kGpuArch;
   target.cpu = gpu.chip;
   target.l2Bytes = gpu.l2Bytes;
   target.gpu = &kept.try_emplace(gpu.name(), gpu).first->second;

@@ -64,7 +64,8 @@ case Kind::A:
                      'op.consume_front("global_")', 'op.starts_with("reduce_")',
                      'llvm::StringRef(problem.op).contains("conv")',
                      'is_contained({"log", "sqrt"}, op)',
-                     'if (choice.dtype == "int8")', 'package->dtype == "fp16"',
+                     'if (choice.dtype == "int8")', 'fusion == "on"', 'choice.layout != "nchw"',
+                     'StringRef(package.layout).starts_with("nchw")', 'package->dtype == "fp16"',
                      'options.dtype.values.front() == "int8"',
                      "StringSwitch<bool>(problem.op)", "StringSwitch<Fn>(op)",
                      "StringSwitch<bool>(step.op)\n"):
@@ -90,6 +91,17 @@ case Kind::A:
         self.assertEqual(self.lines(text), [2])
         self.assertEqual(self.lines(text, "test/unit/A.cpp"), [])
         self.assertEqual(self.lines("bool isModelledOn;\n"), [])
+
+    def test_only_code_for_gpus_asks_for_the_gpu(self) -> None:
+        for text in ("if (target.gpu)", "compiler->getTarget().gpu->waveSize", "getChip(target)",
+                     "auto gpu = parseGpuTarget(name);", '#include "tarpon/Solver/GpuTarget.h"',
+                     '#include "tarpon/Targets/AMDGPU/CodeObject.h"'):
+            self.assertEqual(self.lines(text), [1], text)
+            self.assertEqual(self.lines(text, "tools/a.cpp"), [1], text)
+            for path in ("lib/Kernels/GPU/A.cpp", "lib/Targets/AMDGPU/A.cpp", "test/unit/A.cpp"):
+                self.assertEqual(self.lines(text, path), [], text)
+        for text in ("// target.gpu", "info.gpus", "gpu::ShuffleOp::create(b)", "int gpu;"):
+            self.assertEqual(self.lines(text), [], text)
 
     def test_files_stay_under_600_lines(self) -> None:
         self.assertEqual(self.lines("\n" * 600), [])

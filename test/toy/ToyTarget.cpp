@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A target needs a description, solvers, a backend, and a family that finds it;
-// to be tuned, a way to measure.
+// A target needs a description, answers about itself, solvers, a backend, and a
+// family that finds it; to be tuned, a way to measure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,27 @@ static TargetInfo makeInfo() {
 
 namespace {
 
+/// Its memory is all of one kind.
+class ToyTraits final : public TargetTraits {
+public:
+  std::string getName(const TargetInfo & /*target*/) const override {
+    return kToy.str();
+  }
+  llvm::StringRef getCodegenPart() const override { return "toy-codegen"; }
+  std::string printCacheSizes(const TargetInfo & /*target*/) const override {
+    return "toy memory";
+  }
+  llvm::StringRef getArbiter() const override { return "toy-naive-v1"; }
+  runtime::Precision
+  getArithmetic(const Problem & /*problem*/,
+                const TargetInfo & /*target*/) const override {
+    return runtime::Precision::F32;
+  }
+};
+
 class ToyTarget final : public Target {
 public:
-  ToyTarget() : Target(makeInfo()) {}
+  ToyTarget() : Target(makeInfo(), traits) {}
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
     return toy::makeBackend();
@@ -41,8 +59,11 @@ public:
     return toy::makeDevice();
   }
   std::optional<TargetPeaks> getPeaks() const override {
-    return TargetPeaks{[](runtime::DType) { return 2.0; }, /*gbps=*/1};
+    return TargetPeaks{[](runtime::Precision) { return 2.0; }, /*gbps=*/1};
   }
+
+private:
+  inline static const ToyTraits traits;
 };
 
 class ToyFamily final : public TargetFamily {

@@ -138,18 +138,6 @@ static Status verify(const Instance &instance, const Reference *reference,
   return success();
 }
 
-static Result<std::vector<HostTensor>>
-cloneAll(const std::vector<HostTensor> &tensors) {
-  std::vector<HostTensor> copies;
-  for (const HostTensor &tensor : tensors) {
-    Result<HostTensor> copy = tensor.clone();
-    if (!copy)
-      return copy.error();
-    copies.push_back(std::move(*copy));
-  }
-  return copies;
-}
-
 static bool haveSameBytes(const std::vector<HostTensor> &a,
                           const std::vector<HostTensor> &b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -69,15 +69,11 @@ static Result<Reference> compute(const EvaluationRequest &request,
       Executor::create(std::move(*package), options);
   if (!executor)
     return executor.error();
-  std::vector<HostTensor> copies;
-  for (const HostTensor &input : inputs) {
-    Result<HostTensor> copy = input.clone();
-    if (!copy)
-      return copy.error();
-    copies.push_back(std::move(*copy));
-  }
+  Result<std::vector<HostTensor>> copies = cloneAll(inputs);
+  if (!copies)
+    return copies.error();
   Result<Instance> instance =
-      Instance::create(std::move(*executor), std::move(copies));
+      Instance::create(std::move(*executor), std::move(*copies));
   if (!instance)
     return Error{"reference '" + *request.reference +
                  "': " + instance.message()};

@@ -38,6 +38,8 @@
 extern "C" {
 #endif
 
+// NOLINTBEGIN(readability-identifier-naming): names are spelled as in C.
+
 /// The version of this header. The library's SONAME has the major version:
 /// functions are only ever added to it, and structs do not change.
 #define TARPON_C_API_VERSION 0
@@ -131,6 +133,8 @@ tarpon_status tarpon_model_output(const tarpon_model *model, size_t index,
 tarpon_status tarpon_model_run(tarpon_model *model, const tarpon_input *inputs,
                                size_t num_inputs, const tarpon_output *outputs,
                                size_t num_outputs);
+
+// NOLINTEND(readability-identifier-naming)
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #define TARPON_PASSES_PASSES_H
 
 #include "tarpon/IR/TarponOps.h"
+#include "tarpon/Passes/Fusion.h"
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Solver/Solver.h"
 
@@ -29,6 +30,9 @@ inline constexpr llvm::StringLiteral kArenaBytesAttrName = "tarpon.arena_bytes";
 
 #define GEN_PASS_DECL
 #include "tarpon/Passes/Passes.h.inc"
+
+/// tarpon-fuse in that mode.
+std::unique_ptr<mlir::Pass> createFusePass(Fusion fusion);
 
 /// Folds batch norms into filters, or replaces them by mul and add.
 void populateFoldBatchNormPatterns(mlir::RewritePatternSet &patterns);

@@ -63,7 +63,40 @@ def MoveActivationsPass : Tarpon_FuncPass<"tarpon-move-activations"> {
       by an op that accumulates or is elementwise, and used once: there the
       activation becomes an epilogue.
     - A relu of a value that cannot be negative is dropped.
+    - Of a sum of several values, the one that an op with an epilogue computes
+      comes first: (x + y) + conv becomes (conv + y) + x, unless such an op
+      computes x + y, too.
   }];
+}
+
+def RaiseActivationsPass : Tarpon_FuncPass<"tarpon-raise-activations"> {
+  let summary = "Find activations that are written as arithmetic";
+  let description = [{
+    Exporters write some activations as several ops, which read the input more
+    than once and therefore are no epilogue. These become one op, whatever the
+    order of factors and summands, of multiplications and divisions:
+
+    | becomes | from |
+    |---|---|
+    | swish {alpha} | x * sigmoid(alpha * x) |
+    | hard_swish | x * hard_sigmoid(x) with 1/6 and 1/2; x * relu6(x + 3) / 6, with any ops that bound from 0 to 6 |
+    | gelu | x / 2 * (1 + erf(x / sqrt(2))) |
+    | gelu_tanh | x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) |
+    | mish | x * tanh(softplus(x)) |
+
+    ```mlir
+    %0 = tarpon.sigmoid %x : tensor<1x4x8x8xf32>
+    %1 = tarpon.mul %x, %0 : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    // becomes
+    %1 = tarpon.swish %x {alpha = 1.0 : f32} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    ```
+
+    Constants may be rounded to six digits, to f16 or to bf16. Values in between
+    must have no other use. f64 is left alone.
+  }];
+  let statistics = [
+    Statistic<"numRaised", "num-raised", "Activations that became one op">
+  ];
 }
 
 def RaiseChannelShufflesPass : Tarpon_FuncPass<"tarpon-raise-channel-shuffles"> {

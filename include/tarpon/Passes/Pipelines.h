@@ -14,17 +14,14 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <optional>
-#include <string>
 
 namespace tarpon {
 
 /// One global choice.
 struct ChoiceOptions {
   runtime::Precision dtype = runtime::Precision::F32;
-  /// "nchw", "nhwc" or blocked as "nchw16c".
-  std::string layout = "nchw";
-  /// "on" or "off".
-  std::string fusion = "on";
+  Layout layout;
+  Fusion fusion = Fusion::On;
   /// The target that decides which solvers there are; overrides the module's
   /// attribute tarpon.target.
   std::optional<TargetInfo> target = {};
@@ -41,7 +38,8 @@ struct LoweringOptions {
 // All pipelines run on functions; the pass manager is one of functions or of
 // modules.
 
-/// Folds constants and batch norms, which all choices have in common.
+/// Raises activations and folds constants and batch norms, which all choices
+/// have in common.
 void buildSimplifyPipeline(mlir::OpPassManager &pm);
 
 /// Fuses, assigns dtype and layout, and wraps the inserted ops, so that every

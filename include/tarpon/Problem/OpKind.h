@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <iterator>
 #include <optional>
 
 namespace llvm {
@@ -30,10 +31,12 @@ enum class OpKind : uint8_t {
 #include "tarpon/Problem/Ops.def"
 };
 
-inline constexpr size_t kNumOpKinds = 0
-#define TARPON_OP(NAME, MNEMONIC) +1
+inline constexpr OpKind kOpKinds[] = {
+#define TARPON_OP(NAME, MNEMONIC) OpKind::NAME,
 #include "tarpon/Problem/Ops.def"
-    ;
+};
+
+inline constexpr size_t kNumOpKinds = std::size(kOpKinds);
 
 /// The mnemonic: "conv", "max_pool", "relu_backward", ...
 llvm::StringRef getOpName(OpKind op);

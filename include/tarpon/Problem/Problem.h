@@ -39,9 +39,13 @@ struct Layout {
   /// Channels per block; 1 unless the kind is Blocked.
   int64_t block = 1;
 
-  bool operator==(const Layout &) const = default;
+  auto operator<=>(const Layout &) const = default;
+  /// "nchw", "nhwc" or "nchw16c".
   std::string name() const;
 };
+
+/// Parses such a name.
+mlir::FailureOr<Layout> parseLayout(llvm::StringRef name);
 
 /// One operand or result as it lies in memory.
 struct TensorDesc {

@@ -13,6 +13,8 @@
 #ifndef TARPON_RUNTIME_PRECISION_H
 #define TARPON_RUNTIME_PRECISION_H
 
+#include "tarpon/Runtime/DType.h"
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -28,6 +30,9 @@ inline constexpr std::array<Precision, 4> kPrecisions = {
 
 /// "fp32", "fp16", "bf16" or "int8".
 std::string_view getPrecisionName(Precision precision);
+
+/// The dtype of the factors of products in that precision.
+DType getFactorDType(Precision precision);
 
 /// Returns the precision of that name, or none.
 std::optional<Precision> parsePrecision(std::string_view name);

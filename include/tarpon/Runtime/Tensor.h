@@ -36,6 +36,8 @@ struct HostTensor {
   int64_t numElements() const { return data.size() / dtypeBytes(dtype); }
 };
 
+Result<std::vector<HostTensor>> cloneAll(std::span<const HostTensor> tensors);
+
 /// "1x3x224x224", or "scalar" for a tensor without dimensions.
 std::string shapeToString(const std::vector<int64_t> &shape);
 

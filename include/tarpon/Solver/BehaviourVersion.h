@@ -21,14 +21,15 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
-#include <string>
 
 namespace tarpon {
 
-/// The parts that are no solvers: the code generators, the passes from the
-/// imported model to its problems, and the ranges of int8.
+/// The parts that are no solvers: the code generators, the static model of
+/// GPUs, the passes from the imported model to its problems, and the ranges of
+/// int8.
 inline constexpr llvm::StringLiteral kHostCodegen = "host-codegen";
 inline constexpr llvm::StringLiteral kGpuCodegen = "gpu-codegen";
+inline constexpr llvm::StringLiteral kGpuModel = "gpu-model";
 inline constexpr llvm::StringLiteral kPasses = "passes";
 inline constexpr llvm::StringLiteral kCalibration = "calibration";
 
@@ -45,19 +46,6 @@ llvm::ArrayRef<BehaviourVersion> getBehaviourVersions();
 /// The version of a part. It is 1 for a part that is not listed, such as a
 /// solver from outside of this tree, whose id has a version of its own.
 int64_t getBehaviourVersion(llvm::StringRef part);
-
-/// For tests: gives a part another version while the object lives. Not
-/// thread-safe.
-class ScopedBehaviourVersion {
-public:
-  ScopedBehaviourVersion(llvm::StringRef part, int64_t version);
-  ~ScopedBehaviourVersion();
-  ScopedBehaviourVersion(const ScopedBehaviourVersion &) = delete;
-  ScopedBehaviourVersion &operator=(const ScopedBehaviourVersion &) = delete;
-
-private:
-  std::string part;
-};
 
 } // namespace tarpon
 

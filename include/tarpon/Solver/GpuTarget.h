@@ -28,6 +28,9 @@
 
 namespace tarpon {
 
+/// The architecture (TargetInfo::arch) of targets with code objects.
+inline constexpr llvm::StringLiteral kGpuArch = "amdgcn";
+
 /// The instructions by which a wave multiplies small matrices.
 enum class MatrixUnit : uint8_t {
   Mfma, ///< CDNA: amdgpu.mfma
@@ -124,6 +127,9 @@ runtime::Result<GpuTarget> parseGpuTarget(llvm::StringRef text);
 
 /// The description of a GPU for solvers. Descriptions are kept, one per name.
 TargetInfo makeGpuTargetInfo(const GpuTarget &gpu);
+
+/// The answers of GPUs about themselves.
+const TargetTraits &getGpuTraits();
 
 /// The known chips, in the table's order.
 std::vector<std::string> getGpuChips();

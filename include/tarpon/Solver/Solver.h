@@ -158,6 +158,15 @@ public:
     return config == PerfConfig();
   }
 
+  /// Explains in a message why isValidConfig refuses a config: "a block must be
+  /// made of whole wave tiles". "" for valid configs, and where there is
+  /// nothing to explain.
+  virtual std::string explainConfig(const Problem & /*problem*/,
+                                    const TargetInfo & /*target*/,
+                                    const PerfConfig & /*config*/) const {
+    return "";
+  }
+
   /// The fraction of the target's peak (compute or bandwidth, whichever binds)
   /// that the solver is expected to reach, for ranking without measuring.
   virtual double expectedFraction(const Problem &problem,
@@ -176,7 +185,8 @@ llvm::ArrayRef<const Solver *> getHostSolvers();
 /// scratch.
 llvm::ArrayRef<const Solver *> getGpuSolvers();
 
-/// Returns the solver with that id, of any target, or null.
+/// Returns the solver with that id, of the host or of any registered
+/// architecture, or null.
 const Solver *findSolver(llvm::StringRef id);
 
 /// Tells whether the solver computes this problem: isApplicable, with a no for

@@ -19,8 +19,8 @@ namespace tarpon {
 using SolverList = llvm::ArrayRef<const Solver *> (*)();
 
 /// Makes these the solvers of all targets of that TargetInfo::arch. Those of
-/// GPUs and of the host need not be registered. Thread-safe; registering an
-/// architecture again replaces its solvers.
+/// the host need not be registered. Thread-safe; registering an architecture
+/// again replaces its solvers.
 void registerSolvers(llvm::StringRef arch, SolverList solvers);
 
 /// The target's solvers, in order of preference; none for an architecture that
@@ -29,10 +29,6 @@ llvm::ArrayRef<const Solver *> getSolvers(const TargetInfo &target);
 
 /// Returns the target's solver with that id, or null. Thread-safe.
 const Solver *findSolver(const TargetInfo &target, llvm::StringRef id);
-
-/// The GPU that code is generated for ("gfx942:cu=304"). Empty for CPUs, which
-/// architecture and features describe.
-std::string getChip(const TargetInfo &target);
 
 } // namespace tarpon
 

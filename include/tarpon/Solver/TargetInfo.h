@@ -8,6 +8,8 @@
 #ifndef TARPON_SOLVER_TARGETINFO_H
 #define TARPON_SOLVER_TARGETINFO_H
 
+#include "tarpon/Solver/TargetTraits.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,6 +21,9 @@ struct GpuTarget;
 /// A description of the target. Solvers see only this; they never ask the
 /// machine they run on.
 struct TargetInfo {
+  /// The target's answers to what the fields below do not say.
+  const TargetTraits *traits = &getHostTraits();
+
   /// "x86-64".
   std::string arch = "x86-64";
   /// LLVM's name of the CPU, for example "znver5".
@@ -50,15 +55,14 @@ struct TargetInfo {
   int64_t threads = 1;
 
   /// The GPU that code is generated for (GpuTarget.h), which lives forever;
-  /// null for the host. With a GPU, only `arch`, `cpu` and `l2Bytes` of the
-  /// fields above are used.
+  /// null for others. Only code for GPUs asks for it. With a GPU, only
+  /// `traits`, `arch`, `cpu` and `l2Bytes` of the fields above are used.
   const GpuTarget *gpu = nullptr;
 
   /// The number of f32 (or i32) elements in one vector.
   int64_t lanes() const { return vectorBits / 32; }
-  /// "x86-64/znver5/512" or "gfx942:cu=304": the target for which a database
-  /// record is valid, beside the number of threads.
-  std::string name() const;
+  /// See TargetTraits::getName.
+  std::string name() const { return traits->getName(*this); }
 };
 
 } // namespace tarpon

@@ -12,9 +12,12 @@
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tarpon {
@@ -46,6 +49,15 @@ struct SolutionEstimate {
   double milliseconds = 0;
   /// The resources that each launch's kernel uses, and where its time goes.
   std::string report;
+};
+
+/// The resources that a kernel uses, as its compiled form says.
+struct KernelFigures {
+  /// Their titles and values: {"lanes", 256}, {"VGPR", 64}. All kernels of a
+  /// backend have the same titles.
+  std::vector<std::pair<std::string, int64_t>> values;
+  /// The kernel keeps registers in memory.
+  bool spills = false;
 };
 
 /// Stateless and thread-safe.
@@ -80,6 +92,14 @@ public:
   virtual runtime::Result<SolutionEstimate>
   estimate(const CompiledSolution & /*solution*/) const {
     return runtime::Error{"there is no model of the target"};
+  }
+
+  /// Reads the figures of one of the kernels that `link` returned.
+  virtual runtime::Result<KernelFigures>
+  readFigures(const std::string & /*symbol*/,
+              llvm::ArrayRef<char> /*object*/) const {
+    return runtime::Error{"the target's kernels say nothing of the resources "
+                          "that they use"};
   }
 
   /// Print the kernel as its solver emitted it, and as assembly text.

@@ -14,8 +14,8 @@
 #ifndef TARPON_TARGETS_TARGET_H
 #define TARPON_TARGETS_TARGET_H
 
-#include "tarpon/Runtime/DType.h"
 #include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Solver/TargetInfo.h"
@@ -32,8 +32,8 @@ namespace tarpon {
 
 /// The peak rates of a target's data sheet.
 struct TargetPeaks {
-  /// 10^9 multiplications and additions per second in that dtype.
-  std::function<double(runtime::DType)> gflops;
+  /// 10^9 multiplications and additions per second in that arithmetic.
+  std::function<double(runtime::Precision)> gflops;
   /// The memory's bandwidth in 10^9 bytes per second.
   double gbps = 0;
 };
@@ -41,7 +41,11 @@ struct TargetPeaks {
 /// Immutable, and therefore thread-safe.
 class Target {
 public:
-  explicit Target(TargetInfo info) : info(std::move(info)) {}
+  /// `traits` answers for the description, and lives forever.
+  Target(TargetInfo description, const TargetTraits &traits)
+      : info(std::move(description)) {
+    info.traits = &traits;
+  }
   Target(const Target &) = delete;
   Target &operator=(const Target &) = delete;
   virtual ~Target();

@@ -92,18 +92,6 @@ struct Extent {
 
 } // namespace
 
-static Result<std::vector<HostTensor>>
-copySample(const std::vector<HostTensor> &sample) {
-  std::vector<HostTensor> copies;
-  for (const HostTensor &tensor : sample) {
-    Result<HostTensor> copy = tensor.clone();
-    if (!copy)
-      return copy.error();
-    copies.push_back(std::move(*copy));
-  }
-  return copies;
-}
-
 /// Copies the sample into an existing instance.
 static void setInputs(Instance &instance,
                       const std::vector<HostTensor> &sample) {
@@ -119,7 +107,7 @@ static Result<Instance> makeInstance(runtime::Package package, int threads,
   auto executor = runtime::Executor::create(std::move(package), options);
   if (!executor)
     return executor.error();
-  Result<std::vector<HostTensor>> copies = copySample(sample);
+  Result<std::vector<HostTensor>> copies = runtime::cloneAll(sample);
   if (!copies)
     return copies.error();
   return Instance::create(std::move(*executor), std::move(*copies));

@@ -10,6 +10,6 @@
 using namespace tarpon;
 
 std::string GlobalChoice::name() const {
-  return std::string(getPrecisionName(dtype)) + "/" + layout +
-         (fusion == "on" ? "" : "/unfused");
+  return std::string(getPrecisionName(dtype)) + "/" + layout.name() +
+         (fusion == Fusion::On ? "" : "/unfused");
 }

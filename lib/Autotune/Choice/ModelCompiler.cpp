@@ -106,11 +106,13 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
   Builder builder(function.getContext());
   function->setAttr("tarpon.dtype",
                     builder.getStringAttr(getPrecisionName(choice.dtype)));
-  function->setAttr("tarpon.layout", builder.getStringAttr(choice.layout));
-  function->setAttr("tarpon.fusion", builder.getStringAttr(choice.fusion));
+  function->setAttr("tarpon.layout",
+                    builder.getStringAttr(choice.layout.name()));
+  function->setAttr("tarpon.fusion",
+                    builder.getStringAttr(getFusionName(choice.fusion)));
   if (choice.dtype == runtime::Precision::I8) {
     Status fused = runPasses(function, "fusion", [&](OpPassManager &pm) {
-      pm.addPass(createFusePass({choice.fusion}));
+      pm.addPass(createFusePass(choice.fusion));
     });
     if (!fused)
       return fused.error();
@@ -222,14 +224,13 @@ Result<CompiledModel> ModelCompiler::lower(PreparedModel model,
 // Calibration
 //===----------------------------------------------------------------------===//
 
-Status ModelCompiler::calibrate(const std::string &fusion,
-                                const CalibrationInputs &inputs,
+Status ModelCompiler::calibrate(Fusion fusion, const CalibrationInputs &inputs,
                                 const SolutionSource &solve) {
   if (rangesByFusion.count(fusion))
     return runtime::success();
   OwningOpRef<func::FuncOp> function = getMain().clone();
   Status fused = runPasses(*function, "fusion", [&](OpPassManager &pm) {
-    pm.addPass(createFusePass({fusion}));
+    pm.addPass(createFusePass(fusion));
   });
   if (!fused)
     return fused.error();

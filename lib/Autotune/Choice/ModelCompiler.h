@@ -62,13 +62,12 @@ public:
                                        const CandidateSource &candidates = {});
 
   /// Measures the ranges for int8 unless they are known.
-  runtime::Status calibrate(const std::string &fusion,
-                            const CalibrationInputs &inputs,
+  runtime::Status calibrate(Fusion fusion, const CalibrationInputs &inputs,
                             const SolutionSource &solve);
-  void setRanges(const std::string &fusion, std::vector<TensorRange> ranges) {
+  void setRanges(Fusion fusion, std::vector<TensorRange> ranges) {
     rangesByFusion[fusion] = std::move(ranges);
   }
-  const std::vector<TensorRange> &getRanges(const std::string &fusion) {
+  const std::vector<TensorRange> &getRanges(Fusion fusion) {
     return rangesByFusion[fusion];
   }
 
@@ -85,7 +84,7 @@ private:
 
   mlir::ModuleOp module;
   KernelCompiler &compiler;
-  std::map<std::string, std::vector<TensorRange>> rangesByFusion;
+  std::map<Fusion, std::vector<TensorRange>> rangesByFusion;
 };
 
 /// Captures the first error that is reported on a context during its lifetime;

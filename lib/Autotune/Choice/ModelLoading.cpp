@@ -40,9 +40,7 @@ tarpon::makeTargetCompiler(const std::string &name,
     return found.error();
   TargetCompiler compiler;
   compiler.target = std::move(*found);
-  const TargetInfo &info = compiler.target->getInfo();
-  compiler.kernels = std::make_unique<KernelCompiler>(
-      info, openKernelCache(info), compiler.target->makeBackend());
+  compiler.kernels = openKernelCompiler(*compiler.target);
   if (Status status = checkRunsHere(compiler, name); !status)
     return status.error();
   return compiler;

@@ -115,14 +115,14 @@ Status CandidateAdder::addSolutions(LaunchToVary &launch) {
 /// whatever its predicted time.
 void CandidateAdder::addArbiter(LaunchToVary &launch) const {
   Solution arbiter;
-  arbiter.solver = findSolver(compiler.getTarget(), policy::kArbiter);
+  const TargetInfo &target = compiler.getTarget();
+  arbiter.solver = findSolver(target, target.traits->getArbiter());
   if (launch.solutions.size() < 2 || !arbiter.solver ||
       llvm::any_of(launch.solutions, [&](const Solution &solution) {
         return solution.solver == arbiter.solver;
       }))
     return;
-  arbiter.config =
-      arbiter.solver->defaultConfig(launch.problem, compiler.getTarget());
+  arbiter.config = arbiter.solver->defaultConfig(launch.problem, target);
   arbiter.source = "model";
   if (fits(launch.problem, arbiter))
     launch.solutions.push_back(std::move(arbiter));

@@ -31,7 +31,7 @@ namespace tarpon {
 struct CandidateSource {
   std::function<runtime::Result<std::vector<Solution>>(const Problem &)> list;
   /// The number of candidates of a layer, the chosen one included;
-  /// policy::kArbiter is added to them.
+  /// the target's arbiter (TargetTraits.h) is added to them.
   size_t limit = 0;
   /// See getKernelVersion (DeviceJournal.h).
   std::string kernelVersion;

@@ -18,7 +18,7 @@ using runtime::Result;
 static Result<Package> compile(mlir::ModuleOp module, KernelCompiler &kernels) {
   ModelCompiler model(module, kernels);
   Result<PreparedModel> prepared =
-      model.prepare({runtime::Precision::F32, "nchw", "off"});
+      model.prepare({runtime::Precision::F32, Layout(), Fusion::Off});
   if (!prepared)
     return prepared.error();
   auto solve = [&](const Problem &problem,

@@ -8,11 +8,9 @@
 #include "tarpon/Autotune/Choice/TuningFile.h"
 
 #include "JsonSchema.h"
-#include "Store/CacheSizes.h"
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -65,8 +63,8 @@ static const char *printTimeSource(TimeSource source) {
 
 static ordered_json printCandidate(const CandidateRecord &candidate) {
   ordered_json json = {{"dtype", getPrecisionName(candidate.choice.dtype)},
-                       {"layout", candidate.choice.layout},
-                       {"fusion", candidate.choice.fusion},
+                       {"layout", candidate.choice.layout.name()},
+                       {"fusion", getFusionName(candidate.choice.fusion)},
                        {"status", candidate.failure.empty() ? "ok" : "failed"}};
   if (!candidate.failure.empty())
     json["failure"] = candidate.failure;
@@ -153,7 +151,8 @@ static CandidateRecord parseCandidate(const json &json) {
   // The schema lists the names.
   candidate.choice = {
       *runtime::parsePrecision(json["dtype"].get<std::string>()),
-      json["layout"].get<std::string>(), json["fusion"].get<std::string>()};
+      *parseLayout(json["layout"].get<std::string>()),
+      *parseFusion(json["fusion"].get<std::string>())};
   if (json["status"] == "failed")
     candidate.failure = json.value("failure", "no reason is given");
   if (json.contains("accuracy")) {
@@ -269,8 +268,9 @@ Status tarpon::writeTuningFile(const TuningFile &file,
 //===----------------------------------------------------------------------===//
 
 TuningFile::Target tarpon::describeTarget(const TargetInfo &target) {
-  return {target.arch, getChip(target).empty() ? target.cpu : getChip(target),
-          target.features, target.threads, printCacheSizes(target)};
+  const TargetTraits &traits = *target.traits;
+  return {target.arch, traits.getProcessor(target), target.features,
+          target.threads, traits.printCacheSizes(target)};
 }
 
 Status tarpon::checkModel(const TuningFile &file,
@@ -303,8 +303,7 @@ Status tarpon::checkTarget(const TuningFile &file, const TargetInfo &target,
   if (file.target.arch != wanted.arch)
     return refuse("architecture", file.target.arch, wanted.arch);
   if (file.target.cpu != wanted.cpu)
-    return refuse(getChip(target).empty() ? "CPU" : "chip", file.target.cpu,
-                  wanted.cpu);
+    return refuse("processor", file.target.cpu, wanted.cpu);
   if (file.target.threads != wanted.threads)
     return refuse("thread count", std::to_string(file.target.threads),
                   std::to_string(wanted.threads));
@@ -313,9 +312,9 @@ Status tarpon::checkTarget(const TuningFile &file, const TargetInfo &target,
     return refuse("caches", file.target.caches, wanted.caches);
   for (const std::string &feature : file.target.features)
     if (!llvm::is_contained(wanted.features, feature))
-      return refuse("CPU", "with feature " + feature, "without it");
+      return refuse("processor", "with feature " + feature, "without it");
   for (const std::string &feature : wanted.features)
     if (!llvm::is_contained(file.target.features, feature))
-      return refuse("CPU", "without feature " + feature, "with it");
+      return refuse("processor", "without feature " + feature, "with it");
   return runtime::success();
 }

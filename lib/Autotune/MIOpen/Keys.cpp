@@ -73,8 +73,8 @@ static bool isLayout(StringRef text) {
 }
 
 /// MIOpen's default is not written into driver lines.
-static std::string simplifyLayout(StringRef layout) {
-  return layout == "NCHW" || layout == "NCDHW" ? "" : layout.str();
+static std::string simplifyLayout(StringRef text) {
+  return text == "NCHW" || text == "NCDHW" ? "" : text.str();
 }
 
 /// Parses "_g32_ciFP8": the options that differ from the default.

@@ -130,11 +130,7 @@ DeviceMeasurer::DeviceMeasurer(const runtime::Package &package,
                                const runtime::Layer &layer,
                                runtime::Device &device, Progress &progress)
     : package(package), layer(layer), device(device), progress(progress),
-      chosen(runtime::findChosen(layer).value_or(0)) {
-  for (size_t i = 0; i < layer.candidates.size(); ++i)
-    if (layer.candidates[i].solver == policy::kArbiter)
-      arbiter = i;
-}
+      chosen(runtime::findChosen(layer).value_or(0)) {}
 
 DeviceMeasurer::~DeviceMeasurer() = default;
 
@@ -144,11 +140,29 @@ DeviceMeasurer::create(const runtime::Package &package,
                        Progress &progress) {
   std::unique_ptr<DeviceMeasurer> measurer(
       new DeviceMeasurer(package, layer, device, progress));
+  if (Status status = measurer->askTarget(); !status)
+    return status.error();
   if (Status status = measurer->describeLayer(); !status)
     return status.error();
   if (Status status = measurer->makeInputs(); !status)
     return status.error();
   return measurer;
+}
+
+Status DeviceMeasurer::askTarget() {
+  Result<std::shared_ptr<const Target>> target =
+      findPackageTarget(package, device.target());
+  if (!target)
+    return target.error();
+  const TargetInfo &info = (*target)->getInfo();
+  arbiterId = info.traits->getArbiter();
+  for (size_t i = 0; i < layer.candidates.size(); ++i)
+    if (layer.candidates[i].solver == arbiterId)
+      arbiter = i;
+  // A device without times verifies candidates only.
+  if (device.hasTimes())
+    rotateBytes = std::max(policy::kRotateBytes, 2 * info.l2Bytes);
+  return runtime::success();
 }
 
 /// Describes the tensor as it lies in memory: for a slice, all bytes from its
@@ -229,14 +243,6 @@ Status DeviceMeasurer::makeInputs() {
   for (HostTensor &tensor : inputs)
     if (tensor.dtype == DType::I32 || tensor.dtype == DType::I64)
       tensor.data.fill(0);
-  Result<std::shared_ptr<const Target>> target =
-      findPackageTarget(package, device.target());
-  if (!target)
-    return target.error();
-  // A device without times verifies candidates only.
-  if (device.hasTimes())
-    rotateBytes =
-        std::max(policy::kRotateBytes, 2 * (*target)->getInfo().l2Bytes);
   return runtime::success();
 }
 
@@ -286,7 +292,7 @@ Status DeviceMeasurer::runArbiter() {
   Result<std::unique_ptr<Rotation>> rotation = makeRotation(*arbiter, *outputs);
   if (!rotation)
     return Error{"layer '" + layer.name + "': " + rotation.message()};
-  adopt(std::move(*outputs), policy::kArbiter);
+  adopt(std::move(*outputs), arbiterId);
   return runtime::success();
 }
 
@@ -300,7 +306,7 @@ Status DeviceMeasurer::prepare(llvm::ArrayRef<Contender> contenders) {
     return runtime::success();
   const Contender &known = contenders[*arbiter];
   if (known.isOk())
-    return referee == policy::kArbiter ? runtime::success() : runArbiter();
+    return referee == arbiterId ? runtime::success() : runArbiter();
   arbiter.reset();
   progress.remark(
       known.key.solver + " {" + known.key.config + "} for " +
@@ -312,7 +318,7 @@ Status DeviceMeasurer::prepare(llvm::ArrayRef<Contender> contenders) {
 std::optional<std::string> DeviceMeasurer::describeDispute() const {
   if (!isDisputed)
     return std::nullopt;
-  return std::string("without ") + policy::kArbiter +
+  return "without " + (arbiterId.empty() ? "an arbiter" : arbiterId) +
          " nobody can say which are right: nothing is recorded of them, and " +
          layer.solver + ", which was there before, is taken for right";
 }
@@ -399,8 +405,8 @@ Status DeviceMeasurer::tryCandidate(size_t index, const Effort &effort,
   Result<Rotation *> rotation = getRotation(index, effort.stage, *outputs);
   if (!rotation)
     return rotation.error();
-  if (arbiter == index && referee != policy::kArbiter) {
-    adopt(std::move(*outputs), policy::kArbiter);
+  if (arbiter == index && referee != arbiterId) {
+    adopt(std::move(*outputs), arbiterId);
     outputs = makeOutputTensors();
     if (!outputs)
       return outputs.error();

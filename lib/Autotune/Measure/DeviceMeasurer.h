@@ -24,8 +24,9 @@
 namespace tarpon {
 
 /// Measures the candidates of a package's layer on a device in this process.
-/// Results are compared with those of policy::kArbiter if the layer has it,
-/// else with those of the solution that the package was compiled with.
+/// Results are compared with those of the target's arbiter (TargetTraits.h) if
+/// the layer has it, else with those of the solution that the package was
+/// compiled with.
 class DeviceMeasurer final : public Measurer {
 public:
   /// Makes a measurer. All arguments must outlive it. An error if the layer
@@ -53,6 +54,7 @@ private:
 
   DeviceMeasurer(const runtime::Package &package, const runtime::Layer &layer,
                  runtime::Device &device, Progress &progress);
+  runtime::Status askTarget();
   runtime::Status describeLayer();
   runtime::Status makeInputs();
   runtime::Status runChosen();
@@ -84,7 +86,9 @@ private:
   std::string referee;
   /// The index of the solution that the package was compiled with.
   size_t chosen = 0;
-  /// The candidate whose results are right by definition, if there is one.
+  /// The solver whose results are right by definition, and the layer's
+  /// candidate of it, if there is one.
+  std::string arbiterId;
   std::optional<size_t> arbiter;
   bool isDisputed = false;
   /// The bytes of all instances of a candidate, which exceed the device's

@@ -57,24 +57,11 @@ SolutionSource HostModelRun::makeSource() {
 }
 
 Result<std::vector<TensorRange>>
-HostModelRun::measureRanges(const std::string &fusion,
-                            const CalibrationInputs &inputs) {
+HostModelRun::measureRanges(Fusion fusion, const CalibrationInputs &inputs) {
   if (runtime::Status status = model.calibrate(fusion, inputs, makeSource());
       !status)
     return status.error();
   return model.getRanges(fusion);
-}
-
-static Result<std::vector<HostTensor>>
-copyTensors(const std::vector<HostTensor> &tensors) {
-  std::vector<HostTensor> copies;
-  for (const HostTensor &tensor : tensors) {
-    Result<HostTensor> copy = tensor.clone();
-    if (!copy)
-      return copy.error();
-    copies.push_back(std::move(*copy));
-  }
-  return copies;
 }
 
 Result<std::vector<HostModelRun::Outputs>>
@@ -93,7 +80,8 @@ HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
       runtime::Executor::create(std::move(compiled->package), options);
   if (!executor)
     return executor.error();
-  Result<std::vector<HostTensor>> first = copyTensors(inputs.samples.front());
+  Result<std::vector<HostTensor>> first =
+      runtime::cloneAll(inputs.samples.front());
   if (!first)
     return first.error();
   Result<Instance> instance =
@@ -106,7 +94,7 @@ HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
       std::copy_n(tensor.data.data(), tensor.data.size(), input.data.data());
     if (runtime::Status status = instance->run(); !status)
       return status.error();
-    Result<Outputs> outputs = copyTensors(instance->outputs());
+    Result<Outputs> outputs = runtime::cloneAll(instance->outputs());
     if (!outputs)
       return outputs.error();
     results.push_back(std::move(*outputs));

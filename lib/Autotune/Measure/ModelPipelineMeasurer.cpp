@@ -23,7 +23,7 @@ ModelPipelineMeasurer::create(const PipelineContext &context) {
   return measurer;
 }
 
-Status ModelPipelineMeasurer::calibrate(const std::string &fusion) {
+Status ModelPipelineMeasurer::calibrate(Fusion fusion) {
   Result<std::vector<TensorRange>> ranges =
       host->measureRanges(fusion, context.inputs);
   if (!ranges)

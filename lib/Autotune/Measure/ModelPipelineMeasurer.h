@@ -22,7 +22,7 @@ public:
   static runtime::Result<std::unique_ptr<ModelPipelineMeasurer>>
   create(const PipelineContext &context);
 
-  runtime::Status calibrate(const std::string &fusion) override;
+  runtime::Status calibrate(Fusion fusion) override;
   runtime::Result<Solution> solve(const Problem &problem) override;
   runtime::Status measure(const CompiledChoice &choice,
                           PipelineMeasurement &measurement) override;

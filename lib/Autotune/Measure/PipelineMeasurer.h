@@ -53,7 +53,7 @@ public:
 
   /// Measures the ranges of the tensors of a fusion, and passes them to the
   /// model's compiler. An error concerns int8 with this fusion only.
-  virtual runtime::Status calibrate(const std::string &fusion) = 0;
+  virtual runtime::Status calibrate(Fusion fusion) = 0;
 
   /// Returns a solution of a problem for which no tuned one fits.
   virtual runtime::Result<Solution> solve(const Problem &problem) = 0;

@@ -72,7 +72,7 @@ Status ProcessPipelineMeasurer::ensureReference() {
   return status;
 }
 
-Status ProcessPipelineMeasurer::calibrate(const std::string &fusion) {
+Status ProcessPipelineMeasurer::calibrate(Fusion fusion) {
   return context.model.calibrate(
       fusion, context.inputs,
       [this](const Problem &problem, const std::string &) {

@@ -22,7 +22,7 @@ class ProcessPipelineMeasurer final : public PipelineMeasurer {
 public:
   explicit ProcessPipelineMeasurer(const PipelineContext &context);
 
-  runtime::Status calibrate(const std::string &fusion) override;
+  runtime::Status calibrate(Fusion fusion) override;
   runtime::Result<Solution> solve(const Problem &problem) override;
   runtime::Status measure(const CompiledChoice &choice,
                           PipelineMeasurement &measurement) override;

@@ -14,11 +14,11 @@
 using namespace tarpon;
 
 KnownRecords::KnownRecords(llvm::StringRef problem, const Journal &user,
-                           const Journal *system)
-    : rows(user.getMeasurements(problem)) {
-  for (Finding finding : {Finding::Found, Finding::Searched, Finding::Verified})
-    if (user.hasFinding(problem, finding))
-      findings |= 1 << static_cast<int>(finding);
+                           const Journal *system,
+                           llvm::function_ref<CandidateDigests()> getCandidates)
+    : rows(user.getMeasurements(problem)), findings(user.getFindings(problem)) {
+  if (getCandidates && !findings.empty())
+    candidates = getCandidates();
   if (!system)
     return;
   std::vector<Measurement> shipped = system->getMeasurements(problem);
@@ -29,10 +29,38 @@ KnownRecords::KnownRecords(llvm::StringRef problem, const Journal &user,
   llvm::append_range(rows, shipped);
 }
 
+bool KnownRecords::has(Finding finding) const {
+  return llvm::any_of(findings, [&](const FindingRecord &record) {
+    return record.kind == finding && !candidates.areUnknown() &&
+           record.candidates == candidates;
+  });
+}
+
+bool KnownRecords::had(Finding finding) const {
+  return llvm::any_of(findings, [&](const FindingRecord &record) {
+    return record.kind == finding;
+  });
+}
+
+std::vector<std::string> KnownRecords::getSearchedSolvers() const {
+  std::vector<std::string> solvers;
+  for (const Measurement &row : rows) {
+    const std::string &solver = row.key.solver;
+    auto covers = [&](const FindingRecord &record) {
+      return record.kind == Finding::Searched &&
+             (record.candidates.areUnknown() ||
+              record.candidates.haveSame(candidates, solver));
+    };
+    if (!llvm::is_contained(solvers, solver) && llvm::any_of(findings, covers))
+      solvers.push_back(solver);
+  }
+  return solvers;
+}
+
 /// Returns true if the user's measurements override this row of the system
-/// store: the same candidate, the solver in a finished find or search, or a
-/// config of it that is as fast. A single measurement that failed says nothing
-/// about other configs.
+/// store: the same candidate, the solver in a finished find or search, with
+/// whatever other candidates, or a config of it that is as fast. A single
+/// measurement that failed says nothing about other configs.
 bool KnownRecords::hides(const Measurement &shipped) const {
   return llvm::any_of(rows, [&](const Measurement &row) {
     if (row.key.solver != shipped.key.solver)
@@ -40,7 +68,8 @@ bool KnownRecords::hides(const Measurement &shipped) const {
     bool isAsFast = row.status == MeasurementStatus::Ok &&
                     (shipped.status != MeasurementStatus::Ok ||
                      row.median <= shipped.median);
-    return findings != 0 || isAsFast || row.key.config == shipped.key.config;
+    return !findings.empty() || isAsFast ||
+           row.key.config == shipped.key.config;
   });
 }
 
@@ -64,13 +93,16 @@ const Measurement *KnownRecords::find(llvm::StringRef id,
   return nullptr;
 }
 
-bool KnownRecords::isComplete() const { return findings != 0 || hasSystemRows; }
+bool KnownRecords::isComplete() const {
+  return hasSystemRows || has(Finding::Found) || has(Finding::Searched) ||
+         has(Finding::Verified);
+}
 
 /// Orders like Journal::getBest. The system store's record that was verified
 /// has this machine's time, with which the other records' times are not
 /// comparable.
 bool KnownRecords::isBetter(const Measurement &a, const Measurement &b) const {
-  if (has(Finding::Verified) && a.isSystem != b.isSystem)
+  if (had(Finding::Verified) && a.isSystem != b.isSystem)
     return b.isSystem;
   if (a.stage != b.stage)
     return a.stage > b.stage;

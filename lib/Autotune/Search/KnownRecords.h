@@ -10,6 +10,8 @@
 
 #include "tarpon/Autotune/Search/Solution.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <vector>
 
 namespace tarpon {
@@ -18,17 +20,25 @@ namespace tarpon {
 /// the user has none.
 class KnownRecords {
 public:
-  /// `system` may be null.
+  /// `system` may be null. `getCandidates` returns the candidates that the
+  /// problem has by now; it is called if there are findings. Without it, all
+  /// findings count as out of date.
   KnownRecords(llvm::StringRef problem, const Journal &user,
-               const Journal *system);
+               const Journal *system,
+               llvm::function_ref<CandidateDigests()> getCandidates = nullptr);
 
   const std::vector<Measurement> &getRows() const { return rows; }
   /// The user's records only.
   std::vector<Measurement> getUserRows() const;
 
-  bool has(Finding finding) const {
-    return findings & (1 << static_cast<int>(finding));
-  }
+  /// Returns true if there is such a finding with all candidates that the
+  /// problem has by now.
+  bool has(Finding finding) const;
+  /// Returns true if there is such a finding, even if it is out of date.
+  bool had(Finding finding) const;
+  /// Returns the solvers whose candidates a finished search has known. A
+  /// finding without candidates stands for all solvers that have records.
+  std::vector<std::string> getSearchedSolvers() const;
   bool knowsSolver(llvm::StringRef id) const;
   /// The row of a candidate, or null.
   const Measurement *find(llvm::StringRef id, const PerfConfig &config) const;
@@ -47,7 +57,9 @@ private:
 
   std::vector<Measurement> rows;
   bool hasSystemRows = false;
-  int findings = 0;
+  std::vector<FindingRecord> findings;
+  /// Unknown unless there are findings.
+  CandidateDigests candidates;
 };
 
 } // namespace tarpon

@@ -167,22 +167,10 @@ Status ProblemSearch::raceBatch(llvm::ArrayRef<size_t> batch,
   return runtime::success();
 }
 
-/// A search that came to its end is not continued: with the times of the final,
-/// its method might go on without end. It is continued if there are solvers
-/// that it did not know, or if all candidates are wanted.
-bool ProblemSearch::hasEnough() const {
-  if (!scope.isSearched ||
-      context.options.method == SearchMethodKind::Exhaustive)
-    return false;
-  return llvm::all_of(getSolvers(), [this](const std::string &solver) {
-    return llvm::any_of(race.getContenders(), [&](const Contender &contender) {
-      return contender.key.solver == solver && contender.result;
-    });
-  });
-}
-
 Status ProblemSearch::raceAll() {
-  if (hasEnough())
+  if (llvm::all_of(race.getContenders(), [](const Contender &contender) {
+        return contender.result.has_value();
+      }))
     return runtime::success();
   SearchSpace space = makeSpace();
   std::vector<SearchResult> results = getKnownResults();
@@ -211,12 +199,16 @@ static bool counts(const Measurement &known) {
 }
 
 /// Returns true if the records of a solver suffice: any record, if one config
-/// is enough; and any record of the system store, whose makers have searched
-/// the solver.
+/// is enough; any record of the system store, whose makers have searched the
+/// solver; and those of a search that came to its end: with the times of the
+/// final, its method might go on without end. It goes on if all candidates are
+/// wanted.
 bool ProblemSearch::isSettled(llvm::StringRef solver) const {
+  bool isSearched = context.options.method != SearchMethodKind::Exhaustive &&
+                    llvm::is_contained(scope.searchedSolvers, solver);
   return llvm::any_of(scope.known, [&](const Measurement &known) {
     return known.key.solver == solver && counts(known) &&
-           (known.isSystem || !scope.allConfigs);
+           (known.isSystem || !scope.allConfigs || isSearched);
   });
 }
 

@@ -43,8 +43,9 @@ struct SearchScope {
   SolutionLimits limits;
   /// Results that count as if they had been measured here.
   std::vector<Measurement> known;
-  /// True if a search of these solvers came to its own end before.
-  bool isSearched = false;
+  /// The solvers whose candidates were part of a search that came to its own
+  /// end.
+  std::vector<std::string> searchedSolvers;
   /// Restricts the search to this candidate.
   std::optional<CandidateKey> only;
 };
@@ -83,7 +84,6 @@ private:
   bool isSettled(llvm::StringRef solver) const;
   bool isAtLimit(llvm::ArrayRef<SearchResult> results,
                  const Deadline &searchEnd);
-  bool hasEnough() const;
   runtime::Status raceAll();
   size_t countLeft(llvm::ArrayRef<SearchResult> results) const;
   runtime::Status raceBatch(llvm::ArrayRef<size_t> batch,

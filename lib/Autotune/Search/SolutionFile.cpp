@@ -41,6 +41,7 @@ Status tarpon::writeSolutionFile(const SolutionFile &file,
                {"threads", file.madeBy.threads},
                {"tarpon", file.madeBy.tarpon},
                {"llvm", file.madeBy.llvm},
+               {"caches", file.madeBy.caches},
                {"kernels", file.hasKernels}};
   if (file.medianMs)
     text["median_ms"] = *file.medianMs;
@@ -121,6 +122,9 @@ Result<SolutionFile> tarpon::readSolutionFile(const std::string &path) {
   if (text.contains("version"))
     fields.read("version", file.version);
   fields.read("llvm", file.madeBy.llvm);
+  // Files without the sizes of caches are valid for any, as records are.
+  if (text.contains("caches"))
+    fields.read("caches", file.madeBy.caches);
   file.madeBy.tarpon = translateRecordVersion(
       file.madeBy.tarpon, file.madeBy.llvm, file.madeBy.target);
   fields.read("kernels", file.hasKernels);
@@ -155,5 +159,7 @@ Status tarpon::checkSolutionFile(const SolutionFile &file,
                   std::to_string(file.version), std::to_string(version));
   if (there.llvm != here.llvm)
     return refuse("with LLVM", there.llvm, here.llvm);
+  if (!there.caches.empty() && there.caches != here.caches)
+    return refuse("for caches of", there.caches, here.caches);
   return runtime::success();
 }

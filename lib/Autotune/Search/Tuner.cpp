@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/Search/Tuner.h"
 
 #include "Search/KnownRecords.h"
+#include "Search/Methods/ConfigSpace.h"
 #include "Search/ProblemSearch.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/ModuleFolder.h"
@@ -69,8 +70,30 @@ static Solution makeReferenceSolution(const Problem &problem,
   return solution;
 }
 
+CandidateDigests Tuner::getCandidates(const Problem &problem) const {
+  auto [entry, isNew] = candidates.try_emplace(problem.key());
+  if (isNew)
+    entry->second = describeCandidates(problem, compiler.getTarget());
+  return entry->second;
+}
+
+Status Tuner::recordFinding(const Problem &problem, Finding finding) {
+  return journal.recordFinding(problem.key(),
+                               {finding, getCandidates(problem)});
+}
+
 KnownRecords Tuner::getKnown(const Problem &problem) const {
-  return {problem.key(), journal, system};
+  return {problem.key(), journal, system,
+          [&] { return getCandidates(problem); }};
+}
+
+/// The right solutions of the system store, whatever the user's store knows.
+std::vector<Solution> Tuner::getShipped(const Problem &problem,
+                                        const SolutionLimits &limits) const {
+  if (!system)
+    return {};
+  return KnownRecords(problem.key(), *system, nullptr)
+      .getRight(problem, compiler.getTarget(), limits);
 }
 
 std::vector<Solution> Tuner::guess(const Problem &problem,
@@ -169,17 +192,20 @@ Status Tuner::search(const Problem &problem, SearchScope scope) {
     return status;
   if (!search.isFinished())
     return runtime::success();
-  return journal.recordFinding(problem.key(),
-                               allConfigs ? Finding::Searched : Finding::Found);
+  return recordFinding(problem,
+                       allConfigs ? Finding::Searched : Finding::Found);
 }
 
 /// Old records are deleted after everything is measured, not before: a run that
 /// is killed loses nothing.
-Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
+Status Tuner::searchAgain(const Problem &problem,
+                          const SolutionLimits &limits) {
   Result<std::unique_ptr<Measurer>> measurer = measurers.create(problem);
   if (!measurer)
     return measurer.error();
   int64_t lastRow = journal.getLastRow();
+  SearchScope scope;
+  scope.limits = limits;
   ProblemSearch search(makeContext(**measurer, deadline), problem,
                        std::move(scope));
   if (Status status = search.run(); !status)
@@ -192,24 +218,23 @@ Status Tuner::searchAgain(const Problem &problem, SearchScope scope) {
     return status;
   if (!search.isFinished())
     return runtime::success();
-  return journal.recordFinding(problem.key(), Finding::Searched);
+  return recordFinding(problem, Finding::Searched);
 }
 
-/// Measures the best record of the system store, which is kept if the time is
-/// as recorded.
+/// Measures the best record of the system store, unless that was done before.
+/// It is kept if the time is as recorded.
 Status Tuner::verify(const Problem &problem, const SolutionLimits &limits) {
   if (deadline.isOver())
     return runtime::success();
   Result<std::unique_ptr<Measurer>> measurer = measurers.create(problem);
   if (!measurer)
     return measurer.error();
-  KnownRecords shipped(problem.key(), *system, nullptr);
-  std::vector<Solution> right =
-      shipped.getRight(problem, compiler.getTarget(), limits);
-  const Measurement &recorded = *right.front().measurement;
+  std::vector<Solution> shipped = getShipped(problem, limits);
+  const Measurement &recorded = *shipped.front().measurement;
   SearchScope scope;
   scope.limits = limits;
   scope.only = recorded.key;
+  scope.known = getKnown(problem).getUserRows();
   ProblemSearch search(makeContext(**measurer, deadline), problem,
                        std::move(scope));
   if (Status status = search.verifyDefault(); !status)
@@ -217,7 +242,7 @@ Status Tuner::verify(const Problem &problem, const SolutionLimits &limits) {
   std::optional<Measurement> measured = search.getFirstResult();
   if (measured && measured->status == MeasurementStatus::Ok &&
       measured->median <= recorded.median * policy::kVerifyRatio)
-    return journal.recordFinding(problem.key(), Finding::Verified);
+    return recordFinding(problem, Finding::Verified);
   SearchScope all;
   all.limits = limits;
   all.known = getKnown(problem).getUserRows();
@@ -233,22 +258,41 @@ KnownRecord Tuner::classify(const Problem &problem,
     return KnownRecord::None;
   TuningPolicy tuning =
       request.tuning ? TuningPolicy::Search : findPolicy.tuning;
+  bool isFindEnough = tuning != TuningPolicy::Search;
   bool isDone = known.has(Finding::Searched) || known.has(Finding::Verified) ||
-                (known.has(Finding::Found) && tuning != TuningPolicy::Search);
+                (isFindEnough && known.has(Finding::Found));
   if (isDone && !right.front().measurement->isSystem)
     return KnownRecord::User;
+  // The user's own comparison is completed, whatever the system store knows.
+  bool isOutOfDate = known.had(Finding::Searched) ||
+                     (isFindEnough && known.had(Finding::Found));
+  if (!isDone && isOutOfDate)
+    return KnownRecord::None;
+  // The user's measurement hides the record that it has verified.
   bool hasSystem = llvm::any_of(right, [](const Solution &solution) {
     return solution.measurement->isSystem;
   });
+  if (!hasSystem && !isDone && known.had(Finding::Verified))
+    hasSystem = !getShipped(problem, request.limits).empty();
   return hasSystem ? KnownRecord::System
          : isDone  ? KnownRecord::User
                    : KnownRecord::None;
 }
 
+/// Measures what is missing in the records.
+Status Tuner::complete(bool allConfigs, const Problem &problem,
+                       const SolutionLimits &limits) {
+  KnownRecords known = getKnown(problem);
+  SearchScope scope;
+  scope.allConfigs = allConfigs;
+  scope.limits = limits;
+  scope.known = known.getRows();
+  scope.searchedSolvers = known.getSearchedSolvers();
+  return search(problem, std::move(scope));
+}
+
 Status Tuner::act(FindAction action, const Problem &problem,
                   const SolutionLimits &limits) {
-  SearchScope scope;
-  scope.limits = limits;
   switch (action) {
   case FindAction::Answer:
     return runtime::success();
@@ -257,13 +301,10 @@ Status Tuner::act(FindAction action, const Problem &problem,
   case FindAction::Verify:
     return verify(problem, limits);
   case FindAction::SearchAgain:
-    return searchAgain(problem, std::move(scope));
+    return searchAgain(problem, limits);
   case FindAction::Find:
   case FindAction::Search:
-    scope.allConfigs = action == FindAction::Search;
-    scope.known = getKnown(problem).getRows();
-    scope.isSearched = journal.hasFinding(problem.key(), Finding::Searched);
-    return search(problem, std::move(scope));
+    return complete(action == FindAction::Search, problem, limits);
   }
   return runtime::success();
 }

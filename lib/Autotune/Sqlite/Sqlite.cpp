@@ -134,6 +134,16 @@ bool SqlRow::insertInto(sqlite3 *database, const char *table) const {
   return insert.run();
 }
 
+int tarpon::copyDatabase(sqlite3 *to, const char *name, sqlite3 *from) {
+  sqlite3_backup *backup = sqlite3_backup_init(to, name, from, "main");
+  if (!backup)
+    return sqlite3_errcode(to);
+  int step = sqlite3_backup_step(backup, -1);
+  int end = sqlite3_backup_finish(backup);
+  // A copy that a lock has stopped may be finished without an error.
+  return end == SQLITE_OK && step != SQLITE_DONE ? step : end;
+}
+
 std::string tarpon::getFirstFault(llvm::StringRef answer) {
   if (answer.starts_with("*** "))
     answer = answer.split('\n').second;

@@ -93,6 +93,10 @@ private:
   std::vector<std::pair<const char *, Value>> values;
 };
 
+/// Copies the main database of `from` over the schema `name` of `to`. Returns
+/// SQLite's result code: SQLITE_OK if everything was copied.
+int copyDatabase(sqlite3 *to, const char *name, sqlite3 *from);
+
 /// The first fault in the answer of PRAGMA quick_check or integrity_check,
 /// which may be many lines under a title.
 std::string getFirstFault(llvm::StringRef answer);

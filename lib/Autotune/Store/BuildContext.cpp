@@ -11,22 +11,28 @@
 
 #include "tarpon/Targets/TargetRegistry.h"
 
+#include "llvm/Config/llvm-config.h"
+
 using namespace tarpon;
 
-JournalContext tarpon::getBuildContext(const std::string &target,
-                                       int64_t threads) {
-  JournalContext context = JournalContext::forTarget(TargetInfo());
-  context.target = target;
-  context.threads = threads;
-  // The machine is unknown.
-  context.caches = "";
+/// Finds the version of the code generator of a record's target; none if that
+/// is not registered.
+static std::optional<std::string> findVersion(llvm::StringRef target) {
   // The digest of the target's features follows its name.
-  if (auto found = findTarget(llvm::StringRef(target).split('/').first))
-    context.tarpon = getRecordVersion((*found)->getInfo());
-  return context;
+  auto found = findTarget(target.split('/').first);
+  if (!found)
+    return std::nullopt;
+  return getRecordVersion((*found)->getInfo());
 }
 
 bool tarpon::isStale(const JournalContext &context) {
-  JournalContext build = getBuildContext(context.target, context.threads);
-  return context.tarpon != build.tarpon || context.llvm != build.llvm;
+  if (context.llvm != LLVM_VERSION_STRING)
+    return true;
+  // Another program may have the code generator of an unknown target.
+  std::optional<std::string> version = findVersion(context.target);
+  return version && context.tarpon != *version;
+}
+
+bool tarpon::isOfThisBuild(const JournalContext &context) {
+  return findVersion(context.target) && !isStale(context);
 }

@@ -12,12 +12,13 @@
 
 namespace tarpon {
 
-/// The context in which this build writes for a target that a journal names.
-JournalContext getBuildContext(const std::string &target, int64_t threads);
-
-/// Returns true for records of another code generator or LLVM, whatever their
-/// solver.
+/// Returns true for records of another LLVM, or of another version of the code
+/// generator of a registered target, whatever their solver.
 bool isStale(const JournalContext &context);
+
+/// Returns true for records of this LLVM and of this build's code generator,
+/// whose target is registered.
+bool isOfThisBuild(const JournalContext &context);
 
 } // namespace tarpon
 

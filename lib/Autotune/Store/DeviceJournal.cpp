@@ -10,7 +10,6 @@
 #include "Store/Digest.h"
 #include "Store/RecordVersion.h"
 #include "tarpon/Solver/BehaviourVersion.h"
-#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -41,10 +40,16 @@ std::string tarpon::getKernelVersion(const Target &target) {
 JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
                                           const std::string &kernelVersion) {
   JournalContext context = JournalContext::forTarget(target);
-  // An emulated device has the name of its chip, whose records are not its own.
-  TargetInfo measured = target.gpu ? makeGpuTargetInfo(*target.gpu) : target;
-  if (kernelVersion != makeKernelVersion(measured))
-    context.tarpon = kernelVersion;
+  TargetInfo measured = target;
+  measured.arch = target.traits->getMeasuredArch(target);
+  if (kernelVersion == makeKernelVersion(measured))
+    return context;
+  context.tarpon =
+      translateRecordVersion(kernelVersion, context.llvm, context.target);
+  // A package from before there were versions: its records were migrated, and
+  // all parts of its kernels are version 1.
+  if (context.tarpon != kernelVersion)
+    context.solverVersion = 1;
   return context;
 }
 
@@ -56,6 +61,7 @@ tarpon::openMeasuredJournal(const Target &target) {
   JournalContext context =
       getMeasuredContext(target.getInfo(), getKernelVersion(target));
   // Compiling only reads the journal.
-  return llvm::sys::fs::can_write(path) ? Journal::open(path, context)
-                                        : Journal::openReadOnly(path, context);
+  return llvm::sys::fs::can_write(path)
+             ? Journal::open(path, context)
+             : Journal::openForReading(path, context);
 }

@@ -25,6 +25,7 @@ public:
     sha.update(std::to_string(piece.size()) + ":").update(piece);
     return *this;
   }
+  Digest &add(const std::string &piece) { return add(llvm::StringRef(piece)); }
   Digest &add(llvm::ArrayRef<char> piece) {
     return add(llvm::StringRef(piece.data(), piece.size()));
   }

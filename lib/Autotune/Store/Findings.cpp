@@ -10,46 +10,55 @@
 #include "StoreFile.h"
 #include "tarpon/Autotune/Store/Journal.h"
 
-#include <sqlite3.h>
+#include "llvm/ADT/STLExtras.h"
 
 #include <cassert>
 
 using namespace tarpon;
 using runtime::Status;
 
-static llvm::StringRef getKind(Finding finding) {
-  switch (finding) {
-  case Finding::Found:
-    return "found";
-  case Finding::Searched:
-    return "searched";
-  case Finding::Verified:
-    return "verified";
-  }
-  assert(false && "unknown finding");
-  return "";
-}
+namespace {
+/// A kind of finding with its spelling in the journal.
+struct FindingKind {
+  Finding finding;
+  llvm::StringLiteral name;
+};
+} // namespace
 
-bool Journal::hasFinding(llvm::StringRef problem, Finding finding) const {
-  bool isKnown = false;
+static constexpr FindingKind kKinds[] = {{Finding::Found, "found"},
+                                         {Finding::Searched, "searched"},
+                                         {Finding::Verified, "verified"}};
+
+std::vector<FindingRecord> Journal::getFindings(llvm::StringRef problem) const {
+  std::vector<FindingRecord> findings;
   read([&](const StoreFile &file) {
     std::string sql =
-        "SELECT 1 FROM sound_finding AS f WHERE problem = ? AND kind = ? AND " +
-        std::string(kOfThisBuild) + " AND NOT " + kIsOutdatedFinding;
+        "SELECT kind, candidates FROM sound_finding WHERE problem = ? AND " +
+        std::string(kOfThisBuild);
     SqlStatement rows(file.database(), sql.c_str());
-    bindContext(rows.bind(problem).bind(getKind(finding)), context);
-    isKnown = rows.next();
+    bindContext(rows.bind(problem), context);
+    findings.clear();
+    while (rows.next())
+      for (const FindingKind &kind : kKinds)
+        if (rows.text(0) == kind.name)
+          findings.push_back(
+              {kind.finding, CandidateDigests::parse(rows.text(1))});
     return !rows.failed();
   });
-  return isKnown;
+  return findings;
 }
 
-Status Journal::recordFinding(llvm::StringRef problem, Finding finding) {
-  if (hasFinding(problem, finding))
+Status Journal::recordFinding(llvm::StringRef problem,
+                              const FindingRecord &finding) {
+  if (llvm::is_contained(getFindings(problem), finding))
     return runtime::success();
+  const FindingKind *kind = llvm::find_if(
+      kKinds, [&](const FindingKind &k) { return k.finding == finding.kind; });
+  assert(kind != std::end(kKinds) && "every kind has a name");
   return write([&](const StoreFile &file) {
     SqlRow row;
-    row.set("problem", problem).set("kind", getKind(finding)).set("run", run);
+    row.set("problem", problem).set("kind", kind->name).set("run", run);
+    row.set("candidates", finding.candidates.str());
     setContext(row, context);
     return row.insertInto(file.database(), "finding");
   });

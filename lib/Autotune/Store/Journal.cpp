@@ -7,7 +7,6 @@
 
 #include "tarpon/Autotune/Store/Journal.h"
 
-#include "CacheSizes.h"
 #include "Digest.h"
 #include "JournalQueries.h"
 #include "ProcessId.h"
@@ -75,7 +74,7 @@ JournalContext JournalContext::forTarget(const TargetInfo &target) {
     features.add(llvm::StringRef(feature));
   return {target.name() + "/" + features.hex().substr(0, 8), target.threads,
           getRecordVersion(target), LLVM_VERSION_STRING,
-          printCacheSizes(target)};
+          target.traits->printCacheSizes(target)};
 }
 
 /// Separates the target's name from the model's in contexts of models.
@@ -123,12 +122,21 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string &path,
               std::move(context));
 }
 
-Result<std::unique_ptr<Journal>> Journal::openReadOnly(const std::string &path,
-                                                       JournalContext context) {
+Result<std::unique_ptr<Journal>>
+Journal::openForReading(const std::string &path, JournalContext context) {
   Result<std::unique_ptr<Journal>> journal = take(
       StoreFile::open(path, StoreFile::Mode::Immutable), std::move(context));
   if (journal)
     (*journal)->isReadOnly = true;
+  return journal;
+}
+
+Result<std::unique_ptr<Journal>> Journal::openReadOnly(const std::string &path,
+                                                       JournalContext context) {
+  Result<std::unique_ptr<Journal>> journal =
+      openForReading(path, std::move(context));
+  if (journal)
+    (*journal)->isShipped = true;
   return journal;
 }
 
@@ -219,7 +227,9 @@ static SqlRow makeRow(const CandidateKey &key, MeasurementStage stage,
   SqlRow row;
   row.set("problem", key.problem).set("solver", key.solver);
   row.set("config", key.config).set("origin", getStageName(stage));
-  row.set("version", getBehaviourVersion(key.solver)).set("run", run);
+  row.set("version",
+          context.solverVersion.value_or(getBehaviourVersion(key.solver)));
+  row.set("run", run);
   setContext(row, context);
   return row;
 }
@@ -287,10 +297,10 @@ static void addMeasurement(Measurement m, std::vector<Measurement> &list) {
 
 /// Selects the rows that this journal serves: those of the system store are
 /// bound only to the ids of solvers.
-static std::string selectServed(const std::string &what, bool isReadOnly) {
-  return what + (isReadOnly ? " AND " + std::string(kOnThisTarget)
-                            : " AND " + std::string(kOfThisBuild) +
-                                  " AND version = solver_version(solver)");
+static std::string selectServed(const std::string &what, bool isShipped) {
+  return what + (isShipped ? " AND " + std::string(kOnThisTarget)
+                           : " AND " + std::string(kOfThisBuild) + " AND " +
+                                 kOfItsSolver);
 }
 
 std::vector<std::string> Journal::getMeasuredProblems() const {
@@ -300,7 +310,7 @@ std::vector<std::string> Journal::getMeasuredProblems() const {
     std::string sql =
         selectServed("SELECT DISTINCT problem FROM measurement WHERE "
                      "status = 'ok'",
-                     isReadOnly) +
+                     isShipped) +
         " ORDER BY problem";
     SqlStatement rows(file.database(), sql.c_str());
     bindContext(rows, context);
@@ -317,7 +327,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
   read([&](const StoreFile &file) {
     std::string sql = selectServed("SELECT * FROM sound_measurement WHERE "
                                    "problem = ? AND status <> 'started'",
-                                   isReadOnly) +
+                                   isShipped) +
                       " ORDER BY id";
     SqlStatement rows(file.database(), sql.c_str());
     bindContext(rows.bind(problem), context);
@@ -327,7 +337,7 @@ Journal::getMeasurements(llvm::StringRef problem) const {
       if (m.key.problem != problem)
         continue;
       m.isEarlier = rows.integer("id") <= lastEarlierRow;
-      m.isSystem = isReadOnly;
+      m.isSystem = isShipped;
       m.timeSource = context.getTimeSource();
       addMeasurement(std::move(m), result);
     }
@@ -355,8 +365,8 @@ int64_t Journal::countInterrupted(const CandidateKey &key,
     std::string sql =
         "SELECT status, run, time < strftime('%Y-%m-%dT%H:%M:%SZ', 'now', ?) "
         "AS isOld FROM sound_measurement WHERE problem = ? AND solver = ? AND "
-        "config = ? AND origin = ? AND version = solver_version(solver) AND " +
-        std::string(kOfThisBuild) + " ORDER BY id";
+        "config = ? AND origin = ? AND " +
+        std::string(kOfThisBuild) + " AND " + kOfItsSolver + " ORDER BY id";
     SqlStatement rows(file.database(), sql.c_str());
     rows.bind("-" + std::to_string(policy::kLongestMeasurementHours) +
               " hours");
@@ -460,12 +470,13 @@ std::optional<std::string> Journal::describeImpossible() const {
 }
 
 std::optional<std::string> Journal::describeStale() const {
-  if (isReadOnly)
+  if (isShipped)
     return std::nullopt;
-  SqlStatement rows(store->database(),
-                    "SELECT count(*) FROM measurement WHERE target = :target "
-                    "AND status <> 'started' AND (tarpon <> :tarpon OR "
-                    "llvm <> :llvm OR version <> solver_version(solver))");
+  std::string sql = "SELECT count(*) FROM measurement WHERE target = :target "
+                    "AND status <> 'started' AND NOT (tarpon = :tarpon AND "
+                    "llvm = :llvm AND " +
+                    std::string(kOfItsSolver) + ")";
+  SqlStatement rows(store->database(), sql.c_str());
   bindContext(rows, context);
   if (!rows.next() || rows.integer(0) == 0)
     return std::nullopt;

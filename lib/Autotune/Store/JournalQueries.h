@@ -23,24 +23,19 @@ inline constexpr const char *kOfThisBuild =
     "target = :target AND threads = :threads AND caches IN ('', :caches) AND "
     "tarpon = :tarpon AND llvm = :llvm";
 
-/// The condition that a finding `f` is out of date: a solver of the problem has
-/// another version by now, with which it had not been measured when the finding
-/// was recorded.
-inline constexpr const char *kIsOutdatedFinding =
-    "EXISTS (SELECT 1 FROM measurement AS old WHERE old.problem = f.problem "
-    "AND old.target = f.target AND old.threads = f.threads AND old.tarpon = "
-    "f.tarpon AND old.llvm = f.llvm AND old.status <> 'started' AND "
-    "old.version <> solver_version(old.solver) AND NOT EXISTS (SELECT 1 FROM "
-    "measurement AS new WHERE new.problem = f.problem AND new.solver = "
-    "old.solver AND new.target = f.target AND new.threads = f.threads AND "
-    "new.tarpon = f.tarpon AND new.llvm = f.llvm AND new.status <> 'started' "
-    "AND new.version = solver_version(new.solver) AND new.time <= f.time))";
+/// The condition that a measurement's kernels are in the version of their
+/// solver that the context stands for.
+inline constexpr const char *kOfItsSolver =
+    "version = coalesce(:solver_version, solver_version(solver))";
 
 inline void bindContext(SqlStatement &statement,
                         const JournalContext &context) {
   statement.bind(":target", context.target).bind(":threads", context.threads);
   statement.bind(":tarpon", context.tarpon).bind(":llvm", context.llvm);
   statement.bind(":caches", context.caches);
+  // A parameter that is not bound is NULL.
+  if (context.solverVersion)
+    statement.bind(":solver_version", *context.solverVersion);
 }
 
 inline void setContext(SqlRow &row, const JournalContext &context) {

@@ -83,7 +83,9 @@ static constexpr StoreColumn kPipelineColumns[] = {
 };
 
 /// Problems whose find or search was finished, and those whose record of the
-/// system store was verified.
+/// system store was verified. `candidates` tells which solvers and configs the
+/// problem had then (CandidateDigests.h); it is '' in rows that were written
+/// before they were recorded.
 static constexpr StoreColumn kFindingColumns[] = {
     {"problem", "TEXT NOT NULL", Key},
     {"target", "TEXT NOT NULL", Key},
@@ -95,6 +97,7 @@ static constexpr StoreColumn kFindingColumns[] = {
     {"run", "TEXT NOT NULL"},
     {"time", kTimeType},
     {"caches", "TEXT NOT NULL DEFAULT ''", Key},
+    {"candidates", "TEXT NOT NULL DEFAULT ''", Key},
 };
 
 static constexpr StoreTable kTables[] = {
@@ -146,10 +149,11 @@ CREATE VIEW IF NOT EXISTS latest AS
   SELECT *, max(id) AS last_id FROM measurement WHERE status <> 'started'
   GROUP BY problem, solver, config, target, threads, tarpon, llvm, version,
            caches, origin;
--- Ranked solutions per problem: finalists first, then by time.
+-- Ranked solutions per problem and machine: finalists first, then by time.
 CREATE VIEW IF NOT EXISTS find_db AS
   SELECT problem, target, threads, tarpon, llvm,
-         rank() OVER (PARTITION BY problem, target, threads, tarpon, llvm
+         rank() OVER (PARTITION BY problem, target, threads, tarpon, llvm,
+                                   caches
                       ORDER BY origin <> 'final', median) AS rank,
          solver, config, median, mad, max_error, workspace, origin, time,
          last_id, version, caches
@@ -166,11 +170,12 @@ CREATE VIEW IF NOT EXISTS find_db AS
       AND f.threads = l.threads AND f.tarpon = l.tarpon AND f.llvm = l.llvm
       AND f.version = l.version AND f.caches = l.caches
       AND f.origin = 'final'));
--- The best perf config per problem and solver.
+-- The best perf config per problem, machine and version of a solver.
 CREATE VIEW IF NOT EXISTS perf_db AS
   SELECT problem, target, threads, tarpon, llvm, solver, config, median,
-         min(rank) AS rank
-  FROM find_db GROUP BY problem, target, threads, tarpon, llvm, solver;
+         min(rank) AS rank, version, caches
+  FROM find_db GROUP BY problem, target, threads, tarpon, llvm, caches, solver,
+                        version;
 )sql";
 }
 
@@ -184,7 +189,8 @@ const char *tarpon::getDropOfJournalViews() {
 //===----------------------------------------------------------------------===//
 
 /// Version 1 is that of 6d49224 and all earlier files. The first of them had no
-/// findings yet. Its `tarpon` was a digest of sources.
+/// findings yet. Its `tarpon` was a digest of sources, and up to version 2 so
+/// was the version of a model.
 static constexpr Migration kMigrations[] = {
     {2, R"sql(
 CREATE TABLE IF NOT EXISTS finding (
@@ -204,6 +210,13 @@ ALTER TABLE finding ADD COLUMN caches TEXT NOT NULL DEFAULT '';
 UPDATE measurement SET tarpon = record_version(tarpon, llvm, target);
 UPDATE pipeline SET tarpon = record_version(tarpon, llvm, target);
 UPDATE finding SET tarpon = record_version(tarpon, llvm, target);
+)sql"},
+    // The static model of GPUs was named by a digest of its sources.
+    {3, R"sql(
+ALTER TABLE finding ADD COLUMN candidates TEXT NOT NULL DEFAULT '';
+UPDATE measurement SET target = record_target(target);
+UPDATE pipeline SET target = record_target(target);
+UPDATE finding SET target = record_target(target);
 )sql"},
 };
 

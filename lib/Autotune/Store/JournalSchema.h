@@ -67,7 +67,7 @@ struct Migration {
   int64_t version;
   /// Statements that are never changed again once they have landed. They can
   /// ignore checksums and views, and may call record_version(tarpon, llvm,
-  /// target) (RecordVersion.h).
+  /// target) and record_target(target) (RecordVersion.h).
   const char *sql;
 };
 

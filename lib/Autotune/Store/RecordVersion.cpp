@@ -10,7 +10,9 @@
 #include "Digest.h"
 #include "Sqlite/Sqlite.h"
 
+#include "tarpon/Autotune/Store/CandidateDigests.h"
 #include "tarpon/Solver/BehaviourVersion.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -38,7 +40,7 @@ static std::string makeText(llvm::StringRef part, int64_t version,
 }
 
 std::string tarpon::getRecordVersion(const TargetInfo &target) {
-  llvm::StringRef part = target.gpu ? kGpuCodegen : kHostCodegen;
+  llvm::StringRef part = target.traits->getCodegenPart();
   return makeText(part, getBehaviourVersion(part), kBuilder);
 }
 
@@ -66,6 +68,11 @@ static constexpr SourceDigests kHostSources[] = {
 
 static constexpr SourceDigests kGpuSources[] = {
 #define TARPON_GPU_SOURCES(clang, gcc) {clang, gcc},
+#include "SourceDigests.def"
+};
+
+static constexpr llvm::StringLiteral kGpuModelSources[] = {
+#define TARPON_GPU_MODEL_SOURCES(digest) digest,
 #include "SourceDigests.def"
 };
 
@@ -117,6 +124,14 @@ std::string tarpon::translateRecordVersion(llvm::StringRef version,
                  : version.str();
 }
 
+std::string tarpon::translateRecordTarget(llvm::StringRef target) {
+  constexpr llvm::StringLiteral kModel = "/model:gpu-model-v1+";
+  auto [machine, digest] = target.split(kModel);
+  if (!llvm::is_contained(kGpuModelSources, digest))
+    return target.str();
+  return machine.str() + "/model:" + kGpuModel.str() + "-1";
+}
+
 //===----------------------------------------------------------------------===//
 // Functions of SQL
 //===----------------------------------------------------------------------===//
@@ -134,9 +149,22 @@ static void translate(sqlite3_context *context, int, sqlite3_value **values) {
                         SQLITE_UTF8);
 }
 
+static void translateTarget(sqlite3_context *context, int,
+                            sqlite3_value **values) {
+  std::string text = translateRecordTarget(getText(values[0]));
+  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT,
+                        SQLITE_UTF8);
+}
+
 static void lookUpVersion(sqlite3_context *context, int,
                           sqlite3_value **values) {
   sqlite3_result_int64(context, getBehaviourVersion(getText(values[0])));
+}
+
+static void compareVersions(sqlite3_context *context, int,
+                            sqlite3_value **values) {
+  CandidateDigests candidates = CandidateDigests::parse(getText(values[0]));
+  sqlite3_result_int(context, candidates.areOfThisBuild() ? 1 : 0);
 }
 
 int tarpon::defineVersionFunctions(sqlite3 *database) {
@@ -146,7 +174,17 @@ int tarpon::defineVersionFunctions(sqlite3 *database) {
                                  translate, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK)
     return code;
-  return sqlite3_create_function_v2(database, "solver_version", 1, kFlags,
-                                    nullptr, lookUpVersion, nullptr, nullptr,
-                                    nullptr);
+  code =
+      sqlite3_create_function_v2(database, "record_target", 1, kFlags, nullptr,
+                                 translateTarget, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK)
+    return code;
+  code =
+      sqlite3_create_function_v2(database, "solver_version", 1, kFlags, nullptr,
+                                 lookUpVersion, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK)
+    return code;
+  return sqlite3_create_function_v2(database, "are_candidates_of_this_build", 1,
+                                    kFlags, nullptr, compareVersions, nullptr,
+                                    nullptr, nullptr);
 }

@@ -21,7 +21,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_RECORDVERSION_H
 #define TARPON_LIB_AUTOTUNE_RECORDVERSION_H
 
-#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Solver/TargetInfo.h"
 
 #include <string>
 
@@ -43,9 +43,18 @@ std::string translateRecordVersion(llvm::StringRef version,
                                    llvm::StringRef llvmVersion,
                                    llvm::StringRef target);
 
+/// Returns the name of a record's target with the version of the static model
+/// that a digest of its sources stands for: "gfx942:cu=304/e3b0c442/model:
+/// gpu-model-v1+03d1df5482c8" becomes ".../model:gpu-model-1". Any other name
+/// is returned unchanged.
+std::string translateRecordTarget(llvm::StringRef target);
+
 /// Defines the functions record_version(tarpon, llvm, target), which is
-/// translateRecordVersion, and solver_version(id), which is
-/// getBehaviourVersion, for a connection. Returns SQLite's result code.
+/// translateRecordVersion, record_target(target), which is
+/// translateRecordTarget, solver_version(id), which is getBehaviourVersion, and
+/// are_candidates_of_this_build(candidates), which is
+/// CandidateDigests::areOfThisBuild, for a connection. Returns SQLite's result
+/// code.
 int defineVersionFunctions(sqlite3 *database);
 
 } // namespace tarpon

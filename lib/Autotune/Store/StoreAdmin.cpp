@@ -258,13 +258,14 @@ static bool removeStale(const StoreFile &store, const std::string &table,
   return true;
 }
 
-/// Removes the rows of solvers and passes that have another version by now.
-/// Findings that depend on them go first: without the rows they would seem to
-/// hold.
+/// Removes the rows of solvers and passes that have another version by now, and
+/// the findings that depend on them: to a build of those versions they would
+/// seem to hold.
 static bool removeOutdated(const StoreFile &store, PruneSummary &summary) {
-  std::string findings =
-      std::string("DELETE FROM finding AS f WHERE ") + kIsOutdatedFinding;
-  if (!SqlStatement(store.database(), findings.c_str()).run())
+  if (!SqlStatement(store.database(),
+                    "DELETE FROM finding WHERE NOT "
+                    "are_candidates_of_this_build(candidates)")
+           .run())
     return false;
   SqlStatement rows(store.database(), "DELETE FROM measurement WHERE version "
                                       "<> solver_version(solver)");

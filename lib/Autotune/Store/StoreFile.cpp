@@ -247,11 +247,8 @@ static bool defineFunctions(sqlite3 *database) {
 std::optional<StoreFile::Fault> StoreFile::copyToMemory() {
   sqlite3 *copy = nullptr;
   int code = sqlite3_open(":memory:", &copy);
-  if (code == SQLITE_OK) {
-    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", handle, "main");
-    sqlite3_backup_step(backup, -1);
-    code = sqlite3_backup_finish(backup);
-  }
+  if (code == SQLITE_OK)
+    code = copyDatabase(copy, "main", handle);
   if (code != SQLITE_OK || !defineFunctions(copy)) {
     sqlite3_close(copy);
     if (isDamageCode(code))

@@ -160,14 +160,12 @@ static Status attach(const StoreFile &store, const StoreFile &other) {
     return store.makeError();
   if (!other.isMigratedCopy())
     return runtime::success();
-  sqlite3_backup *backup =
-      sqlite3_backup_init(store.database(), "other", other.database(), "main");
-  sqlite3_backup_step(backup, -1);
-  if (sqlite3_backup_finish(backup) == SQLITE_OK)
+  int code = copyDatabase(store.database(), "other", other.database());
+  if (code == SQLITE_OK)
     return runtime::success();
-  Error error = store.makeError();
   SqlStatement(store.database(), "DETACH other").run();
-  return error;
+  return Error{"cannot copy journal " + other.getPath() + ": " +
+               sqlite3_errstr(code)};
 }
 
 Result<MergeSummary> StoreAdmin::merge(const std::string &otherPath) {

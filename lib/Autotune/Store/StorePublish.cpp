@@ -9,6 +9,10 @@
 
 #include "BuildContext.h"
 
+#include "tarpon/Targets/TargetRegistry.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <map>
@@ -19,40 +23,80 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
-/// The best right config of each solver.
-static std::vector<Measurement> chooseRows(const Journal &journal,
-                                           const std::string &problem) {
-  std::map<std::string, Measurement> best;
-  for (Measurement &row : journal.getMeasurements(problem)) {
-    if (row.status != MeasurementStatus::Ok)
-      continue;
-    auto [known, isNew] = best.try_emplace(row.key.solver, row);
-    const Measurement &other = known->second;
-    bool isBetter = row.stage != other.stage ? row.stage > other.stage
-                                             : row.median < other.median;
-    if (!isNew && isBetter)
-      known->second = std::move(row);
-  }
-  std::vector<Measurement> rows;
-  for (auto &[solver, row] : best) {
-    // Shipped records have times, but no samples.
-    row.samples.clear();
-    rows.push_back(std::move(row));
-  }
-  return rows;
+namespace {
+/// A target with a number of threads, and the records of it.
+struct PublishedTarget {
+  std::string name;
+  int64_t threads;
+
+  auto operator<=>(const PublishedTarget &) const = default;
+};
+using PublishedRecords = std::map<PublishedTarget, std::vector<BestSolution>>;
+} // namespace
+
+/// Any machine can ask a model, so that its predictions are not shipped.
+static PublishedRecords collect(std::vector<BestSolution> solutions) {
+  PublishedRecords records;
+  for (BestSolution &solution : solutions)
+    if (!solution.isStale && isOfThisBuild(solution.context) &&
+        solution.context.getTimeSource() == TimeSource::Measured)
+      records[{solution.context.target, solution.context.threads}].push_back(
+          std::move(solution));
+  return records;
 }
 
-static Status copyProblems(const Journal &from, Journal &to,
-                           const std::set<std::string> &problems,
-                           PublishSummary &summary) {
-  for (const std::string &problem : problems) {
-    std::vector<Measurement> rows = chooseRows(from, problem);
-    for (const Measurement &row : rows)
-      if (Status status = to.record(row); !status)
-        return status;
-    summary.problems += !rows.empty();
-    summary.measurements += static_cast<int64_t>(rows.size());
+/// The cache sizes of this machine; "" if it is not such a target.
+static std::string getOwnCaches(const PublishedTarget &target) {
+  auto host = findTarget("host", {target.threads, "native", /*device=*/""});
+  if (!host)
+    return "";
+  JournalContext here = JournalContext::forTarget((*host)->getInfo());
+  return here.target == target.name ? here.caches : "";
+}
+
+/// Keeps the records of one machine: times of several are not comparable.
+static Status keepOneMachine(const std::string &path,
+                             const PublishedTarget &target,
+                             std::vector<BestSolution> &solutions) {
+  std::set<std::string> sizes;
+  for (const BestSolution &solution : solutions)
+    if (!solution.context.caches.empty())
+      sizes.insert(solution.context.caches);
+  if (sizes.size() < 2)
+    return runtime::success();
+  std::string own = getOwnCaches(target);
+  if (!sizes.count(own))
+    return Error{
+        "journal " + path + " has records of " + target.name +
+        " with several cache sizes, none of which is this machine's: " +
+        llvm::join(sizes, ", ")};
+  llvm::erase_if(solutions, [&](const BestSolution &solution) {
+    return !solution.context.caches.empty() && solution.context.caches != own;
+  });
+  return runtime::success();
+}
+
+/// Opens the output once for each context: records keep theirs.
+static Status write(const std::vector<BestSolution> &solutions,
+                    const std::string &output, PublishSummary &summary) {
+  std::map<std::string, std::unique_ptr<Journal>> journals;
+  std::set<std::string> problems;
+  for (const BestSolution &solution : solutions) {
+    std::unique_ptr<Journal> &journal = journals[solution.context.caches];
+    if (!journal) {
+      Result<std::unique_ptr<Journal>> opened =
+          Journal::open(output, solution.context);
+      if (!opened)
+        return opened.error();
+      journal = std::move(*opened);
+    }
+    // Shipped records have times, but no samples.
+    if (Status status = journal->record(solution.measurement); !status)
+      return status;
+    problems.insert(solution.measurement.key.problem);
+    ++summary.measurements;
   }
+  summary.problems += static_cast<int64_t>(problems.size());
   return runtime::success();
 }
 
@@ -63,33 +107,19 @@ Result<PublishSummary> tarpon::publishStore(const std::string &path,
   Result<std::unique_ptr<StoreAdmin>> store = StoreAdmin::openForReading(path);
   if (!store)
     return store.error();
-  Result<std::vector<BestSolution>> solutions = (*store)->getBestSolutions();
+  Result<std::vector<BestSolution>> solutions = (*store)->getBestOfSolvers();
   if (!solutions)
     return solutions.error();
-  // For each target and number of threads: of several builds' records, those of
-  // this build.
-  std::map<std::pair<std::string, int64_t>, std::set<std::string>> problems;
-  for (const BestSolution &solution : *solutions)
-    // Any machine can ask a model, so that its predictions are not shipped.
-    if (!solution.isStale &&
-        solution.context.getTimeSource() == TimeSource::Measured)
-      problems[{solution.context.target, solution.context.threads}].insert(
-          solution.measurement.key.problem);
-  PublishSummary summary;
-  for (const auto &[where, keys] : problems) {
-    JournalContext context = getBuildContext(where.first, where.second);
-    Result<std::unique_ptr<Journal>> from =
-        Journal::openReadOnly(path, context);
-    if (!from)
-      return from.error();
-    Result<std::unique_ptr<Journal>> to = Journal::open(output, context);
-    if (!to)
-      return to.error();
-    if (Status status = copyProblems(**from, **to, keys, summary); !status)
-      return status.error();
-  }
-  if (summary.problems == 0)
+  PublishedRecords records = collect(std::move(*solutions));
+  if (records.empty())
     return Error{"journal " + path +
                  " has no records of this build to publish"};
+  for (auto &[target, list] : records)
+    if (Status status = keepOneMachine(path, target, list); !status)
+      return status.error();
+  PublishSummary summary;
+  for (const auto &[target, list] : records)
+    if (Status status = write(list, output, summary); !status)
+      return status.error();
   return summary;
 }

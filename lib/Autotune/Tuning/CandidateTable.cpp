@@ -46,7 +46,8 @@ std::string tarpon::formatCandidates(const TuningFile &record) {
     const GlobalChoice &choice = candidate.choice;
     os << llvm::format("%c %-6s%-8s%-8s", isWinner ? '*' : ' ',
                        getPrecisionName(choice.dtype).data(),
-                       choice.layout.c_str(), choice.fusion.c_str());
+                       choice.layout.name().c_str(),
+                       getFusionName(choice.fusion).data());
     if (candidate.accuracy)
       os << llvm::format("%12.2e", candidate.accuracy->value);
     else

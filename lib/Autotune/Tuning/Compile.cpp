@@ -300,7 +300,7 @@ Status Compilation::calibrate(CandidateRecord &record) {
       makePipelineMeasurer(*inputs);
   if (!measurer)
     return measurer.error();
-  const std::string &fusion = record.choice.fusion;
+  Fusion fusion = record.choice.fusion;
   if (Status status = (*measurer)->calibrate(fusion); !status)
     return status;
   outcome.record.calibration = describeCalibration(*inputs);

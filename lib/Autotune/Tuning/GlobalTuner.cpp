@@ -29,12 +29,12 @@ using runtime::Status;
 
 std::vector<GlobalChoice>
 tarpon::enumerateChoices(const std::vector<Precision> &dtypes,
-                         const std::vector<std::string> &layouts,
-                         const std::vector<std::string> &fusions) {
+                         const std::vector<Layout> &layouts,
+                         const std::vector<Fusion> &fusions) {
   std::vector<GlobalChoice> choices;
   for (Precision dtype : dtypes)
-    for (const std::string &layout : layouts)
-      for (const std::string &fusion : fusions)
+    for (Layout layout : layouts)
+      for (Fusion fusion : fusions)
         choices.push_back({dtype, layout, fusion});
   // Calibration and accuracy use kernels for the first of these.
   auto getRank = [](const GlobalChoice &choice) {
@@ -136,9 +136,9 @@ Status GlobalTuner::compile(Trial &trial) {
       choice.dtype == Precision::I8 ? model.getRanges(choice.fusion)
                                     : std::vector<TensorRange>());
   // Keeping all of them in memory would take too much.
-  std::string path =
-      directory->file(std::string(getPrecisionName(choice.dtype)) + "-" +
-                      choice.layout + "-" + choice.fusion + ".tpn");
+  std::string path = directory->file(
+      std::string(getPrecisionName(choice.dtype)) + "-" + choice.layout.name() +
+      "-" + std::string(getFusionName(choice.fusion)) + ".tpn");
   Status status = runtime::writePackage(compiled->package, path);
   if (status)
     trial.package = path;

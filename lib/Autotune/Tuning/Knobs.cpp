@@ -17,43 +17,62 @@ using runtime::Result;
 
 static constexpr llvm::StringLiteral kPickGlobal = "pick_global";
 
-static Result<TextKnob> parseKnob(llvm::StringRef text, const std::string &what,
-                                  const std::vector<std::string> &known) {
-  TextKnob knob = {text.str(), {}};
+namespace {
+/// A value of a knob, as the command line spells it.
+template <typename Value>
+struct NamedValue {
+  std::string name;
+  Value value;
+};
+} // namespace
+
+template <typename Value>
+static Result<Knob<Value>>
+parseKnob(llvm::StringRef text, const std::string &what,
+          const std::vector<NamedValue<Value>> &known) {
+  Knob<Value> knob = {text.str(), {}};
   if (text == kPickGlobal) {
-    knob.values = known;
+    for (const NamedValue<Value> &each : known)
+      knob.values.push_back(each.value);
     return knob;
   }
   llvm::SmallVector<llvm::StringRef> parts;
   text.split(parts, ',');
   for (llvm::StringRef part : parts) {
-    std::string value = part.trim().str();
-    if (!llvm::is_contained(known, value))
-      return Error{"unknown " + what + " '" + value + "', expected " +
-                   llvm::join(known, ", ") + " or " + kPickGlobal.str()};
-    if (!llvm::is_contained(knob.values, value))
-      knob.values.push_back(value);
+    auto found = llvm::find_if(known, [&](const NamedValue<Value> &each) {
+      return part.trim() == each.name;
+    });
+    if (found == known.end()) {
+      std::vector<std::string> names;
+      for (const NamedValue<Value> &each : known)
+        names.push_back(each.name);
+      return Error{"unknown " + what + " '" + part.trim().str() +
+                   "', expected " + llvm::join(names, ", ") + " or " +
+                   kPickGlobal.str()};
+    }
+    if (!llvm::is_contained(knob.values, found->value))
+      knob.values.push_back(found->value);
   }
   return knob;
 }
 
 Result<DtypeKnob> tarpon::parseDtypeKnob(llvm::StringRef text) {
-  std::vector<std::string> known;
+  std::vector<NamedValue<runtime::Precision>> known;
   for (runtime::Precision precision : runtime::kPrecisions)
-    known.emplace_back(getPrecisionName(precision));
-  Result<TextKnob> names = parseKnob(text, "dtype", known);
-  if (!names)
-    return names.error();
-  DtypeKnob knob = {names->text, {}};
-  for (const std::string &name : names->values)
-    knob.values.push_back(*runtime::parsePrecision(name));
-  return knob;
+    known.push_back({std::string(getPrecisionName(precision)), precision});
+  return parseKnob(text, "dtype", known);
 }
 
-Result<TextKnob> tarpon::parseLayoutKnob(llvm::StringRef text) {
-  return parseKnob(text, "layout", {"nchw", "nhwc"});
+Result<LayoutKnob> tarpon::parseLayoutKnob(llvm::StringRef text) {
+  std::vector<NamedValue<Layout>> known;
+  for (Layout layout : kChoiceLayouts)
+    known.push_back({layout.name(), layout});
+  return parseKnob(text, "layout", known);
 }
 
-Result<TextKnob> tarpon::parseFusionKnob(llvm::StringRef text) {
-  return parseKnob(text, "fusion", {"on", "off"});
+Result<FusionKnob> tarpon::parseFusionKnob(llvm::StringRef text) {
+  std::vector<NamedValue<Fusion>> known;
+  for (Fusion fusion : kFusions)
+    known.push_back({std::string(getFusionName(fusion)), fusion});
+  return parseKnob(text, "fusion", known);
 }

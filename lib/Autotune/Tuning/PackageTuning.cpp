@@ -342,9 +342,11 @@ static void updateLayer(LayerRecord &record, const Layer &layer,
 }
 
 static GlobalChoice getChoice(const Package &package) {
+  mlir::FailureOr<Layout> layout = parseLayout(package.layout);
   return {
       runtime::parsePrecision(package.dtype).value_or(kReferenceChoice.dtype),
-      package.layout, package.fusion};
+      mlir::succeeded(layout) ? *layout : kReferenceChoice.layout,
+      parseFusion(package.fusion).value_or(kReferenceChoice.fusion)};
 }
 
 static CandidateRecord *findChoice(TuningFile &file, const Package &package) {

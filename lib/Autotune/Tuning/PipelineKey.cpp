@@ -61,8 +61,8 @@ PipelineKey tarpon::makePipelineKey(const TuningFile::Model &model,
   key.modelSha256 = model.sha256;
   key.inputShapes = printInputs(model);
   key.dtype = getPrecisionName(choice.dtype);
-  key.layout = choice.layout;
-  key.fusion = choice.fusion;
+  key.layout = choice.layout.name();
+  key.fusion = getFusionName(choice.fusion);
   key.calibration = calibration;
   key.solutions = digestLayers(layers);
   key.passes = getPassesVersion();

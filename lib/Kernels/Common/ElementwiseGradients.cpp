@@ -30,8 +30,6 @@ struct Forward {
 };
 } // namespace
 
-static Real sigmoid(Real x) { return 1 / (1 + exp(-x)); }
-
 /// 1 for from < x <= to, else 0.
 static Real isBetween(const Forward &f, Real from, Real to) {
   Real below = select(isLess(to, f.x), f.zero(), f.one());

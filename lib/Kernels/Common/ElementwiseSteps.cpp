@@ -190,8 +190,6 @@ static constexpr GeneralRow kGeneral[] = {
 // Floats
 //===----------------------------------------------------------------------===//
 
-static Real sigmoid(Real x) { return 1 / (1 + exp(-x)); }
-
 /// min(max(x, 0), 1)
 static Real unitClip(Real x) { return atMost(1, atLeast(0, x)); }
 
@@ -210,10 +208,11 @@ static Real mish(Real x) {
   return x * (n / (n + 2));
 }
 
+/// x / 2 (1 + tanh(y)) is x sigmoid(2 y).
 static Real geluTanh(Real x) {
-  Real inner = x * multiplyAdd(x * x, x.like(0.7978845608028654 * 0.044715),
-                               x.like(0.7978845608028654));
-  return 0.5 * x * (1 + tanh(inner));
+  constexpr double kTwice = 2 * 0.7978845608028654;
+  return x * sigmoid(x * multiplyAdd(x * x, x.like(kTwice * 0.044715),
+                                     x.like(kTwice)));
 }
 
 template <typename Op>
@@ -252,10 +251,7 @@ static constexpr RealRow kReal[] = {
     {OpKind::Erf, apply<erf>},
     {OpKind::Exp, apply<exp>},
     {OpKind::Floor, apply<floor>},
-    {OpKind::Gelu,
-     [](const RealArgument &a) {
-       return 0.5 * a.x * (1 + erf(a.x * 0.7071067811865476));
-     }},
+    {OpKind::Gelu, apply<gelu>},
     {OpKind::GeluTanh, apply<geluTanh>},
     {OpKind::HardSigmoid,
      [](const RealArgument &a) {

@@ -269,21 +269,36 @@ void KernelBuilder::maskedStore(Value value, Value pointer, Value mask) {
   LLVM::MaskedStoreOp::create(*this, value, pointer, mask, kAlignment);
 }
 
-Value KernelBuilder::fence(Value vector, ArrayRef<Value> kept) {
-  // Empty assembly that is declared to change the vector and memory.
-  SmallVector<Value> operands = {vector};
-  std::string constraints = "=v,0,";
+void KernelBuilder::fence(MutableArrayRef<Value> vectors,
+                          ArrayRef<Value> kept) {
+  // Empty assembly that is declared to change the vectors and memory.
+  SmallVector<Value> operands(vectors);
+  SmallVector<Type> types;
+  std::string results, inputs;
+  for (auto [i, vector] : llvm::enumerate(vectors)) {
+    types.push_back(vector.getType());
+    results += "=v,";
+    inputs += std::to_string(i) + ",";
+  }
   for (Value other : kept) {
     operands.push_back(other);
-    constraints += "v,";
+    inputs += "v,";
   }
-  return LLVM::InlineAsmOp::create(
-             *this, vector.getType(), operands, /*asm_string=*/"",
-             constraints + "~{memory}", /*has_side_effects=*/true,
-             /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-             /*asm_dialect=*/nullptr,
-             /*operand_attrs=*/nullptr)
-      .getRes();
+  SmallVector<Type, 1> type;
+  if (types.size() == 1)
+    type = {types[0]};
+  else if (!types.empty())
+    type = {LLVM::LLVMStructType::getLiteral(getContext(), types)};
+  auto assembly = LLVM::InlineAsmOp::create(
+      *this, type, operands, /*asm_string=*/"", results + inputs + "~{memory}",
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+      /*operand_attrs=*/nullptr);
+  if (types.size() == 1)
+    vectors[0] = assembly.getRes();
+  else
+    for (auto [i, vector] : llvm::enumerate(vectors))
+      vector = LLVM::ExtractValueOp::create(*this, assembly.getRes(), i);
 }
 
 Value KernelBuilder::firstLanes(Value count, int64_t lanes) {

@@ -15,6 +15,7 @@
 #include "MathFunctions.h"
 
 #include <cmath>
+#include <numbers>
 
 using namespace mlir;
 using namespace tarpon;
@@ -140,6 +141,17 @@ Real tarpon::expm1(Real x) {
   ReducedExp reduced = reduceExp(atMost(88, atLeast(-40, x)));
   Real scale = powerOfTwo(x, reduced.n);
   return multiplyAdd(scale, reduced.tail, scale - 1);
+}
+
+Real tarpon::sigmoid(Real x) {
+  // One power of two scales exp(-x) if it is infinite instead of nearly so, and
+  // 0 instead of subnormal, which 1 swallows.
+  const Format &format = formatOf(x);
+  double least = -static_cast<double>(format.bias + 1) * std::numbers::ln2;
+  double most = static_cast<double>(format.bias) * std::numbers::ln2;
+  ReducedExp reduced = reduceExp(-atMost(most, atLeast(least, x)));
+  Real grown = reduced.tail + 1;
+  return 1 / multiplyAdd(grown, powerOfTwo(x, reduced.n), x.like(1));
 }
 
 Real tarpon::tanh(Real x) {
@@ -270,6 +282,21 @@ Real tarpon::erf(Real x) {
                       -0.110049647309, 0.0264085568056, -0.00475662635607,
                       0.00059644318795, -4.60430160852e-5, 1.6376158541e-6}));
   return select(isLess(a, 0.9), small, copySign(large, x));
+}
+
+/// max(x, 0) - a/2 erfc(a / sqrt(2)), where a = |x|. In f32, the second term is
+/// a/2 / p(a)^16, the form of Abramowitz and Stegun, 7.1.28, to 2.5e-7.
+Real tarpon::gelu(Real x) {
+  if (x.isF64())
+    return 0.5 * x * (1 + erf(x * 0.7071067811865476));
+  // From 10 on, nothing is left of it.
+  Real a = atMost(10, abs(x));
+  Real power = polynomial(a, {1, 0.049864137571735585, 0.02115729718635102,
+                              0.0032493155804889616, 5.971821489441003e-05,
+                              4.138368536338024e-05, 6.333008363314514e-06});
+  for (int squarings = 0; squarings < 4; ++squarings)
+    power = power * power;
+  return atLeast(0, x) - 0.5 * a / power;
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 //   expm1 1.5 (2)     for x < 0
 //   log 1 (1)
 //   log1p 2 (2)       for 0 < x <= 1
+//   sigmoid 3 (3)     unless the result is subnormal
 //   tanh 3 (3)
 //   erf 2.5 (2.5)
 //   sin, cos 1.5 (1.5) for |x| < 1e5
@@ -36,8 +37,12 @@ Real expm1(Real x);
 Real log(Real x);
 /// log(1 + x), for x >= 0.
 Real log1p(Real x);
+/// 1 / (1 + exp(-x)), or 0 where that is subnormal.
+Real sigmoid(Real x);
 Real tanh(Real x);
 Real erf(Real x);
+/// x / 2 * (1 + erf(x / sqrt(2))), in f32 to 5e-7 max(1, |x|).
+Real gelu(Real x);
 Real sin(Real x);
 Real cos(Real x);
 /// x to the power of y like C's pow, but with -0 treated as 0.

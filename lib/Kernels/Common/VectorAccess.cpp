@@ -168,6 +168,13 @@ std::optional<Follows> tarpon::classifyOperand(const TensorDesc &operand,
   return std::nullopt;
 }
 
+bool tarpon::needsChannels(const Problem &problem) {
+  auto follows = [&](const TensorDesc &operand) {
+    return classifyOperand(operand, problem.result) == Follows::Channels;
+  };
+  return problem.hasSlices() || llvm::any_of(problem.operands, follows);
+}
+
 std::string PlacedOperand::symbolPart() const {
   std::string part = tensor.symbolPart();
   if (follows == Follows::Nothing)

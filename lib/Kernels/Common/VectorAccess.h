@@ -107,6 +107,10 @@ enum class Follows : uint8_t {
 std::optional<Follows> classifyOperand(const TensorDesc &operand,
                                        const TensorDesc &result);
 
+/// Returns true if a kernel of the problem's elements has to know the channel
+/// of each place: for an operand that follows channels, and for slices.
+bool needsChannels(const Problem &problem);
+
 /// An operand read as vectors at places of the result.
 class PlacedOperand {
 public:

@@ -130,18 +130,6 @@ std::string tarpon::getWorkgroupPart(int64_t workgroup) {
   return workgroup == kWorkgroups[0] ? "" : "wg" + std::to_string(workgroup);
 }
 
-std::vector<PerfConfig> tarpon::getWorkgroupConfigs() {
-  std::vector<PerfConfig> configs;
-  for (int64_t workgroup : kWorkgroups)
-    configs.push_back({{"workgroup", workgroup}});
-  return configs;
-}
-
-bool tarpon::isWorkgroupConfig(const PerfConfig &config) {
-  return config.getFields().size() == 1 && config.has("workgroup") &&
-         llvm::is_contained(kWorkgroups, config.get("workgroup"));
-}
-
 void tarpon::finishGpuLaunch(SolutionPlan &plan, LaunchBuilder &launch,
                              std::string symbol,
                              std::function<void(KernelBuilder &)> emit,

@@ -66,8 +66,6 @@ std::string getWorkgroupPart(int64_t workgroup);
 /// The workgroups that are worth measuring for kernels without LDS, the default
 /// first.
 llvm::ArrayRef<int64_t> getWorkgroups();
-std::vector<PerfConfig> getWorkgroupConfigs();
-bool isWorkgroupConfig(const PerfConfig &config);
 
 /// Completes a launch for a GPU.
 void finishGpuLaunch(SolutionPlan &plan, LaunchBuilder &launch,

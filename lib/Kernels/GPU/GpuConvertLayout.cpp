@@ -17,6 +17,7 @@
 
 #include "ElementWork.h"
 #include "GpuSolvers.h"
+#include "OneFieldSolver.h"
 
 #include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
 
@@ -35,21 +36,24 @@ using llvm::divideCeil;
 
 namespace {
 
-class GpuConvertLayout final : public Solver {
+class GpuConvertLayout final : public OneFieldSolver {
 public:
   StringRef id() const override { return "gpu-convert-layout-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
-  PerfConfig defaultConfig(const Problem &problem,
-                           const TargetInfo &target) const override;
-  std::vector<PerfConfig> configs(const Problem &problem,
-                                  const TargetInfo &target) const override;
-  bool isValidConfig(const Problem &problem, const TargetInfo &target,
-                     const PerfConfig &config) const override;
   double expectedFraction(const Problem &problem,
                           const TargetInfo &target) const override;
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const override;
+
+private:
+  StringRef getField(const Problem & /*problem*/) const override {
+    return "tile_rows";
+  }
+  std::vector<int64_t> getValues(const Problem &problem,
+                                 const TargetInfo &target) const override;
+  int64_t chooseValue(const Problem &problem,
+                      const TargetInfo &target) const override;
 };
 
 /// The matrix of an image, as the source holds it.
@@ -268,27 +272,15 @@ double GpuConvertLayout::expectedFraction(const Problem &problem,
          static_cast<double>(covered);
 }
 
-PerfConfig
-GpuConvertLayout::defaultConfig(const Problem &problem,
-                                const TargetInfo & /*target*/) const {
-  return {{"tile_rows", chooseTile(Matrix::of(problem)).rows}};
+std::vector<int64_t>
+GpuConvertLayout::getValues(const Problem & /*problem*/,
+                            const TargetInfo & /*target*/) const {
+  return std::vector<int64_t>(std::begin(kTileRows), std::end(kTileRows));
 }
 
-std::vector<PerfConfig>
-GpuConvertLayout::configs(const Problem &problem,
-                          const TargetInfo &target) const {
-  std::vector<PerfConfig> all = {defaultConfig(problem, target)};
-  for (int64_t rows : kTileRows)
-    if (PerfConfig config = {{"tile_rows", rows}}; config != all.front())
-      all.push_back(config);
-  return all;
-}
-
-bool GpuConvertLayout::isValidConfig(const Problem & /*problem*/,
-                                     const TargetInfo & /*target*/,
-                                     const PerfConfig &config) const {
-  return config.getFields().size() == 1 && config.has("tile_rows") &&
-         llvm::is_contained(kTileRows, config.get("tile_rows"));
+int64_t GpuConvertLayout::chooseValue(const Problem &problem,
+                                      const TargetInfo & /*target*/) const {
+  return chooseTile(Matrix::of(problem)).rows;
 }
 
 /// The widest vector of at most 16 bytes that divides a line of the matrix.
@@ -308,7 +300,7 @@ SolutionPlan GpuConvertLayout::plan(const Problem &problem,
   LaunchBuilder launch(plan);
   const TensorDesc &from = problem.operands[0], &to = problem.result;
   Matrix matrix = Matrix::of(problem);
-  Tile tile{config.get("tile_rows")};
+  Tile tile{getValue(problem, config)};
   TransposeKernel kernel{
       .tile = tile,
       .loadVector = chooseVector(from, matrix.columns, tile.getColumns()),

@@ -10,35 +10,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ElementWork.h"
 #include "GpuSolvers.h"
-
-#include "llvm/ADT/STLExtras.h"
+#include "WorkgroupSolver.h"
 
 using namespace mlir;
 using namespace tarpon;
 
 namespace {
 
-class GpuElementwise final : public Solver {
+class GpuElementwise final : public WorkgroupSolver {
 public:
   StringRef id() const override { return "gpu-elementwise-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
   bool knowsSlices() const override { return true; }
-  PerfConfig defaultConfig(const Problem & /*problem*/,
-                           const TargetInfo & /*target*/) const override {
-    return getWorkgroupConfigs().front();
-  }
-  std::vector<PerfConfig>
-  configs(const Problem & /*problem*/,
-          const TargetInfo & /*target*/) const override {
-    return getWorkgroupConfigs();
-  }
-  bool isValidConfig(const Problem & /*problem*/, const TargetInfo & /*target*/,
-                     const PerfConfig &config) const override {
-    return isWorkgroupConfig(config);
-  }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.7;
@@ -76,13 +61,6 @@ void GpuElementwiseKernel::emit(KernelBuilder &b) const {
       value = root->emit(b, value, params, loadOperand);
     out.store(b, place, value);
   });
-}
-
-static bool needsChannels(const Problem &problem) {
-  auto follows = [&](const TensorDesc &operand) {
-    return classifyOperand(operand, problem.result) == Follows::Channels;
-  };
-  return problem.hasSlices() || llvm::any_of(problem.operands, follows);
 }
 
 Applicability

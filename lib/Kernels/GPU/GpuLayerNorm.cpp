@@ -12,7 +12,7 @@
 
 #include "GpuSolvers.h"
 #include "Host/Norm/RowNorm.h"
-#include "RowWork.h"
+#include "RowSolver.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,27 +21,20 @@ using namespace tarpon;
 
 namespace {
 
-class GpuLayerNorm final : public Solver {
+class GpuLayerNorm final : public RowSolver {
 public:
   StringRef id() const override { return "gpu-layernorm-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
-  PerfConfig defaultConfig(const Problem &problem,
-                           const TargetInfo &target) const override;
-  std::vector<PerfConfig> configs(const Problem &problem,
-                                  const TargetInfo &target) const override;
-  bool isValidConfig(const Problem & /*problem*/, const TargetInfo &target,
-                     const PerfConfig &config) const override {
-    return config.getFields().size() == 1 && config.has("lanes") &&
-           llvm::is_contained(GpuRowWork::getLaneChoices(target),
-                              config.get("lanes"));
-  }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.5;
   }
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const override;
+
+private:
+  int64_t getRowSize(const Problem &problem) const override;
 };
 
 struct GpuLayerNormKernel {
@@ -160,19 +153,8 @@ Applicability GpuLayerNorm::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-PerfConfig GpuLayerNorm::defaultConfig(const Problem &problem,
-                                       const TargetInfo &target) const {
-  return {{"lanes", GpuRowWork::chooseLanes(target, getRowShape(problem).size,
-                                            chooseGpuVector(problem, 0))}};
-}
-
-std::vector<PerfConfig> GpuLayerNorm::configs(const Problem &problem,
-                                              const TargetInfo &target) const {
-  std::vector<PerfConfig> all = {defaultConfig(problem, target)};
-  for (int64_t lanes : GpuRowWork::getLaneChoices(target))
-    if (lanes != all.front().get("lanes"))
-      all.push_back({{"lanes", lanes}});
-  return all;
+int64_t GpuLayerNorm::getRowSize(const Problem &problem) const {
+  return getRowShape(problem).size;
 }
 
 SolutionPlan GpuLayerNorm::plan(const Problem &problem,

@@ -13,6 +13,7 @@
 #include "GpuSolvers.h"
 #include "Host/Pool/Pool.h"
 #include "ImageWork.h"
+#include "WorkgroupSolver.h"
 
 #include <limits>
 
@@ -21,25 +22,12 @@ using namespace tarpon;
 
 namespace {
 
-class GpuPool final : public Solver {
+class GpuPool final : public WorkgroupSolver {
 public:
   StringRef id() const override { return "gpu-pool-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
   bool knowsSlices() const override { return true; }
-  PerfConfig defaultConfig(const Problem & /*problem*/,
-                           const TargetInfo & /*target*/) const override {
-    return getWorkgroupConfigs().front();
-  }
-  std::vector<PerfConfig>
-  configs(const Problem & /*problem*/,
-          const TargetInfo & /*target*/) const override {
-    return getWorkgroupConfigs();
-  }
-  bool isValidConfig(const Problem & /*problem*/, const TargetInfo & /*target*/,
-                     const PerfConfig &config) const override {
-    return isWorkgroupConfig(config);
-  }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.5;

@@ -14,9 +14,9 @@
 #include "GpuSolvers.h"
 #include "Host/Reduce/ReduceKind.h"
 #include "Host/Reduce/ReduceView.h"
+#include "OneFieldSolver.h"
 #include "RowWork.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -24,23 +24,24 @@ using namespace tarpon;
 
 namespace {
 
-class GpuReduce final : public Solver {
+class GpuReduce final : public OneFieldSolver {
 public:
   StringRef id() const override { return "gpu-reduce-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
-  PerfConfig defaultConfig(const Problem &problem,
-                           const TargetInfo &target) const override;
-  std::vector<PerfConfig> configs(const Problem &problem,
-                                  const TargetInfo &target) const override;
-  bool isValidConfig(const Problem &problem, const TargetInfo &target,
-                     const PerfConfig &config) const override;
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.5;
   }
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const override;
+
+private:
+  StringRef getField(const Problem &problem) const override;
+  std::vector<int64_t> getValues(const Problem &problem,
+                                 const TargetInfo &target) const override;
+  int64_t chooseValue(const Problem &problem,
+                      const TargetInfo &target) const override;
 };
 
 /// The dimensions around the innermost one.
@@ -194,14 +195,14 @@ Applicability GpuReduce::isApplicable(const Problem &problem,
 }
 
 /// Rows are computed by a group of lanes, columns by workgroups.
-static const char *getField(const ReduceView &view) {
-  return view.inRows ? "lanes" : "workgroup";
+StringRef GpuReduce::getField(const Problem &problem) const {
+  return getView(problem)->inRows ? "lanes" : "workgroup";
 }
 
-static std::vector<int64_t> getChoices(const ReduceView &view,
-                                       const TargetInfo &target) {
-  return view.inRows ? GpuRowWork::getLaneChoices(target)
-                     : std::vector<int64_t>(getWorkgroups());
+std::vector<int64_t> GpuReduce::getValues(const Problem &problem,
+                                          const TargetInfo &target) const {
+  return getView(problem)->inRows ? GpuRowWork::getLaneChoices(target)
+                                  : std::vector<int64_t>(getWorkgroups());
 }
 
 static int64_t chooseRowVector(const Problem &problem) {
@@ -210,31 +211,12 @@ static int64_t chooseRowVector(const Problem &problem) {
   return chooseGpuVector(alone, 0);
 }
 
-PerfConfig GpuReduce::defaultConfig(const Problem &problem,
-                                    const TargetInfo &target) const {
+int64_t GpuReduce::chooseValue(const Problem &problem,
+                               const TargetInfo &target) const {
   ReduceView view = *getView(problem);
-  return {{getField(view),
-           view.inRows ? GpuRowWork::chooseLanes(target, view.inner,
-                                                 chooseRowVector(problem))
-                       : getWorkgroups().front()}};
-}
-
-std::vector<PerfConfig> GpuReduce::configs(const Problem &problem,
-                                           const TargetInfo &target) const {
-  ReduceView view = *getView(problem);
-  std::vector<PerfConfig> all = {defaultConfig(problem, target)};
-  for (int64_t choice : getChoices(view, target))
-    if (PerfConfig config = {{getField(view), choice}}; config != all.front())
-      all.push_back(config);
-  return all;
-}
-
-bool GpuReduce::isValidConfig(const Problem &problem, const TargetInfo &target,
-                              const PerfConfig &config) const {
-  ReduceView view = *getView(problem);
-  return config.getFields().size() == 1 && config.has(getField(view)) &&
-         llvm::is_contained(getChoices(view, target),
-                            config.get(getField(view)));
+  return view.inRows ? GpuRowWork::chooseLanes(target, view.inner,
+                                               chooseRowVector(problem))
+                     : getWorkgroups().front();
 }
 
 static void planRows(const Problem &problem, const TargetInfo &target,
@@ -290,7 +272,7 @@ SolutionPlan GpuReduce::plan(const Problem &problem, const TargetInfo &target,
                              const PerfConfig &config) const {
   SolutionPlan plan;
   ReduceView view = *getView(problem);
-  int64_t choice = config.get(getField(view));
+  int64_t choice = getValue(problem, config);
   if (view.inRows)
     planRows(problem, target, view, choice, plan);
   else

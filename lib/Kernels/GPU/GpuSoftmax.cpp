@@ -14,9 +14,7 @@
 #include "Common/MathFunctions.h"
 #include "Common/TensorAccess.h"
 #include "GpuSolvers.h"
-#include "RowWork.h"
-
-#include "llvm/ADT/STLExtras.h"
+#include "RowSolver.h"
 
 #include <limits>
 
@@ -25,27 +23,20 @@ using namespace tarpon;
 
 namespace {
 
-class GpuSoftmax final : public Solver {
+class GpuSoftmax final : public RowSolver {
 public:
   StringRef id() const override { return "gpu-softmax-v1"; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
-  PerfConfig defaultConfig(const Problem &problem,
-                           const TargetInfo &target) const override;
-  std::vector<PerfConfig> configs(const Problem &problem,
-                                  const TargetInfo &target) const override;
-  bool isValidConfig(const Problem & /*problem*/, const TargetInfo &target,
-                     const PerfConfig &config) const override {
-    return config.getFields().size() == 1 && config.has("lanes") &&
-           llvm::is_contained(GpuRowWork::getLaneChoices(target),
-                              config.get("lanes"));
-  }
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.5;
   }
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const override;
+
+private:
+  int64_t getRowSize(const Problem &problem) const override;
 };
 
 struct GpuSoftmaxKernel {
@@ -61,7 +52,7 @@ struct GpuSoftmaxKernel {
 
 } // namespace
 
-static int64_t getSize(const Problem &problem) {
+int64_t GpuSoftmax::getRowSize(const Problem &problem) const {
   return problem.result.shape[problem.integer("axis")];
 }
 
@@ -129,26 +120,11 @@ Applicability GpuSoftmax::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-PerfConfig GpuSoftmax::defaultConfig(const Problem &problem,
-                                     const TargetInfo &target) const {
-  return {{"lanes", GpuRowWork::chooseLanes(target, getSize(problem),
-                                            chooseGpuVector(problem, 0))}};
-}
-
-std::vector<PerfConfig> GpuSoftmax::configs(const Problem &problem,
-                                            const TargetInfo &target) const {
-  std::vector<PerfConfig> all = {defaultConfig(problem, target)};
-  for (int64_t lanes : GpuRowWork::getLaneChoices(target))
-    if (lanes != all.front().get("lanes"))
-      all.push_back({{"lanes", lanes}});
-  return all;
-}
-
 SolutionPlan GpuSoftmax::plan(const Problem &problem, const TargetInfo &target,
                               const PerfConfig &config) const {
   SolutionPlan plan;
   LaunchBuilder launch(plan);
-  int64_t length = getSize(problem);
+  int64_t length = getRowSize(problem);
   int64_t rows = problem.result.numElements() / std::max<int64_t>(1, length);
   GpuSoftmaxKernel kernel{
       .input =

@@ -33,7 +33,7 @@ namespace {
 class AmdGpuTarget final : public Target {
 public:
   AmdGpuTarget(const GpuTarget &gpu, GpuCodeForm form)
-      : Target(makeGpuTargetInfo(gpu, form)), form(form) {}
+      : Target(makeGpuTargetInfo(gpu, form), getGpuTraits()), form(form) {}
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
     return makeGpuBackend(*getInfo().gpu, form);
@@ -49,9 +49,10 @@ public:
   std::optional<TargetPeaks> getPeaks() const override {
     // Descriptions of GPUs live forever.
     const GpuTarget *gpu = getInfo().gpu;
-    return TargetPeaks{
-        [gpu](runtime::DType dtype) { return gpu->peakGflops(dtype); },
-        gpu->memoryGbps};
+    return TargetPeaks{[gpu](runtime::Precision precision) {
+                         return gpu->peakGflops(getFactorDType(precision));
+                       },
+                       gpu->memoryGbps};
   }
 
 private:
@@ -81,7 +82,7 @@ public:
   }
 
   bool ownsArch(llvm::StringRef arch) const override {
-    return arch == "amdgcn" || arch == kGpuIrArch;
+    return arch == kGpuArch || arch == kGpuIrArch;
   }
 
   Result<std::shared_ptr<const Target>>
@@ -109,5 +110,7 @@ std::shared_ptr<const Target> tarpon::makeAmdGpuTarget(const GpuTarget &gpu,
 }
 
 void tarpon::registerAmdGpuTargets() {
+  for (llvm::StringRef arch : {kGpuArch, kGpuIrArch})
+    registerSolvers(arch, getGpuSolvers);
   registerTargetFamily(std::make_unique<AmdGpuFamily>());
 }

@@ -11,6 +11,7 @@
 
 #include "tarpon/IR/DiagnosticLog.h"
 #include "tarpon/Targets/Linker.h"
+#include "tarpon/Targets/LlvmCodegen.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,10 +29,8 @@
 
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -75,12 +74,9 @@ makeTargetMachine(const GpuTarget &target) {
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!backend)
     return Error{"LLVM has no backend for AMD GPUs: " + error};
-  llvm::TargetOptions options;
-  // LLVM must not fuse multiply-adds: kernels contain those that they want.
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
-      triple, target.chip, /*Features=*/"", options, llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, target.chip, /*Features=*/"", getKernelOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Keeps LLVM's first error in the string behind `text`. Without a handler,
@@ -93,27 +89,6 @@ static void keepError(const llvm::DiagnosticInfo *info, void *text) {
   llvm::raw_string_ostream os(fault);
   llvm::DiagnosticPrinterRawOStream printer(os);
   info->print(printer);
-}
-
-/// Kernels arrive tiled, and unrolled where that is useful.
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  tuning.LoopInterleaving = false;
-  tuning.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
 }
 
 static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
@@ -149,20 +124,15 @@ static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
   code->setDataLayout((*machine)->createDataLayout());
   code->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
                       kCodeObjectVersion);
-  optimize(*code, **machine);
-
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr, type,
-                                      /*DisableVerify=*/true))
-    return Error{"LLVM cannot write code for " + target.chip};
-  passes.run(*code);
+  Result<std::vector<char>> generated =
+      generateMachineCode(*code, **machine, type);
+  if (!generated)
+    return generated.error();
   if (!fault.empty())
     return Error{("kernel module '" + module.getName() +
                   "' cannot be compiled for " + target.chip + ": " + fault)
                      .str()};
-  return std::vector<char>(bytes.begin(), bytes.end());
+  return generated;
 }
 
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,9 @@ public:
   Result<SolutionEstimate>
   estimate(const CompiledSolution &solution) const override;
 
+  Result<KernelFigures> readFigures(const std::string &symbol,
+                                    llvm::ArrayRef<char> object) const override;
+
   std::string printMlir(const KernelSource &kernel) const override {
     Result<EmittedGpuKernel> emitted = EmittedGpuKernel::emit(kernel, gpu);
     return emitted ? emitted->print() : "// " + emitted.message() + "\n";
@@ -67,6 +70,9 @@ public:
   }
 
 private:
+  /// The resources of the kernel in a code object.
+  static Result<KernelResources> readResources(const std::string &symbol,
+                                               llvm::ArrayRef<char> bytes);
   /// The lanes of a workgroup of the kernel in these bytes, of either form.
   Result<int64_t> getWorkgroup(const std::string &symbol,
                                llvm::ArrayRef<char> bytes) const;
@@ -77,17 +83,45 @@ private:
 
 } // namespace
 
+Result<KernelResources> GpuBackend::readResources(const std::string &symbol,
+                                                  llvm::ArrayRef<char> bytes) {
+  Result<std::vector<KernelResources>> kernels = readKernelResources(bytes);
+  if (!kernels)
+    return kernels.error();
+  for (KernelResources &kernel : *kernels)
+    if (kernel.symbol == symbol)
+      return std::move(kernel);
+  return Error{"the code object of '" + symbol + "' has no such kernel"};
+}
+
 Result<int64_t> GpuBackend::getWorkgroup(const std::string &symbol,
                                          llvm::ArrayRef<char> bytes) const {
   if (form == GpuCodeForm::Ir)
     return EmittedGpuKernel::readWorkgroup(bytes);
-  Result<std::vector<KernelResources>> kernels = readKernelResources(bytes);
-  if (!kernels)
-    return kernels.error();
-  for (const KernelResources &kernel : *kernels)
-    if (kernel.symbol == symbol)
-      return kernel.workgroup;
-  return Error{"the code object of '" + symbol + "' has no such kernel"};
+  Result<KernelResources> kernel = readResources(symbol, bytes);
+  if (!kernel)
+    return kernel.error();
+  return kernel->workgroup;
+}
+
+Result<KernelFigures>
+GpuBackend::readFigures(const std::string &symbol,
+                        llvm::ArrayRef<char> object) const {
+  // The emulated device's kernels have no registers yet.
+  if (form == GpuCodeForm::Ir)
+    return KernelBackend::readFigures(symbol, object);
+  Result<KernelResources> kernel = readResources(symbol, object);
+  if (!kernel)
+    return kernel.error();
+  int64_t waves = gpu.getOccupancy(kernel->vectorRegisters, kernel->ldsBytes,
+                                   kernel->workgroup);
+  // Scalars may be spilled to vector registers.
+  return KernelFigures{{{"lanes", kernel->workgroup},
+                        {"VGPR", kernel->vectorRegisters},
+                        {"SGPR", kernel->scalarRegisters},
+                        {"LDS", kernel->ldsBytes},
+                        {"waves", waves}},
+                       kernel->vectorSpills > 0 || kernel->privateBytes > 0};
 }
 
 Result<LinkedKernels> GpuBackend::link(const KernelObjects &objects) const {

@@ -10,6 +10,7 @@
 #include "IndexDivision.h"
 
 #include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
+#include "tarpon/Targets/GPU/KernelIr.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -17,7 +18,6 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
@@ -103,19 +103,10 @@ Result<EmittedGpuKernel> EmittedGpuKernel::emit(const KernelSource &kernel,
 
 Result<EmittedGpuKernel> EmittedGpuKernel::parse(ArrayRef<char> text) {
   EmittedGpuKernel parsed;
-  std::string complaint;
-  ScopedDiagnosticHandler handler(parsed.context.get(),
-                                  [&](Diagnostic &diagnostic) {
-                                    if (complaint.empty())
-                                      complaint = diagnostic.str();
-                                  });
-  parsed.module = parseSourceString<ModuleOp>(
-      StringRef(text.data(), text.size()), parsed.context.get());
-  if (!parsed.module)
-    return Error{"not a kernel in MLIR: " + complaint};
-  auto modules = parsed.module->getOps<gpu::GPUModuleOp>();
-  if (modules.empty() || (*modules.begin()).getOps<gpu::GPUFuncOp>().empty())
-    return Error{"not a kernel in MLIR: it has no gpu.func"};
+  Result<OwningOpRef<ModuleOp>> module = parseKernelIr(*parsed.context, text);
+  if (!module)
+    return module.error();
+  parsed.module = std::move(*module);
   return parsed;
 }
 
@@ -131,11 +122,11 @@ Result<int64_t> EmittedGpuKernel::readWorkgroup(ArrayRef<char> text) {
 }
 
 gpu::GPUModuleOp EmittedGpuKernel::getModule() {
-  return *module->getOps<gpu::GPUModuleOp>().begin();
+  return getKernelModule(*module);
 }
 
 gpu::GPUFuncOp EmittedGpuKernel::getFunction() {
-  return *getModule().getOps<gpu::GPUFuncOp>().begin();
+  return getKernelFunction(*module);
 }
 
 std::string EmittedGpuKernel::print() {

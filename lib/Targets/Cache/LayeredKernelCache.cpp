@@ -83,6 +83,13 @@ std::shared_ptr<KernelCache> tarpon::openKernelCache(const TargetInfo &target) {
       KernelCacheOptions::fromEnvironment(), target);
 }
 
+std::unique_ptr<KernelCompiler>
+tarpon::openKernelCompiler(const Target &target) {
+  const TargetInfo &info = target.getInfo();
+  return std::make_unique<KernelCompiler>(info, openKernelCache(info),
+                                          target.makeBackend());
+}
+
 //===----------------------------------------------------------------------===//
 // The cache
 //===----------------------------------------------------------------------===//

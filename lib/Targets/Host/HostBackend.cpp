@@ -25,11 +25,7 @@ public:
   }
 
   Result<std::vector<char>> compile(const KernelSource &kernel) const override {
-    Result<llvm::SmallVector<char, 0>> code =
-        compileKernel(kernel, target, CodegenOutput::Object);
-    if (!code)
-      return code.error();
-    return std::vector<char>(code->begin(), code->end());
+    return compileKernel(kernel, target, llvm::CodeGenFileType::ObjectFile);
   }
 
   /// Links in the order of the symbols' names. dlopen resolves undefined
@@ -50,8 +46,8 @@ public:
   }
 
   Result<std::string> printAssembly(const KernelSource &kernel) const override {
-    Result<llvm::SmallVector<char, 0>> text =
-        compileKernel(kernel, target, CodegenOutput::Assembly);
+    Result<std::vector<char>> text =
+        compileKernel(kernel, target, llvm::CodeGenFileType::AssemblyFile);
     if (!text)
       return text.error();
     return std::string(text->begin(), text->end());

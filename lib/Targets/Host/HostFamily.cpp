@@ -19,7 +19,7 @@ namespace {
 
 class HostTarget final : public Target {
 public:
-  using Target::Target;
+  explicit HostTarget(const TargetInfo &info) : Target(info, getHostTraits()) {}
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
     return makeHostBackend(getInfo());

@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels arrive vectorised and tiled for the registers; LLVM's part is to
-// clean up, to select instructions and to allocate registers. Passes that would
-// change the loops are disabled.
+// Kernels arrive vectorised and tiled for the registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +13,7 @@
 
 #include "tarpon/IR/DiagnosticLog.h"
 #include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Targets/LlvmCodegen.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
@@ -26,10 +25,8 @@
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -123,25 +120,11 @@ makeTargetMachine(const TargetInfo &target, const std::string &features) {
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!backend)
     return Error{"LLVM has no backend for '" + triple.str() + "'"};
-  llvm::TargetOptions options;
-  // LLVM must not fuse multiply-adds: kernels contain those that they want.
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
-      triple, target.cpu, features, options, llvm::Reloc::PIC_,
+      triple, target.cpu, features, getKernelOptions(), llvm::Reloc::PIC_,
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
   machine->setFastISel(false);
   return machine;
-}
-
-/// The CPU whose scheduling model LLVM uses. Its models of Intel's CPUs with
-/// AVX-512 before Sapphire Rapids move loads so far up in a loop that
-/// multiplies that 32 registers do not suffice, and the loop spills
-/// (InnerLoopSpillTest.cpp). Its model of Sapphire Rapids does not.
-static StringRef getSchedulingCpu(const TargetInfo &target) {
-  bool isZen = StringRef(target.cpu).starts_with("znver");
-  if (target.vectorBits == 512 && !isZen)
-    return "sapphirerapids";
-  return target.cpu;
 }
 
 /// Sets the promises of KernelABI.h on the arguments, and the options of
@@ -150,7 +133,6 @@ static void setAttributes(llvm::Function &function, const TargetInfo &target,
                           const std::string &features) {
   function.addFnAttr("target-cpu", target.cpu);
   function.addFnAttr("target-features", features);
-  function.addFnAttr("tune-cpu", getSchedulingCpu(target));
   // Otherwise LLVM prefers 256-bit vectors on some CPUs that have wider ones.
   function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
   function.addFnAttr("min-legal-vector-width",
@@ -164,29 +146,10 @@ static void setAttributes(llvm::Function &function, const TargetInfo &target,
   function.addParamAttr(Scratch, llvm::Attribute::NoAlias);
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  tuning.LoopInterleaving = false;
-  tuning.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
-}
-
-static Result<llvm::SmallVector<char, 0>>
-generateCode(llvm::Module &module, const KernelSource &kernel,
-             const TargetInfo &target, CodegenOutput output) {
+static Result<std::vector<char>> generateCode(llvm::Module &module,
+                                              const KernelSource &kernel,
+                                              const TargetInfo &target,
+                                              llvm::CodeGenFileType type) {
   std::string features = getFeatureString(target);
   Result<std::unique_ptr<llvm::TargetMachine>> machine =
       makeTargetMachine(target, features);
@@ -198,28 +161,16 @@ generateCode(llvm::Module &module, const KernelSource &kernel,
   llvm::Function *function = module.getFunction(kernel.symbol);
   assert(function && "the emitted function is gone");
   setAttributes(*function, target, features);
-  optimize(module, **machine);
-
-  llvm::SmallVector<char, 0> code;
-  llvm::raw_svector_ostream stream(code);
-  llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
-                                      output == CodegenOutput::Object
-                                          ? llvm::CodeGenFileType::ObjectFile
-                                          : llvm::CodeGenFileType::AssemblyFile,
-                                      /*DisableVerify=*/true))
-    return Error{"LLVM cannot write code for '" + target.cpu + "'"};
-  passes.run(module);
-  return code;
+  return generateMachineCode(module, **machine, type);
 }
 
 //===----------------------------------------------------------------------===//
 // The whole way
 //===----------------------------------------------------------------------===//
 
-Result<llvm::SmallVector<char, 0>>
-tarpon::compileKernel(const KernelSource &kernel, const TargetInfo &target,
-                      CodegenOutput output) {
+Result<std::vector<char>> tarpon::compileKernel(const KernelSource &kernel,
+                                                const TargetInfo &target,
+                                                llvm::CodeGenFileType type) {
   EmittedKernel emitted(kernel, target);
   auto fail = [&](StringRef what) {
     return Error{("kernel '" + kernel.symbol + "' " + what + ": " +
@@ -235,7 +186,7 @@ tarpon::compileKernel(const KernelSource &kernel, const TargetInfo &target,
       translateModuleToLLVMIR(emitted.getModule(), context, kernel.symbol);
   if (!module)
     return fail("cannot be translated to LLVM IR");
-  return generateCode(*module, kernel, target, output);
+  return generateCode(*module, kernel, target, type);
 }
 
 std::string tarpon::printEmittedKernel(const KernelSource &kernel,

@@ -18,19 +18,18 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/CodeGen.h"
 
 #include <string>
+#include <vector>
 
 namespace tarpon {
 
-enum class CodegenOutput { Object, Assembly };
-
-/// Emits, lowers, optimises and compiles one kernel. The object is PIC and
-/// exports the kernel's symbol.
-runtime::Result<llvm::SmallVector<char, 0>>
-compileKernel(const KernelSource &kernel, const TargetInfo &target,
-              CodegenOutput output);
+/// Emits, lowers, optimises and compiles one kernel, to an object or to
+/// assembly text. The object is PIC and exports the kernel's symbol.
+runtime::Result<std::vector<char>> compileKernel(const KernelSource &kernel,
+                                                 const TargetInfo &target,
+                                                 llvm::CodeGenFileType type);
 
 /// Prints the kernel as its solver emitted it, in MLIR. A malformed kernel is
 /// printed in generic form behind the verifier's errors.

@@ -1,4 +1,5 @@
 // RUN: graph-opt %s -tarpon-move-activations | FileCheck %s
+// RUN: graph-opt %s -tarpon-move-activations -tarpon-fuse | FileCheck %s --check-prefix=ONE
 
 // The activation goes to the convolution; pooling what is not negative gives
 // nothing that is.
@@ -57,4 +58,62 @@ func.func @negative_relu_of_a_difference(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = tarpon.sub %r, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %a = tarpon.relu %c : (tensor<4xf32>) -> tensor<4xf32>
   return %a : tensor<4xf32>
+}
+
+// Both residuals become the epilogue of the convolution, whatever their order.
+
+// CHECK-LABEL: func @moves_sum(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<1x4x2x2xf32>, %[[Y:[^:]+]]: tensor<1x4x2x2xf32>
+// CHECK:         %[[C:.+]] = tarpon.conv
+// CHECK-NEXT:    %[[R:.+]] = tarpon.relu %[[C]]
+// CHECK-NEXT:    %[[A:.+]] = tarpon.add %[[R]], %[[Y]]
+// CHECK-NEXT:    %[[B:.+]] = tarpon.add %[[A]], %[[X]]
+// CHECK-NEXT:    return %[[B]]
+func.func @moves_sum(%x: tensor<1x4x2x2xf32>, %y: tensor<1x4x2x2xf32>, %w: tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32> {
+  %s = tarpon.add %x, %y : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %c = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x2x2xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32>
+  %r = tarpon.relu %c : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %a = tarpon.add %s, %r : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  return %a : tensor<1x4x2x2xf32>
+}
+
+// CHECK-LABEL: func @moves_longer_sum(
+// CHECK-COUNT-3: tarpon.add
+// CHECK:         return
+// ONE-LABEL:   func @moves_longer_sum(
+// ONE-COUNT-1:   tarpon.fused
+// ONE-NOT:       tarpon.fused
+// ONE:           return
+func.func @moves_longer_sum(%x: tensor<1x4x2x2xf32>, %y: tensor<1x4x2x2xf32>, %z: tensor<1x4x2x2xf32>, %w: tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32> {
+  %s = tarpon.add %x, %y : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %t = tarpon.add %z, %s : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %c = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x2x2xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32>
+  %a = tarpon.add %c, %t : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  return %a : tensor<1x4x2x2xf32>
+}
+
+// Either convolution takes one of the additions.
+
+// CHECK-LABEL: func @negative_both_are_epilogues(
+// CHECK:         %[[C:.+]] = tarpon.conv
+// CHECK-NEXT:    %[[D:.+]] = tarpon.conv
+// CHECK-NEXT:    %[[S:.+]] = tarpon.add %{{.+}}, %[[C]]
+// CHECK-NEXT:    tarpon.add %[[S]], %[[D]]
+func.func @negative_both_are_epilogues(%x: tensor<1x4x2x2xf32>, %w: tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32> {
+  %c = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x2x2xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32>
+  %d = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x2x2xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32>
+  %s = tarpon.add %x, %c : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %a = tarpon.add %s, %d : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  return %a : tensor<1x4x2x2xf32>
+}
+
+// CHECK-LABEL: func @negative_sum_is_read_otherwise(
+// CHECK:         %[[S:.+]] = tarpon.add
+// CHECK:         %[[A:.+]] = tarpon.add %[[S]], %{{.+}}
+// CHECK-NEXT:    return %[[A]], %[[S]]
+func.func @negative_sum_is_read_otherwise(%x: tensor<1x4x2x2xf32>, %y: tensor<1x4x2x2xf32>, %w: tensor<4x4x1x1xf32>) -> (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) {
+  %s = tarpon.add %x, %y : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %c = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x2x2xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x2xf32>
+  %a = tarpon.add %s, %c : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  return %a, %s : tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>
 }

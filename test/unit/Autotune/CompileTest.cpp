@@ -456,7 +456,7 @@ TEST_F(CompileTest, CalibrationFoldersHaveThreeForms) {
 TEST(KnobTest, ListsAndPickGlobal) {
   EXPECT_EQ(parseDtypeKnob("pick_global")->values.size(), 4u);
   EXPECT_EQ(parseDtypeKnob("int8,fp32,int8")->values.size(), 2u);
-  EXPECT_EQ(parseLayoutKnob("nhwc")->values.front(), "nhwc");
+  EXPECT_EQ(parseLayoutKnob("nhwc")->values.front(), Layout{Layout::NHWC});
   EXPECT_EQ(parseDtypeKnob("fp8").message(),
             "unknown dtype 'fp8', expected fp32, fp16, bf16, int8 or "
             "pick_global");

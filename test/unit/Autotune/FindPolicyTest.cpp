@@ -7,18 +7,13 @@
 
 #include "tarpon/Autotune/Search/FindPolicy.h"
 
-#include "HostileSolvers.h"
-#include "TestDirectory.h"
-#include "tarpon/Autotune/Search/Tuner.h"
-#include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/Host/HostTarget.h"
+#include "FindFixture.h"
+#include "StoreTestFiles.h"
 
 #include "gmock/gmock.h"
-#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -101,103 +96,7 @@ TEST(FindPolicyNamesTest, TheTableIsThatOfTheDocumentation) {
 
 namespace {
 
-using Keys = std::set<std::pair<std::string, std::string>>;
-
-/// Two solvers beside the built-in ones; one of them is not dynamic.
-class FindTest : public testing::Test {
-protected:
-  TestDirectory directory;
-  std::string remarks;
-  llvm::raw_string_ostream os{remarks};
-  Progress progress{os, Progress::Style::Quiet};
-  TargetInfo target = *getHostTarget(1);
-  static std::shared_ptr<KernelCache> getCache() {
-    // Kernels are the same in all tests.
-    static TestDirectory folder;
-    static auto cache = std::make_shared<KernelCache>(folder.path());
-    return cache;
-  }
-  KernelCompiler compiler{target, getCache(), makeHostBackend(target)};
-  Problem problem = *parseProblem("relu(1x4x8x8xf32)->1x4x8x8xf32");
-  HostileSolver first{"first-v1", HostileSolver::Right, 3};
-  HostileSolver second{"second-v1", HostileSolver::Right, 2};
-  std::optional<ScopedExtraSolvers> extra;
-  std::unique_ptr<Journal> system;
-
-  void SetUp() override {
-    second.dynamic = false;
-    extra.emplace(std::vector<const Solver *>{&first, &second});
-  }
-
-  std::unique_ptr<Journal> openUser() {
-    auto journal = Journal::open(directory.file("user"),
-                                 JournalContext::forTarget(target));
-    EXPECT_TRUE(journal) << journal.message();
-    return std::move(*journal);
-  }
-
-  /// A system store in which the second config of the first solver won.
-  void makeSystem(double median, const std::string &solver = "first-v1") {
-    std::string path = directory.file("system");
-    {
-      auto journal = Journal::open(path, JournalContext::forTarget(target));
-      Measurement best;
-      best.key = {problem.key(), solver, "variant=1"};
-      best.status = MeasurementStatus::Ok;
-      best.stage = MeasurementStage::Final;
-      best.rounds = 2;
-      best.median = median;
-      ASSERT_TRUE((*journal)->record(best));
-    }
-    auto journal =
-        Journal::openReadOnly(path, JournalContext::forTarget(target));
-    ASSERT_TRUE(journal) << journal.message();
-    system = std::move(*journal);
-  }
-
-  /// In a process of its own, so to speak.
-  Solution find(FindPolicy policy, SearchStatistics *statistics = nullptr,
-                const FindRequest &request = {}) {
-    auto journal = openUser();
-    Tuner tuner(compiler, *journal, progress);
-    tuner.setFindPolicy(policy);
-    tuner.setSystemStore(system.get());
-    auto solution = tuner.find(problem, request);
-    EXPECT_TRUE(solution) << solution.message();
-    if (statistics)
-      *statistics = tuner.getStatistics();
-    return solution ? *solution : Solution();
-  }
-
-  std::vector<Measurement> getRows() {
-    return openUser()->getMeasurements(problem.key());
-  }
-
-  Keys getKeys() {
-    Keys keys;
-    for (const Measurement &row : getRows())
-      keys.emplace(row.key.solver, row.key.config);
-    return keys;
-  }
-
-  /// The candidates that there are.
-  Keys getCandidates(bool allConfigs, bool dynamicOnly,
-                     const std::string &without = "") {
-    Keys keys;
-    for (const Solver *solver : getApplicableSolvers(problem, target)) {
-      if (solver == &getReferenceSolver() || solver->id() == without ||
-          (dynamicOnly && !solver->isDynamic()))
-        continue;
-      if (!allConfigs)
-        keys.emplace(solver->id().str(),
-                     solver->defaultConfig(problem, target).str());
-      else
-        for (const PerfConfig &config : solver->configs(problem, target))
-          keys.emplace(solver->id().str(), config.str());
-    }
-    return keys;
-  }
-};
+class FindTest : public FindFixture {};
 
 class FindRuleTest : public FindTest,
                      public testing::WithParamInterface<FindRule> {
@@ -444,8 +343,8 @@ TEST_F(FindTest, LimitsNeverSpoilTheRecordOfThoseWithoutThem) {
       // whoever may measure does.
       EXPECT_EQ(find({FindMode::Fast, TuningPolicy::None}).solver, &first);
       find({mode, TuningPolicy::None});
-      EXPECT_TRUE(openUser()->hasFinding(problem.key(), Finding::Found) ||
-                  openUser()->hasFinding(problem.key(), Finding::Searched));
+      EXPECT_TRUE(hasFinding(*openUser(), problem.key(), Finding::Found) ||
+                  hasFinding(*openUser(), problem.key(), Finding::Searched));
       auto keys = getKeys();
       EXPECT_TRUE(keys.count({"first-v1", "variant=0"}));
       // And the other way round: what is known without limits serves under
@@ -459,7 +358,7 @@ TEST_F(FindTest, LimitsNeverSpoilTheRecordOfThoseWithoutThem) {
     }
   find({FindMode::Fast, TuningPolicy::DbClean});
   find({FindMode::Hybrid, TuningPolicy::None}, nullptr, {false, dynamicOnly});
-  EXPECT_FALSE(openUser()->hasFinding(problem.key(), Finding::Found));
+  EXPECT_FALSE(hasFinding(*openUser(), problem.key(), Finding::Found));
 }
 
 TEST_F(FindTest, CleaningOneProblemLeavesTheOthers) {
@@ -470,7 +369,7 @@ TEST_F(FindTest, CleaningOneProblemLeavesTheOthers) {
   find({FindMode::Normal, TuningPolicy::None});
   find({FindMode::Normal, TuningPolicy::DbClean});
   EXPECT_TRUE(getRows().empty());
-  EXPECT_FALSE(openUser()->hasFinding(problem.key(), Finding::Found));
+  EXPECT_FALSE(hasFinding(*openUser(), problem.key(), Finding::Found));
   problem = kept;
   EXPECT_EQ(getKeys(), keys);
 }

@@ -9,6 +9,7 @@
 #include "tarpon/Driver/Workload.h"
 
 #include "HostileSolvers.h"
+#include "ScopedBehaviourVersion.h"
 #include "TestDirectory.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/BehaviourVersion.h"
@@ -389,6 +390,11 @@ TEST_F(FinderTest, SolutionsOfOtherOriginAreRefused) {
   EXPECT_THAT(getError(path), HasSubstr("is not a problem key"));
   replace("\"threads\": 1", "\"threads\": \"1\"");
   EXPECT_EQ(getError(path), path + ": threads: expected an integer");
+  replace("\"caches\": \"", "\"caches\": \"9");
+  EXPECT_THAT(getError(path), HasSubstr("was made for caches of 9"));
+  // Older files lack them, and are valid for any sizes.
+  replace("\"caches\": \"", "\"other\": \"");
+  EXPECT_EQ(getError(path), "");
   std::string plain = text;
   text.insert(text.find('{') + 1, "\n  \"median_ms\": -5,");
   replace("tarpon.solution/1", "tarpon.solution/1");

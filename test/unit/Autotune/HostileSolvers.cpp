@@ -16,8 +16,8 @@ using namespace tarpon::test;
 
 Applicability HostileSolver::isApplicable(const Problem &problem,
                                           const TargetInfo &) const {
-  bool fits = problem.op == OpKind::Relu && problem.epilogue.empty() &&
-              problem.result.dtype == DType::F32;
+  bool fits = applies && problem.op == OpKind::Relu &&
+              problem.epilogue.empty() && problem.result.dtype == DType::F32;
   return fits ? Applicability::yes() : Applicability::no("needs a relu of f32");
 }
 

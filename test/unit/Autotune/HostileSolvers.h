@@ -26,6 +26,8 @@ public:
   bool dynamic = true;
   int64_t workspace = 0;
   double fraction = 1.5;
+  /// False for a solver that applies to nothing any more.
+  bool applies = true;
 
   llvm::StringRef id() const override { return name; }
   Applicability isApplicable(const Problem &problem,

@@ -156,6 +156,23 @@ TEST_F(JournalTest, FinalistsGoBeforeOthers) {
   EXPECT_EQ(query("SELECT config FROM perf_db"), "steady");
 }
 
+/// Machines of one kind may differ in their caches.
+TEST_F(JournalTest, ViewsRankEachMachineByItself) {
+  for (auto [caches, config, median] :
+       {std::tuple("1K/2K/3K", "a", 1.0), std::tuple("1K/2K/3K", "b", 2.0),
+        std::tuple("1K/2K/6K", "b", 0.5), std::tuple("1K/2K/6K", "a", 3.0)}) {
+    JournalContext context = kContext;
+    context.caches = caches;
+    ASSERT_TRUE(open(context)->record(makeMeasurement(config, median)));
+  }
+  EXPECT_EQ(query("SELECT caches || config || rank || ' ' FROM find_db ORDER "
+                  "BY caches, rank"),
+            "1K/2K/3Ka1 1K/2K/3Kb2 1K/2K/6Kb1 1K/2K/6Ka2 ");
+  EXPECT_EQ(query("SELECT caches || config || version || ' ' FROM perf_db "
+                  "ORDER BY caches"),
+            "1K/2K/3Ka1 1K/2K/6Kb1 ");
+}
+
 TEST_F(JournalTest, LaterMeasurementsReplaceEarlierOnes) {
   auto journal = open();
   ASSERT_TRUE(journal->record(makeMeasurement("a", 1)));
@@ -342,7 +359,7 @@ TEST_F(JournalTest, NewerSchemaIsRefused) {
   query("PRAGMA user_version = 9");
   EXPECT_EQ(openError(), "journal " + path +
                              " has schema version 9, which is newer than this "
-                             "tarpon's 2");
+                             "tarpon's 3");
   // It is left as it is, with its rows.
   EXPECT_EQ(query("PRAGMA user_version"), "9");
 }

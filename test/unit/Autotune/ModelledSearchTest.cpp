@@ -12,6 +12,7 @@
 #include "tarpon/Autotune/Search/Tuner.h"
 
 #include "HostileSolvers.h"
+#include "StoreTestFiles.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Store/StoreAdmin.h"
 #include "tarpon/Targets/Host/HostTarget.h"
@@ -162,7 +163,7 @@ TEST_F(ModelledSearchTest, NoMoreAreCompiledThanAskedFor) {
   auto journal = openModelled();
   ASSERT_TRUE(tune(kConfigs, *journal, 4));
   EXPECT_EQ(asked, 4);
-  EXPECT_FALSE(journal->hasFinding(problem.key(), Finding::Searched));
+  EXPECT_FALSE(hasFinding(*journal, problem.key(), Finding::Searched));
 }
 
 TEST_F(ModelledSearchTest, RecordsAreNobodysMeasurements) {
@@ -172,7 +173,7 @@ TEST_F(ModelledSearchTest, RecordsAreNobodysMeasurements) {
   auto measured = open(JournalContext::forTarget(target));
   EXPECT_TRUE(measured->getMeasurements(problem.key()).empty());
   EXPECT_FALSE(measured->getBest(problem.key()));
-  EXPECT_FALSE(measured->hasFinding(problem.key(), Finding::Searched));
+  EXPECT_FALSE(hasFinding(*measured, problem.key(), Finding::Searched));
   EXPECT_THAT(
       publishStore(directory.file("journal"), directory.file("published"))
           .message(),

@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScopedBehaviourVersion.h"
+#include "Store/Digest.h"
 #include "Store/RecordVersion.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
@@ -20,6 +22,9 @@
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Config/llvm-config.h"
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -28,6 +33,7 @@
 using namespace tarpon;
 using namespace tarpon::test;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 //===----------------------------------------------------------------------===//
 // Whole models
@@ -38,7 +44,8 @@ namespace {
 /// The parts of a pipeline's key.
 struct PipelineParts {
   TuningFile::Model model = {"abc", "tiny", {{"x", {1, 2}}}};
-  GlobalChoice choice = {runtime::Precision::I8, "nhwc", "on"};
+  GlobalChoice choice = {runtime::Precision::I8, Layout{Layout::NHWC},
+                         Fusion::On};
   std::string calibration = "c0ffee";
   std::vector<LayerRecord> layers = {LayerRecord()};
   std::vector<TensorRange> ranges = {{"x", -1, 1}, {"y", 0, 2}};
@@ -71,8 +78,8 @@ TEST(PipelineKeyTest, HoldsEveryPart) {
       [](PipelineParts &p) { p.model.sha256 = "abd"; },
       [](PipelineParts &p) { p.model.inputs["x"] = {2, 2}; },
       [](PipelineParts &p) { p.choice.dtype = runtime::Precision::F32; },
-      [](PipelineParts &p) { p.choice.layout = "nchw"; },
-      [](PipelineParts &p) { p.choice.fusion = "off"; },
+      [](PipelineParts &p) { p.choice.layout = Layout(); },
+      [](PipelineParts &p) { p.choice.fusion = Fusion::Off; },
       [](PipelineParts &p) { p.calibration = "c0ffed"; },
       [](PipelineParts &p) { p.layers[0].problem = "q"; },
       [](PipelineParts &p) { p.layers[0].solver = "t-v1"; },
@@ -132,6 +139,54 @@ TEST(RecordKeyTest, ContextsAreOfOneMachineAndBuild) {
   expectOther(JournalContext::forTarget(target));
 }
 
+namespace {
+
+/// A target that no part of Tarpon knows.
+class VaxTraits final : public TargetTraits {
+public:
+  std::string getName(const TargetInfo &target) const override {
+    return target.cpu;
+  }
+  llvm::StringRef getCodegenPart() const override { return "vax-codegen"; }
+  std::string printCacheSizes(const TargetInfo & /*target*/) const override {
+    return "1K";
+  }
+  runtime::Precision
+  getArithmetic(const Problem & /*problem*/,
+                const TargetInfo & /*target*/) const override {
+    return runtime::Precision::F32;
+  }
+};
+
+} // namespace
+
+/// Existing stores hold these texts.
+TEST(RecordKeyTest, TargetsNameTheirCodeGeneratorAndCaches) {
+  ScopedBehaviourVersion host(kHostCodegen, 7), gpu(kGpuCodegen, 8);
+  JournalContext context = JournalContext::forTarget(TargetInfo());
+  EXPECT_EQ(context.target, "x86-64/x86-64/128/e3b0c442");
+  EXPECT_THAT(context.tarpon, StartsWith("host-codegen-7"));
+  EXPECT_EQ(context.caches, "32K/512K/8192K");
+
+  TargetInfo info = makeGpuTargetInfo(*parseGpuTarget("gfx942:cu=228"));
+  for (const char *arch : {"amdgcn", "amdgcn-ir"}) {
+    info.arch = arch;
+    context = JournalContext::forTarget(info);
+    EXPECT_EQ(context.target, "gfx942:cu=228/e3b0c442");
+    EXPECT_THAT(context.tarpon, StartsWith("gpu-codegen-8"));
+    EXPECT_EQ(context.caches, "");
+  }
+
+  static const VaxTraits traits;
+  TargetInfo vax;
+  vax.traits = &traits;
+  vax.arch = vax.cpu = "vax";
+  context = JournalContext::forTarget(vax);
+  EXPECT_EQ(context.target, "vax/e3b0c442");
+  EXPECT_THAT(context.tarpon, StartsWith("vax-codegen-1"));
+  EXPECT_EQ(context.caches, "1K");
+}
+
 static std::string translate(const std::string &version,
                              const std::string &target) {
   return translateRecordVersion(version, "22.1.8", target);
@@ -161,6 +216,20 @@ TEST(RecordKeyTest, DigestsOfSourcesStandForVersionOne) {
     EXPECT_EQ(translate("0.1.0+0123456789ab", target), "0.1.0+0123456789ab");
 }
 
+TEST(RecordKeyTest, DigestsOfTheModelStandForVersionOne) {
+  const std::string machine = "gfx942:cu=304/e3b0c442";
+  for (const char *digest :
+       {"52c1778e4e14", "9e7e8d9fafed", "e28d95b1e0ef", "03d1df5482c8"})
+    EXPECT_EQ(translateRecordTarget(machine + "/model:gpu-model-v1+" + digest),
+              machine + "/model:gpu-model-1");
+  for (const char *other :
+       {"gfx942:cu=304/e3b0c442", "x86-64/znver5/512/570d3f5f",
+        "gfx942:cu=304/e3b0c442/model:gpu-model-v1+0123456789ab",
+        "gfx942:cu=304/e3b0c442/model:gpu-model-2",
+        "gfx942:cu=304/e3b0c442/model:other-v1+03d1df5482c8"})
+    EXPECT_EQ(translateRecordTarget(other), other);
+}
+
 TEST(RecordKeyTest, RecordsOfOtherContextsAreIgnored) {
   TestDirectory directory;
   std::string path = directory.file("host.journal");
@@ -169,14 +238,14 @@ TEST(RecordKeyTest, RecordsOfOtherContextsAreIgnored) {
   context.caches = "32K/512K/8192K";
   auto count = [&](const JournalContext &context) {
     auto journal = Journal::open(path, context);
-    EXPECT_EQ((*journal)->hasFinding(problem, Finding::Found),
+    EXPECT_EQ(hasFinding(**journal, problem, Finding::Found),
               !(*journal)->getMeasurements(problem).empty());
     return (*journal)->getMeasurements(problem).size();
   };
   {
     auto journal = Journal::open(path, context);
     ASSERT_TRUE((*journal)->record(makeNumbered(problem, 1)));
-    ASSERT_TRUE((*journal)->recordFinding(problem, Finding::Found));
+    ASSERT_TRUE((*journal)->recordFinding(problem, {Finding::Found, {}}));
   }
   EXPECT_EQ(count(context), 1u);
   using Change = std::function<void(JournalContext &)>;
@@ -235,7 +304,19 @@ protected:
     auto journal = open();
     ASSERT_TRUE(journal->record(make("fast-v1", 1)));
     ASSERT_TRUE(journal->record(make("slow-v1", 2)));
-    ASSERT_TRUE(journal->recordFinding(problem, Finding::Found));
+    ASSERT_TRUE(journal->recordFinding(problem, makeFinding()));
+  }
+
+  /// The problem was found with the solvers of this build.
+  static FindingRecord makeFinding() {
+    CandidateDigests candidates;
+    for (llvm::StringRef solver : {"fast-v1", "slow-v1"})
+      candidates.add(solver, getBehaviourVersion(solver), "c0ffee");
+    return {Finding::Found, candidates};
+  }
+
+  bool isFound() const {
+    return llvm::is_contained(open()->getFindings(problem), makeFinding());
   }
 };
 
@@ -250,17 +331,36 @@ TEST_F(SolverVersionTest, RaisingOneVoidsItsRecordsAlone) {
   EXPECT_EQ(journal->getBest(problem)->key.solver, "slow-v1");
   EXPECT_THAT(journal->describeStale().value_or(""), HasSubstr(": 1 records"));
   // Not all solvers have a result any more, until the problem is found again.
-  EXPECT_FALSE(journal->hasFinding(problem, Finding::Found));
+  EXPECT_FALSE(isFound());
   ASSERT_TRUE(journal->record(make("fast-v1", 3)));
   EXPECT_EQ(journal->getMeasurements(problem).size(), 2u);
-  ASSERT_TRUE(journal->recordFinding(problem, Finding::Found));
-  EXPECT_TRUE(journal->hasFinding(problem, Finding::Found));
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(journal->recordFinding(problem, makeFinding()));
+  EXPECT_TRUE(isFound());
+  // That of the other version is still there, for builds that have it.
+  EXPECT_EQ(journal->getFindings(problem).size(), 2u);
 }
 
 TEST_F(SolverVersionTest, TheSystemStoreServesAllVersions) {
   ScopedBehaviourVersion raised("fast-v1", 2);
   auto system = Journal::openReadOnly(path, context);
   EXPECT_EQ((*system)->getBest(problem)->key.solver, "fast-v1");
+}
+
+/// A user's store stays one where it cannot be written.
+TEST_F(SolverVersionTest, AStoreThatIsOnlyReadServesThisBuild) {
+  ScopedBehaviourVersion raised("fast-v1", 2);
+  std::string bytes = readText(path);
+  auto journal = Journal::openForReading(path, context);
+  ASSERT_TRUE(journal) << journal.message();
+  std::vector<Measurement> rows = (*journal)->getMeasurements(problem);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].key.solver, "slow-v1");
+  EXPECT_FALSE(rows[0].isSystem);
+  EXPECT_THAT((*journal)->describeStale().value_or(""),
+              HasSubstr(": 1 records"));
+  EXPECT_FALSE((*journal)->record(make("fast-v1", 3)));
+  EXPECT_EQ(readText(path), bytes);
 }
 
 TEST_F(SolverVersionTest, OutdatedRowsAreStaleAndPruned) {
@@ -277,8 +377,8 @@ TEST_F(SolverVersionTest, OutdatedRowsAreStaleAndPruned) {
   ASSERT_TRUE(summary) << summary.message();
   EXPECT_EQ(summary->measurements, 1);
   EXPECT_EQ(open()->getMeasurements(problem).size(), 1u);
-  // The finding is no more valid than before.
-  EXPECT_FALSE(open()->hasFinding(problem, Finding::Found));
+  // A build of the older version would take the finding for complete.
+  EXPECT_TRUE(open()->getFindings(problem).empty());
 }
 
 TEST_F(SolverVersionTest, ModelsOfOlderPassesAreStaleAndPruned) {
@@ -307,5 +407,61 @@ TEST_F(SolverVersionTest, KernelsOfPackagesHaveThoseOfAllSolvers) {
     EXPECT_NE(getKernelVersion(*makeAmdGpuTarget(gpu)), version);
     // Records of older kernels do not belong to this build.
     EXPECT_EQ(getMeasuredContext(info, version).tarpon, version);
+    EXPECT_EQ(getMeasuredContext(info, version).solverVersion, std::nullopt);
   }
+}
+
+/// The name of the kernels of a package for gfx942 that 6d49224 made, built by
+/// Clang.
+static std::string getOldKernelVersion() {
+  std::string text = "gpu code 38ce5ceda76cdbc0bef76a49bc2dcf3c97aa79eada8f3cc0"
+                     "12809426b14f2290 gfx942";
+  Digest digest;
+  digest.add(llvm::StringRef(text)).add(llvm::StringRef(LLVM_VERSION_STRING));
+  return "0.1.0+" + digest.hex().substr(0, 12);
+}
+
+/// A package that is older than versions finds the records of its kernels,
+/// which were migrated, whatever the versions of this build are.
+TEST_F(SolverVersionTest, OldPackagesFindTheirRecords) {
+  TargetInfo info = makeGpuTargetInfo(*parseGpuTarget("gfx942"));
+  std::string version = getOldKernelVersion(), gpu = directory.file("gpu");
+  JournalContext context = getMeasuredContext(info, version);
+  EXPECT_EQ(context.tarpon, "gpu-codegen-1");
+  {
+    // As 6d49224 wrote them.
+    JournalContext old = context;
+    old.tarpon = version;
+    auto journal = Journal::open(gpu, old);
+    ASSERT_TRUE(journal) << journal.message();
+    ASSERT_TRUE((*journal)->record(make("gpu-naive-v1", 1)));
+  }
+  ASSERT_EQ(queryStore(gpu, "DROP VIEW perf_db; DROP VIEW find_db; DROP VIEW "
+                            "latest; DROP TABLE finding;"
+                            "ALTER TABLE measurement DROP COLUMN version;"
+                            "ALTER TABLE measurement DROP COLUMN caches;"
+                            "ALTER TABLE pipeline DROP COLUMN passes;"
+                            "ALTER TABLE pipeline DROP COLUMN ranges;"
+                            "ALTER TABLE pipeline DROP COLUMN caches;"
+                            "ALTER TABLE measurement DROP COLUMN checksum;"
+                            "ALTER TABLE pipeline DROP COLUMN checksum;"
+                            "PRAGMA user_version = 1"),
+            "");
+  auto getBest = [&](const std::string &kernels) {
+    auto journal = Journal::open(gpu, getMeasuredContext(info, kernels));
+    EXPECT_TRUE(journal) << journal.message();
+    std::optional<Measurement> best = (*journal)->getBest(problem);
+    return best ? best->median : 0;
+  };
+  EXPECT_EQ(getBest(version), 1);
+  {
+    ScopedBehaviourVersion solver("gpu-naive-v1", 1000);
+    ScopedBehaviourVersion codegen(kGpuCodegen, 1000);
+    EXPECT_EQ(getBest(version), 1);
+    // What the old kernels take is no record of this build's.
+    auto journal = Journal::open(gpu, getMeasuredContext(info, version));
+    ASSERT_TRUE((*journal)->record(make("gpu-naive-v1", 0.5)));
+    EXPECT_EQ(getBest(getKernelVersion(*makeAmdGpuTarget(*info.gpu))), 0);
+  }
+  EXPECT_EQ(getBest(version), 0.5);
 }

@@ -12,6 +12,7 @@
 #include "tarpon/Autotune/Search/Tuner.h"
 
 #include "HostileSolvers.h"
+#include "StoreTestFiles.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Targets/Host/HostBackend.h"
@@ -83,7 +84,7 @@ TEST_F(SearchLimitsTest, IterationsCountWhatIsKnownAndFinishNothing) {
   options.iterations = 4;
   tune(options);
   EXPECT_EQ(countResults(), 4u);
-  EXPECT_FALSE(journal->hasFinding(problem.key(), Finding::Searched));
+  EXPECT_FALSE(hasFinding(*journal, problem.key(), Finding::Searched));
   EXPECT_EQ(tune(options).measured, 0);
   options.iterations = 6;
   tune(options);
@@ -91,7 +92,7 @@ TEST_F(SearchLimitsTest, IterationsCountWhatIsKnownAndFinishNothing) {
   options.iterations.reset();
   tune(options);
   EXPECT_GE(countResults(), size_t(kConfigs));
-  EXPECT_TRUE(journal->hasFinding(problem.key(), Finding::Searched));
+  EXPECT_TRUE(hasFinding(*journal, problem.key(), Finding::Searched));
 }
 
 TEST_F(SearchLimitsTest, PatienceEndsASearchOfEquals) {
@@ -104,7 +105,7 @@ TEST_F(SearchLimitsTest, PatienceEndsASearchOfEquals) {
   // here and when the search goes on.
   EXPECT_GE(countResults(), 2u);
   EXPECT_LT(countResults(), size_t(kConfigs));
-  EXPECT_FALSE(journal->hasFinding(problem.key(), Finding::Searched));
+  EXPECT_FALSE(hasFinding(*journal, problem.key(), Finding::Searched));
   tune(options);
   EXPECT_LT(countResults(), size_t(kConfigs));
 }
@@ -131,7 +132,7 @@ TEST_F(SearchLimitsTest, TimeOfAProblemEndsItsSearch) {
   options.problemSeconds = 0;
   tune(options);
   EXPECT_EQ(countResults(), 0u);
-  EXPECT_FALSE(journal->hasFinding(problem.key(), Finding::Searched));
+  EXPECT_FALSE(hasFinding(*journal, problem.key(), Finding::Searched));
 }
 
 TEST_F(SearchLimitsTest, TheSeedDecidesWhatIsDrawn) {
@@ -157,7 +158,7 @@ TEST_F(SearchLimitsTest, GuidedStopsByItselfAndIsFinished) {
   ScopedExtraSolvers extra({&many});
   SearchStatistics first = tune({});
   EXPECT_LT(first.measured, 100) << "of 200 that are the same";
-  EXPECT_TRUE(journal->hasFinding(problem.key(), Finding::Searched));
+  EXPECT_TRUE(hasFinding(*journal, problem.key(), Finding::Searched));
   EXPECT_EQ(tune({}).measured, 0);
 }
 
@@ -179,7 +180,7 @@ TEST_F(SearchLimitsTest, SlowCandidateGetsFewSamples) {
                                 " samples");
   EXPECT_FALSE(find("right-v1").isDropped);
   // It counts as measured, and the search as finished.
-  EXPECT_TRUE(journal->hasFinding(problem.key(), Finding::Searched));
+  EXPECT_TRUE(hasFinding(*journal, problem.key(), Finding::Searched));
   EXPECT_EQ(tune({}).measured, 0);
 }
 

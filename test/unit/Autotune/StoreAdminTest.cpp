@@ -9,14 +9,23 @@
 
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 
+#include "ScopedBehaviourVersion.h"
+#include "ScopedBehaviourVersion.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
+
+#include "tarpon/Solver/BehaviourVersion.h"
+#include "tarpon/Targets/Host/HostTarget.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 using namespace tarpon;
 using namespace tarpon::test;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -30,6 +39,13 @@ JournalContext makeContext(bool isStale = false) {
   JournalContext context = JournalContext::forTarget(TargetInfo());
   if (isStale)
     context.tarpon = "0.0.1+old";
+  return context;
+}
+
+/// A machine with other caches; "" if they are unknown.
+JournalContext makeContext(const std::string &caches) {
+  JournalContext context = makeContext();
+  context.caches = caches;
   return context;
 }
 
@@ -56,6 +72,24 @@ protected:
     auto journal = Journal::open(file, makeContext(isStale));
     ASSERT_TRUE(journal) << journal.message();
     ASSERT_TRUE((*journal)->record(measurement));
+  }
+
+  static void recordFor(const std::string &file, const std::string &caches,
+                        const Measurement &measurement) {
+    auto journal = Journal::open(file, makeContext(caches));
+    ASSERT_TRUE(journal) << journal.message();
+    ASSERT_TRUE((*journal)->record(measurement));
+  }
+
+  /// "CACHES SOLVER MEDIAN" of each best solution.
+  static std::vector<std::string>
+  print(const std::vector<BestSolution> &solutions) {
+    std::vector<std::string> lines;
+    for (const BestSolution &solution : solutions)
+      lines.push_back(llvm::formatv("{0} {1} {2:F1}", solution.context.caches,
+                                    solution.measurement.key.solver,
+                                    solution.measurement.median));
+    return lines;
   }
 
   void importInto(const std::string &file, const std::string &name,
@@ -111,6 +145,22 @@ TEST_F(StoreAdminTest, Counts) {
   EXPECT_EQ(stats->contexts[1].problems, 2);
 }
 
+/// Programs that have more targets may share a store with those that have not.
+TEST_F(StoreAdminTest, RecordsOfUnknownTargetsAreKept) {
+  JournalContext context = makeContext();
+  context.target = "vax/e3b0c442";
+  context.tarpon = "vax-codegen-1";
+  auto journal = Journal::open(path, context);
+  ASSERT_TRUE(journal) << journal.message();
+  ASSERT_TRUE((*journal)->record(makeMeasurement(kRelu, "a-v1", 2)));
+  EXPECT_EQ(open(path)->getStats()->stale, 0);
+  EXPECT_EQ(open(path)->prune(/*isDryRun=*/false)->measurements, 0);
+  context.llvm = "1";
+  ASSERT_TRUE((*Journal::open(path, context))
+                  ->record(makeMeasurement(kRelu, "a-v1", 2)));
+  EXPECT_EQ(open(path)->getStats()->stale, 1);
+}
+
 /// The listed solutions are the answers of a journal.
 TEST_F(StoreAdminTest, BestSolutionsAreThoseOfTheJournal) {
   record(path, makeMeasurement(kRelu, "a-v1", 2));
@@ -138,6 +188,30 @@ TEST_F(StoreAdminTest, BestSolutionsAreThoseOfTheJournal) {
   EXPECT_EQ((*best)[0].measurement.key.solver, "a-v1");
   EXPECT_EQ((*best)[0].solutions, 2);
   EXPECT_EQ((*best)[1].measurement.median, 4);
+}
+
+/// Records without cache sizes are served on every machine.
+TEST_F(StoreAdminTest, BestSolutionsAreThoseOfOneMachine) {
+  recordFor(path, "", makeMeasurement(kRelu, "a-v1", 2));
+  recordFor(path, "1K/2K/3K", makeMeasurement(kRelu, "b-v1", 3));
+  recordFor(path, "1K/2K/6K", makeMeasurement(kRelu, "b-v1", 1));
+  recordFor(path, "", makeMeasurement(kRelu, "c-v1", 1.5));
+  recordFor(path, "", makeMeasurement(kTanh, "a-v1", 4));
+  auto best = open(path)->getBestSolutions();
+  ASSERT_TRUE(best) << best.message();
+  EXPECT_THAT(print(*best), ElementsAre("1K/2K/3K c-v1 1.5",
+                                        "1K/2K/6K b-v1 1.0", " a-v1 4.0"));
+  EXPECT_EQ((*best)[0].solutions, 3);
+  for (const char *caches : {"1K/2K/3K", "1K/2K/6K"}) {
+    auto journal = Journal::open(path, makeContext(std::string(caches)));
+    auto served = (*journal)->getBest(kRelu);
+    ASSERT_TRUE(served);
+    EXPECT_TRUE(llvm::any_of(*best, [&](const BestSolution &solution) {
+      return solution.context.caches == caches &&
+             solution.measurement.key == served->key &&
+             solution.measurement.median == served->median;
+    }));
+  }
 }
 
 TEST_F(StoreAdminTest, SoundStoresPass) {
@@ -240,31 +314,31 @@ TEST_F(StoreAdminTest, MergeTakesFindings) {
   record(otherPath, makeMeasurement(kRelu, "b-v1", 1));
   {
     auto other = Journal::open(otherPath, makeContext());
-    ASSERT_TRUE((*other)->recordFinding(kRelu, Finding::Searched));
-    ASSERT_TRUE((*other)->recordFinding(kRelu, Finding::Verified));
+    ASSERT_TRUE((*other)->recordFinding(kRelu, {Finding::Searched, {}}));
+    ASSERT_TRUE((*other)->recordFinding(kRelu, {Finding::Verified, {}}));
   }
   for (int i = 0; i < 2; ++i) {
     auto summary = open(path)->merge(otherPath);
     ASSERT_TRUE(summary) << summary.message();
   }
   auto journal = Journal::open(path, makeContext());
-  EXPECT_TRUE((*journal)->hasFinding(kRelu, Finding::Searched));
-  EXPECT_FALSE((*journal)->hasFinding(kRelu, Finding::Found));
-  EXPECT_FALSE((*journal)->hasFinding(kRelu, Finding::Verified));
+  EXPECT_TRUE(hasFinding(**journal, kRelu, Finding::Searched));
+  EXPECT_FALSE(hasFinding(**journal, kRelu, Finding::Found));
+  EXPECT_FALSE(hasFinding(**journal, kRelu, Finding::Verified));
   EXPECT_EQ(countFindings(path), "1");
 }
 
 TEST_F(StoreAdminTest, PruneDropsStaleFindings) {
   for (bool isStale : {true, false}) {
     auto journal = Journal::open(path, makeContext(isStale));
-    ASSERT_TRUE((*journal)->recordFinding(kRelu, Finding::Searched));
+    ASSERT_TRUE((*journal)->recordFinding(kRelu, {Finding::Searched, {}}));
   }
   ASSERT_TRUE(open(path)->prune(/*isDryRun=*/true));
   EXPECT_EQ(countFindings(path), "2");
   ASSERT_TRUE(open(path)->prune(/*isDryRun=*/false));
   EXPECT_EQ(countFindings(path), "1");
   auto journal = Journal::open(path, makeContext());
-  EXPECT_TRUE((*journal)->hasFinding(kRelu, Finding::Searched));
+  EXPECT_TRUE(hasFinding(**journal, kRelu, Finding::Searched));
 }
 
 TEST_F(StoreAdminTest, MergeKeepsTheLastResult) {
@@ -353,6 +427,79 @@ TEST_F(StoreAdminTest, PublishKeepsTheBestOfEachSolver) {
   record(empty, makeMeasurement(kTanh, "a-v1", 4), /*isStale=*/true);
   EXPECT_THAT(publishStore(empty, directory.file("d.journal")).message(),
               HasSubstr("has no records of this build to publish"));
+}
+
+/// The same problem has faster records of other builds, one of another code
+/// generator and one of another version of its solver.
+TEST_F(StoreAdminTest, PublishLeavesOtherBuildsOut) {
+  record(path, makeMeasurement(kRelu, "a-v1", 5));
+  record(path, makeMeasurement(kRelu, "a-v1", 1, MeasurementStage::Final),
+         /*isStale=*/true);
+  record(path, makeMeasurement(kRelu, "b-v1", 1), /*isStale=*/true);
+  {
+    ScopedBehaviourVersion older("c-v1", 7);
+    record(path, makeMeasurement(kRelu, "c-v1", 1));
+  }
+  // Nobody here knows the code generator of that target.
+  JournalContext unknown = makeContext();
+  unknown.target = "vax/0";
+  ASSERT_TRUE((*Journal::open(path, unknown))
+                  ->record(makeMeasurement(kRelu, "d-v1", 1)));
+  auto summary = publishStore(path, otherPath);
+  ASSERT_TRUE(summary) << summary.message();
+  EXPECT_EQ(summary->measurements, 1);
+  auto published = open(otherPath)->getBestOfSolvers();
+  ASSERT_TRUE(published) << published.message();
+  ASSERT_EQ(published->size(), 1u);
+  EXPECT_EQ((*published)[0].measurement.key.solver, "a-v1");
+  EXPECT_EQ((*published)[0].measurement.median, 5);
+  EXPECT_EQ((*published)[0].context.caches, makeContext().caches);
+}
+
+/// Times of several machines are not comparable.
+TEST_F(StoreAdminTest, PublishTakesTheRecordsOfOneMachine) {
+  TargetInfo host = *getHostTarget(1);
+  JournalContext here = JournalContext::forTarget(host);
+  auto add = [&](const std::string &caches, double median) {
+    JournalContext context = here;
+    context.caches = caches;
+    auto journal = Journal::open(path, context);
+    ASSERT_TRUE(journal &&
+                (*journal)->record(makeMeasurement(kRelu, "a-v1", median)));
+  };
+  add("1K/2K/3K", 1);
+  // Those of one machine need not be this one's.
+  ASSERT_TRUE(publishStore(path, otherPath));
+  EXPECT_THAT(print(*open(otherPath)->getBestSolutions()),
+              ElementsAre("1K/2K/3K a-v1 1.0"));
+  add("1K/2K/6K", 2);
+  std::string out = directory.file("c.journal");
+  EXPECT_EQ(publishStore(path, out).message(),
+            "journal " + path + " has records of " + here.target +
+                " with several cache sizes, none of which is this machine's: "
+                "1K/2K/3K, 1K/2K/6K");
+  EXPECT_FALSE(hasFile(out));
+  add(here.caches, 3);
+  ASSERT_TRUE(publishStore(path, out));
+  EXPECT_THAT(print(*open(out)->getBestSolutions()),
+              ElementsAre(here.caches + " a-v1 3.0"));
+}
+
+/// Machines are compared each with itself; a record without cache sizes may be
+/// any machine's.
+TEST_F(StoreAdminTest, DifferencesAreThoseOfOneMachine) {
+  recordFor(path, "1K/2K/3K", makeMeasurement(kRelu, "a-v1", 1));
+  recordFor(path, "1K/2K/6K", makeMeasurement(kRelu, "b-v1", 9));
+  recordFor(otherPath, "1K/2K/3K", makeMeasurement(kRelu, "a-v1", 1));
+  recordFor(otherPath, "9K/9K/9K", makeMeasurement(kRelu, "c-v1", 1));
+  recordFor(path, "", makeMeasurement(kTanh, "a-v1", 2));
+  recordFor(otherPath, "1K/2K/3K", makeMeasurement(kTanh, "a-v1", 2));
+  StoreDiff diff = compareSolutions(*open(path)->getBestSolutions(),
+                                    *open(otherPath)->getBestSolutions(), 0.05);
+  EXPECT_THAT(print(diff.onlyHere), ElementsAre("1K/2K/6K b-v1 9.0"));
+  EXPECT_THAT(print(diff.onlyThere), ElementsAre("9K/9K/9K c-v1 1.0"));
+  EXPECT_EQ(diff.same, 2);
+  EXPECT_TRUE(diff.solutions.empty());
 }
 
 TEST_F(StoreAdminTest, Differences) {

@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Inputs/store-6d49224.sql is the store that `graph-opt compile` of 6d49224
-// wrote for tiny_external.onnx in fp32 and int8, without the rows of most
-// problems.
+// Inputs/store-6d49224.sql and store-64f64a8.sql are the stores that `graph-opt
+// compile` of these commits wrote for tiny_external.onnx in fp32 and int8,
+// without the rows of most problems. Their schema versions are 1 and 2.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Store/StoreMigration.h"
+#include "ScopedBehaviourVersion.h"
 #include "Store/RecordVersion.h"
 #include "Store/RowChecksum.h"
 #include "StoreTestFiles.h"
@@ -80,13 +81,13 @@ protected:
   TestDirectory directory;
   std::string path = directory.file("host.journal");
 
-  void SetUp() override { makeOld(path); }
+  void SetUp() override { makeOld("store-6d49224.sql", "1"); }
 
-  static void makeOld(const std::string &path) {
-    std::string sql = readText(TARPON_SOURCE_DIR
-                               "/test/unit/Autotune/Inputs/store-6d49224.sql");
-    ASSERT_EQ(queryStore(path, sql), "");
-    ASSERT_EQ(queryStore(path, "PRAGMA user_version"), "1");
+  void makeOld(const std::string &input, const std::string &version) {
+    std::string sql =
+        readText(TARPON_SOURCE_DIR "/test/unit/Autotune/Inputs/" + input);
+    ASSERT_EQ(query(sql), "");
+    ASSERT_EQ(query("PRAGMA user_version"), version);
   }
 
   std::string query(const std::string &sql) { return queryStore(path, sql); }
@@ -116,10 +117,12 @@ protected:
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     ASSERT_TRUE(journal) << journal.message();
     expectAll(**journal);
-    EXPECT_TRUE((*journal)->hasFinding(kPool, Finding::Searched));
-    EXPECT_TRUE((*journal)->hasFinding(kMatmul, Finding::Searched));
+    EXPECT_TRUE(hasFinding(**journal, kPool, Finding::Searched));
+    EXPECT_TRUE(hasFinding(**journal, kMatmul, Finding::Searched));
     EXPECT_FALSE(hasFile(path + ".damaged-1"));
   }
+
+  void expectNewTables();
 };
 
 } // namespace
@@ -144,8 +147,8 @@ TEST_F(StoreMigrationTest, AllRecordsOfAnOldFileAreServed) {
   EXPECT_FALSE((*journal)->getPipeline(quantised));
 }
 
-TEST_F(StoreMigrationTest, AMigratedFileHasTheTablesOfANewOne) {
-  expectOpens();
+/// The tables of a migrated file are those of a new one.
+void StoreMigrationTest::expectNewTables() {
   std::string fresh = directory.file("fresh.journal");
   ASSERT_TRUE(Journal::open(fresh, kContext));
   for (const StoreTable &table : getStoreTables()) {
@@ -160,6 +163,39 @@ TEST_F(StoreMigrationTest, AMigratedFileHasTheTablesOfANewOne) {
       "SELECT replace(replace(sql, char(10), ''), ' ', '') FROM sqlite_master "
       "WHERE type <> 'table' ORDER BY name";
   EXPECT_EQ(query(views), queryStore(fresh, views));
+}
+
+TEST_F(StoreMigrationTest, AMigratedFileHasTheTablesOfANewOne) {
+  expectOpens();
+  expectNewTables();
+}
+
+/// The file has the sizes of caches, but no candidates of findings.
+TEST_F(StoreMigrationTest, RecordsOfVersionTwoAreServed) {
+  path = directory.file("two.journal");
+  makeOld("store-64f64a8.sql", "2");
+  JournalContext context = kContext;
+  context.caches = "48K/1024K/393216K";
+  {
+    auto system = Journal::openReadOnly(path, context);
+    ASSERT_TRUE(system) << system.message();
+    EXPECT_EQ((*system)->getMeasurements(kMatmul).size(), 3u);
+  }
+  EXPECT_EQ(query("PRAGMA user_version"), "2");
+  auto journal = Journal::open(path, context);
+  ASSERT_TRUE(journal) << journal.message();
+  EXPECT_EQ(query("PRAGMA user_version"), std::to_string(getJournalVersion()));
+  EXPECT_EQ((*journal)->getMeasurements(kPool).size(), 1u);
+  EXPECT_EQ((*journal)->getMeasurements(kMatmul).size(), 3u);
+  EXPECT_EQ((*journal)->describeImpossible(), std::nullopt);
+  EXPECT_EQ((*journal)->describeStale(), std::nullopt);
+  for (const std::string &problem : {kPool, kMatmul}) {
+    std::vector<FindingRecord> findings = (*journal)->getFindings(problem);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].kind, Finding::Searched);
+    EXPECT_TRUE(findings[0].candidates.areUnknown());
+  }
+  expectNewTables();
 }
 
 TEST_F(StoreMigrationTest, WhatIsOnlyReadIsMigratedInMemory) {
@@ -192,6 +228,20 @@ TEST_F(StoreMigrationTest, OldFilesCanBeMerged) {
   expectOpens();
 }
 
+/// Up to version 2, a model's version was a digest of its sources.
+TEST_F(StoreMigrationTest, ModelsGetTheirVersion) {
+  ASSERT_EQ(changeStore(path, "UPDATE measurement SET target = 'gfx942:cu=304/"
+                              "0/model:gpu-model-v1+03d1df5482c8'"),
+            "");
+  JournalContext context = kContext;
+  context.target = "gfx942:cu=304/0/model:gpu-model-1";
+  context.tarpon = "gpu-codegen-1";
+  ScopedBehaviourVersion gpu(kGpuCodegen, 1);
+  auto journal = Journal::open(path, context);
+  ASSERT_TRUE(journal) << journal.message();
+  EXPECT_EQ((*journal)->getMeasurements(kMatmul).size(), 7u);
+}
+
 /// The first journals lacked both.
 TEST_F(StoreMigrationTest, ChecksumsAndFindingsAreAdded) {
   ASSERT_EQ(query("DROP TABLE finding;"
@@ -202,7 +252,7 @@ TEST_F(StoreMigrationTest, ChecksumsAndFindingsAreAdded) {
     auto system = Journal::openReadOnly(path, kContext);
     ASSERT_TRUE(system) << system.message();
     expectAll(**system);
-    EXPECT_FALSE((*system)->hasFinding(kPool, Finding::Searched));
+    EXPECT_FALSE(hasFinding(**system, kPool, Finding::Searched));
   }
   expectAll(**Journal::open(path, kContext));
   EXPECT_EQ(query("SELECT count(checksum) FROM measurement"), "8");
@@ -240,6 +290,23 @@ TEST_F(StoreMigrationTest, RecordsOfUnknownSourcesStayStale) {
               HasSubstr(": 7 records of other tarpon or LLVM versions"));
 }
 
+TEST_F(StoreMigrationTest, TimesOfTheStaticModelStayValid) {
+  const std::string machine = "gfx942:cu=304/e3b0c442/model:";
+  for (const char *table : {"measurement", "finding"})
+    ASSERT_EQ(
+        changeStore(path, "UPDATE " + std::string(table) +
+                              " SET tarpon = 'gpu-codegen-1', target = '" +
+                              machine + "gpu-model-v1+03d1df5482c8'"),
+        "");
+  JournalContext context = kContext;
+  context.target = machine + "gpu-model-1";
+  context.tarpon = "gpu-codegen-1";
+  auto journal = Journal::open(path, context);
+  ASSERT_TRUE(journal);
+  EXPECT_EQ((*journal)->getMeasurements(kMatmul).size(), 7u);
+  EXPECT_TRUE(hasFinding(**journal, kMatmul, Finding::Searched));
+}
+
 TEST_F(StoreMigrationTest, OneThatIsKilledLeavesTheFileAsItWas) {
   std::string rows = query("SELECT * FROM measurement");
   runAndKill([&] {
@@ -263,7 +330,7 @@ TEST_F(StoreMigrationTest, OneThatFailsIsAnErrorAndLeavesTheFileAsItWas) {
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.message(), "journal " + path +
                                    " cannot be brought from schema version 1 "
-                                   "to 2: duplicate column name: caches");
+                                   "to 3: duplicate column name: caches");
   EXPECT_EQ(query("PRAGMA user_version"), "1");
   EXPECT_EQ(query("SELECT * FROM measurement"), rows);
   EXPECT_FALSE(hasFile(path + ".damaged-1"));

@@ -252,8 +252,8 @@ TEST_F(StoreRecoveryTest, RowsThatAreNotWhatWasWrittenAreIgnored) {
   auto journal = open();
   EXPECT_EQ(findWrongAnswer(*journal, 2), "");
   EXPECT_EQ(journal->getMeasurements(problem).size(), 8u);
-  EXPECT_FALSE(journal->hasFinding(problem, Finding::Found));
-  EXPECT_FALSE(journal->hasFinding(problem, Finding::Verified));
+  EXPECT_FALSE(hasFinding(*journal, problem, Finding::Found));
+  EXPECT_FALSE(hasFinding(*journal, problem, Finding::Verified));
   EXPECT_FALSE(journal->getPipeline(makeNumberedPipeline(1).key));
   EXPECT_TRUE(journal->getPipeline(makeNumberedPipeline(2).key));
   EXPECT_EQ(*journal->describeImpossible(),

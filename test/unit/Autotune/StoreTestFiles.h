@@ -48,6 +48,10 @@ bool hasFile(const std::string &path);
 /// was not written, or "". Rows that are missing are no fault.
 std::string findWrongAnswer(const Journal &journal, int problems);
 
+/// Returns true if there is such a finding, whatever the candidates were.
+bool hasFinding(const Journal &journal, llvm::StringRef problem,
+                Finding finding);
+
 /// The problems of findWrongAnswer, and what it reads of them.
 std::string getNumberedProblem(int index);
 /// Fills a store with `rows` measurements over the problems, with findings and

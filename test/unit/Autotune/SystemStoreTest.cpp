@@ -7,7 +7,10 @@
 
 #include "tarpon/Autotune/Store/SystemStore.h"
 
+#include "Store/JournalSchema.h"
+#include "StoreTestFiles.h"
 #include "TestDirectory.h"
+#include "tarpon/Autotune/Store/StoreAdmin.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -93,7 +96,7 @@ TEST_F(SystemStoreTest, IsReadAndNeverWritten) {
   ASSERT_FALSE(status);
   EXPECT_THAT(status.message(), HasSubstr("readonly"));
   EXPECT_FALSE((*store)->forgetProblem("p"));
-  EXPECT_FALSE((*store)->hasFinding("p", Finding::Found));
+  EXPECT_FALSE(hasFinding(**store, "p", Finding::Found));
   EXPECT_EQ(countFiles(), 1u);
   EXPECT_EQ(readText(path), bytes);
 }
@@ -115,6 +118,26 @@ TEST_F(SystemStoreTest, HoldsForEveryBuild) {
   ASSERT_TRUE(store) << store.message();
   EXPECT_EQ((*store)->getMeasurements("p").size(), 1u);
   EXPECT_FALSE((*store)->describeStale());
+}
+
+/// Otherwise each process would migrate its files in memory.
+TEST_F(SystemStoreTest, TheShippedOneHasThisSchema) {
+  size_t count = 0;
+  std::error_code error;
+  for (fs::directory_iterator it(TARPON_SHIPPED_STORE, error), end;
+       it != end && !error; it.increment(error)) {
+    const std::string &file = it->path();
+    EXPECT_EQ(queryStore(file, "PRAGMA user_version"),
+              std::to_string(getJournalVersion()))
+        << "run scripts/make-system-store --migrate";
+    EXPECT_EQ(queryStore(file, "PRAGMA journal_mode"), "delete");
+    auto store = StoreAdmin::openForReading(file);
+    ASSERT_TRUE(store) << store.message();
+    EXPECT_TRUE((*store)->check()) << (*store)->check().message();
+    EXPECT_GT((*store)->getStats()->measurements, 500);
+    ++count;
+  }
+  EXPECT_EQ(count, 2u);
 }
 
 TEST_F(SystemStoreTest, DamageIsOneSentence) {

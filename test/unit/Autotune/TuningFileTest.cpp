@@ -31,7 +31,7 @@ TuningFile makeFile() {
   file.knobs = {"pick_global", "pick_global", "on"};
   file.calibration = {"generated", 4, "c0ffee"};
   CandidateRecord good;
-  good.choice = {runtime::Precision::I8, "nhwc", "on"};
+  good.choice = {runtime::Precision::I8, Layout{Layout::NHWC}, Fusion::On};
   good.accuracy = {0.004, 0.02, true};
   good.pipeline = {5.9, 0.05, 50};
   good.ranges = {{"data", -2.117904f, 2.64f}, {"conv1", 0, 1.0f / 3}};
@@ -48,7 +48,7 @@ TuningFile makeFile() {
   layer.source = "default";
   good.layers.push_back(layer);
   CandidateRecord bad;
-  bad.choice = {runtime::Precision::BF16, "nchw", "off"};
+  bad.choice = {runtime::Precision::BF16, Layout(), Fusion::Off};
   bad.failure = "output has a NaN";
   file.candidates = {good, bad};
   return file;
@@ -211,7 +211,7 @@ TEST(TuningFileTest, ErrorsNameThePath) {
        "\"int8\", got \"fp8\""},
       {"/candidates/0/layout", "chwn",
        "candidates[0].layout: expected text that matches "
-       "^(nchw|nhwc|nchw[0-9]+c)$, got \"chwn\""},
+       "^(nchw|nhwc|nchw[1-9][0-9]{0,3}c)$, got \"chwn\""},
       {"/candidates/0/accuracy/within_budget", nullptr,
        "candidates[0].accuracy.within_budget: expected a boolean, got null"},
       {"/candidates", json::array(),
@@ -282,13 +282,13 @@ TEST(TuningFileTest, AnotherTargetIsRefused) {
   EXPECT_EQ(refused([](auto &t) { t.arch = "aarch64"; }),
             prefix + "architecture x86-64, not aarch64");
   EXPECT_EQ(refused([](auto &t) { t.cpu = "znver4"; }),
-            prefix + "CPU znver5, not znver4");
+            prefix + "processor znver5, not znver4");
   EXPECT_EQ(refused([](auto &t) { t.threads = 8; }),
             prefix + "thread count 2, not 8");
   EXPECT_EQ(refused([](auto &t) { t.features = {"avx2"}; }),
-            prefix + "CPU with feature avx512f, not without it");
+            prefix + "processor with feature avx512f, not without it");
   EXPECT_EQ(refused([](auto &t) { t.features.push_back("avx512vnni"); }),
-            prefix + "CPU without feature avx512vnni, not with it");
+            prefix + "processor without feature avx512vnni, not with it");
   EXPECT_EQ(refused([](auto &t) { t.l3Bytes = 32 << 20; }),
             prefix + "caches 32K/512K/8192K, not 32K/512K/32768K");
   // Files of 6d49224 and before do not name them.
@@ -319,8 +319,11 @@ TEST(TuningFileTest, TimesOfAModel) {
 }
 
 TEST(TuningFileTest, NamesOfChoices) {
-  EXPECT_EQ((GlobalChoice{runtime::Precision::I8, "nhwc", "on"}.name()),
-            "int8/nhwc");
-  EXPECT_EQ((GlobalChoice{runtime::Precision::F32, "nchw", "off"}.name()),
-            "fp32/nchw/unfused");
+  EXPECT_EQ(
+      (GlobalChoice{runtime::Precision::I8, Layout{Layout::NHWC}, Fusion::On}
+           .name()),
+      "int8/nhwc");
+  EXPECT_EQ(
+      (GlobalChoice{runtime::Precision::F32, Layout(), Fusion::Off}.name()),
+      "fp32/nchw/unfused");
 }

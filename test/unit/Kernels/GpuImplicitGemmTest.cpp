@@ -13,7 +13,6 @@
 
 #include "SolverTest.h"
 
-#include "tarpon/Kernels/GPU/GpuConfigs.h"
 #include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -328,11 +327,11 @@ TEST(GpuImplicitGemm, refusesBadConfigs) {
       bad.set(fault.field, fault.value);
       SCOPED_TRACE(gpu + (" " + bad.str()));
       EXPECT_FALSE(solver.isValidConfig(problem, target, bad));
-      std::string reason = explainGpuConfig(solver, problem, target, bad);
+      std::string reason = solver.explainConfig(problem, target, bad);
       EXPECT_NE(reason, "");
       EXPECT_NE(reason.find(fault.reason), std::string::npos) << reason;
     }
-    EXPECT_EQ(explainGpuConfig(solver, problem, target, good), "");
+    EXPECT_EQ(solver.explainConfig(problem, target, good), "");
   }
 }
 

@@ -12,7 +12,6 @@
 
 #include "SolverTest.h"
 
-#include "tarpon/Kernels/GPU/GpuConfigs.h"
 #include "tarpon/Kernels/GPU/GpuProductWork.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
@@ -341,7 +340,7 @@ TEST(GpuWinogradSolver, hasConfigs) {
       PerfConfig bad = good;
       bad.set(field, value);
       EXPECT_FALSE(getSolver().isValidConfig(problem, target, bad)) << field;
-      EXPECT_NE(explainGpuConfig(getSolver(), problem, target, bad), "");
+      EXPECT_NE(getSolver().explainConfig(problem, target, bad), "");
     }
     PerfConfig ofEngine =
         findSolver("gpu-igemm-v1")->defaultConfig(problem, target);

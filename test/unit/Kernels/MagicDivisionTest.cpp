@@ -7,8 +7,9 @@
 
 #include "GPU/MagicDivision.h"
 
-#include "tarpon/Targets/AMDGPU/Emulator.h"
+#include "tarpon/Targets/AMDGPU/AmdInstructions.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
+#include "tarpon/Targets/GPU/Emulator.h"
 
 #include "gtest/gtest.h"
 
@@ -109,7 +110,9 @@ TEST(MagicDivisionTest, KernelsDivide) {
                               : EmulatedBuffer{narrow.data(), 2048}};
       for (int64_t param : plan.launches[0].params)
         run.arguments.emplace_back(static_cast<int32_t>(param));
-      auto report = emulate(emitted->getFunction(), run);
+      EmulatorOptions options;
+      options.instructions = &getAmdInstructions();
+      auto report = emulate(emitted->getFunction(), run, options);
       ASSERT_TRUE(report) << report.message();
       for (int i = 0; i < 256; ++i) {
         EXPECT_EQ(isWide ? wide[2 * i] : narrow[2 * i], numerators[i] / d);

@@ -110,6 +110,27 @@ TEST_P(MathFunctions, keepTheirBounds) {
   }
 }
 
+TEST_P(MathFunctions, keepTheBoundOfGelu) {
+  auto runner = SolverRunner::create(GetParam());
+  ASSERT_TRUE(runner) << runner.message();
+  Elements numbers = makeNumbers(-12, 12);
+  for (double far : {100.0, 1e30, 3e38})
+    numbers.insert(numbers.end(), {far, -far});
+  std::string shape = std::to_string(numbers.size()) + "xf32";
+  auto problem = parseProblem("gelu(" + shape + ")->" + shape);
+  ASSERT_TRUE(mlir::succeeded(problem));
+  auto result = (*runner)->run(*problem, *findSolver("elementwise-v1"),
+                               PerfConfig(), {numbers});
+  ASSERT_TRUE(result) << result.message();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    double x = numbers[i],
+           tail = std::fabs(x) / 2 * std::erfc(std::fabs(x) / std::sqrt(2.0));
+    // What f32 rounds is below 4e-8 |x|, and only where x is positive.
+    double bound = x < 0 ? 5.1e-7 : 5.1e-7 * std::fmax(1, x);
+    EXPECT_NEAR(result->front()[i], std::fmax(x, 0) - tail, bound) << x;
+  }
+}
+
 TEST_P(MathFunctions, knowSpecialValues) {
   auto runner = SolverRunner::create(GetParam());
   ASSERT_TRUE(runner) << runner.message();
@@ -138,6 +159,10 @@ TEST_P(MathFunctions, knowSpecialValues) {
   check("erf", {-inf, inf, 0, NAN}, {-1, 1, 0, NAN});
   check("sin", {0, inf, NAN}, {0, NAN, NAN});
   check("softplus", {-inf, inf, NAN}, {0, inf, NAN});
+  check("sigmoid", {-inf, -1e4, 0, 1e4, inf, NAN}, {0, 0, 0.5, 1, 1, NAN});
+  check("swish", {-0x1p100, 0, 0x1p100, inf, NAN}, {0, 0, 0x1p100, inf, NAN},
+        " {alpha=1}");
+  check("gelu_tanh", {-1e9, 0, 1e9, NAN}, {0, 0, 1e9, NAN});
   check("mish", {inf, NAN}, {inf, NAN});
   check("sign", {-3, 0, 2, NAN}, {-1, 0, 1, NAN});
   check("round", {-2.5, -1.5, 0.5, 2.5}, {-2, -2, 0, 2});

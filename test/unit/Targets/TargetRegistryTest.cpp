@@ -33,7 +33,8 @@ TEST(TargetRegistry, TheHostIsThisMachine) {
   EXPECT_EQ(host->getInfo().name(), expected.name());
   EXPECT_EQ(host->getInfo().features, expected.features);
   EXPECT_EQ(host->getInfo().threads, 3);
-  EXPECT_EQ(getChip(host->getInfo()), "");
+  EXPECT_EQ(host->getInfo().traits->getDisplayName(host->getInfo()),
+            "the host");
   EXPECT_EQ(host->getSolvers(), getHostSolvers());
   EXPECT_TRUE(host->makeBackend()->describeModel().empty());
   EXPECT_FALSE(host->getPeaks());
@@ -56,12 +57,13 @@ TEST(TargetRegistry, CpusAreAsLlvmDescribesThem) {
 TEST(TargetRegistry, GpusHaveVariantsAndDevices) {
   auto gpu = get("gfx942:cu=228");
   EXPECT_EQ(gpu->getInfo().name(), "gfx942:cu=228");
-  EXPECT_EQ(getChip(gpu->getInfo()), "gfx942:cu=228");
+  EXPECT_EQ(gpu->getInfo().traits->getProcessor(gpu->getInfo()),
+            "gfx942:cu=228");
   EXPECT_EQ(gpu->getInfo().arch, "amdgcn");
   EXPECT_EQ(gpu->getSolvers(), getGpuSolvers());
   ASSERT_TRUE(gpu->getPeaks());
   EXPECT_EQ(gpu->getPeaks()->gbps, 5300);
-  EXPECT_EQ(gpu->getPeaks()->gflops(runtime::DType::F16),
+  EXPECT_EQ(gpu->getPeaks()->gflops(runtime::Precision::F16),
             parseGpuTarget("gfx942:cu=228")->peakGflops(runtime::DType::F16));
   auto emulated = get("gfx942", {0, "native", "emulated"});
   EXPECT_EQ(emulated->getInfo().arch, "amdgcn-ir");

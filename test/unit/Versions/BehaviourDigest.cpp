@@ -7,7 +7,7 @@
 
 #include "BehaviourDigest.h"
 
-#include "tarpon/Runtime/Sha256.h"
+#include "Store/Digest.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -17,21 +17,9 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
+using tarpon::Digest;
 
 namespace {
-
-/// The digest includes the length of each piece.
-class Digest {
-public:
-  Digest &add(llvm::StringRef piece) {
-    sha.update(std::to_string(piece.size()) + ":").update(piece);
-    return *this;
-  }
-  std::string hex() { return sha.finishHex(); }
-
-private:
-  tarpon::runtime::Sha256 sha;
-};
 
 /// Numbers values by the operations that compute them. `state` stands for all
 /// writes so far, in their order.
@@ -65,9 +53,7 @@ static std::string printAttribute(Attribute attribute) {
   std::string text = print(attribute);
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attribute))
     if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-      text =
-          print(resource.getType()) +
-          Digest().add({blob->getData().data(), blob->getData().size()}).hex();
+      text = print(resource.getType()) + Digest().add(blob->getData()).hex();
   return text;
 }
 
@@ -103,7 +89,7 @@ std::string Digester::addRegions(Operation *op) {
     unsigned number = 0;
     for (Block &block : region)
       digest.add(addBlock(block, number++));
-    digest.add("region");
+    digest.add(llvm::StringRef("region"));
   }
   --depth;
   return digest.hex();

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BehaviourDigest.h"
+#include "GpuModelBehaviour.h"
 #include "KernelBehaviour.h"
 #include "ModelBehaviour.h"
 
@@ -61,6 +62,7 @@ static std::vector<Problem> readProblems() {
 static Digests digestAll() {
   Digests digests = digestSolvers(readProblems());
   digests.merge(digestCodegen());
+  digests.merge(digestGpuModel());
   digests.merge(digestModels());
   return digests;
 }

@@ -8,49 +8,44 @@
 #include "KernelBehaviour.h"
 
 #include "BehaviourDigest.h"
+#include "FixedKernels.h"
+#include "Store/Digest.h"
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
-#include "tarpon/Runtime/Sha256.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/AMDGPU/GpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
+#include "tarpon/Targets/Host/HostTarget.h"
 
-#include "mlir/Parser/Parser.h"
+#include "mlir/IR/Verifier.h"
 
 #include "gtest/gtest.h"
 
-#include <algorithm>
+#include <set>
 
 using namespace tarpon;
 using namespace tarpon::test;
 
-std::vector<TargetInfo> tarpon::test::makeVersionTargets() {
-  TargetInfo avx2, avx512;
-  avx2.cpu = "x86-64-v3";
-  avx2.features = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma"};
-  avx2.vectorBits = 256;
-  avx2.hasFma = avx2.hasF16c = true;
-  avx512 = avx2;
-  avx512.cpu = "x86-64-v4";
-  for (const char *feature : {"avx512bf16", "avx512bw", "avx512cd", "avx512dq",
-                              "avx512f", "avx512vl", "avx512vnni"})
-    avx512.features.emplace_back(feature);
-  avx512.vectorBits = 512;
-  avx512.vectorRegisters = 32;
-  avx512.hasVnni = avx512.hasBf16 = true;
-  avx512.threads = 2;
-  return {avx2, avx512, makeGpuTargetInfo(*parseGpuTarget("gfx942"))};
+TargetInfo tarpon::test::makeVersionCpu(llvm::StringRef cpu, int64_t threads) {
+  auto target = getCpuTarget(cpu, threads);
+  EXPECT_TRUE(target) << target.message();
+  return target ? *target : TargetInfo();
 }
 
-static std::string replaceAll(std::string text, const std::string &from,
-                              const std::string &to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
-       at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
+std::vector<TargetInfo> tarpon::test::makeVersionTargets() {
+  std::vector<TargetInfo> targets = {
+      makeVersionCpu("x86-64", 1),         // 128 bits, neither FMA nor F16C
+      makeVersionCpu("x86-64-v3", 1),      // 256 bits
+      makeVersionCpu("x86-64-v4", 1),      // 512 bits, neither VNNI nor bf16
+      makeVersionCpu("icelake-server", 2), // VNNI
+      makeVersionCpu("znver5", 2),         // VNNI and bf16
+  };
+  for (const std::string &chip : getGpuChips())
+    targets.push_back(makeGpuTargetInfo(*parseGpuTarget(chip)));
+  return targets;
 }
 
 //===----------------------------------------------------------------------===//
@@ -58,19 +53,6 @@ static std::string replaceAll(std::string text, const std::string &from,
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-/// Collects the behaviour of one solver.
-class SolverDigest {
-public:
-  void add(const std::string &text) {
-    sha.update(std::to_string(text.size()) + ":").update(text);
-  }
-  void add(int64_t value) { add(std::to_string(value)); }
-  std::string hex() { return sha.finishHex(); }
-
-private:
-  runtime::Sha256 sha;
-};
 
 /// Emits distinct kernels.
 class Emitter {
@@ -88,11 +70,11 @@ public:
 
 private:
   std::string digest(const KernelSource &kernel, const TargetInfo &target);
-  void addLaunch(SolverDigest &digest, const LaunchPlan &launch,
+  void addLaunch(Digest &digest, const LaunchPlan &launch,
                  const TargetInfo &target);
 
   mlir::MLIRContext context;
-  std::map<std::string, SolverDigest> solvers;
+  std::map<std::string, Digest> solvers;
   std::map<std::pair<std::string, std::string>, std::string> kernels;
 };
 
@@ -108,14 +90,17 @@ std::string Emitter::digest(const KernelSource &kernel,
     EXPECT_TRUE(emitted) << emitted.message();
     return known = digestBehaviour(emitted->getModule());
   }
-  std::string text = replaceAll(makeHostBackend(target)->printMlir(kernel),
-                                kernel.symbol, "kernel");
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  EXPECT_TRUE(module) << text;
-  return known = module ? digestBehaviour(*module) : "";
+  // Digests ignore the symbol.
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  KernelBuilder builder(*module, kernel.symbol, target);
+  kernel.emit(builder);
+  builder.finish();
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*module))) << kernel.symbol;
+  return known = digestBehaviour(*module);
 }
 
-void Emitter::addLaunch(SolverDigest &digest, const LaunchPlan &launch,
+void Emitter::addLaunch(Digest &digest, const LaunchPlan &launch,
                         const TargetInfo &target) {
   KernelSource kernel = launch.kernel;
   kernel.numBuffers = static_cast<int64_t>(launch.buffers.size());
@@ -123,13 +108,13 @@ void Emitter::addLaunch(SolverDigest &digest, const LaunchPlan &launch,
   digest.add(this->digest(kernel, target));
   for (int64_t value :
        {kernel.workgroup, kernel.ldsBytes, launch.tasks, launch.scratchBytes})
-    digest.add(value);
+    digest.add(std::to_string(value));
   for (const BufferSlot &slot : launch.buffers) {
-    digest.add(static_cast<int64_t>(slot.kind));
-    digest.add(slot.index);
+    digest.add(std::to_string(slot.kind));
+    digest.add(std::to_string(slot.index));
   }
   for (int64_t param : launch.params)
-    digest.add(param);
+    digest.add(std::to_string(param));
 }
 
 /// Small numbers of either sign in every dtype of fewer than 32 bits, and small
@@ -142,7 +127,7 @@ static std::vector<char> makeConstant(const TensorDesc &desc) {
   return bytes;
 }
 
-static void addConstants(SolverDigest &digest, const Problem &problem,
+static void addConstants(Digest &digest, const Problem &problem,
                          const SolutionPlan &plan) {
   std::vector<std::vector<char>> contents;
   for (const TensorDesc &operand : problem.operands)
@@ -157,12 +142,15 @@ static void addConstants(SolverDigest &digest, const Problem &problem,
 
 void Emitter::add(const Solver &solver, const Problem &problem,
                   const TargetInfo &target, const PerfConfig &config) {
-  SolverDigest &digest = solvers[solver.id().str()];
+  Digest &digest = solvers[solver.id().str()];
   digest.add(problem.key());
   digest.add(target.name());
   digest.add(config.str());
+  // Modelled times depend on it.
+  if (target.gpu)
+    digest.add(std::to_string(solver.expectedFraction(problem, target)));
   SolutionPlan plan = solver.plan(problem, target, config);
-  digest.add(plan.workspaceBytes);
+  digest.add(std::to_string(plan.workspaceBytes));
   for (const LaunchPlan &launch : plan.launches)
     addLaunch(digest, launch, target);
   addConstants(digest, problem, plan);
@@ -175,19 +163,26 @@ Digests Emitter::finish() {
   return digests;
 }
 
-/// The first and the last config by their text: the digest must not depend on
-/// which config a solver lists first. The last one only with AVX-512, to save
-/// time.
-static std::vector<PerfConfig> chooseConfigs(const Solver &solver,
-                                             const Problem &problem,
-                                             const TargetInfo &target) {
-  std::vector<PerfConfig> configs = solver.configs(problem, target);
-  auto [first, last] = std::minmax_element(
-      configs.begin(), configs.end(),
-      [](const auto &a, const auto &b) { return a.str() < b.str(); });
-  if (first == last || !target.hasVnni)
-    return {*first};
-  return {*first, *last};
+/// Chooses configs in the order of their text: the digest must not depend on
+/// the solver's order. For CPUs these are all; for GPUs, whose solvers have
+/// more of them, the default, the first, the last, and so many others that each
+/// value of each field occurs.
+static std::map<std::string, PerfConfig>
+chooseConfigs(const Solver &solver, const Problem &problem,
+              const TargetInfo &target) {
+  std::map<std::string, PerfConfig> configs, chosen;
+  for (const PerfConfig &config : solver.configs(problem, target))
+    configs.emplace(config.str(), config);
+  if (!target.gpu)
+    return configs;
+  PerfConfig byDefault = solver.defaultConfig(problem, target);
+  chosen = {{byDefault.str(), byDefault}, *configs.begin(), *configs.rbegin()};
+  std::set<PerfConfig::Field> seen;
+  for (const auto &[text, config] : configs)
+    for (const PerfConfig::Field &field : config.getFields())
+      if (seen.insert(field).second)
+        chosen.emplace(text, config);
+  return chosen;
 }
 
 Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
@@ -196,7 +191,7 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
     for (const Problem &problem : problems)
       for (const Solver *solver : getSolvers(target))
         if (checkApplicable(*solver, problem, target))
-          for (const PerfConfig &config :
+          for (const auto &[text, config] :
                chooseConfigs(*solver, problem, target))
             emitter.add(*solver, problem, target, config);
   return emitter.finish();
@@ -206,92 +201,8 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
 // Code generators
 //===----------------------------------------------------------------------===//
 
-// There is one instruction per statement, since the compiler of this test
-// evaluates arguments in its own order.
-
-/// Sums of exp(x * y + 1) over rows whose length is a parameter: loads, a loop,
-/// a division, a function that is expanded, a conversion and stores.
-static void emitSums(KernelBuilder &b) {
-  using Value = mlir::Value;
-  mlir::VectorType row = b.vec(b.f32(), 8);
-  Value length = b.getParam(0);
-  Value left = b.getBuffer(0);
-  Value right = b.getBuffer(1);
-  Value result = b.getBuffer(2);
-  Value zero = b.cstLike(row, 0);
-  Value one = b.cstLike(row, 1);
-  Value begin = b.cst(0);
-  Value step = b.cst(8);
-  b.forTasks([&](Value task) {
-    Value line = b.div(task, length);
-    Value first = b.mul(line, length);
-    auto addTerm = [&](Value i, mlir::ValueRange carried) {
-      Value at = b.add(first, i);
-      Value leftBytes = b.mul(at, 4);
-      Value leftAt = b.offset(left, leftBytes);
-      Value x = b.load(leftAt, row);
-      Value rightBytes = b.mul(i, 2);
-      Value rightAt = b.offset(right, rightBytes);
-      Value stored = b.load(rightAt, b.vec(b.getF16Type(), 8));
-      Value y = mlir::arith::ExtFOp::create(b, row, stored);
-      Value sum = b.fma(x, y, one);
-      Value term = mlir::math::ExpOp::create(b, sum);
-      return mlir::SmallVector<Value>{b.addF(carried[0], term)};
-    };
-    auto sums = b.forLoop(begin, length, step, {zero}, addTerm);
-    Value sum = mlir::vector::ReductionOp::create(
-        b, mlir::vector::CombiningKind::ADD, sums[0]);
-    Value bytes = b.mul(task, 4);
-    Value resultAt = b.offset(result, bytes);
-    b.store(sum, resultAt);
-  });
-}
-
-/// A tile of products, which leaves few registers free, so that the digest
-/// depends on the schedule and on the allocation of registers.
-static void emitProducts(KernelBuilder &b) {
-  using Value = mlir::Value;
-  const int64_t rows = b.getTarget().vectorRegisters / 2 - 3;
-  constexpr int64_t kColumns = 2;
-  mlir::VectorType vector = b.vec(b.f32(), b.lanes());
-  const int64_t vectorBytes = b.lanes() * 4;
-  Value length = b.getParam(0);
-  Value left = b.getBuffer(0);
-  Value right = b.getBuffer(1);
-  Value result = b.getBuffer(2);
-  Value zero = b.cstLike(vector, 0);
-  Value begin = b.cst(0);
-  Value step = b.cst(1);
-  auto multiply = [&](Value i, mlir::ValueRange carried) {
-    Value leftBytes = b.mul(i, rows * 4);
-    Value leftAt = b.offset(left, leftBytes);
-    Value rightBytes = b.mul(i, kColumns * vectorBytes);
-    Value rightAt = b.offset(right, rightBytes);
-    mlir::SmallVector<Value> columns, sums;
-    for (int64_t column = 0; column < kColumns; ++column) {
-      Value at = b.offset(rightAt, column * vectorBytes);
-      columns.push_back(b.load(at, vector));
-    }
-    for (int64_t row = 0; row < rows; ++row) {
-      Value at = b.offset(leftAt, row * 4);
-      Value scalar = b.load(at, b.f32());
-      Value all = b.broadcast(scalar, b.lanes());
-      for (int64_t column = 0; column < kColumns; ++column)
-        sums.push_back(
-            b.fma(all, columns[column], carried[row * kColumns + column]));
-    }
-    return sums;
-  };
-  mlir::SmallVector<Value> zeros(rows * kColumns, zero);
-  auto sums = b.forLoop(begin, length, step, zeros, multiply);
-  for (auto [index, sum] : llvm::enumerate(sums)) {
-    Value at = b.offset(result, static_cast<int64_t>(index) * vectorBytes);
-    b.store(sum, at);
-  }
-}
-
-static std::string digestAssembly(const TargetInfo &target,
-                                  const KernelSource &kernel) {
+static std::string printAssembly(const TargetInfo &target,
+                                 const KernelSource &kernel) {
   std::unique_ptr<KernelBackend> backend =
       target.gpu ? makeGpuBackend(*target.gpu, GpuCodeForm::CodeObject)
                  : makeHostBackend(target);
@@ -301,20 +212,9 @@ static std::string digestAssembly(const TargetInfo &target,
 }
 
 Digests tarpon::test::digestCodegen() {
-  SolverDigest host, gpu;
-  KernelSource kernel;
-  kernel.workgroup = 64;
-  kernel.numBuffers = 3;
-  kernel.numParams = 1;
-  for (const TargetInfo &target : makeVersionTargets()) {
-    kernel.symbol = "sums";
-    kernel.emit = emitSums;
-    (target.gpu ? gpu : host).add(digestAssembly(target, kernel));
-    if (target.gpu)
-      continue;
-    kernel.symbol = "products";
-    kernel.emit = emitProducts;
-    host.add(digestAssembly(target, kernel));
-  }
+  Digest host, gpu;
+  for (const TargetInfo &target : makeVersionTargets())
+    for (const KernelSource &kernel : makeFixedKernels())
+      (target.gpu ? gpu : host).add(printAssembly(target, kernel));
   return {{kHostCodegen.str(), host.hex()}, {kGpuCodegen.str(), gpu.hex()}};
 }

@@ -20,12 +20,15 @@ namespace tarpon::test {
 /// Digests by part of BehaviourVersion.h.
 using Digests = std::map<std::string, std::string>;
 
+/// A CPU of LLVM's list, with caches of common sizes, on any machine.
+TargetInfo makeVersionCpu(llvm::StringRef cpu, int64_t threads);
+
 /// The targets that kernels are emitted for, which do not depend on the
-/// machine: x86-64 with AVX2, with AVX-512, and the GPU gfx942.
+/// machine: CPUs that differ in what solvers ask of a target, and all GPUs.
 std::vector<TargetInfo> makeVersionTargets();
 
 /// Digests of the plans and kernels of all solvers for the problems on these
-/// targets, with one of their configs, or two with AVX-512.
+/// targets: on CPUs with all configs, on GPUs with each value of each field.
 Digests digestSolvers(const std::vector<Problem> &problems);
 
 /// Digests of the machine code that the code generators make of two kernels.

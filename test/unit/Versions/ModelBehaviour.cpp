@@ -33,8 +33,8 @@ using mlir::func::FuncOp;
 using runtime::Package;
 using runtime::Result;
 
-static constexpr const char *kModels[] = {"tiny_resnet", "tiny_split",
-                                          "tiny_unet"};
+static constexpr const char *kModels[] = {"tiny_activations", "tiny_resnet",
+                                          "tiny_split", "tiny_unet"};
 
 static void runPasses(FuncOp function,
                       llvm::function_ref<void(mlir::OpPassManager &)> build) {
@@ -99,8 +99,8 @@ public:
   }
 
 private:
-  void addChoice(FuncOp simplified, runtime::Precision dtype,
-                 const std::string &layout, const std::string &fusion);
+  void addChoice(FuncOp simplified, runtime::Precision dtype, Layout layout,
+                 Fusion fusion);
 
   mlir::MLIRContext context;
   runtime::Sha256 passes, calibration;
@@ -111,12 +111,11 @@ private:
 /// For int8, the digest of the calibration includes its ranges; that of the
 /// passes uses fixed ranges.
 void ModelDigests::addChoice(FuncOp simplified, runtime::Precision dtype,
-                             const std::string &layout,
-                             const std::string &fusion) {
+                             Layout layout, Fusion fusion) {
   mlir::OwningOpRef<FuncOp> function = simplified.clone();
   if (dtype == runtime::Precision::I8) {
     runPasses(*function, [&](mlir::OpPassManager &manager) {
-      manager.addPass(createFusePass({fusion}));
+      manager.addPass(createFusePass(fusion));
     });
     std::vector<TensorRange> ranges = calibrate(*function);
     for (auto [index, range] : llvm::enumerate(ranges)) {
@@ -129,7 +128,7 @@ void ModelDigests::addChoice(FuncOp simplified, runtime::Precision dtype,
     auto applied = applyRanges(*function, ranges);
     EXPECT_TRUE(applied) << applied.message();
   }
-  TargetInfo avx512 = makeVersionTargets()[1];
+  TargetInfo avx512 = makeVersionCpu("znver5", 2);
   runPasses(*function, [&](mlir::OpPassManager &manager) {
     buildChoicePipeline(manager, {dtype, layout, fusion, avx512});
   });
@@ -144,9 +143,10 @@ void ModelDigests::add(const std::string &model) {
   FuncOp function = *module->getOps<FuncOp>().begin();
   runPasses(function, buildSimplifyPipeline);
   for (runtime::Precision dtype : runtime::kPrecisions)
-    for (const char *layout : {"nchw", "nhwc"})
-      addChoice(function, dtype, layout, "on");
-  addChoice(function, runtime::Precision::F32, "nhwc", "off");
+    for (Layout layout : kChoiceLayouts)
+      addChoice(function, dtype, layout, Fusion::On);
+  addChoice(function, runtime::Precision::F32, Layout{Layout::NHWC},
+            Fusion::Off);
 }
 
 Digests tarpon::test::digestModels() {

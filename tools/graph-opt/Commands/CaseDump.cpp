@@ -10,11 +10,9 @@
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/KernelABI.h"
-#include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <nlohmann/json.hpp>
@@ -47,7 +45,7 @@ class CaseWriter {
 public:
   CaseWriter(std::string directory, const CaseSource &solution)
       : directory(std::move(directory)), solution(solution),
-        device(makeEmulatedDevice(solution.gpu)) {}
+        device(solution.device) {}
 
   Result<int> write();
 
@@ -71,7 +69,7 @@ private:
 
   std::string directory;
   const CaseSource &solution;
-  std::unique_ptr<Device> device;
+  Device &device;
   std::vector<const Launch *> launches;
   std::map<RegionKey, Region> regions;
 };
@@ -88,32 +86,22 @@ static RegionKey getKey(const BufferRef &buffer) {
   return {buffer.space, buffer.offset};
 }
 
-/// The name by which the other emulator knows the GPU's instructions; "" if it
-/// does not support them.
-static llvm::StringRef getEmulatedArch(const GpuTarget &gpu) {
-  switch (gpu.matrixFamily) {
-  case MatrixFamily::CDNA3:
-    return "cdna";
-  case MatrixFamily::RDNA3:
-    return "rdna3";
-  case MatrixFamily::RDNA4:
-    return "rdna4";
-  case MatrixFamily::None:
-  case MatrixFamily::All:
-  case MatrixFamily::CDNA2:
-  case MatrixFamily::CDNA4:
-    return "";
-  }
-  llvm_unreachable("unknown family of matrix instructions");
-}
+namespace {
+/// A chip that the other emulator knows, and its name of the instructions.
+struct EmulatedChip {
+  llvm::StringLiteral chip, arch;
+};
+} // namespace
 
-/// Lists the chips that it supports.
-static std::string listEmulatedChips() {
-  std::vector<std::string> chips = getGpuChips();
-  llvm::erase_if(chips, [](const std::string &chip) {
-    return getEmulatedArch(*parseGpuTarget(chip)).empty();
-  });
-  return llvm::join(chips, ", ");
+static constexpr EmulatedChip kEmulatedChips[] = {
+    {"gfx942", "cdna"}, {"gfx1100", "rdna3"}, {"gfx1201", "rdna4"}};
+
+/// Finds the chip of a package's target ("gfx942:cu=304"), or returns null.
+static const EmulatedChip *findEmulatedChip(llvm::StringRef target) {
+  for (const EmulatedChip &known : kEmulatedChips)
+    if (known.chip == target.split(':').first)
+      return &known;
+  return nullptr;
 }
 
 static const CodeObjectRange &findCode(const Package &package,
@@ -189,7 +177,7 @@ Status CaseWriter::emulate(const Launch &launch,
                            std::map<RegionKey, std::vector<char>> &after) {
   const Package &package = solution.ir;
   const CodeObjectRange &code = findCode(package, launch.symbol);
-  Result<std::unique_ptr<DeviceKernel>> kernel = device->loadKernel(
+  Result<std::unique_ptr<DeviceKernel>> kernel = device.loadKernel(
       std::span(package.kernels).subspan(code.offset, code.bytes),
       launch.symbol);
   if (!kernel)
@@ -200,23 +188,23 @@ Status CaseWriter::emulate(const Launch &launch,
     const std::vector<char> &bytes = regions[getKey(buffer)].bytes;
     std::unique_ptr<DeviceMemory> &memory = memories[getKey(buffer)];
     if (!memory) {
-      auto allocated = device->allocate(static_cast<int64_t>(bytes.size()));
+      auto allocated = device.allocate(static_cast<int64_t>(bytes.size()));
       if (!allocated)
         return allocated.error();
       memory = std::move(*allocated);
-      if (Status status = device->copyIn(*memory, 0, bytes); !status)
+      if (Status status = device.copyIn(*memory, 0, bytes); !status)
         return status;
     }
     buffers.push_back(memory->address());
   }
-  if (Status status = device->launch(
+  if (Status status = device.launch(
           **kernel, {buffers, launch.params, launch.tasks, code.workgroup});
       !status)
     return status;
   for (auto &[key, memory] : memories) {
     std::vector<char> &bytes = after[key];
     bytes.resize(regions[key].bytes.size());
-    if (Status status = device->copyOut(bytes, *memory, 0); !status)
+    if (Status status = device.copyOut(bytes, *memory, 0); !status)
       return status;
   }
   return success();
@@ -304,18 +292,19 @@ Status CaseWriter::writeCase(const Launch &launch, const std::string &folder,
   for (const RegionKey &key : written)
     outputs.push_back(describeOutput(key, isLastWriter(key, number)));
   const Layer &layer = solution.code.layers.front();
-  ordered_json description = {{"problem", layer.problem},
-                              {"solver", layer.solver},
-                              {"config", layer.config},
-                              {"target", solution.code.chip},
-                              {"arch", getEmulatedArch(solution.gpu).str()},
-                              {"kernel", launch.symbol},
-                              {"grid", {launch.tasks, 1, 1}},
-                              {"block", {code.workgroup, 1, 1}},
-                              {"code_object", "kernel.hsaco"},
-                              {"args", "ARGS.json"},
-                              {"regions", regionNames},
-                              {"outputs", outputs}};
+  ordered_json description = {
+      {"problem", layer.problem},
+      {"solver", layer.solver},
+      {"config", layer.config},
+      {"target", solution.code.chip},
+      {"arch", findEmulatedChip(solution.code.chip)->arch.str()},
+      {"kernel", launch.symbol},
+      {"grid", {launch.tasks, 1, 1}},
+      {"block", {code.workgroup, 1, 1}},
+      {"code_object", "kernel.hsaco"},
+      {"args", "ARGS.json"},
+      {"regions", regionNames},
+      {"outputs", outputs}};
   if (Status status = writeText(folder + "/ARGS.json",
                                 describeArguments(launch, written).dump(1));
       !status)
@@ -380,9 +369,14 @@ Status CaseWriter::prepareDirectory() const {
 }
 
 Result<int> CaseWriter::write() {
-  if (getEmulatedArch(solution.gpu).empty())
-    return Error{"no instruction emulator knows " + solution.gpu.chip +
-                 ", expected one of " + listEmulatedChips()};
+  if (!findEmulatedChip(solution.code.chip)) {
+    std::vector<std::string> known;
+    for (const EmulatedChip &chip : kEmulatedChips)
+      known.push_back(chip.chip.str());
+    return Error{"no instruction emulator knows " +
+                 llvm::StringRef(solution.code.chip).split(':').first.str() +
+                 ", expected one of " + llvm::join(known, ", ")};
+  }
   if (Status status = prepareDirectory(); !status)
     return status.error();
   makeRegions();

@@ -16,9 +16,9 @@
 #define TARPON_TOOLS_GRAPH_OPT_COMMANDS_CASEDUMP_H
 
 #include "tarpon/Problem/Problem.h"
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Solver/GpuTarget.h"
 
 #include <span>
 #include <string>
@@ -29,8 +29,9 @@ namespace tarpon {
 /// One solution, compiled both to code objects and for the emulated device.
 struct CaseSource {
   const Problem &problem;
-  const GpuTarget &gpu;
   const runtime::Package &code, &ir;
+  /// The emulated device.
+  runtime::Device &device;
   std::span<const runtime::HostTensor> inputs;
   /// The results of the host's reference solver.
   const std::vector<runtime::HostTensor> &expected;

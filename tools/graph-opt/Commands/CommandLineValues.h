@@ -14,7 +14,7 @@
 
 #include "NumberRange.h"
 
-#include "tarpon/Runtime/Precision.h"
+#include "tarpon/Autotune/Choice/GlobalChoice.h"
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -34,17 +34,23 @@ struct OptionValues {
   std::vector<std::string> values;
 };
 
-inline OptionValues getDtypeValues() {
-  OptionValues dtype = {"dtype", {}};
-  for (runtime::Precision precision : runtime::kPrecisions)
-    dtype.values.emplace_back(runtime::getPrecisionName(precision));
-  return dtype;
+/// Lists the names of all values of a knob.
+template <typename Values, typename GetName>
+OptionValues listValues(const char *name, const Values &values,
+                        GetName getName) {
+  OptionValues listed = {name, {}};
+  for (const auto &value : values)
+    listed.values.emplace_back(getName(value));
+  return listed;
 }
 
-inline const OptionValues kDtype = getDtypeValues();
-inline const OptionValues kLayout = {"layout", {"nchw", "nhwc"}};
+inline const OptionValues kDtype =
+    listValues("dtype", runtime::kPrecisions, runtime::getPrecisionName);
+inline const OptionValues kLayout = listValues(
+    "layout", kChoiceLayouts, [](const Layout &each) { return each.name(); });
 inline const OptionValues kOrder = {"order", {"time", "workspace"}};
-inline const OptionValues kFusion = {"fusion", {"on", "off"}};
+inline const OptionValues kFusion =
+    listValues("fusion", kFusions, getFusionName);
 
 inline std::string join(const std::vector<std::string> &values,
                         const std::string &separator, const std::string &last) {

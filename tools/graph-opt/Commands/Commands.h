@@ -13,6 +13,8 @@
 #ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDS_H
 #define TARPON_TOOLS_GRAPH_OPT_COMMANDS_COMMANDS_H
 
+#include "tarpon/Passes/Fusion.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Precision.h"
 
 #include <cstdint>
@@ -29,7 +31,8 @@ struct ModelArguments {
   runtime::Precision dtype = runtime::Precision::F32;
   /// For an ONNX model: the target to compile for, and to run on.
   std::string target = "host", device;
-  std::string layout = "nchw", fusion = "on";
+  Layout layout;
+  Fusion fusion = Fusion::On;
   std::optional<int64_t> batch;
   /// 0: one per core.
   int64_t threads = 0;

@@ -65,11 +65,12 @@ static runtime::Status setKnobs(CompileOptions &options,
   runtime::Result<DtypeKnob> dtype = parseDtypeKnob(arguments.dtype);
   if (!dtype)
     return dtype.error();
-  runtime::Result<TextKnob> layout = parseLayoutKnob(arguments.layout);
-  runtime::Result<TextKnob> fusion = parseFusionKnob(arguments.fusion);
-  for (const runtime::Result<TextKnob> *knob : {&layout, &fusion})
-    if (!*knob)
-      return knob->error();
+  runtime::Result<LayoutKnob> layout = parseLayoutKnob(arguments.layout);
+  if (!layout)
+    return layout.error();
+  runtime::Result<FusionKnob> fusion = parseFusionKnob(arguments.fusion);
+  if (!fusion)
+    return fusion.error();
   options.dtype = std::move(*dtype);
   options.layout = std::move(*layout);
   options.fusion = std::move(*fusion);

@@ -74,10 +74,13 @@ static void printSolution(const BestSolution &solution) {
   const Measurement &m = solution.measurement;
   llvm::outs() << formatv(
       "{0}\n  {1:f6} ms (+- {2:f6}), workspace {3}, {4}, best of {5}, on {6} "
-      "with {7}{8}\n",
+      "with {7}{8}{9}\n",
       m.key.problem, m.median, m.mad, m.workspaceBytes, describeSolution(m),
       solution.solutions, solution.context.target,
       count(solution.context.threads, "thread"),
+      solution.context.caches.empty()
+          ? ""
+          : ", caches of " + solution.context.caches,
       solution.isStale ? " (stale)" : "");
 }
 

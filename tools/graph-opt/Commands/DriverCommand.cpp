@@ -175,7 +175,8 @@ Result<DriverSolution> DriverRun::choose(const Problem &problem) {
 
 Status DriverRun::printTimes(const DriverTask &task, double milliseconds) {
   const Problem &problem = task.problem;
-  Arithmetic arithmetic = getArithmetic(problem, target.getInfo());
+  Precision arithmetic =
+      target.getInfo().traits->getArithmetic(problem, target.getInfo());
   Result<PeakRates> peaks = getPeakRates(*target.target, {arithmetic});
   if (!peaks)
     return peaks.error();
@@ -190,7 +191,7 @@ Status DriverRun::printTimes(const DriverTask &task, double milliseconds) {
       "{5} peak of {6:f1}), {7:f1} GB/s ({8:P1} of the {9:f1} that memory can "
       "be read with)\n",
       line.base, problem.flops(), problem.bytes(), gflops, gflops / peak,
-      getArithmeticName(arithmetic), peak, gbps, gbps / peaks->gbps,
+      getPrecisionName(arithmetic), peak, gbps, gbps / peaks->gbps,
       peaks->gbps);
   return success();
 }
@@ -209,33 +210,47 @@ Status DriverRun::time(const DriverTask &task, Instance instance) {
 // Results
 //===----------------------------------------------------------------------===//
 
+/// Finds the target of the command line for that device.
+static Result<std::shared_ptr<const Target>>
+findDevice(const DriverArguments &arguments, const std::string &device) {
+  return findTarget(arguments.target,
+                    {arguments.threads, arguments.cpu, device});
+}
+
 /// Writes the launches of the solution, compiled both for the emulated device
 /// and to code objects, whatever device the command uses.
 Status DriverRun::dump(const DriverTask &task, const DriverSolution &solution,
                        const Package &package,
                        std::span<const HostTensor> inputs,
                        const std::vector<HostTensor> &expected) {
-  auto build = [&](const char *device) -> Result<Package> {
-    Result<std::shared_ptr<const Target>> other = findTarget(
-        arguments.target, {arguments.threads, arguments.cpu, device});
-    if (!other)
-      return other.error();
-    const TargetInfo &info = (*other)->getInfo();
+  Result<std::shared_ptr<const Target>> emulated =
+      findDevice(arguments, "emulated");
+  if (!emulated)
+    return emulated.error();
+  Result<std::shared_ptr<const Target>> real = findDevice(arguments, "hip");
+  if (!real)
+    return real.error();
+  auto build = [&](const Target &other) -> Result<Package> {
+    const TargetInfo &info = other.getInfo();
     if (info.arch == package.arch)
       return package;
-    KernelCompiler compiler(info, /*cache=*/nullptr, (*other)->makeBackend());
+    KernelCompiler compiler(info, /*cache=*/nullptr, other.makeBackend());
     return buildProblemPackage(task.problem, *solution.solver, solution.config,
                                compiler);
   };
-  Result<Package> ir = build("emulated");
+  Result<Package> ir = build(**emulated);
   if (!ir)
     return ir.error();
-  Result<Package> code = build("hip");
+  Result<Package> code = build(**real);
   if (!code)
     return code.error();
+  Result<std::unique_ptr<Device>> emulator =
+      (*emulated)->openDevice(arguments.threads);
+  if (!emulator)
+    return emulator.error();
   Result<int> count =
-      dumpCases(arguments.dumpCase, {task.problem, *target.getInfo().gpu, *code,
-                                     *ir, inputs, expected});
+      dumpCases(arguments.dumpCase,
+                {task.problem, *code, *ir, **emulator, inputs, expected});
   if (!count)
     return count.error();
   llvm::outs() << formatv("{0} {1} written to {2}\n", *count,
@@ -291,8 +306,7 @@ static std::string findMisuse(const DriverArguments &arguments,
                               const DriverLine &line) {
   if (arguments.dumpCase.empty())
     return "";
-  Result<std::shared_ptr<const Target>> target = findTarget(arguments.target);
-  if (target && !(*target)->getInfo().gpu)
+  if (findTarget(arguments.target) && !findDevice(arguments, "emulated"))
     return "--dump-case writes kernels of a GPU, expected one as --target";
   if (line.tasks.size() > 1)
     return "--dump-case writes the launches of one operation, and this line "
@@ -301,29 +315,23 @@ static std::string findMisuse(const DriverArguments &arguments,
   return "";
 }
 
-static std::unique_ptr<KernelCompiler> makeCompiler(const Target &target) {
-  const TargetInfo &info = target.getInfo();
-  return std::make_unique<KernelCompiler>(info, openKernelCache(info),
-                                          target.makeBackend());
-}
-
 /// Makes the target that the command line names.
 static Result<DriverTarget> makeTarget(const DriverArguments &arguments) {
   DriverTarget made;
   // Dumping cases of a GPU's kernels needs no GPU.
   bool isCase = arguments.device.empty() && !arguments.dumpCase.empty();
   made.device = isCase ? "emulated" : arguments.device;
-  Result<std::shared_ptr<const Target>> target = findTarget(
-      arguments.target, {arguments.threads, arguments.cpu, made.device});
+  Result<std::shared_ptr<const Target>> target =
+      findDevice(arguments, made.device);
   if (!target)
     return target.error();
   made.target = std::move(*target);
-  made.compiler = makeCompiler(*made.target);
+  made.compiler = openKernelCompiler(*made.target);
   Result<std::shared_ptr<const Target>> host =
       findTarget("host", {arguments.threads, arguments.cpu, /*device=*/""});
   if (!host)
     return host.error();
-  made.reference = makeCompiler(**host);
+  made.reference = openKernelCompiler(**host);
   return made;
 }
 

@@ -10,7 +10,6 @@
 #include "PackageRun.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
-#include "tarpon/Kernels/GPU/GpuConfigs.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -29,7 +28,7 @@ std::string describeBadConfig(const Solver &solver, const Problem &problem,
                                  text, solver.id(), problem.key());
   mlir::FailureOr<PerfConfig> config = PerfConfig::parse(text);
   std::string reason = mlir::succeeded(config)
-                           ? explainGpuConfig(solver, problem, target, *config)
+                           ? solver.explainConfig(problem, target, *config)
                            : "";
   return reason.empty() ? sentence : sentence + ": " + reason;
 }
@@ -44,7 +43,7 @@ Result<DriverSolution> findNamedSolution(const Problem &problem,
                  "' (see 'graph-opt solvers')"};
   if (!solver)
     return Error{formatv("the solver {0} has no kernels for {1}", id,
-                         getChip(target).empty() ? "the host" : target.name())};
+                         target.traits->getDisplayName(target))};
   if (Applicability answer = checkApplicable(*solver, problem, target); !answer)
     return Error{formatv("the solver {0} cannot solve {1}: it {2}", id,
                          problem.key(), answer.getReason())};
@@ -85,14 +84,10 @@ runReference(const Problem &problem, KernelCompiler &hostCompiler,
       hostCompiler);
   if (!package)
     return package.error();
-  std::vector<HostTensor> copies;
-  for (const HostTensor &input : inputs) {
-    Result<HostTensor> copy = input.clone();
-    if (!copy)
-      return copy.error();
-    copies.push_back(std::move(*copy));
-  }
-  return runPackage(std::move(*package), std::move(copies), target.threads);
+  Result<std::vector<HostTensor>> copies = cloneAll(inputs);
+  if (!copies)
+    return copies.error();
+  return runPackage(std::move(*package), std::move(*copies), target.threads);
 }
 
 Result<bool> printVerdict(const DriverTask &task,

@@ -74,17 +74,18 @@ static Result<std::vector<double>> measureLayers(Instance &instance,
   return medians;
 }
 
-static Arithmetic getLayerArithmetic(const Layer &layer,
-                                     const TargetInfo &target) {
+static Precision getLayerArithmetic(const Layer &layer,
+                                    const TargetInfo &target) {
   mlir::FailureOr<Problem> problem = parseProblem(layer.problem);
-  return mlir::succeeded(problem) ? getArithmetic(*problem, target)
-                                  : Arithmetic::F32;
+  return mlir::succeeded(problem)
+             ? target.traits->getArithmetic(*problem, target)
+             : Precision::F32;
 }
 
 /// Fills the report's peaks. Those of the host are measured in the same run and
 /// on the same threads as the model.
 static Status findPeaks(PerfReport &report, const Target &target) {
-  std::set<Arithmetic> wanted = {Arithmetic::F32};
+  Precisions wanted = {Precision::F32};
   for (LayerReport &layer : report.layers) {
     layer.arithmetic = getLayerArithmetic(*layer.layer, target.getInfo());
     wanted.insert(layer.arithmetic);

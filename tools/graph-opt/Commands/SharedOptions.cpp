@@ -145,15 +145,26 @@ void options::addChoice(CLI::App *app, ModelArguments &model) {
   app->add_option_function<std::string>(
          "--dtype",
          [&model](const std::string &name) {
-           model.dtype = *runtime::parsePrecision(name); // It is checked below.
+           // These are checked below.
+           model.dtype = *runtime::parsePrecision(name);
          },
          "Datatype (default: fp32)")
       ->type_name(getTypeName(kDtype))
       ->check(isOneOf(kDtype));
-  app->add_option("--layout", model.layout, "Memory layout (default: nchw)")
+  app->add_option_function<std::string>(
+         "--layout",
+         [&model](const std::string &name) {
+           model.layout = *parseLayout(name);
+         },
+         "Memory layout (default: nchw)")
       ->type_name(getTypeName(kLayout))
       ->check(isOneOf(kLayout));
-  app->add_option("--fusion", model.fusion, "Fusion (default: on)")
+  app->add_option_function<std::string>(
+         "--fusion",
+         [&model](const std::string &name) {
+           model.fusion = *parseFusion(name);
+         },
+         "Fusion (default: on)")
       ->type_name(getTypeName(kFusion))
       ->check(isOneOf(kFusion));
   addBatch(app, model.batch);

@@ -89,15 +89,15 @@ static int estimateNamed(KernelCompiler &compiler, const Problem &problem,
 static int estimate(const Problem &problem, const Target &target,
                     const SolversArguments &arguments) {
   const TargetInfo &info = target.getInfo();
-  KernelCompiler compiler(info, openKernelCache(info), target.makeBackend());
-  if (compiler.describeModel().empty())
+  std::unique_ptr<KernelCompiler> compiler = openKernelCompiler(target);
+  if (compiler->describeModel().empty())
     return failUsage("--estimate needs a target that has a model, such as a "
                      "GPU, and " +
                      arguments.target + " has none");
   if (!arguments.solution.empty())
-    return estimateNamed(compiler, problem, arguments.solution);
+    return estimateNamed(*compiler, problem, arguments.solution);
   for (const Solver *solver : getApplicableSolvers(problem, info))
-    printEstimate(compiler, problem, *solver,
+    printEstimate(*compiler, problem, *solver,
                   solver->defaultConfig(problem, info));
   return kSuccess;
 }

@@ -41,17 +41,6 @@ using namespace runtime;
 
 using Tensors = std::vector<HostTensor>;
 
-static Result<Tensors> cloneAll(const Tensors &tensors) {
-  Tensors copies;
-  for (const HostTensor &tensor : tensors) {
-    Result<HostTensor> copy = tensor.clone();
-    if (!copy)
-      return copy.error();
-    copies.push_back(std::move(*copy));
-  }
-  return copies;
-}
-
 /// Compares all outputs. Prints what is wrong and returns the exit status.
 static int compareOutputs(const std::string &model,
                           const std::vector<TensorInfo> &infos,
@@ -117,7 +106,7 @@ static int verifyAgainstReference(const VerifyArguments &arguments) {
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with the reference solver: %s\n",
                 model.model.c_str(), getPrecisionName(model.dtype).data(),
-                model.layout.c_str(),
+                model.layout.name().c_str(),
                 summarizeErrors(*got, *expected, tolerance).c_str());
   return status;
 }
@@ -221,8 +210,8 @@ static int verifyDataSet(const VerifyArguments &arguments, Package package,
       compareOutputs(model.model, infos, *got, data.outputs, tolerance);
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with %s: %s\n", model.model.c_str(),
-                getPrecisionName(model.dtype).data(), model.layout.c_str(),
-                data.directory.c_str(),
+                getPrecisionName(model.dtype).data(),
+                model.layout.name().c_str(), data.directory.c_str(),
                 summarizeErrors(*got, data.outputs, tolerance).c_str());
   return status;
 }

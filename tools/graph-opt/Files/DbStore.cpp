@@ -71,6 +71,7 @@ nlohmann::json toJson(const BestSolution &solution) {
           {"solutions", solution.solutions},
           {"target", solution.context.target},
           {"threads", solution.context.threads},
+          {"caches", solution.context.caches},
           {"tarpon", solution.context.tarpon},
           {"llvm", solution.context.llvm},
           {"stale", solution.isStale}};

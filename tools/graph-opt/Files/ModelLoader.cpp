@@ -22,8 +22,9 @@ CompileOptions getCompileOptions(const ModelArguments &arguments) {
                    {arguments.dtype}};
   options.target = arguments.target;
   options.device = arguments.device;
-  options.layout = {arguments.layout, {arguments.layout}};
-  options.fusion = {arguments.fusion, {arguments.fusion}};
+  options.layout = {arguments.layout.name(), {arguments.layout}};
+  options.fusion = {std::string(getFusionName(arguments.fusion)),
+                    {arguments.fusion}};
   options.batch = arguments.batch;
   options.threads = arguments.threads;
   options.cpu = arguments.cpu;

@@ -1,4 +1,4 @@
-//===- KernelReport.cpp - Resources of a package's GPU kernels ------------===//
+//===- KernelReport.cpp - Resources of a package's kernels --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,10 +7,10 @@
 
 #include "KernelReport.h"
 
-#include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Targets/AMDGPU/CodeObject.h"
+#include "tarpon/Targets/TargetRegistry.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
@@ -23,19 +23,6 @@ using runtime::CodeObjectRange;
 using runtime::Error;
 using runtime::Package;
 using runtime::Result;
-
-static Result<KernelResources> readResources(const Package &package,
-                                             const CodeObjectRange &range) {
-  llvm::ArrayRef<char> bytes(package.kernels);
-  Result<std::vector<KernelResources>> kernels =
-      readKernelResources(bytes.slice(range.offset, range.bytes));
-  if (!kernels)
-    return kernels.error();
-  for (KernelResources &kernel : *kernels)
-    if (kernel.symbol == range.symbol)
-      return std::move(kernel);
-  return Error{"the code object of '" + range.symbol + "' has no such kernel"};
-}
 
 static Result<std::map<std::string, int64_t>>
 countLaunches(const Package &package) {
@@ -53,35 +40,46 @@ countLaunches(const Package &package) {
   return counts;
 }
 
+/// Reads the figures of all code objects, in their order.
+static Result<std::vector<KernelFigures>> readFigures(const Package &package) {
+  Result<std::shared_ptr<const Target>> target = findPackageTarget(package);
+  if (!target)
+    return target.error();
+  std::unique_ptr<KernelBackend> backend = (*target)->makeBackend();
+  llvm::ArrayRef<char> bytes(package.kernels);
+  std::vector<KernelFigures> all;
+  for (const CodeObjectRange &range : package.codeObjects) {
+    Result<KernelFigures> figures = backend->readFigures(
+        range.symbol, bytes.slice(range.offset, range.bytes));
+    if (!figures)
+      return figures.error();
+    all.push_back(std::move(*figures));
+  }
+  return all;
+}
+
 Result<std::string> reportKernels(const Package &package) {
-  if (package.getKernelForm() != runtime::KernelForm::CodeObjects ||
-      !runtime::isElf(package.kernels))
+  if (package.codeObjects.empty())
     return Error{"the package has no code objects, so there are no kernels to "
                  "report on"};
-  Result<GpuTarget> gpu = parseGpuTarget(package.chip);
-  if (!gpu)
-    return gpu.error();
+  Result<std::vector<KernelFigures>> figures = readFigures(package);
+  if (!figures)
+    return figures.error();
   Result<std::map<std::string, int64_t>> launches = countLaunches(package);
   if (!launches)
     return launches.error();
-  std::string text =
-      formatv("{0,8} {1,6} {2,5} {3,5} {4,6} {5,5}  kernel\n", "launches",
-              "lanes", "VGPR", "SGPR", "LDS", "waves");
+  std::string text = formatv("{0,8}", "launches");
+  for (const auto &[title, value] : figures->front().values)
+    text += formatv(" {0,6}", title);
+  text += "  kernel\n";
   int64_t numLaunches = 0, spilling = 0;
-  for (const CodeObjectRange &range : package.codeObjects) {
-    Result<KernelResources> kernel = readResources(package, range);
-    if (!kernel)
-      return kernel.error();
-    text += formatv("{0,8} {1,6} {2,5} {3,5} {4,6} {5,5}  {6}\n",
-                    (*launches)[range.symbol], kernel->workgroup,
-                    kernel->vectorRegisters, kernel->scalarRegisters,
-                    kernel->ldsBytes,
-                    gpu->getOccupancy(kernel->vectorRegisters, kernel->ldsBytes,
-                                      kernel->workgroup),
-                    range.symbol);
+  for (auto [range, kernel] : llvm::zip_equal(package.codeObjects, *figures)) {
+    text += formatv("{0,8}", (*launches)[range.symbol]);
+    for (const auto &[title, value] : kernel.values)
+      text += formatv(" {0,6}", value);
+    text += "  " + range.symbol + "\n";
     numLaunches += (*launches)[range.symbol];
-    // Scalars may be spilled to vector registers.
-    spilling += kernel->vectorSpills > 0 || kernel->privateBytes > 0;
+    spilling += kernel.spills;
   }
   text += formatv("{0} kernels for {1} launches, {2} to memory\n",
                   package.codeObjects.size(), numLaunches,

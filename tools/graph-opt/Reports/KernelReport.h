@@ -1,4 +1,4 @@
-//===- KernelReport.h - Resources of a package's GPU kernels ----*- C++ -*-===//
+//===- KernelReport.h - Resources of a package's kernels --------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@
 namespace tarpon {
 
 /// Prints one line per code object: the number of launches that it serves, and
-/// the resources of a compute unit that its metadata states; then the totals.
-/// An error if a launch has no code object, or if the package is not for HIP.
+/// the resources that it says it uses; then the totals. An error if a launch
+/// has no code object, or if the target's kernels do not say it.
 runtime::Result<std::string> reportKernels(const runtime::Package &package);
 
 } // namespace tarpon

@@ -17,6 +17,7 @@
 #include <algorithm>
 
 using namespace mlir;
+using tarpon::runtime::Precision;
 
 namespace tarpon {
 
@@ -36,66 +37,39 @@ static constexpr int64_t kReadTasks = 64;
 /// The vectors loaded per iteration.
 static constexpr int64_t kReads = 8;
 
-StringRef getArithmeticName(Arithmetic arithmetic) {
-  switch (arithmetic) {
-  case Arithmetic::F32:
-    return "fp32";
-  case Arithmetic::F16:
-    return "fp16";
-  case Arithmetic::BF16:
-    return "bf16";
-  case Arithmetic::I8:
-    return "int8";
-  }
-  llvm_unreachable("unknown arithmetic");
-}
-
-/// GPUs compute in the dtype of the first operand, if they have matrix
-/// instructions for it.
-static Arithmetic getGpuArithmetic(DType dtype) {
-  if (dtype == DType::F16)
-    return Arithmetic::F16;
-  if (dtype == DType::BF16)
-    return Arithmetic::BF16;
-  if (dtype == DType::I8 || dtype == DType::U8)
-    return Arithmetic::I8;
-  return Arithmetic::F32;
-}
-
-Arithmetic getArithmetic(const Problem &problem, const TargetInfo &target) {
-  if (problem.operands.empty())
-    return Arithmetic::F32;
-  const TensorDesc &input = problem.operands.front();
-  if (target.gpu)
-    return getGpuArithmetic(input.dtype);
-  if (input.quantized && target.hasVnni)
-    return Arithmetic::I8;
-  if (input.dtype == DType::BF16 && target.hasBf16)
-    return Arithmetic::BF16;
-  return Arithmetic::F32;
-}
-
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
 /// The operations per vector: its 32-bit lanes times the operations of one
 /// lane.
-static double countOperations(Arithmetic arithmetic, const TargetInfo &target) {
-  double perLane = arithmetic == Arithmetic::I8     ? 8
-                   : arithmetic == Arithmetic::BF16 ? 4
-                                                    : 2;
+static double countOperations(Precision arithmetic, const TargetInfo &target) {
+  double perLane = arithmetic == Precision::I8     ? 8
+                   : arithmetic == Precision::BF16 ? 4
+                                                   : 2;
   return static_cast<double>(kIterations * kUnroll * kSums * target.lanes()) *
          perLane;
 }
 
-static Value multiplyAdd(KernelBuilder &b, Arithmetic arithmetic, Value x,
+/// CPUs compute fp16 in fp32.
+static StringRef getIntrinsic(Precision arithmetic) {
+  switch (arithmetic) {
+  case Precision::F32:
+  case Precision::F16:
+    return "";
+  case Precision::BF16:
+    return "llvm.x86.avx512bf16.dpbf16ps.512";
+  case Precision::I8:
+    return "llvm.x86.avx512.vpdpbusd.512";
+  }
+  llvm_unreachable("unknown arithmetic");
+}
+
+static Value multiplyAdd(KernelBuilder &b, Precision arithmetic, Value x,
                          Value y, Value sum) {
-  if (arithmetic == Arithmetic::F32)
+  StringRef intrinsic = getIntrinsic(arithmetic);
+  if (intrinsic.empty())
     return b.fma(x, y, sum);
-  bool bytes = arithmetic == Arithmetic::I8;
-  StringRef intrinsic = bytes ? "llvm.x86.avx512.vpdpbusd.512"
-                              : "llvm.x86.avx512bf16.dpbf16ps.512";
   return LLVM::CallIntrinsicOp::create(b, sum.getType(),
                                        b.getStringAttr(intrinsic),
                                        ValueRange{sum, x, y})
@@ -103,15 +77,15 @@ static Value multiplyAdd(KernelBuilder &b, Arithmetic arithmetic, Value x,
 }
 
 /// The types of the factors and of the sum.
-static std::pair<Type, Type> getTypes(KernelBuilder &b, Arithmetic arithmetic) {
+static std::pair<Type, Type> getTypes(KernelBuilder &b, Precision arithmetic) {
   int64_t lanes = b.lanes();
   switch (arithmetic) {
-  case Arithmetic::F16: // computed in fp32
-  case Arithmetic::F32:
+  case Precision::F32:
+  case Precision::F16:
     return {b.vec(b.f32(), lanes), b.vec(b.f32(), lanes)};
-  case Arithmetic::BF16:
+  case Precision::BF16:
     return {b.vec(b.getBF16Type(), 2 * lanes), b.vec(b.f32(), lanes)};
-  case Arithmetic::I8:
+  case Precision::I8:
     return {b.vec(b.getI8Type(), 4 * lanes), b.vec(b.getI32Type(), lanes)};
   }
   llvm_unreachable("unknown arithmetic");
@@ -120,7 +94,7 @@ static std::pair<Type, Type> getTypes(KernelBuilder &b, Arithmetic arithmetic) {
 /// Buffer 0 holds the factors and the initial sums, which the compiler must
 /// assume to be all different. The sums are stored so that they have to be
 /// computed.
-static void emitCompute(KernelBuilder &b, Arithmetic arithmetic) {
+static void emitCompute(KernelBuilder &b, Precision arithmetic) {
   auto [factor, total] = getTypes(b, arithmetic);
   Type totalType = total;
   b.forTasks([&, factorType = factor](Value) {
@@ -227,10 +201,10 @@ static runtime::Result<double> measureShortest(const runtime::Package &package,
 }
 
 static runtime::Result<double> measureCompute(KernelCompiler &compiler,
-                                              Arithmetic arithmetic) {
+                                              Precision arithmetic) {
   const TargetInfo &target = compiler.getTarget();
   KernelSource kernel;
-  kernel.symbol = "tarpon_peak_" + getArithmeticName(arithmetic).str();
+  kernel.symbol = "tarpon_peak_" + std::string(getPrecisionName(arithmetic));
   kernel.emit = [&](KernelBuilder &b) { emitCompute(b, arithmetic); };
   int64_t tasks = kTasksPerThread * target.threads;
   auto package =
@@ -262,10 +236,10 @@ static runtime::Result<double> measureBandwidth(KernelCompiler &compiler) {
   return static_cast<double>(bytes) / *seconds / 1e9;
 }
 
-runtime::Result<PeakRates>
-measurePeakRates(KernelCompiler &compiler, const std::set<Arithmetic> &wanted) {
+runtime::Result<PeakRates> measurePeakRates(KernelCompiler &compiler,
+                                            const Precisions &wanted) {
   PeakRates rates;
-  for (Arithmetic arithmetic : wanted) {
+  for (Precision arithmetic : wanted) {
     auto gflops = measureCompute(compiler, arithmetic);
     if (!gflops)
       return gflops.error();
@@ -280,21 +254,17 @@ measurePeakRates(KernelCompiler &compiler, const std::set<Arithmetic> &wanted) {
 
 static PeakRates listPeakRates(const TargetPeaks &peaks) {
   PeakRates rates;
-  rates.gflops = {{Arithmetic::F32, peaks.gflops(DType::F32)},
-                  {Arithmetic::F16, peaks.gflops(DType::F16)},
-                  {Arithmetic::BF16, peaks.gflops(DType::BF16)},
-                  {Arithmetic::I8, peaks.gflops(DType::I8)}};
+  for (Precision precision : runtime::kPrecisions)
+    rates.gflops[precision] = peaks.gflops(precision);
   rates.gbps = peaks.gbps;
   return rates;
 }
 
 runtime::Result<PeakRates> getPeakRates(const Target &target,
-                                        const std::set<Arithmetic> &wanted) {
+                                        const Precisions &wanted) {
   if (std::optional<TargetPeaks> peaks = target.getPeaks())
     return listPeakRates(*peaks);
-  const TargetInfo &info = target.getInfo();
-  KernelCompiler compiler(info, openKernelCache(info), target.makeBackend());
-  return measurePeakRates(compiler, wanted);
+  return measurePeakRates(*openKernelCompiler(target), wanted);
 }
 
 } // namespace tarpon

@@ -8,7 +8,7 @@
 #ifndef TARPON_TOOLS_GRAPH_OPT_REPORTS_PEAKRATES_H
 #define TARPON_TOOLS_GRAPH_OPT_REPORTS_PEAKRATES_H
 
-#include "tarpon/Problem/Problem.h"
+#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/KernelCompiler.h"
 #include "tarpon/Targets/Target.h"
@@ -19,37 +19,24 @@
 
 namespace tarpon {
 
-/// The instructions that multiply and add.
-enum class Arithmetic : uint8_t {
-  F32,  ///< fused multiply-add
-  F16,  ///< of GPUs
-  BF16, ///< vdpbf16ps
-  I8,   ///< vpdpbusd
-};
-
-/// "fp32", "fp16", "bf16", "int8".
-llvm::StringRef getArithmeticName(Arithmetic arithmetic);
-
-/// The arithmetic of the best solver of a problem on this target: f32 if the
-/// CPU has no instruction for the dtype.
-Arithmetic getArithmetic(const Problem &problem, const TargetInfo &target);
+using Precisions = std::set<runtime::Precision>;
 
 /// The rates that no layer can exceed unless its data are in a cache: 10^9
 /// operations and bytes per second.
 struct PeakRates {
-  std::map<Arithmetic, double> gflops;
+  std::map<runtime::Precision, double> gflops;
   double gbps = 0;
 };
 
 /// Measures loops that only multiply and add in registers, and one that only
 /// reads memory, on the threads of the host.
 runtime::Result<PeakRates> measurePeakRates(KernelCompiler &compiler,
-                                            const std::set<Arithmetic> &wanted);
+                                            const Precisions &wanted);
 
 /// Returns the rates that the target states for its arithmetics, or else, as on
 /// the host, measured ones.
 runtime::Result<PeakRates> getPeakRates(const Target &target,
-                                        const std::set<Arithmetic> &wanted);
+                                        const Precisions &wanted);
 
 } // namespace tarpon
 

@@ -14,6 +14,7 @@
 
 using llvm::formatv;
 using nlohmann::ordered_json;
+using tarpon::runtime::Precision;
 
 namespace tarpon {
 
@@ -44,7 +45,7 @@ static std::string describePeaks(const PeakRates &peaks) {
   std::string text;
   for (auto [arithmetic, gflops] : peaks.gflops)
     text +=
-        formatv("{0} {1:F1} GFLOP/s, ", getArithmeticName(arithmetic), gflops);
+        formatv("{0} {1:F1} GFLOP/s, ", getPrecisionName(arithmetic), gflops);
   return text + formatv("memory {0:F1} GB/s", peaks.gbps).str();
 }
 
@@ -106,13 +107,13 @@ static ordered_json toJson(const LayerReport &report) {
           {"gbps", report.gbps},
           {"fraction_of_peak", report.fraction},
           {"bound", report.computeBound ? "compute" : "memory"},
-          {"arithmetic", getArithmeticName(report.arithmetic).str()}};
+          {"arithmetic", getPrecisionName(report.arithmetic)}};
 }
 
 std::string PerfReport::toJson() const {
   ordered_json peakByDtype = ordered_json::object();
   for (auto [arithmetic, gflops] : peaks.gflops)
-    peakByDtype[getArithmeticName(arithmetic).str()] = gflops;
+    peakByDtype[std::string(getPrecisionName(arithmetic))] = gflops;
   ordered_json layerList = ordered_json::array();
   for (const LayerReport &report : layers)
     layerList.push_back(tarpon::toJson(report));
@@ -127,7 +128,7 @@ std::string PerfReport::toJson() const {
       {"median_ms", whole.medianMs},
       {"mad_ms", whole.madMs},
       {"samples_ms", whole.samplesMs},
-      {"peak_gflops", peaks.gflops.at(Arithmetic::F32)},
+      {"peak_gflops", peaks.gflops.at(Precision::F32)},
       {"peak_gflops_by_dtype", std::move(peakByDtype)},
       {"peak_gbps", peaks.gbps},
       {"layers", std::move(layerList)},

@@ -25,7 +25,7 @@ namespace tarpon {
 /// The measurement of one layer.
 struct LayerReport {
   const runtime::Layer *layer = nullptr;
-  Arithmetic arithmetic = Arithmetic::F32;
+  runtime::Precision arithmetic = runtime::Precision::F32;
   double medianMs = 0;
   /// The layer's share of the sum of all layers' times.
   double share = 0;

@@ -14,6 +14,8 @@
 #ifndef TARPON_AUTOTUNE_CHOICE_COMPILEUNTUNED_H
 #define TARPON_AUTOTUNE_CHOICE_COMPILEUNTUNED_H
 
+#include "tarpon/Passes/Fusion.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
@@ -30,7 +32,8 @@ struct UntunedOptions {
   std::string model;
   /// Any but int8, which has to be calibrated: tuning does that.
   runtime::Precision dtype = runtime::Precision::F32;
-  std::string layout = "nchw", fusion = "on";
+  Layout layout;
+  Fusion fusion = Fusion::On;
   std::optional<int64_t> batch;
   /// Name and options of the target, which the program has registered.
   std::string target = "host", device;

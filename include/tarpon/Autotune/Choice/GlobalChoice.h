@@ -8,24 +8,30 @@
 #ifndef TARPON_AUTOTUNE_CHOICE_GLOBALCHOICE_H
 #define TARPON_AUTOTUNE_CHOICE_GLOBALCHOICE_H
 
+#include "tarpon/Passes/Fusion.h"
+#include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Precision.h"
 
+#include <array>
 #include <compare>
 #include <string>
 
 namespace tarpon {
 
-/// One dtype, one layout and one fusion setting for a whole model; the last two
-/// as the command line spells them.
+/// One dtype, one layout and one fusion setting for a whole model.
 struct GlobalChoice {
   runtime::Precision dtype = runtime::Precision::F32;
-  std::string layout = "nchw";
-  std::string fusion = "on";
+  Layout layout;
+  Fusion fusion = Fusion::On;
 
   auto operator<=>(const GlobalChoice &) const = default;
   /// "int8/nhwc", and "int8/nhwc/unfused" without fusion.
   std::string name() const;
 };
+
+/// The layouts that are tried and listed, in this order.
+inline constexpr std::array<Layout, 2> kChoiceLayouts = {Layout{Layout::NCHW},
+                                                         Layout{Layout::NHWC}};
 
 /// The choice that the accuracy of the others is measured against.
 inline const GlobalChoice kReferenceChoice;

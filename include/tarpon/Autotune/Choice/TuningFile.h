@@ -100,6 +100,7 @@ struct TuningFile {
     bool operator==(const Model &) const = default;
   } model;
   struct Target {
+    /// `cpu` is TargetTraits::getProcessor.
     std::string arch, cpu;
     std::vector<std::string> features;
     int64_t threads = 1;

@@ -73,11 +73,6 @@ inline constexpr double kNotableReferenceFlops = 1e6;
 /// The number of candidates that are tried for that, each of which may hang.
 inline constexpr size_t kMaxVerifications = 2;
 
-/// The solver against which a package's candidates are compared where there is
-/// a GPU. It is packaged with every layer that has candidates and to which it
-/// applies.
-inline constexpr const char *kArbiter = "gpu-naive-v1";
-
 /// A candidate during which this many runs died is skipped by the next run.
 inline constexpr int64_t kMaxInterrupted = 2;
 /// No measurement takes longer than this. Processes in other containers and on

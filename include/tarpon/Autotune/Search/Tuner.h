@@ -28,6 +28,7 @@
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Targets/KernelCompiler.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -108,7 +109,11 @@ public:
 
 private:
   SearchContext makeContext(Measurer &measurer, Deadline until);
+  CandidateDigests getCandidates(const Problem &problem) const;
+  runtime::Status recordFinding(const Problem &problem, Finding finding);
   KnownRecords getKnown(const Problem &problem) const;
+  std::vector<Solution> getShipped(const Problem &problem,
+                                   const SolutionLimits &limits) const;
   std::vector<Solution> guess(const Problem &problem,
                               const SolutionLimits &limits) const;
   KnownRecord classify(const Problem &problem,
@@ -116,7 +121,10 @@ private:
   runtime::Status act(FindAction action, const Problem &problem,
                       const SolutionLimits &limits);
   runtime::Status search(const Problem &problem, SearchScope scope);
-  runtime::Status searchAgain(const Problem &problem, SearchScope scope);
+  runtime::Status complete(bool allConfigs, const Problem &problem,
+                           const SolutionLimits &limits);
+  runtime::Status searchAgain(const Problem &problem,
+                              const SolutionLimits &limits);
   runtime::Status verify(const Problem &problem, const SolutionLimits &limits);
 
   KernelCompiler &compiler;
@@ -126,6 +134,9 @@ private:
   std::unique_ptr<MeasurerFactory> ownMeasurers;
   MeasurerFactory &measurers;
   std::unique_ptr<RelatedProblems> related;
+  /// The candidates of problems by their keys: a problem is looked up several
+  /// times.
+  mutable std::map<std::string, CandidateDigests> candidates;
   /// The kernels that candidates have been compiled from.
   std::set<std::string> compiled;
   Deadline deadline = Deadline::never();

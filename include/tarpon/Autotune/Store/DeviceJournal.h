@@ -21,7 +21,9 @@ namespace tarpon {
 std::string getKernelVersion(const Target &target);
 
 /// The context of records that are measured on a GPU. They are this build's
-/// records if the package's kernels are as this build makes them.
+/// records if the package's kernels are as this build makes them. The version
+/// of a package that is older than versions is translated like that of its
+/// records (RecordVersion.h).
 JournalContext getMeasuredContext(const TargetInfo &target,
                                   const std::string &kernelVersion);
 

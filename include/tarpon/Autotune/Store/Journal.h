@@ -23,6 +23,7 @@
 #ifndef TARPON_AUTOTUNE_STORE_JOURNAL_H
 #define TARPON_AUTOTUNE_STORE_JOURNAL_H
 
+#include "tarpon/Autotune/Store/CandidateDigests.h"
 #include "tarpon/Autotune/Store/TimeSource.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/TargetInfo.h"
@@ -90,8 +91,7 @@ struct Measurement {
   bool isDropped = false;
   /// True if it was in the journal when that was opened.
   bool isEarlier = false;
-  /// True if it comes from a journal that was opened read-only: the system
-  /// store.
+  /// True if it comes from a system store.
   bool isSystem = false;
   /// A modelled time has a median and no samples.
   TimeSource timeSource = TimeSource::Measured;
@@ -119,6 +119,14 @@ enum class Finding : uint8_t {
   Found,    ///< every applicable solver has a result
   Searched, ///< a search over configs came to its own end
   Verified  ///< the system store's best was measured here and holds
+};
+
+/// A finished task with the candidates that the problem had then.
+struct FindingRecord {
+  Finding kind;
+  CandidateDigests candidates;
+
+  bool operator==(const FindingRecord &) const = default;
 };
 
 /// A whole model with one global choice, measured on one set of inputs. With
@@ -161,6 +169,9 @@ struct JournalContext {
   /// The sizes of the host's caches, which plans depend on: "48K/1024K/32768K".
   /// "" if none are known; such records are valid for any sizes.
   std::string caches = "";
+  /// The version of all solvers if the kernels are another build's; none for
+  /// this build's, of which each solver has its own (BehaviourVersion.h).
+  std::optional<int64_t> solverVersion = std::nullopt;
 
   /// The context of this build of Tarpon on `target`. The target's name is
   /// extended by a digest of its features, which a virtual machine may mask.
@@ -184,7 +195,11 @@ public:
   /// aside; a foreign one is an error that names it, and is left as it is.
   static runtime::Result<std::unique_ptr<Journal>> open(const std::string &path,
                                                         JournalContext context);
+  /// Opens a user's store that cannot be written.
+  static runtime::Result<std::unique_ptr<Journal>>
+  openForReading(const std::string &path, JournalContext context);
   /// Opens a system store, which is never written to, nor are files beside it.
+  /// It serves the records of all builds.
   static runtime::Result<std::unique_ptr<Journal>>
   openReadOnly(const std::string &path, JournalContext context);
   /// Makes a journal in memory, which ends with the object.
@@ -215,9 +230,12 @@ public:
   int64_t countInterrupted(const CandidateKey &key,
                            MeasurementStage stage) const;
 
-  /// Records a finding, once per problem and kind.
-  runtime::Status recordFinding(llvm::StringRef problem, Finding finding);
-  bool hasFinding(llvm::StringRef problem, Finding finding) const;
+  /// Records a finding, unless the same one is recorded already.
+  runtime::Status recordFinding(llvm::StringRef problem,
+                                const FindingRecord &finding);
+  /// All findings of the problem. Those with other candidates than it has by
+  /// now are out of date.
+  std::vector<FindingRecord> getFindings(llvm::StringRef problem) const;
 
   /// The number of the last row of measurements, which tells older rows from
   /// those to come.
@@ -270,7 +288,7 @@ private:
   JournalContext context;
   /// The last row when the journal was opened.
   mutable int64_t lastEarlierRow = 0;
-  bool isReadOnly = false;
+  bool isReadOnly = false, isShipped = false;
   /// The name of this process, unique among all that ever wrote to the file.
   std::string run;
 };

@@ -40,7 +40,8 @@ struct StoreStats {
   int64_t stale = 0;
 };
 
-/// The best solution of a problem that one version found on one target.
+/// The best solution of a problem that one version found on one machine. The
+/// machine is the target with its number of threads and its cache sizes.
 struct BestSolution {
   JournalContext context;
   bool isStale = false;
@@ -60,7 +61,8 @@ struct PruneSummary {
 };
 
 /// The differences between the best solutions of two stores. Problems are
-/// compared per target and number of threads, whatever the versions.
+/// compared per target, number of threads and cache sizes, whatever the
+/// versions; records without cache sizes are compared with those of any.
 struct StoreDiff {
   struct Change {
     BestSolution here, there;
@@ -87,6 +89,8 @@ public:
 
   /// The best solutions, sorted by problem.
   runtime::Result<std::vector<BestSolution>> getBestSolutions() const;
+  /// The best solutions of each solver, sorted by problem.
+  runtime::Result<std::vector<BestSolution>> getBestOfSolvers() const;
 
   /// Reads everything; an error says what is damaged or contradicts itself.
   runtime::Status check() const;
@@ -102,6 +106,8 @@ public:
 
 private:
   explicit StoreAdmin(std::unique_ptr<StoreFile> store);
+  runtime::Result<std::vector<BestSolution>>
+  findSolutions(bool ofEachSolver) const;
   runtime::Error makeInconsistencyError(const std::string &what) const;
   runtime::Status checkTables() const;
   runtime::Status checkProblems() const;
@@ -115,7 +121,9 @@ struct PublishSummary {
 
 /// Writes a store to `output`, which must not be there, with the best config of
 /// each solver for each problem that this build has measured, without samples.
-/// This is the content of a system store.
+/// This is the content of a system store. Records of other builds and of other
+/// versions of solvers are left out. If the records of a target have several
+/// cache sizes, those of this machine are taken; an error if it has others.
 runtime::Result<PublishSummary> publishStore(const std::string &path,
                                              const std::string &output);
 

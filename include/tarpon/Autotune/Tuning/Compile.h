@@ -39,20 +39,21 @@ struct Knob {
   std::vector<Value> values;
 };
 using DtypeKnob = Knob<runtime::Precision>;
-using TextKnob = Knob<std::string>;
+using LayoutKnob = Knob<Layout>;
+using FusionKnob = Knob<Fusion>;
 
 /// Parse "pick_global" or a comma-separated list. An error names the unknown
 /// value and lists the known ones.
 runtime::Result<DtypeKnob> parseDtypeKnob(llvm::StringRef text);
-runtime::Result<TextKnob> parseLayoutKnob(llvm::StringRef text);
-runtime::Result<TextKnob> parseFusionKnob(llvm::StringRef text);
+runtime::Result<LayoutKnob> parseLayoutKnob(llvm::StringRef text);
+runtime::Result<FusionKnob> parseFusionKnob(llvm::StringRef text);
 
 struct CompileOptions {
   /// The ONNX file.
   std::string model;
   DtypeKnob dtype = {"fp32", {runtime::Precision::F32}};
-  TextKnob layout = {"nchw", {"nchw"}};
-  TextKnob fusion = {"on", {"on"}};
+  LayoutKnob layout = {"nchw", {Layout()}};
+  FusionKnob fusion = {"on", {Fusion::On}};
   std::optional<int64_t> batch;
   /// See ImportOptions.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;

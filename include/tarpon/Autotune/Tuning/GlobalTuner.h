@@ -34,8 +34,8 @@ class TempDirectory;
 /// measured against it.
 std::vector<GlobalChoice>
 enumerateChoices(const std::vector<runtime::Precision> &dtypes,
-                 const std::vector<std::string> &layouts,
-                 const std::vector<std::string> &fusions);
+                 const std::vector<Layout> &layouts,
+                 const std::vector<Fusion> &fusions);
 
 struct GlobalResult {
   std::vector<CandidateRecord> candidates;

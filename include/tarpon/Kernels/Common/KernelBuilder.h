@@ -145,13 +145,10 @@ public:
   /// lie outside of the buffer.
   Value maskedLoad(Value pointer, Value mask, mlir::VectorType type);
   void maskedStore(Value value, Value pointer, Value mask);
-  /// Returns the vector behind a scheduling barrier, which emits no
-  /// instruction: the vector has been computed there, and no load behind it
-  /// moves in front of it. LLVM's scheduler loads early and multiplies late,
-  /// for which a tile that fills the registers leaves none. The vectors in
-  /// `kept` stay in registers until then, so that the sum does not take one of
-  /// them over.
-  Value fence(Value vector, mlir::ArrayRef<Value> kept);
+  /// Emits a scheduling barrier, which is no instruction: `vectors`, which are
+  /// renamed, have been computed there, no load moves across it, and `kept`
+  /// stay in registers until then, so that no result takes one of them over.
+  void fence(mlir::MutableArrayRef<Value> vectors, mlir::ArrayRef<Value> kept);
   /// A mask whose lane l is on if l < count (i64).
   Value firstLanes(Value count, int64_t lanes);
 

@@ -1,4 +1,4 @@
-//===- EmulatedDevice.h - A GPU that is emulated on the CPU -----*- C++ -*-===//
+//===- EmulatedDevice.h - An AMD GPU that is emulated -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,8 +21,8 @@ struct EmulatedDeviceOptions {
   uint64_t seed = 0;
 };
 
-/// Runs packages of GpuCodeForm::Ir. New memory counts as never written, and is
-/// filled with 0xff bytes. Times are those of the emulation.
+/// Makes a device that runs packages of GpuCodeForm::Ir; see
+/// GPU/EmulatedDevice.h.
 std::unique_ptr<runtime::Device>
 makeEmulatedDevice(const GpuTarget &gpu,
                    const EmulatedDeviceOptions &options = {});

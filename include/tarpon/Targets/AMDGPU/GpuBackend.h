@@ -19,13 +19,13 @@ enum class GpuCodeForm : uint8_t {
   Ir          ///< MLIR bytes, for the emulated device
 };
 
-/// Makes a backend that compiles each kernel to a code object.
 /// The architecture (TargetInfo::arch) of what the emulated device runs.
 inline constexpr llvm::StringLiteral kGpuIrArch = "amdgcn-ir";
 
 /// The description for solvers of a GPU whose kernels have that form.
 TargetInfo makeGpuTargetInfo(const GpuTarget &gpu, GpuCodeForm form);
 
+/// Makes a backend that compiles each kernel to bytes of that form.
 std::unique_ptr<KernelBackend>
 makeGpuBackend(const GpuTarget &gpu,
                GpuCodeForm form = GpuCodeForm::CodeObject);

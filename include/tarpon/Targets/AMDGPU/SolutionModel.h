@@ -13,7 +13,7 @@
 
 namespace tarpon {
 
-/// "gpu-model-v1" and a digest of its sources.
+/// The model with its version (BehaviourVersion.h): "gpu-model-1".
 std::string getGpuModelName();
 
 /// Adds up the launches' estimates. The solution's objects are code objects.

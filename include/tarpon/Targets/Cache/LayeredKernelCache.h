@@ -25,6 +25,8 @@
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/TargetInfo.h"
 #include "tarpon/Targets/KernelCache.h"
+#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Target.h"
 
 #include <cstdint>
 #include <memory>
@@ -87,6 +89,9 @@ std::string getSystemKernelDirectory();
 
 /// Opens the user's cache for `target`, as the environment says.
 std::shared_ptr<KernelCache> openKernelCache(const TargetInfo &target);
+
+/// Makes the compiler of a target's kernels, which uses that cache.
+std::unique_ptr<KernelCompiler> openKernelCompiler(const Target &target);
 
 struct ExportedKernels {
   int64_t kernels = 0;

@@ -7,12 +7,15 @@
 
 #include "ConfigSpace.h"
 
+#include "Store/Digest.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 using namespace tarpon;
@@ -28,11 +31,14 @@ public:
       : solver(solver), problem(problem), target(target) {}
 
   std::vector<PerfConfig> run();
+  /// Digests the listed configs, and those that one step leads to.
+  std::string digest();
 
 private:
   void collectValues(llvm::ArrayRef<PerfConfig> listed);
   void visit(const PerfConfig &config);
-  void step(const PerfConfig &from, const std::string &name, bool up);
+  std::optional<PerfConfig> step(const PerfConfig &from,
+                                 const std::string &name, bool up) const;
   std::string describeLaunches(const PerfConfig &config) const;
 
   const Solver &solver;
@@ -85,7 +91,8 @@ void Explorer::visit(const PerfConfig &config) {
 }
 
 /// Values in between may be invalid, for example as a vector width.
-void Explorer::step(const PerfConfig &from, const std::string &name, bool up) {
+std::optional<PerfConfig>
+Explorer::step(const PerfConfig &from, const std::string &name, bool up) const {
   const std::vector<int64_t> &list = values.find(name)->second;
   auto at = llvm::lower_bound(list, from.get(name)) - list.begin();
   auto count = static_cast<ptrdiff_t>(list.size());
@@ -93,11 +100,10 @@ void Explorer::step(const PerfConfig &from, const std::string &name, bool up) {
        i += up ? 1 : -1) {
     PerfConfig config = from;
     config.set(name, list[i]);
-    if (!solver.isValidConfig(problem, target, config))
-      continue;
-    visit(config);
-    return;
+    if (solver.isValidConfig(problem, target, config))
+      return config;
   }
+  return std::nullopt;
 }
 
 std::vector<PerfConfig> Explorer::run() {
@@ -113,15 +119,47 @@ std::vector<PerfConfig> Explorer::run() {
     PerfConfig from = reached[i];
     for (const auto &[name, value] : from.getFields())
       for (bool up : {true, false})
-        step(from, name, up);
+        if (std::optional<PerfConfig> config = step(from, name, up))
+          visit(*config);
   }
   return configs;
+}
+
+std::string Explorer::digest() {
+  std::vector<PerfConfig> listed = solver.configs(problem, target);
+  collectValues(listed);
+  std::set<PerfConfig> sorted(listed.begin(), listed.end()), nearest;
+  for (const PerfConfig &from : sorted)
+    for (const auto &[name, value] : from.getFields())
+      for (bool up : {true, false})
+        if (std::optional<PerfConfig> config = step(from, name, up))
+          nearest.insert(std::move(*config));
+  Digest digest;
+  digest.add(llvm::StringRef(std::to_string(policy::kMaxConfigs)));
+  for (const auto &configs : {sorted, nearest}) {
+    digest.add(llvm::StringRef(std::to_string(configs.size())));
+    for (const PerfConfig &config : configs)
+      digest.add(llvm::StringRef(config.str()));
+  }
+  return digest.hex().substr(0, 12);
 }
 
 std::vector<PerfConfig> tarpon::getConfigSpace(const Solver &solver,
                                                const Problem &problem,
                                                const TargetInfo &target) {
   return Explorer(solver, problem, target).run();
+}
+
+CandidateDigests tarpon::describeCandidates(const Problem &problem,
+                                            const TargetInfo &target) {
+  CandidateDigests candidates;
+  for (const Solver *solver : getApplicableSolvers(problem, target)) {
+    if (solver == &getReferenceSolver())
+      continue;
+    candidates.add(solver->id(), getBehaviourVersion(solver->id()),
+                   Explorer(*solver, problem, target).digest());
+  }
+  return candidates;
 }
 
 std::vector<std::string> tarpon::getKernels(const Solver &solver,

@@ -8,6 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_SEARCH_METHODS_CONFIGSPACE_H
 #define TARPON_LIB_AUTOTUNE_SEARCH_METHODS_CONFIGSPACE_H
 
+#include "tarpon/Autotune/Store/CandidateDigests.h"
 #include "tarpon/Solver/Solver.h"
 
 #include <string>
@@ -25,6 +26,15 @@ namespace tarpon {
 std::vector<PerfConfig> getConfigSpace(const Solver &solver,
                                        const Problem &problem,
                                        const TargetInfo &target);
+
+/// Returns the candidates of a search of the problem, as findings have them:
+/// all applicable solvers but the reference, which is none (ProblemSearch). A
+/// digest covers the configs that the solver lists, in any order, and those
+/// that one step leads to, so that it changes with the list and with what the
+/// solver accepts. The rest of the space is left out: this is computed whenever
+/// a problem is looked up, and comparing launches takes long.
+CandidateDigests describeCandidates(const Problem &problem,
+                                    const TargetInfo &target);
 
 /// Returns the distinct kernels that a solution launches, by names that are
 /// unique over all solvers.

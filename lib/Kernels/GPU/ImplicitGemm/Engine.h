@@ -85,9 +85,8 @@ public:
                      const PerfConfig &config) const final {
     return getTile(problem, target, getProduct(problem), config).has_value();
   }
-  /// Explains why it is not valid; "" if it is.
   std::string explainConfig(const Problem &problem, const TargetInfo &target,
-                            const PerfConfig &config) const {
+                            const PerfConfig &config) const final {
     std::string reason;
     getTile(problem, target, getProduct(problem), config, &reason);
     return reason;

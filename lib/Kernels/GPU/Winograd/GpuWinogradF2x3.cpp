@@ -25,7 +25,6 @@
 #include "GPU/ElementWork.h"
 #include "GPU/GpuSolvers.h"
 #include "Winograd.h"
-#include "tarpon/Kernels/GPU/GpuConfigs.h"
 #include "tarpon/Kernels/GPU/GpuProductWork.h"
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -57,6 +56,8 @@ public:
                                   const TargetInfo &target) const override;
   bool isValidConfig(const Problem &problem, const TargetInfo &target,
                      const PerfConfig &config) const override;
+  std::string explainConfig(const Problem &problem, const TargetInfo &target,
+                            const PerfConfig &config) const override;
   double expectedFraction(const Problem &problem,
                           const TargetInfo &target) const override;
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
@@ -235,13 +236,13 @@ bool GpuWinogradF2x3::isValidConfig(const Problem &problem,
                                     target, dropTile(config));
 }
 
-std::string gpuwinograd::explainConfig(const Problem &problem,
-                                       const TargetInfo &target,
-                                       const PerfConfig &config) {
+std::string GpuWinogradF2x3::explainConfig(const Problem &problem,
+                                           const TargetInfo &target,
+                                           const PerfConfig &config) const {
   if (!hasTile(config))
     return "out_tile must be 2";
-  return explainGpuConfig(getGpuGemm(), getProducts(problem, getTransform()),
-                          target, dropTile(config));
+  return getGpuGemm().explainConfig(getProducts(problem, getTransform()),
+                                    target, dropTile(config));
 }
 
 GpuProductWork tarpon::getGpuProductWork(const Problem &problem,

@@ -54,11 +54,6 @@ void planProducts(SolutionPlan &plan, const Problem &problem,
                   const TargetInfo &target, const PerfConfig &config,
                   int64_t transformed, int64_t products);
 
-/// Explains why a config of F(2 x 2) is not valid; "" if it is. Only after
-/// isApplicable.
-std::string explainConfig(const Problem &problem, const TargetInfo &target,
-                          const PerfConfig &config);
-
 /// The largest power of two, up to `most`, that divides `channels`.
 int64_t chooseVector(int64_t channels, int64_t most);
 

@@ -76,14 +76,6 @@ Applicability Elementwise::isApplicable(const Problem &problem,
   return VectorOutput::checkAnyKind(problem);
 }
 
-/// Returns true if the loop needs channels.
-static bool needsChannels(const Problem &problem) {
-  return problem.hasSlices() ||
-         llvm::any_of(problem.operands, [&](const TensorDesc &operand) {
-           return classifyOperand(operand, problem.result) == Follows::Channels;
-         });
-}
-
 bool Elementwise::mayOverwrite(const Problem &problem, const TargetInfo &target,
                                size_t operand) const {
   const TensorDesc &desc = problem.operands[operand];

@@ -142,8 +142,6 @@ public:
 
 private:
   Value loadWeights(Value weights, int64_t vector);
-  bool broadcasts() const;
-  bool isTight(int64_t sums) const;
 
   KernelBuilder &b;
   Arith arith;

@@ -33,10 +33,12 @@ static int64_t partsPerFactor(const TargetInfo &target, Arith arith) {
   return multipliesInSteps(target, arith) ? 2 : 1;
 }
 
-/// The registers of one multiplication beside sum and weights: the broadcast
-/// unit, and in steps a mask and two products.
-static int64_t registersPerProduct(const TargetInfo &target, Arith arith) {
-  return multipliesInSteps(target, arith) ? 5 : 1;
+/// The registers of a pixel's multiplications beside sums and weights: the
+/// broadcast unit, or in steps a mask, the unit's halves, and two products of
+/// each vector, which LLVM's scheduler computes in any order.
+static int64_t registersPerPixel(const TargetInfo &target, Arith arith,
+                                 int64_t vectors) {
+  return multipliesInSteps(target, arith) ? 3 + 2 * vectors : 1;
 }
 
 /// Larger tiles would spill in the inner loop: a 7x64 tile runs at 41 % of the
@@ -45,7 +47,7 @@ bool igemm::fitsRegisters(const TargetInfo &target, Arith arith, int64_t m,
                           int64_t n) {
   int64_t vectors = n / target.lanes();
   return m * vectors + partsPerFactor(target, arith) * vectors +
-             registersPerProduct(target, arith) <=
+             registersPerPixel(target, arith, vectors) <=
          target.vectorRegisters;
 }
 
@@ -128,46 +130,29 @@ Value OuterProduct::loadWeights(Value weights, int64_t vector) {
   return b.loadConverted(filterDtype, b.offset(weights, bytes), lanes);
 }
 
-/// Returns true if LLVM's scheduler must be restrained: by loading ahead it
-/// would run out of registers. AVX-512 broadcasts as it multiplies, so that
-/// only converted weights are loaded early. With five free registers, a tile
-/// spilled for some orders of its code and not for others.
-bool OuterProduct::isTight(int64_t sums) const {
-  const TargetInfo &target = b.getTarget();
-  int64_t perProduct = registersPerProduct(target, arith);
-  int64_t free =
-      target.vectorRegisters - sums - vectors * partsPerFactor(target, arith);
-  bool loadsEarly =
-      !broadcasts() || (arith == Arith::F32 && filterDtype != DType::F32);
-  constexpr int64_t kNeverSpills = 6;
-  return loadsEarly && (free <= 2 * perProduct || free < kNeverSpills);
-}
-
-bool OuterProduct::broadcasts() const {
-  const TargetInfo &target = b.getTarget();
-  return target.vectorRegisters >= 32 && !multipliesInSteps(target, arith);
-}
-
+/// The order of the code is Tarpon's: fences keep what LLVM's scheduler may
+/// move to the multiplications of one pixel, so that fitsRegisters() knows what
+/// is in the registers at any time, whatever CPU LLVM schedules for. Left
+/// alone, it loads the units of later pixels early where its model of a CPU has
+/// slow loads, and tiles that fill the registers spill.
 void OuterProduct::emit(Value weights,
                         llvm::function_ref<Value(int64_t p)> loadUnit,
                         MutableArrayRef<Value> sums) {
-  int64_t count = static_cast<int64_t>(sums.size());
   SmallVector<Parts> row;
   SmallVector<Value> kept;
   for (int64_t v = 0; v < vectors; ++v) {
     row.push_back(splitFactor(b, arith, loadWeights(weights, v), true));
     llvm::append_range(kept, row.back());
   }
-  for (int64_t p = 0; p < count / vectors; ++p) {
+  b.fence({}, kept);
+  int64_t pixels = static_cast<int64_t>(sums.size()) / vectors;
+  for (int64_t p = 0; p < pixels; ++p) {
     Value unit = b.broadcast(loadUnit(p), b.lanes());
     Parts parts = splitFactor(b, arith, unit, /*isSigned=*/false);
-    SmallVector<Value> inUse(kept);
-    if (!broadcasts())
-      llvm::append_range(inUse, parts);
-    for (int64_t i = p * vectors; i < (p + 1) * vectors; ++i) {
-      sums[i] = multiplyParts(b, arith, parts, row[i - p * vectors], sums[i]);
-      if (isTight(count))
-        sums[i] = b.fence(sums[i], inUse);
-    }
+    MutableArrayRef<Value> ofPixel = sums.slice(p * vectors, vectors);
+    for (auto [sum, weights] : llvm::zip_equal(ofPixel, row))
+      sum = multiplyParts(b, arith, parts, weights, sum);
+    llvm::append_range(parts, kept);
+    b.fence(ofPixel, parts);
   }
 }

@@ -14,12 +14,6 @@
 using namespace mlir;
 using namespace tarpon;
 
-/// 1 / (1 + e^-x): e^-x may become infinite, which gives 0.
-static Value emitSigmoid(KernelBuilder &b, Value x) {
-  Value one = b.cstLike(x.getType(), 1), zero = b.cstLike(x.getType(), 0);
-  return b.divF(one, b.addF(one, emitExp(b, b.subF(zero, x))));
-}
-
 /// (1 - e^-2|x|) / (1 + e^-2|x|) with the sign of x; never overflows. The
 /// error is that of 1 - e^-2|x|, half a unit of 1.
 static Value emitTanh(KernelBuilder &b, Value x) {
@@ -55,7 +49,7 @@ Value recurrent::emitActivation(KernelBuilder &b,
   };
   switch (activation) {
   case RecurrentActivation::Sigmoid:
-    return emitSigmoid(b, x);
+    return sigmoid(Real(b, x));
   case RecurrentActivation::Tanh:
     return emitTanh(b, x);
   case RecurrentActivation::Relu:

@@ -12,8 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MemoryAccess.h"
-#include "Translator.h"
+#include "AmdOps.h"
+
+#include "GPU/Emulator/MemoryAccess.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"

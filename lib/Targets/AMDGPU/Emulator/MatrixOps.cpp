@@ -13,8 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lanes.h"
-#include "Translator.h"
+#include "AmdOps.h"
+
+#include "GPU/Emulator/Lanes.h"
+#include "tarpon/Solver/MatrixLayout.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 
@@ -26,6 +28,22 @@
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::emulator;
+
+namespace {
+
+/// A matrix instruction: the place of each element of a lane's vector (element
+/// major) in a row-major matrix. B is also stored by rows of k.
+struct MatrixPlan final : VendorData {
+  explicit MatrixPlan(const MatrixLayout &layout) : layout(&layout) {}
+
+  const MatrixLayout *layout;
+  std::vector<uint16_t> a, b, c;
+  bool unsignedA = false, unsignedB = false, clamp = false;
+  /// The half of a register in which 16-bit results are, if they use only one.
+  unsigned subword = 0;
+};
+
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Products
@@ -94,7 +112,8 @@ static const MatrixPlan *beginMatrix(Wave &wave, const Instr &instr) {
               "needs this lane, which is not active");
     return nullptr;
   }
-  return &wave.group->machine.program.matrixPlans[instr.aux];
+  return static_cast<const MatrixPlan *>(
+      wave.group->machine.program.vendorData[instr.aux].get());
 }
 
 template <typename T, typename Wide>
@@ -213,8 +232,7 @@ static Handler pickMatrix(const MatrixLayout &layout) {
 }
 
 static MatrixPlan makePlan(const MatrixLayout &layout) {
-  MatrixPlan plan;
-  plan.layout = &layout;
+  MatrixPlan plan(layout);
   for (unsigned element = 0; element < layout.inputElements; ++element)
     for (unsigned lane = 0; lane < layout.waveSize; ++lane) {
       unsigned line = layout.getInputLine(lane);
@@ -260,8 +278,9 @@ static LogicalResult emitMatrix(Translator &translator, Operation *op,
   Reg c = translator.use(op->getOperand(2));
   Reg dst = translator.define(op->getResult(0));
   translator.emit(op, pickMatrix(*plan.layout), dst, a, b, c).aux =
-      translator.program.matrixPlans.size();
-  translator.program.matrixPlans.push_back(std::move(plan));
+      translator.program.vendorData.size();
+  translator.program.vendorData.push_back(
+      std::make_unique<MatrixPlan>(std::move(plan)));
   return success();
 }
 

@@ -7,8 +7,8 @@
 
 #include "tarpon/Targets/AMDGPU/SolutionModel.h"
 
-#include "GpuModelDigest.h"
 #include "tarpon/Kernels/GPU/GpuProductWork.h"
+#include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Targets/AMDGPU/StaticModel.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -21,8 +21,7 @@ using runtime::Error;
 using runtime::Result;
 
 std::string tarpon::getGpuModelName() {
-  return std::string("gpu-model-v1+") +
-         std::string(TARPON_GPU_MODEL_DIGEST).substr(0, 12);
+  return kGpuModel.str() + "-" + std::to_string(getBehaviourVersion(kGpuModel));
 }
 
 /// The bytes of a place in the workspace, which reaches to the next one that a

@@ -337,6 +337,22 @@ TEST(EmulatorFaultsTest, RefusedKernels) {
             "LDS of a workgroup to 4096 bytes, and there are 2048");
 }
 
+/// The emulator of a GPU without AMD's instructions.
+TEST(EmulatorFaultsTest, InstructionsOfAnotherVendor) {
+  auto translate = [](const std::string &arguments, const std::string &body) {
+    ParsedKernel kernel(makeKernel(arguments, body));
+    auto translated = EmulatedKernel::translate(kernel.get());
+    return translated ? std::string() : translated.message();
+  };
+  EXPECT_EQ(translate("", "gpu.barrier"), "");
+  EXPECT_EQ(translate("", "amdgpu.lds_barrier"),
+            "kernel kernel: 'amdgpu.lds_barrier' at kernel.mlir:10:1 is not an "
+            "op that the emulator knows");
+  EXPECT_EQ(translate("", "%r = llvm.mlir.zero : !llvm.ptr<8>"),
+            "kernel kernel: 'llvm.mlir.zero' at kernel.mlir:10:6 has a result "
+            "of type !llvm.ptr<8>, which the emulator does not know");
+}
+
 TEST(EmulatorFaultsTest, RefusedLaunches) {
   ParsedKernel kernel(R"(gpu.module @m {
     gpu.func @k(%n: i32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {

@@ -78,7 +78,7 @@ static mlir::LogicalResult lower(mlir::func::FuncOp function,
 
 runtime::Status GpuModel::setRanges(mlir::func::FuncOp function) {
   mlir::PassManager fusion(&context, mlir::func::FuncOp::getOperationName());
-  fusion.addPass(createFusePass({"on"}));
+  fusion.addPass(createFusePass(Fusion::On));
   if (failed(fusion.run(function)))
     return runtime::Error{"cannot fuse"};
   std::vector<runtime::TensorInfo> infos;
@@ -125,8 +125,8 @@ Result<Package> GpuModel::compile(KernelCompiler &compiler) {
   if (std::string(dtype) == "int8")
     if (auto status = setRanges(function); !status)
       return status.error();
-  ChoiceOptions choice = {*runtime::parsePrecision(dtype), layout, "on",
-                          target};
+  ChoiceOptions choice = {*runtime::parsePrecision(dtype), *parseLayout(layout),
+                          Fusion::On, target};
   if (failed(lower(function, target, &choice)))
     return runtime::Error{"cannot lower"};
   return buildPackage(function, compiler);

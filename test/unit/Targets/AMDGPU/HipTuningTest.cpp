@@ -74,7 +74,7 @@ protected:
     setenv("TARPON_CACHE_DIR", (directory / "cache").c_str(), 1);
     CompileOptions options;
     options.model = TARPON_SOURCE_DIR "/models/tiny/tiny_split.onnx";
-    options.layout = {"nhwc", {"nhwc"}};
+    options.layout = {"nhwc", {Layout{Layout::NHWC}}};
     options.dtype = {"fp16", {runtime::Precision::F16}};
     options.target = "gfx942";
     options.candidates = 3;
@@ -175,8 +175,9 @@ TEST_F(HipTuningTest, WhateverTheModelExpected) {
 /// The last one that is there to win.
 static size_t getLast(const Layer &layer) {
   size_t count = layer.candidates.size();
-  return layer.candidates.back().solver == policy::kArbiter ? count - 2
-                                                            : count - 1;
+  return layer.candidates.back().solver == getGpuTraits().getArbiter()
+             ? count - 2
+             : count - 1;
 }
 
 /// Times by which it never wins: more than the launches of any other take.
@@ -184,7 +185,7 @@ static std::string slowArbiter(const Package &package) {
   std::string times;
   for (const Layer &layer : package.layers)
     for (const Candidate &candidate : layer.candidates)
-      if (candidate.solver == policy::kArbiter)
+      if (candidate.solver == getGpuTraits().getArbiter())
         for (const Launch &launch : candidate.launches)
           times += launch.symbol + "=20,";
   return times;

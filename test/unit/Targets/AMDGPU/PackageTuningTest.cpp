@@ -343,7 +343,7 @@ TEST_F(PackageTuningTest, TheRecordOfTheCompilationIsUpdated) {
   TuningFile file;
   file.model = {std::string(64, '0'), "toy", {{"x", {1, 4, 2, 2}}}};
   CandidateRecord other, same;
-  other.choice.layout = "nhwc";
+  other.choice.layout = {Layout::NHWC};
   for (const char *name : {"relu0", "relu1", "copy"}) {
     LayerRecord layer;
     layer.name = name;

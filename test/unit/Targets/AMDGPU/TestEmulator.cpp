@@ -7,6 +7,8 @@
 
 #include "TestEmulator.h"
 
+#include "tarpon/Targets/AMDGPU/AmdInstructions.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Parser/Parser.h"
@@ -40,7 +42,7 @@ std::string test::makeKernel(const std::string &arguments,
 
 test::ParsedKernel::ParsedKernel(const std::string &text) {
   DialectRegistry registry;
-  registerEmulatedDialects(registry);
+  registerEmulatedDialects(registry, &getAmdInstructions());
   context =
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   module = parseSourceString<ModuleOp>(text, context.get(), "kernel.mlir");
@@ -60,8 +62,11 @@ Result<EmulationReport> test::emulateBody(const std::string &arguments,
                                           const std::string &body, int64_t grid,
                                           int64_t block,
                                           std::vector<EmulatedArgument> values,
-                                          const EmulatorOptions &options,
+                                          const EmulatorOptions &given,
                                           double *seconds) {
+  EmulatorOptions options = given;
+  if (!options.instructions)
+    options.instructions = &getAmdInstructions();
   ParsedKernel kernel(makeKernel(arguments, body));
   if (!kernel.get())
     return runtime::Error{"the kernel does not parse"};

@@ -8,7 +8,7 @@
 #ifndef TARPON_TEST_UNIT_TARGETS_AMDGPU_TESTEMULATOR_H
 #define TARPON_TEST_UNIT_TARGETS_AMDGPU_TESTEMULATOR_H
 
-#include "tarpon/Targets/AMDGPU/Emulator.h"
+#include "tarpon/Targets/GPU/Emulator.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -37,8 +37,9 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// Runs makeKernel(arguments, body) with `grid` and `block` in x. The time is
-/// that of the launch alone.
+/// Runs makeKernel(arguments, body) with `grid` and `block` in x, and with
+/// AMD's instructions unless the options have others. The time is that of the
+/// launch alone.
 runtime::Result<EmulationReport>
 emulateBody(const std::string &arguments, const std::string &body, int64_t grid,
             int64_t block, std::vector<EmulatedArgument> values,

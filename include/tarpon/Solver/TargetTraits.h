@@ -1,0 +1,74 @@
+//===- TargetTraits.h - A target's answers about itself ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Code for every target asks here what differs between them beside figures, and
+// never of which kind a target is.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_SOLVER_TARGETTRAITS_H
+#define TARPON_SOLVER_TARGETTRAITS_H
+
+#include "tarpon/Runtime/Precision.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace tarpon {
+
+struct Problem;
+struct TargetInfo;
+
+/// The answers of all targets of one kind. Stateless and thread-safe; lives
+/// forever.
+class TargetTraits {
+public:
+  virtual ~TargetTraits();
+
+  /// "x86-64/znver5/512" or "gfx942:cu=304": the target for which a database
+  /// record is valid, beside the number of threads and the features.
+  virtual std::string getName(const TargetInfo &target) const = 0;
+
+  /// The name in messages: "the host".
+  virtual std::string getDisplayName(const TargetInfo &target) const;
+
+  /// The processor in tuning files: "znver5" or "gfx942:cu=304".
+  virtual std::string getProcessor(const TargetInfo &target) const;
+
+  /// The part whose version (BehaviourVersion.h) is that of the code generator:
+  /// "host-codegen". One from outside of this tree, whose part is not listed,
+  /// raises the version by another name.
+  virtual llvm::StringRef getCodegenPart() const = 0;
+
+  /// The sizes of the caches on which plans depend: "48K/1024K/32768K". "" if
+  /// none do.
+  virtual std::string printCacheSizes(const TargetInfo &target) const = 0;
+
+  /// The arithmetic of the problem's best solver, whose peak is the one to
+  /// reach.
+  virtual runtime::Precision getArithmetic(const Problem &problem,
+                                           const TargetInfo &target) const = 0;
+
+  /// The id of the solver against which a package's candidates are compared
+  /// where there is a device. It is packaged with every layer that has
+  /// candidates and to which it applies. "": they are compared with the
+  /// solution that the package was compiled with.
+  virtual llvm::StringRef getArbiter() const { return ""; }
+
+  /// The architecture (TargetInfo::arch) of the targets that measure the
+  /// records of that name. Another one than the target's own if it has the name
+  /// of what it emulates.
+  virtual std::string getMeasuredArch(const TargetInfo &target) const;
+};
+
+/// The answers of CPUs.
+const TargetTraits &getHostTraits();
+
+} // namespace tarpon
+
+#endif // TARPON_SOLVER_TARGETTRAITS_H

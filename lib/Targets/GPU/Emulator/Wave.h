@@ -1,0 +1,102 @@
+//===- Wave.h - The state of a running kernel -------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_GPU_EMULATOR_WAVE_H
+#define TARPON_TARGETS_GPU_EMULATOR_WAVE_H
+
+#include "Memory.h"
+#include "Program.h"
+
+#include <bit>
+#include <cstring>
+#include <memory>
+
+namespace tarpon::emulator {
+
+/// One launch.
+struct Machine {
+  const Program &program;
+  const EmulatedLaunch &arguments;
+  /// Buffer 0 is none, then comes LDS, then the arguments.
+  std::vector<Buffer> buffers;
+  uint32_t epoch = 0;
+  EmulationReport report;
+  /// The fault that ended the launch; empty if there is none.
+  std::string error;
+};
+
+/// The running workgroup.
+struct Workgroup {
+  Machine &machine;
+  int64_t id[3] = {0, 0, 0};
+  /// Accesses of this workgroup have this epoch or later ones.
+  uint32_t start = 0;
+  uint32_t ldsEpoch = 0, globalEpoch = 0;
+};
+
+/// One wave. Frame and thread ids are kept from one workgroup to the next.
+struct Wave {
+  enum class State : uint8_t { Running, AtBarrier, Finished, Failed };
+
+  Workgroup *group = nullptr;
+  uint8_t *frame = nullptr;
+  unsigned lanes = 64;
+  unsigned index = 0;
+  State state = State::Running;
+  uint32_t pc = 0;
+  /// The lanes that execute, and those that exist.
+  uint64_t exec = 0, launchMask = 0;
+  std::vector<uint64_t> masks;
+  uint64_t steps = 0;
+  uint64_t matrixInstructions = 0;
+  /// The barrier where it waits, if AtBarrier.
+  const Instr *barrier = nullptr;
+  /// Thread ids of the lanes, per dimension.
+  std::vector<int64_t> threadIds[3];
+  /// Cells that asynchronous loads have written since the last wait.
+  std::vector<Cell *> pending;
+
+  template <typename T>
+  T *at(uint32_t offset) const {
+    return reinterpret_cast<T *>(frame + offset);
+  }
+  uint64_t fullMask() const { return ~uint64_t(0) >> (64 - lanes); }
+  unsigned firstLane() const { return std::countr_zero(exec); }
+  /// All data of asynchronous loads has arrived.
+  void clearPending() {
+    for (Cell *cell : pending)
+      cell->flags &= ~Pending;
+    pending.clear();
+  }
+
+  /// Ends the launch with the error "kernel k: workgroup 3, wave 1, lane 17:
+  /// 'op' at file:1:2 MESSAGE". A negative lane is left out.
+  void fail(const Instr &instr, int lane, const std::string &message);
+};
+
+/// Calls `body(lane)` for each active lane.
+template <typename Body>
+inline void forActiveLanes(const Wave &wave, Body body) {
+  for (uint64_t mask = wave.exec; mask != 0; mask &= mask - 1)
+    body(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+/// Describes a site: "'llvm.load' at conv.mlir:3:4".
+std::string describeSite(const Program &program, uint32_t site);
+/// Describes a workgroup: "workgroup 3", or "workgroup (1, 0, 2)".
+std::string describeWorkgroup(const Workgroup &group);
+
+/// Executes the wave until it waits at a barrier, finishes or fails.
+void runWave(Wave &wave);
+
+/// Runs a launch; the error is the first fault.
+runtime::Result<EmulationReport> runLaunch(const Program &program,
+                                           const EmulatedLaunch &launch);
+
+} // namespace tarpon::emulator
+
+#endif // TARPON_TARGETS_GPU_EMULATOR_WAVE_H
