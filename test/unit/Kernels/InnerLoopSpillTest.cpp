@@ -91,8 +91,8 @@ static const char *const kProblems[] = {
     "conv(1x96x28x28xu8q:nhwc, 96x1x3x3xi8q:const; 1x96x1x1xf32:const)->"
     "1x96x28x28xu8q:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=1,1} | "
     "add(2) | relu",
-    "conv(1x128x56x56xf32:nhwc, 128x4x3x3xf32:const; 1x128x1x1xf32:const)->"
-    "1x128x56x56xf32:nhwc {dilations=1,1 group=32 pads=1,1,1,1 strides=1,1} | "
+    "conv(1x128x56x56xf16:nhwc, 128x4x3x3xf16:const; 1x128x1x1xf32:const)->"
+    "1x128x56x56xf16:nhwc {dilations=1,1 group=32 pads=1,1,1,1 strides=1,1} | "
     "add(2) | relu",
     "conv(1x256x56x56xf32:nhwc, 256x8x3x3xf32:const; 1x256x1x1xf32:const)->"
     "1x256x28x28xf32:nhwc {dilations=1,1 group=32 pads=1,1,1,1 strides=2,2} | "
@@ -100,11 +100,11 @@ static const char *const kProblems[] = {
     "conv(1x1024x7x7xbf16:nhwc, 1024x32x3x3xbf16:const; 1x1024x1x1xf32:const)"
     "->1x1024x7x7xbf16:nhwc {dilations=1,1 group=32 pads=1,1,1,1 strides=1,1} "
     "| add(2) | relu",
-    "conv(1x336x14x14xf32:nhwc, 336x24x3x3xf32:const; 1x336x1x1xf32:const)->"
-    "1x336x14x14xf32:nhwc {dilations=1,1 group=14 pads=1,1,1,1 strides=1,1} | "
+    "conv(1x336x14x14xf16:nhwc, 336x24x3x3xf16:const; 1x336x1x1xf32:const)->"
+    "1x336x14x14xf16:nhwc {dilations=1,1 group=14 pads=1,1,1,1 strides=1,1} | "
     "add(2) | relu",
-    "conv(1x256x28x28xf32, 256x8x5x5xf32:const; 1x256x1x1xf32:const)->"
-    "1x256x28x28xf32 {dilations=1,1 group=32 pads=2,2,2,2 strides=1,1} | "
+    "conv(1x256x28x28xf16, 256x8x5x5xf16:const; 1x256x1x1xf32:const)->"
+    "1x256x28x28xf16 {dilations=1,1 group=32 pads=2,2,2,2 strides=1,1} | "
     "add(2) | relu",
     // filters of many taps
     "conv(1x64x56x56xf32:nhwc, 64x64x7x7xf32:const; 1x64x1x1xf32:const)->"

@@ -29,8 +29,8 @@ private:
   struct Rows {
     Value image, first, last;
   };
-  /// What a register tile is multiplied from: the first row of its window, and
-  /// the filter.
+  /// The factors of a register tile: the first row of its window, and the
+  /// filter.
   struct Operands {
     Value row, filter;
   };
