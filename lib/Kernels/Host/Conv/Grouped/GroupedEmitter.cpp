@@ -390,7 +390,7 @@ SmallVector<Value> GroupedEmitter::emitChannel(Value row, Value filter,
           continue;
         Value &sum = sums[distance / spec.strideW * vectors + v];
         sum = b.fma(weights[kw * vectors + v], x, sum);
-        sum = b.fence(sum, {});
+        b.fence(sum, {});
       }
     }
   }
