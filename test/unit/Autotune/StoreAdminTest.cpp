@@ -10,7 +10,6 @@
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 
 #include "ScopedBehaviourVersion.h"
-#include "ScopedBehaviourVersion.h"
 #include "StoreTestFiles.h"
 #include "TestDirectory.h"
 
