@@ -20,9 +20,8 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
-/// Without a model of the target, kernels have to run here.
-static Status checkRunsHere(const TargetCompiler &compiler,
-                            const std::string &name) {
+Status tarpon::checkRunsHere(const TargetCompiler &compiler,
+                             const std::string &name) {
   if (!compiler.kernels->describeModel().empty())
     return runtime::success();
   for (const std::string &feature : compiler.target->getInfo().features)
@@ -41,8 +40,6 @@ tarpon::makeTargetCompiler(const std::string &name,
   TargetCompiler compiler;
   compiler.target = std::move(*found);
   compiler.kernels = openKernelCompiler(*compiler.target);
-  if (Status status = checkRunsHere(compiler, name); !status)
-    return status.error();
   return compiler;
 }
 

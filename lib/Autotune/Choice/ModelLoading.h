@@ -34,10 +34,13 @@ struct TargetCompiler {
   std::unique_ptr<KernelCompiler> kernels;
 };
 
-/// Makes the compiler of a target. An error if its kernels would have to run
-/// here and cannot.
 runtime::Result<TargetCompiler>
 makeTargetCompiler(const std::string &name, const TargetOptions &options);
+
+/// Returns an error if kernels of the target called `name` have to run here, as
+/// nothing models their times, and cannot.
+runtime::Status checkRunsHere(const TargetCompiler &compiler,
+                              const std::string &name);
 
 /// A context with the dialects of imported models.
 std::unique_ptr<mlir::MLIRContext> makeModelContext();

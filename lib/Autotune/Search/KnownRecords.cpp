@@ -43,13 +43,19 @@ bool KnownRecords::had(Finding finding) const {
 }
 
 std::vector<std::string> KnownRecords::getSearchedSolvers() const {
+  // What an older build searched is taken to be what there is now, until this
+  // build has searched.
+  bool isRenewed = llvm::any_of(findings, [](const FindingRecord &record) {
+    return record.kind == Finding::Searched && !record.candidates.areUnknown();
+  });
   std::vector<std::string> solvers;
   for (const Measurement &row : rows) {
     const std::string &solver = row.key.solver;
     auto covers = [&](const FindingRecord &record) {
       return record.kind == Finding::Searched &&
-             (record.candidates.areUnknown() ||
-              record.candidates.haveSame(candidates, solver));
+             (record.candidates.areUnknown()
+                  ? !isRenewed
+                  : record.candidates.haveSame(candidates, solver));
     };
     if (!llvm::is_contained(solvers, solver) && llvm::any_of(findings, covers))
       solvers.push_back(solver);

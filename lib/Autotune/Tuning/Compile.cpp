@@ -135,6 +135,8 @@ Status Compilation::makeKernelCompiler() {
       options.target, {options.threads, options.cpu, options.device});
   if (!made)
     return made.error();
+  if (Status status = checkRunsHere(*made, options.target); !status)
+    return status;
   target = std::move(made->target);
   kernels = std::move(made->kernels);
   if (options.candidates > 0 &&

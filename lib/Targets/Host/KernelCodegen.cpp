@@ -127,12 +127,23 @@ makeTargetMachine(const TargetInfo &target, const std::string &features) {
   return machine;
 }
 
+/// The CPU whose scheduling model LLVM uses. Its models of Intel's CPUs with
+/// AVX-512 before Sapphire Rapids move loads far up in a loop. Register tiles
+/// have fences (KernelBuilder::fence), but not all loops that multiply do.
+static StringRef getSchedulingCpu(const TargetInfo &target) {
+  bool isZen = StringRef(target.cpu).starts_with("znver");
+  if (target.vectorBits == 512 && !isZen)
+    return "sapphirerapids";
+  return target.cpu;
+}
+
 /// Sets the promises of KernelABI.h on the arguments, and the options of
 /// compilation.
 static void setAttributes(llvm::Function &function, const TargetInfo &target,
                           const std::string &features) {
   function.addFnAttr("target-cpu", target.cpu);
   function.addFnAttr("target-features", features);
+  function.addFnAttr("tune-cpu", getSchedulingCpu(target));
   // Otherwise LLVM prefers 256-bit vectors on some CPUs that have wider ones.
   function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
   function.addFnAttr("min-legal-vector-width",

@@ -241,6 +241,19 @@ TEST_P(OutOfDateRuleTest, FindingsWithoutCandidatesAreRenewed) {
   }
 }
 
+/// Once renewed, they cover nothing any more.
+TEST_P(OutOfDateRuleTest, FindingsWithoutCandidatesCoverNothingOnceRenewed) {
+  ASSERT_EQ(changeStore(directory.file("user"),
+                        "DELETE FROM finding WHERE id > 1; "
+                        "UPDATE finding SET candidates = ''"),
+            "");
+  find(GetParam().policy);
+  HostileSolver more("first-v1", HostileSolver::Right, 4);
+  offer({&more});
+  find(GetParam().policy);
+  EXPECT_EQ(countFirstResults("solver = 'first-v1'"), isSearch() ? "4" : "3");
+}
+
 /// The system store's records do not stand in for those of the user.
 TEST_P(OutOfDateRuleTest, TheUsersComparisonIsCompleted) {
   makeSystem(1e6);

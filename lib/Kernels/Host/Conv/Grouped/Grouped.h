@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For 4 to 32 channels per group, as ResNeXt and RegNet have them, of which a
+// For 2 to 64 channels per group, as ResNeXt and RegNet have them, of which a
 // vector holds those of several groups: each lane is an output channel, and is
 // multiplied by the input channel of its own group.
 //
