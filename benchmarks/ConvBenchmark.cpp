@@ -181,6 +181,6 @@ int main(int argc, char **argv) {
   }
   Server server(*target);
   for (std::string request; std::getline(std::cin, request);)
-    std::cout << server.answer(request).dump() << std::endl;
+    std::cout << server.answer(request).dump() << '\n' << std::flush;
   return 0;
 }

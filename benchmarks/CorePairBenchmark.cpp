@@ -177,8 +177,8 @@ static void measureRounds(Cores cores, const uint64_t *data, int rounds) {
 /// 0 if there is no such number.
 static int parseRounds(std::string_view text) {
   int rounds = 0;
-  const char *end = text.data() + text.size();
-  auto [last, error] = std::from_chars(text.data(), end, rounds);
+  const char *begin = text.data(), *end = begin + text.size();
+  auto [last, error] = std::from_chars(begin, end, rounds);
   return error == std::errc() && last == end ? std::max(rounds, 0) : 0;
 }
 

@@ -95,7 +95,7 @@ static void timeProblem(benchmark::State &state, const Problem &problem,
     outputPointers.push_back(tensor.data.data());
   using Clock = std::chrono::steady_clock;
   Clock::duration shortest = Clock::duration::max();
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     Clock::time_point start = Clock::now();
     // Runs on the host do not fail.
     (void)(*executor)->run(inputPointers, outputPointers);

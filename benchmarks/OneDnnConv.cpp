@@ -234,7 +234,7 @@ int main() {
     } catch (const dnnl::error &error) {
       text = std::string(R"({"error": ")") + error.what() + "\"}";
     }
-    std::cout << text << std::endl;
+    std::cout << text << '\n' << std::flush;
   }
   return 0;
 }

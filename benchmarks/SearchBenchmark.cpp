@@ -262,6 +262,6 @@ int main(int argc, char **argv) {
     return fatal(store.message());
   Server server(*target, std::move(*store));
   for (std::string request; std::getline(std::cin, request);)
-    std::cout << server.answer(request).dump() << std::endl;
+    std::cout << server.answer(request).dump() << '\n' << std::flush;
   return 0;
 }

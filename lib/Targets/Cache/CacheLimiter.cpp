@@ -91,7 +91,7 @@ static void listFiles(const std::string &folder,
                        status.getLastModificationTime()});
     else if (rest.ends_with("tmp") &&
              now - status.getLastModificationTime() > kStaleTemporary)
-      fs::remove(path);
+      (void)fs::remove(path);
   });
 }
 

@@ -168,7 +168,7 @@ static std::error_code writeAtomically(StringRef path, StringRef text) {
   if (!error)
     error = sys::fs::rename(temporary, path);
   if (error)
-    sys::fs::remove(temporary);
+    (void)sys::fs::remove(temporary);
   return error;
 }
 

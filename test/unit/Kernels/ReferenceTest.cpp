@@ -76,30 +76,34 @@ static Elements iota(int64_t count, double first = 0) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(Reference, convolvesWithPaddingStrideDilationAndGroups) {
-  constexpr int64_t N = 2, G = 2, Cg = 3, Kg = 2, H = 7, W = 6, R = 3, S = 2;
+  constexpr int64_t batch = 2, groups = 2, groupC = 3, groupK = 2, inH = 7,
+                    inW = 6, filterH = 3, filterW = 2;
   constexpr int64_t strideH = 2, strideW = 1, padH = 1, padW = 2, dilation = 2;
-  constexpr int64_t P = (H + padH + 2 - (dilation * (R - 1) + 1)) / strideH + 1;
-  constexpr int64_t Q = (W + padW + 0 - (dilation * (S - 1) + 1)) / strideW + 1;
+  constexpr int64_t outH =
+      (inH + padH + 2 - (dilation * (filterH - 1) + 1)) / strideH + 1;
+  constexpr int64_t outW =
+      (inW + padW + 0 - (dilation * (filterW - 1) + 1)) / strideW + 1;
   Elements x, w, expected;
-  for (int64_t i = 0; i < N * G * Cg * H * W; ++i)
+  for (int64_t i = 0; i < batch * groups * groupC * inH * inW; ++i)
     x.push_back((i * 7 % 11) - 5.0);
-  for (int64_t i = 0; i < G * Kg * Cg * R * S; ++i)
+  for (int64_t i = 0; i < groups * groupK * groupC * filterH * filterW; ++i)
     w.push_back((i * 5 % 7) - 3.0);
-  for (int64_t n = 0; n < N; ++n)
-    for (int64_t k = 0; k < G * Kg; ++k)
-      for (int64_t p = 0; p < P; ++p)
-        for (int64_t q = 0; q < Q; ++q) {
+  for (int64_t n = 0; n < batch; ++n)
+    for (int64_t k = 0; k < groups * groupK; ++k)
+      for (int64_t p = 0; p < outH; ++p)
+        for (int64_t q = 0; q < outW; ++q) {
           double sum = 0;
-          for (int64_t c = 0; c < Cg; ++c)
-            for (int64_t r = 0; r < R; ++r)
-              for (int64_t s = 0; s < S; ++s) {
+          for (int64_t c = 0; c < groupC; ++c)
+            for (int64_t r = 0; r < filterH; ++r)
+              for (int64_t s = 0; s < filterW; ++s) {
                 int64_t h = p * strideH - padH + r * dilation;
                 int64_t v = q * strideW - padW + s * dilation;
-                if (h < 0 || h >= H || v < 0 || v >= W)
+                if (h < 0 || h >= inH || v < 0 || v >= inW)
                   continue;
-                int64_t channel = k / Kg * Cg + c;
-                sum += x[((n * G * Cg + channel) * H + h) * W + v] *
-                       w[((k * Cg + c) * R + r) * S + s];
+                int64_t channel = k / groupK * groupC + c;
+                sum +=
+                    x[((n * groups * groupC + channel) * inH + h) * inW + v] *
+                    w[((k * groupC + c) * filterH + r) * filterW + s];
               }
           expected.push_back(sum);
         }
@@ -149,30 +153,31 @@ TEST_F(Reference, addsManyTerms) {
 namespace {
 /// One convolution in plain loops, for whatever is done with its products.
 struct PlainConv {
-  static constexpr int64_t N = 2, G = 2, Cg = 3, Kg = 2, H = 7, W = 6, R = 3,
-                           S = 2;
+  static constexpr int64_t batch = 2, groups = 2, groupC = 3, groupK = 2,
+                           inH = 7, inW = 6, filterH = 3, filterW = 2;
   static constexpr int64_t strideH = 2, strideW = 3, padH = 1, padW = 2,
                            dilation = 2;
-  static constexpr int64_t P =
-      (H + padH + 2 - (dilation * (R - 1) + 1)) / strideH + 1;
-  static constexpr int64_t Q =
-      (W + padW + 1 - (dilation * (S - 1) + 1)) / strideW + 1;
+  static constexpr int64_t outH =
+      (inH + padH + 2 - (dilation * (filterH - 1) + 1)) / strideH + 1;
+  static constexpr int64_t outW =
+      (inW + padW + 1 - (dilation * (filterW - 1) + 1)) / strideW + 1;
 
   /// Visits the offsets of all products in x, w and y, nchw each.
   static void
   forProducts(llvm::function_ref<void(int64_t x, int64_t w, int64_t y)> visit) {
-    for (int64_t n = 0; n < N; ++n)
-      for (int64_t k = 0; k < G * Kg; ++k)
-        for (int64_t c = 0; c < Cg; ++c)
-          for (int64_t p = 0; p < P * Q; ++p)
-            for (int64_t r = 0; r < R * S; ++r) {
-              int64_t h = p / Q * strideH - padH + r / S * dilation;
-              int64_t v = p % Q * strideW - padW + r % S * dilation;
-              if (h < 0 || h >= H || v < 0 || v >= W)
+    for (int64_t n = 0; n < batch; ++n)
+      for (int64_t k = 0; k < groups * groupK; ++k)
+        for (int64_t c = 0; c < groupC; ++c)
+          for (int64_t p = 0; p < outH * outW; ++p)
+            for (int64_t r = 0; r < filterH * filterW; ++r) {
+              int64_t h = p / outW * strideH - padH + r / filterW * dilation;
+              int64_t v = p % outW * strideW - padW + r % filterW * dilation;
+              if (h < 0 || h >= inH || v < 0 || v >= inW)
                 continue;
-              int64_t channel = k / Kg * Cg + c;
-              visit(((n * G * Cg + channel) * H + h) * W + v,
-                    (k * Cg + c) * R * S + r, (n * G * Kg + k) * P * Q + p);
+              int64_t channel = k / groupK * groupC + c;
+              visit(((n * groups * groupC + channel) * inH + h) * inW + v,
+                    (k * groupC + c) * filterH * filterW + r,
+                    (n * groups * groupK + k) * outH * outW + p);
             }
   }
 
@@ -183,9 +188,15 @@ struct PlainConv {
           static_cast<double>(i * factor % modulus - modulus / 2));
     return numbers;
   }
-  static Elements makeX() { return makeNumbers(N * G * Cg * H * W, 7, 11); }
-  static Elements makeW() { return makeNumbers(G * Kg * Cg * R * S, 5, 7); }
-  static Elements makeY() { return makeNumbers(N * G * Kg * P * Q, 3, 13); }
+  static Elements makeX() {
+    return makeNumbers(batch * groups * groupC * inH * inW, 7, 11);
+  }
+  static Elements makeW() {
+    return makeNumbers(groups * groupK * groupC * filterH * filterW, 5, 7);
+  }
+  static Elements makeY() {
+    return makeNumbers(batch * groups * groupK * outH * outW, 3, 13);
+  }
 };
 } // namespace
 
@@ -195,7 +206,7 @@ TEST_F(Reference, spreadsInputsOverWindows) {
   PlainConv::forProducts([&](int64_t x, int64_t tap, int64_t y) {
     expected[x] += dy[y] * w[tap];
   });
-  static_assert(PlainConv::P == 3 && PlainConv::Q == 3);
+  static_assert(PlainConv::outH == 3 && PlainConv::outW == 3);
   std::string attrs = " {dilations=2,2 group=2 output_padding=0,0 "
                       "pads=1,2,1,1 strides=2,3}";
   for (const char *layout : {"", ":nhwc", ":nchw4c"}) {

@@ -126,7 +126,7 @@ void SolverProperty::check(const Problem &problem, uint64_t seed) {
       ASSERT_TRUE(solver->isValidConfig(problem, target, config));
       if (std::getenv("TARPON_TEST_VERBOSE"))
         std::cerr << problem.key() << ": " << solver->id().str() << " {"
-                  << config.str() << "}" << std::endl;
+                  << config.str() << "}\n";
       auto actual = runner->run(problem, *solver, config, {}, seed);
       ASSERT_TRUE(actual) << actual.message();
       EXPECT_EQ(compare(problem, *actual, *expected), "");

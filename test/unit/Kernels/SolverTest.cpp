@@ -176,7 +176,7 @@ Result<std::unique_ptr<SolverRunner>> SolverRunner::create(std::string cpu) {
   Result<TargetInfo> target = getHostTarget(/*threads=*/2, cpu);
   if (!target)
     return target.error();
-  return std::unique_ptr<SolverRunner>(new SolverRunner(std::move(*target)));
+  return std::unique_ptr<SolverRunner>(new SolverRunner(*target));
 }
 
 namespace {

@@ -21,9 +21,12 @@
 static std::atomic<int64_t> allocations = 0;
 
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the
+// names are the C library's.
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 void *malloc(size_t bytes) {
   ++allocations;

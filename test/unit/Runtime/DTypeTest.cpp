@@ -87,7 +87,8 @@ TEST(DTypeTest, RoundsToNearestEvenBetweenAllNeighbours) {
   for (DType dtype : getSmallFloats()) {
     FloatFormat format = *getFloatFormat(dtype);
     int sign = 1 << (format.bits() - 1);
-    for (uint16_t low = 0; low < format.largestFinite(); ++low) {
+    uint16_t largest = format.largestFinite();
+    for (uint16_t low = 0; low < largest; ++low) {
       uint16_t high = low + 1;
       float below = loadBits(dtype, low), above = loadBits(dtype, high);
       float middle = below + (above - below) / 2;

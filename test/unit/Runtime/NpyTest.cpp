@@ -118,6 +118,7 @@ TEST_F(NpyTest, RefusesMalformedHeaders) {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (x,)}",
+        // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): it is one header.
         "{'descr': '<f4', 'fortran_order': False, 'shape': "
         "(99999999999999999999,)}",
         "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",

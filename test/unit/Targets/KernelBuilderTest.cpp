@@ -215,7 +215,8 @@ TEST_P(KernelBuilderTest, BroadcastShuffleBitcastReduce) {
       {in.data(), out.data()});
   for (int64_t i = 0; i < n; ++i)
     EXPECT_EQ(out[i], 2 * static_cast<float>(n - i));
-  EXPECT_EQ(out[n], static_cast<float>(n * (n + 1) / 2));
+  int64_t sum = n * (n + 1) / 2;
+  EXPECT_EQ(out[n], static_cast<float>(sum));
   EXPECT_EQ(out[n + 1], static_cast<float>(n));
 }
 

@@ -279,8 +279,8 @@ TEST_F(PackageBuilderTest, ThreadsDoNotChangeTheOrderOfConstants) {
   KernelCompiler parallel = makeHostCompiler(many, nullptr);
   auto expected = build(text);
   ASSERT_TRUE(expected) << expected.message();
-  std::vector<float> sums = {kLayers * (kLayers - 1) / 2, kLayers, 2 * kLayers,
-                             3 * kLayers};
+  constexpr auto kSum = kLayers * (kLayers - 1) / 2;
+  std::vector<float> sums = {kSum, kLayers, 2 * kLayers, 3 * kLayers};
   EXPECT_THAT(run(*expected, {{0, 0, 0, 0}}), ElementsAre(sums));
   for (int repeat = 0; repeat < 20; ++repeat) {
     auto package = build(text, parallel);

@@ -70,12 +70,11 @@ static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
 /// serves the reads of its waves, and the writes for the next step.
 static double estimateIssue(const GpuTarget &gpu, const Tile &tile) {
   const TileFields &f = tile.getFields();
-  double ops = static_cast<double>(tile.tilesM() * tile.tilesN() *
-                                   tile.rowBytes() / tile.getOp().depthBytes() *
-                                   tile.getOp().opsPerUnit());
-  double product = ops * static_cast<double>(tile.getOp().cycles) *
-                   static_cast<double>(tile.waves()) /
-                   static_cast<double>(gpu.simdsPerUnit);
+  int64_t ops = tile.tilesM() * tile.tilesN() * tile.rowBytes() /
+                tile.getOp().depthBytes() * tile.getOp().opsPerUnit();
+  double product =
+      static_cast<double>(ops) * static_cast<double>(tile.getOp().cycles) *
+      static_cast<double>(tile.waves()) / static_cast<double>(gpu.simdsPerUnit);
   double bytes = static_cast<double>(
       (tile.waves() * (f.waveM + f.waveN) + f.blockM + f.blockN) *
       tile.rowBytes());

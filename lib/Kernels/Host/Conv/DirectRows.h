@@ -43,6 +43,7 @@ struct RowsSpec {
   int64_t chunkUnits() const;
 };
 
+// NOLINTBEGIN(readability-identifier-naming): they are used as enumerators.
 /// The kernel has the engine's parameters; these have another meaning.
 inline constexpr igemm::Param
     PlaneBytes = igemm::InputPixelBytes, ///< from one input plane to the next
@@ -55,6 +56,7 @@ inline constexpr igemm::Param
     RowTiles = igemm::PixelTiles,       ///< pixel tiles per output row
     BlockRows = igemm::BlockM,          ///< output rows per task
     RowBlocks = igemm::PixelBlocks;     ///< per image
+// NOLINTEND(readability-identifier-naming)
 
 /// Emits the kernel; DirectRowsEmitter.cpp.
 void emitKernel(KernelBuilder &b, const RowsSpec &spec);

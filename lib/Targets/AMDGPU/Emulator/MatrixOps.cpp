@@ -120,6 +120,7 @@ template <typename T, typename Wide>
 static void gather(const std::vector<uint16_t> &places, const T *source,
                    Wide *matrix) {
   for (size_t i = 0; i < places.size(); ++i)
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): an int8_t is a number here.
     matrix[places[i]] = widen(source[i]);
 }
 

@@ -90,10 +90,12 @@ using GraphExec = struct GraphExecHandle *;
 
 /// The functions of one loaded library.
 struct Api {
+// NOLINTBEGIN(bugprone-macro-parentheses): a list of parameters takes no more.
 #define TARPON_HIP_MEMBER(member, symbol, parameters)                          \
   ErrorCode(*member) parameters = nullptr;
   TARPON_HIP_FUNCTIONS(TARPON_HIP_MEMBER)
 #undef TARPON_HIP_MEMBER
+  // NOLINTEND(bugprone-macro-parentheses)
   const char *(*getErrorString)(ErrorCode) = nullptr;
 };
 

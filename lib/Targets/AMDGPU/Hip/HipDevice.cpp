@@ -406,7 +406,7 @@ Result<double> HipDevice::time(const std::function<Status()> &work) {
   if (Status status = work(); !status)
     return status.error();
   float milliseconds = 0;
-  for (Status status :
+  for (const Status &status :
        {check(api().eventRecord(end, stream), "hipEventRecord"),
         check(api().eventSynchronize(end), "hipEventSynchronize"),
         check(api().eventElapsedTime(&milliseconds, begin, end),

@@ -34,9 +34,11 @@ static std::vector<std::string> getCandidates(const std::string &path) {
 Result<std::shared_ptr<const Library>> Library::load(const std::string &path) {
   std::vector<std::string> candidates = getCandidates(path);
   void *handle = nullptr;
-  for (const std::string &name : candidates)
-    if ((handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)))
+  for (const std::string &name : candidates) {
+    handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle)
       break;
+  }
   if (!handle) {
     // If the user named the library, the loader's reason is of interest.
     if (candidates.size() == 1)

@@ -198,11 +198,10 @@ static WaitCounts readWait(StringRef mnemonic, StringRef operands) {
     // The form without names waits for everything.
     if (hasNumber && number == 0)
       wait = {0, 0, 0, 0};
-  } else if (hasNumber && mnemonic == "s_waitcnt_vscnt") {
-    wait.writes = number;
   } else if (hasNumber && mnemonic == "s_wait_loadcnt") {
     wait.reads = number;
-  } else if (hasNumber && mnemonic == "s_wait_storecnt") {
+  } else if (hasNumber &&
+             (mnemonic == "s_waitcnt_vscnt" || mnemonic == "s_wait_storecnt")) {
     wait.writes = number;
   } else if (hasNumber && mnemonic == "s_wait_dscnt") {
     wait.lds = number;

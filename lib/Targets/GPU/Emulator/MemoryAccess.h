@@ -53,7 +53,7 @@ public:
         return fail(lane, "writes", explainFault(kind, *cell, time));
     if (time.pending)
       addPending();
-    if (sameInstruction && bytes && std::memcmp(data, bytes, access.bytes))
+    if (sameInstruction && bytes && std::memcmp(data, bytes, access.bytes) != 0)
       return failLanes(lane);
     return data;
   }

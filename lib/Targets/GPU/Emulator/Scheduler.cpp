@@ -215,8 +215,8 @@ void Launcher::makeWaves() {
   for (size_t i = 0; i < count; ++i) {
     Wave &wave = waves[i];
     frames.emplace_back(new uint8_t[program.frameBytes + 64]());
-    auto address = reinterpret_cast<uintptr_t>(frames.back().get());
-    wave.frame = reinterpret_cast<uint8_t *>((address + 63) & ~uintptr_t(63));
+    uint8_t *frame = frames.back().get();
+    wave.frame = frame + (-reinterpret_cast<uintptr_t>(frame) & 63);
     wave.lanes = lanes;
     wave.index = i;
     for (unsigned lane = 0; lane < lanes; ++lane) {

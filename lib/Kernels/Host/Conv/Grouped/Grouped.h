@@ -75,6 +75,7 @@ struct GroupedSpec {
   int64_t countRegisters() const;
 };
 
+// NOLINTBEGIN(readability-identifier-naming): they are used as enumerators.
 /// The kernel has the engine's parameters; these have another meaning.
 inline constexpr igemm::Param
     InputRowBytes = igemm::InputPieceBytes, ///< from one row to the next
@@ -86,6 +87,7 @@ inline constexpr igemm::Param
     Blocks = igemm::ChannelTiles,           ///< blocks of groups
     TaskBlocks = igemm::BlockN,             ///< of them, per task
     BlockParts = igemm::ChannelBlocks;      ///< ceil(Blocks / TaskBlocks)
+// NOLINTEND(readability-identifier-naming)
 
 /// Emits the kernel; GroupedEmitter.cpp.
 void emitKernel(KernelBuilder &b, const GroupedSpec &spec);
