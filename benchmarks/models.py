@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 from typing import Any, Sequence
 
+import numpy as np
 import onnx
 
 import model_results
@@ -52,6 +53,7 @@ LISTS = {"models": NETWORKS, "zoo": ZOO, "all": (*NETWORKS, *ZOO)}
 # Those that stand in tables; the others are for who looks into something.
 DEFAULT_CHOICES = ("fp32", "untuned", "int8")
 INT8_PEERS = ("onnxruntime", "openvino")
+# What outputs are compared with, also where it is not among the peers.
 REFERENCE = "onnxruntime fp32"
 # A contestant in fp32 that is further from the reference is wrong.
 MAX_FP32_ERROR = 1e-3
@@ -72,7 +74,7 @@ ROUND_FACTOR = 1.8
 
 
 def list_contestants(arguments: argparse.Namespace) -> list[str]:
-    """Who takes part, the reference first."""
+    """Who takes part."""
     peers = [f"{peer} fp32" for peer in arguments.peers]
     if "int8" in arguments.choices:
         peers += [f"{peer} int8" for peer in arguments.peers if peer in INT8_PEERS]
@@ -161,27 +163,45 @@ class Comparison:
         return Job(runner, file, tuple(self.cores), tuple(shape), extra)
 
     def enter(self, wanted: Sequence[str], model: Path) -> None:
-        """Starts all contestants, and compares their outputs with the reference's."""
+        """Starts all contestants, and compares their outputs with the reference's.
+        Without a reference nobody is right: there is no comparison."""
         _, shape = input_of(onnx.load(model), self.arguments.batch)
         x = seeded_input(shape, INPUT_SEED)
-        reference = None
+        reference = self.find_reference(REFERENCE in wanted, model, x)
         for name in wanted:
+            if name == REFERENCE:
+                continue
             try:
                 job = self.make_job(name, model, shape)
             except BenchmarkError as error:
                 self.field.missing[name] = str(error)
                 continue
             contestant = Contestant(name, job)
-            got = self.field.add(contestant, x, WORK / f"{self.name}-{name.replace(' ', '-')}.log")
+            got = self.field.add(contestant, x, self.log_of(name))
             if got is None:
                 continue
-            reference = got if reference is None else reference
             contestant.error = compare_outputs(got, reference)
             limit = MAX_FP32_ERROR if name.endswith(("fp32", "untuned", "direct")) else 1.0
             # Not a number is no agreement either.
             if not contestant.error <= limit:
-                reason = f"wrong: relative L2 {contestant.error:.1e} from {wanted[0]}"
+                reason = f"wrong: relative L2 {contestant.error:.1e} from {REFERENCE}"
                 self.field.remove(contestant, reason)
+
+    def log_of(self, contestant: str) -> Path:
+        return WORK / f"{self.name}-{contestant.replace(' ', '-')}.log"
+
+    def find_reference(self, takes_part: bool, model: Path, x: np.ndarray) -> np.ndarray:
+        """The output that is right. Who gives it stays in the field if it takes part."""
+        contestant = Contestant(REFERENCE, self.make_job(REFERENCE, model, list(x.shape)))
+        output = self.field.add(contestant, x, self.log_of(REFERENCE))
+        if output is None:
+            raise BenchmarkError(f"no reference: {REFERENCE}: {self.field.missing[REFERENCE]}")
+        if not np.isfinite(output).all() or not output.any():
+            raise BenchmarkError(f"no reference: {REFERENCE}: nothing can be compared with its output")
+        if not takes_part:
+            contestant.close()
+            self.field.runners.remove(contestant)
+        return output
 
     def describe(self, model: Path, seconds: float) -> dict[str, Any]:
         """Everything that was measured, for the results file."""

@@ -8,19 +8,21 @@ import json
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from machine import ROOT, BenchmarkError
+from machine import ROOT, BenchmarkError, write_json
 
 GRAPH_OPT = Path(os.environ.get("GRAPH_OPT", ROOT / "build/bin/graph-opt"))
 LIBRARY = GRAPH_OPT.parents[1] / "lib/libtarpon-runtime.so"
 WORK = ROOT / "build/benchmarks"
 # What tuning measures stays there, for the next run and for other networks.
 STORE = WORK / "store"
-# No measurements at all, as on a kind of CPU that Tarpon ships none for.
-EMPTY_STORE = WORK / "empty-store"
+# What a user may have set that changes what is compiled: no key names it.
+SETTINGS_OF_USER = ("TARPON_FIND_", "TARPON_SEARCH_", "TARPON_TUNING_")
 
 # Every choice takes part, whatever the budget of a user may be: the errors of
 # all contestants stand in the results.
@@ -51,15 +53,32 @@ CHOICES = {
 }
 
 
-def graph_opt(*arguments: str | Path, store: Path = STORE) -> None:
+@contextmanager
+def environment(is_tuned: bool) -> Iterator[dict[str, str]]:
+    """The environment of graph-opt, with the store of the benchmarks. Untuned, there
+    are no measurements at all, as on a kind of CPU that Tarpon ships none for: both
+    stores are new and empty."""
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(SETTINGS_OF_USER)
+    }
+    if is_tuned:
+        STORE.mkdir(parents=True, exist_ok=True)
+        yield {**variables, "TARPON_USER_DB_PATH": str(STORE)}
+        return
+    with tempfile.TemporaryDirectory() as user, tempfile.TemporaryDirectory() as system:
+        yield {**variables, "TARPON_USER_DB_PATH": user, "TARPON_SYSTEM_DB_PATH": system}
+
+
+def graph_opt(*arguments: str | Path, is_tuned: bool = True) -> None:
     """Runs graph-opt; its error message becomes this function's."""
-    store.mkdir(parents=True, exist_ok=True)
-    process = subprocess.run(
-        [GRAPH_OPT, *arguments],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        env={**os.environ, "TARPON_USER_DB_PATH": str(store)},
-        errors="replace", text=True,
-    )
+    with environment(is_tuned) as variables:
+        process = subprocess.run(
+            [GRAPH_OPT, *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            env=variables, errors="replace", text=True,
+        )
     if process.returncode != 0:
         lines = process.stderr.strip().splitlines() or ["no message"]
         errors = [line for line in lines if "error: " in line] or lines
@@ -73,7 +92,7 @@ def describe_cpu() -> str:
         problem = "relu(1x64x56x56xf32)->1x64x56x56xf32"
         graph_opt(
             "find", "--immediate", "--threads", "1", "--save", answer, problem,
-            store=EMPTY_STORE,
+            is_tuned=False,
         )
         return json.loads(answer.read_text())["target"].split("/")[1]
 
@@ -90,25 +109,58 @@ def path_of(network: str, name: str, threads: int, batch: int) -> Path:
     return WORK / f"{network}-{name.removeprefix('tarpon ')}-b{batch}-t{threads}.tpn"
 
 
-def is_up_to_date(package: Path, model: Path) -> bool:
-    """Whether a package was made from this model by this graph-opt."""
-    return package.exists() and all(
-        source.stat().st_mtime < package.stat().st_mtime for source in (model, GRAPH_OPT)
-    )
+def make_key(model: Path, name: str, threads: int, batch: int, tuning_time: int) -> dict[str, Any]:
+    """All that a package depends on: program, model and settings."""
+    choice = CHOICES[name]
+    with model.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {
+        "program": digest_program(),
+        "model": digest,
+        "choice": asdict(choice),
+        "threads": threads,
+        "batch": batch,
+        "tuning_seconds": tuning_time if choice.is_tuned else None,
+        "max_error": MAX_ERROR if choice.is_tuned else None,
+        "transforms": list(TRANSFORMS) if choice.is_direct else [],
+    }
+
+
+def key_file(package: Path) -> Path:
+    return package.with_suffix(".key.json")
+
+
+def is_up_to_date(package: Path, key: dict[str, Any]) -> bool:
+    """Whether the package is there, and was made of exactly what `key` names."""
+    try:
+        return package.exists() and json.loads(key_file(package).read_text()) == key
+    except (OSError, ValueError):
+        return False
 
 
 def compile_package(
     network: str, model: Path, name: str, threads: int, batch: int, tuning_time: int
 ) -> Path:
-    """Compiles `model` in one way, unless a newer package is there."""
-    package, choice = path_of(network, name, threads, batch), CHOICES[name]
-    if is_up_to_date(package, model):
-        return package
-    WORK.mkdir(parents=True, exist_ok=True)
+    """Compiles `model` in one way, unless just that package is there."""
+    package = path_of(network, name, threads, batch)
+    key = make_key(model, name, threads, batch, tuning_time)
+    if not is_up_to_date(package, key):
+        # First, so that no package that is half written has a key.
+        key_file(package).unlink(missing_ok=True)
+        make_package(package, model, name, threads, batch, tuning_time)
+        write_json(key_file(package), key)
+    return package
+
+
+def make_package(
+    package: Path, model: Path, name: str, threads: int, batch: int, tuning_time: int
+) -> None:
+    choice = CHOICES[name]
+    package.parent.mkdir(parents=True, exist_ok=True)
     shape = ("--threads", str(threads), "--batch", str(batch), "--dtype", choice.dtype)
     if not choice.is_tuned:
-        graph_opt("compile", model, *shape, "--layout", "nhwc", "-o", package, store=EMPTY_STORE)
-        return package
+        graph_opt("compile", model, *shape, "--layout", "nhwc", "-o", package, is_tuned=False)
+        return
     record = package.with_suffix(".json")
     graph_opt(
         "compile", model, *shape, "--layout", "pick_global", "--max-error", MAX_ERROR,
@@ -117,7 +169,6 @@ def compile_package(
     if choice.is_direct:
         avoid_transforms(record, threads)
         graph_opt("compile", model, *shape[:4], "--replay", record, "-o", package)
-    return package
 
 
 def avoid_transforms(record: Path, threads: int) -> None:

@@ -42,6 +42,8 @@ MARKS = {
     "\\*": "provisional: measured while the machine did other work; CPU time with one thread",
     "†": "not all peers took part: the fastest of those that did",
 }
+# Its meaning names commits and versions: describe_former.
+FORMER = "‡"
 
 TABLES = {
     "tarpon fp32": "fp32, tuned",
@@ -56,13 +58,23 @@ def get_title(cpu: str) -> str:
     return TITLES.get(cpu, cpu)
 
 
+def is_former(entry: Entry) -> bool:
+    """Whether the method was that of before: a number of runs for each round, and no
+    digest of the program that was measured."""
+    return "seconds_per_round" not in entry["settings"]
+
+
 def find_mark(entry: Entry, dtype: str) -> str:
     """The marks of a ratio in this entry."""
     marks = iter(MARKS)
     provisional, incomplete = next(marks), next(marks)
     peers = [peer for peer in PEERS if dtype == "fp32" or peer != "torch"]
     absent = [peer for peer in peers if f"{peer} {dtype}" not in entry["contestants"]]
-    return (provisional if entry["provisional"] else "") + (incomplete if absent else "")
+    return (
+        (provisional if entry["provisional"] else "")
+        + (incomplete if absent else "")
+        + (FORMER if is_former(entry) else "")
+    )
 
 
 def format_ratio(entry: Entry | None, name: str) -> str:
@@ -94,10 +106,11 @@ def join(ratios: Sequence[str]) -> str:
 def describe_mean(results: ModelResults, name: str, threads: int, networks: Sequence[str]) -> str:
     """The geometric mean of the ratios that there are, and of how many."""
     entries = [results.entries.get((network, BATCH, threads)) for network in networks]
-    known = [entry["ratios"][name] for entry in entries if entry and name in entry["ratios"]]
+    known = [entry for entry in entries if entry and name in entry["ratios"]]
     if not known:
         return MISSING
-    return f"{compute_geometric_mean(known):.2f} ({len(known)})"
+    mean = compute_geometric_mean([entry["ratios"][name] for entry in known])
+    return f"{mean:.2f}{FORMER if any(map(is_former, known)) else ''} ({len(known)})"
 
 
 def make_table(
@@ -121,9 +134,25 @@ def make_table(
     return lines
 
 
-def explain_marks(table: Sequence[str]) -> list[str]:
+def describe_former(columns: Sequence[ModelResults]) -> str:
+    """Of which commits the figures of the former method are, and who took part."""
+    entries = [e for column in columns for e in column.entries.values() if is_former(e)]
+    commits = {entry["commit"] for entry in entries}
+    versions = {
+        f"{PEERS[peer]} {'.'.join(version.split('.')[:2])}"
+        for entry in entries
+        for peer, version in entry["versions"].items()
+    }
+    return (
+        f"measured on commit {' and '.join(sorted(commits))}, with the former method: "
+        f"{' and '.join(sorted(versions))} alone"
+    )
+
+
+def explain_marks(table: Sequence[str], columns: Sequence[ModelResults]) -> list[str]:
     text = "\n".join(table)
-    return [f"{mark} {meaning}." for mark, meaning in MARKS.items() if mark in text]
+    marks = {**MARKS, FORMER: describe_former(columns)} if FORMER in text else MARKS
+    return [f"{mark} {meaning}." for mark, meaning in marks.items() if mark in text]
 
 
 def list_unmeasured(columns: Sequence[ModelResults]) -> list[str]:
@@ -160,7 +189,7 @@ def list_networks(columns: Sequence[ModelResults]) -> list[str]:
 def write_overview(columns: Sequence[ModelResults]) -> list[str]:
     """README.md: the ratios of what is tuned in fp32."""
     table = make_table(columns, list_networks(columns), "tarpon fp32", has_times=False)
-    return [*table, "", *explain_marks(table), *list_unmeasured(columns)]
+    return [*table, "", *explain_marks(table, columns), *list_unmeasured(columns)]
 
 
 def write_details(columns: Sequence[ModelResults]) -> list[str]:
@@ -169,7 +198,7 @@ def write_details(columns: Sequence[ModelResults]) -> list[str]:
     for name, title in TABLES.items():
         table = make_table(columns, list_networks(columns), name, has_times=True)
         lines += [f"**{title}**", "", *table, ""]
-    return [*lines, *explain_marks(lines), *list_unmeasured(columns), *list_reasons(columns)]
+    return [*lines, *explain_marks(lines, columns), *list_unmeasured(columns), *list_reasons(columns)]
 
 
 WRITERS: dict[str, Callable[[Sequence[ModelResults]], list[str]]] = {

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What benchmarks/models keeps, and the tables that are made of it."""
 
+import argparse
 import copy
+import json
+import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import models  # noqa: E402
+import packages  # noqa: E402
 import tables  # noqa: E402
 from contestants import Contestant, Field  # noqa: E402
 from machine import BenchmarkError  # noqa: E402
@@ -42,7 +48,7 @@ def make_entry(network: str, threads: int = 1, **changed: object) -> dict:
         "provisional": False,
         "program": "0123",
         "versions": {"openvino": "1"},
-        "settings": {"threads": threads, "batch": 1, "rounds": 3},
+        "settings": {"threads": threads, "batch": 1, "rounds": 3, "seconds_per_round": 1},
         "gflop": 1.0,
         "contestants": contestants,
         "missing": {"openvino int8": "no such package"},
@@ -138,6 +144,19 @@ class TableTest(unittest.TestCase):
         del entry["contestants"]["torch fp32"]
         self.assertEqual(tables.format_ratio(entry, "tarpon untuned"), "1.00†")
 
+    def test_figures_of_the_former_method_are_marked_and_explained(self) -> None:
+        former = make_entry(
+            "a", commit="0abc", versions={"onnxruntime": "1.31.1"},
+            settings={"threads": 1, "batch": 1, "rounds": 3, "iterations": 20},
+        )
+        results = ModelResults("znver4", entries={("a", 1, 1): former})
+        text = tables.write_overview([results])
+        self.assertIn("| a | 1.50‡ / missing |", text)
+        self.assertIn("| geometric mean (networks) | 1.50‡ (1) / missing |", text)
+        told = "‡ measured on commit 0abc, with the former method: ONNX Runtime 1.31 alone."
+        self.assertIn(told, text)
+        self.assertNotIn("‡", "\n".join(tables.write_details(self.make_columns())))
+
     def test_reasons_and_unmeasured_cpus_are_told(self) -> None:
         text = "\n".join(tables.write_details(self.make_columns()))
         self.assertIn("- b, openvino int8: no such package", text)
@@ -151,6 +170,179 @@ class TableTest(unittest.TestCase):
             self.assertEqual(
                 text, tables.replace_table(text, write(columns)), f"run benchmarks/tables.py: {name}"
             )
+
+
+# Writes its arguments, its environment and what its stores hold into the package.
+GRAPH_OPT = """#!{python}
+import json, os, sys
+stores = [os.environ.get(f"TARPON_{{name}}_DB_PATH") for name in ("USER", "SYSTEM")]
+found = {{
+    "arguments": sys.argv[1:],
+    "environment": sorted(name for name in os.environ if name.startswith("TARPON_")),
+    "stores": [os.listdir(store) if store else None for store in stores],
+}}
+with open(sys.argv[sys.argv.index("-o") + 1], "w") as package:
+    json.dump(found, package)
+with open({log!r}, "a") as log:
+    log.write("run\\n")
+"""
+
+
+class PackageTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.program, self.log = self.folder / "graph-opt", self.folder / "log"
+        self.program.write_text(GRAPH_OPT.format(python=sys.executable, log=str(self.log)))
+        self.program.chmod(0o755)
+        self.model, self.library = self.folder / "a.onnx", self.folder / "library"
+        self.model.write_text("model")
+        self.library.write_text("library")
+        store = self.folder / "store"
+        store.mkdir()
+        (store / "a.journal").touch()
+        for name, value in (
+            ("GRAPH_OPT", self.program),
+            ("LIBRARY", self.library),
+            ("WORK", self.folder),
+            ("STORE", store),
+        ):
+            patch = mock.patch.object(packages, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def compile(self, name: str = "tarpon fp32", threads: int = 1, batch: int = 1, time: int = 5) -> Path:
+        return packages.compile_package("a", self.model, name, threads, batch, time)
+
+    def count_runs(self) -> int:
+        return len(self.log.read_text().splitlines())
+
+    def test_a_package_is_made_again_if_anything_of_its_key_differs(self) -> None:
+        self.compile()
+        self.compile()
+        self.assertEqual(self.count_runs(), 1)
+        self.compile(time=6)
+        self.assertEqual(self.count_runs(), 2)
+        self.compile(time=6, threads=2)
+        self.assertEqual(self.count_runs(), 3)
+        with mock.patch.dict(packages.CHOICES, {"tarpon fp32": packages.Choice("bf16")}):
+            self.compile(time=6)
+        self.assertEqual(self.count_runs(), 4)
+        with mock.patch.object(packages, "MAX_ERROR", "0.1"):
+            self.compile(time=6)
+        self.assertEqual(self.count_runs(), 5)
+
+    def test_programs_and_models_are_told_apart_by_contents(self) -> None:
+        package = self.compile()
+        for count, changed in enumerate((self.model, self.library, self.program), 2):
+            changed.write_text(changed.read_text() + "\n#")
+            # Older than the package: a copy may keep its time.
+            os.utime(changed, (1, 1))
+            self.compile()
+            self.assertEqual(self.count_runs(), count, changed)
+        # Newer than the package, but the same.
+        os.utime(package, (1, 1))
+        self.compile()
+        self.assertEqual(self.count_runs(), 4)
+
+    def test_untuned_does_not_depend_on_the_time_of_tuning(self) -> None:
+        self.compile("tarpon untuned")
+        self.compile("tarpon untuned", time=6)
+        self.assertEqual(self.count_runs(), 1)
+
+    def test_a_package_without_a_key_is_made_again(self) -> None:
+        key_file = packages.key_file(self.compile())
+        for text in ("", "{}"):
+            key_file.write_text(text)
+            self.compile()
+        key_file.unlink()
+        self.compile()
+        self.assertEqual(self.count_runs(), 4)
+
+    def test_an_attempt_that_fails_leaves_no_key(self) -> None:
+        package = self.compile()
+        self.program.write_text(f"#!{sys.executable}\nraise SystemExit('error: no')\n")
+        with self.assertRaisesRegex(BenchmarkError, "^no$"):
+            self.compile()
+        self.assertFalse(packages.key_file(package).exists())
+
+    def test_untuned_knows_no_measurements_and_no_settings_of_the_user(self) -> None:
+        user = {
+            "TARPON_FIND_MODE": "normal",
+            "TARPON_FIND_ENFORCE": "search",
+            "TARPON_SEARCH_METHOD": "random",
+            "TARPON_TUNING_PATIENCE": "3",
+            "TARPON_SYSTEM_DB_PATH": str(self.folder),
+        }
+        with mock.patch.dict(os.environ, user):
+            untuned = json.loads(self.compile("tarpon untuned").read_text())
+            tuned = json.loads(self.compile().read_text())
+        self.assertEqual(untuned["stores"], [[], []])
+        self.assertEqual(tuned["stores"][0], ["a.journal"])
+        for package in (untuned, tuned):
+            self.assertEqual(
+                package["environment"], ["TARPON_SYSTEM_DB_PATH", "TARPON_USER_DB_PATH"]
+            )
+
+
+class FakeField(Field):
+    """Its contestants answer what `outputs` has for them, and cannot run otherwise."""
+
+    def __init__(self, outputs: dict[str, list[float]]) -> None:
+        super().__init__()
+        self.outputs = outputs
+
+    def add(self, contestant: Contestant, x: np.ndarray, log: Path) -> np.ndarray | None:
+        if contestant.name not in self.outputs:
+            self.remove(contestant, "it ended with 1")
+            return None
+        self.runners.append(contestant)
+        return np.array(self.outputs[contestant.name])
+
+
+class ReferenceTest(unittest.TestCase):
+    def enter(self, wanted: list[str], outputs: dict[str, list[float]]) -> Field:
+        comparison = models.Comparison("toy", argparse.Namespace(batch=1), 1)
+        comparison.field = FakeField(outputs)
+        comparison.make_job = lambda name, *_: Job(name, "", (0,), (1, 3))
+        with mock.patch.object(models, "input_of", return_value=("x", [1, 3])), mock.patch.object(
+            models.onnx, "load"
+        ):
+            comparison.enter(wanted, Path("toy.onnx"))
+        return comparison.field
+
+    def test_outputs_are_compared_with_the_reference_wherever_it_stands(self) -> None:
+        outputs = {
+            "openvino fp32": [1, 3], "onnxruntime fp32": [1, 2], "tarpon fp32": [1, 2],
+        }
+        field = self.enter(list(outputs), outputs)
+        self.assertEqual({r.name for r in field.runners}, {"onnxruntime fp32", "tarpon fp32"})
+        self.assertRegex(field.missing["openvino fp32"], "^wrong: .* from onnxruntime fp32$")
+
+    def test_no_other_contestant_takes_the_place_of_the_reference(self) -> None:
+        names = ["onnxruntime fp32", "openvino fp32", "tarpon fp32"]
+        with self.assertRaisesRegex(BenchmarkError, "^no reference: onnxruntime fp32: it ended with 1$"):
+            self.enter(names, {name: [1, 2] for name in names[1:]})
+        for useless in ([float("nan"), 1], [0, 0]):
+            with self.assertRaisesRegex(BenchmarkError, "^no reference: onnxruntime fp32: "):
+                self.enter(names, {name: useless for name in names})
+
+    def test_the_reference_need_not_take_part(self) -> None:
+        outputs = {"onnxruntime fp32": [1, 2], "openvino fp32": [1, 2], "tarpon fp32": [3, 2]}
+        field = self.enter(["openvino fp32", "tarpon fp32"], outputs)
+        self.assertEqual([r.name for r in field.runners], ["openvino fp32"])
+        self.assertEqual(list(field.missing), ["tarpon fp32"])
+
+    def test_a_network_without_a_reference_is_named_and_has_no_entry(self) -> None:
+        run = models.Run.__new__(models.Run)
+        run.arguments, run.todo, run.keep = argparse.Namespace(), [("toy", 1)], mock.Mock()
+        failing = mock.Mock()
+        failing.return_value.run.side_effect = BenchmarkError("no reference: onnxruntime fp32: no")
+        with mock.patch.object(models, "Comparison", failing), mock.patch("builtins.print") as told:
+            self.assertEqual(run.measure(), 1)
+        self.assertEqual(told.call_args.args, ("toy, 1 thread(s): no reference: onnxruntime fp32: no",))
+        run.keep.assert_not_called()
 
 
 class ContestantTest(unittest.TestCase):
