@@ -43,8 +43,8 @@ bool KnownRecords::had(Finding finding) const {
 }
 
 std::vector<std::string> KnownRecords::getSearchedSolvers() const {
-  // What an older build searched is taken to be what there is now, until this
-  // build has searched.
+  // A search of an older build is taken to have seen all that there is now,
+  // until this build has searched.
   bool isRenewed = llvm::any_of(findings, [](const FindingRecord &record) {
     return record.kind == Finding::Searched && !record.candidates.areUnknown();
   });
