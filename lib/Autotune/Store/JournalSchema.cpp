@@ -17,7 +17,7 @@ using namespace tarpon;
 // Tables
 //===----------------------------------------------------------------------===//
 
-static constexpr auto Key = ColumnUse::Key;
+static constexpr auto kKey = ColumnUse::Key;
 
 /// The type of a column with the time of a row's insertion.
 static constexpr const char *kTimeType =
@@ -30,14 +30,14 @@ static constexpr const char *kTimeType =
 /// in rows that were written before cache sizes were recorded; they are valid
 /// for any.
 static constexpr StoreColumn kMeasurementColumns[] = {
-    {"problem", "TEXT NOT NULL", Key},
-    {"solver", "TEXT NOT NULL", Key},
-    {"config", "TEXT NOT NULL", Key},
-    {"target", "TEXT NOT NULL", Key},
-    {"threads", "INTEGER NOT NULL", Key},
-    {"tarpon", "TEXT NOT NULL", Key},
-    {"llvm", "TEXT NOT NULL", Key},
-    {"origin", "TEXT NOT NULL CHECK (origin IN ('race', 'final'))", Key},
+    {"problem", "TEXT NOT NULL", kKey},
+    {"solver", "TEXT NOT NULL", kKey},
+    {"config", "TEXT NOT NULL", kKey},
+    {"target", "TEXT NOT NULL", kKey},
+    {"threads", "INTEGER NOT NULL", kKey},
+    {"tarpon", "TEXT NOT NULL", kKey},
+    {"llvm", "TEXT NOT NULL", kKey},
+    {"origin", "TEXT NOT NULL CHECK (origin IN ('race', 'final'))", kKey},
     {"status", "TEXT NOT NULL CHECK (status IN ('started', 'ok', 'wrong', "
                "'crashed', 'timed-out', 'failed'))"},
     {"samples", "TEXT NOT NULL DEFAULT '[]'"},
@@ -50,24 +50,24 @@ static constexpr StoreColumn kMeasurementColumns[] = {
     {"detail", "TEXT NOT NULL DEFAULT ''"},
     {"run", "TEXT NOT NULL"},
     {"time", kTimeType},
-    {"version", "INTEGER NOT NULL DEFAULT 1", Key},
-    {"caches", "TEXT NOT NULL DEFAULT ''", Key},
+    {"version", "INTEGER NOT NULL DEFAULT 1", kKey},
+    {"caches", "TEXT NOT NULL DEFAULT ''", kKey},
 };
 
 /// `passes` holds the versions of the passes and of the calibration, `ranges` a
 /// digest of int8's ranges ('' for other dtypes).
 static constexpr StoreColumn kPipelineColumns[] = {
-    {"model", "TEXT NOT NULL", Key},
-    {"inputs", "TEXT NOT NULL", Key},
-    {"dtype", "TEXT NOT NULL", Key},
-    {"layout", "TEXT NOT NULL", Key},
-    {"fusion", "TEXT NOT NULL", Key},
-    {"calibration", "TEXT NOT NULL", Key},
-    {"solutions", "TEXT NOT NULL", Key},
-    {"target", "TEXT NOT NULL", Key},
-    {"threads", "INTEGER NOT NULL", Key},
-    {"tarpon", "TEXT NOT NULL", Key},
-    {"llvm", "TEXT NOT NULL", Key},
+    {"model", "TEXT NOT NULL", kKey},
+    {"inputs", "TEXT NOT NULL", kKey},
+    {"dtype", "TEXT NOT NULL", kKey},
+    {"layout", "TEXT NOT NULL", kKey},
+    {"fusion", "TEXT NOT NULL", kKey},
+    {"calibration", "TEXT NOT NULL", kKey},
+    {"solutions", "TEXT NOT NULL", kKey},
+    {"target", "TEXT NOT NULL", kKey},
+    {"threads", "INTEGER NOT NULL", kKey},
+    {"tarpon", "TEXT NOT NULL", kKey},
+    {"llvm", "TEXT NOT NULL", kKey},
     {"status", "TEXT NOT NULL"},
     {"accuracy", "REAL"},
     {"samples", "TEXT NOT NULL"},
@@ -77,9 +77,9 @@ static constexpr StoreColumn kPipelineColumns[] = {
     {"detail", "TEXT NOT NULL"},
     {"run", "TEXT NOT NULL"},
     {"time", kTimeType},
-    {"passes", "TEXT NOT NULL DEFAULT '1.1'", Key},
-    {"ranges", "TEXT NOT NULL DEFAULT ''", Key},
-    {"caches", "TEXT NOT NULL DEFAULT ''", Key},
+    {"passes", "TEXT NOT NULL DEFAULT '1.1'", kKey},
+    {"ranges", "TEXT NOT NULL DEFAULT ''", kKey},
+    {"caches", "TEXT NOT NULL DEFAULT ''", kKey},
 };
 
 /// Problems whose find or search was finished, and those whose record of the
@@ -87,17 +87,17 @@ static constexpr StoreColumn kPipelineColumns[] = {
 /// problem had then (CandidateDigests.h); it is '' in rows that were written
 /// before they were recorded.
 static constexpr StoreColumn kFindingColumns[] = {
-    {"problem", "TEXT NOT NULL", Key},
-    {"target", "TEXT NOT NULL", Key},
-    {"threads", "INTEGER NOT NULL", Key},
-    {"tarpon", "TEXT NOT NULL", Key},
-    {"llvm", "TEXT NOT NULL", Key},
+    {"problem", "TEXT NOT NULL", kKey},
+    {"target", "TEXT NOT NULL", kKey},
+    {"threads", "INTEGER NOT NULL", kKey},
+    {"tarpon", "TEXT NOT NULL", kKey},
+    {"llvm", "TEXT NOT NULL", kKey},
     {"kind", "TEXT NOT NULL CHECK (kind IN ('found', 'searched', 'verified'))",
-     Key},
+     kKey},
     {"run", "TEXT NOT NULL"},
     {"time", kTimeType},
-    {"caches", "TEXT NOT NULL DEFAULT ''", Key},
-    {"candidates", "TEXT NOT NULL DEFAULT ''", Key},
+    {"caches", "TEXT NOT NULL DEFAULT ''", kKey},
+    {"candidates", "TEXT NOT NULL DEFAULT ''", kKey},
 };
 
 static constexpr StoreTable kTables[] = {

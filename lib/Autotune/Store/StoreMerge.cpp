@@ -138,7 +138,7 @@ static Result<MergeSummary> mergeAttached(const StoreFile &store) {
     return transaction.begun().error();
   MergeSummary summary;
   int64_t findings = 0;
-  for (auto [sql, count] :
+  for (const auto &[sql, count] :
        {std::pair(mergeMeasurements(), &summary.measurements),
         std::pair(mergeFindings(), &findings),
         std::pair(mergePipelines(), &summary.pipelines)})

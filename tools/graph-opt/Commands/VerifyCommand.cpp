@@ -105,7 +105,8 @@ static int verifyAgainstReference(const VerifyArguments &arguments) {
     status = refuseNaN(model.model, infos, *got);
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with the reference solver: %s\n",
-                model.model.c_str(), getPrecisionName(model.dtype).data(),
+                model.model.c_str(),
+                std::string(getPrecisionName(model.dtype)).c_str(),
                 model.layout.name().c_str(),
                 summarizeErrors(*got, *expected, tolerance).c_str());
   return status;
@@ -210,7 +211,7 @@ static int verifyDataSet(const VerifyArguments &arguments, Package package,
       compareOutputs(model.model, infos, *got, data.outputs, tolerance);
   if (status == kSuccess)
     std::printf("%s: %s/%s agrees with %s: %s\n", model.model.c_str(),
-                getPrecisionName(model.dtype).data(),
+                std::string(getPrecisionName(model.dtype)).c_str(),
                 model.layout.name().c_str(), data.directory.c_str(),
                 summarizeErrors(*got, data.outputs, tolerance).c_str());
   return status;
