@@ -79,8 +79,8 @@ static bool parseArguments(int argc, char **argv, pid_t &parent) {
     if (!argument.starts_with(kParent))
       return false;
     argument.remove_prefix(kParent.size());
-    const char *end = argument.data() + argument.size();
-    auto [last, code] = std::from_chars(argument.data(), end, parent);
+    const char *begin = argument.data(), *end = begin + argument.size();
+    auto [last, code] = std::from_chars(begin, end, parent);
     if (code != std::errc() || last != end)
       return false;
   }

@@ -41,8 +41,8 @@ protected:
   Elements solve(const std::string &key, std::vector<Elements> operands) {
     auto problem = parseProblem(key);
     EXPECT_TRUE(mlir::succeeded(problem)) << key;
-    auto result = runner->run(*problem, getReferenceSolver(), PerfConfig(),
-                              std::move(operands));
+    auto result =
+        runner->run(*problem, getReferenceSolver(), PerfConfig(), operands);
     EXPECT_TRUE(result) << result.message();
     return result ? result->front() : Elements();
   }
@@ -113,8 +113,9 @@ static std::vector<Operation> listOperations() {
 /// Numbers that are no corner of any operation, even if moved a little.
 static Elements makeNumbers(bool isPositive) {
   Elements numbers;
-  for (double x = isPositive ? 0.0625 : -9.8984375; x < 10; x += 0.140625)
-    numbers.push_back(x);
+  double first = isPositive ? 0.0625 : -9.8984375;
+  for (int i = 0; first + 0.140625 * i < 10; ++i)
+    numbers.push_back(first + 0.140625 * i);
   return numbers;
 }
 

@@ -116,8 +116,8 @@ TEST(Fft, agreesWithReference) {
       if (!solver.isApplicable(problem, target))
         continue;
       std::vector<PerfConfig> configs = solver.configs(problem, target);
-      for (PerfConfig config : {solver.defaultConfig(problem, target),
-                                configs[seed % configs.size()]}) {
+      for (const PerfConfig &config : {solver.defaultConfig(problem, target),
+                                       configs[seed % configs.size()]}) {
         SCOPED_TRACE(config.str());
         ASSERT_TRUE(solver.isValidConfig(problem, target, config));
         auto expected = (*runner)->run(problem, getReferenceSolver(),

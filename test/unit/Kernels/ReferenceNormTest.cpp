@@ -33,8 +33,8 @@ protected:
     std::string fault;
     auto problem = parseProblem(key, &fault);
     EXPECT_TRUE(mlir::succeeded(problem)) << key << ": " << fault;
-    auto results = runner->run(*problem, getReferenceSolver(), PerfConfig(),
-                               std::move(operands));
+    auto results =
+        runner->run(*problem, getReferenceSolver(), PerfConfig(), operands);
     EXPECT_TRUE(results) << results.message();
     return results ? *results : std::vector<Elements>(problem->numResults());
   }

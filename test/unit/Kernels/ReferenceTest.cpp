@@ -36,8 +36,8 @@ protected:
 
   std::vector<Elements> solveAll(const Problem &problem,
                                  std::vector<Elements> operands) {
-    auto results = runner->run(problem, getReferenceSolver(), PerfConfig(),
-                               std::move(operands));
+    auto results =
+        runner->run(problem, getReferenceSolver(), PerfConfig(), operands);
     EXPECT_TRUE(results) << results.message();
     return results ? *results : std::vector<Elements>(problem.numResults());
   }
@@ -183,9 +183,9 @@ struct PlainConv {
 
   static Elements makeNumbers(int64_t count, int64_t factor, int64_t modulus) {
     Elements numbers;
+    int64_t half = modulus / 2;
     for (int64_t i = 0; i < count; ++i)
-      numbers.push_back(
-          static_cast<double>(i * factor % modulus - modulus / 2));
+      numbers.push_back(static_cast<double>(i * factor % modulus - half));
     return numbers;
   }
   static Elements makeX() {

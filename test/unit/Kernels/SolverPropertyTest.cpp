@@ -48,7 +48,7 @@ static std::vector<PerfConfig> chooseConfigs(const Solver &solver,
   std::vector<PerfConfig> all = solver.configs(problem, target);
   std::mt19937_64 random(seed);
   for (int i = 0; i < 2 && all.size() > 1; ++i) {
-    PerfConfig config = all[random() % all.size()];
+    const PerfConfig &config = all[random() % all.size()];
     if (std::find(chosen.begin(), chosen.end(), config) == chosen.end())
       chosen.push_back(config);
   }
