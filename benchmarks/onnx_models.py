@@ -26,8 +26,11 @@ def input_of(model: onnx.ModelProto, batch: int) -> tuple[str, list[int]]:
 def arithmetic(path: Path, batch: int) -> float:
     """The floating-point operations of all convolutions and matrix products."""
     model = onnx.load(path)
-    for dim in model.graph.input[0].type.tensor_type.shape.dim[:1]:
-        dim.dim_value = batch
+    # The shapes of the outputs are those that were written, and are not inferred.
+    for value in (*model.graph.input, *model.graph.output):
+        for dim in value.type.tensor_type.shape.dim[:1]:
+            if dim.dim_param:
+                dim.dim_value = batch
     inferred = shape_inference.infer_shapes(model, data_prop=True).graph
     values = [*inferred.value_info, *inferred.output, *inferred.input]
     shapes = {
@@ -43,8 +46,9 @@ def arithmetic(path: Path, batch: int) -> float:
         elif node.op_type == "MatMul":
             inner = shapes[node.input[0]][-1]
         elif node.op_type == "Gemm":
-            transposed = any(a.name == "transA" and a.i for a in node.attribute)
-            inner = shapes[node.input[0]][0 if transposed else -1]
+            # The shape of the first operand is unknown behind a reshape that is computed.
+            transposed = any(a.name == "transB" and a.i for a in node.attribute)
+            inner = shapes[node.input[1]][-1 if transposed else 0]
         else:
             continue
         total += 2.0 * float(inner) * float(np.prod(shapes[node.output[0]]))
