@@ -88,7 +88,8 @@ static bool supportsReduced(bool keepDims, LayoutAttr layout) {
   }                                                                            \
   bool OpTy::supportsLayout(LayoutAttr layout) {                               \
     return supportsReduced(getKeepdims(), layout);                             \
-  }
+  }                                                                            \
+  bool OpTy::prefersLayout() { return false; }
 
 TARPON_REDUCE_OP(ReduceSumOp, false)
 TARPON_REDUCE_OP(ReduceMaxOp, false)
@@ -137,9 +138,13 @@ LogicalResult ArgMinOp::inferReturnTypes(MLIRContext *,
                   adaptor.getAxis(), adaptor.getKeepdims(), types);
 }
 
+bool ArgMaxOp::prefersLayout() { return false; }
+
 bool ArgMaxOp::supportsLayout(LayoutAttr layout) {
   return supportsReduced(getKeepdims(), layout);
 }
+
+bool ArgMinOp::prefersLayout() { return false; }
 
 bool ArgMinOp::supportsLayout(LayoutAttr layout) {
   return supportsReduced(getKeepdims(), layout);

@@ -52,6 +52,8 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+bool ResizeOp::prefersLayout() { return false; }
+
 bool ResizeOp::supportsLayout(LayoutAttr layout) {
   return layout.getKind() == LayoutKind::NCHW ||
          keepsChannels(getTensorType(getInput()).getShape(), getSizes(),

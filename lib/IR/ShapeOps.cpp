@@ -126,6 +126,8 @@ bool ConcatOp::supportsLayout(LayoutAttr layout) {
   return keepsBlocksWhole(getInputs(), getAxis(), layout);
 }
 
+bool ConcatOp::prefersLayout() { return false; }
+
 OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   if (getInputs().size() == 1)
     return getInputs().front();
@@ -267,15 +269,10 @@ LogicalResult SliceOp::verify() {
 // ReshapeOp
 //===----------------------------------------------------------------------===//
 
-/// Returns true if the elements lie in memory in the order of the logical
-/// shape.
-static bool isRowMajorInMemory(RankedTensorType type) {
-  LayoutKind kind = getLayout(type).getKind();
-  if (kind == LayoutKind::NHWC)
-    return getLayout(type).getPitch() == 0 &&
-           llvm::all_of(type.getShape().drop_front(2),
-                        [](int64_t size) { return size == 1; });
-  return kind == LayoutKind::NCHW;
+/// Returns true if nothing lies between the elements.
+static bool isDense(RankedTensorType type) {
+  LayoutAttr layout = getLayout(type);
+  return layout.getKind() != LayoutKind::Blocked && layout.getPitch() == 0;
 }
 
 LogicalResult ReshapeOp::verify() {
@@ -291,8 +288,8 @@ LogicalResult ReshapeOp::verify() {
            << result.getNumElements() << " and " << input.getNumElements();
   // C2
   for (RankedTensorType type : {input, result})
-    if (!isRowMajorInMemory(type))
-      return emitOpError("expects tensors that are row-major in memory, got ")
+    if (!isDense(type))
+      return emitOpError("expects tensors without blocks or a pitch, got ")
              << type;
   return success();
 }
@@ -304,6 +301,9 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
     setOperand(producer.getInput());
     return getResult();
   }
+  // Constants are written in the order of their logical shape.
+  if (getInput().getType().getEncoding() || getType().getEncoding())
+    return {};
   return foldReshape(adaptor.getInput(), getType());
 }
 
@@ -382,6 +382,8 @@ ShuffleChannelsOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+bool ShuffleChannelsOp::prefersLayout() { return false; }
+
 bool ShuffleChannelsOp::supportsLayout(LayoutAttr layout) {
   return layout.getKind() != LayoutKind::Blocked;
 }
@@ -404,6 +406,8 @@ static LogicalResult checkPad(const Reporter &report, PadMode mode, int64_t pad,
                   stringifyPadMode(mode), " mode, got ", pad);
   return success();
 }
+
+bool PadOp::prefersLayout() { return false; }
 
 bool PadOp::supportsLayout(LayoutAttr layout) {
   ArrayRef<int64_t> pads = getPads();

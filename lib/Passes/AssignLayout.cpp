@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RegionLayout.h"
 #include "Regions.h"
 #include "tarpon/Passes/Passes.h"
 
@@ -30,36 +31,6 @@ static bool isChannelVector(RankedTensorType type) {
   return true;
 }
 
-/// Returns true if all ops that read a region argument, perhaps through a
-/// convert, read it as a parameter.
-static bool isParameter(Value argument) {
-  return llvm::all_of(argument.getUses(), [](OpOperand &use) {
-    if (auto convert = dyn_cast<ConvertOp>(use.getOwner()))
-      return isParameter(convert.getResult());
-    auto layout = dyn_cast<LayoutInterface>(use.getOwner());
-    return layout && layout.isParameterOperand(use.getOperandNumber());
-  });
-}
-
-/// Returns true if an op can compute in the layout. Data operands of a lower
-/// rank than the result have no layout that would match it.
-static bool supports(Operation &op, LayoutAttr layout) {
-  auto interface = dyn_cast<LayoutInterface>(op);
-  if (!interface || !interface.supportsLayout(layout))
-    return false;
-  int64_t rank = getTensorType(op.getResult(0)).getRank();
-  return rank >= 3 && llvm::all_of(op.getOpOperands(), [&](OpOperand &operand) {
-           return interface.isParameterOperand(operand.getOperandNumber()) ||
-                  getTensorType(operand.get()).getRank() == rank;
-         });
-}
-
-static auto getOps(FusedOp op) {
-  return llvm::make_filter_range(
-      op.getBody().front().without_terminator(),
-      [](Operation &op) { return !isa<ConvertOp>(op); });
-}
-
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -76,19 +47,11 @@ public:
   }
 
 private:
-  /// A convert takes any layout, and an elementwise region follows its data: a
-  /// layout for it alone gains nothing.
   bool computesInLayout(FusedOp op) {
-    if (isConvertRegion(op) || !llvm::all_of(getOps(op), [&](Operation &inner) {
-          return supports(inner, layout);
-        }))
-      return false;
-    if (!llvm::all_of(getOps(op), llvm::IsaPred<ElementwiseInterface>))
-      return true;
-    return llvm::any_of(op.getBody().getArguments(), [&](BlockArgument arg) {
-      Value operand = op.getInputs()[arg.getArgNumber()];
-      return !isParameter(arg) &&
-             values.has(operand, withLayout(getTensorType(operand), layout));
+    return tarpon::detail::computesInLayout(op, layout, [&](Value operand) {
+      auto convert = operand.getDefiningOp<ConvertOp>();
+      return values.has(operand, withLayout(getTensorType(operand), layout)) ||
+             (convert && getLayout(convert.getInput().getType()) == layout);
     });
   }
 

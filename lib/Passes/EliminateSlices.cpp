@@ -20,26 +20,50 @@ namespace tarpon {
 #include "tarpon/Passes/Passes.h.inc"
 } // namespace tarpon
 
-/// Returns the first channel if the region only selects channels of a tensor,
-/// which could lie in it: pads that remove cells of dimension 1 only.
-static std::optional<int64_t> getPlainSlice(FusedOp op) {
+namespace {
+/// Elements that lie side by side along a dimension.
+struct PlainSlice {
+  int64_t dim, first;
+};
+} // namespace
+
+/// Returns the slice if the region only selects some elements of a tensor along
+/// one dimension: pads that remove cells.
+static std::optional<PlainSlice> getSelection(FusedOp op) {
   Block &block = op.getBody().front();
   auto pad = dyn_cast<PadOp>(block.front());
   if (!pad || !isa<YieldOp>(pad->getNextNode()) || op.getInputs().size() != 1 ||
-      pad.getInput() != block.getArgument(0) || op.getType().getRank() < 3)
+      pad.getInput() != block.getArgument(0))
     return std::nullopt;
   ArrayRef<int64_t> pads = pad.getPads();
+  std::optional<PlainSlice> slice;
   auto rank = static_cast<size_t>(op.getType().getRank());
-  for (auto [index, size] : llvm::enumerate(pads))
-    if (size > 0 || (size < 0 && index % rank != 1))
+  for (size_t dim = 0; dim < rank; ++dim) {
+    int64_t before = pads[dim], behind = pads[rank + dim];
+    if (before == 0 && behind == 0)
+      continue;
+    if (slice || before > 0 || behind > 0)
       return std::nullopt;
-  LayoutAttr layout = getLayout(op.getType());
-  bool isImage = op.getType().getDimSize(0) == 1;
-  if (layout.getPitch() != 0 || pads[1] % layout.getBlock() != 0 ||
-      (layout.getKind() != LayoutKind::NHWC && !isImage) ||
-      isa<quant::UniformQuantizedPerAxisType>(op.getType().getElementType()))
-    return std::nullopt;
-  return -pads[1];
+    slice = {static_cast<int64_t>(dim), -before};
+  }
+  return slice;
+}
+
+/// Returns true if the slice could lie in the tensor that it is taken from: it
+/// is contiguous, or some channels of nhwc.
+static bool isPlain(FusedOp op, const PlainSlice &slice) {
+  RankedTensorType type = op.getType();
+  LayoutAttr layout = getLayout(type);
+  if (layout.getPitch() != 0 ||
+      isa<quant::UniformQuantizedPerAxisType>(type.getElementType()))
+    return false;
+  if (layout.getKind() == LayoutKind::NHWC)
+    return slice.dim == 1 && type.getRank() >= 3;
+  if (layout.getKind() == LayoutKind::Blocked &&
+      (slice.dim != 1 || slice.first % layout.getBlock() != 0))
+    return false;
+  return llvm::all_of(type.getShape().take_front(slice.dim),
+                      [](int64_t size) { return size == 1; });
 }
 
 /// Returns true if the value has memory in which a slice of it can be read:
@@ -53,16 +77,47 @@ static bool hasMemory(Value value) {
 /// Returns true if all readers can read a slice of the value instead of the
 /// copy.
 static bool canRead(Value copy, int64_t pitch, const TargetInfo &target) {
+  if (pitch == 0)
+    return llvm::all_of(getReaders(copy), llvm::IsaPred<FusedOp>);
   return llvm::all_of(copy.getUsers(), [&](Operation *user) {
     auto reader = dyn_cast<FusedOp>(user);
-    return reader && (pitch == 0 || readsSlice(reader, copy, pitch, target));
+    return reader && readsSlice(reader, copy, pitch, target);
   });
 }
 
+/// The tensor as one image whose channels are the dimension, which is the first
+/// one of more than one element.
+static Value makeChannels(OpBuilder &builder, Value value, int64_t dim) {
+  RankedTensorType type = getTensorType(value);
+  if (dim == 1 && type.getRank() >= 3)
+    return value;
+  int64_t size = type.getDimSize(dim);
+  auto image = RankedTensorType::get({1, size, type.getNumElements() / size},
+                                     type.getElementType());
+  return ReshapeOp::create(builder, value.getLoc(), image, value);
+}
+
+static Value createSlice(OpBuilder &builder, FusedOp op,
+                         const PlainSlice &slice, LayoutAttr layout) {
+  RankedTensorType type = op.getType();
+  Value input = makeChannels(builder, op.getInputs().front(), slice.dim);
+  if (input == op.getInputs().front())
+    return SliceOp::create(builder, op.getLoc(), withLayout(type, layout),
+                           input, slice.first);
+  SmallVector<int64_t> shape(getTensorType(input).getShape());
+  shape[1] = type.getDimSize(slice.dim);
+  Value result = SliceOp::create(
+      builder, op.getLoc(), RankedTensorType::get(shape, type.getElementType()),
+      input, slice.first);
+  return ReshapeOp::create(builder, op.getLoc(), type, result);
+}
+
 static bool eliminate(FusedOp op, const TargetInfo &target) {
-  std::optional<int64_t> offset = getPlainSlice(op);
+  std::optional<PlainSlice> plain = getSelection(op);
+  if (!plain || !isPlain(op, *plain))
+    return false;
   Value input = op.getInputs().front(), copy = op.getResult();
-  if (!offset || copy.use_empty() || !hasMemory(input))
+  if (copy.use_empty() || !hasMemory(input))
     return false;
   RankedTensorType inputType = getTensorType(input);
   LayoutAttr layout = getSliceLayout(inputType);
@@ -70,17 +125,16 @@ static bool eliminate(FusedOp op, const TargetInfo &target) {
       !canRead(copy, layout.getPitch(), target))
     return false;
   OpBuilder builder(op);
-  auto slice = SliceOp::create(
-      builder, op.getLoc(), withLayout(op.getType(), layout), input, *offset);
+  Value slice = createSlice(builder, op, *plain, layout);
   bool isRetyped = slice.getType() != op.getType();
   SmallVector<std::pair<FusedOp, unsigned>> uses;
-  for (OpOperand &use : copy.getUses())
-    uses.emplace_back(cast<FusedOp>(use.getOwner()), use.getOperandNumber());
-  copy.replaceAllUsesWith(slice.getResult());
-  op.erase();
   if (isRetyped)
-    for (auto [reader, index] : uses)
-      retypeOperand(reader, index);
+    for (OpOperand &use : copy.getUses())
+      uses.emplace_back(cast<FusedOp>(use.getOwner()), use.getOperandNumber());
+  copy.replaceAllUsesWith(slice);
+  op.erase();
+  for (auto [reader, index] : uses)
+    retypeOperand(reader, index);
   return true;
 }
 

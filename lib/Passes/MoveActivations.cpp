@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An activation behind a concat cannot be an epilogue, which costs nothing, of
-// the ops whose results are concatenated; and of several residuals, those that
-// are added to each other first are not added in one.
+// An activation behind a concat, a reshape or a transpose cannot be an
+// epilogue, which costs nothing, of the ops in front of them; a matrix product
+// cannot scale what it reads; and of several residuals, those that are added to
+// each other first are not added in one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,6 +83,78 @@ struct MoveThroughConcat : OpInterfaceRewritePattern<ElementwiseInterface> {
     rewriter.replaceOpWithNewOp<ConcatOp>(op, op->getResultTypes(), inputs,
                                           concat.getAxisAttr());
     return success();
+  }
+};
+
+/// activation(reshape(x)) -> reshape(activation(x)), the same for transposes.
+struct MoveThroughMovement : OpInterfaceRewritePattern<ElementwiseInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(ElementwiseInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (op->getNumOperands() != 1 || op->getParentOfType<FusedOp>() ||
+        op->getOperand(0).getType() != op->getResult(0).getType())
+      return rewriter.notifyMatchFailure(op, "is not an activation by itself");
+    Operation *movement = op->getOperand(0).getDefiningOp();
+    if (!isa_and_nonnull<ReshapeOp, TransposeOp>(movement) ||
+        !takesEpilogue(getMoved(op->getOperand(0))))
+      return rewriter.notifyMatchFailure(op, "no producer would take it");
+    rewriter.setInsertionPoint(movement);
+    Value input = movement->getOperand(0);
+    IRMapping mapping;
+    mapping.map(op->getOperand(0), input);
+    Operation *activation = rewriter.clone(*op, mapping);
+    activation->getResult(0).setType(input.getType());
+    rewriter.modifyOpInPlace(
+        movement, [&] { movement->setOperand(0, activation->getResult(0)); });
+    rewriter.replaceOp(op, movement->getResult(0));
+    return success();
+  }
+
+private:
+  /// What reshapes and transposes that have no other use move.
+  static Value getMoved(Value value) {
+    while (value.hasOneUse() &&
+           isa_and_nonnull<ReshapeOp, TransposeOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  }
+};
+
+/// matmul(x * scale, y) -> matmul(x, y) * scale.
+struct MoveScale : OpRewritePattern<MatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(MatMulOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op->getParentOfType<FusedOp>())
+      return rewriter.notifyMatchFailure(op, "is in a fused region");
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto product = operand.get().getDefiningOp<MulOp>();
+      if (!product || !product->hasOneUse())
+        continue;
+      for (auto [value, scale] :
+           {std::pair(product.getLhs(), product.getRhs()),
+            std::pair(product.getRhs(), product.getLhs())}) {
+        if (!isScale(scale, op.getType()) ||
+            value.getType() != product.getType())
+          continue;
+        rewriter.modifyOpInPlace(op, [&] { operand.set(value); });
+        rewriter.setInsertionPointAfter(op);
+        auto scaled = MulOp::create(rewriter, product.getLoc(), op, scale);
+        rewriter.replaceAllUsesExcept(op, scaled.getResult(), scaled);
+        return success();
+      }
+    }
+    return rewriter.notifyMatchFailure(op, "reads nothing that is scaled");
+  }
+
+private:
+  static bool isScale(Value value, RankedTensorType result) {
+    RankedTensorType type = cast<RankedTensorType>(value.getType());
+    return value.getDefiningOp<ConstantOp>() && type.getNumElements() == 1 &&
+           type.getRank() <= result.getRank() &&
+           type.getElementType() == result.getElementType();
   }
 };
 
@@ -161,5 +234,6 @@ struct MoveActivationsPass
 } // namespace
 
 void tarpon::populateMoveActivationsPatterns(RewritePatternSet &patterns) {
-  patterns.add<MoveThroughConcat, DropRelu, MoveSum>(patterns.getContext());
+  patterns.add<MoveThroughConcat, MoveThroughMovement, MoveScale, DropRelu,
+               MoveSum>(patterns.getContext());
 }

@@ -40,6 +40,7 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   // This drops the parameters of the batch norms.
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createMoveActivationsPass());
+  passes.addPass(createSimplifyTransposesPass());
 }
 
 /// Adds the passes of the choice. `layout` is the name of its layout, which the
@@ -54,6 +55,7 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
   else
     passes.addPass(createAssignDtypePass(
         {std::string(runtime::getPrecisionName(options.dtype))}));
+  passes.addPass(createSplitTransposesPass({layout}));
   passes.addPass(createAssignLayoutPass({layout}));
   passes.addPass(createRemoveRedundantConvertsPass());
   // The remaining converts become launches of their own.

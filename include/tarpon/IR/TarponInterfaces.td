@@ -33,6 +33,12 @@ def Tarpon_LayoutInterface : OpInterface<"LayoutInterface"> {
       return true;
     }]>,
     InterfaceMethod<[{
+      Returns true if conversions to a supported layout are worth it. Otherwise
+      the op computes in the layout of its data.
+    }], "bool", "prefersLayout", (ins), "", [{
+      return true;
+    }]>,
+    InterfaceMethod<[{
       Returns true for operands that the layout choice does not change: filters,
       per-channel vectors.
     }], "bool", "isParameterOperand", (ins "unsigned":$index), "", [{

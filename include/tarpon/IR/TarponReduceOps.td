@@ -11,7 +11,7 @@
 include "tarpon/IR/TarponOpBase.td"
 
 class Tarpon_ReduceOp<string mnemonic, string what> : Tarpon_GraphOp<mnemonic, [
-    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>]> {
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout", "prefersLayout"]>]> {
   let summary = what # ", over some dimensions";
   let description = [{
     With `keepdims` the reduced dimensions stay, with a size of 1.
@@ -41,7 +41,7 @@ def Tarpon_ReduceLogSumExpOp : Tarpon_ReduceOp<"reduce_log_sum_exp",
     "Logarithm of the sum of exponentials">;
 
 class Tarpon_ArgOp<string mnemonic, string what> : Tarpon_GraphOp<mnemonic, [
-    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>]> {
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout", "prefersLayout"]>]> {
   let summary = "Index of the " # what # " along one dimension";
   let description = [{
     Of several the first one, or with `select_last_index` the last one. The result

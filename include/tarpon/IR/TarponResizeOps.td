@@ -38,7 +38,7 @@ def Tarpon_ResizeRounding : I32EnumAttr<"ResizeRounding",
 }
 
 def Tarpon_ResizeOp : Tarpon_GraphOp<"resize", [
-    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>,
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout", "prefersLayout"]>,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "Interpolation at other places, dimension by dimension (ONNX Resize)";
   let description = [{

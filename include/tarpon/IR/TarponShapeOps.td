@@ -36,7 +36,7 @@ def Tarpon_ConstantOp : Tarpon_Op<"constant", [Pure, ConstantLike, InferTypeOpAd
 }
 
 def Tarpon_ConcatOp : Tarpon_GraphOp<"concat", [
-    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>,
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout", "prefersLayout"]>,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "Operands one behind the other along one dimension";
   let description = [{
@@ -105,11 +105,17 @@ def Tarpon_SliceOp : Tarpon_Op<"slice", [Pure]> {
 
 def Tarpon_ReshapeOp : Tarpon_Op<"reshape", [Pure,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
-  let summary = "The same elements in row-major order in another shape";
+  let summary = "The same elements in the order of memory in another shape";
   let description = [{
+    For row-major tensors that is the order of the logical shape. In nhwc the
+    channels are innermost, so that a reshape may also stand for a transpose:
+
+    ```mlir
+    %y = tarpon.reshape %x : (tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>) -> tensor<1x8x8x4xf32>
+    ```
+
     Constraints: (C1) both types have the same element type and number of
-    elements. (C2) both are row-major in memory: without a layout, or nhwc with
-    all spatial dimensions 1 and no pitch.
+    elements. (C2) both are without a layout, or nhwc without a pitch.
   }];
   let arguments = (ins Tarpon_Tensor:$input);
   let results = (outs Tarpon_Tensor:$result);
@@ -127,7 +133,7 @@ def Tarpon_TransposeOp : Tarpon_GraphOp<"transpose", [
 }
 
 def Tarpon_ShuffleChannelsOp : Tarpon_GraphOp<"shuffle_channels", [
-    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>,
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout", "prefersLayout"]>,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "Interleaves the channels of groups";
   let description = [{
@@ -148,7 +154,7 @@ def Tarpon_PadMode : I32EnumAttr<"PadMode", "what lies outside", [
 }
 
 def Tarpon_PadOp : Tarpon_GraphOp<"pad", [
-    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout"]>,
+    DeclareOpInterfaceMethods<Tarpon_LayoutInterface, ["supportsLayout", "prefersLayout"]>,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "Adds (or with negative pads removes) cells at the borders";
   let description = [{

@@ -61,7 +61,10 @@ def MoveActivationsPass : Tarpon_FuncPass<"tarpon-move-activations"> {
     - An activation (an elementwise op of one operand) of a concat that has no
       other use moves to the operands of the concat, if one of them is produced
       by an op that accumulates or is elementwise, and used once: there the
-      activation becomes an epilogue.
+      activation becomes an epilogue. So does one of reshapes and transposes that
+      have no other use.
+    - Of a factor of a matmul that is a product with a constant number, the number
+      becomes a factor of the matmul's result.
     - A relu of a value that cannot be negative is dropped.
     - Of a sum of several values, the one that an op with an epilogue computes
       comes first: (x + y) + conv becomes (conv + y) + x, unless such an op
@@ -108,6 +111,19 @@ def RaiseChannelShufflesPass : Tarpon_FuncPass<"tarpon-raise-channel-shuffles"> 
   }];
 }
 
+def SimplifyTransposesPass : Tarpon_FuncPass<"tarpon-simplify-transposes"> {
+  let summary = "Merge and drop transposes";
+  let description = [{
+    - Transposes with nothing but reshapes between them become one, or none if
+      together they keep the order of the elements.
+    - A transpose that only moves dimensions of size 1 becomes a reshape.
+    - A transpose of the last two dimensions of a matmul's right-hand side
+      becomes its `transpose_rhs`.
+
+    Empty tensors and those quantised per channel are left alone.
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Choice of fusion, dtype and layout
 //===----------------------------------------------------------------------===//
@@ -139,8 +155,9 @@ def AssignLayoutPass : Tarpon_FuncPass<"tarpon-assign-layout"> {
   let description = [{
     Runs on fused functions. A region computes in the chosen layout if all its
     ops support it; its filters and per-channel vectors stay row-major. A region
-    that is elementwise throughout follows its data: it computes in the layout
-    only if one of its operands already has it. Other regions, reshapes, and
+    whose ops gain nothing from the layout (elementwise ones, concats, pads,
+    reductions) follows its data: it computes in the layout only if one of its
+    operands already has it. Other regions, reshapes, and
     values of a rank below 3 stay row-major, as do the function's arguments and
     results. A tarpon.convert at graph level is inserted where producer and
     consumer disagree.
@@ -148,6 +165,30 @@ def AssignLayoutPass : Tarpon_FuncPass<"tarpon-assign-layout"> {
   let options = [
     Option<"layout", "layout", "std::string", /*default=*/"\"nchw\"",
            "nchw (changes nothing), nhwc, or blocked as nchw16c.">
+  ];
+}
+
+def SplitTransposesPass : Tarpon_FuncPass<"tarpon-split-transposes"> {
+  let summary = "Let transposes read and write the chosen layout";
+  let description = [{
+    Runs on fused functions, in front of tarpon-assign-layout. A transpose, with
+    reshapes around it, of a value that will lie in nhwc becomes a conversion
+    to nhwc, which is dropped later, and the transpose of a tensor whose last
+    dimension is the channels; the same holds for one whose result is wanted
+    in nhwc. Often no transpose is left: one from NCHW to a row per pixel costs
+    nothing in nhwc.
+
+    ```mlir
+    %0 = tarpon.reshape %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x64xf32>
+    %1 = tarpon.fused(%a0 = %0) ... { tarpon.transpose %a0 {permutation = array<i64: 0, 2, 1>} ... }
+    // becomes
+    %0 = tarpon.convert %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>
+    %1 = tarpon.reshape %0 : (tensor<1x4x8x8xf32, #tarpon.layout<nhwc>>) -> tensor<1x64x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"layout", "layout", "std::string", /*default=*/"\"nchw\"",
+           "nchw or blocked (changes nothing), or nhwc.">
   ];
 }
 
@@ -275,7 +316,8 @@ def EliminateSlicesPass : Tarpon_TargetPass<"tarpon-eliminate-slices"> {
     Runs on fused functions. A region that only selects some channels of another
     region's result becomes a tarpon.slice, which takes no time: in nhwc a
     tensor with a pitch; if channels are outermost and there is one image, it is
-    contiguous.
+    contiguous. So is a slice of any other dimension that only dimensions of
+    size 1 precede; there the tarpon.slice is between reshapes.
 
     It stays a copy if a reader would lose the solver that it has without
     slices, if the channels are joined with others, or if either tensor leaves

@@ -387,9 +387,9 @@ func.func @reshape_c1_2(%a: tensor<2x3xf32>) {
 // -----
 
 // reshape C2: input
-func.func @reshape_c2(%a: tensor<1x4x2x1xf32, #tarpon.layout<nhwc>>) {
-  // expected-error@below {{'tarpon.reshape' op expects tensors that are row-major in memory, got 'tensor<1x4x2x1xf32, #tarpon.layout<nhwc>>'}}
-  %0 = tarpon.reshape %a : (tensor<1x4x2x1xf32, #tarpon.layout<nhwc>>) -> tensor<8xf32>
+func.func @reshape_c2(%a: tensor<1x4x2x1xf32, #tarpon.layout<nhwc, pitch = 8>>) {
+  // expected-error@below {{'tarpon.reshape' op expects tensors without blocks or a pitch, got 'tensor<1x4x2x1xf32, #tarpon.layout<nhwc, pitch = 8>>'}}
+  %0 = tarpon.reshape %a : (tensor<1x4x2x1xf32, #tarpon.layout<nhwc, pitch = 8>>) -> tensor<8xf32>
   return
 }
 
@@ -397,7 +397,7 @@ func.func @reshape_c2(%a: tensor<1x4x2x1xf32, #tarpon.layout<nhwc>>) {
 
 // reshape C2: result
 func.func @reshape_c2_2(%a: tensor<8xf32>) {
-  // expected-error@below {{'tarpon.reshape' op expects tensors that are row-major in memory, got 'tensor<1x8x1xf32, #tarpon.layout<nchw8c>>'}}
+  // expected-error@below {{'tarpon.reshape' op expects tensors without blocks or a pitch, got 'tensor<1x8x1xf32, #tarpon.layout<nchw8c>>'}}
   %0 = tarpon.reshape %a : (tensor<8xf32>) -> tensor<1x8x1xf32, #tarpon.layout<nchw8c>>
   return
 }

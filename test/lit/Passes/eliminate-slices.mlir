@@ -120,3 +120,51 @@ func.func @negative_no_place(%x: tensor<2x8x4x4xf32>) -> (tensor<2x5x4x4xf32>, t
   }
   return %b, %i, %c : tensor<2x5x4x4xf32>, tensor<2x5x4x4xf32>, tensor<2x8x3x4xf32>
 }
+
+// -----
+
+// Queries and keys, one behind the other: both are read where they lie.
+
+// CHECK-LABEL: func @reads_outermost_slices(
+// CHECK:         %[[A:.+]] = tarpon.fused(
+// CHECK:         %[[I:.+]] = tarpon.reshape %[[A]] : (tensor<2x4x6xf32>) -> tensor<1x2x24xf32>
+// CHECK-NEXT:    %[[S:.+]] = tarpon.slice %[[I]] {offset = 1 : i64} : (tensor<1x2x24xf32>) -> tensor<1x1x24xf32>
+// CHECK-NEXT:    tarpon.reshape %[[S]] : (tensor<1x1x24xf32>) -> tensor<1x4x6xf32>
+// CHECK:         tarpon.fused(
+// CHECK-NEXT:      tarpon.sigmoid
+func.func @reads_outermost_slices(%x: tensor<2x4x6xf32>) -> tensor<4x6xf32> {
+  %a = tarpon.fused(%0 = %x) : (tensor<2x4x6xf32>) -> tensor<2x4x6xf32> {
+    %r = tarpon.relu %0 : (tensor<2x4x6xf32>) -> tensor<2x4x6xf32>
+    tarpon.yield %r : tensor<2x4x6xf32>
+  }
+  %l = tarpon.fused(%0 = %a) : (tensor<2x4x6xf32>) -> tensor<1x4x6xf32> {
+    %r = tarpon.pad %0 {pads = array<i64: -1, 0, 0, 0, 0, 0>, value = 0.0 : f64} : (tensor<2x4x6xf32>) -> tensor<1x4x6xf32>
+    tarpon.yield %r : tensor<1x4x6xf32>
+  }
+  %m = tarpon.reshape %l : (tensor<1x4x6xf32>) -> tensor<4x6xf32>
+  %b = tarpon.fused(%0 = %m) : (tensor<4x6xf32>) -> tensor<4x6xf32> {
+    %r = tarpon.sigmoid %0 : (tensor<4x6xf32>) -> tensor<4x6xf32>
+    tarpon.yield %r : tensor<4x6xf32>
+  }
+  return %b : tensor<4x6xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @negative_inner_slice(
+// CHECK-NOT:     tarpon.slice
+func.func @negative_inner_slice(%x: tensor<2x4x6xf32>) -> tensor<2x2x6xf32> {
+  %a = tarpon.fused(%0 = %x) : (tensor<2x4x6xf32>) -> tensor<2x4x6xf32> {
+    %r = tarpon.relu %0 : (tensor<2x4x6xf32>) -> tensor<2x4x6xf32>
+    tarpon.yield %r : tensor<2x4x6xf32>
+  }
+  %l = tarpon.fused(%0 = %a) : (tensor<2x4x6xf32>) -> tensor<2x2x6xf32> {
+    %r = tarpon.pad %0 {pads = array<i64: 0, -1, 0, 0, -1, 0>, value = 0.0 : f64} : (tensor<2x4x6xf32>) -> tensor<2x2x6xf32>
+    tarpon.yield %r : tensor<2x2x6xf32>
+  }
+  %b = tarpon.fused(%0 = %l) : (tensor<2x2x6xf32>) -> tensor<2x2x6xf32> {
+    %r = tarpon.sigmoid %0 : (tensor<2x2x6xf32>) -> tensor<2x2x6xf32>
+    tarpon.yield %r : tensor<2x2x6xf32>
+  }
+  return %b : tensor<2x2x6xf32>
+}

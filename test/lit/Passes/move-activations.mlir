@@ -117,3 +117,57 @@ func.func @negative_sum_is_read_otherwise(%x: tensor<1x4x2x2xf32>, %y: tensor<1x
   %a = tarpon.add %s, %c : (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
   return %a, %s : tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>
 }
+
+// An activation behind reshapes and transposes is an epilogue in front of them.
+
+// CHECK-LABEL: func @moves_through_movements(
+// CHECK-NEXT:    %[[M:.+]] = tarpon.matmul
+// CHECK-NEXT:    %[[G:.+]] = tarpon.gelu %[[M]] : (tensor<6x4xf32>) -> tensor<6x4xf32>
+// CHECK-NEXT:    %[[R:.+]] = tarpon.reshape %[[G]] : (tensor<6x4xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT:    %[[T:.+]] = tarpon.transpose %[[R]]
+// CHECK-NEXT:    return %[[T]] : tensor<2x4x3xf32>
+func.func @moves_through_movements(%x: tensor<6x5xf32>, %w: tensor<5x4xf32>) -> tensor<2x4x3xf32> {
+  %m = tarpon.matmul %x, %w : (tensor<6x5xf32>, tensor<5x4xf32>) -> tensor<6x4xf32>
+  %r = tarpon.reshape %m : (tensor<6x4xf32>) -> tensor<2x3x4xf32>
+  %t = tarpon.transpose %r {permutation = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  %a = tarpon.gelu %t : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  return %a : tensor<2x4x3xf32>
+}
+
+// CHECK-LABEL: func @negative_movement_is_read_otherwise(
+// CHECK-NEXT:    %[[M:.+]] = tarpon.matmul
+// CHECK-NEXT:    %[[R:.+]] = tarpon.reshape %[[M]]
+// CHECK-NEXT:    %[[A:.+]] = tarpon.gelu %[[R]]
+// CHECK-NEXT:    return %[[A]], %[[R]]
+func.func @negative_movement_is_read_otherwise(%x: tensor<6x5xf32>, %w: tensor<5x4xf32>) -> (tensor<24xf32>, tensor<24xf32>) {
+  %m = tarpon.matmul %x, %w : (tensor<6x5xf32>, tensor<5x4xf32>) -> tensor<6x4xf32>
+  %r = tarpon.reshape %m : (tensor<6x4xf32>) -> tensor<24xf32>
+  %a = tarpon.gelu %r : (tensor<24xf32>) -> tensor<24xf32>
+  return %a, %r : tensor<24xf32>, tensor<24xf32>
+}
+
+// Attention as PyTorch writes it scales both factors.
+
+// CHECK-LABEL: func @moves_scales(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<6x5xf32>, %[[Y:[^:]+]]: tensor<5x4xf32>
+// CHECK:         %[[M:.+]] = tarpon.matmul %[[X]], %[[Y]]
+// CHECK-NEXT:    %[[A:.+]] = tarpon.mul %[[M]], %[[S:.+]] :
+// CHECK-NEXT:    %[[B:.+]] = tarpon.mul %[[A]], %[[S]] :
+// CHECK-NEXT:    return %[[B]]
+func.func @moves_scales(%x: tensor<6x5xf32>, %y: tensor<5x4xf32>) -> tensor<6x4xf32> {
+  %s = tarpon.constant {value = dense<0.5> : tensor<1xf32>} : tensor<1xf32>
+  %a = tarpon.mul %x, %s : (tensor<6x5xf32>, tensor<1xf32>) -> tensor<6x5xf32>
+  %b = tarpon.mul %s, %y : (tensor<1xf32>, tensor<5x4xf32>) -> tensor<5x4xf32>
+  %m = tarpon.matmul %a, %b : (tensor<6x5xf32>, tensor<5x4xf32>) -> tensor<6x4xf32>
+  return %m : tensor<6x4xf32>
+}
+
+// CHECK-LABEL: func @negative_scales(
+// CHECK-NEXT:    %[[A:.+]] = tarpon.mul
+// CHECK-NEXT:    %[[M:.+]] = tarpon.matmul %[[A]]
+// CHECK-NEXT:    return %[[M]], %[[A]]
+func.func @negative_scales(%x: tensor<6x5xf32>, %y: tensor<5x4xf32>, %s: tensor<1xf32>) -> (tensor<6x4xf32>, tensor<6x5xf32>) {
+  %a = tarpon.mul %x, %s : (tensor<6x5xf32>, tensor<1xf32>) -> tensor<6x5xf32>
+  %m = tarpon.matmul %a, %y : (tensor<6x5xf32>, tensor<5x4xf32>) -> tensor<6x4xf32>
+  return %m, %a : tensor<6x4xf32>, tensor<6x5xf32>
+}

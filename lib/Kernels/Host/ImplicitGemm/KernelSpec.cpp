@@ -45,10 +45,10 @@ std::optional<AccessKind> igemm::getAccess(const Problem &problem,
   const TensorDesc &result = problem.result;
   if (operand.numElements() == 1)
     return AccessKind::Scalar;
-  if (operand.shape == result.shape)
-    return operand.layout == result.layout && operand.pitch == result.pitch
-               ? std::optional(AccessKind::Tensor)
-               : std::nullopt;
+  if (operand.shape == result.shape && operand.layout == result.layout &&
+      operand.pitch == result.pitch)
+    return AccessKind::Tensor;
+  // Of a single pixel the channels lie side by side in every layout.
   int64_t missing = result.rank() - operand.rank(), dim = channelDim(problem);
   bool perChannel = true;
   for (int64_t i = 0; i < operand.rank(); ++i)
@@ -56,7 +56,7 @@ std::optional<AccessKind> igemm::getAccess(const Problem &problem,
         operand.shape[i] == (missing + i == dim ? result.shape[dim] : 1);
   if (perChannel)
     return AccessKind::PerChannel;
-  if (!batched)
+  if (!batched || operand.shape == result.shape)
     return std::nullopt;
   return operand.shape.back() == result.shape[dim] ? AccessKind::Rows
                                                    : AccessKind::Pixels;

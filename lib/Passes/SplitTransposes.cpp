@@ -1,0 +1,150 @@
+//===- SplitTransposes.cpp - Transposes from and to a layout ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MovementChain.h"
+#include "RegionLayout.h"
+#include "Regions.h"
+#include "tarpon/Passes/Passes.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+namespace tarpon {
+#define GEN_PASS_DEF_SPLITTRANSPOSESPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+/// Dimension i of an NHWC shape is dimension result[i] of the NCHW shape.
+static SmallVector<int64_t> getChannelsLast(int64_t rank) {
+  SmallVector<int64_t> permutation = {0};
+  llvm::append_range(permutation, llvm::seq<int64_t>(2, rank));
+  permutation.push_back(1);
+  return permutation;
+}
+
+namespace {
+
+class TransposeSplitter {
+public:
+  explicit TransposeSplitter(LayoutAttr layout) : layout(layout) {}
+
+  void split(Operation *last);
+
+private:
+  bool willBeInLayout(Value value, int depth = 0);
+  bool isWantedInLayout(Value value, int depth = 0);
+
+  /// How far is looked, along values.
+  static constexpr int kMostRegions = 16;
+
+  LayoutAttr layout;
+};
+
+} // namespace
+
+/// Returns true if tarpon-assign-layout will give the value the layout, or if
+/// this pass gave it.
+bool TransposeSplitter::willBeInLayout(Value value, int depth) {
+  if (depth == kMostRegions)
+    return false;
+  if (auto convert = value.getDefiningOp<ConvertOp>())
+    return getLayout(convert.getInput().getType()) == layout;
+  auto region = value.getDefiningOp<FusedOp>();
+  return region && value == region.getResult() &&
+         computesInLayout(region, layout, [&](Value operand) {
+           return willBeInLayout(operand, depth + 1);
+         });
+}
+
+/// Returns true if a region that reads the value computes in the layout, or
+/// could, and is read by such a region.
+bool TransposeSplitter::isWantedInLayout(Value value, int depth) {
+  return depth < kMostRegions &&
+         llvm::any_of(
+             value.getUses(),
+             [&](OpOperand &use) {
+               auto region = dyn_cast<FusedOp>(use.getOwner());
+               if (!region || isParameter(region.getBody().getArgument(
+                                  use.getOperandNumber())))
+                 return false;
+               auto isOther = [&](Value operand) {
+                 return operand != value && willBeInLayout(operand);
+               };
+               auto isAny = [](Value) { return true; };
+               return computesInLayout(region, layout, isOther) ||
+                      (computesInLayout(region, layout, isAny) &&
+                       isWantedInLayout(region.getResult(), depth + 1));
+             });
+}
+
+/// Splits the chain that ends with the op.
+void TransposeSplitter::split(Operation *last) {
+  Value result = last->getResult(0);
+  RankedTensorType type = getTensorType(result);
+  MovementChain::Ops chain = MovementChain::collect(result);
+  RankedTensorType sourceType = getTensorType(chain.source);
+  bool fromLayout = sourceType.getRank() >= 3 && willBeInLayout(chain.source),
+       toLayout = type.getRank() >= 3 && isWantedInLayout(result);
+  if (chain.transposes == 0 || (!fromLayout && !toLayout))
+    return;
+
+  SmallVector<int64_t> shape(sourceType.getShape());
+  SmallVector<int64_t> channelsLast = getChannelsLast(sourceType.getRank());
+  if (fromLayout)
+    for (auto [size, dim] : llvm::zip_equal(shape, channelsLast))
+      size = sourceType.getDimSize(dim);
+  Movement movement(shape);
+  if (fromLayout)
+    movement.transpose(invertPermutationVector(channelsLast));
+  for (Operation *op : chain.ops)
+    if (!movement.append(op))
+      return;
+  if (toLayout)
+    movement.transpose(getChannelsLast(type.getRank()));
+
+  OpBuilder builder(last);
+  Location location = last->getLoc();
+  Value source = chain.source;
+  if (fromLayout)
+    source = ConvertOp::create(builder, location,
+                               withLayout(sourceType, layout), source);
+  Value moved = movement.create(builder, location, source,
+                                toLayout ? withLayout(type, layout) : type);
+  if (toLayout)
+    moved = ConvertOp::create(builder, location, type, moved);
+  result.replaceAllUsesWith(moved);
+}
+
+namespace {
+
+struct SplitTransposesPass
+    : tarpon::impl::SplitTransposesPassBase<SplitTransposesPass> {
+  using SplitTransposesPassBase::SplitTransposesPassBase;
+
+  void runOnOperation() override {
+    LayoutAttr attr = LayoutAttr::parseName(&getContext(), layout);
+    if (!attr) {
+      getOperation().emitError("expects the layout to be nchw, nhwc or blocked "
+                               "as nchw16c, got '")
+          << layout << "'";
+      return signalPassFailure();
+    }
+    if (getOperation().isExternal() || attr.getKind() != LayoutKind::NHWC)
+      return;
+    Block &block = getOperation().getBody().front();
+    TransposeSplitter splitter(attr);
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (MovementChain::isEnd(&op))
+        splitter.split(&op);
+    eraseUnusedMovements(block);
+  }
+};
+
+} // namespace
