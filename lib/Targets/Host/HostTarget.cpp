@@ -25,6 +25,7 @@
 #include "llvm/TargetParser/Triple.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -169,6 +170,9 @@ static Result<int64_t> resolveThreads(int64_t threads) {
 }
 
 Result<TargetInfo> tarpon::getHostTarget(int64_t threads, llvm::StringRef cpu) {
+  if (const char *named = std::getenv("TARPON_CPU");
+      cpu == "native" && named && *named)
+    cpu = named;
   Result<int64_t> resolved = resolveThreads(threads);
   if (!resolved)
     return resolved.error();

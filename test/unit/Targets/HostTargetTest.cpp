@@ -14,6 +14,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
+#include <string>
+
 using namespace tarpon;
 using testing::HasSubstr;
 
@@ -25,11 +29,29 @@ TargetInfo get(const std::string &cpu, int64_t threads = 0) {
   return target ? *target : TargetInfo();
 }
 
+/// What `scripts/test --cpu` asks for does not change what is tested here.
+class HostTarget : public testing::Test {
+protected:
+  void SetUp() override {
+    if (const char *value = std::getenv("TARPON_CPU"))
+      before = value;
+    unsetenv("TARPON_CPU");
+  }
+  void TearDown() override {
+    unsetenv("TARPON_CPU");
+    if (before)
+      setenv("TARPON_CPU", before->c_str(), /*replace=*/1);
+  }
+
+private:
+  std::optional<std::string> before;
+};
+
 bool has(const TargetInfo &target, const char *feature) {
   return llvm::is_contained(target.features, feature);
 }
 
-TEST(HostTarget, NativeDescribesThisMachine) {
+TEST_F(HostTarget, NativeDescribesThisMachine) {
   TargetInfo target = get("native");
   EXPECT_EQ(target.arch, "x86-64");
   EXPECT_FALSE(target.cpu.empty());
@@ -48,15 +70,15 @@ TEST(HostTarget, NativeDescribesThisMachine) {
   EXPECT_EQ(target.threads, runtime::availableCores());
 }
 
-TEST(HostTarget, ThreadsAsAsked) { EXPECT_EQ(get("native", 5).threads, 5); }
+TEST_F(HostTarget, ThreadsAsAsked) { EXPECT_EQ(get("native", 5).threads, 5); }
 
-TEST(HostTarget, RefusesNegativeThreads) {
+TEST_F(HostTarget, RefusesNegativeThreads) {
   for (const auto &target :
        {getHostTarget(-3), getCpuTarget("znver5", /*threads=*/-3)})
     EXPECT_EQ(target.message(), "cannot compile for -3 threads");
 }
 
-TEST(HostTarget, LevelsNarrow) {
+TEST_F(HostTarget, LevelsNarrow) {
   TargetInfo v2 = get("x86-64-v2");
   EXPECT_EQ(v2.cpu, "x86-64-v2");
   EXPECT_EQ(v2.vectorBits, 128);
@@ -75,13 +97,23 @@ TEST(HostTarget, LevelsNarrow) {
   EXPECT_FALSE(v4.hasVnni || v4.hasBf16);
 }
 
-TEST(HostTarget, OtherCpusKeepToThisMachine) {
+TEST_F(HostTarget, OtherCpusKeepToThisMachine) {
   TargetInfo other = get("sapphirerapids");
   for (const std::string &feature : other.features)
     EXPECT_TRUE(runtime::hostHasFeature(feature)) << feature;
 }
 
-TEST(HostTarget, UnknownCpuIsAnError) {
+TEST_F(HostTarget, VariableNamesTheCpu) {
+  setenv("TARPON_CPU", "x86-64-v2", /*replace=*/1);
+  EXPECT_EQ(get("native").cpu, "x86-64-v2");
+  EXPECT_EQ(get("x86-64-v3").cpu, "x86-64-v3");
+  setenv("TARPON_CPU", "pentium-none", /*replace=*/1);
+  EXPECT_EQ(getHostTarget().message(), "unknown CPU 'pentium-none'");
+  setenv("TARPON_CPU", "", /*replace=*/1);
+  EXPECT_GE(get("native").vectorBits, 128);
+}
+
+TEST_F(HostTarget, UnknownCpuIsAnError) {
   auto target = getHostTarget(0, "pentium-none");
   ASSERT_FALSE(target);
   EXPECT_EQ(target.message(), "unknown CPU 'pentium-none'");

@@ -22,7 +22,8 @@ namespace tarpon {
 /// per core that the process may use). `cpu` names another CPU of LLVM's list
 /// ("x86-64-v3", "znver5") whose features are used instead, as far as this
 /// machine has them, so that code for narrower machines can be compiled and
-/// tested. An error names an unknown CPU or a negative number of threads.
+/// tested; "native" is this machine's, or the one that the environment names in
+/// TARPON_CPU. An error names an unknown CPU or a negative number of threads.
 runtime::Result<TargetInfo> getHostTarget(int64_t threads = 0,
                                           llvm::StringRef cpu = "native");
 
