@@ -208,13 +208,6 @@ static Real mish(Real x) {
   return x * (n / (n + 2));
 }
 
-/// x / 2 (1 + tanh(y)) is x sigmoid(2 y).
-static Real geluTanh(Real x) {
-  constexpr double kTwice = 2 * 0.7978845608028654;
-  return x * sigmoid(x * multiplyAdd(x * x, x.like(kTwice * 0.044715),
-                                     x.like(kTwice)));
-}
-
 template <typename Op>
 static Real intrinsic(Real x) {
   return {x.builder(), Op::create(x.builder(), x)};
@@ -278,7 +271,7 @@ static constexpr RealRow kReal[] = {
      [](const RealArgument &a) { return a.x / (1 + abs(a.x)); }},
     {OpKind::Sqrt, apply<sqrt>},
     {OpKind::Swish,
-     [](const RealArgument &a) { return a.x * sigmoid(a.attr(0) * a.x); }},
+     [](const RealArgument &a) { return swish(a.x, a.attr(0)); }},
     {OpKind::Tanh, apply<tanh>},
     {OpKind::ThresholdedRelu,
      [](const RealArgument &a) {

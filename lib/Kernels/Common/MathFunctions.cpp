@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Argument reductions follow W. J. Cody and W. Waite, "Software Manual for the
-// Elementary Functions" (1980). The coefficients for f32 are those of Chebyshev
-// interpolation (mpmath's chebyfit) on the reduced intervals; f64 uses Taylor
-// series.
+// Elementary Functions" (1980). Unless they say otherwise, the coefficients for
+// f32 are those of Chebyshev interpolation (mpmath's chebyfit) on the reduced
+// intervals; f64 uses Taylor series.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,65 +93,130 @@ static Real factorialSeries(Real x, int64_t first, int64_t step, int64_t count,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// x = n ln 2 + r; tail = exp(r) - 1.
+/// x = n ln 2 + r. The low bits of `shifted` are n plus the format's bias.
 struct ReducedExp {
-  Value n;
-  Real tail;
+  Real shifted, r;
 };
 } // namespace
 
+/// The number that leaves n plus the bias in the low bits of its sum with n.
+static Real biasedMagic(Real like) {
+  const Format &format = formatOf(like);
+  return like.like(format.magic + static_cast<double>(format.bias));
+}
+
 static ReducedExp reduceExp(Real x) {
-  KernelBuilder &b = x.builder();
   const Format &format = formatOf(x);
-  Real magic = x.like(format.magic);
-  Real shifted = multiplyAdd(x, x.like(1.4426950408889634), magic);
+  Real magic = biasedMagic(x);
+  Real shifted = multiplyAdd(x, x.like(std::numbers::log2e), magic);
   Real n = shifted - magic;
   Real r = multiplyAdd(n, x.like(-format.ln2High), x);
-  r = multiplyAdd(n, x.like(-format.ln2Low), r);
+  return {shifted, multiplyAdd(n, x.like(-format.ln2Low), r)};
+}
+
+/// exp(r) - 1.
+static Real expTail(Real r) {
   // (exp(r) - 1 - r) / r^2 to 6.6e-8 for f32.
-  Real rest = x.isF64() ? factorialSeries(r, 2, 1, 13, /*alternates=*/false)
+  Real rest = r.isF64() ? factorialSeries(r, 2, 1, 13, /*alternates=*/false)
                         : polynomial(r, {0.5, 0.166665766661, 0.041666554213,
                                          0.00836323288368, 0.00139262508315});
-  return {b.sub(toBits(shifted), toBits(magic)), multiplyAdd(r * r, rest, r)};
+  return multiplyAdd(r * r, rest, r);
+}
+
+/// 2^f to 9.2e-8 for |f| <= 1/2: a minimax fit of the relative error with the
+/// first coefficient fixed (Lawson's iteration in mpmath).
+static constexpr double kPowers[] = {
+    1,          0.693146977408, 0.240222417089, 0.0555073382172, 0.00967153804049,
+    0.00132647948066};
+
+/// exp(r), in fewer steps than 1 + expTail(r), whose error is smaller.
+static Real shortExp(Real r) {
+  if (r.isF64())
+    return expTail(r) + 1;
+  SmallVector<double> coefficients(ArrayRef<double>{kPowers});
+  for (auto [i, coefficient] : llvm::enumerate(coefficients))
+    coefficient *= std::pow(std::numbers::log2e, static_cast<double>(i));
+  return polynomial(r, coefficients);
+}
+
+static Value shiftToExponent(Real like, Value bits) {
+  KernelBuilder &b = like.builder();
+  Value places =
+      integerLike(b, bits.getType(), formatOf(like).mantissaBits);
+  return b.bitcast(arith::ShLIOp::create(b, bits, places), like.type());
 }
 
 /// 2^n for a normal result.
 static Real powerOfTwo(Real like, Value n) {
   KernelBuilder &b = like.builder();
-  const Format &format = formatOf(like);
-  Value biased = b.add(n, integerLike(b, n.getType(), format.bias));
-  Value places = integerLike(b, n.getType(), format.mantissaBits);
-  Value bits = arith::ShLIOp::create(b, biased, places);
-  return {b, b.bitcast(bits, like.type())};
+  Value bias = integerLike(b, n.getType(), formatOf(like).bias);
+  return {b, shiftToExponent(like, b.add(n, bias))};
+}
+
+/// The same for n + bias in the low bits of `shifted`; infinity if n is the
+/// bias + 1, and 0 if it is -bias.
+static Real powerOfTwo(Real shifted) {
+  return {shifted.builder(), shiftToExponent(shifted, toBits(shifted))};
 }
 
 Real tarpon::exp(Real x) {
   KernelBuilder &b = x.builder();
   const Format &format = formatOf(x);
   ReducedExp reduced = reduceExp(atMost(format.most, atLeast(format.least, x)));
+  Value n = b.sub(toBits(reduced.shifted), toBits(biasedMagic(x)));
   // 2^n is multiplied in two halves, since it may overflow or be subnormal.
-  Value one = integerLike(b, reduced.n.getType(), 1);
-  Value half = arith::ShRSIOp::create(b, reduced.n, one);
-  return (reduced.tail + 1) * powerOfTwo(x, half) *
-         powerOfTwo(x, b.sub(reduced.n, half));
+  Value one = integerLike(b, n.getType(), 1);
+  Value half = arith::ShRSIOp::create(b, n, one);
+  return (expTail(reduced.r) + 1) * powerOfTwo(x, half) *
+         powerOfTwo(x, b.sub(n, half));
 }
 
 Real tarpon::expm1(Real x) {
   // From there on, the result is -1.
   ReducedExp reduced = reduceExp(atMost(88, atLeast(-40, x)));
-  Real scale = powerOfTwo(x, reduced.n);
-  return multiplyAdd(scale, reduced.tail, scale - 1);
+  Real scale = powerOfTwo(reduced.shifted);
+  return multiplyAdd(scale, expTail(reduced.r), scale - 1);
 }
 
 Real tarpon::sigmoid(Real x) {
   // One power of two scales exp(-x) if it is infinite instead of nearly so, and
   // 0 instead of subnormal, which 1 swallows.
-  const Format &format = formatOf(x);
-  double least = -static_cast<double>(format.bias + 1) * std::numbers::ln2;
-  double most = static_cast<double>(format.bias) * std::numbers::ln2;
-  ReducedExp reduced = reduceExp(-atMost(most, atLeast(least, x)));
-  Real grown = reduced.tail + 1;
-  return 1 / multiplyAdd(grown, powerOfTwo(x, reduced.n), x.like(1));
+  double bias = static_cast<double>(formatOf(x).bias);
+  double least = -(bias + 1) * std::numbers::ln2;
+  double most = bias * std::numbers::ln2;
+  // The bounds are negated before they are compared with: a negation behind
+  // them would keep LLVM from making minima and maxima of the comparisons.
+  ReducedExp reduced = reduceExp(atLeast(-most, atMost(-least, -x)));
+  return 1 / multiplyAdd(shortExp(reduced.r), powerOfTwo(reduced.shifted),
+                         x.like(1));
+}
+
+/// x / (1 + 2^y) in f32, with an infinite divisor from 2^127.5 on.
+static Real divideByOnePlusPower(Real x, Real y) {
+  y = atMost(128, atLeast(-127, y));
+  Real magic = biasedMagic(x);
+  Real shifted = y + magic;
+  Real f = y - (shifted - magic);
+  return x / multiplyAdd(polynomial(f, kPowers), powerOfTwo(shifted),
+                         x.like(1));
+}
+
+Real tarpon::swish(Real x, Real alpha) {
+  if (x.isF64())
+    return x * sigmoid(alpha * x);
+  // The product of the factors is computed ahead of loops.
+  return divideByOnePlusPower(x, x * (alpha * -std::numbers::log2e));
+}
+
+/// x / 2 (1 + tanh(y)) is x sigmoid(2 y).
+Real tarpon::geluTanh(Real x) {
+  constexpr double kTwice = 2 * 0.7978845608028654, kCubic = 0.044715;
+  if (x.isF64())
+    return x * sigmoid(x * multiplyAdd(x * x, x.like(kTwice * kCubic),
+                                       x.like(kTwice)));
+  constexpr double kFactor = -kTwice * std::numbers::log2e;
+  Real y = x * multiplyAdd(x * x, x.like(kFactor * kCubic), x.like(kFactor));
+  return divideByOnePlusPower(x, y);
 }
 
 Real tarpon::tanh(Real x) {
@@ -285,18 +350,20 @@ Real tarpon::erf(Real x) {
 }
 
 /// max(x, 0) - a/2 erfc(a / sqrt(2)), where a = |x|. In f32, the second term is
-/// a/2 / p(a)^16, the form of Abramowitz and Stegun, 7.1.28, to 2.5e-7.
+/// a / p(a)^16, the form of Abramowitz and Stegun, 7.1.28, to 2.2e-7: a minimax
+/// fit for a <= 6 of the term's absolute error (Remez' algorithm in mpmath).
 Real tarpon::gelu(Real x) {
   if (x.isF64())
     return 0.5 * x * (1 + erf(x * 0.7071067811865476));
-  // From 10 on, nothing is left of it.
-  Real a = atMost(10, abs(x));
-  Real power = polynomial(a, {1, 0.049864137571735585, 0.02115729718635102,
-                              0.0032493155804889616, 5.971821489441003e-05,
-                              4.138368536338024e-05, 6.333008363314514e-06});
+  // There the power is infinite.
+  Real a = atMost(100, abs(x));
+  Real power = polynomial(
+      a, {1.0442748411156748, 0.052063979314426402, 0.022113709744091514,
+          0.0033705232803347065, 7.5312122999925389e-5, 3.9652873429761278e-5,
+          6.9875276043800617e-6});
   for (int squarings = 0; squarings < 4; ++squarings)
     power = power * power;
-  return atLeast(0, x) - 0.5 * a / power;
+  return atLeast(0, x) - a / power;
 }
 
 //===----------------------------------------------------------------------===//
