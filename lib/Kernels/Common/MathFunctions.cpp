@@ -14,6 +14,8 @@
 
 #include "MathFunctions.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 #include <cmath>
 #include <numbers>
 
@@ -129,6 +131,11 @@ static constexpr double kPowers[] = {
     1,          0.693146977408, 0.240222417089, 0.0555073382172, 0.00967153804049,
     0.00132647948066};
 
+/// The same for 0 <= f <= 1, to 8.3e-8.
+static constexpr double kPowersFromFloor[] = {
+    1,          0.693151313949, 0.240164425098, 0.0558000025097, 0.00901690677735,
+    0.00186718802815};
+
 /// exp(r), in fewer steps than 1 + expTail(r), whose error is smaller.
 static Real shortExp(Real r) {
   if (r.isF64())
@@ -191,21 +198,57 @@ Real tarpon::sigmoid(Real x) {
                          x.like(1));
 }
 
-/// x / (1 + 2^y) in f32, with an infinite divisor from 2^127.5 on.
-static Real divideByOnePlusPower(Real x, Real y) {
+/// Returns true if x is a vector of AVX-512, which has instructions that take
+/// floats apart and scale them.
+static bool isAvx512(Real x) {
+  const TargetInfo &target = x.builder().getTarget();
+  auto vector = dyn_cast<VectorType>(x.type());
+  return target.vectorBits == 512 && vector && !x.isF64() &&
+         vector.getNumElements() == target.lanes();
+}
+
+static Real callAvx512(StringRef name, Real like, SmallVector<Value> operands,
+                       int32_t control) {
+  KernelBuilder &b = like.builder();
+  operands.push_back(like.like(0));
+  operands.push_back(arith::ConstantOp::create(b, b.getI16IntegerAttr(-1)));
+  operands.push_back(
+      arith::ConstantOp::create(b, b.getI32IntegerAttr(control)));
+  return {b, LLVM::CallIntrinsicOp::create(b, like.type(),
+                                           b.getStringAttr(name), operands)
+                 .getResult(0)};
+}
+
+/// 1 + 2^y with AVX-512: vreduceps gives y - floor(y), which is 0 for infinity,
+/// and vscalefps multiplies by 2^floor(y), so that nothing is out of their range.
+static Real onePlusPowerAvx512(Real y) {
+  constexpr int32_t kFloor = 1, kCurrentRounding = 4;
+  KernelBuilder &b = y.builder();
+  Value mode = arith::ConstantOp::create(b, b.getI32IntegerAttr(kFloor));
+  Real f = callAvx512("llvm.x86.avx512.mask.reduce.ps.512", y, {y, mode},
+                      kCurrentRounding);
+  Real power = polynomial(f, kPowersFromFloor);
+  return 1 + callAvx512("llvm.x86.avx512.mask.scalef.ps.512", y, {power, y},
+                        kCurrentRounding);
+}
+
+/// 1 + 2^y in f32; infinity from y = 128 on at the latest, and from 127.5 on at
+/// the earliest.
+static Real onePlusPower(Real y) {
+  if (isAvx512(y))
+    return onePlusPowerAvx512(y);
   y = atMost(128, atLeast(-127, y));
-  Real magic = biasedMagic(x);
+  Real magic = biasedMagic(y);
   Real shifted = y + magic;
   Real f = y - (shifted - magic);
-  return x / multiplyAdd(polynomial(f, kPowers), powerOfTwo(shifted),
-                         x.like(1));
+  return multiplyAdd(polynomial(f, kPowers), powerOfTwo(shifted), y.like(1));
 }
 
 Real tarpon::swish(Real x, Real alpha) {
   if (x.isF64())
     return x * sigmoid(alpha * x);
   // The product of the factors is computed ahead of loops.
-  return divideByOnePlusPower(x, x * (alpha * -std::numbers::log2e));
+  return x / onePlusPower(x * (alpha * -std::numbers::log2e));
 }
 
 /// x / 2 (1 + tanh(y)) is x sigmoid(2 y).
@@ -215,8 +258,8 @@ Real tarpon::geluTanh(Real x) {
     return x * sigmoid(x * multiplyAdd(x * x, x.like(kTwice * kCubic),
                                        x.like(kTwice)));
   constexpr double kFactor = -kTwice * std::numbers::log2e;
-  Real y = x * multiplyAdd(x * x, x.like(kFactor * kCubic), x.like(kFactor));
-  return divideByOnePlusPower(x, y);
+  return x / onePlusPower(x * multiplyAdd(x * x, x.like(kFactor * kCubic),
+                                          x.like(kFactor)));
 }
 
 Real tarpon::tanh(Real x) {
