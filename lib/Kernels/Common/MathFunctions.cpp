@@ -91,13 +91,44 @@ static Real factorialSeries(Real x, int64_t first, int64_t step, int64_t count,
 }
 
 //===----------------------------------------------------------------------===//
+// AVX-512
+//===----------------------------------------------------------------------===//
+
+/// Returns true if x is a vector of AVX-512, which has instructions that take
+/// floats apart and scale them.
+static bool isAvx512(Real x) {
+  const TargetInfo &target = x.builder().getTarget();
+  auto vector = dyn_cast<VectorType>(x.type());
+  return target.vectorBits == 512 && vector && !x.isF64() &&
+         vector.getNumElements() == target.lanes();
+}
+
+/// Calls an intrinsic with a mask, which is all ones, and a rounding mode.
+static Real callAvx512(StringRef name, Real like, SmallVector<Value> operands) {
+  constexpr int32_t kCurrentRounding = 4;
+  KernelBuilder &b = like.builder();
+  operands.push_back(like.like(0));
+  operands.push_back(arith::ConstantOp::create(b, b.getI16IntegerAttr(-1)));
+  operands.push_back(
+      arith::ConstantOp::create(b, b.getI32IntegerAttr(kCurrentRounding)));
+  return {b, LLVM::CallIntrinsicOp::create(b, like.type(),
+                                           b.getStringAttr(name), operands)
+                 .getResult(0)};
+}
+
+/// x 2^floor(y), rounded once, with AVX-512.
+static Real scaleAvx512(Real x, Real y) {
+  return callAvx512("llvm.x86.avx512.mask.scalef.ps.512", x, {x, y});
+}
+
+//===----------------------------------------------------------------------===//
 // Exponentials
 //===----------------------------------------------------------------------===//
 
 namespace {
 /// x = n ln 2 + r. The low bits of `shifted` are n plus the format's bias.
 struct ReducedExp {
-  Real shifted, r;
+  Real shifted, n, r;
 };
 } // namespace
 
@@ -113,7 +144,7 @@ static ReducedExp reduceExp(Real x) {
   Real shifted = multiplyAdd(x, x.like(std::numbers::log2e), magic);
   Real n = shifted - magic;
   Real r = multiplyAdd(n, x.like(-format.ln2High), x);
-  return {shifted, multiplyAdd(n, x.like(-format.ln2Low), r)};
+  return {shifted, n, multiplyAdd(n, x.like(-format.ln2Low), r)};
 }
 
 /// exp(r) - 1.
@@ -127,14 +158,20 @@ static Real expTail(Real r) {
 
 /// 2^f to 9.2e-8 for |f| <= 1/2: a minimax fit of the relative error with the
 /// first coefficient fixed (Lawson's iteration in mpmath).
-static constexpr double kPowers[] = {
-    1,          0.693146977408, 0.240222417089, 0.0555073382172, 0.00967153804049,
-    0.00132647948066};
+static constexpr double kPowers[] = {1,
+                                     0.693146977408,
+                                     0.240222417089,
+                                     0.0555073382172,
+                                     0.00967153804049,
+                                     0.00132647948066};
 
 /// The same for 0 <= f <= 1, to 8.3e-8.
-static constexpr double kPowersFromFloor[] = {
-    1,          0.693151313949, 0.240164425098, 0.0558000025097, 0.00901690677735,
-    0.00186718802815};
+static constexpr double kPowersFromFloor[] = {1,
+                                              0.693151313949,
+                                              0.240164425098,
+                                              0.0558000025097,
+                                              0.00901690677735,
+                                              0.00186718802815};
 
 /// exp(r), in fewer steps than 1 + expTail(r), whose error is smaller.
 static Real shortExp(Real r) {
@@ -148,8 +185,7 @@ static Real shortExp(Real r) {
 
 static Value shiftToExponent(Real like, Value bits) {
   KernelBuilder &b = like.builder();
-  Value places =
-      integerLike(b, bits.getType(), formatOf(like).mantissaBits);
+  Value places = integerLike(b, bits.getType(), formatOf(like).mantissaBits);
   return b.bitcast(arith::ShLIOp::create(b, bits, places), like.type());
 }
 
@@ -170,12 +206,14 @@ Real tarpon::exp(Real x) {
   KernelBuilder &b = x.builder();
   const Format &format = formatOf(x);
   ReducedExp reduced = reduceExp(atMost(format.most, atLeast(format.least, x)));
+  Real grown = expTail(reduced.r) + 1;
+  if (isAvx512(x))
+    return scaleAvx512(grown, reduced.n);
   Value n = b.sub(toBits(reduced.shifted), toBits(biasedMagic(x)));
   // 2^n is multiplied in two halves, since it may overflow or be subnormal.
   Value one = integerLike(b, n.getType(), 1);
   Value half = arith::ShRSIOp::create(b, n, one);
-  return (expTail(reduced.r) + 1) * powerOfTwo(x, half) *
-         powerOfTwo(x, b.sub(n, half));
+  return grown * powerOfTwo(x, half) * powerOfTwo(x, b.sub(n, half));
 }
 
 Real tarpon::expm1(Real x) {
@@ -198,38 +236,15 @@ Real tarpon::sigmoid(Real x) {
                          x.like(1));
 }
 
-/// Returns true if x is a vector of AVX-512, which has instructions that take
-/// floats apart and scale them.
-static bool isAvx512(Real x) {
-  const TargetInfo &target = x.builder().getTarget();
-  auto vector = dyn_cast<VectorType>(x.type());
-  return target.vectorBits == 512 && vector && !x.isF64() &&
-         vector.getNumElements() == target.lanes();
-}
-
-static Real callAvx512(StringRef name, Real like, SmallVector<Value> operands,
-                       int32_t control) {
-  KernelBuilder &b = like.builder();
-  operands.push_back(like.like(0));
-  operands.push_back(arith::ConstantOp::create(b, b.getI16IntegerAttr(-1)));
-  operands.push_back(
-      arith::ConstantOp::create(b, b.getI32IntegerAttr(control)));
-  return {b, LLVM::CallIntrinsicOp::create(b, like.type(),
-                                           b.getStringAttr(name), operands)
-                 .getResult(0)};
-}
-
 /// 1 + 2^y with AVX-512: vreduceps gives y - floor(y), which is 0 for infinity,
-/// and vscalefps multiplies by 2^floor(y), so that nothing is out of their range.
+/// and vscalefps multiplies by 2^floor(y), so that nothing is out of their
+/// range.
 static Real onePlusPowerAvx512(Real y) {
-  constexpr int32_t kFloor = 1, kCurrentRounding = 4;
+  constexpr int32_t kFloor = 1;
   KernelBuilder &b = y.builder();
   Value mode = arith::ConstantOp::create(b, b.getI32IntegerAttr(kFloor));
-  Real f = callAvx512("llvm.x86.avx512.mask.reduce.ps.512", y, {y, mode},
-                      kCurrentRounding);
-  Real power = polynomial(f, kPowersFromFloor);
-  return 1 + callAvx512("llvm.x86.avx512.mask.scalef.ps.512", y, {power, y},
-                        kCurrentRounding);
+  Real f = callAvx512("llvm.x86.avx512.mask.reduce.ps.512", y, {y, mode});
+  return 1 + scaleAvx512(polynomial(f, kPowersFromFloor), y);
 }
 
 /// 1 + 2^y in f32; infinity from y = 128 on at the latest, and from 127.5 on at
@@ -400,10 +415,10 @@ Real tarpon::gelu(Real x) {
     return 0.5 * x * (1 + erf(x * 0.7071067811865476));
   // There the power is infinite.
   Real a = atMost(100, abs(x));
-  Real power = polynomial(
-      a, {1.0442748411156748, 0.052063979314426402, 0.022113709744091514,
-          0.0033705232803347065, 7.5312122999925389e-5, 3.9652873429761278e-5,
-          6.9875276043800617e-6});
+  Real power = polynomial(a, {1.0442748411156748, 0.052063979314426402,
+                              0.022113709744091514, 0.0033705232803347065,
+                              7.5312122999925389e-5, 3.9652873429761278e-5,
+                              6.9875276043800617e-6});
   for (int squarings = 0; squarings < 4; ++squarings)
     power = power * power;
   return atLeast(0, x) - a / power;
