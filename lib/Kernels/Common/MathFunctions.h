@@ -14,7 +14,7 @@
 //   log 1 (1)
 //   log1p 2 (2)       for 0 < x <= 1
 //   sigmoid 3 (3)     unless the result is subnormal
-//   swish 3 (3)       plus |alpha x|, unless the sigmoid is subnormal
+//   swish 3 (3)       plus 2.3 |alpha x|, unless the sigmoid is subnormal
 //   tanh 3 (3)
 //   erf 2.5 (2.5)
 //   sin, cos 1.5 (1.5) for |x| < 1e5
@@ -40,14 +40,14 @@ Real log(Real x);
 Real log1p(Real x);
 /// 1 / (1 + exp(-x)), or 0 where that is subnormal.
 Real sigmoid(Real x);
-/// x sigmoid(alpha x).
-Real swish(Real x, Real alpha);
-/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
-Real geluTanh(Real x);
 Real tanh(Real x);
 Real erf(Real x);
+/// x sigmoid(alpha x), or 0 where the sigmoid is subnormal.
+Real swish(Real x, Real alpha);
 /// x / 2 * (1 + erf(x / sqrt(2))), in f32 to 5e-7 max(1, |x|).
 Real gelu(Real x);
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), as exact as gelu.
+Real geluTanh(Real x);
 Real sin(Real x);
 Real cos(Real x);
 /// x to the power of y like C's pow, but with -0 treated as 0.
