@@ -156,33 +156,6 @@ static Real expTail(Real r) {
   return multiplyAdd(r * r, rest, r);
 }
 
-/// 2^f to 9.2e-8 for |f| <= 1/2: a minimax fit of the relative error with the
-/// first coefficient fixed (Lawson's iteration in mpmath).
-static constexpr double kPowers[] = {1,
-                                     0.693146977408,
-                                     0.240222417089,
-                                     0.0555073382172,
-                                     0.00967153804049,
-                                     0.00132647948066};
-
-/// The same for 0 <= f <= 1, to 8.3e-8.
-static constexpr double kPowersFromFloor[] = {1,
-                                              0.693151313949,
-                                              0.240164425098,
-                                              0.0558000025097,
-                                              0.00901690677735,
-                                              0.00186718802815};
-
-/// exp(r), in fewer steps than 1 + expTail(r), whose error is smaller.
-static Real shortExp(Real r) {
-  if (r.isF64())
-    return expTail(r) + 1;
-  SmallVector<double> coefficients(ArrayRef<double>{kPowers});
-  for (auto [i, coefficient] : llvm::enumerate(coefficients))
-    coefficient *= std::pow(std::numbers::log2e, static_cast<double>(i));
-  return polynomial(r, coefficients);
-}
-
 static Value shiftToExponent(Real like, Value bits) {
   KernelBuilder &b = like.builder();
   Value places = integerLike(b, bits.getType(), formatOf(like).mantissaBits);
@@ -232,9 +205,26 @@ Real tarpon::sigmoid(Real x) {
   // The bounds are negated before they are compared with: a negation behind
   // them would keep LLVM from making minima and maxima of the comparisons.
   ReducedExp reduced = reduceExp(atLeast(-most, atMost(-least, -x)));
-  return 1 / multiplyAdd(shortExp(reduced.r), powerOfTwo(reduced.shifted),
+  return 1 / multiplyAdd(expTail(reduced.r) + 1, powerOfTwo(reduced.shifted),
                          x.like(1));
 }
+
+/// 2^f to 9.2e-8 for |f| <= 1/2: a minimax fit of the relative error with the
+/// first coefficient fixed (Lawson's iteration in mpmath).
+static constexpr double kPowers[] = {1,
+                                     0.693146977408,
+                                     0.240222417089,
+                                     0.0555073382172,
+                                     0.00967153804049,
+                                     0.00132647948066};
+
+/// The same for 0 <= f <= 1, to 8.3e-8.
+static constexpr double kPowersFromFloor[] = {1,
+                                              0.693151313949,
+                                              0.240164425098,
+                                              0.0558000025097,
+                                              0.00901690677735,
+                                              0.00186718802815};
 
 /// 1 + 2^y with AVX-512: vreduceps gives y - floor(y), which is 0 for infinity,
 /// and vscalefps multiplies by 2^floor(y), so that nothing is out of their
@@ -409,16 +399,16 @@ Real tarpon::erf(Real x) {
 
 /// max(x, 0) - a/2 erfc(a / sqrt(2)), where a = |x|. In f32, the second term is
 /// a / p(a)^16, the form of Abramowitz and Stegun, 7.1.28, to 2.2e-7: a minimax
-/// fit for a <= 6 of the term's absolute error (Remez' algorithm in mpmath).
+/// fit for a <= 6 of the term's absolute error (Lawson's iteration in mpmath).
+/// Each of the first coefficients was rounded before the rest was fitted.
 Real tarpon::gelu(Real x) {
   if (x.isF64())
     return 0.5 * x * (1 + erf(x * 0.7071067811865476));
   // There the power is infinite.
   Real a = atMost(100, abs(x));
-  Real power = polynomial(a, {1.0442748411156748, 0.052063979314426402,
-                              0.022113709744091514, 0.0033705232803347065,
-                              7.5312122999925389e-5, 3.9652873429761278e-5,
-                              6.9875276043800617e-6});
+  Real power = polynomial(a, {1.04427480698, 0.0520642101765, 0.0221131630242,
+                              0.00337112476584, 7.49800041762e-5,
+                              3.97416448421e-5, 6.97843964047e-6});
   for (int squarings = 0; squarings < 4; ++squarings)
     power = power * power;
   return atLeast(0, x) - a / power;
