@@ -38,6 +38,14 @@ struct InnermostLoop {
   /// The multiplications that the kernel is made for: of the instructions that
   /// multiply and add, those that do the most at once.
   std::vector<Instruction> multiplications;
+  /// The numbers of the vector registers that the loop only adds to: the sums
+  /// that it carries. The loops of transforms and epilogues multiply too, but
+  /// carry none.
+  std::vector<int> sums;
+
+  bool sumsProducts() const {
+    return !multiplications.empty() && !sums.empty();
+  }
 };
 
 std::vector<InnermostLoop>

@@ -30,7 +30,9 @@
 
 // Not all of llvm, which has loops and instructions of its own.
 using namespace tarpon;
+using llvm::ArrayRef;
 using llvm::StringRef;
+using StringRefs = std::initializer_list<StringRef>;
 using runtime::Error;
 using runtime::Result;
 
@@ -157,6 +159,7 @@ private:
     StringRef text = instruction.text;
     return text.starts_with("jmp") || text.starts_with("ret");
   }
+  void cutUnreachable();
   void findDominators();
 
   std::vector<Block> blocks;
@@ -190,10 +193,31 @@ FlowGraph::FlowGraph(const std::vector<Instruction> &code) {
       blocks[i].successors.push_back(byLeader[byAddress[*last.target]]);
     if (!endsFlow(last) && i + 1 < blocks.size())
       blocks[i].successors.push_back(i + 1);
+  }
+  cutUnreachable();
+  for (size_t i = 0; i < blocks.size(); ++i)
     for (size_t next : blocks[i].successors)
       blocks[next].predecessors.push_back(i);
-  }
   findDominators();
+}
+
+/// Removes the ways out of blocks that nothing reaches: the padding behind a
+/// jump, which falls through to an aligned block, would count as the tail of a
+/// loop, as every block dominates it.
+void FlowGraph::cutUnreachable() {
+  llvm::BitVector reached(blocks.size());
+  std::vector<size_t> open = {0};
+  while (!open.empty()) {
+    size_t block = open.back();
+    open.pop_back();
+    if (reached.test(block))
+      continue;
+    reached.set(block);
+    llvm::append_range(open, blocks[block].successors);
+  }
+  for (size_t i = 0; i < blocks.size(); ++i)
+    if (!reached.test(i))
+      blocks[i].successors.clear();
 }
 
 void FlowGraph::findDominators() {
@@ -264,6 +288,66 @@ static StringRef findMultiplication(const std::vector<Instruction> &code) {
   return "none";
 }
 
+/// The operands of an instruction, without masks: "%zmm2 {%k1}" is "%zmm2".
+static llvm::SmallVector<StringRef> getOperands(StringRef text) {
+  llvm::SmallVector<StringRef> operands;
+  StringRef rest = text.split(' ').second;
+  size_t start = 0;
+  int depth = 0;
+  for (size_t i = 0; i <= rest.size(); ++i) {
+    if (i < rest.size() && (rest[i] == '(' || rest[i] == ')'))
+      depth += rest[i] == '(' ? 1 : -1;
+    if (i < rest.size() && (rest[i] != ',' || depth > 0))
+      continue;
+    operands.push_back(rest.slice(start, i).trim().split(' ').first);
+    start = i + 1;
+  }
+  return operands;
+}
+
+/// The number of a vector register, "%ymm12", or none.
+static std::optional<int> getVectorRegister(StringRef operand) {
+  int number;
+  if (operand.size() < 5 || operand[0] != '%' || operand.substr(2, 2) != "mm" ||
+      operand.drop_front(4).getAsInteger(10, number))
+    return std::nullopt;
+  return number;
+}
+
+/// Returns true if an instruction adds to the register that it writes.
+static bool addsToResult(StringRef text, ArrayRef<StringRef> operands) {
+  if (llvm::any_of(
+          StringRefs{"vfmadd231", "vfnmadd231", "vpdpbusd", "vdpbf16ps"},
+          [&](StringRef name) { return text.starts_with(name); }))
+    return true;
+  bool adds =
+      llvm::any_of(StringRefs{"vaddps", "vpaddd", "addps", "paddd"},
+                   [&](StringRef name) { return text.starts_with(name); });
+  // The older form has two operands, the second of which is the result.
+  return adds && (operands.size() == 2 ||
+                  llvm::is_contained(operands.drop_back(), operands.back()));
+}
+
+/// Finds the registers whose only writes add to them. Of vector instructions,
+/// the last operand is the result.
+static std::vector<int> findSums(const std::vector<Instruction> &body) {
+  std::map<int, bool> isSum;
+  for (const Instruction &instruction : body) {
+    StringRef text = instruction.text;
+    llvm::SmallVector<StringRef> operands = getOperands(text);
+    std::optional<int> result = getVectorRegister(operands.back());
+    if (!result)
+      continue;
+    auto [place, isFirst] = isSum.try_emplace(*result, true);
+    place->second &= addsToResult(text, operands);
+  }
+  std::vector<int> sums;
+  for (auto [number, holds] : isSum)
+    if (holds)
+      sums.push_back(number);
+  return sums;
+}
+
 std::vector<InnermostLoop>
 tarpon::findInnermostLoops(const std::vector<Instruction> &code) {
   FlowGraph graph(code);
@@ -288,6 +372,7 @@ tarpon::findInnermostLoops(const std::vector<Instruction> &code) {
       if (text.starts_with(multiplication))
         loop.multiplications.push_back(instruction);
     }
+    loop.sums = findSums(loop.body);
   }
   return innermost;
 }
