@@ -150,6 +150,7 @@ class ModelBuilder:
         bias: bool = False,
         after_relu: bool = True,
         name: str = "conv",
+        dilation: int = 1,
     ) -> Value:
         """A square convolution with symmetric padding."""
         name = self.unique(name)
@@ -168,7 +169,7 @@ class ModelBuilder:
             inputs,
             channels,
             name,
-            dilations=[1, 1],
+            dilations=[dilation, dilation],
             group=groups,
             kernel_shape=[kernel, kernel],
             pads=[pad] * 4,

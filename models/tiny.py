@@ -38,7 +38,8 @@ def serialise(model: onnx.ModelProto) -> bytes:
 
 def conv_bn_relu(b: ModelBuilder, x: Value, channels: int, **more: Any) -> Value:
     """A 3x3 convolution with batch normalisation and activation."""
-    return b.relu(b.batch_norm(b.conv(x, channels, 3, pad=1, **more)))
+    more = {"pad": 1, **more}
+    return b.relu(b.batch_norm(b.conv(x, channels, 3, **more)))
 
 
 def residual_block(b: ModelBuilder, x: Value, channels: int, stride: int) -> Value:
@@ -331,6 +332,25 @@ def tiny_split() -> Files:
     return {"tiny_split.onnx": serialise(b.model())}
 
 
+def tiny_atrous() -> Files:
+    """DeepLab's pyramid of dilations, some of which are larger than the image."""
+    b = ModelBuilder("tiny_atrous", batch=1)
+    x = conv_bn_relu(b, b.input("data", [3, 25, 23]), 16, stride=2, after_relu=False)
+    x = conv_bn_relu(b, x, 18, dilation=2, pad=2, groups=2)
+    branches = [b.relu(b.batch_norm(b.conv(x, 7, 1)))]
+    branches += [
+        conv_bn_relu(b, x, 7, dilation=rate, pad=rate) for rate in (4, 8, 12, 36)
+    ]
+    weight = b.constant("weight", b.normal([7, 18, 3, 2], 0.1))
+    branches.append(
+        b.node("Conv", [x.name, weight], 7, dilations=[14, 6], pads=[14, 6, 14, 0])
+    )
+    x = conv_bn_relu(b, b.concat(branches), 9)
+    x = b.conv(x, 5, 3, 2, 9, dilation=9)
+    b.output(x, [5, 7, 6])
+    return {"tiny_atrous.onnx": serialise(b.model())}
+
+
 class Arithmetic:
     """Activations in the arithmetic that exporters write."""
 
@@ -413,6 +433,7 @@ GOOD: tuple[Callable[[], Files], ...] = (
     tiny_unet,
     tiny_split,
     tiny_activations,
+    tiny_atrous,
 )
 
 

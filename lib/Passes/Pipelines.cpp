@@ -37,7 +37,8 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createRaiseActivationsPass());
   passes.addPass(createFoldBatchNormPass());
-  // This drops the parameters of the batch norms.
+  passes.addPass(createCropFiltersPass());
+  // This drops the parameters of the batch norms and the filters.
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createMoveActivationsPass());
   passes.addPass(createSimplifyTransposesPass());

@@ -55,6 +55,25 @@ def FoldConstantsPass : Tarpon_FuncPass<"tarpon-fold-constants"> {
   ];
 }
 
+def CropFiltersPass : Tarpon_FuncPass<"tarpon-crop-filters"> {
+  let summary = "Drop taps of convolutions that read only padding";
+  let description = [{
+    With a large dilation, or on a small input, the first and last taps of a
+    window may read nothing but padding wherever the window is. They are cropped
+    from a constant filter, together with the padding that only they read. A
+    dimension in which one tap is left has a dilation of 1:
+
+    ```mlir
+    %0 = tarpon.conv %x, %w {pads = array<i64: 9, 9, 9, 9>, dilations = array<i64: 9, 9>, ...} : (tensor<1x4x7x7xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x7x7xf32>
+    // becomes
+    %0 = tarpon.conv %x, %v {pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, ...} : (tensor<1x4x7x7xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x7x7xf32>
+    ```
+
+    At least one tap is left in each dimension, and more if the pads would
+    become negative.
+  }];
+}
+
 def MoveActivationsPass : Tarpon_FuncPass<"tarpon-move-activations"> {
   let summary = "Bring activations to what can compute them at no cost";
   let description = [{
