@@ -13,7 +13,8 @@ using namespace tarpon;
 using namespace tarpon::test;
 
 /// A convolution for Winograd: images that are no multiple of its tiles,
-/// of one pixel, and padded by more than they have.
+/// of one pixel, and padded by more than they have; dilations, some of which
+/// are larger than the image.
 Problem test::makeWinogradProblem(ProblemGenerator &g) {
   Problem problem;
   problem.op = OpKind::Conv;
@@ -27,14 +28,18 @@ Problem test::makeWinogradProblem(ProblemGenerator &g) {
   std::vector<int64_t> shape = {g.oneOf<int64_t>({1, 1, 2, 3}),
                                 group * channels};
   std::vector<int64_t> result = {shape[0], group * outChannels};
-  std::vector<double> begins, ends;
+  std::vector<double> begins, ends, dilations;
+  bool dilated = g.chance(layout.kind == Layout::NCHW ? 10 : 40);
   for (int64_t d = 0; d < 2; ++d) {
-    int64_t begin = g.oneOf<int64_t>({0, 1, 1, 1, 2, 5});
-    int64_t end = g.oneOf<int64_t>({0, 1, 1, 1, 2, 5});
+    int64_t dilation =
+        dilated ? g.oneOf<int64_t>({1, 2, 2, 3, 4, 6, 11, 26}) : 1;
+    int64_t begin = g.oneOf<int64_t>({0, 1, dilation, dilation, 2, 5});
+    int64_t end = g.oneOf<int64_t>({0, 1, dilation, dilation, 2, 5});
     int64_t size = g.chance(15) ? 1 : g.pick(1, 23);
-    size = std::max(size, 3 - begin - end);
+    size = std::max(size, 2 * dilation + 1 - begin - end);
     shape.push_back(size);
-    result.push_back(size + begin + end - 2);
+    result.push_back(size + begin + end - 2 * dilation);
+    dilations.push_back(static_cast<double>(dilation));
     begins.push_back(static_cast<double>(begin));
     ends.push_back(static_cast<double>(end));
   }
@@ -49,7 +54,7 @@ Problem test::makeWinogradProblem(ProblemGenerator &g) {
   begins.insert(begins.end(), ends.begin(), ends.end());
   problem.attrs = {{"group", {static_cast<double>(group)}},
                    {"strides", {1, 1}},
-                   {"dilations", {1, 1}},
+                   {"dilations", dilations},
                    {"pads", begins}};
   g.addEpilogue(problem);
   return problem;

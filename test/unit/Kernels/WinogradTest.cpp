@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -97,7 +98,16 @@ TEST(Winograd, saysWhatItDoesNotTake) {
   EXPECT_EQ(getReason(problem), "");
   Problem strided = problem;
   strided.attrs["strides"] = {2, 1};
-  EXPECT_EQ(getReason(strided), "needs strides and dilations of 1");
+  EXPECT_EQ(getReason(strided), "needs strides of 1");
+  Problem dilated = problem;
+  dilated.attrs["dilations"] = {1, 2};
+  dilated.attrs["pads"] = {1, 2, 1, 2};
+  EXPECT_EQ(getReason(dilated), "");
+  for (TensorDesc *desc : {&dilated.operands[0], &dilated.result}) {
+    Layout nhwc = std::exchange(desc->layout, Layout());
+    EXPECT_EQ(getReason(dilated), "needs dilations of 1 in nchw");
+    desc->layout = nhwc;
+  }
   Problem wide = problem;
   wide.operands[1].shape[3] = 5;
   EXPECT_EQ(getReason(wide), "needs a 3x3 filter");
@@ -111,6 +121,33 @@ TEST(Winograd, saysWhatItDoesNotTake) {
   Problem variable = problem;
   variable.operands[1].constant = false;
   EXPECT_EQ(getReason(variable), "needs a constant filter");
+}
+
+/// The number of tiles is a parameter of the launch.
+static int64_t countTiles(const char *id, int64_t size, int64_t dilation) {
+  std::string s = std::to_string(size), d = std::to_string(dilation);
+  Problem problem = *parseProblem(
+      "conv(1x16x" + s + "x" + s + "xf32:nhwc, 16x16x3x3xf32:const)->1x16x" +
+      s + "x" + s + "xf32:nhwc {dilations=" + d + "," + d +
+      " group=1 pads=" + d + "," + d + "," + d + "," + d + " strides=1,1}");
+  const Solver &solver = *findSolver(id);
+  TargetInfo target;
+  SolutionPlan plan = solver.plan(
+      problem, target, *PerfConfig::parse("block_m=1,tile_m=1,tile_n=16"));
+  // A block has one tile, a task one block.
+  return plan.launches.front().tasks;
+}
+
+/// The pixels of each residue modulo the dilation are divided into tiles.
+TEST(Winograd, countsTilesOfResidues) {
+  const char *f2 = "conv-winograd-f2x3-v1", *f4 = "conv-winograd-f4x3-v1";
+  EXPECT_EQ(countTiles(f4, 28, 1), 7 * 7);
+  EXPECT_EQ(countTiles(f4, 28, 2), 8 * 8); // 2 of 14 pixels.
+  EXPECT_EQ(countTiles(f4, 28, 4), 8 * 8); // 4 of 7 pixels.
+  EXPECT_EQ(countTiles(f2, 28, 4), 16 * 16);
+  EXPECT_EQ(countTiles(f4, 33, 4), 9 * 9);    // 9 pixels and 3 of 8.
+  EXPECT_EQ(countTiles(f2, 28, 12), 16 * 16); // 4 of 3 pixels and 8 of 2.
+  EXPECT_EQ(countTiles(f2, 28, 36), 28 * 28);
 }
 
 TEST(Winograd, checksConfigs) {

@@ -79,6 +79,9 @@ public:
     /// True if the tile is known to be whole: all its pixels and channels
     /// exist.
     bool full = false;
+    /// The distance between two pixels of the tile, in pixels; null if they are
+    /// neighbours. In nchw they are.
+    Value step = nullptr;
   };
 
   TileAccess(KernelBuilder &b, const KernelSpec &spec, DType dtype,

@@ -50,6 +50,8 @@ TileAccess::getCells(const Place &place) {
   bool isNhwc = layout.kind == Layout::NHWC;
   Value pixelBytes =
       isNhwc ? b.mul(resultChannels, bytes) : b.cst(layout.block * bytes);
+  if (place.step)
+    pixelBytes = b.mul(pixelBytes, place.step);
   // In nhwc the vectors of a pixel are consecutive.
   SmallVector<Value> pointers, masks(vectors());
   for (int64_t v = 0; v < vectors(); ++v) {

@@ -62,10 +62,13 @@ TileWork winograd::getTileWork(const Transform &transform,
   double cycles = (4 * points + 2 * points) / kTransformRate;
   bool fromNchw = problem.operands[0].layout.kind == Layout::NCHW;
   bool toNchw = problem.result.layout.kind == Layout::NCHW;
-  auto count = [&](int64_t pixels) {
-    return static_cast<int64_t>(divideCeil(pixels, transform.outTile()));
+  // Each tile has its pixels of one residue modulo the dilation.
+  auto count = [&](int64_t pixels, int64_t dilation) {
+    int64_t covered = transform.outTile() * dilation;
+    return pixels / covered * dilation + std::min(pixels % covered, dilation);
   };
-  return {transform.points(), count(g.outWidth), count(g.outHeight),
+  return {transform.points(), count(g.outWidth, g.dilationW),
+          count(g.outHeight, g.dilationH),
           cycles * (fromNchw ? kTransposeFactor : 1),
           cycles * (toNchw ? kTransposeFactor : 1)};
 }

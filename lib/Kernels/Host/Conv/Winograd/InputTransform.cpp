@@ -22,19 +22,21 @@ InputTransform::InputTransform(KernelBuilder &b, const KernelSpec &spec,
                                const Context &context, const Scratch &scratch)
     : b(b), spec(spec), context(context), scratch(scratch),
       reader(b, spec.inputLayout, spec.alignedChannels, context),
-      strides(b, context, spec.product) {}
+      strides(b, context, spec.product),
+      rows(b, context[DilationH], spec.transform.outTile()),
+      columns(b, context[DilationW], spec.transform.outTile()) {}
 
 void InputTransform::emit(Value input, Value first, Value last, Value panels) {
-  int64_t step = 1, outTile = spec.transform.outTile();
+  int64_t step = 1;
   if (spec.isInputNchw())
-    step = (kRowPixels - 2) / outTile;
+    step = (kRowPixels - 2) / spec.transform.outTile();
   context.forParts(
       first, last, step,
       [&](Value tile, Value count, Value image, Value y, Value x) {
         Corner corner = {
             b.offset(input, b.mul(image, context[InputImageBytes])),
-            b.sub(b.mul(y, outTile), context[PadTop]),
-            b.sub(b.mul(x, outTile), context[PadLeft])};
+            b.sub(rows.firstPixel(y), context[PadTop]),
+            b.sub(columns.firstPixel(x), context[PadLeft])};
         Value index = b.sub(tile, first);
         if (spec.isInputNchw())
           emitStaged(corner, index, count, panels);
@@ -103,20 +105,23 @@ void InputTransform::emitDirect(const Corner &corner, Value destination) {
                                               b.mul(corner.x, pixelBytes)));
   // As unsigned numbers, negative coordinates are large.
   auto isColumn = [&](Value x) {
-    return b.ult(b.add(corner.x, x), context[InputWidth]);
+    return b.ult(b.add(corner.x, columns.distanceTo(x)), context[InputWidth]);
   };
   SmallVector<Value> rowInside;
   for (int64_t i = 0; i < size; ++i)
-    rowInside.push_back(b.ult(b.add(corner.y, i), context[InputHeight]));
+    rowInside.push_back(
+        b.ult(b.add(corner.y, rows.distanceTo(i)), context[InputHeight]));
   Value isInner = b.andI(b.andI(rowInside.front(), rowInside.back()),
                          b.andI(isColumn(b.cst(0)), isColumn(b.cst(size - 1))));
+  Value rowStep = rows.distanceTo(rowBytes);
+  Value columnStep = columns.distanceTo(pixelBytes);
   auto emitVectors = [&](bool inner) {
     reader.forVectors(
         spec.product.tileM, destination, [&](Value channel, Value at) {
           Value source = b.offset(origin, reader.offsetOf(channel));
           emitTile(at, [&](int64_t y, Value x) {
             Value pointer = b.offset(
-                source, b.add(b.mul(rowBytes, y), b.mul(pixelBytes, x)));
+                source, b.add(b.mul(rowStep, y), b.mul(columnStep, x)));
             if (!inner)
               pointer = b.select(b.andI(rowInside[y], isColumn(x)), pointer,
                                  scratch.zeros);

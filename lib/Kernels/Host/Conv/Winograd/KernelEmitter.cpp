@@ -15,9 +15,13 @@ using namespace tarpon::winograd;
 
 static constexpr int64_t kElementBytes = 4;
 
-Context::Context(KernelBuilder &b, const igemm::KernelSpec &output) : b(b) {
-  for (int64_t p = 0; p < NumParams; ++p)
-    params.push_back(b.getParam(getFirstParam(output) + p));
+Context::Context(KernelBuilder &b, const igemm::KernelSpec &output,
+                 bool dilated)
+    : b(b) {
+  for (int64_t p = 0; p <= DilationW; ++p)
+    params.push_back(p < NumParams || dilated
+                         ? b.getParam(getFirstParam(output) + p)
+                         : b.cst(1));
 }
 
 void Context::forParts(Value first, Value last, int64_t step,
@@ -247,7 +251,7 @@ private:
 } // namespace
 
 void winograd::emitKernel(KernelBuilder &b, const KernelSpec &spec) {
-  Context context(b, spec.output);
+  Context context(b, spec.output, spec.dilated);
   ScratchLayout layout(spec.transform);
   Scratch scratch;
   scratch.zeros = b.offset(b.getScratch(), kNoteBytes);

@@ -20,7 +20,9 @@ using mlir::ValueRange;
 /// The parameters of the launch, and the loops that all steps share.
 class Context {
 public:
-  Context(KernelBuilder &b, const igemm::KernelSpec &output);
+  /// `dilated` tells if the dilations are among the parameters.
+  Context(KernelBuilder &b, const igemm::KernelSpec &output,
+          bool dilated = false);
 
   Value operator[](Param p) const { return params[p]; }
 
@@ -34,6 +36,29 @@ public:
 private:
   KernelBuilder &b;
   SmallVector<Value> params;
+};
+
+/// The pixels of the tiles along one dimension of the result; see Winograd.h.
+class TileAxis {
+public:
+  TileAxis(KernelBuilder &b, Value dilation, int64_t outTile)
+      : b(b), dilation(dilation), outTile(outTile) {}
+
+  Value firstPixel(Value tile) const {
+    Value first = b.mul(b.div(tile, dilation), b.mul(dilation, outTile));
+    return b.add(first, b.rem(tile, dilation));
+  }
+  /// The distance from a pixel to the `count`-th one behind it of its residue.
+  Value distanceTo(Value count) const { return b.mul(count, dilation); }
+  Value distanceTo(int64_t count) const { return b.mul(dilation, count); }
+  /// The number of pixels of one residue in `extent` pixels, the first of which
+  /// is one.
+  Value countPixels(Value extent) const { return b.ceilDiv(extent, dilation); }
+
+private:
+  KernelBuilder &b;
+  Value dilation;
+  int64_t outTile;
 };
 
 /// The transforms before and after the products.
@@ -141,6 +166,7 @@ private:
   Scratch scratch;
   ChannelReader reader;
   PanelStrides strides;
+  TileAxis rows, columns;
 };
 
 /// Transforms the products to the result, A^T m A; OutputTransform.cpp.
@@ -179,6 +205,7 @@ private:
   const Context &context;
   Scratch scratch;
   igemm::ResultEmitter result;
+  TileAxis rows, columns;
 };
 
 } // namespace tarpon::winograd

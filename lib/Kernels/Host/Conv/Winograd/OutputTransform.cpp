@@ -23,7 +23,9 @@ static constexpr int64_t kElementBytes = 4;
 OutputTransform::OutputTransform(KernelBuilder &b, const KernelSpec &spec,
                                  const Context &context, const Scratch &scratch)
     : b(b), spec(spec), context(context), scratch(scratch),
-      result(b, spec.output, /*firstBuffer=*/2, /*scales=*/nullptr) {}
+      result(b, spec.output, /*firstBuffer=*/2, /*scales=*/nullptr),
+      rows(b, context[DilationH], spec.transform.outTile()),
+      columns(b, context[DilationW], spec.transform.outTile()) {}
 
 SmallVector<Value> OutputTransform::transformColumn(Value products, Value x) {
   int64_t size = spec.transform.inTile();
@@ -76,16 +78,19 @@ void OutputTransform::transformTile(Value products, Store store) {
 
 OutputTransform::Place OutputTransform::placeOf(const Part &part, Value row) {
   int64_t outTile = spec.transform.outTile();
-  Value y = b.add(b.mul(part.y, outTile), row);
-  Value x = b.mul(part.x, outTile), width = context[OutWidth];
-  Value pixels = b.minS(b.mul(part.count, outTile), b.sub(width, x));
+  Value y = b.add(rows.firstPixel(part.y), rows.distanceTo(row));
+  Value x = columns.firstPixel(part.x), width = context[OutWidth];
+  Value pixels =
+      b.minS(b.mul(part.count, outTile), columns.countPixels(b.sub(width, x)));
   Value exists = b.slt(y, context[OutHeight]);
   return {part.image,
           b.add(b.mul(y, width), x),
           b.select(exists, pixels, b.cst(0)),
           part.channel,
           part.channels,
-          spec.output.tileM};
+          spec.output.tileM,
+          /*full=*/false,
+          columns.distanceTo(1)};
 }
 
 void OutputTransform::emitDirect(Value products, const Part &part) {

@@ -18,6 +18,10 @@ using namespace tarpon::winograd;
 // The kernel
 //===----------------------------------------------------------------------===//
 
+static bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
+  return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
+}
+
 /// The number of pixels of a row that are stored at a time.
 static int64_t getStoredPixels(const Problem &problem,
                                const Transform &transform) {
@@ -32,13 +36,14 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
       output(makeOutputSpec(problem, target, getConvGeometry(problem),
                             getStoredPixels(problem, transform))) {
   alignedChannels = problem.operands[1].shape[1] % kLineChannels == 0;
+  dilated = !areAll(problem.ints("dilations"), 1);
 }
 
 std::string KernelSpec::symbol() const {
-  std::string text = "winograd_f" + std::to_string(transform.outTile()) + "_m" +
-                     std::to_string(product.tileM) + "n" +
-                     std::to_string(product.tileN) +
-                     (alignedChannels ? "_lines" : "_pieces");
+  std::string text =
+      "winograd_f" + std::to_string(transform.outTile()) + "_m" +
+      std::to_string(product.tileM) + "n" + std::to_string(product.tileN) +
+      (alignedChannels ? "_lines" : "_pieces") + (dilated ? "_dilated" : "");
   // The spec of the stored row names dtypes, layouts and the epilogue.
   return text + "_" + output.symbol();
 }
@@ -46,10 +51,6 @@ std::string KernelSpec::symbol() const {
 //===----------------------------------------------------------------------===//
 // Applicability
 //===----------------------------------------------------------------------===//
-
-static bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
-  return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
-}
 
 Applicability WinogradSolver::isApplicable(const Problem &problem,
                                            const TargetInfo &target) const {
@@ -60,9 +61,14 @@ Applicability WinogradSolver::isApplicable(const Problem &problem,
   const TensorDesc &input = problem.operands[0], &filter = problem.operands[1];
   if (filter.shape[2] != 3 || filter.shape[3] != 3)
     return Applicability::no("needs a 3x3 filter");
-  if (!areAll(problem.ints("strides"), 1) ||
-      !areAll(problem.ints("dilations"), 1))
-    return Applicability::no("needs strides and dilations of 1");
+  if (!areAll(problem.ints("strides"), 1))
+    return Applicability::no("needs strides of 1");
+  // Pixels of one residue are no neighbours, and in nchw squares of neighbours
+  // are transposed.
+  if (!areAll(problem.ints("dilations"), 1) &&
+      (input.layout.kind == Layout::NCHW ||
+       problem.result.layout.kind == Layout::NCHW))
+    return Applicability::no("needs dilations of 1 in nchw");
   if (input.dtype != DType::F32 || input.quantized)
     return Applicability::no("needs an f32 input: the transforms amplify "
                              "rounding errors");
@@ -128,6 +134,8 @@ SolutionPlan WinogradSolver::plan(const Problem &problem,
       setTaskParams(params, spec.product, target, g, config.get("block_m"));
   launch.params = makeResultParams(problem, spec.output, g);
   llvm::append_range(launch.params, params);
+  if (spec.dilated)
+    llvm::append_range(launch.params, ArrayRef({g.dilationH, g.dilationW}));
   int64_t blockTiles = params[BlockTiles];
   launch.scratchBytes = kNoteBytes + ScratchLayout(transform).bytes() +
                         spec.product.panelBytes(blockTiles, params[Lines]) +

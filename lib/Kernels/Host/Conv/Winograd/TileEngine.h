@@ -71,7 +71,9 @@ enum Param : int64_t {
   ChannelTiles,  ///< per group
   BlockN,        ///< channel tiles per task
   ChannelBlocks, ///< ceil(ChannelTiles / BlockN)
-  NumParams
+  NumParams,
+  DilationH = NumParams, ///< only where a kernel has dilations, as the next
+  DilationW,
 };
 
 /// The tiles of the images, and the cost of transforming them.

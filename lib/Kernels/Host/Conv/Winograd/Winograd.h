@@ -8,6 +8,11 @@
 // The base of the Winograd solvers. Transform.h has the algorithm, TileEngine.h
 // the division of the work.
 //
+// With a dilation of d, the pixels of each residue modulo d are an image of
+// their own, convolved without dilation. Along each dimension come the first
+// tiles of all residues, then the second ones and so on: only the last ones may
+// be missing, because those of the larger residues begin later in the image.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TARPON_LIB_KERNELS_HOST_CONV_WINOGRAD_WINOGRAD_H
@@ -30,6 +35,8 @@ struct KernelSpec {
   /// True if the channels of a group fill whole lines, so that no masks are
   /// needed.
   bool alignedChannels;
+  /// True if a dilation is larger than one.
+  bool dilated;
   /// The spec of storing a part of a row of pixels by one vector of channels.
   /// Its parameters come first.
   igemm::KernelSpec output;
