@@ -16,6 +16,8 @@
 
 namespace tarpon::test {
 
+/// Convolutions of far taps: AtrousProblems.cpp.
+Problem makeAtrousProblem(ProblemGenerator &generator);
 /// The gradients of convolutions: ConvDirectionProblems.cpp.
 Problem makeConvDirectionProblem(ProblemGenerator &generator);
 /// Depthwise convolutions with channels last: DepthwiseProblems.cpp.

@@ -76,6 +76,12 @@ static const char *const kProblems[] = {
     "conv(1x256x28x28xf32:nhwc, 256x256x3x3xf32:const; 1x256x1x1xf32:const)->"
     "1x256x28x28xf32:nhwc {dilations=2,2 group=1 pads=2,2,2,2 strides=1,1} | "
     "add(2) | relu",
+    "conv(1x256x28x28xf32:nhwc, 256x256x3x3xf32:const; 1x256x1x1xf32:const)->"
+    "1x256x28x28xf32:nhwc {dilations=24,24 group=1 pads=24,24,24,24 "
+    "strides=1,1} | add(2) | relu",
+    "conv(1x256x28x28xbf16:nhwc, 256x256x3x3xbf16:const)->"
+    "1x256x28x28xbf16:nhwc {dilations=24,24 group=1 pads=24,24,24,24 "
+    "strides=1,1}",
     // depthwise and grouped
     "conv(1x96x112x112xf32:nhwc, 96x1x3x3xf32:const; 1x96x1x1xf32:const)->"
     "1x96x56x56xf32:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=2,2} | "

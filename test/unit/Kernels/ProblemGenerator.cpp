@@ -448,11 +448,11 @@ Problem ProblemGenerator::nextDense() {
   // Every third problem is one of the areas with a generator of their own.
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))
-    return oneOf<MakeProblem>({makeConvDirectionProblem, makeDepthwiseProblem,
-                               makeFftProblem, makeGemmProblem, makeNormProblem,
-                               makePoolGradientProblem, makePoolIndicesProblem,
-                               makeRecurrentProblem, makeReduceProblem,
-                               makeWinogradProblem})(*this);
+    return oneOf<MakeProblem>(
+        {makeAtrousProblem, makeConvDirectionProblem, makeDepthwiseProblem,
+         makeFftProblem, makeGemmProblem, makeNormProblem,
+         makePoolGradientProblem, makePoolIndicesProblem, makeRecurrentProblem,
+         makeReduceProblem, makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:
     return makeConv(/*depthwise=*/false);

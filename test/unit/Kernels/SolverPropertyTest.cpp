@@ -216,6 +216,32 @@ TEST_P(SolverProperty, multipliesLoneRows) {
       ASSERT_NO_FATAL_FAILURE(checkKey(key, seed));
 }
 
+/// Tiles of pixels that read only padding by some taps: of groups, strides and
+/// three dimensions, with the sums kept between blocks of a long K, and a pixel
+/// that no tap reads input for.
+TEST_P(SolverProperty, skipsTapsOfPadding) {
+  static const char *const kKeys[] = {
+      "conv(2x64x9x9xf32:nhwc, 35x64x3x3xf32:const; 35x1x1xf32)->"
+      "2x35x9x9xf32:nhwc {dilations=7,5 group=1 pads=7,5,7,5 strides=1,1} | "
+      "add(2) | relu",
+      "conv(1x512x10x10xf32:nhwc, 70x512x3x3xf32:const; 1x70x10x10xf32:nhwc)->"
+      "1x70x10x10xf32:nhwc {dilations=8,8 group=1 pads=8,8,8,8 strides=1,1} | "
+      "add(2)",
+      "conv(1x128x13x5xbf16:nhwc, 16x128x3x3xbf16:const)->"
+      "1x16x13x5xbf16:nhwc {dilations=6,4 group=1 pads=6,4,6,4 strides=1,1}",
+      "conv(1x192x11x12xf16, 40x192x3x3xf16:const)->1x40x6x12xf16 "
+      "{dilations=9,10 group=1 pads=9,10,9,10 strides=2,1}",
+      "conv(1x128x7x7xf32:nchw16c, 32x64x3x3xf32:const)->1x32x7x7xf32:nchw16c "
+      "{dilations=5,6 group=2 pads=5,6,5,6 strides=1,1}",
+      "conv(1x64x5x6x7xf32:nhwc, 8x64x3x2x3xf32:const)->1x8x5x6x7xf32:nhwc "
+      "{dilations=4,6,5 group=1 pads=4,6,5,4,0,5 strides=1,1,1}",
+      "conv(1x64x3xf32:nhwc, 20x64x2xf32)->1x20x9xf32:nhwc "
+      "{dilations=2 group=1 pads=4,4 strides=1}",
+  };
+  for (const char *key : kKeys)
+    ASSERT_NO_FATAL_FAILURE(checkKey(key, /*seed=*/1));
+}
+
 /// Whole vectors, which may lie in place on every CPU.
 TEST_P(SolverProperty, worksInPlace) {
   static const char *const kKeys[] = {

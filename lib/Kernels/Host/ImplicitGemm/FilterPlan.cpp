@@ -178,6 +178,14 @@ igemm::getImageStarts(const TensorDesc &operand, const TensorDesc &result) {
 }
 
 /// See KernelSpec::tableColumns.
+ConstantPlan igemm::makeConstant(std::vector<int64_t> numbers) {
+  return {[numbers = std::move(numbers)](const ConstantOperands &) {
+    std::vector<char> bytes(numbers.size() * sizeof(int64_t));
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    return bytes;
+  }};
+}
+
 ConstantPlan igemm::makeTable(const Problem &problem, const KernelSpec &spec,
                               const Geometry &g, const Batch &batch) {
   int64_t columns = spec.tableColumns(), column = 2;
@@ -199,11 +207,7 @@ ConstantPlan igemm::makeTable(const Problem &problem, const KernelSpec &spec,
     }
     column += 2;
   }
-  return {[table](const ConstantOperands &) {
-    std::vector<char> bytes(table.size() * sizeof(int64_t));
-    std::memcpy(bytes.data(), table.data(), bytes.size());
-    return bytes;
-  }};
+  return makeConstant(std::move(table));
 }
 
 /// Rewrites a filter whose taps and elements of one input channel are

@@ -42,6 +42,9 @@ std::vector<char> makeScales(const KernelSpec &spec, const Geometry &g,
 std::pair<std::vector<int64_t>, int64_t>
 getImageStarts(const TensorDesc &operand, const TensorDesc &result);
 
+/// A constant of 64-bit numbers.
+ConstantPlan makeConstant(std::vector<int64_t> numbers);
+
 /// See KernelSpec::tableColumns.
 ConstantPlan makeTable(const Problem &problem, const KernelSpec &spec,
                        const Geometry &g, const Batch &batch);

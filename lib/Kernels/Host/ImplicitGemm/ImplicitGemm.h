@@ -132,6 +132,8 @@ struct KernelSpec {
   bool hasDepth;
   /// See Geometry.
   bool batched;
+  /// True if a table lists the taps that each tile reads; see TileTaps.h.
+  bool skipsTaps = false;
   std::vector<OperandAccess> operands;
   EpilogueEmitter epilogue;
 
@@ -156,6 +158,8 @@ enum PackMode : int64_t {
   PackLines,  ///< the channels of a tap fill whole lines
   PackPixels, ///< a window of one pixel: pixels follow each other in memory
 };
+
+PackMode choosePackMode(const KernelSpec &spec, const Geometry &geometry);
 
 /// The relation of an epilogue operand to the result; none if it is broadcast
 /// differently.

@@ -46,6 +46,7 @@ private:
   /// the initial sums of each filter and in the per-channel tables.
   struct Operands {
     Value panel, filter, ahead, partial, startOffset, tableOffset;
+    TapList taps;
   };
 
   Value param(Param p) { return params[p]; }
@@ -59,9 +60,16 @@ private:
   /// prefetching more at a time than the memory delivers would delay the loads
   /// of this tile.
   int64_t prefetchParts() const { return spec.tileM >= 6 ? 4 : 1; }
+  /// A product prefetches a part of consecutive lines, or, of the lines that it
+  /// does not skip, a part of each.
   Value partBytes(const Block &block) {
-    return b.mul(b.sub(block.lastLine, block.firstLine),
-                 filterLineBytes() / prefetchParts());
+    int64_t bytes = filterLineBytes() / prefetchParts();
+    if (spec.skipsTaps)
+      return b.cst(bytes);
+    return b.mul(b.sub(block.lastLine, block.firstLine), bytes);
+  }
+  TapList getTaps(Value tile) {
+    return spec.skipsTaps ? TapList(b, table, tile) : TapList();
   }
   VectorType accumulatorType() {
     return b.vec(spec.arith == Arith::I8Dot ? Type(b.getI32Type()) : b.f32(),
@@ -81,6 +89,8 @@ private:
   void storePartial(ArrayRef<Value> sums, Value partial);
   SmallVector<Value> emitProduct(const Block &block, const Operands &operands,
                                  ArrayRef<Value> start);
+  SmallVector<Value> emitLines(const Block &block, const Operands &operands,
+                               Value first, Value last, ValueRange start);
   void emitPrefetch(Value ahead);
   SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators);
   SmallVector<Value> startValues(Value startOffset, int64_t rows);
@@ -108,7 +118,7 @@ KernelEmitter::KernelEmitter(KernelBuilder &b, const KernelSpec &spec)
     scales = b.getBuffer(buffer++);
     starts = b.getBuffer(buffer++);
   }
-  if (spec.batched)
+  if (spec.batched || spec.skipsTaps)
     table = b.getBuffer(buffer++);
   results.emplace(b, spec, buffer, scales, table);
 
@@ -173,7 +183,8 @@ void KernelEmitter::emitPack(Value source, Value firstTile, Value lastTile) {
     Value first = b.mul(tile, spec.tileM);
     Value count = b.minS(b.cst(spec.tileM), b.sub(param(OutPixels), first));
     Value index = b.sub(tile, firstTile);
-    pack.emit(source, first, count, b.offset(panels, b.mul(index, panelBytes)));
+    pack.emit(source, first, count, b.offset(panels, b.mul(index, panelBytes)),
+              getTaps(tile));
   });
 }
 
@@ -210,7 +221,8 @@ void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
                          ahead(index),
                          b.offset(partials, partial),
                          b.mul(filterIndex, spec.tileN * 4),
-                         b.mul(tileIndex, spec.tileN * 4)};
+                         b.mul(tileIndex, spec.tileN * 4),
+                         getTaps(tile)};
     auto emitTile = [&](int64_t rows) {
       // No lane beyond the tile may be stored: it belongs to another task.
       emitPixelTile(block, operands,
@@ -325,17 +337,31 @@ SmallVector<Value> KernelEmitter::startValues(Value startOffset, int64_t rows) {
 SmallVector<Value> KernelEmitter::emitProduct(const Block &block,
                                               const Operands &operands,
                                               ArrayRef<Value> start) {
+  if (!spec.skipsTaps)
+    return emitLines(block, operands, block.firstLine, block.lastLine, start);
+  return operands.taps.forTaps(b, start, [&](Value tap, ValueRange sums) {
+    Value first = b.mul(TapList::get(b, tap, TileTaps::Number), param(Pieces));
+    Value last = b.add(first, param(Pieces));
+    return emitLines(block, operands, b.maxS(first, block.firstLine),
+                     b.minS(last, block.lastLine), sums);
+  });
+}
+
+/// Multiplies lines [first, last) of K.
+SmallVector<Value> KernelEmitter::emitLines(const Block &block,
+                                            const Operands &operands,
+                                            Value first, Value last,
+                                            ValueRange start) {
   int64_t stepBytes = spec.tileN * spec.filterUnitBytes();
-  Value one = b.cst(1);
+  int64_t aheadBytes =
+      filterLineBytes() / (spec.skipsTaps ? 1 : prefetchParts());
   return b.forLoop(
-      block.firstLine, block.lastLine, one, start,
-      [&](Value line, ValueRange lineSums) {
+      first, last, b.cst(1), start, [&](Value line, ValueRange lineSums) {
         Value a =
             b.offset(operands.panel, b.mul(line, spec.tileM * kLineBytes));
         Value w = b.offset(operands.filter, b.mul(line, filterLineBytes()));
         Value ahead = b.offset(operands.ahead,
-                               b.mul(b.sub(line, block.firstLine),
-                                     filterLineBytes() / prefetchParts()));
+                               b.mul(b.sub(line, block.firstLine), aheadBytes));
         Value units = b.minS(b.cst(kLineUnits),
                              b.sub(param(Units), b.mul(line, kLineUnits)));
         return b.forLoop(

@@ -9,6 +9,7 @@
 #define TARPON_LIB_KERNELS_HOST_IMPLICITGEMM_KERNELEMITTER_H
 
 #include "ImplicitGemm.h"
+#include "TileTaps.h"
 
 namespace tarpon::igemm {
 
@@ -22,7 +23,9 @@ public:
 
   /// Packs output pixels [first, first + count) of one image and group, whose
   /// input starts at `input`, into `panel`. All values are i64 or pointers.
-  void emit(Value input, Value first, Value count, Value panel);
+  /// `taps` matters only if the kernel skips others.
+  void emit(Value input, Value first, Value count, Value panel,
+            const TapList &taps);
 
 private:
   /// The address that a tap is read from, and the bytes from one piece to the
@@ -38,8 +41,10 @@ private:
   };
 
   void emitPixels(Value input, Value first, Value count, Value panel);
+  using PackWindow = llvm::function_ref<void(const Window &window)>;
   void emitWindows(Value input, Value first, Value count, Value panel,
-                   PackMode mode);
+                   PackWindow packWindow);
+  void emitListedTaps(const Window &window, const TapList &taps);
   void emitLineWindow(const Window &window);
   void emitPieceWindow(const Window &window);
   void emitMergedRow(const Window &window, Value y, Value x, Value inside,

@@ -163,8 +163,8 @@ std::string KernelSpec::commonSymbol() const {
 
 std::string KernelSpec::symbol() const {
   return "igemm_" + inputLayout.name() + (hasDepth ? "_3d" : "") +
-         (batched ? "_batch" : "") + (mergedRows ? "_rows_" : "_") +
-         commonSymbol();
+         (batched ? "_batch" : "") + (skipsTaps ? "_taps" : "") +
+         (mergedRows ? "_rows_" : "_") + commonSymbol();
 }
 
 //===----------------------------------------------------------------------===//

@@ -26,9 +26,19 @@ PackEmitter::PackEmitter(KernelBuilder &b, const KernelSpec &spec, Value fill)
     params.push_back(b.getParam(p));
 }
 
-void PackEmitter::emit(Value input, Value first, Value count, Value panel) {
+void PackEmitter::emit(Value input, Value first, Value count, Value panel,
+                       const TapList &taps) {
+  if (spec.skipsTaps)
+    return emitWindows(input, first, count, panel, [&](const Window &window) {
+      emitListedTaps(window, taps);
+    });
   auto windows = [&](PackMode mode) {
-    emitWindows(input, first, count, panel, mode);
+    emitWindows(input, first, count, panel, [&](const Window &window) {
+      if (mode == PackLines)
+        emitLineWindow(window);
+      else
+        emitPieceWindow(window);
+    });
   };
   if (spec.mergedRows || spec.pieceUnits() < kLineUnits)
     return windows(PackPieces);
@@ -69,7 +79,7 @@ void PackEmitter::emitPixels(Value input, Value first, Value count,
 }
 
 void PackEmitter::emitWindows(Value input, Value first, Value count,
-                              Value panel, PackMode mode) {
+                              Value panel, PackWindow packWindow) {
   Value zero = b.cst(0), one = b.cst(1);
   // Columns, rows and slices are counted up, which avoids divisions in the
   // loop.
@@ -91,10 +101,7 @@ void PackEmitter::emitWindows(Value input, Value first, Value count,
                      b.offset(panel, b.mul(pixel, kLineBytes))};
     if (spec.hasDepth)
       window.front = corner(2, StrideD, PadFront);
-    if (mode == PackLines)
-      emitLineWindow(window);
-    else
-      emitPieceWindow(window);
+    packWindow(window);
     SmallVector<Value> next(at);
     Value carry;
     for (size_t dim = 0; dim < next.size(); ++dim) {
@@ -140,6 +147,29 @@ PackEmitter::Source PackEmitter::getSource(Value input, Value y, Value x,
   Value pointer = b.offset(input, b.mul(pixel, param(InputPixelBytes)));
   return {b.select(inside, pointer, fill),
           b.select(inside, param(InputPieceBytes), b.cst(0))};
+}
+
+/// Packs the taps of the list, which are runs of whole lines.
+void PackEmitter::emitListedTaps(const Window &window, const TapList &taps) {
+  Value tapBytes = b.mul(param(Pieces), spec.tileM * kLineBytes);
+  taps.forTaps(b, {}, [&](Value tap, ValueRange) -> SmallVector<Value> {
+    auto get = [&](TileTaps::Column column) {
+      return TapList::get(b, tap, column);
+    };
+    Value y = b.add(window.top, get(TileTaps::Rows));
+    Value x = b.add(window.left, get(TileTaps::Columns));
+    Value inside =
+        b.andI(b.ult(y, param(InputHeight)), b.ult(x, param(InputWidth)));
+    if (spec.hasDepth) {
+      Value z = b.add(window.front, get(TileTaps::Slices));
+      inside = b.andI(inside, b.ult(z, param(InputDepth)));
+      y = b.add(b.mul(z, param(InputHeight)), y);
+    }
+    emitLines(
+        getSource(window.input, y, x, inside), param(Pieces),
+        b.offset(window.destination, b.mul(get(TileTaps::Number), tapBytes)));
+    return {};
+  });
 }
 
 /// Packs runs of whole lines. If a row of the window lies inside of the image,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FilterPlan.h"
+#include "TileTaps.h"
 
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -135,50 +136,88 @@ static int64_t chooseBlockM(const TargetInfo &target, const KernelSpec &spec,
   return divideCeil(tiles, divideCeil(tiles, most));
 }
 
+static KernelSpec makeSpec(const Problem &problem, const TargetInfo &target,
+                           const Geometry &geometry, int64_t m, int64_t n) {
+  PerfConfig config{{"tile_m", m}, {"tile_n", n}, {"block_m", 1}};
+  return KernelSpec(problem, target, config, geometry,
+                    problem.operands[0].layout);
+}
+
 static PerfConfig makeConfig(const Problem &problem, const TargetInfo &target,
                              const Geometry &geometry, int64_t m, int64_t n) {
   PerfConfig config{{"tile_m", m}, {"tile_n", n}, {"block_m", 1}};
-  KernelSpec spec(problem, target, config, geometry,
-                  problem.operands[0].layout);
+  KernelSpec spec = makeSpec(problem, target, geometry, m, n);
   config.set("block_m", chooseBlockM(target, spec, geometry));
   return config;
+}
+
+namespace {
+struct RankedTile {
+  double efficiency;
+  int64_t m, n;
+};
+} // namespace
+
+static void sortTiles(std::vector<RankedTile> &ranked) {
+  llvm::stable_sort(ranked, [](const RankedTile &a, const RankedTile &b) {
+    return a.efficiency > b.efficiency;
+  });
 }
 
 std::vector<std::pair<int64_t, int64_t>>
 igemm::rankTiles(const Problem &problem, const TargetInfo &target,
                  const Geometry &geometry) {
-  struct Ranked {
-    double efficiency;
-    int64_t m, n;
-  };
-  std::vector<Ranked> ranked;
+  std::vector<RankedTile> ranked;
   for (int64_t vectors : {1, 2, 3, 4})
     for (int64_t m : {2, 4, 6, 8, 14, 28})
       if (int64_t n = vectors * target.lanes();
           isValidTile(problem, target, m, n))
         ranked.push_back({estimateEfficiency(target, geometry, m, n), m, n});
-  llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
-    return a.efficiency > b.efficiency;
-  });
+  sortTiles(ranked);
   std::vector<std::pair<int64_t, int64_t>> tiles;
-  for (const Ranked &tile : ranked)
+  for (const RankedTile &tile : ranked)
     tiles.emplace_back(tile.m, tile.n);
   return tiles;
 }
 
+/// The share of products that a tile does not skip. An nchw input is read as
+/// nhwc.
+static double getTileShare(const Problem &problem, const TargetInfo &target,
+                           const Geometry &geometry, int64_t m, int64_t n) {
+  KernelSpec spec = makeSpec(problem, target, geometry, m, n);
+  if (spec.inputLayout.kind == Layout::NCHW)
+    spec.inputLayout = {Layout::NHWC, 1};
+  return getRemainingShare(spec, geometry);
+}
+
+/// The tiles with their estimates, in which skipped products count as done,
+/// best first.
+static std::vector<RankedTile> rankSkippingTiles(const Problem &problem,
+                                                 const TargetInfo &target,
+                                                 const Geometry &geometry) {
+  std::vector<RankedTile> ranked;
+  for (auto [m, n] : rankTiles(problem, target, geometry))
+    ranked.push_back({estimateEfficiency(target, geometry, m, n) /
+                          getTileShare(problem, target, geometry, m, n),
+                      m, n});
+  sortTiles(ranked);
+  return ranked;
+}
+
 double igemm::expectedFraction(const Problem &problem, const TargetInfo &target,
                                const Geometry &g) {
-  auto [m, n] = rankTiles(problem, target, g).front();
   // Packing costs about as much as one more tile of channels would.
   double packing = static_cast<double>(g.outChannels) /
                    static_cast<double>(g.outChannels + 16);
-  return 0.9 * packing * estimateEfficiency(target, g, m, n);
+  return 0.9 * packing *
+         rankSkippingTiles(problem, target, g).front().efficiency;
 }
 
 PerfConfig igemm::defaultConfig(const Problem &problem,
                                 const TargetInfo &target,
                                 const Geometry &geometry) {
-  auto [m, n] = rankTiles(problem, target, geometry).front();
+  auto [efficiency, m, n] =
+      rankSkippingTiles(problem, target, geometry).front();
   return makeConfig(problem, target, geometry, m, n);
 }
 
@@ -187,10 +226,10 @@ std::vector<PerfConfig> igemm::configs(const Problem &problem,
                                        const Geometry &geometry) {
   // Each tile is a kernel to compile, which dominates the time of a tuning run.
   constexpr size_t kTiles = 5;
-  auto tiles = rankTiles(problem, target, geometry);
+  auto tiles = rankSkippingTiles(problem, target, geometry);
   tiles.resize(std::min(tiles.size(), kTiles));
   std::vector<PerfConfig> configs;
-  for (auto [m, n] : tiles) {
+  for (auto [efficiency, m, n] : tiles) {
     PerfConfig config = makeConfig(problem, target, geometry, m, n);
     configs.push_back(config);
     int64_t block = config.get("block_m");
@@ -218,7 +257,7 @@ static Geometry flatten(const Problem &problem, Geometry g) {
   return g;
 }
 
-static PackMode choosePackMode(const KernelSpec &spec, const Geometry &g) {
+PackMode igemm::choosePackMode(const KernelSpec &spec, const Geometry &g) {
   if (spec.mergedRows || spec.pieceUnits() != kLineUnits)
     return PackPieces;
   if (spec.inputLayout.kind == Layout::NHWC && isPointwise(g))
@@ -366,8 +405,8 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
 }
 
 /// Appends the main launch. Its buffers: input, packed filter, for I8Dot the
-/// factors and starts per channel, the table of a batch, the epilogue's
-/// operands, result.
+/// factors and starts per channel, the table of a batch or of taps, the
+/// epilogue's operands, result.
 static void appendLaunch(SolutionPlan &plan, const Problem &problem,
                          const KernelSpec &spec, const Geometry &geometry,
                          const PackedFilter &filter, LaunchPlan launch,
@@ -388,6 +427,8 @@ static void appendLaunch(SolutionPlan &plan, const Problem &problem,
   }
   if (batch)
     addConstant(makeTable(problem, spec, geometry, *batch));
+  if (spec.skipsTaps)
+    addConstant(makeConstant(TileTaps(geometry, spec.tileM).makeTable()));
   for (const OperandAccess &access : spec.operands)
     buffers.push_back({BufferSlot::Operand, access.operand});
   buffers.push_back({BufferSlot::Result, 0});
@@ -412,6 +453,7 @@ SolutionPlan igemm::plan(const Problem &problem, const TargetInfo &target,
                          const Batch *batch) {
   Geometry geometry = flatten(problem, images);
   KernelSpec spec(problem, target, config, geometry, inputLayout);
+  spec.skipsTaps = getRemainingShare(spec, geometry) < 1;
   SolutionPlan plan;
   PackedFilter filter = planFilter(plan, problem, target, spec, geometry,
                                    strides, batch ? batch->filterCount : 1);
