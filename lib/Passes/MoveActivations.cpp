@@ -112,7 +112,7 @@ struct MoveThroughMovement : OpInterfaceRewritePattern<ElementwiseInterface> {
   }
 
 private:
-  /// What reshapes and transposes that have no other use move.
+  /// Returns the value that reshapes and transposes without other uses move.
   static Value getMoved(Value value) {
     while (value.hasOneUse() &&
            isa_and_nonnull<ReshapeOp, TransposeOp>(value.getDefiningOp()))

@@ -48,7 +48,7 @@ std::optional<AccessKind> igemm::getAccess(const Problem &problem,
   if (operand.shape == result.shape && operand.layout == result.layout &&
       operand.pitch == result.pitch)
     return AccessKind::Tensor;
-  // Of a single pixel the channels lie side by side in every layout.
+  // The channels of a single pixel lie side by side in every layout.
   int64_t missing = result.rank() - operand.rank(), dim = channelDim(problem);
   bool perChannel = true;
   for (int64_t i = 0; i < operand.rank(); ++i)
