@@ -17,7 +17,8 @@
 
 using namespace tarpon;
 
-/// The names of a problem's features, in the order of fillProblem.
+/// The names of the features of a problem and of the machine, in the order of
+/// fillProblem.
 static constexpr llvm::StringLiteral kProblemNames[] = {
     "batch",         "groups",         "channels",      "out_channels",
     "height",        "width",          "out_height",    "out_width",
@@ -26,10 +27,17 @@ static constexpr llvm::StringLiteral kProblemNames[] = {
     "depth",         "flops",          "input_bytes",   "filter_bytes",
     "result_bytes",  "intensity",      "channel_fill",  "out_channel_fill",
     "element_bytes", "is_quantized",   "is_input_nhwc", "is_result_nhwc",
-    "is_slice",      "epilogue_steps", "residuals"};
+    "is_slice",      "epilogue_steps", "residuals",     "lanes",
+    "registers",     "l1_bytes",       "l2_bytes",      "l3_bytes",
+    "has_vnni",      "has_bf16"};
 
 static constexpr llvm::StringLiteral kSolverNames[] = {"expected_fraction",
                                                        "workspace_bytes"};
+
+/// The field of configs that counts elements of a vector. Its feature counts
+/// vectors, so that what was learned with vectors of 512 bits is of use with
+/// others.
+static constexpr llvm::StringLiteral kVectorField = "tile_n";
 
 /// The names of a config's features behind its fields.
 static constexpr llvm::StringLiteral kConfigNames[] = {
@@ -140,6 +148,21 @@ static float fillWithHalves(double size, double step) {
 }
 
 //===----------------------------------------------------------------------===//
+// The machine
+//===----------------------------------------------------------------------===//
+
+/// Fills the features from "lanes" to "has_bf16". They are what tells one CPU
+/// from another in a model of several.
+static float *fillMachine(const TargetInfo &target, float *next) {
+  for (int64_t size : {target.lanes(), target.vectorRegisters, target.l1Bytes,
+                       target.l2Bytes, target.l3Bytes})
+    *next++ = log2Of(static_cast<double>(size));
+  *next++ = target.hasVnni ? 1 : 0;
+  *next++ = target.hasBf16 ? 1 : 0;
+  return next;
+}
+
+//===----------------------------------------------------------------------===//
 // The space
 //===----------------------------------------------------------------------===//
 
@@ -210,6 +233,7 @@ void FeatureSpace::fillProblem(const Problem &problem, const TargetInfo &target,
   *next++ = problem.hasSlices() ? 1 : 0;
   *next++ = static_cast<float>(problem.epilogue.size());
   *next++ = static_cast<float>(residuals);
+  next = fillMachine(target, next);
   assert(next == row.data() + firstSolverColumn && "names and numbers differ");
 }
 
@@ -282,13 +306,15 @@ void FeatureSpace::fillConfig(const Problem &problem, const TargetInfo &target,
   assert(row.size() == names.size() && "the row has another length");
   std::fill(row.begin() + firstConfigColumn, row.end(), 0.0F);
   float *next = row.data() + firstConfigColumn;
+  auto lanes = static_cast<double>(target.lanes());
   // Both lists are sorted by name.
   auto field = config.getFields().begin(), end = config.getFields().end();
   for (const std::string &name : fields) {
     while (field != end && field->first < name)
       ++field;
     if (field != end && field->first == name)
-      *next = log2Of(static_cast<double>(field->second));
+      *next = log2Of(static_cast<double>(field->second) /
+                     (name == kVectorField ? lanes : 1));
     ++next;
   }
   *next++ = static_cast<float>(place);

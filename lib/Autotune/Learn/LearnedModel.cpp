@@ -10,10 +10,13 @@
 #include "tarpon/Runtime/Sha256.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cmath>
+#include <optional>
 
 using namespace tarpon;
 using nlohmann::json;
@@ -64,8 +67,16 @@ static json describe(const RankingError &error) {
           {"unmeasured", error.unmeasured}};
 }
 
+static json describe(llvm::ArrayRef<RankingError> errors) {
+  json list = json::array();
+  for (const RankingError &error : errors)
+    list.push_back(describe(error));
+  return list;
+}
+
 std::string LearnedModel::serialize() const {
   json header = {{"target", madeBy.target},
+                 {"targets", targets},
                  {"threads", madeBy.threads},
                  {"tarpon", madeBy.tarpon},
                  {"llvm", madeBy.llvm},
@@ -74,14 +85,13 @@ std::string LearnedModel::serialize() const {
                  {"problems", problems},
                  {"kinds", kinds},
                  {"split", split},
-                 {"held_out", json::array()},
+                 {"held_out", describe(heldOut)},
+                 {"held_out_cpus", describe(heldOutCpus)},
                  {"solver_ids", space.getSolvers()},
                  {"config_fields", space.getFields()},
                  {"features", space.getNames()},
                  {"solvers", describe(solvers)},
                  {"configs", describe(configs)}};
-  for (const RankingError &error : heldOut)
-    header["held_out"].push_back(describe(error));
   std::string text = header.dump();
   std::string bytes = kMagic.str();
   append(bytes, kVersion);
@@ -172,13 +182,39 @@ private:
 
 } // namespace
 
-static Result<Forest> readForest(const json &description, size_t columns,
+namespace {
+/// Maps the columns of the model in a file to those of its space.
+struct ColumnMap {
+  std::vector<uint16_t> columns;
+  /// The column in the file that counts elements of vectors instead of vectors,
+  /// and the logarithm of a vector's elements; of version 1 only.
+  std::optional<size_t> elementColumn;
+  float logLanes = 0;
+
+  /// Changes a test so that it holds for the same solutions.
+  bool apply(TreeNode &node) const {
+    if (node.isLeaf())
+      return true;
+    if (node.feature >= columns.size())
+      return false;
+    if (node.feature == elementColumn)
+      node.value -= logLanes;
+    node.feature = columns[node.feature];
+    return true;
+  }
+};
+} // namespace
+
+/// Reads a forest whose rows have the first `fileColumns` features of the file
+/// and `columns` of the model.
+static Result<Forest> readForest(const json &description, size_t fileColumns,
+                                 size_t columns, const ColumnMap &map,
                                  ByteReader &reader) {
   HeaderReader header(description);
   auto base = static_cast<float>(header.number("base"));
   int64_t trees = header.integer("trees"), nodes = header.integer("nodes");
   if (!header.missing.empty() || trees < 0 || nodes < 0 ||
-      header.integer("columns") != static_cast<int64_t>(columns))
+      header.integer("columns") != static_cast<int64_t>(fileColumns))
     return Error{"a forest does not fit its features"};
   // There cannot be more of either than there are bytes.
   constexpr int64_t kTreeBytes = 4, kNodeBytes = 8;
@@ -193,6 +229,8 @@ static Result<Forest> readForest(const json &description, size_t columns,
     node.value = reader.take<float>();
     node.feature = reader.take<uint16_t>();
     node.yes = reader.take<uint16_t>();
+    if (!map.apply(node))
+      return Error{"a forest does not fit its features"};
   }
   if (reader.isShort)
     return Error{"a forest is cut off"};
@@ -213,19 +251,51 @@ static std::vector<RankingError> readErrors(const json &list,
   return errors;
 }
 
-/// Fills all fields but the forests; returns "" or what is wrong.
-static std::string readHeader(const json &text, LearnedModel &model) {
-  HeaderReader header(text);
+/// Reads the numbers of problems by name.
+static std::map<std::string, int64_t> readCounts(const json &object) {
+  std::map<std::string, int64_t> counts;
+  for (const auto &[name, count] : object.items())
+    counts[name] = count.is_number_integer() ? count.get<int64_t>() : 0;
+  return counts;
+}
+
+/// Fills all fields but the space and the forests; returns "" or what is wrong.
+static std::string readFields(HeaderReader &header, uint32_t version,
+                              LearnedModel &model) {
   model.madeBy = {header.text("target"), header.integer("threads"),
                   header.text("tarpon"), header.text("llvm")};
   model.seed = static_cast<uint64_t>(header.integer("seed"));
   model.rows = header.integer("rows");
   model.problems = header.integer("problems");
-  json kinds = header.map("kinds");
-  for (const auto &[kind, count] : kinds.items())
-    model.kinds[kind] = count.is_number_integer() ? count.get<int64_t>() : 0;
+  model.kinds = readCounts(header.map("kinds"));
   model.split = header.text("split");
   model.heldOut = readErrors(header.array("held_out"), header.missing);
+  if (version == 1) {
+    model.targets = {{model.madeBy.target, model.problems}};
+  } else {
+    model.targets = readCounts(header.map("targets"));
+    model.heldOutCpus =
+        readErrors(header.array("held_out_cpus"), header.missing);
+  }
+  return header.missing.empty() ? "" : "its header has no " + header.missing;
+}
+
+/// The logarithm of the elements of a vector of a CPU's name in a journal,
+/// "x86-64/znver4/512/2c4b9a78"; 0 for other names.
+static float getLogLanes(llvm::StringRef target) {
+  constexpr double kElementBits = 32;
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  target.split(parts, '/');
+  double bits = 0;
+  if (parts.size() < 3 || parts[2].getAsDouble(bits) || bits < kElementBits)
+    return 0;
+  return static_cast<float>(std::log2(bits / kElementBits));
+}
+
+/// Makes the space, and the map of the columns of the file to it; returns "" or
+/// what is wrong.
+static std::string readSpace(HeaderReader &header, uint32_t version,
+                             LearnedModel &model, ColumnMap &map) {
   std::vector<std::string> solvers = header.texts("solver_ids"),
                            fields = header.texts("config_fields"),
                            features = header.texts("features");
@@ -235,8 +305,19 @@ static std::string readHeader(const json &text, LearnedModel &model) {
       !std::is_sorted(fields.begin(), fields.end()))
     return "its lists are not sorted";
   model.space = FeatureSpace(std::move(solvers), std::move(fields));
-  if (model.space.getNames() != features)
-    return "it was made for features of another version of tarpon";
+  const std::vector<std::string> &names = model.space.getNames();
+  size_t last = 0;
+  for (const std::string &feature : features) {
+    size_t column = llvm::find(names, feature) - names.begin();
+    // The parts of a row keep their order.
+    if (column == names.size() || (!map.columns.empty() && column <= last))
+      return "it was made for features of another version of tarpon";
+    if (version == 1 && feature == "config tile_n")
+      map.elementColumn = map.columns.size();
+    map.columns.push_back(static_cast<uint16_t>(column));
+    last = column;
+  }
+  map.logLanes = getLogLanes(model.madeBy.target);
   return "";
 }
 
@@ -249,27 +330,33 @@ Result<LearnedModel> LearnedModel::parse(llvm::StringRef bytes,
     return refuse("it is no model of tarpon");
   ByteReader reader(bytes.drop_front(kMagic.size()));
   auto version = reader.take<uint32_t>();
-  if (!reader.isShort && version != kVersion)
+  if (!reader.isShort && (version < 1 || version > kVersion))
     return refuse("it is of version " + std::to_string(version) +
-                  ", this tarpon reads " + std::to_string(kVersion));
+                  ", this tarpon reads up to " + std::to_string(kVersion));
   if (bytes.size() < kDigestBytes ||
       makeDigest(bytes.drop_back(kDigestBytes)) !=
           bytes.take_back(kDigestBytes))
     return refuse("it is damaged: its checksum is wrong");
   auto length = reader.take<uint32_t>();
   llvm::StringRef text = reader.take(length);
-  json header = json::parse(text.begin(), text.end(), nullptr,
+  json object = json::parse(text.begin(), text.end(), nullptr,
                             /*allow_exceptions=*/false);
+  HeaderReader header(object);
   LearnedModel model;
-  if (std::string fault = readHeader(header, model); !fault.empty())
-    return refuse(fault);
-  HeaderReader forests(header);
-  Result<Forest> solvers =
-      readForest(forests.map("solvers"), model.space.solverColumns(), reader);
+  ColumnMap map;
+  for (const std::string &fault : {readFields(header, version, model),
+                                   readSpace(header, version, model, map)})
+    if (!fault.empty())
+      return refuse(fault);
+  size_t solverColumns = llvm::count_if(map.columns, [&](uint16_t column) {
+    return column < model.space.solverColumns();
+  });
+  Result<Forest> solvers = readForest(header.map("solvers"), solverColumns,
+                                      model.space.solverColumns(), map, reader);
   if (!solvers)
     return refuse("it is damaged: " + solvers.message());
-  Result<Forest> configs =
-      readForest(forests.map("configs"), model.space.configColumns(), reader);
+  Result<Forest> configs = readForest(header.map("configs"), map.columns.size(),
+                                      model.space.configColumns(), map, reader);
   if (!configs)
     return refuse("it is damaged: " + configs.message());
   model.solvers = std::move(*solvers);

@@ -6,12 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
+#include "tarpon/Autotune/Store/SystemStore.h"
+#include "tarpon/Runtime/File.h"
 #include "tarpon/Solver/SolverRegistry.h"
 
 #include "FeatureRows.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -182,13 +186,14 @@ LearnedRanker::expectMs(const Problem &problem,
 std::optional<std::string>
 LearnedRanker::explainAbstention(const Problem &problem,
                                  const TargetInfo &target) const {
-  JournalContext wanted = JournalContext::forTarget(target);
-  if (model.madeBy.target != wanted.target)
-    return "the heuristic was trained on " + model.madeBy.target + ", not " +
-           wanted.target;
-  if (model.madeBy.threads != wanted.threads)
+  llvm::StringRef arch = model.madeBy.target;
+  arch = arch.take_until([](char c) { return c == '/'; });
+  if (arch != target.arch)
+    return "the heuristic was trained on " + arch.str() + ", not " +
+           target.arch;
+  if (model.madeBy.threads != target.threads)
     return llvm::formatv("the heuristic was trained for {0} thread(s), not {1}",
-                         model.madeBy.threads, wanted.threads)
+                         model.madeBy.threads, target.threads)
         .str();
   std::optional<std::string> kind = getProblemKind(problem);
   if (!kind)
@@ -199,29 +204,83 @@ LearnedRanker::explainAbstention(const Problem &problem,
   return std::nullopt;
 }
 
-std::string LearnedRanker::describeError(const Problem &problem) const {
-  std::optional<std::string> kind = getProblemKind(problem);
-  for (const RankingError &error : model.heldOut)
-    if (kind && error.kind == *kind)
-      return llvm::formatv("on {0} held-out problem{1} of this kind its first "
-                           "choice reached {2:f1} % of the tuned speed, {3:f1} "
+/// Describes one kind's error on problems that an adjective and a place tell
+/// from others; "" if there is none of the kind.
+static std::string describeKind(llvm::ArrayRef<RankingError> errors,
+                                llvm::StringRef kind, llvm::StringRef adjective,
+                                llvm::StringRef place) {
+  for (const RankingError &error : errors)
+    if (error.kind == kind && error.problems > 0)
+      return llvm::formatv("on {0} {1}problem{2} of this kind{3} its first "
+                           "choice reached {4:f1} % of the tuned speed, {5:f1} "
                            "% at the 10th percentile",
-                           error.problems, error.problems == 1 ? "" : "s",
+                           error.problems, adjective,
+                           error.problems == 1 ? "" : "s", place,
                            100 * error.mean, 100 * error.tenth)
           .str();
   return "";
 }
 
-std::unique_ptr<LearnedRanker>
-tarpon::loadLearnedRanker(const Journal &user, const Journal *system,
-                          std::vector<std::string> &remarks) {
-  for (const Journal *store : {&user, system}) {
-    std::optional<std::string> bytes;
+std::string LearnedRanker::describeError(const Problem &problem,
+                                         const TargetInfo &target) const {
+  std::string kind = getProblemKind(problem).value_or("");
+  std::string name = JournalContext::forTarget(target).target;
+  if (model.targets.count(name))
+    return describeKind(model.heldOut, kind, "held-out ", "");
+  std::string text =
+      describeKind(model.heldOutCpus, kind, "", " on CPUs held out in turn");
+  return "the heuristic was trained on " +
+         llvm::join(llvm::make_first_range(model.targets), " and ") +
+         ", not on " + name + "; " +
+         (text.empty() ? "its error on other CPUs is not known" : text);
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+std::string tarpon::getModelPath(llvm::StringRef folder,
+                                 const TargetInfo &target) {
+  return (folder + "/" + target.arch + ".model").str();
+}
+
+runtime::Status tarpon::writeModelFile(const LearnedModel &model,
+                                       const std::string &path) {
+  std::string bytes = model.serialize();
+  return runtime::writeFileAtomically(path, {std::span<const char>(bytes)});
+}
+
+namespace {
+/// A model as bytes, and the file that they come from.
+struct StoredModel {
+  std::string path, bytes;
+};
+} // namespace
+
+/// Lists the models that there are, the most special one first.
+static std::vector<StoredModel> listModels(const TargetInfo &target,
+                                           const Journal &user,
+                                           const Journal *system) {
+  std::vector<StoredModel> models;
+  for (const Journal *store : {&user, system})
     if (store)
-      bytes = store->getModel();
-    if (!bytes)
-      continue;
-    auto model = LearnedModel::parse(*bytes, store->getPath());
+      if (std::optional<std::string> bytes = store->getModel())
+        models.push_back({store->getPath(), std::move(*bytes)});
+  for (const std::string &folder :
+       {Journal::getDefaultDirectory(), getSystemStoreDirectory()}) {
+    std::string path = getModelPath(folder, target);
+    if (auto file = llvm::MemoryBuffer::getFile(path))
+      models.push_back({path, (*file)->getBuffer().str()});
+  }
+  return models;
+}
+
+std::unique_ptr<LearnedRanker>
+tarpon::loadLearnedRanker(const TargetInfo &target, const Journal &user,
+                          const Journal *system,
+                          std::vector<std::string> &remarks) {
+  for (const StoredModel &stored : listModels(target, user, system)) {
+    auto model = LearnedModel::parse(stored.bytes, stored.path);
     if (model)
       return std::make_unique<LearnedRanker>(std::move(*model));
     remarks.push_back(model.message());

@@ -27,9 +27,8 @@ namespace {
 /// Collects the rows of both forests, problem by problem.
 class RowCollector {
 public:
-  RowCollector(const FeatureSpace &space, const TargetInfo &target,
-               const TrainingOptions &options)
-      : space(space), target(target), options(options) {
+  RowCollector(const FeatureSpace &space, const TrainingOptions &options)
+      : space(space), options(options) {
     solvers.columns = space.solverColumns();
     configs.columns = space.configColumns();
   }
@@ -45,7 +44,6 @@ private:
                  double leastOfAll, FeatureRows &rows);
 
   const FeatureSpace &space;
-  const TargetInfo &target;
   const TrainingOptions &options;
 };
 
@@ -64,6 +62,7 @@ void RowCollector::addSolver(const MeasuredProblem &measured,
                              const Solver &solver, double leastOfAll,
                              FeatureRows &rows) {
   const Problem &problem = measured.problem;
+  const TargetInfo &target = *measured.target;
   rows.setSolver(solver, solver.expectedFraction(problem, target));
   double least = getLeast(measured.solutions, &solver);
   double behind = std::min(std::log2(least / leastOfAll), options.solverCap);
@@ -89,7 +88,7 @@ void RowCollector::addSolver(const MeasuredProblem &measured,
 }
 
 void RowCollector::add(const MeasuredProblem &measured) {
-  FeatureRows rows(space, measured.problem, target);
+  FeatureRows rows(space, measured.problem, *measured.target);
   double least = getLeast(measured.solutions, nullptr);
   std::vector<const Solver *> seen;
   for (const MeasuredSolution &solution : measured.solutions) {
@@ -123,19 +122,29 @@ makeSpace(llvm::ArrayRef<const MeasuredProblem *> problems) {
                       {fields.begin(), fields.end()});
 }
 
+/// Names the one CPU, or the architecture of several.
+static JournalContext makeContext(const LearnedModel &model,
+                                  const TargetInfo &target) {
+  JournalContext context = JournalContext::forTarget(target);
+  context.target =
+      model.targets.size() == 1 ? model.targets.begin()->first : target.arch;
+  return context;
+}
+
 LearnedModel
 tarpon::trainModel(llvm::ArrayRef<const MeasuredProblem *> problems,
-                   const TargetInfo &target, const TrainingOptions &options) {
+                   const TrainingOptions &options) {
   LearnedModel model;
-  model.madeBy = JournalContext::forTarget(target);
   model.seed = options.seed;
   model.problems = static_cast<int64_t>(problems.size());
   model.space = makeSpace(problems);
-  RowCollector collector(model.space, target, options);
+  RowCollector collector(model.space, options);
   for (const MeasuredProblem *problem : problems) {
     collector.add(*problem);
     ++model.kinds[problem->kind];
+    ++model.targets[problem->targetName];
   }
+  model.madeBy = makeContext(model, *problems.front()->target);
   model.rows = static_cast<int64_t>(collector.configs.size());
   BoostingOptions forSolvers = options.solvers, forConfigs = options.configs;
   forSolvers.seed = options.seed;

@@ -32,11 +32,11 @@ static std::optional<double> getFraction(const MeasuredProblem &problem,
 
 std::vector<RankedProblem>
 tarpon::rankProblems(const SolutionRanker &ranker,
-                     llvm::ArrayRef<const MeasuredProblem *> problems,
-                     const TargetInfo &target) {
+                     llvm::ArrayRef<const MeasuredProblem *> problems) {
   std::vector<RankedProblem> ranked;
   for (const MeasuredProblem *problem : problems) {
-    std::vector<Solution> solutions = ranker.rank(problem->problem, target);
+    std::vector<Solution> solutions =
+        ranker.rank(problem->problem, *problem->target);
     if (solutions.empty())
       continue;
     const Solution &first = solutions.front();

@@ -126,7 +126,8 @@ Status Finder::open() {
   tuner->setSystemStore(system.get());
   setDeadline(Deadline::never());
   std::vector<std::string> remarks;
-  learned = loadLearnedRanker(*journal, system.get(), remarks);
+  learned =
+      loadLearnedRanker(compiler->getTarget(), *journal, system.get(), remarks);
   for (const std::string &text : remarks)
     progress.remark(text);
   tuner->setRanker(learned.get());
@@ -239,7 +240,7 @@ std::string Finder::explainGuess(const FoundSolution &found) const {
     return *reason +
            ", so solvers are ranked by the fraction of the peak that they "
            "expect";
-  return learned->describeError(found.problem);
+  return learned->describeError(found.problem, target);
 }
 
 //===----------------------------------------------------------------------===//

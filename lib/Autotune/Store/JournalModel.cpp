@@ -28,6 +28,26 @@ std::vector<std::string> Journal::getProblems() const {
   return problems;
 }
 
+std::vector<JournalContext> Journal::listContexts() const {
+  std::vector<JournalContext> contexts;
+  read([&](const StoreFile &file) {
+    // Predictions of a model are no measurements.
+    SqlStatement rows(file.database(),
+                      "SELECT target, max(caches) FROM measurement WHERE "
+                      "threads = ? AND target NOT LIKE '%/model:%' "
+                      "GROUP BY target ORDER BY target");
+    rows.bind(context.threads);
+    contexts.clear();
+    while (rows.next()) {
+      JournalContext &other = contexts.emplace_back(context);
+      other.target = rows.text(0);
+      other.caches = rows.text(1);
+    }
+    return !rows.failed();
+  });
+  return contexts;
+}
+
 std::optional<std::string> Journal::getModel() const {
   std::optional<std::string> bytes;
   read([&](const StoreFile &file) {

@@ -227,7 +227,8 @@ Status Compilation::openSystem() {
 /// If no store has an answer, a store's learned model answers.
 Status Compilation::openHeuristic() {
   std::vector<std::string> remarks;
-  learned = loadLearnedRanker(*journal, system.get(), remarks);
+  learned =
+      loadLearnedRanker(kernels->getTarget(), *journal, system.get(), remarks);
   tuner->setRanker(learned.get());
   for (const std::string &text : remarks)
     if (Status status = fallBack(text); !status)

@@ -16,6 +16,7 @@
 #include "tarpon/Runtime/ThreadPool.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -213,6 +214,36 @@ Result<TargetInfo> tarpon::getCpuTarget(llvm::StringRef cpu, int64_t threads) {
   deriveCapabilities(target);
   target.threads = *resolved;
   return target;
+}
+
+Result<TargetInfo> tarpon::getNamedCpu(llvm::StringRef name, int64_t threads) {
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  name.split(parts, '/');
+  int64_t bits = 0;
+  TargetInfo target;
+  if (parts.size() < 3 || parts[0] != target.arch ||
+      parts[2].getAsInteger(10, bits))
+    return Error{"'" + name.str() + "' is not the name of a CPU's records"};
+  Result<TargetInfo> known = getCpuTarget(parts[1], threads);
+  if (!known)
+    return known;
+  if (known->vectorBits != bits)
+    return Error{"records of " + name.str() + " have vectors of " +
+                 std::to_string(bits) + " bits, and " + parts[1].str() +
+                 " has " + std::to_string(known->vectorBits)};
+  return known;
+}
+
+void tarpon::readCacheSizes(llvm::StringRef text, TargetInfo &target) {
+  llvm::SmallVector<llvm::StringRef, 3> parts;
+  text.split(parts, '/');
+  if (parts.size() != 3)
+    return;
+  for (auto [part, size] : {std::pair(parts[0], &target.l1Bytes),
+                            {parts[1], &target.l2Bytes},
+                            {parts[2], &target.l3Bytes}})
+    if (int64_t bytes = parseCacheSize(part); bytes > 0)
+      *size = bytes;
 }
 
 Result<TargetInfo> tarpon::getPackageCpu(const runtime::Package &package) {

@@ -47,7 +47,7 @@ protected:
 
 } // namespace
 
-// A model is refused where the names differ: change kVersion's description in
+// A model with other names is refused, one that lacks some is read: change
 // docs/heuristics.md with this list.
 TEST_F(FeaturesTest, OrderAndCountAreStable) {
   EXPECT_EQ(
@@ -56,7 +56,8 @@ TEST_F(FeaturesTest, OrderAndCountAreStable) {
       "kernel_h kernel_w stride_h stride_w dilation padding out_pixels "
       "all_pixels depth flops input_bytes filter_bytes result_bytes intensity "
       "channel_fill out_channel_fill element_bytes is_quantized is_input_nhwc "
-      "is_result_nhwc is_slice epilogue_steps residuals expected_fraction "
+      "is_result_nhwc is_slice epilogue_steps residuals lanes registers "
+      "l1_bytes l2_bytes l3_bytes has_vnni has_bf16 expected_fraction "
       "workspace_bytes is conv-igemm-v1 is other-v1 config block_m config "
       "tile_m place tile_cells tile_ports row_fill pixel_fill all_pixel_fill "
       "tile2_fill tile4_fill channel_tiles out_channel_fill_of_tile "
@@ -132,4 +133,38 @@ TEST_F(FeaturesTest, TheRooflineIsTheLargerOfBothBounds) {
   TargetInfo two = target;
   two.threads = 2;
   EXPECT_LT(getRooflineCycles(problem, two), cycles);
+}
+
+TEST_F(FeaturesTest, MachinesDifferByTheirFigures) {
+  target = *getCpuTarget("znver4", 1);
+  target.l1Bytes = 48 << 10;
+  fill({{"tile_m", 8}, {"tile_n", 32}}, 0);
+  EXPECT_EQ(get("lanes"), 4);
+  EXPECT_EQ(get("registers"), 5);
+  EXPECT_FLOAT_EQ(get("l1_bytes"), std::log2(48.0F * 1024));
+  EXPECT_EQ(get("has_vnni"), 1);
+  EXPECT_EQ(get("has_bf16"), 1);
+  float wide = get("tile_cells");
+
+  target = *getCpuTarget("haswell", 1);
+  fill({{"tile_m", 8}, {"tile_n", 16}}, 0);
+  EXPECT_EQ(get("lanes"), 3);
+  EXPECT_EQ(get("registers"), 4);
+  EXPECT_EQ(get("has_vnni"), 0);
+  EXPECT_EQ(get("has_bf16"), 0);
+  // The same number of vectors.
+  EXPECT_EQ(get("tile_cells"), wide);
+}
+
+TEST_F(FeaturesTest, TilesAreCountedInVectors) {
+  FeatureSpace tiles({"conv-igemm-v1"}, {"tile_m", "tile_n"});
+  std::vector<float> wide(tiles.configColumns()), narrow = wide;
+  size_t column =
+      llvm::find(tiles.getNames(), "config tile_n") - tiles.getNames().begin();
+  tiles.fillConfig(problem, *getCpuTarget("znver4", 1),
+                   {{"tile_m", 8}, {"tile_n", 32}}, 0, wide);
+  tiles.fillConfig(problem, *getCpuTarget("haswell", 1),
+                   {{"tile_m", 8}, {"tile_n", 16}}, 0, narrow);
+  EXPECT_EQ(wide[column], 1);
+  EXPECT_EQ(narrow[column], 1);
 }

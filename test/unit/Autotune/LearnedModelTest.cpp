@@ -9,6 +9,7 @@
 
 #include "LearnedModels.h"
 #include "TestDirectory.h"
+#include "tarpon/Autotune/Learn/LearnedRanker.h"
 #include "tarpon/Runtime/Sha256.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
@@ -31,9 +32,10 @@ protected:
 
   static const std::string &getBytes() {
     static const std::string bytes = [] {
-      LearnedModel model = makeModel(*getHostTarget(1));
+      LearnedModel model = makeModel({*getHostTarget(1)});
       model.split = "a-split";
       model.heldOut = {{"conv2d f32 nhwc", 7, 0.95, 0.8125, 1}};
+      model.heldOutCpus = {{"all", 3, 0.9, 0.75, 0}};
       return model.serialize();
     }();
     return bytes;
@@ -78,7 +80,11 @@ TEST_F(LearnedModelTest, ComesBackAsItWas) {
   ASSERT_EQ(model->heldOut.size(), 1u);
   EXPECT_EQ(model->heldOut[0].tenth, 0.8125);
   EXPECT_EQ(model->heldOut[0].unmeasured, 1);
-  LearnedModel made = makeModel(target);
+  ASSERT_EQ(model->heldOutCpus.size(), 1u);
+  EXPECT_EQ(model->heldOutCpus[0].kind, "all");
+  EXPECT_EQ(model->heldOutCpus[0].mean, 0.9);
+  EXPECT_EQ(model->targets.at(model->madeBy.target), 54);
+  LearnedModel made = makeModel({target});
   std::vector<float> row(model->space.configColumns(), 1);
   EXPECT_EQ(made.configs.predict(row), model->configs.predict(row));
 }
@@ -106,6 +112,68 @@ TEST_F(LearnedModelTest, DamageIsSaidInOneSentence) {
   std::string newer = bytes;
   newer[8] = 99;
   EXPECT_THAT(getFault(newer), HasSubstr("of version 99"));
+}
+
+TEST_F(LearnedModelTest, StoresOfOtherCpusAreRead) {
+  std::string path =
+      std::string(TARPON_SHIPPED_STORE) + "/x86-64-znver4-512.journal";
+  auto problems = readStoreOfAnyCpu(path, target, {});
+  ASSERT_TRUE(problems) << problems.message();
+  ASSERT_GT(problems->size(), 400u);
+  for (const MeasuredProblem &problem : *problems) {
+    EXPECT_EQ(problem.targetName, "x86-64/znver4/512/2c4b9a78");
+    EXPECT_EQ(problem.target->cpu, "znver4");
+    EXPECT_EQ(problem.target->lanes(), 16);
+  }
+  EXPECT_FALSE(readStoreOfAnyCpu(path + ".none", target, {}));
+  EXPECT_THAT(getNamedCpu("x86-64/znver4/256/2c4b9a78", 1).message(),
+              HasSubstr("have vectors of 256 bits, and znver4 has 512"));
+  EXPECT_THAT(getNamedCpu("gfx1100", 1).message(),
+              HasSubstr("is not the name"));
+  EXPECT_THAT(getNamedCpu("x86-64/z80/512/0", 1).message(),
+              HasSubstr("unknown CPU 'z80'"));
+  TargetInfo caches = target;
+  readCacheSizes("16K/256K/4096K", caches);
+  EXPECT_EQ(caches.traits->printCacheSizes(caches), "16K/256K/4096K");
+  readCacheSizes("", caches);
+  EXPECT_EQ(caches.l2Bytes, 256 << 10);
+}
+
+// The system store's model of Zen 4 was trained by a build that wrote
+// version 1.
+TEST_F(LearnedModelTest, ModelsOfVersion1AreRead) {
+  TargetInfo zen4 = *getCpuTarget("znver4", 1);
+  readCacheSizes("32K/1024K/32768K", zen4);
+  JournalContext context = JournalContext::forTarget(zen4);
+  context.target = "x86-64/znver4/512/2c4b9a78";
+  auto store = Journal::openReadOnly(std::string(TARPON_SHIPPED_STORE) +
+                                         "/x86-64-znver4-512.journal",
+                                     context);
+  ASSERT_TRUE(store) << store.message();
+  std::optional<std::string> bytes = (*store)->getModel();
+  ASSERT_TRUE(bytes);
+  ASSERT_EQ((*bytes)[8], 1);
+  auto model = LearnedModel::parse(*bytes, "here");
+  ASSERT_TRUE(model) << model.message();
+  EXPECT_EQ(model->targets.at(context.target), model->problems);
+  EXPECT_TRUE(model->heldOutCpus.empty());
+
+  // The store has the tuned choices of what the model was trained on.
+  LearnedRanker ranker(*model);
+  auto problems = readMeasuredProblems(
+      **store, context, std::make_shared<const TargetInfo>(zen4), {});
+  ASSERT_GT(problems.size(), 400u);
+  size_t same = 0;
+  for (const MeasuredProblem &problem : problems) {
+    Solution first = ranker.rank(problem.problem, zen4).front();
+    same += first.solver == problem.tuned.solver;
+  }
+  EXPECT_GT(same, problems.size() * 3 / 4);
+
+  // It is written as version 2 and answers as before.
+  auto again = LearnedModel::parse(model->serialize(), "here");
+  ASSERT_TRUE(again) << again.message();
+  EXPECT_EQ(again->serialize(), model->serialize());
 }
 
 TEST_F(LearnedModelTest, AJournalKeepsTheLastOneOfATarget) {

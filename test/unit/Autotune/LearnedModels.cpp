@@ -7,6 +7,7 @@
 
 #include "LearnedModels.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -28,6 +29,8 @@ MeasuredProblem test::makeMeasured(const Problem &problem,
   MeasuredProblem measured;
   measured.problem = problem;
   measured.kind = *getProblemKind(problem);
+  measured.target = std::make_shared<const TargetInfo>(target);
+  measured.targetName = JournalContext::forTarget(target).target;
   double lean = std::log2(static_cast<double>(problem.operands[0].shape[1]) /
                           kEvenChannels) /
                 4;
@@ -55,10 +58,12 @@ std::vector<MeasuredProblem> test::makeManyMeasured(const TargetInfo &target) {
   return problems;
 }
 
-LearnedModel test::makeModel(const TargetInfo &target) {
-  std::vector<MeasuredProblem> problems = makeManyMeasured(target);
+LearnedModel test::makeModel(llvm::ArrayRef<TargetInfo> targets) {
+  std::vector<MeasuredProblem> problems;
+  for (const TargetInfo &target : targets)
+    llvm::append_range(problems, makeManyMeasured(target));
   std::vector<const MeasuredProblem *> list;
   for (const MeasuredProblem &problem : problems)
     list.push_back(&problem);
-  return trainModel(list, target);
+  return trainModel(list);
 }

@@ -25,8 +25,8 @@ MeasuredProblem makeMeasured(const Problem &problem, const TargetInfo &target);
 /// Problems with 8 to 256 channels and images of 7 to 56 pixels.
 std::vector<MeasuredProblem> makeManyMeasured(const TargetInfo &target);
 
-/// Trained on them.
-LearnedModel makeModel(const TargetInfo &target);
+/// Trained on those of each target.
+LearnedModel makeModel(llvm::ArrayRef<TargetInfo> targets);
 
 } // namespace tarpon::test
 

@@ -31,9 +31,10 @@ namespace tarpon {
 namespace {
 
 struct TrainArguments {
-  /// The store of the measurements; "" for the user's.
-  std::string store;
-  /// The store to write the model to; "" for the user's.
+  /// The stores of the measurements; none for the user's.
+  std::vector<std::string> stores;
+  /// The store, or for a model of several CPUs the file, to write the model to;
+  /// "" for the user's.
   std::string into;
   /// The split that names the held-out networks; "" for none.
   std::string split;
@@ -88,13 +89,14 @@ static void printChoices(std::vector<RankedProblem> ranked) {
         one.problem->tuned.solver->id(), one.problem->tuned.config.str());
 }
 
-static void printFolds(const ProblemList &training, const TargetInfo &target,
-                       const TrainingOptions &options) {
-  llvm::outs() << "networks of training, each left out in turn\n";
+/// Prints a line for each fold, then all of them by kind; returns the latter.
+static std::vector<RankingError> printFolds(llvm::StringRef title,
+                                            std::vector<FoldResult> folds) {
+  llvm::outs() << title << ", each left out in turn\n";
   std::vector<RankedProblem> all;
-  for (FoldResult &fold : crossValidate(training, target, options)) {
+  for (FoldResult &fold : folds) {
     RankingError error = summarizeRanking(fold.ranked).back();
-    llvm::outs() << formatv("  {0,-20}{1,9}{2,10}{3,10}\n", fold.network,
+    llvm::outs() << formatv("  {0,-20}{1,9}{2,10}{3,10}\n", fold.leftOut,
                             error.problems, printPercent(error.mean),
                             printPercent(error.tenth));
     llvm::append_range(all, fold.ranked);
@@ -102,47 +104,94 @@ static void printFolds(const ProblemList &training, const TargetInfo &target,
   ProblemList ranked;
   for (const RankedProblem &one : all)
     ranked.push_back(one.problem);
-  printErrors(
-      summarizeRanking(all),
-      summarizeRanking(rankProblems(ExpectedFractionRanker(), ranked, target)));
+  std::vector<RankingError> errors = summarizeRanking(all);
+  printErrors(errors,
+              summarizeRanking(rankProblems(ExpectedFractionRanker(), ranked)));
+  return errors;
 }
 
-/// Opens the measurements: those of this build in the user's journal, or those
-/// of any build in a store that was made to be shipped.
-static Result<std::unique_ptr<Journal>>
-openMeasurements(const TrainArguments &arguments, const TargetInfo &target) {
-  JournalContext context = JournalContext::forTarget(target);
-  if (arguments.store.empty())
-    return Journal::open(Journal::getDefaultPath(target), context);
+/// Reads all CPUs' measurements of a store that was made to be shipped.
+static Result<std::vector<MeasuredProblem>>
+readStore(const std::string &path, const TargetInfo &host,
+          const NetworkSplit &split) {
   // Records in a write-ahead log would be invisible.
-  std::string pending = arguments.store + "-wal";
+  std::string pending = path + "-wal";
   uint64_t bytes = 0;
   if (!llvm::sys::fs::file_size(pending, bytes) && bytes > 0)
-    return Error{"store " + arguments.store + " is being written (see " +
-                 pending + "): copy it with sqlite3's .backup"};
-  return Journal::openReadOnly(arguments.store, context);
+    return Error{"store " + path + " is being written (see " + pending +
+                 "): copy it with sqlite3's .backup"};
+  return readStoreOfAnyCpu(path, host, split);
 }
 
+/// Reads the measurements of this build in the user's journal, or those of any
+/// build in stores.
+static Result<std::vector<MeasuredProblem>>
+readMeasurements(const TrainArguments &arguments, const TargetInfo &target,
+                 const NetworkSplit &split) {
+  if (arguments.stores.empty()) {
+    JournalContext context = JournalContext::forTarget(target);
+    Result<std::unique_ptr<Journal>> journal =
+        Journal::open(Journal::getDefaultPath(target), context);
+    if (!journal)
+      return journal.error();
+    return readMeasuredProblems(
+        **journal, context, std::make_shared<const TargetInfo>(target), split);
+  }
+  std::vector<MeasuredProblem> problems;
+  for (const std::string &store : arguments.stores) {
+    Result<std::vector<MeasuredProblem>> part = readStore(store, target, split);
+    if (!part)
+      return part;
+    llvm::move(*part, std::back_inserter(problems));
+  }
+  return problems;
+}
+
+/// Writes the model of one CPU into a store, that of several into a file of its
+/// own, where all CPUs of the architecture find it.
 static Status writeModel(const LearnedModel &model,
                          const TrainArguments &arguments,
                          const TargetInfo &target) {
-  std::string path =
-      arguments.into.empty() ? Journal::getDefaultPath(target) : arguments.into;
+  bool isOfOne = model.targets.size() == 1;
+  std::string path = arguments.into;
+  if (path.empty())
+    path = isOfOne ? Journal::getDefaultPath(target)
+                   : getModelPath(Journal::getDefaultDirectory(), target);
   std::string bytes = model.serialize();
-  Result<std::unique_ptr<Journal>> journal = Journal::open(path, model.madeBy);
-  if (!journal)
-    return journal.error();
-  if (Status status = (*journal)->recordModel(bytes); !status)
+  if (isOfOne) {
+    Result<std::unique_ptr<Journal>> journal =
+        Journal::open(path, model.madeBy);
+    if (!journal)
+      return journal.error();
+    if (Status status = (*journal)->recordModel(bytes); !status)
+      return status;
+  } else if (Status status = writeModelFile(model, path); !status) {
     return status;
+  }
   llvm::outs() << formatv("wrote a model of {0} bytes into {1}\n", bytes.size(),
                           path);
   return success();
 }
 
+/// Judges a model by the problems of networks that were held out.
+static void judge(const ProblemList &heldOut, const NetworkSplit &split,
+                  bool isReported, LearnedModel &model) {
+  std::vector<RankedProblem> ranked =
+      rankProblems(LearnedRanker(model), heldOut);
+  model.split = split.getName();
+  model.heldOut = summarizeRanking(ranked);
+  llvm::outs() << formatv(
+      "held out by {0} ({1}): the first choice's part of the tuned speed\n",
+      split.getName(), llvm::join(split.getHeldOut(), ", "));
+  printErrors(model.heldOut, summarizeRanking(rankProblems(
+                                 ExpectedFractionRanker(), heldOut)));
+  if (isReported)
+    printChoices(std::move(ranked));
+}
+
 /// Trains on the problems that are not held out, and judges by those that are.
 static Result<LearnedModel> train(llvm::ArrayRef<MeasuredProblem> problems,
                                   const NetworkSplit &split,
-                                  const TargetInfo &target,
                                   const TrainArguments &arguments) {
   ProblemList training, heldOut;
   for (const MeasuredProblem &problem : problems)
@@ -152,25 +201,18 @@ static Result<LearnedModel> train(llvm::ArrayRef<MeasuredProblem> problems,
                  "that is not held out"};
   TrainingOptions options;
   options.seed = arguments.seed;
-  LearnedModel model = trainModel(training, target, options);
+  LearnedModel model = trainModel(training, options);
   llvm::outs() << formatv(
       "trained on {0} measurements of {1} problems, {2}, {3} thread(s)\n",
-      model.rows, model.problems, model.madeBy.target, model.madeBy.threads);
+      model.rows, model.problems,
+      llvm::join(llvm::make_first_range(model.targets), ", "),
+      model.madeBy.threads);
   if (arguments.report)
-    printFolds(training, target, options);
-  if (heldOut.empty())
-    return model;
-  LearnedRanker ranker(model);
-  std::vector<RankedProblem> ranked = rankProblems(ranker, heldOut, target);
-  model.split = split.getName();
-  model.heldOut = summarizeRanking(ranked);
-  llvm::outs() << formatv(
-      "held out by {0} ({1}): the first choice's part of the tuned speed\n",
-      split.getName(), llvm::join(split.getHeldOut(), ", "));
-  printErrors(model.heldOut, summarizeRanking(rankProblems(
-                                 ExpectedFractionRanker(), heldOut, target)));
-  if (arguments.report)
-    printChoices(std::move(ranked));
+    printFolds("networks of training", crossValidate(training, options));
+  if (model.targets.size() > 1)
+    model.heldOutCpus = printFolds("CPUs", leaveOutCpus(training, options));
+  if (!heldOut.empty())
+    judge(heldOut, split, arguments.report, model);
   return model;
 }
 
@@ -185,13 +227,11 @@ static int runTrain(const TrainArguments &arguments) {
   Result<TargetInfo> target = getHostTarget(arguments.threads, arguments.cpu);
   if (!target)
     return fail(target.message());
-  Result<std::unique_ptr<Journal>> journal =
-      openMeasurements(arguments, *target);
-  if (!journal)
-    return fail(journal.message());
-  Result<LearnedModel> model =
-      train(readMeasuredProblems(**journal, *target, split), split, *target,
-            arguments);
+  Result<std::vector<MeasuredProblem>> problems =
+      readMeasurements(arguments, *target, split);
+  if (!problems)
+    return fail(problems.message());
+  Result<LearnedModel> model = train(*problems, split, arguments);
   if (!model)
     return fail(model.message());
   if (!arguments.dryRun)
@@ -212,14 +252,15 @@ void addTrain(CommandSet &commands) {
       "graph-opt train --split benchmarks/problems/split.json --threads 1",
       runTrain);
   sub->add_option(
-         "--store", train.store,
-         "A store that no process writes to (default: the journal of this "
-         "machine)")
+         "--store", train.stores,
+         "A store that no process writes to, of any CPUs; may be repeated "
+         "(default: the journal of this machine)")
       ->type_name("FILE");
   CLI::Option *into =
       sub->add_option("--into", train.into,
-                      "The store to write the model into (default: the journal "
-                      "of this machine)")
+                      "The store to write the model into, for a model of "
+                      "several CPUs a file of its own (default: the journal of "
+                      "this machine; ARCH.model beside it)")
           ->type_name("FILE");
   sub->add_option("--split", train.split,
                   "Networks to hold out, on which the model is judged")

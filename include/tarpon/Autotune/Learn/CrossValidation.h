@@ -16,9 +16,10 @@
 
 namespace tarpon {
 
-/// The result of training without one network.
+/// The result of training without one network or CPU.
 struct FoldResult {
-  std::string network;
+  /// The network, or the CPU's name in the journal.
+  std::string leftOut;
   std::vector<RankedProblem> ranked;
 };
 
@@ -27,7 +28,13 @@ struct FoldResult {
 /// by the result; the problems that are held out for good take no part.
 std::vector<FoldResult>
 crossValidate(llvm::ArrayRef<const MeasuredProblem *> problems,
-              const TargetInfo &target, const TrainingOptions &options = {});
+              const TrainingOptions &options = {});
+
+/// Leaves out one CPU after the other, trains on the problems of the rest and
+/// ranks all that were left out. Empty for the problems of one CPU.
+std::vector<FoldResult>
+leaveOutCpus(llvm::ArrayRef<const MeasuredProblem *> problems,
+             const TrainingOptions &options = {});
 
 } // namespace tarpon
 

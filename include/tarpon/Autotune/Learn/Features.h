@@ -9,8 +9,10 @@
 // docs/heuristics.md lists them with their units; the names here are those of
 // that list. Sizes are logarithms to base 2, so that a tree cuts them by ratio.
 //
-// A row of features has three parts: that of the problem, that of the solver,
-// and that of the config. The order of a part never depends on a problem.
+// A row of features has three parts: that of the problem with the machine, that
+// of the solver, and that of the config. The order of a part never depends on a
+// problem. Rows of several machines go into one model: sizes are counted in the
+// machine's vectors and caches where they can be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +66,8 @@ public:
   size_t solverColumns() const { return firstConfigColumn; }
   size_t configColumns() const { return names.size(); }
 
-  /// Fills the problem's part. The problem has a kind.
+  /// Fills the problem's part, which ends with the machine's figures. The
+  /// problem has a kind.
   void fillProblem(const Problem &problem, const TargetInfo &target,
                    llvm::MutableArrayRef<float> row) const;
   /// Fills the solver's part, which follows the problem's. `fraction` is

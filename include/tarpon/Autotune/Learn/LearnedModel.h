@@ -49,10 +49,16 @@ struct RankingError {
 };
 
 struct LearnedModel {
-  static constexpr uint32_t kVersion = 1;
+  /// Version 1 had neither the machine's features nor several CPUs, and counted
+  /// the elements of tile_n; it is still read.
+  static constexpr uint32_t kVersion = 2;
 
-  /// The build that trained the model, and the context in which it is valid.
+  /// The build that trained the model, the number of threads for which it is
+  /// valid, and the CPU; for a model of several the architecture alone.
   JournalContext madeBy;
+  /// The number of problems of each CPU that it was trained on, by its name in
+  /// the journal.
+  std::map<std::string, int64_t> targets;
   uint64_t seed = 0;
   /// The numbers of measurements that it was trained on and of their problems.
   int64_t rows = 0, problems = 0;
@@ -63,14 +69,17 @@ struct LearnedModel {
   /// results.
   std::string split;
   std::vector<RankingError> heldOut;
+  /// The results on CPUs that took no part in training: each of its own was
+  /// left out in turn. Empty for a model of one CPU.
+  std::vector<RankingError> heldOutCpus;
 
   FeatureSpace space;
   Forest solvers, configs;
 
   std::string serialize() const;
-  /// Parses a model. One that is damaged, of another version, or made for
+  /// Parses a model. One that is damaged, of a newer version, or made for
   /// features that this build does not have, is an error of one sentence that
-  /// names `source`.
+  /// names `source`. One that lacks features of this build is read.
   static runtime::Result<LearnedModel> parse(llvm::StringRef bytes,
                                              const std::string &source);
 };

@@ -17,8 +17,9 @@
 
 namespace tarpon {
 
-/// Answers for problems of kinds, a target and a number of threads that its
-/// model was trained on; its source is "heuristic". A solver that the model
+/// Answers for problems of kinds and a number of threads that its model was
+/// trained on, on all CPUs of the architecture; its source is "heuristic". A
+/// solver that the model
 /// does not know comes behind those that it knows, by expected fraction and
 /// with its default config; the reference comes last.
 class LearnedRanker : public SolutionRanker {
@@ -39,8 +40,10 @@ public:
                                                const TargetInfo &target) const;
 
   /// Describes the error of the answers for such a problem, and how it was
-  /// estimated; "" if the model was judged on none.
-  std::string describeError(const Problem &problem) const;
+  /// estimated; "" if the model was judged on none. Says so if the CPU took no
+  /// part in training.
+  std::string describeError(const Problem &problem,
+                            const TargetInfo &target) const;
 
   const LearnedModel &getModel() const { return model; }
 
@@ -48,12 +51,22 @@ private:
   LearnedModel model;
 };
 
-/// Makes a ranker with the model of the user's store, else of the system store
-/// (null for none). Returns null if neither has one. A model that cannot be
-/// used is skipped, and a sentence about it is added to `remarks`.
+/// The file in a folder of stores with the model for all CPUs of the target's
+/// architecture: "x86-64.model".
+std::string getModelPath(llvm::StringRef folder, const TargetInfo &target);
+
+/// Writes a model into a file of its own.
+runtime::Status writeModelFile(const LearnedModel &model,
+                               const std::string &path);
+
+/// Makes a ranker with the first model that there is: of the target in the
+/// user's store or in the system store (null for none), then of any CPU in the
+/// user's folder or, if there is a system store's `folder`, there. Returns null
+/// if there is none. A model that cannot be used is skipped, and a sentence
+/// about it is added to `remarks`.
 std::unique_ptr<LearnedRanker>
-loadLearnedRanker(const Journal &user, const Journal *system,
-                  std::vector<std::string> &remarks);
+loadLearnedRanker(const TargetInfo &target, const Journal &user,
+                  const Journal *system, std::vector<std::string> &remarks);
 
 } // namespace tarpon
 

@@ -35,10 +35,10 @@ struct TrainingOptions {
 };
 
 /// Trains on all of the problems, of which there is at least one; the caller
-/// leaves out the held-out ones. `heldOut` and `split` of the result are empty.
+/// leaves out the held-out ones. They may come from several CPUs, with the same
+/// number of threads. The errors and `split` of the result are empty.
 /// Deterministic: the same problems and options give the same model.
 LearnedModel trainModel(llvm::ArrayRef<const MeasuredProblem *> problems,
-                        const TargetInfo &target,
                         const TrainingOptions &options = {});
 
 } // namespace tarpon

@@ -29,12 +29,11 @@ struct RankedProblem {
   std::optional<double> fraction;
 };
 
-/// Asks the ranker for its first choices; problems on which it abstains are
-/// left out.
+/// Asks the ranker for its first choices, each for the machine that has
+/// measured the problem; problems on which it abstains are left out.
 std::vector<RankedProblem>
 rankProblems(const SolutionRanker &ranker,
-             llvm::ArrayRef<const MeasuredProblem *> problems,
-             const TargetInfo &target);
+             llvm::ArrayRef<const MeasuredProblem *> problems);
 
 /// Summarises by kind, in alphabetical order, then over all kinds ("all"). A
 /// rejected choice counts as a thousandth of the tuned speed in the mean.

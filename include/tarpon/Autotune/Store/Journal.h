@@ -254,6 +254,11 @@ public:
   /// number of threads, also of older versions; sorted.
   std::vector<std::string> getProblems() const;
 
+  /// The contexts of all targets that have measurements with the context's
+  /// number of threads, sorted by target. Each has the sizes of caches that
+  /// were recorded with it, "" if none were.
+  std::vector<JournalContext> listContexts() const;
+
   /// The model that was trained for the target and the number of threads, as
   /// bytes of LearnedModel.h; none if there is none. Since it only guesses, it
   /// also serves builds other than the one that trained it.

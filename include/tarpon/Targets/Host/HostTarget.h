@@ -35,6 +35,15 @@ bool isCpuName(llvm::StringRef name);
 /// sizes.
 runtime::Result<TargetInfo> getCpuTarget(llvm::StringRef cpu, int64_t threads);
 
+/// Describes the CPU of a name in a journal, "x86-64/znver4/512/2c4b9a78", like
+/// getCpuTarget: the digest at its end does not tell which features that
+/// machine had. An error names a CPU that is unknown or has other vectors.
+runtime::Result<TargetInfo> getNamedCpu(llvm::StringRef name, int64_t threads);
+
+/// Takes over the sizes that TargetTraits::printCacheSizes has printed; other
+/// texts, as of journals that do not know them, leave the target as it is.
+void readCacheSizes(llvm::StringRef text, TargetInfo &target);
+
 /// Describes the CPU that a package was compiled for, with this machine's
 /// caches and name.
 runtime::Result<TargetInfo> getPackageCpu(const runtime::Package &package);
