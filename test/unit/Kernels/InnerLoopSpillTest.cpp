@@ -10,6 +10,7 @@
 // vector to or from the stack. A kernel that does is right, but slow, and
 // belongs in no solver's list. Loops that pack, transform or store may multiply
 // too; those that use the stack are counted.
+//   TARPON_TEST_SPILL_ACTIVATIONS  1: more activations as epilogues (0)
 //   TARPON_TEST_SPILL_PROBLEMS  random convolutions on top of the list (0)
 //   TARPON_TEST_SEED            the first seed of those (1)
 //
@@ -143,53 +144,17 @@ static const char *const kProblems[] = {
     "conv(1x40x28x28xf32:nhwc, 240x40x1x1xf32:const; 1x240x1x1xf32:const)->"
     "1x240x28x28xf32:nhwc {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
     "add(2) | swish {alpha=1}",
-    "conv(1x96x28x28xf32, 384x96x1x1xf32:const; 1x384x1x1xf32:const)->"
-    "1x384x28x28xf32 {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
-    "add(2) | gelu",
     "conv(1x64x28x28xf32:nhwc, 64x64x3x3xf32:const; 1x64x1x1xf32:const, "
     "1x64x28x28xf32:nhwc)->1x64x28x28xf32:nhwc {dilations=1,1 group=1 "
     "pads=1,1,1,1 strides=1,1} | add(2) | gelu_tanh | add(3)",
-    "conv(1x64x28x28xf32, 64x64x3x3xf32:const; 1x64x1x1xf32:const)->"
-    "1x64x28x28xf32 {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
-    "add(2) | mish",
     "conv(1x3x224x224xf32:nhwc, 32x3x3x3xf32:const; 1x32x1x1xf32:const)->"
     "1x32x112x112xf32:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=2,2} | "
     "add(2) | swish {alpha=1}",
-    "conv(1x3x224x224xf32, 16x3x3x3xf32:const; 1x16x1x1xf32:const)->"
-    "1x16x112x112xf32 {dilations=1,1 group=1 pads=1,1,1,1 strides=2,2} | "
-    "add(2) | hard_swish",
-    "conv(1x64x56x56xf32:nhwc, 64x64x7x7xf32:const; 1x64x1x1xf32:const)->"
-    "1x64x56x56xf32:nhwc {dilations=1,1 group=1 pads=3,3,3,3 strides=1,1} | "
-    "add(2) | gelu",
-    "conv(1x80x14x14xu8q:nhwc, 480x80x1x1xi8q:const; 1x480x1x1xf32:const)->"
-    "1x480x14x14xu8q:nhwc {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
-    "add(2) | hard_swish",
     "conv(1x64x28x28xu8q:nhwc, 64x64x3x3xi8q:const; 1x64x1x1xf32:const)->"
     "1x64x28x28xu8q:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
     "add(2) | swish {alpha=1}",
-    "conv(1x64x28x28xbf16:nhwc, 64x64x3x3xbf16:const; 1x64x1x1xf32:const)->"
-    "1x64x28x28xbf16:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
-    "add(2) | gelu",
-    "conv(1x64x28x28xf16:nhwc, 64x64x3x3xf16:const; 1x64x1x1xf32:const)->"
-    "1x64x28x28xf16:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
-    "add(2) | swish {alpha=1}",
     "conv(1x240x28x28xf32:nhwc, 240x1x5x5xf32:const; 1x240x1x1xf32:const)->"
     "1x240x28x28xf32:nhwc {dilations=1,1 group=240 pads=2,2,2,2 strides=1,1} | "
-    "add(2) | swish {alpha=1}",
-    "conv(1x96x112x112xf32:nhwc, 96x1x3x3xf32:const; 1x96x1x1xf32:const)->"
-    "1x96x56x56xf32:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=2,2} | "
-    "add(2) | mish",
-    "conv(1x240x28x28xf32, 240x1x5x5xf32:const; 1x240x1x1xf32:const)->"
-    "1x240x28x28xf32 {dilations=1,1 group=240 pads=2,2,2,2 strides=1,1} | "
-    "add(2) | swish {alpha=1}",
-    "conv(1x96x28x28xbf16:nhwc, 96x1x7x7xbf16:const; 1x96x1x1xf32:const)->"
-    "1x96x28x28xbf16:nhwc {dilations=1,1 group=96 pads=3,3,3,3 strides=1,1} | "
-    "add(2) | gelu",
-    "conv(1x96x56x56xf16:nhwc, 96x1x3x3xf16:const; 1x96x1x1xf32:const)->"
-    "1x96x56x56xf16:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=1,1} | "
-    "add(2) | hard_swish",
-    "conv(1x128x28x28xf32:nhwc, 128x4x3x3xf32:const; 1x128x1x1xf32:const)->"
-    "1x128x28x28xf32:nhwc {dilations=1,1 group=32 pads=1,1,1,1 strides=1,1} | "
     "add(2) | swish {alpha=1}",
     // one and three dimensions
     "conv(1x64x200xf32:nhwc, 64x64x3xf32:const; 1x64x1xf32:const)->"
@@ -214,6 +179,46 @@ static const char *const kProblems[] = {
     "128x64x1x1xf32 {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1}",
 };
 
+/// More activations of many instructions, which take as long as all others.
+static const char *const kMoreActivations[] = {
+    "conv(1x96x28x28xf32, 384x96x1x1xf32:const; 1x384x1x1xf32:const)->"
+    "1x384x28x28xf32 {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
+    "add(2) | gelu",
+    "conv(1x64x28x28xf32, 64x64x3x3xf32:const; 1x64x1x1xf32:const)->"
+    "1x64x28x28xf32 {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | mish",
+    "conv(1x3x224x224xf32, 16x3x3x3xf32:const; 1x16x1x1xf32:const)->"
+    "1x16x112x112xf32 {dilations=1,1 group=1 pads=1,1,1,1 strides=2,2} | "
+    "add(2) | hard_swish",
+    "conv(1x64x56x56xf32:nhwc, 64x64x7x7xf32:const; 1x64x1x1xf32:const)->"
+    "1x64x56x56xf32:nhwc {dilations=1,1 group=1 pads=3,3,3,3 strides=1,1} | "
+    "add(2) | gelu",
+    "conv(1x80x14x14xu8q:nhwc, 480x80x1x1xi8q:const; 1x480x1x1xf32:const)->"
+    "1x480x14x14xu8q:nhwc {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
+    "add(2) | hard_swish",
+    "conv(1x64x28x28xbf16:nhwc, 64x64x3x3xbf16:const; 1x64x1x1xf32:const)->"
+    "1x64x28x28xbf16:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | gelu",
+    "conv(1x64x28x28xf16:nhwc, 64x64x3x3xf16:const; 1x64x1x1xf32:const)->"
+    "1x64x28x28xf16:nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | swish {alpha=1}",
+    "conv(1x96x112x112xf32:nhwc, 96x1x3x3xf32:const; 1x96x1x1xf32:const)->"
+    "1x96x56x56xf32:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=2,2} | "
+    "add(2) | mish",
+    "conv(1x240x28x28xf32, 240x1x5x5xf32:const; 1x240x1x1xf32:const)->"
+    "1x240x28x28xf32 {dilations=1,1 group=240 pads=2,2,2,2 strides=1,1} | "
+    "add(2) | swish {alpha=1}",
+    "conv(1x96x28x28xbf16:nhwc, 96x1x7x7xbf16:const; 1x96x1x1xf32:const)->"
+    "1x96x28x28xbf16:nhwc {dilations=1,1 group=96 pads=3,3,3,3 strides=1,1} | "
+    "add(2) | gelu",
+    "conv(1x96x56x56xf16:nhwc, 96x1x3x3xf16:const; 1x96x1x1xf32:const)->"
+    "1x96x56x56xf16:nhwc {dilations=1,1 group=96 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | hard_swish",
+    "conv(1x128x28x28xf32:nhwc, 128x4x3x3xf32:const; 1x128x1x1xf32:const)->"
+    "1x128x28x28xf32:nhwc {dilations=1,1 group=32 pads=1,1,1,1 strides=1,1} | "
+    "add(2) | swish {alpha=1}",
+};
+
 /// All directions, should there be several.
 static bool isConvolution(const Problem &problem) {
   return llvm::is_contained(
@@ -221,15 +226,22 @@ static bool isConvolution(const Problem &problem) {
       problem.op);
 }
 
-static std::vector<Problem> makeProblems() {
-  std::vector<Problem> problems;
-  for (const char *key : kProblems) {
+static void parseProblems(llvm::ArrayRef<const char *> keys,
+                          std::vector<Problem> &problems) {
+  for (const char *key : keys) {
     std::string fault;
     auto problem = parseProblem(key, &fault);
     EXPECT_TRUE(succeeded(problem)) << key << ": " << fault;
     if (succeeded(problem))
       problems.push_back(*problem);
   }
+}
+
+static std::vector<Problem> makeProblems() {
+  std::vector<Problem> problems;
+  parseProblems(kProblems, problems);
+  if (getNumber("TARPON_TEST_SPILL_ACTIVATIONS", 0) != 0)
+    parseProblems(kMoreActivations, problems);
   uint64_t wanted = getNumber("TARPON_TEST_SPILL_PROBLEMS", 0);
   uint64_t seed = getNumber("TARPON_TEST_SEED", 1);
   for (uint64_t count = 0; count < wanted; ++seed) {
