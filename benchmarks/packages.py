@@ -22,7 +22,7 @@ WORK = ROOT / "build/benchmarks"
 # What tuning measures stays there, for the next run and for other networks.
 STORE = WORK / "store"
 # What a user may have set that changes what is compiled: no key names it.
-SETTINGS_OF_USER = ("TARPON_FIND_", "TARPON_SEARCH_", "TARPON_TUNING_")
+SETTINGS_OF_USER = ("TARPON_CPU", "TARPON_FIND_", "TARPON_SEARCH_", "TARPON_TUNING_")
 
 # Every choice takes part, whatever the budget of a user may be: the errors of
 # all contestants stand in the results.

@@ -269,6 +269,7 @@ class PackageTest(unittest.TestCase):
 
     def test_untuned_knows_no_measurements_and_no_settings_of_the_user(self) -> None:
         user = {
+            "TARPON_CPU": "x86-64-v3",
             "TARPON_FIND_MODE": "normal",
             "TARPON_FIND_ENFORCE": "search",
             "TARPON_SEARCH_METHOD": "random",

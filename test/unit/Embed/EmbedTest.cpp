@@ -28,8 +28,13 @@ protected:
     std::string pattern =
         std::filesystem::temp_directory_path() / "tarpon-embed-test-XXXXXX";
     folder = mkdtemp(pattern.data());
-    setenv("XDG_CONFIG_HOME", (folder + "/config").c_str(), 1);
     setenv("XDG_CACHE_HOME", (folder + "/cache").c_str(), 1);
+  }
+  /// One test's measurements are no answers for another one.
+  void SetUp() override {
+    std::string name =
+        testing::UnitTest::GetInstance()->current_test_info()->name();
+    setenv("XDG_CONFIG_HOME", (folder + "/" + name).c_str(), 1);
   }
   static void TearDownTestSuite() { std::filesystem::remove_all(folder); }
 
