@@ -233,8 +233,8 @@ void FeatureSpace::fillProblem(const Problem &problem, const TargetInfo &target,
   *next++ = problem.hasSlices() ? 1 : 0;
   *next++ = static_cast<float>(problem.epilogue.size());
   *next++ = static_cast<float>(residuals);
-  next = fillMachine(target, next);
-  assert(next == row.data() + firstSolverColumn && "names and numbers differ");
+  [[maybe_unused]] float *end = fillMachine(target, next);
+  assert(end == row.data() + firstSolverColumn && "names and numbers differ");
 }
 
 void FeatureSpace::fillSolver(const Problem &problem, const TargetInfo &target,

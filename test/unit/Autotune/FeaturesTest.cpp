@@ -158,7 +158,7 @@ TEST_F(FeaturesTest, MachinesDifferByTheirFigures) {
 
 TEST_F(FeaturesTest, TilesAreCountedInVectors) {
   FeatureSpace tiles({"conv-igemm-v1"}, {"tile_m", "tile_n"});
-  std::vector<float> wide(tiles.configColumns()), narrow = wide;
+  std::vector<float> wide(tiles.configColumns()), narrow(tiles.configColumns());
   size_t column =
       llvm::find(tiles.getNames(), "config tile_n") - tiles.getNames().begin();
   tiles.fillConfig(problem, *getCpuTarget("znver4", 1),

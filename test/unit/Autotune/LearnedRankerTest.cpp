@@ -57,7 +57,7 @@ protected:
   void SetUp() override {
     for (auto [name, folder] : {std::pair("TARPON_USER_DB_PATH", "user"),
                                 {"TARPON_SYSTEM_DB_PATH", "system"}}) {
-      llvm::sys::fs::create_directory(directory.file(folder));
+      ASSERT_FALSE(llvm::sys::fs::create_directory(directory.file(folder)));
       setenv(name, directory.file(folder).c_str(), 1);
     }
   }

@@ -19,7 +19,6 @@
 #include <string>
 
 using namespace tarpon;
-using testing::HasSubstr;
 
 namespace {
 
