@@ -401,6 +401,8 @@ Status Finder::runSolution(
     Result<Invoker *> prepared = prepare(found, operands);
     if (!prepared)
       return prepared.error();
+    // The analyzer does not see that std::variant copies the pointer.
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign)
     invoker = *prepared;
   }
   int64_t needed = invoker->executor->package().arenaBytes;

@@ -127,7 +127,9 @@ static int64_t chooseBlockM(const TargetInfo &target, const KernelSpec &spec,
                             const Geometry &g) {
   constexpr int64_t kFewTiles = 4, kManyTiles = 16;
   int64_t tiles = divideCeil(g.outPixels(), spec.tileM);
-  int64_t fitting = target.l2Bytes / 2 / panelBytes(spec, g);
+  // A sum of nothing has no panel.
+  int64_t fitting =
+      target.l2Bytes / 2 / std::max<int64_t>(panelBytes(spec, g), 1);
   int64_t wanted = target.threads == 1 ? tiles
                                        : divideCeil(tiles * g.batch * g.groups,
                                                     4 * target.threads);
