@@ -49,9 +49,8 @@ public:
 private:
   bool computesInLayout(FusedOp op) {
     return tarpon::detail::computesInLayout(op, layout, [&](Value operand) {
-      auto convert = operand.getDefiningOp<ConvertOp>();
       return values.has(operand, withLayout(getTensorType(operand), layout)) ||
-             (convert && getLayout(convert.getInput().getType()) == layout);
+             isConvertedFrom(operand, layout);
     });
   }
 
@@ -108,13 +107,9 @@ struct AssignLayoutPass : tarpon::impl::AssignLayoutPassBase<AssignLayoutPass> {
   using AssignLayoutPassBase::AssignLayoutPassBase;
 
   void runOnOperation() override {
-    LayoutAttr attr = LayoutAttr::parseName(&getContext(), layout);
-    if (!attr) {
-      getOperation().emitError("expects the layout to be nchw, nhwc or blocked "
-                               "as nchw16c, got '")
-          << layout << "'";
+    LayoutAttr attr = parsePassLayout(getOperation(), layout);
+    if (!attr)
       return signalPassFailure();
-    }
     if (attr.getKind() == LayoutKind::NCHW)
       return;
     if (failed(LayoutAssigner(attr).run(getOperation())))

@@ -12,6 +12,20 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
 
+LayoutAttr tarpon::detail::parsePassLayout(Operation *op, StringRef name) {
+  LayoutAttr layout = LayoutAttr::parseName(op->getContext(), name);
+  if (!layout)
+    op->emitError("expects the layout to be nchw, nhwc or blocked as nchw16c, "
+                  "got '")
+        << name << "'";
+  return layout;
+}
+
+bool tarpon::detail::isConvertedFrom(Value value, LayoutAttr layout) {
+  auto convert = value.getDefiningOp<ConvertOp>();
+  return convert && getLayout(convert.getInput().getType()) == layout;
+}
+
 bool tarpon::detail::isParameter(Value argument) {
   return llvm::all_of(argument.getUses(), [](OpOperand &use) {
     if (auto convert = dyn_cast<ConvertOp>(use.getOwner()))

@@ -14,6 +14,12 @@
 
 namespace tarpon::detail {
 
+/// The layout of that name; null, and an error at the op, if there is none.
+LayoutAttr parsePassLayout(mlir::Operation *op, llvm::StringRef name);
+
+/// Returns true if a convert makes the value of one in the layout.
+bool isConvertedFrom(mlir::Value value, LayoutAttr layout);
+
 /// Returns true if all ops that read a region's argument, perhaps through a
 /// convert, read it as a parameter, whose layout is not chosen.
 bool isParameter(mlir::Value argument);

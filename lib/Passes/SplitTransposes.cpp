@@ -21,12 +21,24 @@ namespace tarpon {
 #include "tarpon/Passes/Passes.h.inc"
 } // namespace tarpon
 
-/// Dimension i of an NHWC shape is dimension result[i] of the NCHW shape.
+/// Dimension i of an NHWC shape is dimension result[i] of the NCHW shape. The
+/// rank is 3 or more.
 static SmallVector<int64_t> getChannelsLast(int64_t rank) {
   SmallVector<int64_t> permutation = {0};
   llvm::append_range(permutation, llvm::seq<int64_t>(2, rank));
   permutation.push_back(1);
   return permutation;
+}
+
+/// From a tensor as it lies in nhwc to one as its shape says.
+static Movement getMovementFromLayout(RankedTensorType type) {
+  SmallVector<int64_t> channelsLast = getChannelsLast(type.getRank());
+  SmallVector<int64_t> shape;
+  for (int64_t dim : channelsLast)
+    shape.push_back(type.getDimSize(dim));
+  Movement movement(shape);
+  movement.transpose(invertPermutationVector(channelsLast));
+  return movement;
 }
 
 namespace {
@@ -54,8 +66,8 @@ private:
 bool TransposeSplitter::willBeInLayout(Value value, int depth) {
   if (depth == kMostRegions)
     return false;
-  if (auto convert = value.getDefiningOp<ConvertOp>())
-    return getLayout(convert.getInput().getType()) == layout;
+  if (isConvertedFrom(value, layout))
+    return true;
   auto region = value.getDefiningOp<FusedOp>();
   return region && value == region.getResult() &&
          computesInLayout(region, layout, [&](Value operand) {
@@ -95,14 +107,8 @@ void TransposeSplitter::split(Operation *last) {
   if (chain.transposes == 0 || (!fromLayout && !toLayout))
     return;
 
-  SmallVector<int64_t> shape(sourceType.getShape());
-  SmallVector<int64_t> channelsLast = getChannelsLast(sourceType.getRank());
-  if (fromLayout)
-    for (auto [size, dim] : llvm::zip_equal(shape, channelsLast))
-      size = sourceType.getDimSize(dim);
-  Movement movement(shape);
-  if (fromLayout)
-    movement.transpose(invertPermutationVector(channelsLast));
+  Movement movement = fromLayout ? getMovementFromLayout(sourceType)
+                                 : Movement(sourceType.getShape());
   for (Operation *op : chain.ops)
     if (!movement.append(op))
       return;
@@ -129,13 +135,9 @@ struct SplitTransposesPass
   using SplitTransposesPassBase::SplitTransposesPassBase;
 
   void runOnOperation() override {
-    LayoutAttr attr = LayoutAttr::parseName(&getContext(), layout);
-    if (!attr) {
-      getOperation().emitError("expects the layout to be nchw, nhwc or blocked "
-                               "as nchw16c, got '")
-          << layout << "'";
+    LayoutAttr attr = parsePassLayout(getOperation(), layout);
+    if (!attr)
       return signalPassFailure();
-    }
     if (getOperation().isExternal() || attr.getKind() != LayoutKind::NHWC)
       return;
     Block &block = getOperation().getBody().front();

@@ -124,3 +124,24 @@ func.func @negative_row_major(%x: tensor<1x4x6xf32>) -> tensor<1x6x4xf32> {
   }
   return %t : tensor<1x6x4xf32>
 }
+
+// -----
+
+// A source of one dimension has no layout of its own.
+
+// CHECK-LABEL: func @from_a_vector(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<24xf32>
+// CHECK-NEXT:    %[[R:.+]] = tarpon.reshape %[[X]] : (tensor<24xf32>) -> tensor<1x4x2x3xf32, #tarpon.layout<nhwc>>
+// CHECK-NEXT:    tarpon.convert %[[R]]
+func.func @from_a_vector(%x: tensor<24xf32>, %w: tensor<4x4x1x1xf32>) -> tensor<1x4x2x3xf32> {
+  %f = tarpon.reshape %x : (tensor<24xf32>) -> tensor<1x2x3x4xf32>
+  %t = tarpon.fused(%0 = %f) : (tensor<1x2x3x4xf32>) -> tensor<1x4x2x3xf32> {
+    %r = tarpon.transpose %0 {permutation = array<i64: 0, 3, 1, 2>} : (tensor<1x2x3x4xf32>) -> tensor<1x4x2x3xf32>
+    tarpon.yield %r : tensor<1x4x2x3xf32>
+  }
+  %c = tarpon.fused(%0 = %t, %1 = %w) : (tensor<1x4x2x3xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x3xf32> {
+    %r = tarpon.conv %0, %1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x2x3xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x2x3xf32>
+    tarpon.yield %r : tensor<1x4x2x3xf32>
+  }
+  return %c : tensor<1x4x2x3xf32>
+}
