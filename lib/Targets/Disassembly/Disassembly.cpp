@@ -231,8 +231,10 @@ void FlowGraph::findDominators() {
       for (size_t previous : blocks[i].predecessors)
         common &= dominators[previous];
       common.set(i);
-      changed |= common != dominators[i];
-      dominators[i] = std::move(common);
+      if (common == dominators[i])
+        continue;
+      dominators[i] = common;
+      changed = true;
     }
   }
 }
