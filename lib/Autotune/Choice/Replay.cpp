@@ -98,7 +98,7 @@ Result<Solution> Replayer::solve(const Problem &problem,
   if (!record && movesConstant(problem))
     return getDefault(problem);
   std::string reason = check(problem, record);
-  if (reason.empty()) {
+  if (record && reason.empty()) {
     Solution solution;
     solution.solver =
         findSolver(model.getKernelCompiler().getTarget(), record->solver);
