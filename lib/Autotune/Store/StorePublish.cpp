@@ -100,6 +100,35 @@ static Status write(const std::vector<BestSolution> &solutions,
   return runtime::success();
 }
 
+static Result<PublishSummary> writeAll(const PublishedRecords &records,
+                                       const std::string &output) {
+  PublishSummary summary;
+  for (const auto &[target, list] : records)
+    if (Status status = write(list, output, summary); !status)
+      return status.error();
+  return summary;
+}
+
+/// Removes a database and the files that SQLite keeps beside it.
+static void removeStore(const std::string &path) {
+  for (const char *suffix : {"", "-wal", "-journal", "-shm"})
+    llvm::sys::fs::remove(path + suffix);
+}
+
+/// Writes under another name first, so that there is a whole store or none.
+static Result<PublishSummary> writeWhole(const PublishedRecords &records,
+                                         const std::string &output) {
+  std::string partial = output + ".partial";
+  removeStore(partial); // of a run that was killed
+  Result<PublishSummary> summary = writeAll(records, partial);
+  if (summary)
+    if (std::error_code error = llvm::sys::fs::rename(partial, output))
+      summary = Error{"cannot write " + output + ": " + error.message()};
+  if (!summary)
+    removeStore(partial);
+  return summary;
+}
+
 Result<PublishSummary> tarpon::publishStore(const std::string &path,
                                             const std::string &output) {
   if (llvm::sys::fs::exists(output))
@@ -117,9 +146,5 @@ Result<PublishSummary> tarpon::publishStore(const std::string &path,
   for (auto &[target, list] : records)
     if (Status status = keepOneMachine(path, target, list); !status)
       return status.error();
-  PublishSummary summary;
-  for (const auto &[target, list] : records)
-    if (Status status = write(list, output, summary); !status)
-      return status.error();
-  return summary;
+  return writeWhole(records, output);
 }

@@ -17,10 +17,14 @@
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+
+#include <csignal>
+#include <sys/resource.h>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -426,6 +430,41 @@ TEST_F(StoreAdminTest, PublishKeepsTheBestOfEachSolver) {
   record(empty, makeMeasurement(kTanh, "a-v1", 4), /*isStale=*/true);
   EXPECT_THAT(publishStore(empty, directory.file("d.journal")).message(),
               HasSubstr("has no records of this build to publish"));
+}
+
+namespace {
+/// Lets no file of this process grow beyond a number of bytes.
+class ScopedFileLimit {
+public:
+  explicit ScopedFileLimit(rlim_t bytes)
+      : handler(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &previous);
+    rlimit limited = {bytes, previous.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limited);
+  }
+  ~ScopedFileLimit() {
+    setrlimit(RLIMIT_FSIZE, &previous);
+    std::signal(SIGXFSZ, handler);
+  }
+
+private:
+  rlimit previous;
+  void (*handler)(int);
+};
+} // namespace
+
+TEST_F(StoreAdminTest, PublishThatFailsLeavesNothing) {
+  record(path, makeMeasurement(kRelu, "a-v1", 1));
+  std::string folder = directory.file("published");
+  ASSERT_FALSE(llvm::sys::fs::create_directory(folder));
+  {
+    ScopedFileLimit limit(/*bytes=*/8192);
+    EXPECT_FALSE(publishStore(path, folder + "/b.journal"));
+  }
+  std::error_code error;
+  llvm::sys::fs::directory_iterator first(folder, error), end;
+  EXPECT_TRUE(first == end) << first->path();
+  EXPECT_TRUE(publishStore(path, folder + "/b.journal"));
 }
 
 /// The same problem has faster records of other builds, one of another code

@@ -77,6 +77,14 @@ struct Geometry {
   int64_t pixels() const { return depth * height * width; }
   int64_t outPixels() const { return outDepth * outHeight * outWidth; }
   int64_t taps() const { return kernelD * kernelH * kernelW; }
+
+  /// Returns true if each output pixel reads only the input pixel at its own
+  /// place.
+  bool isPointwise() const {
+    return taps() == 1 && strideD == 1 && strideH == 1 && strideW == 1 &&
+           padFront == 0 && padTop == 0 && padLeft == 0 && outDepth == depth &&
+           outHeight == height && outWidth == width;
+  }
 };
 
 /// The strides of (output channel, input channel, tap) of the filter in its

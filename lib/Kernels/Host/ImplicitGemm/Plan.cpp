@@ -24,15 +24,6 @@ using llvm::divideCeil;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Returns true if each output pixel reads only the input pixel at its own
-/// place.
-static bool isPointwise(const Geometry &g) {
-  return g.taps() == 1 && g.strideH == 1 && g.strideW == 1 && g.padTop == 0 &&
-         g.strideD == 1 && g.padFront == 0 && g.padLeft == 0 &&
-         g.outDepth == g.depth && g.outHeight == g.height &&
-         g.outWidth == g.width;
-}
-
 /// The number of taps in a run, and of runs in a window.
 static int64_t tapsPerRun(const KernelSpec &spec, const Geometry &g) {
   return spec.mergedRows ? g.kernelW : 1;
@@ -250,7 +241,7 @@ std::vector<PerfConfig> igemm::configs(const Problem &problem,
 /// Contiguous pixels are treated as one row, even across images, so that no
 /// tile is cut at the end of an image.
 static Geometry flatten(const Problem &problem, Geometry g) {
-  if (g.batched || !isPointwise(g) ||
+  if (g.batched || !g.isPointwise() ||
       problem.operands[0].layout.kind != Layout::NHWC ||
       problem.result.layout.kind != Layout::NHWC)
     return g;
@@ -262,7 +253,7 @@ static Geometry flatten(const Problem &problem, Geometry g) {
 PackMode igemm::choosePackMode(const KernelSpec &spec, const Geometry &g) {
   if (spec.mergedRows || spec.pieceUnits() != kLineUnits)
     return PackPieces;
-  if (spec.inputLayout.kind == Layout::NHWC && isPointwise(g))
+  if (spec.inputLayout.kind == Layout::NHWC && g.isPointwise())
     return PackPixels;
   return g.channels % spec.pieceElements() == 0 ? PackLines : PackPieces;
 }

@@ -30,6 +30,7 @@ static constexpr int64_t kMaxChannels = 64;
 /// Tiles that groups share differently have code of their own.
 static constexpr int64_t kMaxBlockTiles = 3;
 static constexpr int64_t kMaxKernelWidth = 7;
+static constexpr int64_t kMaxTileVectors = 3;
 /// The extents of networks' images are often multiples of 7.
 static constexpr int64_t kTilePixels[] = {4, 7, 8, 10, 14, 16, 20, 28};
 
@@ -128,6 +129,26 @@ static double estimateEfficiency(const GroupedSpec &spec, const Geometry &g) {
   return pixels * lanes * products / cycles;
 }
 
+static GroupedSpec makeTileSpec(const Problem &problem,
+                                const TargetInfo &target, const Geometry &g,
+                                int64_t m, int64_t n) {
+  return makeSpec(problem, target, PerfConfig{{"tile_m", m}, {"tile_n", n}}, g);
+}
+
+/// Returns true if a row is long enough for a tile of `m` pixels: one that fits
+/// into a tail runs no whole tile.
+static bool isRun(const Geometry &g, int64_t m) {
+  return m == kTilePixels[0] || igemm::tailM(m) < g.outWidth;
+}
+
+static bool isValidTile(const Problem &problem, const TargetInfo &target,
+                        const Geometry &g, int64_t m, int64_t n) {
+  return llvm::is_contained(kTilePixels, m) && isRun(g, m) &&
+         n % target.lanes() == 0 && n >= target.lanes() &&
+         n <= kMaxTileVectors * target.lanes() &&
+         isPossible(makeTileSpec(problem, target, g, m, n), target);
+}
+
 /// The tiles (pixels, channels), best estimate first.
 static std::vector<std::pair<int64_t, int64_t>>
 rankGroupedTiles(const Problem &problem, const TargetInfo &target,
@@ -137,14 +158,11 @@ rankGroupedTiles(const Problem &problem, const TargetInfo &target,
     int64_t m, n;
   };
   std::vector<Ranked> ranked;
-  for (int64_t vectors : {1, 2, 3})
+  for (int64_t vectors = 1; vectors <= kMaxTileVectors; ++vectors)
     for (int64_t m : kTilePixels) {
       int64_t n = vectors * target.lanes();
-      GroupedSpec spec = makeSpec(problem, target,
-                                  PerfConfig{{"tile_m", m}, {"tile_n", n}}, g);
-      // A row that fits into a tail runs no whole tile.
-      bool isRun = m == kTilePixels[0] || igemm::tailM(m) < g.outWidth;
-      if (isRun && isPossible(spec, target))
+      GroupedSpec spec = makeTileSpec(problem, target, g, m, n);
+      if (isRun(g, m) && isPossible(spec, target))
         ranked.push_back({estimateEfficiency(spec, g), m, n});
     }
   llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
@@ -301,10 +319,9 @@ bool GroupedConv::isValidConfig(const Problem &problem,
   if (config.getFields().size() != 3 || !config.has("tile_m") ||
       !config.has("tile_n") || !config.has("block_rows"))
     return false;
-  std::pair<int64_t, int64_t> tile(config.get("tile_m"), config.get("tile_n"));
   return config.get("block_rows") >= 1 &&
-         llvm::is_contained(
-             rankGroupedTiles(problem, target, getConvGeometry(problem)), tile);
+         isValidTile(problem, target, getConvGeometry(problem),
+                     config.get("tile_m"), config.get("tile_n"));
 }
 
 double GroupedConv::expectedFraction(const Problem &problem,

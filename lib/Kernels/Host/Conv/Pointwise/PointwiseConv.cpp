@@ -23,12 +23,6 @@ using namespace tarpon::pointwise;
 using igemm::Geometry;
 using llvm::divideCeil;
 
-static bool isPointwise(const Geometry &g) {
-  return g.taps() == 1 && g.strideH == 1 && g.strideW == 1 && g.strideD == 1 &&
-         g.outPixels() == g.pixels() && g.padTop == 0 && g.padLeft == 0 &&
-         g.padFront == 0;
-}
-
 /// The pixels of all images are one row.
 static Geometry getGeometry(const Problem &problem) {
   Geometry g = getConvGeometry(problem);
@@ -89,7 +83,7 @@ Applicability PointwiseConv::isApplicable(const Problem &problem,
   if (problem.result.rank() > 5)
     return Applicability::no("needs one to three spatial dimensions");
   Geometry g = getConvGeometry(problem);
-  if (!isPointwise(g))
+  if (!g.isPointwise())
     return Applicability::no("needs windows of one pixel, a stride of 1 and no "
                              "padding");
   if (problem.operands[0].layout.kind != Layout::NHWC ||
