@@ -82,7 +82,8 @@ def graph_opt(*arguments: str | Path, is_tuned: bool = True) -> None:
     if process.returncode != 0:
         lines = process.stderr.strip().splitlines() or ["no message"]
         errors = [line for line in lines if "error: " in line] or lines
-        raise BenchmarkError(errors[-1].split("error: ", 1)[-1])
+        # Results name no folder of this machine.
+        raise BenchmarkError(errors[-1].split("error: ", 1)[-1].replace(f"{ROOT}/", ""))
 
 
 def describe_cpu() -> str:

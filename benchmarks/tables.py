@@ -5,15 +5,16 @@
 usage: benchmarks/tables.py [--check]
 
 The tables hold what benchmarks/results/models-CPU.json says, a column for each
-kind of CPU. A figure that is not there is called missing. --check changes
-nothing; its exit status is 1 if a table is not what this program writes.
+kind of CPU, that of README.md two, untuned and tuned. A figure that is not there
+is called missing. --check changes nothing; its exit status is 1 if a table is not
+what this program writes.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 from machine import ROOT
 from model_results import JUDGED, PEERS, ModelResults, compute_geometric_mean, find_fastest, read_all
@@ -42,7 +43,7 @@ MARKS = {
     "\\*": "provisional: measured while the machine did other work; CPU time with one thread",
     "†": "not all peers took part: the fastest of those that did",
 }
-# Its meaning names commits and versions: describe_former.
+# Its meaning names versions: describe_former.
 FORMER = "‡"
 
 TABLES = {
@@ -50,6 +51,8 @@ TABLES = {
     "tarpon untuned": "fp32, untuned, nhwc, without any measurement",
     "tarpon int8": "int8, tuned",
 }
+
+OVERVIEW = {"tarpon untuned": "untuned", "tarpon fp32": "tuned"}
 
 Entry = dict[str, Any]
 
@@ -113,21 +116,34 @@ def describe_mean(results: ModelResults, name: str, threads: int, networks: Sequ
     return f"{mean:.2f}{FORMER if any(map(is_former, known)) else ''} ({len(known)})"
 
 
-def make_table(
-    columns: Sequence[ModelResults], networks: Sequence[str], name: str, has_times: bool
-) -> list[str]:
-    """One row for each network, one column for each kind of CPU."""
-    lines = [format_row(["", *(get_title(column.cpu) for column in columns)])]
+class Shown(NamedTuple):
+    """What a column of a table shows: a contestant on a kind of CPU."""
+
+    results: ModelResults
+    name: str
+    title: str
+
+
+def has_figure(shown: Shown, network: str) -> bool:
+    entries = (shown.results.entries.get((network, BATCH, threads)) for threads in THREADS)
+    return any(entry and shown.name in entry["ratios"] for entry in entries)
+
+
+def make_cell(shown: Shown, network: str, has_times: bool) -> str:
+    entries = [shown.results.entries.get((network, BATCH, threads)) for threads in THREADS]
+    ratios = join([format_ratio(entry, shown.name) for entry in entries])
+    return (format_times(entries[0], shown.name) if has_times else "") + ratios
+
+
+def make_table(columns: Sequence[Shown], networks: Sequence[str], has_times: bool) -> list[str]:
+    """One row for each network."""
+    lines = [format_row(["", *(column.title for column in columns)])]
     lines.append(format_row(["---"] * (1 + len(columns))).replace(" ", ""))
     for network in networks:
-        cells = [network]
-        for column in columns:
-            entries = [column.entries.get((network, BATCH, threads)) for threads in THREADS]
-            ratios = join([format_ratio(entry, name) for entry in entries])
-            cells.append((format_times(entries[0], name) if has_times else "") + ratios)
-        lines.append(format_row(cells))
+        cells = [make_cell(column, network, has_times) for column in columns]
+        lines.append(format_row([network, *cells]))
     means = [
-        join([describe_mean(column, name, threads, networks) for threads in THREADS])
+        join([describe_mean(column.results, column.name, threads, networks) for threads in THREADS])
         for column in columns
     ]
     lines.append(format_row(["geometric mean (networks)", *means]))
@@ -135,18 +151,14 @@ def make_table(
 
 
 def describe_former(columns: Sequence[ModelResults]) -> str:
-    """Of which commits the figures of the former method are, and who took part."""
+    """Who took part in the former method."""
     entries = [e for column in columns for e in column.entries.values() if is_former(e)]
-    commits = {entry["commit"] for entry in entries}
     versions = {
         f"{PEERS[peer]} {'.'.join(version.split('.')[:2])}"
         for entry in entries
         for peer, version in entry["versions"].items()
     }
-    return (
-        f"measured on commit {' and '.join(sorted(commits))}, with the former method: "
-        f"{' and '.join(sorted(versions))} alone"
-    )
+    return f"measured with the former method, against {' and '.join(sorted(versions))} alone"
 
 
 def explain_marks(table: Sequence[str], columns: Sequence[ModelResults]) -> list[str]:
@@ -187,16 +199,26 @@ def list_networks(columns: Sequence[ModelResults]) -> list[str]:
 
 
 def write_overview(columns: Sequence[ModelResults]) -> list[str]:
-    """README.md: the ratios of what is tuned in fp32."""
-    table = make_table(columns, list_networks(columns), "tarpon fp32", has_times=False)
-    return [*table, "", *explain_marks(table, columns), *list_unmeasured(columns)]
+    """README.md: the ratios in fp32, of what has any."""
+    networks = list_networks(columns)
+    wanted = [
+        Shown(column, name, f"{get_title(column.cpu)}, {title}")
+        for column in columns
+        for name, title in OVERVIEW.items()
+    ]
+    shown = [column for column in wanted if any(has_figure(column, network) for network in networks)]
+    measured = [network for network in networks if any(has_figure(column, network) for column in shown)]
+    table = [line.replace(MISSING, "") for line in make_table(shown, measured, has_times=False)]
+    legend = ["An empty cell has not been measured yet.", *explain_marks(table, columns)]
+    return [*table, "", *legend, *list_unmeasured(columns)]
 
 
 def write_details(columns: Sequence[ModelResults]) -> list[str]:
     """benchmarks/README.md: every table, and why figures are missing."""
     lines = []
     for name, title in TABLES.items():
-        table = make_table(columns, list_networks(columns), name, has_times=True)
+        shown = [Shown(column, name, get_title(column.cpu)) for column in columns]
+        table = make_table(shown, list_networks(columns), has_times=True)
         lines += [f"**{title}**", "", *table, ""]
     return [*lines, *explain_marks(lines, columns), *list_unmeasured(columns), *list_reasons(columns)]
 

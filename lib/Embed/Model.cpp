@@ -10,6 +10,7 @@
 #include "ModelState.h"
 
 #include "tarpon/Autotune/Tuning/Compile.h"
+#include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Targets/AllTargets.h"
 
 namespace tarpon {
@@ -98,11 +99,17 @@ const std::vector<TensorSpec> &Model::inputs() const { return state->inputs; }
 
 const std::vector<TensorSpec> &Model::outputs() const { return state->outputs; }
 
+/// The config of a layer, in the form of search and stores.
+static std::string printConfig(const std::string &json) {
+  runtime::Result<PerfConfig> config = parseJsonConfig(json);
+  return config ? config->str() : json;
+}
+
 std::vector<LayerSolution> Model::solutions() const {
   std::vector<LayerSolution> solutions;
   for (const Layer &layer : state->package.layers)
-    solutions.push_back(
-        {layer.name, layer.problem, layer.solver, layer.config, layer.source});
+    solutions.push_back({layer.name, layer.problem, layer.solver,
+                         printConfig(layer.config), layer.source});
   return solutions;
 }
 

@@ -125,7 +125,11 @@ class TableTest(unittest.TestCase):
         return tables.order([one, two])
 
     def test_a_column_for_each_cpu_and_what_is_missing(self) -> None:
-        table = tables.make_table(self.make_columns(), ["a", "b"], "tarpon fp32", has_times=False)
+        shown = [
+            tables.Shown(column, "tarpon fp32", tables.get_title(column.cpu))
+            for column in self.make_columns()
+        ]
+        table = tables.make_table(shown, ["a", "b"], has_times=False)
         self.assertEqual(
             table,
             [
@@ -151,11 +155,20 @@ class TableTest(unittest.TestCase):
         )
         results = ModelResults("znver4", entries={("a", 1, 1): former})
         text = tables.write_overview([results])
-        self.assertIn("| a | 1.50‡ / missing |", text)
-        self.assertIn("| geometric mean (networks) | 1.50‡ (1) / missing |", text)
-        told = "‡ measured on commit 0abc, with the former method: ONNX Runtime 1.31 alone."
+        self.assertIn("| a | 1.00‡ /  | 1.50‡ /  |", text)
+        self.assertIn("| geometric mean (networks) | 1.00‡ (1) /  | 1.50‡ (1) /  |", text)
+        told = "‡ measured with the former method, against ONNX Runtime 1.31 alone."
         self.assertIn(told, text)
         self.assertNotIn("‡", "\n".join(tables.write_details(self.make_columns())))
+
+    def test_the_overview_has_no_empty_rows_and_columns(self) -> None:
+        results = ModelResults("znver4")
+        for network, ratios in (("a", {"tarpon fp32": 1.5}), ("b", {})):
+            results.entries[(network, 1, 1)] = make_entry(network, ratios=ratios)
+        text = tables.write_overview([results])
+        self.assertEqual(text[0], "|  | Zen 4, tuned |")
+        self.assertIn("| a | 1.50 /  |", text)
+        self.assertFalse([line for line in text if line.startswith("| b ")])
 
     def test_reasons_and_unmeasured_cpus_are_told(self) -> None:
         text = "\n".join(tables.write_details(self.make_columns()))

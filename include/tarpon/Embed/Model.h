@@ -65,7 +65,7 @@ struct LayerSolution {
   /// The key of its problem, as listSolutions reads it.
   std::string problem;
   std::string solver;
-  /// The perf config as JSON text.
+  /// The perf config, such as "tile_m=6,tile_n=32".
   std::string config;
   /// Where the choice comes from: "measured", "user-db", "heuristic", ...
   std::string source;

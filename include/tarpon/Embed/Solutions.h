@@ -28,7 +28,7 @@ struct SolutionQuery {
 /// A way to compute an operation on this machine.
 struct ListedSolution {
   std::string solver;
-  /// "tile_m=6 tile_n=32"
+  /// The perf config, such as "tile_m=6,tile_n=32".
   std::string config;
   /// "user-db" or "system-db" for a measured solution, "heuristic" or
   /// "default".

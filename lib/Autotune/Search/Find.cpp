@@ -12,6 +12,7 @@
 #include "Store/Digest.h"
 #include "tarpon/Autotune/Store/SystemStore.h"
 #include "tarpon/Driver/ProblemLog.h"
+#include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/BehaviourVersion.h"
@@ -456,12 +457,9 @@ Status Finder::saveSolutionWithKernels(const FoundSolution &found,
 }
 
 /// Returns true if a package's JSON is the same config.
-static bool isConfig(std::string json, const PerfConfig &config) {
-  llvm::erase_if(json, [](char c) {
-    return c == '{' || c == '}' || c == '"' || c == ' ';
-  });
-  std::replace(json.begin(), json.end(), ':', '=');
-  return json == config.str();
+static bool isConfig(llvm::StringRef json, const PerfConfig &config) {
+  Result<PerfConfig> parsed = parseJsonConfig(json);
+  return parsed && *parsed == config;
 }
 
 Status Finder::loadKernels(const FoundSolution &found,

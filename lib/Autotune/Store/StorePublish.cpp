@@ -112,7 +112,7 @@ static Result<PublishSummary> writeAll(const PublishedRecords &records,
 /// Removes a database and the files that SQLite keeps beside it.
 static void removeStore(const std::string &path) {
   for (const char *suffix : {"", "-wal", "-journal", "-shm"})
-    llvm::sys::fs::remove(path + suffix);
+    (void)llvm::sys::fs::remove(path + suffix); // most are not there
 }
 
 /// Writes under another name first, so that there is a whole store or none.

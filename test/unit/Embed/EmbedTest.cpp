@@ -118,6 +118,7 @@ TEST_F(EmbedTest, ListsSolutions) {
     ASSERT_TRUE(list) << list.message();
     ASSERT_FALSE(list->empty()) << layer.problem;
     EXPECT_EQ(list->front().solver, layer.solver) << layer.problem;
+    EXPECT_EQ(list->front().config, layer.config) << layer.problem;
     EXPECT_FALSE(list->front().milliseconds);
   }
   EXPECT_TRUE(

@@ -13,6 +13,7 @@
 #include "ConvGeometry.h"
 #include "DirectRows.h"
 #include "Host/Solvers.h"
+#include "Host/Tasks.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -101,8 +102,8 @@ static int64_t chooseBlockRows(const Problem &problem, const TargetInfo &target,
   int64_t fitting = 1;
   while (fitting < 16 && rowsSeen(g, fitting + 1) * row <= target.l2Bytes / 2)
     ++fitting;
-  int64_t wanted =
-      divideCeil(g.outHeight * g.batch * g.groups, 4 * target.threads);
+  int64_t wanted = divideCeil(g.outHeight * g.batch * g.groups,
+                              kTasksPerThread * target.threads);
   return std::clamp<int64_t>(std::min(fitting, wanted), 1, g.outHeight);
 }
 

@@ -14,6 +14,7 @@
 #include "WeightsOuter.h"
 
 #include "Host/Solvers.h"
+#include "Host/Tasks.h"
 #include "Rewrite.h"
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -185,7 +186,7 @@ struct Blocks {
 /// L2 cache, and all threads must have tasks.
 static Blocks chooseBlocks(const TargetInfo &target, int64_t kTiles,
                            int64_t cTiles, int64_t groups, int64_t tileBytes) {
-  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
+  int64_t wanted = getWantedTasks(target);
   int64_t most = std::max<int64_t>(1, target.l2Bytes / 8 / tileBytes);
   Blocks blocks = {1, 1};
   auto tasks = [&](const Blocks &some) {

@@ -14,6 +14,7 @@
 #include "Common/ChannelsLast.h"
 #include "Depthwise.h"
 #include "Host/Solvers.h"
+#include "Host/Tasks.h"
 #include "TapsKernel.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -224,10 +225,10 @@ static TapsBlocking chooseBlocking(const Problem &problem,
   int64_t rowBytes =
       shape.stride * width * pixel * runtime::dtypeBytes(input.dtype);
   int64_t fittingRows = std::max<int64_t>(1, target.l2Bytes / 2 / rowBytes);
-  int64_t wantedTasks = target.threads > 1 ? 4 * target.threads : 1;
   int64_t others = images * llvm::divideCeil(pixel, blocking.chunk);
-  int64_t blocks = std::max<int64_t>(llvm::divideCeil(rows, fittingRows),
-                                     llvm::divideCeil(wantedTasks, others));
+  int64_t blocks =
+      std::max<int64_t>(llvm::divideCeil(rows, fittingRows),
+                        llvm::divideCeil(getWantedTasks(target), others));
   blocking.blockRows = llvm::divideCeil(rows, std::min(blocks, rows));
   return blocking;
 }

@@ -17,6 +17,7 @@
 #include "Common/LaunchBuilder.h"
 #include "Common/VectorAccess.h"
 #include "Host/Solvers.h"
+#include "Host/Tasks.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -360,10 +361,8 @@ static ConstantPlan makeTable(const Problem &problem, const Parts &parts) {
 /// The number of results per task: enough tasks for all threads, each of about
 /// 64 KiB of the matrix or more, and in whole vectors.
 static int64_t chooseChunk(const Parts &parts, const TargetInfo &target) {
-  int64_t wanted = llvm::divideCeil(4 * target.threads, parts.batch);
+  int64_t wanted = llvm::divideCeil(getWantedTasks(target), parts.batch);
   int64_t chunk = llvm::divideCeil(parts.size, wanted);
-  if (target.threads == 1)
-    chunk = parts.size;
   int64_t least = llvm::divideCeil(int64_t(16384), parts.depth);
   chunk = std::clamp<int64_t>(std::max(chunk, least), 64, kMaxChunk);
   return llvm::alignTo(std::min(chunk, parts.size), 16);

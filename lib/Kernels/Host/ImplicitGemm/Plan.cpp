@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FilterPlan.h"
+#include "Host/Tasks.h"
 #include "TileTaps.h"
 
 #include "tarpon/Runtime/KernelABI.h"
@@ -121,9 +122,8 @@ static int64_t chooseBlockM(const TargetInfo &target, const KernelSpec &spec,
   // A sum of nothing has no panel.
   int64_t fitting =
       target.l2Bytes / 2 / std::max<int64_t>(panelBytes(spec, g), 1);
-  int64_t wanted = target.threads == 1 ? tiles
-                                       : divideCeil(tiles * g.batch * g.groups,
-                                                    4 * target.threads);
+  int64_t wanted =
+      divideCeil(tiles * g.batch * g.groups, getWantedTasks(target));
   int64_t most = std::clamp(std::min(fitting, wanted), kFewTiles, kManyTiles);
   // The blocks have the same size, or nearly so.
   return divideCeil(tiles, divideCeil(tiles, most));
@@ -308,7 +308,7 @@ static void setWindowParams(std::vector<int64_t> &params,
 std::pair<int64_t, int64_t> igemm::splitChannels(const TargetInfo &target,
                                                  int64_t channelTiles,
                                                  int64_t otherTasks) {
-  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
+  int64_t wanted = getWantedTasks(target);
   int64_t blocks =
       std::clamp<int64_t>(divideCeil(wanted, otherTasks), 1, channelTiles);
   int64_t blockN = divideCeil(channelTiles, blocks);

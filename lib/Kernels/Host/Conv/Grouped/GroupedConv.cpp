@@ -12,6 +12,7 @@
 #include "Grouped.h"
 #include "Host/Conv/ConvGeometry.h"
 #include "Host/Solvers.h"
+#include "Host/Tasks.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -201,9 +202,7 @@ static int64_t chooseBlockRows(const TargetInfo &target,
     ++fitting;
   int64_t blocks = divideCeil(g.groups, spec.blockGroups());
   int64_t wanted =
-      target.threads == 1
-          ? g.outHeight
-          : divideCeil(g.outHeight * g.batch * blocks, 4 * target.threads);
+      divideCeil(g.outHeight * g.batch * blocks, getWantedTasks(target));
   int64_t most = std::clamp<int64_t>(std::min(fitting, wanted), 1, g.outHeight);
   return divideCeil(g.outHeight, divideCeil(g.outHeight, most));
 }

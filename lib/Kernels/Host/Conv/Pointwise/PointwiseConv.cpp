@@ -11,6 +11,7 @@
 
 #include "Host/Conv/ConvGeometry.h"
 #include "Host/Solvers.h"
+#include "Host/Tasks.h"
 #include "Pointwise.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -158,7 +159,7 @@ static int64_t setParams(std::vector<int64_t> &params,
   int64_t channelTiles = divideCeil(g.outChannels, spec.tileN);
   blockM = std::min(blockM, pixelTiles);
   int64_t blocks = divideCeil(pixelTiles, blockM);
-  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
+  int64_t wanted = getWantedTasks(target);
   int64_t taskTiles =
       divideCeil(blocks,
                  std::min<int64_t>(blocks, divideCeil(wanted, g.groups))) *

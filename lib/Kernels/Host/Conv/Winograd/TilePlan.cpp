@@ -7,6 +7,7 @@
 
 #include "TileEngine.h"
 
+#include "Host/Tasks.h"
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -175,7 +176,7 @@ std::vector<PerfConfig> winograd::chooseConfigs(const RankedConfigs &sorted,
 int64_t winograd::chooseChannelBlock(const TargetInfo &target,
                                      int64_t tileBlocks, int64_t channelTiles) {
   // A thread that gets several parts of a block transforms its input once.
-  int64_t wanted = target.threads == 1 ? 1 : 4 * target.threads;
+  int64_t wanted = getWantedTasks(target);
   int64_t parts =
       std::clamp<int64_t>(divideCeil(wanted, tileBlocks), 1, channelTiles);
   return divideCeil(channelTiles, parts);
