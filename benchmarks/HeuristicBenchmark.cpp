@@ -186,14 +186,17 @@ static int holdOutCpus(llvm::ArrayRef<std::string> stores, int64_t threads) {
     return fail(host.message());
   std::vector<MeasuredProblem> problems;
   std::vector<Contestant> stored;
+  std::vector<std::string> skipped;
   for (const std::string &path : stores) {
-    auto part = readStoreOfAnyCpu(path, *host, {});
+    auto part = readStoreOfAnyCpu(path, *host, {}, skipped);
     if (!part)
       return fail(part.message());
     llvm::move(*part, std::back_inserter(problems));
     if (Status status = addStoredModels(path, *host, stored); !status)
       return fail(status.message());
   }
+  for (const std::string &reason : skipped)
+    std::printf("left out: %s\n", reason.c_str());
   std::vector<Cpu> cpus = listCpus(problems);
   llvm::erase_if(cpus, hasOnlyBest);
   for (const Cpu &cpu : cpus) {

@@ -50,6 +50,8 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
                             const std::string &layout,
                             const NamedTarget &named) {
   OpPassManager &passes = getFunctionPasses(pm);
+  if (options.fusion == Fusion::Off)
+    passes.addPass(createScaleOperandsPass());
   passes.addPass(createFusePass(options.fusion));
   if (options.dtype == Precision::I8)
     passes.addPass(createQuantizePass());

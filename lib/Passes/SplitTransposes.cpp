@@ -52,11 +52,16 @@ public:
 private:
   bool willBeInLayout(Value value, int depth = 0);
   bool isWantedInLayout(Value value, int depth = 0);
+  bool makesInLayout(Value value, int depth);
+  bool isReadInLayout(OpOperand &use, int depth);
 
   /// How far is looked, along values.
-  static constexpr int kMostRegions = 16;
+  static constexpr int kMostRegions = 32;
 
   LayoutAttr layout;
+  /// The answers of before. Without them each path between two values would be
+  /// followed, and there may be a great many.
+  DenseMap<Value, bool> inLayout, wanted;
 };
 
 } // namespace
@@ -66,6 +71,14 @@ private:
 bool TransposeSplitter::willBeInLayout(Value value, int depth) {
   if (depth == kMostRegions)
     return false;
+  if (auto known = inLayout.find(value); known != inLayout.end())
+    return known->second;
+  bool answer = makesInLayout(value, depth);
+  inLayout[value] = answer;
+  return answer;
+}
+
+bool TransposeSplitter::makesInLayout(Value value, int depth) {
   if (isConvertedFrom(value, layout))
     return true;
   auto region = value.getDefiningOp<FusedOp>();
@@ -78,22 +91,29 @@ bool TransposeSplitter::willBeInLayout(Value value, int depth) {
 /// Returns true if a region that reads the value computes in the layout, or
 /// could, and is read by such a region.
 bool TransposeSplitter::isWantedInLayout(Value value, int depth) {
-  return depth < kMostRegions &&
-         llvm::any_of(
-             value.getUses(),
-             [&](OpOperand &use) {
-               auto region = dyn_cast<FusedOp>(use.getOwner());
-               if (!region || isParameter(region.getBody().getArgument(
-                                  use.getOperandNumber())))
-                 return false;
-               auto isOther = [&](Value operand) {
-                 return operand != value && willBeInLayout(operand);
-               };
-               auto isAny = [](Value) { return true; };
-               return computesInLayout(region, layout, isOther) ||
-                      (computesInLayout(region, layout, isAny) &&
-                       isWantedInLayout(region.getResult(), depth + 1));
-             });
+  if (depth == kMostRegions)
+    return false;
+  if (auto known = wanted.find(value); known != wanted.end())
+    return known->second;
+  bool answer = llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    return isReadInLayout(use, depth);
+  });
+  wanted[value] = answer;
+  return answer;
+}
+
+bool TransposeSplitter::isReadInLayout(OpOperand &use, int depth) {
+  auto region = dyn_cast<FusedOp>(use.getOwner());
+  if (!region ||
+      isParameter(region.getBody().getArgument(use.getOperandNumber())))
+    return false;
+  auto isOther = [&](Value operand) {
+    return operand != use.get() && willBeInLayout(operand);
+  };
+  auto isAny = [](Value) { return true; };
+  return computesInLayout(region, layout, isOther) ||
+         (computesInLayout(region, layout, isAny) &&
+          isWantedInLayout(region.getResult(), depth + 1));
 }
 
 /// Splits the chain that ends with the op.
@@ -126,6 +146,8 @@ void TransposeSplitter::split(Operation *last) {
   if (toLayout)
     moved = ConvertOp::create(builder, location, type, moved);
   result.replaceAllUsesWith(moved);
+  inLayout.clear();
+  wanted.clear();
 }
 
 namespace {

@@ -228,7 +228,7 @@ int64_t GpuTarget::getOccupancy(int64_t registers, int64_t lds,
       workgroup > maxWorkgroup || workgroup < 1)
     return 0;
   int64_t allocated =
-      llvm::alignTo(std::max<int64_t>(registers, 1), vectorGranule);
+      std::max<int64_t>(llvm::alignTo(registers, vectorGranule), vectorGranule);
   int64_t waves = std::min(maxWaves, vectorRegisters / allocated);
   int64_t wavesPerGroup = llvm::divideCeil(workgroup, waveSize);
   // Workgroups are placed as a whole, with their waves distributed over the

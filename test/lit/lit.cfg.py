@@ -1,6 +1,7 @@
 """How lit finds and runs Tarpon's tests."""
 
 import os
+import sys
 
 import lit.formats
 
@@ -10,6 +11,8 @@ config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tarpon_obj_root, "test", "lit")
+
+config.substitutions.append(("%python", f'"{sys.executable}"'))
 
 # graph-opt from the build, FileCheck and not from LLVM.
 config.environment["PATH"] = os.pathsep.join(

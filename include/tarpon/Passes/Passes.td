@@ -147,6 +147,23 @@ def SimplifyTransposesPass : Tarpon_FuncPass<"tarpon-simplify-transposes"> {
 // Choice of fusion, dtype and layout
 //===----------------------------------------------------------------------===//
 
+def ScaleOperandsPass : Tarpon_FuncPass<"tarpon-scale-operands"> {
+  let summary = "Scale what products read, not what they give";
+  let description = [{
+    A matmul's result that is read once, by a product with a constant number
+    below 1, is not scaled, but the left-hand side is: results that are stored
+    without an epilogue may not fit into f16 unscaled. Runs where fusion is off.
+
+    ```mlir
+    %0 = tarpon.matmul %x, %y : (tensor<6x5xf32>, tensor<5x4xf32>) -> tensor<6x4xf32>
+    %1 = tarpon.mul %0, %s : (tensor<6x4xf32>, tensor<1xf32>) -> tensor<6x4xf32>
+    // becomes
+    %0 = tarpon.mul %x, %s : (tensor<6x5xf32>, tensor<1xf32>) -> tensor<6x5xf32>
+    %1 = tarpon.matmul %0, %y : (tensor<6x5xf32>, tensor<5x4xf32>) -> tensor<6x4xf32>
+    ```
+  }];
+}
+
 def AssignDtypePass : Tarpon_FuncPass<"tarpon-assign-dtype"> {
   let summary = "Store activations and filters in one float type";
   let description = [{

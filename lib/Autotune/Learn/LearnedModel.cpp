@@ -321,12 +321,16 @@ static std::string readSpace(HeaderReader &header, uint32_t version,
   return "";
 }
 
+bool LearnedModel::isModel(llvm::StringRef bytes) {
+  return bytes.starts_with(kMagic);
+}
+
 Result<LearnedModel> LearnedModel::parse(llvm::StringRef bytes,
                                          const std::string &source) {
   auto refuse = [&](const std::string &what) {
     return Error{"the model in " + source + " is not used: " + what};
   };
-  if (!bytes.starts_with(kMagic))
+  if (!isModel(bytes))
     return refuse("it is no model of tarpon");
   ByteReader reader(bytes.drop_front(kMagic.size()));
   auto version = reader.take<uint32_t>();

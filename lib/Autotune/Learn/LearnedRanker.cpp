@@ -246,6 +246,10 @@ std::string tarpon::getModelPath(llvm::StringRef folder,
 
 runtime::Status tarpon::writeModelFile(const LearnedModel &model,
                                        const std::string &path) {
+  // A store of measurements must not be lost because its name was given.
+  auto former = llvm::MemoryBuffer::getFile(path);
+  if (former && !LearnedModel::isModel((*former)->getBuffer()))
+    return runtime::Error{path + " is there already, and is no model"};
   std::string bytes = model.serialize();
   return runtime::writeFileAtomically(path, {std::span<const char>(bytes)});
 }

@@ -93,7 +93,8 @@ static Result<TargetInfo> describeCpu(const JournalContext &context) {
 
 Result<std::vector<MeasuredProblem>>
 tarpon::readStoreOfAnyCpu(const std::string &path, const TargetInfo &host,
-                          const NetworkSplit &split) {
+                          const NetworkSplit &split,
+                          std::vector<std::string> &skipped) {
   Result<std::unique_ptr<Journal>> store =
       Journal::openReadOnly(path, JournalContext::forTarget(host));
   if (!store)
@@ -101,8 +102,10 @@ tarpon::readStoreOfAnyCpu(const std::string &path, const TargetInfo &host,
   std::vector<MeasuredProblem> problems;
   for (const JournalContext &context : (*store)->listContexts()) {
     Result<TargetInfo> cpu = describeCpu(context);
-    if (!cpu)
-      return Error{"store " + path + ": " + cpu.message()};
+    if (!cpu) {
+      skipped.push_back("store " + path + ": " + cpu.message());
+      continue;
+    }
     readCacheSizes(context.caches, *cpu);
     Result<std::unique_ptr<Journal>> part =
         Journal::openReadOnly(path, context);

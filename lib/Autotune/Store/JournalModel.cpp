@@ -31,11 +31,14 @@ std::vector<std::string> Journal::getProblems() const {
 std::vector<JournalContext> Journal::listContexts() const {
   std::vector<JournalContext> contexts;
   read([&](const StoreFile &file) {
-    // Predictions of a model are no measurements.
+    // Predictions of a model are no measurements. Of the sizes of caches, those
+    // of the most records are taken.
     SqlStatement rows(file.database(),
-                      "SELECT target, max(caches) FROM measurement WHERE "
-                      "threads = ? AND target NOT LIKE '%/model:%' "
-                      "GROUP BY target ORDER BY target");
+                      "SELECT target, caches, max(records) FROM "
+                      "(SELECT target, caches, count(*) AS records "
+                      "FROM measurement WHERE threads = ? "
+                      "AND target NOT LIKE '%/model:%' GROUP BY target, caches)"
+                      " GROUP BY target ORDER BY target");
     rows.bind(context.threads);
     contexts.clear();
     while (rows.next()) {

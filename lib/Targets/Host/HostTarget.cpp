@@ -171,9 +171,12 @@ static Result<int64_t> resolveThreads(int64_t threads) {
 }
 
 Result<TargetInfo> tarpon::getHostTarget(int64_t threads, llvm::StringRef cpu) {
+  std::string origin;
   if (const char *named = std::getenv("TARPON_CPU");
-      cpu == "native" && named && *named)
+      cpu == "native" && named && *named) {
     cpu = named;
+    origin = "TARPON_CPU: ";
+  }
   Result<int64_t> resolved = resolveThreads(threads);
   if (!resolved)
     return resolved.error();
@@ -187,7 +190,7 @@ Result<TargetInfo> tarpon::getHostTarget(int64_t threads, llvm::StringRef cpu) {
   } else {
     Result<llvm::StringSet<>> known = getCpuFeatures(cpu);
     if (!known)
-      return known.error();
+      return Error{origin + known.message()};
     llvm::erase_if(target.features, [&](const std::string &name) {
       return !known->contains(name);
     });

@@ -59,6 +59,16 @@ TEST(TileTaps, countInTheEstimate) {
   EXPECT_LT(few, 5.5 * all);
 }
 
+/// Windows of two taps, 5 apart, on one pixel: no tap of a tile reads it.
+TEST(TileTaps, tilesThatSkipAllTakeTime) {
+  Problem problem = *parseProblem(
+      "conv(1x64x1x1xf32:nhwc, 64x64x2x2xf32:const)->1x64x2x2xf32:nhwc "
+      "{dilations=5,5 group=1 pads=3,3,3,3 strides=1,1}");
+  auto target = getCpuTarget("x86-64-v4", /*threads=*/1);
+  ASSERT_TRUE(target) << target.message();
+  EXPECT_LT(findSolver("conv-igemm-v1")->expectedFraction(problem, *target), 4);
+}
+
 /// A row of four pixels in tiles of two: the first tile reads taps 1 and 2, the
 /// second one taps 0 and 1.
 TEST(TileTaps, areListedInTheTable) {

@@ -107,7 +107,8 @@ TEST_F(HostTarget, VariableNamesTheCpu) {
   EXPECT_EQ(get("native").cpu, "x86-64-v2");
   EXPECT_EQ(get("x86-64-v3").cpu, "x86-64-v3");
   setenv("TARPON_CPU", "pentium-none", /*replace=*/1);
-  EXPECT_EQ(getHostTarget().message(), "unknown CPU 'pentium-none'");
+  EXPECT_EQ(getHostTarget().message(),
+            "TARPON_CPU: unknown CPU 'pentium-none'");
   setenv("TARPON_CPU", "", /*replace=*/1);
   EXPECT_GE(get("native").vectorBits, 128);
 }

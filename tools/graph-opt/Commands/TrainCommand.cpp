@@ -120,7 +120,12 @@ readStore(const std::string &path, const TargetInfo &host,
   if (!llvm::sys::fs::file_size(pending, bytes) && bytes > 0)
     return Error{"store " + path + " is being written (see " + pending +
                  "): copy it with sqlite3's .backup"};
-  return readStoreOfAnyCpu(path, host, split);
+  std::vector<std::string> skipped;
+  Result<std::vector<MeasuredProblem>> problems =
+      readStoreOfAnyCpu(path, host, split, skipped);
+  for (const std::string &reason : skipped)
+    remark(reason + "; these are left out");
+  return problems;
 }
 
 /// Reads the measurements of this build in the user's journal, or those of any
@@ -148,17 +153,21 @@ readMeasurements(const TrainArguments &arguments, const TargetInfo &target,
 }
 
 /// Writes the model of one CPU into a store, that of several into a file of its
-/// own, where all CPUs of the architecture find it.
+/// own, where all CPUs of the architecture find it. So does that of another CPU
+/// than this machine's, unless a store is named: none of this machine's is read
+/// for that CPU.
 static Status writeModel(const LearnedModel &model,
                          const TrainArguments &arguments,
                          const TargetInfo &target) {
-  bool isOfOne = model.targets.size() == 1;
+  bool isOwn = model.madeBy.target == JournalContext::forTarget(target).target;
+  bool isInStore =
+      model.targets.size() == 1 && (isOwn || !arguments.into.empty());
   std::string path = arguments.into;
   if (path.empty())
-    path = isOfOne ? Journal::getDefaultPath(target)
-                   : getModelPath(Journal::getDefaultDirectory(), target);
+    path = isInStore ? Journal::getDefaultPath(target)
+                     : getModelPath(Journal::getDefaultDirectory(), target);
   std::string bytes = model.serialize();
-  if (isOfOne) {
+  if (isInStore) {
     Result<std::unique_ptr<Journal>> journal =
         Journal::open(path, model.madeBy);
     if (!journal)

@@ -77,6 +77,8 @@ struct LearnedModel {
   Forest solvers, configs;
 
   std::string serialize() const;
+  /// Returns true if the bytes begin as those of a model do.
+  static bool isModel(llvm::StringRef bytes);
   /// Parses a model. One that is damaged, of a newer version, or made for
   /// features that this build does not have, is an error of one sentence that
   /// names `source`. One that lacks features of this build is read.

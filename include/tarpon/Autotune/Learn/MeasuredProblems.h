@@ -58,10 +58,11 @@ readMeasuredProblems(const Journal &journal, const JournalContext &context,
 /// Reads the problems of all CPUs that have measurements in a store with the
 /// host's number of threads. No process writes to the store, and its records
 /// may come from any build. CPUs other than this machine's are described by
-/// LLVM's list and by the sizes of caches on record.
+/// LLVM's list and by the sizes of caches on record. Appends to `skipped` why
+/// the records of a target cannot be used.
 runtime::Result<std::vector<MeasuredProblem>>
 readStoreOfAnyCpu(const std::string &path, const TargetInfo &host,
-                  const NetworkSplit &split);
+                  const NetworkSplit &split, std::vector<std::string> &skipped);
 
 } // namespace tarpon
 

@@ -177,7 +177,6 @@ igemm::getImageStarts(const TensorDesc &operand, const TensorDesc &result) {
   return {starts, strides[result.rank() - 2]};
 }
 
-/// See KernelSpec::tableColumns.
 ConstantPlan igemm::makeConstant(std::vector<int64_t> numbers) {
   return {[numbers = std::move(numbers)](const ConstantOperands &) {
     std::vector<char> bytes(numbers.size() * sizeof(int64_t));
@@ -186,6 +185,7 @@ ConstantPlan igemm::makeConstant(std::vector<int64_t> numbers) {
   }};
 }
 
+/// See KernelSpec::tableColumns.
 ConstantPlan igemm::makeTable(const Problem &problem, const KernelSpec &spec,
                               const Geometry &g, const Batch &batch) {
   int64_t columns = spec.tableColumns(), column = 2;

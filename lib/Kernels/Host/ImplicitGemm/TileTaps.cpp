@@ -120,7 +120,9 @@ double igemm::getRemainingShare(const KernelSpec &spec, const Geometry &g) {
   Axes axes(g);
   if (axes.d.getShare() * axes.h.getShare() * axes.w.getShare() > kWorthwhile)
     return 1;
-  double share = TileTaps(g, spec.tileM).getShare();
+  // A tile that skips all taps takes time, too.
+  double least = 1 / static_cast<double>(g.taps());
+  double share = std::max(TileTaps(g, spec.tileM).getShare(), least);
   return share > kWorthwhile ? 1 : share;
 }
 
