@@ -23,12 +23,10 @@ using namespace tarpon;
 #include "tarpon/IR/TarponAttrs.cpp.inc"
 
 void TarponDialect::registerAttributes() {
-#ifndef __clang_analyzer__ // MLIR's headers do not pass it.
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "tarpon/IR/TarponAttrs.cpp.inc"
       >();
-#endif
 }
 
 //===----------------------------------------------------------------------===//

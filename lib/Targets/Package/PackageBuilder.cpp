@@ -118,8 +118,7 @@ static std::vector<char> moveConstant(ArrayRef<char> bytes,
   int64_t channels = to.shape[1];
   // Consecutive runs of memory are blocks of channels: nhwc has one, and nchw
   // one per channel.
-  int64_t block = std::max<int64_t>(
-      to.layout.kind == Layout::NHWC ? channels : to.layout.block, 1);
+  int64_t block = to.layout.kind == Layout::NHWC ? channels : to.layout.block;
   int64_t blocks = llvm::divideCeil(channels, block);
   const char *source = bytes.data();
   for (int64_t image = 0; image < to.shape[0]; ++image)

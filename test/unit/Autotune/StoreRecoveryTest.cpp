@@ -56,6 +56,7 @@ protected:
   /// Leaves the file and its size, and nothing of its contents but the head.
   void spoil(size_t from = 4096) const {
     int file = ::open(path.c_str(), O_WRONLY);
+    ASSERT_GE(file, 0);
     off_t size = lseek(file, 0, SEEK_END);
     ASSERT_GT(size, off_t(from));
     std::string junk(size - from, '\x5a');
