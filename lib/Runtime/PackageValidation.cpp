@@ -51,6 +51,11 @@ static Status validateTensor(const TensorInfo &tensor, const char *role) {
   std::string who = std::string(role) + " " + quoted(tensor.name);
   if (!countElements(tensor.shape, tensor.dtype))
     return Error{who + " has a negative or too large shape"};
+  if (tensor.usedPerRow < 0 ||
+      (tensor.usedPerRow > 0 &&
+       (tensor.shape.empty() || tensor.usedPerRow > tensor.shape.back())))
+    return Error{who + " has rows of which " +
+                 std::to_string(tensor.usedPerRow) + " elements are used"};
   if (!tensor.quantized)
     return success();
   if (tensor.dtype != DType::I8 && tensor.dtype != DType::U8)

@@ -358,6 +358,10 @@ TEST_F(PackageTest, ValidatesEveryNumber) {
             "it has an arena of -1 bytes");
   EXPECT_EQ(refuse([](Package &package) { package.inputs[0].shape = {-1}; }),
             "input 'data' has a negative or too large shape");
+  EXPECT_EQ(refuse([](Package &package) { package.inputs[0].usedPerRow = 21; }),
+            "input 'data' has rows of which 21 elements are used");
+  EXPECT_EQ(refuse([](Package &package) { package.inputs[0].usedPerRow = -1; }),
+            "input 'data' has rows of which -1 elements are used");
   EXPECT_EQ(refuse([](Package &package) { package.kernels.clear(); }),
             "it has launches but no kernels");
   EXPECT_EQ(refuse([](Package &package) { package.kernels[1] = 'X'; }),
