@@ -145,6 +145,26 @@ func.func @negative_conv_has_other_user(%x: tensor<1x1x3x3xf32>) -> (tensor<1x2x
 
 // -----
 
+// So it is where a bias follows the conv.
+
+// CHECK-LABEL: func @negative_conv_before_bias_has_other_user(
+// CHECK:         %[[Y:.+]] = tarpon.conv
+// CHECK-NEXT:    %[[B:.+]] = tarpon.add %[[Y]]
+// CHECK-NEXT:    %[[M:.+]] = tarpon.mul %[[B]]
+// CHECK-NEXT:    %[[R:.+]] = tarpon.add %[[M]]
+// CHECK-NEXT:    return %[[Y]], %[[R]]
+func.func @negative_conv_before_bias_has_other_user(%x: tensor<1x1x3x3xf32>) -> (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) {
+  %w = tarpon.constant {value = dense<1.0> : tensor<2x1x1x1xf32>} : tensor<2x1x1x1xf32>
+  %b = tarpon.constant {value = dense<[[[10.0]], [[20.0]]]> : tensor<2x1x1xf32>} : tensor<2x1x1xf32>
+  %p = tarpon.constant {value = dense<[2.0, 3.0]> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.conv %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x3x3xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %1 = tarpon.add %0, %b : (tensor<1x2x3x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %2 = tarpon.batch_norm %1, %p, %p, %p, %p {epsilon = 1.0 : f32} : (tensor<1x2x3x3xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x3x3xf32>
+  return %0, %2 : tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>
+}
+
+// -----
+
 // A factor does not pass a relu.
 
 // CHECK-LABEL: func @negative_relu_between(
