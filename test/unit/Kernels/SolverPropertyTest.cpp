@@ -285,18 +285,23 @@ TEST(KernelSymbols, nameTheirCode) {
   }
 }
 
-/// One step that is named as two others are.
+/// Steps that are named as others are, or that take their operands in another
+/// order.
 TEST(KernelSymbols, tellStepsApart) {
   auto target = getHostTarget(/*threads=*/1, "x86-64-v3");
   ASSERT_TRUE(target) << target.message();
-  auto getSymbol = [&](const std::string &epilogue) {
-    auto problem =
-        parseProblem("relu(1x16x4x4xf32)->1x16x4x4xf32 {} | " + epilogue);
+  auto getSymbol = [&](const std::string &epilogue,
+                       const std::string &operands = "") {
+    auto problem = parseProblem("relu(1x16x4x4xf32" + operands +
+                                ")->1x16x4x4xf32 {} | " + epilogue);
     EXPECT_TRUE(mlir::succeeded(problem));
     const Solver *solver = findSolver("elementwise-v1");
     return solver->plan(*problem, *target, {}).launches.front().kernel.symbol;
   };
   EXPECT_NE(getSymbol("gelu_tanh"), getSymbol("gelu | tanh"));
+  std::string two = "; 1x16x4x4xf32, 1x16x4x4xf32";
+  EXPECT_NE(getSymbol("add(1) | mul(2)", two),
+            getSymbol("add(2) | mul(1)", two));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpus, SolverProperty, testing::ValuesIn(kCpus),
