@@ -126,6 +126,14 @@ TEST_F(DeviceExecutorTest, MalformedPackagesAreRefused) {
               "has a launch without a code object");
   expectFault([](Package &p) { p.codeObjects[0].bytes = 65; },
               "is not among the kernels");
+  // It begins within the kernels and ends behind them.
+  expectFault(
+      [](Package &p) {
+        p.kernels.resize(128);
+        p.codeObjects[0].offset = 64;
+        p.codeObjects[0].bytes = 65;
+      },
+      "is not among the kernels");
   expectFault([](Package &p) { p.codeObjects[0].offset = -64; },
               "is not among the kernels");
   expectFault([](Package &p) { p.codeObjects[0].workgroup = 2048; },
