@@ -148,6 +148,16 @@ TEST_F(StoreAdminTest, Counts) {
   EXPECT_EQ(stats->contexts[1].problems, 2);
 }
 
+/// Another LLVM compiles the same kernels to other code.
+TEST_F(StoreAdminTest, RecordsOfAnotherLlvmAreStale) {
+  JournalContext context = makeContext();
+  context.llvm = "21.1.0";
+  auto journal = Journal::open(path, context);
+  ASSERT_TRUE(journal) << journal.message();
+  ASSERT_TRUE((*journal)->record(makeMeasurement(kRelu, "a-v1", 2)));
+  EXPECT_EQ(open(path)->getStats()->stale, 1);
+}
+
 /// Programs that have more targets may share a store with those that have not.
 TEST_F(StoreAdminTest, RecordsOfUnknownTargetsAreKept) {
   JournalContext context = makeContext();
