@@ -148,6 +148,34 @@ TEST(EmulatorFaultsTest, RacesOfWorkgroups) {
       << fault;
 }
 
+/// Raw buffer accesses are ordered like any others.
+TEST(EmulatorFaultsTest, RacesOfRawBuffers) {
+  auto access = [](const std::string &op) {
+    return kPlaces + R"(
+    %s = arith.constant 0 : i16
+    %bytes = arith.constant 1024 : i64
+    %r = rocdl.make.buffer.rsrc %x, %s, %bytes, %c0 : <1> to <8>
+    %isFirst = arith.cmpi eq, %tid, %c0 : i32
+    scf.if %isFirst {
+      )" + op +
+           "\n}";
+  };
+  std::string store =
+      access("rocdl.raw.ptr.buffer.store %c1, %r, %c0, %c0, %c0 : i32");
+  EXPECT_EQ(getFault(store, 1024, 1), "");
+  EXPECT_EQ(getFault(store, 1024, 2),
+            "kernel kernel: workgroup 1, wave 0, lane 0: "
+            "'rocdl.raw.ptr.buffer.store' at kernel.mlir:24:7 writes 4 bytes "
+            "at 0 of argument 0, which another workgroup writes in "
+            "'rocdl.raw.ptr.buffer.store' at kernel.mlir:24:7");
+  // An atomic op races with a plain one.
+  std::string mixed =
+      access("%v = rocdl.raw.ptr.buffer.load %r, %c0, %c0, %c0 : i32\n"
+             "%o = llvm.atomicrmw add %x, %c1 monotonic : !llvm.ptr<1>, i32");
+  EXPECT_TRUE(std::regex_search(getFault(mixed, 1024, 2),
+                                std::regex("which another workgroup")));
+}
+
 TEST(EmulatorFaultsTest, LanesOfOneStore) {
   std::vector<int32_t> memory(1);
   auto run = [&](const std::string &store) {
@@ -280,11 +308,17 @@ TEST(EmulatorFaultsTest, LoadToLdsIsWaitedFor) {
   };
   EXPECT_EQ(run("rocdl.s.waitcnt 0"), "");
   EXPECT_EQ(run("amdgpu.memory_counter_wait load(0)"), "");
-  EXPECT_EQ(run(""),
-            "kernel kernel: workgroup 0, wave 0, lane 0: 'llvm.load' at "
-            "kernel.mlir:21:10 reads 4 bytes at 0 of LDS @lds, which lane 0 of "
-            "wave 0 writes in 'rocdl.load.to.lds' at kernel.mlir:18:1, and "
-            "nothing has waited for that");
+  std::string fault = "kernel kernel: workgroup 0, wave 0, lane 0: 'llvm.load' "
+                      "at kernel.mlir:21:10 reads 4 bytes at 0 of LDS @lds, "
+                      "which lane 0 of wave 0 writes in 'rocdl.load.to.lds' at "
+                      "kernel.mlir:18:1, and nothing has waited for that";
+  EXPECT_EQ(run(""), fault);
+  // One load may still be on its way after these: vmcnt is 1 in its lower bits,
+  // 16 in its upper ones, and not named.
+  EXPECT_EQ(run("rocdl.s.waitcnt 1"), fault);
+  EXPECT_EQ(run("rocdl.s.waitcnt 0x4000"), fault);
+  EXPECT_EQ(run("amdgpu.memory_counter_wait load(1)"), fault);
+  EXPECT_EQ(run("amdgpu.memory_counter_wait ds(0)"), fault);
 }
 
 TEST(EmulatorFaultsTest, CrossLane) {
