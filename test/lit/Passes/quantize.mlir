@@ -86,6 +86,28 @@ func.func @passes_type_on(%x: tensor<1x2x4x4xf32> {tarpon.range = array<f32: 0.0
 
 // -----
 
+// A concat's type reaches from the lowest value of all to the highest.
+
+// CHECK-LABEL: func @concat_takes_union_of_both_signs(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<2xf32> {{.*}}, %[[Y:[^:]+]]: tensor<2xf32>
+// CHECK-DAG:     tarpon.convert %[[X]] : tensor<2xf32> -> tensor<2x!quant.uniform<u8:f32, 1.000000e+00:255>>
+// CHECK-DAG:     tarpon.convert %[[Y]] : tensor<2xf32> -> tensor<2x!quant.uniform<u8:f32, 1.000000e+00>>
+// CHECK:         tarpon.fused(
+// CHECK-SAME:        -> tensor<4x!quant.uniform<u8:f32, 2.000000e+00:128>>
+func.func @concat_takes_union_of_both_signs(%x: tensor<2xf32> {tarpon.range = array<f32: -255.0, 0.0>}, %y: tensor<2xf32> {tarpon.range = array<f32: 0.0, 255.0>}) -> tensor<4xf32> {
+  %0 = tarpon.fused(%a = %x, %b = %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32> {
+    %2 = tarpon.concat %a, %b {axis = 0 : i64} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  %1 = tarpon.fused(%a = %0) : (tensor<4xf32>) -> tensor<4xf32> {
+    %2 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
 // A concat works in a type that covers all its operands.
 
 // CHECK-LABEL: func @concat_takes_union(
