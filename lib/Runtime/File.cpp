@@ -7,11 +7,13 @@
 
 #include "tarpon/Runtime/File.h"
 
-#include <atomic>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <optional>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -160,17 +162,41 @@ static bool isNullDevice(const struct stat &info) {
          info.st_rdev == null.st_rdev;
 }
 
+/// Returns 16 digits that nobody can guess.
+static std::string makeRandomSuffix() {
+  uint64_t bits = 0;
+  // Without random numbers, O_EXCL alone keeps others out.
+  if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
+    bits = static_cast<uint64_t>(getpid());
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016" PRIx64, bits);
+  return digits;
+}
+
+/// Creates a file beside `target` and sets its name. In a folder that others
+/// can write to, a file or link that somebody else has put there is never
+/// opened. Returns -1 on failure.
+static int createTemporary(const std::string &target, mode_t mode,
+                           std::string &name) {
+  constexpr int kMaxTries = 16;
+  int descriptor = -1;
+  for (int i = 0; i < kMaxTries; ++i) {
+    name = target + ".tmp-" + makeRandomSuffix();
+    descriptor =
+        open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+             mode);
+    if (descriptor >= 0 || errno != EEXIST)
+      break;
+  }
+  return descriptor;
+}
+
 /// `target` is no link; `mode` is that of the file that is replaced, if any.
 static Status replaceFile(const std::string &path, const std::string &target,
                           std::optional<mode_t> mode,
                           std::initializer_list<std::span<const char>> pieces) {
-  // The name is unique among the threads of this process and among processes.
-  static std::atomic<unsigned> counter = 0;
-  std::string temporary = target + ".tmp-" + std::to_string(getpid()) + "-" +
-                          std::to_string(counter.fetch_add(1));
-  int descriptor =
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-           mode.value_or(0666));
+  std::string temporary;
+  int descriptor = createTemporary(target, mode.value_or(0666), temporary);
   if (descriptor < 0)
     return cannot("write", path, errnoText(errno));
   // The mode is set before the file has contents that others must not read.

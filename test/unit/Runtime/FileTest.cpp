@@ -76,6 +76,20 @@ TEST_F(FileTest, ReplacesWhole) {
   EXPECT_EQ(countEntries(), 1);
 }
 
+/// In a folder that others can write to, somebody has put links under all names
+/// that a temporary file of this process used to have.
+TEST_F(FileTest, FollowsNoLinkThatWasPlanted) {
+  ASSERT_TRUE(write(other, "a victim's"));
+  std::string prefix = path + ".tmp-" + std::to_string(getpid()) + "-";
+  for (int i = 0; i < 1000; ++i)
+    fs::create_symlink("y", prefix + std::to_string(i));
+  ASSERT_TRUE(write(path, "text"));
+  EXPECT_EQ(read(other), "a victim's");
+  EXPECT_FALSE(fs::is_symlink(path));
+  EXPECT_EQ(read(path), "text");
+  EXPECT_EQ(countEntries(), 1002);
+}
+
 TEST_F(FileTest, KeepsTheMode) {
   ASSERT_TRUE(write(path, "secret"));
   for (mode_t mode : {0600, 0640, 0755}) {
