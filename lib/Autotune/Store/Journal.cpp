@@ -15,6 +15,7 @@
 #include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Runtime/UserFolder.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -93,15 +94,9 @@ TimeSource JournalContext::getTimeSource() const {
 }
 
 std::string Journal::getDefaultDirectory() {
-  auto get = [](const char *name) {
-    const char *value = std::getenv(name);
-    return std::string(value ? value : "");
-  };
-  if (std::string path = get("TARPON_USER_DB_PATH"); !path.empty())
-    return path;
-  if (std::string path = get("XDG_CONFIG_HOME"); !path.empty())
-    return path + "/tarpon";
-  return get("HOME") + "/.config/tarpon";
+  return runtime::UserFolder{"TARPON_USER_DB_PATH", "XDG_CONFIG_HOME",
+                             ".config"}
+      .find();
 }
 
 std::string Journal::getDefaultPath(const TargetInfo &target) {

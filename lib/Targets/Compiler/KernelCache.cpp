@@ -19,6 +19,7 @@
 #include "tarpon/Targets/KernelCache.h"
 
 #include "tarpon/Runtime/Sha256.h"
+#include "tarpon/Runtime/UserFolder.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -176,22 +177,8 @@ KernelCache::KernelCache(std::string directory)
     : directory(std::move(directory)) {}
 
 std::string KernelCache::defaultDirectory() {
-  auto get = [](const char *name) {
-    const char *value = std::getenv(name);
-    return StringRef(value ? value : "");
-  };
-  if (StringRef own = get("TARPON_CACHE_DIR"); !own.empty())
-    return own.str();
-  SmallString<128> path;
-  if (StringRef cache = get("XDG_CACHE_HOME"); !cache.empty()) {
-    path = cache;
-  } else {
-    // Without $HOME, the user database has the home folder.
-    sys::path::home_directory(path);
-    sys::path::append(path, ".cache");
-  }
-  sys::path::append(path, "tarpon");
-  return path.str().str();
+  return runtime::UserFolder{"TARPON_CACHE_DIR", "XDG_CACHE_HOME", ".cache"}
+      .find();
 }
 
 bool KernelCache::isTrusted() const {

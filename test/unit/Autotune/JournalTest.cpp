@@ -16,6 +16,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <pwd.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -389,6 +390,13 @@ TEST_F(JournalTest, DefaultFolderFollowsTheEnvironment) {
   unsetenv("TARPON_USER_DB_PATH");
   unsetenv("XDG_CONFIG_HOME");
   EXPECT_EQ(Journal::getDefaultDirectory(), "/home/me/.config/tarpon");
+  // Without $HOME, the user database has the home folder.
+  std::string home = getpwuid(getuid())->pw_dir;
+  unsetenv("HOME");
+  EXPECT_EQ(Journal::getDefaultDirectory(), home + "/.config/tarpon");
+  setenv("HOME", "", 1);
+  EXPECT_EQ(Journal::getDefaultDirectory(), home + "/.config/tarpon");
+  setenv("HOME", "/home/me", 1);
   setenv("XDG_CONFIG_HOME", "/config", 1);
   EXPECT_EQ(Journal::getDefaultDirectory(), "/config/tarpon");
   setenv("TARPON_USER_DB_PATH", "/db", 1);

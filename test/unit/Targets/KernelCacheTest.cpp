@@ -15,6 +15,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,6 +221,11 @@ TEST_F(KernelCacheTest, DefaultDirectoryFollowsTheEnvironment) {
   EXPECT_EQ(KernelCache::defaultDirectory(), "/cache/tarpon");
   set("XDG_CACHE_HOME", "");
   EXPECT_EQ(KernelCache::defaultDirectory(), "/home/somebody/.cache/tarpon");
+  std::string entry = getpwuid(getuid())->pw_dir;
+  for (std::optional<std::string> none : {std::optional<std::string>(), {""}}) {
+    set("HOME", none);
+    EXPECT_EQ(KernelCache::defaultDirectory(), entry + "/.cache/tarpon");
+  }
   set("TARPON_CACHE_DIR", own);
   set("XDG_CACHE_HOME", cache);
   set("HOME", home);
