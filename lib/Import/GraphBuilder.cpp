@@ -124,8 +124,10 @@ LogicalResult GraphBuilder::importNode(const onnx::NodeProto &proto) {
   // Names need not be unique in ONNX, but layers are identified by theirs.
   std::string name = model.getNodeName(proto);
   std::string unique = name;
-  for (int i = 1; !nodeNames.insert(unique).second; ++i)
-    unique = name + "_" + std::to_string(i);
+  // Counts on where the last layer of this name ended.
+  int64_t &last = lastNumber[name];
+  while (!nodeNames.insert(unique).second)
+    unique = name + "_" + std::to_string(++last);
   Location loc =
       NameLoc::get(graph.builder.getStringAttr(unique), model.getLoc());
   OnnxNode node(graph, proto, loc, model.describe(proto));

@@ -52,6 +52,8 @@ private:
   OnnxNode::Graph graph;
   llvm::SmallVector<std::string> inputNames;
   llvm::StringSet<> nodeNames;
+  /// The last number that was appended to a name.
+  llvm::StringMap<int64_t> lastNumber;
 };
 
 } // namespace tarpon

@@ -84,9 +84,11 @@ LogicalResult ModelReader::readOpset() {
 LogicalResult ModelReader::checkGraph() {
   if (proto.graph().sparse_initializer_size() > 0)
     return emitError() << "sparse initialisers are not supported";
-  for (const onnx::NodeProto &node : proto.graph().node())
+  for (const auto &[index, node] : llvm::enumerate(proto.graph().node())) {
     if (node.op_type().empty())
       return emitError() << "node '" << node.name() << "' has no operator";
+    indices[&node] = static_cast<int64_t>(index);
+  }
   return checkValues(*this);
 }
 
@@ -99,10 +101,7 @@ std::string ModelReader::getName() const {
 std::string ModelReader::getNodeName(const onnx::NodeProto &node) const {
   if (!node.name().empty())
     return node.name();
-  int64_t index = 0;
-  while (&proto.graph().node(index) != &node)
-    ++index;
-  return node.op_type() + "_" + std::to_string(index);
+  return node.op_type() + "_" + std::to_string(indices.at(&node));
 }
 
 std::string ModelReader::describe(const onnx::NodeProto &node) const {

@@ -14,6 +14,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <future>
 #include <memory>
 #include <string>
@@ -72,6 +74,8 @@ private:
   std::string path;
   std::unique_ptr<llvm::MemoryBuffer> file;
   onnx::ModelProto proto;
+  /// The places of nodes in the graph.
+  llvm::DenseMap<const onnx::NodeProto *, int64_t> indices;
   int64_t opset = 0;
   int threads;
   ExternalData external;
