@@ -18,6 +18,8 @@
 
 #include "tarpon/Runtime/ThreadPool.h"
 
+#include "FloatControl.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -126,6 +128,22 @@ private:
   std::atomic<uint64_t> range = 0;
 };
 
+/// Counts the forks between this process and the one that started the program's
+/// first pool. A child of fork() has none of its parent's threads.
+class ForkCount {
+public:
+  static int get() {
+    static const int registered = pthread_atfork(nullptr, nullptr, [] {
+      count.fetch_add(1, std::memory_order_relaxed);
+    });
+    (void)registered;
+    return count.load(std::memory_order_relaxed);
+  }
+
+private:
+  static inline std::atomic<int> count = 0;
+};
+
 struct Worker {
   ThreadPool *pool;
   pthread_t handle;
@@ -158,11 +176,17 @@ struct ThreadPool::State {
   int64_t unit = 1;
   Body body = nullptr;
   void *context = nullptr;
+  /// The caller's, so that results do not depend on who takes a task.
+  FloatControl floats = FloatControl::get();
 
   int threads = 1;
   bool maySpin = true;
   std::vector<Worker> workers;
+  int forks = ForkCount::get();
 
+  bool hasWorkers() const {
+    return !workers.empty() && forks == ForkCount::get();
+  }
   void share(int64_t count);
   void work(int thread);
   bool tryJoin(uint64_t &lastLoop);
@@ -225,6 +249,7 @@ void ThreadPool::State::workerMain(int thread) {
       return;
     if (!tryJoin(lastLoop))
       continue;
+    floats.apply();
     work(thread);
     leave();
   }
@@ -266,6 +291,8 @@ ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>()) {
 }
 
 ThreadPool::~ThreadPool() {
+  if (!state->hasWorkers())
+    return;
   state->stopping.store(true);
   state->loopOpened.notify();
   for (Worker &worker : state->workers)
@@ -279,13 +306,14 @@ int ThreadPool::size() const {
 void ThreadPool::parallelFor(int64_t tasks, Body body, void *context) {
   if (tasks <= 0)
     return;
-  if (tasks == 1 || state->workers.empty())
+  if (tasks == 1 || !state->hasWorkers())
     return body(context, 0, 0, tasks);
 
   State &pool = *state;
   pool.share(tasks);
   pool.body = body;
   pool.context = context;
+  pool.floats = FloatControl::get();
   // No worker is inside the loop, so that only this thread changes the word.
   uint64_t closed = pool.control.load(std::memory_order_relaxed) + kLoopUnit;
   pool.control.store(closed | kOpenBit);

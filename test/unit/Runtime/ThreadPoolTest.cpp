@@ -8,10 +8,14 @@
 #include "tarpon/Runtime/ThreadPool.h"
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <gtest/gtest.h>
+#include <memory>
 #include <sched.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace tarpon::runtime;
@@ -157,6 +161,56 @@ TEST(ThreadPoolTest, ASlowTaskDoesNotHoldUpTheRest) {
   pool.parallelFor(1000, body, &context);
   EXPECT_FALSE(context.gaveUp);
   EXPECT_EQ(context.done, 1000);
+}
+
+/// The caller may have other control of floats than when the pool began; bits
+/// of results must not depend on who takes a task.
+TEST(ThreadPoolTest, AllThreadsRoundAsTheCallerDoes) {
+  ThreadPool pool(2);
+  struct Context {
+    std::atomic<int64_t> arrived = 0;
+    float thirds[2] = {};
+  };
+  auto body = [](void *opaque, int, int64_t begin, int64_t end) {
+    auto *context = static_cast<Context *>(opaque);
+    volatile float one = 1, three = 3;
+    for (int64_t task = begin; task < end; ++task)
+      context->thirds[task] = one / three;
+    // Each thread has one of the tasks.
+    context->arrived += end - begin;
+    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (context->arrived < 2 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
+  };
+  int before = std::fegetround();
+  for (int mode : {FE_UPWARD, FE_TOWARDZERO, before}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    Context context;
+    pool.parallelFor(2, body, &context);
+    std::fesetround(before);
+    EXPECT_EQ(context.thirds[0], context.thirds[1]) << mode;
+  }
+}
+
+/// A child of fork() has the pool, and none of its threads.
+TEST(ThreadPoolTest, WorksInAForkedChild) {
+  auto pool = std::make_unique<ThreadPool>(3);
+  Record record(64, 3);
+  pool->parallelFor(64, Record::body, &record);
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(20);
+    pool->parallelFor(64, Record::body, &record);
+    bool isDone = record.visits == std::vector<int>(64, 2);
+    pool.reset();
+    _exit(isDone ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  pool->parallelFor(64, Record::body, &record);
+  EXPECT_EQ(record.visits, std::vector<int>(64, 2));
 }
 
 TEST(ThreadPoolTest, AtLeastOneThread) {
