@@ -18,13 +18,16 @@
 
 #include "tarpon/Runtime/ThreadPool.h"
 
+#include "CpuQuota.h"
 #include "FloatControl.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <climits>
+#include <limits>
 #include <linux/futex.h>
+#include <optional>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -255,7 +258,8 @@ void ThreadPool::State::workerMain(int thread) {
   }
 }
 
-int availableCores() {
+/// Counts the cores of the affinity mask.
+static int countAllowedCores() {
   // A machine may have more cores than cpu_set_t has bits.
   for (size_t cores = 1024; cores <= (1u << 20); cores *= 2) {
     cpu_set_t *set = CPU_ALLOC(cores);
@@ -267,6 +271,14 @@ int availableCores() {
       return count;
   }
   return std::max(1u, std::thread::hardware_concurrency());
+}
+
+int availableCores() {
+  // A container's quota is read once: it seldom changes, and an executor asks
+  // for every model.
+  static const std::optional<int> quota = CpuQuota().count();
+  return std::min(countAllowedCores(),
+                  quota.value_or(std::numeric_limits<int>::max()));
 }
 
 ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>()) {

@@ -13,8 +13,11 @@
 
 namespace tarpon::runtime {
 
-/// The number of cores that this process may use (its affinity, not the
-/// machine's size); at least 1.
+/// The number of cores that this process may use: those of its affinity, not
+/// the machine's, and no more whole ones than the CPU quota of its control
+/// group pays for. Threads beyond a quota would be stopped in turn, and spin
+/// while they wait for each other. Siblings of a core count as cores. At
+/// least 1.
 int availableCores();
 
 /// A fixed set of threads for fork-join loops. The caller is thread 0. Workers
