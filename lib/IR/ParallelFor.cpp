@@ -7,10 +7,13 @@
 
 #include "tarpon/IR/ParallelFor.h"
 
+#include "tarpon/Runtime/Thread.h"
+
 #include <algorithm>
 #include <atomic>
-#include <thread>
 #include <vector>
+
+using namespace tarpon;
 
 void tarpon::parallelFor(size_t count, int threads,
                          llvm::function_ref<void(size_t)> work) {
@@ -19,11 +22,14 @@ void tarpon::parallelFor(size_t count, int threads,
     for (size_t i = next++; i < count; i = next++)
       work(i);
   };
-  std::vector<std::thread> workers;
+  // Their destructors wait for them.
+  std::vector<runtime::Thread> workers;
   size_t wanted = std::min(count, static_cast<size_t>(std::max(threads, 1)));
-  for (size_t i = 1; i < wanted; ++i)
-    workers.emplace_back(run);
+  while (workers.size() + 1 < wanted) {
+    std::optional<runtime::Thread> worker = runtime::Thread::start(run);
+    if (!worker)
+      break;
+    workers.push_back(std::move(*worker));
+  }
   run();
-  for (std::thread &worker : workers)
-    worker.join();
 }

@@ -56,7 +56,7 @@ LogicalResult ModelReader::parse(bool wantsDigest) {
   file = std::move(*buffer);
   // Hashing reads the whole file, so it runs concurrently.
   if (wantsDigest)
-    digest = std::async(std::launch::async, computeSha256, file->getBuffer());
+    startDigest();
   // Starting a thread takes as long as parsing this much.
   constexpr size_t kBytesPerThread = 1 << 20;
   threads = static_cast<int>(
@@ -67,6 +67,15 @@ LogicalResult ModelReader::parse(bool wantsDigest) {
   if (!proto.has_graph())
     return emitError() << "not an ONNX model: it has no graph";
   return success();
+}
+
+void ModelReader::startDigest() {
+  auto task = std::make_shared<std::packaged_task<std::string()>>(
+      [bytes = file->getBuffer()] { return computeSha256(bytes); });
+  digest = task->get_future();
+  hasher = runtime::Thread::start([task] { (*task)(); });
+  if (!hasher)
+    (*task)();
 }
 
 LogicalResult ModelReader::readOpset() {

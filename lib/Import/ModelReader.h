@@ -10,6 +10,7 @@
 
 #include "ExternalData.h"
 #include "OnnxProto.h"
+#include "tarpon/Runtime/Thread.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
@@ -18,6 +19,7 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace tarpon {
@@ -67,6 +69,7 @@ public:
 private:
   ModelReader(mlir::Location loc, llvm::StringRef path, int threads);
   mlir::LogicalResult parse(bool wantsDigest);
+  void startDigest();
   mlir::LogicalResult readOpset();
   mlir::LogicalResult checkGraph();
 
@@ -79,8 +82,9 @@ private:
   int64_t opset = 0;
   int threads;
   ExternalData external;
-  /// Declared last: it reads the file until it is done.
   std::future<std::string> digest;
+  /// Declared last: it reads the file until it is done.
+  std::optional<runtime::Thread> hasher;
 };
 
 } // namespace tarpon

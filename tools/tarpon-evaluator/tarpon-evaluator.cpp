@@ -12,6 +12,8 @@
 
 #include "EvaluationServer.h"
 
+#include "tarpon/Runtime/Thread.h"
+
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -20,8 +22,9 @@
 #include <string>
 #include <string_view>
 #include <sys/resource.h>
-#include <thread>
 #include <unistd.h>
+
+using tarpon::runtime::Thread;
 
 static constexpr const char *kHelp =
     "usage: tarpon-evaluator [--parent=PID]\n"
@@ -40,13 +43,16 @@ static constexpr const char *kHelp =
 
 /// The end of the input tells a waiting evaluator that its parent has died, but
 /// not one whose kernel never ends. PR_SET_PDEATHSIG would already fire at the
-/// end of the parent's thread that started this process.
+/// end of the parent's thread that started this process. Without a thread, the
+/// end of the input and the parent's limits of time remain.
 static void endWithParent(pid_t parent) {
-  std::thread([parent] {
+  std::optional<Thread> watcher = Thread::start([parent] {
     while (getppid() == parent)
       usleep(250'000);
     _exit(1);
-  }).detach();
+  });
+  if (watcher)
+    watcher->detach();
 }
 
 /// Kernels may print, but only answers may reach the real standard output.

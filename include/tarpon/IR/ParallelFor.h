@@ -20,7 +20,8 @@
 namespace tarpon {
 
 /// Calls work(0) to work(count - 1), each once, on up to `threads` threads, the
-/// caller's included; starts them in that order, and returns when all are done.
+/// caller's included, or fewer if the system has no more; starts them in that
+/// order, and returns when all are done.
 void parallelFor(size_t count, int threads,
                  llvm::function_ref<void(size_t)> work);
 

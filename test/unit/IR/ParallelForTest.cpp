@@ -7,6 +7,8 @@
 
 #include "tarpon/IR/ParallelFor.h"
 
+#include "FailingThreads.h"
+
 #include "gtest/gtest.h"
 
 #include <atomic>
@@ -16,6 +18,7 @@
 #include <vector>
 
 using namespace tarpon;
+using tarpon::test::FailingThreads;
 
 TEST(ParallelFor, CallsEachOnce) {
   for (int threads : {-1, 0, 1, 2, 7})
@@ -25,6 +28,18 @@ TEST(ParallelFor, CallsEachOnce) {
       for (const std::atomic<int> &number : calls)
         EXPECT_EQ(number, 1);
     }
+}
+
+/// At the limit of a container's processes, the caller does what is left.
+TEST(ParallelFor, GoesOnWithFewerThreads) {
+  for (int started : {0, 1, 3}) {
+    FailingThreads faults(started);
+    std::vector<std::atomic<int>> calls(100);
+    parallelFor(calls.size(), 7, [&](size_t i) { ++calls[i]; });
+    for (const std::atomic<int> &number : calls)
+      EXPECT_EQ(number, 1);
+    EXPECT_EQ(FailingThreads::countRefused(), 1);
+  }
 }
 
 TEST(ParallelFor, UsesNoMoreThreadsThanAsked) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FailingThreads.h"
 #include "TestModel.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -40,6 +41,18 @@ TEST(ModelFile, SaysWhatItWasImportedFrom) {
   EXPECT_EQ(result.info.sha256.size(), 64u);
   EXPECT_THAT(result.info.inputs, ElementsAre("x"));
   EXPECT_THAT(result.info.outputs, ElementsAre("y"));
+}
+
+/// The digest is computed all the same.
+TEST(ModelFile, IsReadWithoutThreads) {
+  TestModel model;
+  relu(model.input("x", {1, 4}));
+  std::string digest = model.import().info.sha256;
+  FailingThreads faults(0);
+  Imported result = model.import();
+  EXPECT_EQ(result.diagnostics, "");
+  EXPECT_EQ(result.info.sha256, digest);
+  EXPECT_GT(FailingThreads::countRefused(), 0);
 }
 
 TEST(ModelFile, MissingFile) {
