@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Version 2 has one hierarchy, "0::/path", and a file cpu.max with "QUOTA
-// PERIOD" or "max PERIOD". Version 1 has one for the CPU, "4:cpu,cpuacct:/path",
-// and a file for each of the two numbers. In a container, the path is that of
-// the host, and what is mounted is the container's own folder: each path is
-// looked for from its end to the root, whether its folders exist or not.
+// PERIOD" or "max PERIOD". Version 1 has one for the CPU,
+// "4:cpu,cpuacct:/path", and a file for each of the two numbers. In a
+// container, the path is that of the host, and what is mounted is the
+// container's own folder: each path is looked for from its end to the root,
+// whether its folders exist or not.
 //
 //===----------------------------------------------------------------------===//
 

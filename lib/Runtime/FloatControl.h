@@ -36,9 +36,7 @@ private:
 #if defined(__x86_64__)
   // The lowest six bits report what has happened, and control nothing.
   static uint64_t read() { return _mm_getcsr() & ~0x3fu; }
-  static void write(uint64_t bits) {
-    _mm_setcsr(static_cast<unsigned>(bits));
-  }
+  static void write(uint64_t bits) { _mm_setcsr(static_cast<unsigned>(bits)); }
 #elif defined(__aarch64__)
   static uint64_t read() {
     uint64_t bits;

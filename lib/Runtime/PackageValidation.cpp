@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelImage.h"
+
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Package.h"
 
@@ -278,7 +280,7 @@ static Status validateSharedObject(const Package &package) {
     return needed ? Status(Error{"it has launches but no kernels"}) : success();
   if (!isElf(package.kernels))
     return Error{"its kernels are not an ELF shared object"};
-  return success();
+  return validateKernelImage(package.kernels);
 }
 
 static Status validateKernels(const Package &package) {

@@ -8,6 +8,7 @@
 #include "tarpon/Runtime/Package.h"
 #include "TestPackages.h"
 
+#include <elf.h>
 #include <functional>
 #include <gmock/gmock.h>
 #include <limits>
@@ -43,6 +44,21 @@ protected:
 };
 
 } // namespace
+
+/// A shared object without kernels, for tests that the real ones would make
+/// slow.
+static std::vector<char> makeSmallElf() {
+  std::vector<char> bytes(sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr));
+  std::memcpy(bytes.data(),
+              "\x7f"
+              "ELF\2\1\1",
+              7);
+  auto &header = *reinterpret_cast<Elf64_Ehdr *>(bytes.data());
+  header.e_shoff = sizeof(Elf64_Ehdr);
+  header.e_shnum = 1;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  return bytes;
+}
 
 static void putInt(std::vector<char> &bytes, size_t offset, uint64_t value,
                    size_t width) {
@@ -169,8 +185,7 @@ TEST_F(PackageTest, RefusesCodeObjectsOfNoGpu) {
 
 TEST_F(PackageTest, RefusesEveryFlippedByte) {
   Package package = makeTestPackage(20);
-  // The real kernels would make this test slow; an ELF header is enough.
-  package.kernels.resize(100);
+  package.kernels = makeSmallElf();
   write(package);
   std::vector<char> good = readBytes(path);
   for (size_t offset = 0; offset < good.size(); ++offset) {
@@ -185,7 +200,7 @@ TEST_F(PackageTest, RefusesEveryFlippedByte) {
 
 TEST_F(PackageTest, RefusesEveryTruncation) {
   Package package = makeTestPackage(20);
-  package.kernels.resize(100);
+  package.kernels = makeSmallElf();
   write(package);
   std::vector<char> good = readBytes(path);
   for (size_t size = 0; size < good.size(); ++size) {
