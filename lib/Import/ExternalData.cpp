@@ -93,6 +93,7 @@ runtime::Result<StringRef> ExternalData::open(StringRef location) {
     return error(outside);
   if (!sys::fs::is_regular_file(path))
     return error("external data '" + path + "' is not a file");
+  stamps.emplace_back(path.str().str());
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false,
                                     /*RequiresNullTerminator=*/false);
   if (!file)
@@ -101,6 +102,13 @@ runtime::Result<StringRef> ExternalData::open(StringRef location) {
   StringRef bytes = (*file)->getBuffer();
   files.emplace(relative.str().str(), std::move(*file));
   return bytes;
+}
+
+std::optional<std::string> ExternalData::findChanged() const {
+  for (const FileStamp &stamp : stamps)
+    if (stamp.hasChanged())
+      return stamp.getPath();
+  return std::nullopt;
 }
 
 runtime::Result<StringRef> ExternalData::find(const onnx::TensorProto &tensor) {

@@ -12,11 +12,15 @@
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/StringRef.h"
+#include "FileStamp.h"
+
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace tarpon {
 
@@ -29,6 +33,10 @@ public:
   /// Returns the part of a file that `tensor` refers to.
   runtime::Result<llvm::StringRef> find(const onnx::TensorProto &tensor);
 
+  /// Finds the path of a file that was changed since it was opened; nothing if
+  /// there is none.
+  std::optional<std::string> findChanged() const;
+
   /// All files read so far, by their path relative to the model's folder.
   const std::map<std::string, std::unique_ptr<llvm::MemoryBuffer>> &
   getFiles() const {
@@ -39,6 +47,7 @@ private:
   runtime::Result<llvm::StringRef> open(llvm::StringRef location);
 
   std::string folder;
+  std::vector<FileStamp> stamps;
   std::map<std::string, std::unique_ptr<llvm::MemoryBuffer>> files;
 };
 

@@ -26,7 +26,7 @@ static std::string computeSha256(StringRef bytes) {
 }
 
 ModelReader::ModelReader(Location loc, StringRef path, int threads)
-    : loc(loc), path(path),
+    : loc(loc), path(path), stamp(path.str()),
       threads(threads > 0 ? threads : runtime::availableCores()),
       external(path) {}
 
@@ -115,6 +115,15 @@ std::string ModelReader::getNodeName(const onnx::NodeProto &node) const {
 
 std::string ModelReader::describe(const onnx::NodeProto &node) const {
   return node.op_type() + " node '" + getNodeName(node) + "' in " + path;
+}
+
+LogicalResult ModelReader::checkUnchanged() const {
+  if (stamp.hasChanged())
+    return emitError() << "the file was changed while it was read";
+  if (std::optional<std::string> changed = external.findChanged())
+    return emitError() << "external data '" << *changed
+                       << "' was changed while it was read";
+  return success();
 }
 
 std::string ModelReader::getSha256() {

@@ -58,6 +58,10 @@ public:
   /// the file was opened.
   std::string getSha256();
 
+  /// Emits an error if a file of the model was written while it was read. Call
+  /// this when nothing more is read.
+  mlir::LogicalResult checkUnchanged() const;
+
   /// Describes a node in messages: "<OpType> node '<name>' in <file>".
   std::string describe(const onnx::NodeProto &node) const;
   /// The node's name, or <OpType>_<index> if it has none.
@@ -75,6 +79,7 @@ private:
 
   mlir::Location loc;
   std::string path;
+  FileStamp stamp;
   std::unique_ptr<llvm::MemoryBuffer> file;
   onnx::ModelProto proto;
   /// The places of nodes in the graph.

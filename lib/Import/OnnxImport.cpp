@@ -22,7 +22,12 @@ OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, StringRef path,
       ModelReader::create(&context, path, options.threads, options.digest);
   if (!model)
     return nullptr;
-  return GraphBuilder(*model, options, &context).build();
+  OwningOpRef<ModuleOp> module =
+      GraphBuilder(*model, options, &context).build();
+  // Errors in a file that is being written are the writer's.
+  if (failed(model->checkUnchanged()))
+    return nullptr;
+  return module;
 }
 
 static std::string getString(Operation *op, StringRef name) {

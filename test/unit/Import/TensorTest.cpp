@@ -13,13 +13,18 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <fstream>
+#include <thread>
 
 using namespace tarpon;
 using namespace tarpon::test;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 namespace {
 
@@ -193,6 +198,51 @@ TEST_F(ExternalData, ReadsAPart) {
 TEST_F(ExternalData, WrongSize) {
   reference("location", "w.bin");
   EXPECT_EQ(error(), "the shape needs 2 bytes of data, but there are 4\n");
+}
+
+/// Writes the first byte of a file again and again while it lives.
+class Writer {
+public:
+  explicit Writer(const std::string &path)
+      : thread([this, path] {
+          std::fstream file(path, std::ios::in | std::ios::out);
+          for (char byte = static_cast<char>(file.get()); !isOver;
+               file.seekp(0).put(byte).flush())
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+        }) {}
+  ~Writer() {
+    isOver = true;
+    thread.join();
+  }
+
+private:
+  std::atomic<bool> isOver = false;
+  std::thread thread;
+};
+
+/// The hash, or some weights, may be of other bytes than the rest.
+TEST_F(ExternalData, FilesThatAreBeingWrittenAreRefused) {
+  constexpr size_t kBytes = 16 << 20;
+  tensor.set_dims(0, kBytes);
+  model.getFolder().write("w.bin", std::string(kBytes, 'a'));
+  reference("location", "w.bin");
+  Writer writer(model.getFolder().getPath("w.bin"));
+  EXPECT_THAT(model.error(), StartsWith("MODEL: external data '"));
+  EXPECT_THAT(model.error(), EndsWith("was changed while it was read\n"));
+}
+
+TEST_F(ExternalData, ModelsThatAreBeingWrittenAreRefused) {
+  constexpr size_t kBytes = 16 << 20;
+  tensor.Clear();
+  tensor.set_name("w");
+  tensor.add_dims(kBytes);
+  tensor.set_data_type(onnx::TensorProto::UINT8);
+  tensor.set_raw_data(std::string(kBytes, 'a'));
+  std::string path = model.getFolder().getPath("m.onnx");
+  model.getFolder().write("m.onnx", model.getProto().SerializeAsString());
+  Writer writer(path);
+  EXPECT_EQ(importFile(path).diagnostics,
+            "MODEL: the file was changed while it was read\n");
 }
 
 TEST_F(ExternalData, MissingFile) {
