@@ -200,11 +200,14 @@ static std::string signalName(int number) {
   return name ? std::string("SIG") + name : "signal " + std::to_string(number);
 }
 
-/// Returns true for signals that a user, a resource manager or the kernel (if
-/// memory runs out) sends, and that no fault of a candidate raises.
+/// Returns true for signals that a user, a resource manager or the kernel sends,
+/// and that no fault of a candidate raises: the kernel sends SIGKILL if memory
+/// runs out, and SIGBUS for a page of a mapped file that a full or broken file
+/// system cannot give.
 static bool isFromOutside(int signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT ||
-         signal == SIGHUP;
+  constexpr int kSignals[] = {SIGKILL, SIGTERM, SIGINT,
+                              SIGHUP,  SIGBUS,  SIGXCPU};
+  return std::ranges::find(kSignals, signal) != std::end(kSignals);
 }
 
 static EvaluationAnswer describeExit(int status) {

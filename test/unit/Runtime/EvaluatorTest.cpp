@@ -224,7 +224,7 @@ TEST_F(EvaluatorTest, AGarbledAnswerIsACrash) {
 
 /// Ends the evaluator's process while a candidate runs in it.
 TEST_F(EvaluatorTest, EndsFromOutsideAreNoVerdict) {
-  for (int signal : {SIGKILL, SIGTERM}) {
+  for (int signal : {SIGKILL, SIGTERM, SIGBUS}) {
     EvaluatorProcess fresh(TARPON_EVALUATOR);
     std::thread killer([&] {
       while (fresh.processId() < 0)
