@@ -7,6 +7,7 @@
 
 #include "EvaluationServer.h"
 
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Npy.h"
 
@@ -61,6 +62,10 @@ static Result<Instance> makeInstance(const EvaluationRequest &request,
       Executor::create(std::move(package), options);
   if (!executor)
     return executor.error();
+  // Times of fewer threads must not be recorded as those of so many.
+  if (int threads = (*executor)->device().threads(); threads < request.threads)
+    return Error{"the system has started " + std::to_string(threads) + " of " +
+                 std::to_string(request.threads) + " threads"};
   Result<Instance> instance =
       Instance::create(std::move(*executor), std::move(inputs));
   if (instance)

@@ -15,12 +15,20 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <pthread.h>
 
 using namespace tarpon::test;
 
-static std::atomic<int> left = INT_MAX;
+/// Another process gets the number by this variable, and the library by
+/// LD_PRELOAD.
+static int readCount() {
+  const char *text = std::getenv("TARPON_TEST_THREADS");
+  return text ? std::atoi(text) : INT_MAX;
+}
+
+static std::atomic<int> left = readCount();
 static std::atomic<int> refused = 0;
 
 FailingThreads::FailingThreads(int count) {

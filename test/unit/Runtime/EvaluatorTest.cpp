@@ -242,6 +242,27 @@ TEST_F(EvaluatorTest, EndsFromOutsideAreNoVerdict) {
   }
 }
 
+/// At the limit of a container's processes, nothing can be said about a
+/// candidate for several threads. One that needs a single thread runs.
+TEST_F(EvaluatorTest, AMissingThreadIsNoVerdict) {
+  setenv("LD_PRELOAD", TARPON_FAILING_THREADS, 1);
+  setenv("TARPON_TEST_THREADS", "0", 1);
+  EvaluatorProcess process(TARPON_EVALUATOR);
+  EvaluationRequest two = request("scaleAndAdd"), one = two;
+  two.threads = 2;
+  one.threads = 1;
+  Result<EvaluationAnswer> refused = process.evaluate(two, kLong);
+  Result<EvaluationAnswer> answer = process.evaluate(one, kLong);
+  unsetenv("LD_PRELOAD");
+  unsetenv("TARPON_TEST_THREADS");
+  ASSERT_TRUE(refused) << refused.message();
+  EXPECT_EQ(refused->outcome, EvaluationOutcome::Failed);
+  EXPECT_THAT(refused->error, HasSubstr("the system has started 1 of 2 "
+                                        "threads"));
+  ASSERT_TRUE(answer) << answer.message();
+  EXPECT_EQ(answer->outcome, EvaluationOutcome::Ok) << answer->error;
+}
+
 TEST_F(EvaluatorTest, TheOomKillerTakesTheCandidateFirst) {
   expectStillWorks();
   std::ifstream file("/proc/" + std::to_string(evaluator.processId()) +
