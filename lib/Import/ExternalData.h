@@ -11,8 +11,8 @@
 #include "OnnxProto.h"
 #include "tarpon/Runtime/Result.h"
 
-#include "llvm/ADT/StringRef.h"
 #include "FileStamp.h"
+#include "llvm/ADT/StringRef.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -200,10 +200,10 @@ static std::string signalName(int number) {
   return name ? std::string("SIG") + name : "signal " + std::to_string(number);
 }
 
-/// Returns true for signals that a user, a resource manager or the kernel sends,
-/// and that no fault of a candidate raises: the kernel sends SIGKILL if memory
-/// runs out, and SIGBUS for a page of a mapped file that a full or broken file
-/// system cannot give.
+/// Returns true for signals that a user, a resource manager or the kernel
+/// sends, and that no fault of a candidate raises: the kernel sends SIGKILL if
+/// memory runs out, and SIGBUS for a page of a mapped file that a full or
+/// broken file system cannot give.
 static bool isFromOutside(int signal) {
   constexpr int kSignals[] = {SIGKILL, SIGTERM, SIGINT,
                               SIGHUP,  SIGBUS,  SIGXCPU};

@@ -27,8 +27,7 @@ namespace tarpon::runtime {
 template <typename Entry>
 static std::optional<std::vector<Entry>>
 readTable(std::span<const char> image, uint64_t offset, uint64_t count) {
-  if (offset > image.size() ||
-      count > (image.size() - offset) / sizeof(Entry))
+  if (offset > image.size() || count > (image.size() - offset) / sizeof(Entry))
     return std::nullopt;
   std::vector<Entry> entries(count);
   if (count > 0)
@@ -102,7 +101,8 @@ static Error refuse(const std::string &why) {
 Status ImageReader::readSegments() {
   std::memcpy(&header, image.data(), sizeof(header));
   auto table = readTable<Elf64_Phdr>(image, header.e_phoff, header.e_phnum);
-  if (!table || (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr)))
+  if (!table ||
+      (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr)))
     return refuse("their segments do not lie in the file");
   segments = std::move(*table);
   uint64_t end = 0;
@@ -172,9 +172,9 @@ Status ImageReader::checkRelocations(Elf64_Sxword table,
   if (!address || !size || *size == 0)
     return success();
   std::optional<uint64_t> offset = findOffset(*address);
-  auto list = offset ? readTable<Elf64_Rela>(image, *offset,
-                                             *size / sizeof(Elf64_Rela))
-                     : std::nullopt;
+  auto list =
+      offset ? readTable<Elf64_Rela>(image, *offset, *size / sizeof(Elf64_Rela))
+             : std::nullopt;
   if (!list)
     return refuse("their relocations do not lie in the file");
   for (const Elf64_Rela &relocation : *list) {
@@ -192,8 +192,7 @@ bool ImageReader::isIndirect(uint64_t index) const {
   std::optional<uint64_t> table = find(DT_SYMTAB);
   std::optional<uint64_t> offset =
       table ? findOffset(*table + index * sizeof(Elf64_Sym)) : std::nullopt;
-  auto symbol =
-      offset ? readTable<Elf64_Sym>(image, *offset, 1) : std::nullopt;
+  auto symbol = offset ? readTable<Elf64_Sym>(image, *offset, 1) : std::nullopt;
   return !symbol || ELF64_ST_TYPE(symbol->front().st_info) == STT_GNU_IFUNC;
 }
 

@@ -66,8 +66,8 @@ TEST(KernelImageTest, TablesLieInTheFile) {
       refuse([](Elf64_Ehdr &header, auto &) { header.e_phoff = ~0ull; }),
       HasSubstr("segments do not lie in the file"));
   EXPECT_THAT(refuse([](Elf64_Ehdr &header, std::vector<char> &bytes) {
-                auto *segments = reinterpret_cast<Elf64_Phdr *>(
-                    bytes.data() + header.e_phoff);
+                auto *segments = reinterpret_cast<Elf64_Phdr *>(bytes.data() +
+                                                                header.e_phoff);
                 segments[1].p_vaddr = segments[0].p_vaddr;
               }),
               HasSubstr("segments overlap"));
