@@ -15,9 +15,9 @@
 
 namespace tarpon {
 
-/// What a mapped file was like before it was opened. An exporter that writes
-/// it meanwhile changes bytes that were read, or are yet to be; one that puts
-/// another file in its place does not.
+/// Remembers the size and time of a file before it is opened and mapped. An
+/// exporter that writes it meanwhile changes bytes that were read, or are yet
+/// to be; one that puts another file in its place does not.
 class FileStamp {
 public:
   explicit FileStamp(std::string path);
