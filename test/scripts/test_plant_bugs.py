@@ -41,20 +41,34 @@ class PlantBugsTest(unittest.TestCase):
     def bug(self, old: str = "a <= b") -> "plant_bugs.Bug":
         return plant_bugs.Bug("table", "name", self.file, old, "a < b", ["lit x"])
 
+    def verdict(self, workshop: FakeWorkshop) -> str:
+        return plant_bugs.try_batch(workshop, [self.bug()])[0][1]
+
+    def test_bugs_of_a_batch_have_nothing_in_common(self) -> None:
+        first = self.bug()
+        same_file = first._replace(name="b", tests=["lit y"])
+        same_test = first._replace(name="c", file=Path("c.cpp"))
+        other = first._replace(name="d", file=Path("d.cpp"), tests=["lit z"])
+        bugs = [first, same_file, same_test, other]
+        self.assertEqual(
+            plant_bugs.make_batches(bugs, together=True), [[first, other], [same_file, same_test]]
+        )
+        self.assertEqual(len(plant_bugs.make_batches(bugs, together=False)), 4)
+
     def test_every_bug_can_be_planted(self) -> None:
         self.assertTrue(plant_bugs.check(plant_bugs.read_bugs()))
 
     def test_a_bug_is_found_or_lives(self) -> None:
         workshop = FakeWorkshop(self.file, noticed="a < b")
-        self.assertEqual(plant_bugs.try_bug(workshop, self.bug()), "found by lit x")
-        self.assertEqual(plant_bugs.try_bug(FakeWorkshop(self.file), self.bug()), "LIVES")
+        self.assertEqual(self.verdict(workshop), "found by lit x")
+        self.assertEqual(self.verdict(FakeWorkshop(self.file)), "LIVES")
 
     def test_a_bug_that_does_not_compile_is_not_found(self) -> None:
         workshop = FakeWorkshop(self.file, compiles=False)
-        self.assertEqual(plant_bugs.try_bug(workshop, self.bug()), "DOES NOT COMPILE")
+        self.assertEqual(self.verdict(workshop), "DOES NOT COMPILE")
 
     def test_the_file_is_restored(self) -> None:
-        plant_bugs.try_bug(FakeWorkshop(self.file), self.bug())
+        self.verdict(FakeWorkshop(self.file))
         self.assertEqual(self.file.read_text(), "if (a <= b)\n")
 
     def test_text_that_is_gone_is_a_fault(self) -> None:

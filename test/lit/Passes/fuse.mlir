@@ -109,6 +109,25 @@ func.func @negative_two_uses(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x
 
 // -----
 
+// Whichever of its users is met first.
+
+// CHECK-LABEL: func @negative_two_uses_in_order(
+// CHECK-NEXT:    %[[F:.+]] = tarpon.fused(
+// CHECK-NEXT:      tarpon.matmul
+// CHECK-NEXT:      tarpon.yield
+// CHECK:         tarpon.fused({{.*}} = %[[F]])
+// CHECK-NEXT:      tarpon.softmax
+// CHECK:         tarpon.fused({{.*}} = %[[F]])
+// CHECK-NEXT:      tarpon.relu
+func.func @negative_two_uses_in_order(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %0 = tarpon.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = tarpon.softmax %0 {axis = 1 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = tarpon.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %1, %2 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
 // The epilogue works on the elements of the root's result, here there are more.
 
 // CHECK-LABEL: func @negative_result_grows(
