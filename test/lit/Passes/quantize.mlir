@@ -108,6 +108,26 @@ func.func @concat_takes_union_of_both_signs(%x: tensor<2xf32> {tarpon.range = ar
 
 // -----
 
+// Constants that stay in f32 count, too.
+
+// CHECK-LABEL: func @concat_takes_union_with_constants(
+// CHECK:         tarpon.fused(
+// CHECK-SAME:        -> tensor<4x!quant.uniform<u8:f32, 2.000000e+00:128>>
+func.func @concat_takes_union_with_constants(%x: tensor<2xf32> {tarpon.range = array<f32: 0.0, 255.0>}) -> tensor<4xf32> {
+  %c = tarpon.constant {value = dense<[-255.0, 1.0]> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.fused(%a = %x, %b = %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32> {
+    %2 = tarpon.concat %a, %b {axis = 0 : i64} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  %1 = tarpon.fused(%a = %0) : (tensor<4xf32>) -> tensor<4xf32> {
+    %2 = tarpon.relu %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
 // A concat works in a type that covers all its operands.
 
 // CHECK-LABEL: func @concat_takes_union(

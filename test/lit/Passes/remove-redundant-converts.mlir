@@ -103,6 +103,17 @@ func.func @negative_blocked_is_no_view(%x: tensor<1x3x1x1xf32, #tarpon.layout<nc
 
 // -----
 
+// From one image of a slice to the next, there are other tensors' channels.
+
+// CHECK-LABEL: func @negative_slice_is_no_view(
+// CHECK-NEXT:    tarpon.convert
+func.func @negative_slice_is_no_view(%x: tensor<2x3x1x1xf32, #tarpon.layout<nhwc, pitch = 8>>) -> tensor<2x3x1x1xf32> {
+  %0 = tarpon.convert %x : tensor<2x3x1x1xf32, #tarpon.layout<nhwc, pitch = 8>> -> tensor<2x3x1x1xf32>
+  return %0 : tensor<2x3x1x1xf32>
+}
+
+// -----
+
 // Rounding in between is part of what the converts compute. f16 has no room for
 // bf16's exponents, and f32 none for all 32-bit integers.
 
@@ -130,4 +141,17 @@ func.func @negative_first_has_other_users(%x: tensor<1x2x4x4xf32>) -> (tensor<1x
   %0 = tarpon.convert %x : tensor<1x2x4x4xf32> -> tensor<1x2x4x4xf16>
   %1 = tarpon.convert %0 : tensor<1x2x4x4xf16> -> tensor<1x2x4x4xf16, #tarpon.layout<nhwc>>
   return %0, %1 : tensor<1x2x4x4xf16>, tensor<1x2x4x4xf16, #tarpon.layout<nhwc>>
+}
+
+// -----
+
+// Numbers below zero are none of an unsigned type.
+
+// CHECK-LABEL: func @negative_other_sign(
+// CHECK:         %[[U:.+]] = tarpon.convert {{.*}} -> tensor<4xui8>
+// CHECK-NEXT:    tarpon.convert %[[U]]
+func.func @negative_other_sign(%x: tensor<4xi8>) -> tensor<4xf32> {
+  %0 = tarpon.convert %x : tensor<4xi8> -> tensor<4xui8>
+  %1 = tarpon.convert %0 : tensor<4xui8> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
 }
