@@ -209,6 +209,27 @@ TEST(CandidatesTest, WhatIsThereIsNotCopiedAgain) {
   EXPECT_EQ(package.codeObjects.size(), 4u);
 }
 
+/// Zeros at its end are a constant's own: one without them is too short.
+TEST(CandidatesTest, ZerosAtTheEndAreCopied) {
+  Package package = makePackage();
+  Package other;
+  other.arch = package.arch;
+  other.chip = package.chip;
+  addKernel(other, "one", 'a');
+  int64_t padded = addConstant(other, 1, 10);
+  other.constants.resize(static_cast<size_t>(padded) + 200);
+  Layer layer;
+  layer.launches = {makeLaunch("one", {{BufferSpace::Constant, padded}})};
+  other.layers = {layer};
+
+  LaunchCollector collector(package);
+  size_t before = package.constants.size();
+  collector.setSource(other);
+  EXPECT_EQ(collector.copy(layer.launches[0]).buffers[0].offset,
+            static_cast<int64_t>(before));
+  EXPECT_EQ(package.constants.size(), before + 200);
+}
+
 TEST(CandidatesTest, MalformedOnesAreRefused) {
   auto expectFault = [](void (*spoil)(Package &), const char *message) {
     Package package = makePackage();

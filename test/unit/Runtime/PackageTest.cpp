@@ -167,6 +167,8 @@ TEST_F(PackageTest, SizesOfTensors) {
   EXPECT_EQ(countElements({7, 9}, DType::F32), 63);
   EXPECT_FALSE(countElements({-1}, DType::F32));
   EXPECT_FALSE(countElements({int64_t(1) << 62, 4}, DType::I8));
+  EXPECT_FALSE(countElements({int64_t(1) << 62}, DType::I8));
+  EXPECT_FALSE(countElements({int64_t(1) << 40, int64_t(1) << 40}, DType::I8));
   EXPECT_FALSE(countElements({0, int64_t(1) << 62, 4}, DType::I8));
 }
 
