@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 using namespace mlir;
@@ -105,10 +106,24 @@ static SmallVector<int64_t> getBroadcastStrides(const ConstantView &view,
 // Elementwise
 //===----------------------------------------------------------------------===//
 
+/// Returns true if double holds all elements exactly.
+static bool fitsDouble(const ConstantView &view) {
+  // A larger integer may have been rounded to this one.
+  constexpr double limit = 0x1p53;
+  const ScalarAccess &access = view.getAccess();
+  if (!access.isInteger() || access.bytes < 8)
+    return true;
+  ArrayRef<char> stored = view.getStored();
+  for (size_t at = 0; at < stored.size(); at += access.bytes)
+    if (std::abs(access.loadDouble(stored.data() + at)) >= limit)
+      return false;
+  return true;
+}
+
 Attribute tarpon::detail::foldUnary(Attribute operand, RankedTensorType type,
                                     function_ref<double(double)> compute) {
   std::optional<ConstantView> view = ConstantView::get(operand);
-  if (!view || view->getType() != type || type.getElementType().isInteger(64))
+  if (!view || view->getType() != type || !fitsDouble(*view))
     return nullptr;
   const ScalarAccess &access = view->getAccess();
   return mapElements(*view, type, access.bytes,
@@ -313,5 +328,71 @@ Attribute tarpon::detail::foldConcat(ArrayRef<Attribute> operands, int64_t axis,
         ShapedType::getNumElements(view.getType().getShape().drop_front(axis)) *
         elementBytes;
   }
+  return makeConstantAttr(getStoredType(type), std::move(bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Selection
+//===----------------------------------------------------------------------===//
+
+Attribute tarpon::detail::foldWhere(Attribute condition, Attribute lhs,
+                                    Attribute rhs, RankedTensorType type) {
+  std::optional<ConstantView> conditionView = ConstantView::get(condition),
+                              lhsView = ConstantView::get(lhs),
+                              rhsView = ConstantView::get(rhs);
+  if (!conditionView || !lhsView || !rhsView)
+    return nullptr;
+  int64_t stored = std::max({conditionView->getNumStored(),
+                             lhsView->getNumStored(), rhsView->getNumStored()});
+  if (!mayGrowTo(type.getNumElements(), stored))
+    return nullptr;
+  const int64_t elementBytes = lhsView->getAccess().bytes;
+  std::vector<char> bytes(type.getNumElements() * elementBytes);
+  char *to = bytes.data();
+  const char *isSet = conditionView->getStored().data(),
+             *lhsBase = lhsView->getStored().data(),
+             *rhsBase = rhsView->getStored().data();
+  forEachElement<3>(type.getShape(),
+                    {getBroadcastStrides(*conditionView, type.getRank()),
+                     getBroadcastStrides(*lhsView, type.getRank()),
+                     getBroadcastStrides(*rhsView, type.getRank())},
+                    [&](const std::array<int64_t, 3> &offsets) {
+                      std::memcpy(to,
+                                  isSet[offsets[0]] ? lhsBase + offsets[1]
+                                                    : rhsBase + offsets[2],
+                                  elementBytes);
+                      to += elementBytes;
+                    });
+  return makeConstantAttr(getStoredType(type), std::move(bytes));
+}
+
+Attribute tarpon::detail::foldGather(Attribute input, Attribute indices,
+                                     int64_t axis, RankedTensorType type) {
+  std::optional<ConstantView> view = ConstantView::get(input),
+                              indexView = ConstantView::get(indices);
+  if (!view || !indexView)
+    return nullptr;
+  if (view->isSplat())
+    return makeSplatAttr(getStoredType(type), view->getStored());
+  if (!mayGrowTo(type.getNumElements(), view->getNumStored()))
+    return nullptr;
+  ArrayRef<int64_t> shape = view->getType().getShape();
+  int64_t size = shape[axis], elementBytes = view->getAccess().bytes;
+  int64_t outer = ShapedType::getNumElements(shape.take_front(axis));
+  int64_t run =
+      ShapedType::getNumElements(shape.drop_front(axis + 1)) * elementBytes;
+  std::vector<char> bytes;
+  bytes.reserve(type.getNumElements() * elementBytes);
+  for (int64_t row = 0; row < outer; ++row)
+    for (int64_t i = 0; i < indexView->getNumElements(); ++i) {
+      const ScalarAccess &access = indexView->getAccess();
+      int64_t index =
+          access.loadInteger(indexView->getStored().data() +
+                             (indexView->isSplat() ? 0 : i * access.bytes));
+      index =
+          std::clamp<int64_t>(index < 0 ? index + size : index, 0, size - 1);
+      const char *from = view->getStored().data() + (row * size + index) * run;
+      bytes.insert(bytes.end(), from, from + run);
+    }
   return makeConstantAttr(getStoredType(type), std::move(bytes));
 }

@@ -25,7 +25,7 @@ namespace tarpon::detail {
 // Each takes operands from a FoldAdaptor (null if not constant) and returns the
 // result, or null if it declines.
 
-/// Computes in double; declines 64-bit integers, which double does not hold.
+/// Computes in double; declines integers that double does not hold.
 mlir::Attribute foldUnary(mlir::Attribute operand, mlir::RankedTensorType type,
                           llvm::function_ref<double(double)> compute);
 
@@ -49,6 +49,14 @@ mlir::Attribute foldReshape(mlir::Attribute operand,
 mlir::Attribute foldTranspose(mlir::Attribute operand,
                               llvm::ArrayRef<int64_t> permutation,
                               mlir::RankedTensorType type);
+
+/// Selects elements of `lhs` or `rhs`, with NumPy's broadcasting.
+mlir::Attribute foldWhere(mlir::Attribute condition, mlir::Attribute lhs,
+                          mlir::Attribute rhs, mlir::RankedTensorType type);
+
+/// Gathers slices along `axis`, as tarpon.gather.
+mlir::Attribute foldGather(mlir::Attribute input, mlir::Attribute indices,
+                           int64_t axis, mlir::RankedTensorType type);
 
 mlir::Attribute foldConcat(llvm::ArrayRef<mlir::Attribute> operands,
                            int64_t axis, mlir::RankedTensorType type);

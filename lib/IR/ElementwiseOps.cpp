@@ -124,6 +124,19 @@ LogicalResult tarpon::detail::inferRealBinary(const Reporter &report,
   return success();
 }
 
+LogicalResult tarpon::detail::inferIntegerBinary(const Reporter &report,
+                                                 ValueRange operands,
+                                                 Types &types) {
+  // C1, C2, C3
+  if (failed(inferBinary(report, operands, types)))
+    return failure();
+  // C4
+  Type elementType = getTensorType(operands.front()).getElementType();
+  if (!isa<IntegerType>(elementType))
+    return report("expects integer elements, got ", elementType);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Scalar semantics
 //===----------------------------------------------------------------------===//
@@ -167,6 +180,16 @@ double PReluOp::compute(double lhs, double rhs) {
   return lhs < 0 ? rhs * lhs : lhs;
 }
 double PowOp::compute(double lhs, double rhs) { return std::pow(lhs, rhs); }
+double EqualOp::compute(double lhs, double rhs) { return lhs == rhs; }
+double LessOp::compute(double lhs, double rhs) { return lhs < rhs; }
+
+// The operations on bits have no floats as operands.
+static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+double BitAndOp::compute(double, double) { return kNaN; }
+double BitOrOp::compute(double, double) { return kNaN; }
+double BitXorOp::compute(double, double) { return kNaN; }
+double ShiftLeftOp::compute(double, double) { return kNaN; }
+double ShiftRightOp::compute(double, double) { return kNaN; }
 
 // Integers wrap, like those of the kernels.
 
@@ -218,4 +241,38 @@ std::optional<int64_t> PReluOp::computeInteger(int64_t lhs, int64_t) {
 
 std::optional<int64_t> PowOp::computeInteger(int64_t, int64_t) {
   return std::nullopt;
+}
+
+std::optional<int64_t> EqualOp::computeInteger(int64_t lhs, int64_t rhs) {
+  return lhs == rhs;
+}
+
+std::optional<int64_t> LessOp::computeInteger(int64_t lhs, int64_t rhs) {
+  if (!haveSameSign(lhs, rhs))
+    return std::nullopt;
+  return lhs < rhs;
+}
+
+std::optional<int64_t> BitAndOp::computeInteger(int64_t lhs, int64_t rhs) {
+  return lhs & rhs;
+}
+
+std::optional<int64_t> BitOrOp::computeInteger(int64_t lhs, int64_t rhs) {
+  return lhs | rhs;
+}
+
+std::optional<int64_t> BitXorOp::computeInteger(int64_t lhs, int64_t rhs) {
+  return lhs ^ rhs;
+}
+
+std::optional<int64_t> ShiftLeftOp::computeInteger(int64_t lhs, int64_t rhs) {
+  if (rhs < 0 || rhs > 63)
+    return 0;
+  return static_cast<int64_t>(static_cast<uint64_t>(lhs) << rhs);
+}
+
+std::optional<int64_t> ShiftRightOp::computeInteger(int64_t lhs, int64_t rhs) {
+  if (lhs < 0)
+    return std::nullopt;
+  return rhs < 0 || rhs > 63 ? 0 : lhs >> rhs;
 }

@@ -93,8 +93,7 @@ static BlockArgument getRegionArgument(Value value) {
   return dyn_cast<BlockArgument>(value);
 }
 
-/// The verifier of regions accepts only operations of problems.
-static OpKind getOpKind(Operation *op) {
+OpKind tarpon::getOpKind(Operation *op) {
   std::optional<OpKind> kind = parseOp(op->getName().stripDialect());
   assert(kind && "a region of an operation that no problem has");
   return *kind;

@@ -90,11 +90,13 @@ inferSpatialShape(const Reporter &report, llvm::ArrayRef<int64_t> inputSpatial,
                   const SlidingWindow &window);
 
 /// Infers the types of all unary and all binary elementwise ops; "real" ones
-/// are defined on floats only.
+/// are defined on floats only, "integer" ones on integers.
 llvm::LogicalResult inferReal(const Reporter &report, mlir::ValueRange operands,
                               Types &types);
 llvm::LogicalResult inferRealBinary(const Reporter &report,
                                     mlir::ValueRange operands, Types &types);
+llvm::LogicalResult inferIntegerBinary(const Reporter &report,
+                                       mlir::ValueRange operands, Types &types);
 llvm::LogicalResult inferUnary(const Reporter &report,
                                mlir::ValueRange operands, Types &types);
 llvm::LogicalResult inferBinary(const Reporter &report,

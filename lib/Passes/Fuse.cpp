@@ -15,7 +15,9 @@
 
 #include "Regions.h"
 #include "tarpon/IR/ElementTypes.h"
+#include "tarpon/IR/FusedProblem.h"
 #include "tarpon/Passes/Passes.h"
+#include "tarpon/Problem/OpRules.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -55,6 +57,16 @@ static bool isWrappable(Operation &op) {
 static bool accumulates(Operation &op) {
   auto quantizable = dyn_cast<QuantizableInterface>(op);
   return quantizable && quantizable.accumulates();
+}
+
+/// Returns true if the op has the same result behind an unstored value as
+/// behind a stored one. Kernels compute integers in 64 bits, and narrower ones
+/// wrap only where they are stored.
+static bool seesNoOverflow(Operation *op) {
+  auto integer =
+      dyn_cast<IntegerType>(getTensorType(op->getResult(0)).getElementType());
+  return !integer || integer.getWidth() == 64 ||
+         getOpRule(getOpKind(op)).keepsLowBits;
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,7 +135,8 @@ private:
       return nullptr;
     Operation *next = *value.getUsers().begin();
     bool fits = isa<ElementwiseInterface>(next) && remaining.contains(next) &&
-                next->getResult(0).getType() == value.getType();
+                next->getResult(0).getType() == value.getType() &&
+                seesNoOverflow(next);
     return fits ? next : nullptr;
   }
 

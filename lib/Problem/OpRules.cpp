@@ -21,9 +21,9 @@ std::vector<const OpRule *> tarpon::getOpRules() {
   std::vector<const OpRule *> rules;
   for (ArrayRef<OpRule> table :
        {getConvRules(), getConvBackwardRules(), getElementwiseRules(),
-        getGemmRules(), getMovementRules(), getNormRules(), getPoolRules(),
-        getPoolGradientRules(), getPoolIndicesRules(), getRecurrentRules(),
-        getReduceRules(), getResizeRules()})
+        getGemmRules(), getIndexRules(), getMovementRules(), getNormRules(),
+        getPoolRules(), getPoolGradientRules(), getPoolIndicesRules(),
+        getRecurrentRules(), getReduceRules(), getResizeRules()})
     for (const OpRule &rule : table)
       rules.push_back(&rule);
   return rules;

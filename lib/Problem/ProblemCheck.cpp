@@ -42,6 +42,7 @@ private:
                         const AttrRule &rule) const;
   std::string checkAttrs() const;
   std::string checkTypes() const;
+  std::string checkFloats() const;
   std::string checkStep(const EpilogueStep &step) const;
   std::string checkEpilogue() const;
   std::string checkEpilogueOperands() const;
@@ -133,9 +134,18 @@ std::string Checker::checkRanks() const {
                      : "to " + std::to_string(rule.mostRank));
 }
 
+std::string Checker::checkFloats() const {
+  if (rule.needsIntegers)
+    return formatv("{0} of floats, which is defined on integers", problem.op);
+  for (const EpilogueStep &step : problem.epilogue)
+    if (getOpRule(step.op).needsIntegers)
+      return formatv("{0} of floats, which is defined on integers", step.op);
+  return "";
+}
+
 std::string Checker::checkTypes() const {
   if (isFloat(computeKindOf(problem)))
-    return "";
+    return checkFloats();
   for (const TensorDesc &operand : problem.operands)
     if (isFloat(computeKindOf(operand)))
       return "an operand of floats beside one of integers";

@@ -197,6 +197,14 @@ bool tarpon::concatShape(SmallVectorImpl<int64_t> &shape,
   return true;
 }
 
+Shape tarpon::gatherShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> indices,
+                          int64_t axis) {
+  Shape result(shape.take_front(axis));
+  result.append(indices.begin(), indices.end());
+  llvm::append_range(result, shape.drop_front(axis + 1));
+  return result;
+}
+
 std::optional<Shape> tarpon::permuteShape(ArrayRef<int64_t> shape,
                                           ArrayRef<int64_t> permutation) {
   Shape sorted(permutation);

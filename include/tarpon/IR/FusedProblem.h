@@ -12,6 +12,10 @@
 
 namespace tarpon {
 
+/// The operation of problems that an op is. The verifier of regions accepts
+/// only such ops.
+OpKind getOpKind(mlir::Operation *op);
+
 /// Computes the problem that the region poses from its ops and types, whatever
 /// problem it holds. Passes that still change the region use this.
 Problem getProblem(FusedOp op);

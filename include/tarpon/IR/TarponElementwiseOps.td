@@ -129,6 +129,12 @@ def Tarpon_MinOp : Tarpon_BinaryOp<"min"> {
 def Tarpon_MaxOp : Tarpon_BinaryOp<"max"> {
   let summary = "The larger of lhs and rhs; NaN if one is";
 }
+def Tarpon_EqualOp : Tarpon_BinaryOp<"equal"> {
+  let summary = "1 where lhs and rhs are equal, otherwise 0; NaN equals nothing";
+}
+def Tarpon_LessOp : Tarpon_BinaryOp<"less"> {
+  let summary = "1 where lhs < rhs, otherwise 0; NaN is less than nothing";
+}
 def Tarpon_PReluOp : Tarpon_BinaryOp<"prelu"> {
   let summary = "lhs < 0 ? rhs * lhs : lhs";
 }
@@ -139,6 +145,21 @@ def Tarpon_PowOp : Tarpon_BinaryOp<"pow", "inferRealBinary"> {
     no integer.
     Constraints: (C1) to (C3) as of add. (C4) the elements are floats.
   }];
+}
+
+/// Binary ops that are defined on integers only, bit by bit.
+class Tarpon_BitOp<string mnemonic> : Tarpon_BinaryOp<mnemonic, "inferIntegerBinary"> {
+  let description = "Constraints: (C1) to (C3) as of add. (C4) the elements are integers.";
+}
+
+def Tarpon_BitAndOp : Tarpon_BitOp<"bit_and"> { let summary = "lhs & rhs"; }
+def Tarpon_BitOrOp : Tarpon_BitOp<"bit_or"> { let summary = "lhs | rhs"; }
+def Tarpon_BitXorOp : Tarpon_BitOp<"bit_xor"> { let summary = "lhs ^ rhs"; }
+def Tarpon_ShiftLeftOp : Tarpon_BitOp<"shift_left"> {
+  let summary = "lhs << rhs; 0 if rhs is not from 0 to 63";
+}
+def Tarpon_ShiftRightOp : Tarpon_BitOp<"shift_right"> {
+  let summary = "lhs >> rhs, which keeps the sign of a signed lhs; rhs is taken for 63 if it is not from 0 to 63";
 }
 
 #endif // TARPON_IR_TARPONELEMENTWISEOPS_TD

@@ -10,6 +10,7 @@
 
 include "tarpon/IR/TarponComputeOps.td"
 include "tarpon/IR/TarponElementwiseOps.td"
+include "tarpon/IR/TarponIndexOps.td"
 include "tarpon/IR/TarponResizeOps.td"
 include "tarpon/IR/TarponNormOps.td"
 include "tarpon/IR/TarponReduceOps.td"

@@ -61,8 +61,11 @@ struct OpRule {
   bool commutes = false;
   /// The results are real numbers: integer operands are converted to f32.
   bool isReal = false;
-  /// Integer operands are refused.
-  bool needsFloats = false;
+  /// Integer operands are refused, or all others.
+  bool needsFloats = false, needsIntegers = false;
+  /// The low bits of an integer result depend on the same bits of the operands
+  /// only, so that it does not matter when they are cut off.
+  bool keepsLowBits = false;
   /// Integers are computed in the float type of the result, if it has one.
   bool followsResult = false;
   /// The root's operands (as a bit set) whose random values must be positive:

@@ -135,6 +135,10 @@ Shape getRowStatistics(llvm::ArrayRef<int64_t> shape, int64_t axis);
 bool concatShape(llvm::SmallVectorImpl<int64_t> &shape,
                  llvm::ArrayRef<int64_t> other, int64_t axis);
 
+/// The shape with that of the indices in place of a dimension.
+Shape gatherShape(llvm::ArrayRef<int64_t> shape,
+                  llvm::ArrayRef<int64_t> indices, int64_t axis);
+
 /// The permuted shape; none unless it is a permutation of the dimensions.
 std::optional<Shape> permuteShape(llvm::ArrayRef<int64_t> shape,
                                   llvm::ArrayRef<int64_t> permutation);

@@ -66,13 +66,15 @@ static Value emitTimes(KernelBuilder &b, Value lhs, Value rhs) {
 /// The smaller or larger of two values; propagates a NaN in either.
 static Value emitExtreme(KernelBuilder &b, bool isMax, ComputeKind kind,
                          Value lhs, Value rhs) {
-  Value chosen =
-      isMax ? emitAtLeast(b, kind, lhs, rhs) : emitAtMost(b, kind, lhs, rhs);
-  if (!isFloat(lhs))
-    return chosen;
-  Value isNumber =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, lhs, lhs);
-  return b.select(isNumber, chosen, lhs);
+  if (isFloat(lhs))
+    return isMax ? b.maxOrNaN(lhs, rhs) : b.minOrNaN(lhs, rhs);
+  return isMax ? emitAtLeast(b, kind, lhs, rhs) : emitAtMost(b, kind, lhs, rhs);
+}
+
+/// 1 or 0 of the type of `like`.
+static Value emitTruth(KernelBuilder &b, Value isTrue, Value like) {
+  return b.select(isTrue, b.cstLike(like.getType(), 1),
+                  b.cstLike(like.getType(), 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,15 +104,54 @@ static Value emitPRelu(const Operands &o) {
                     emitTimes(o.b, o.rhs, o.lhs), o.lhs);
 }
 
+static Value emitEqual(const Operands &o) {
+  Value isEqual =
+      o.areFloats()
+          ? arith::CmpFOp::create(o.b, arith::CmpFPredicate::OEQ, o.lhs, o.rhs)
+                .getResult()
+          : o.b.eq(o.lhs, o.rhs);
+  return emitTruth(o.b, isEqual, o.lhs);
+}
+
+/// A shift by 64 or more is undefined, as one by less than 0, which is taken
+/// for more.
+static Value emitShiftLeft(const Operands &o) {
+  Value last = o.b.cstLike(o.rhs.getType(), 63);
+  Value isInside = o.b.cmp(KernelBuilder::Pred::ule, o.rhs, last);
+  Value shifted =
+      arith::ShLIOp::create(o.b, o.lhs, o.b.select(isInside, o.rhs, last));
+  return o.b.select(isInside, shifted, o.b.cstLike(o.lhs.getType(), 0));
+}
+
+static Value emitShiftRight(const Operands &o) {
+  Value last = o.b.cstLike(o.rhs.getType(), 63);
+  Value isInside = o.b.cmp(KernelBuilder::Pred::ule, o.rhs, last);
+  Value count = o.b.select(isInside, o.rhs, last);
+  if (o.kind == ComputeKind::U64)
+    return arith::ShRUIOp::create(o.b, o.lhs, count);
+  return arith::ShRSIOp::create(o.b, o.lhs, count);
+}
+
 static constexpr BinaryRow kBinary[] = {
     {OpKind::Add,
      [](const Operands &o) {
        return o.areFloats() ? o.b.addF(o.lhs, o.rhs) : o.b.add(o.lhs, o.rhs);
      }},
+    {OpKind::BitAnd, [](const Operands &o) { return o.b.andI(o.lhs, o.rhs); }},
+    {OpKind::BitOr, [](const Operands &o) { return o.b.orI(o.lhs, o.rhs); }},
+    {OpKind::BitXor,
+     [](const Operands &o) -> Value {
+       return arith::XOrIOp::create(o.b, o.lhs, o.rhs);
+     }},
     {OpKind::Div,
      [](const Operands &o) {
        return o.areFloats() ? o.b.divF(o.lhs, o.rhs)
                             : emitIntegerDivision(o.b, o.kind, o.lhs, o.rhs);
+     }},
+    {OpKind::Equal, emitEqual},
+    {OpKind::Less,
+     [](const Operands &o) {
+       return emitTruth(o.b, emitLess(o.b, o.kind, o.lhs, o.rhs), o.lhs);
      }},
     {OpKind::Max,
      [](const Operands &o) {
@@ -127,6 +168,8 @@ static constexpr BinaryRow kBinary[] = {
        return pow(Real(o.b, o.lhs), Real(o.b, o.rhs));
      }},
     {OpKind::PRelu, emitPRelu},
+    {OpKind::ShiftLeft, emitShiftLeft},
+    {OpKind::ShiftRight, emitShiftRight},
     {OpKind::Sub,
      [](const Operands &o) {
        return o.areFloats() ? o.b.subF(o.lhs, o.rhs) : o.b.sub(o.lhs, o.rhs);

@@ -178,6 +178,16 @@ Value KernelBuilder::minF(Value a, Value b) {
   return arith::SelectOp::create(*this, less, a, b);
 }
 
+Value KernelBuilder::maxOrNaN(Value a, Value b) {
+  Value isNaN = arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, a, a);
+  return arith::SelectOp::create(*this, isNaN, a, maxF(a, b));
+}
+
+Value KernelBuilder::minOrNaN(Value a, Value b) {
+  Value isNaN = arith::CmpFOp::create(*this, arith::CmpFPredicate::UNO, a, a);
+  return arith::SelectOp::create(*this, isNaN, a, minF(a, b));
+}
+
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//

@@ -145,6 +145,8 @@ Value ReduceKernel::emitOne(KernelBuilder &b, const BoundTensor &in,
   // The place is the first element of its group.
   auto extreme = [&](bool least) {
     return fold(in.load(b, place), [&](Value soFar, Value x) {
+      if (reduction.isFloat())
+        return least ? b.minOrNaN(soFar, x) : b.maxOrNaN(soFar, x);
       Value wins = least ? reduction.isGreater(b, soFar, x, false)
                          : reduction.isGreater(b, x, soFar, false);
       return b.select(wins, x, soFar);

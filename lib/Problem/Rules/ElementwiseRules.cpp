@@ -36,7 +36,8 @@ namespace {
 
 struct BinaryRow {
   OpKind op;
-  bool needsFloats = false, commutes = false;
+  bool needsFloats = false, needsIntegers = false, commutes = false;
+  bool keepsLowBits = false;
   unsigned positiveOperands = 0;
 };
 
@@ -44,6 +45,7 @@ struct UnaryRow {
   OpKind op;
   bool needsFloats;
   ArrayRef<AttrRule> attrs = {};
+  bool keepsLowBits = false;
 };
 
 } // namespace
@@ -51,12 +53,28 @@ struct UnaryRow {
 /// The operands of a minimum do not commute: a NaN in the first one is
 /// propagated.
 static constexpr BinaryRow kBinary[] = {
-    {.op = OpKind::Add, .commutes = true},
-    {.op = OpKind::Sub},
-    {.op = OpKind::Mul, .commutes = true},
+    {.op = OpKind::Add, .commutes = true, .keepsLowBits = true},
+    {.op = OpKind::Sub, .keepsLowBits = true},
+    {.op = OpKind::Mul, .commutes = true, .keepsLowBits = true},
     {.op = OpKind::Div, .positiveOperands = 1 << 1},
     {.op = OpKind::Min},
     {.op = OpKind::Max},
+    {.op = OpKind::Equal, .commutes = true},
+    {.op = OpKind::Less},
+    {.op = OpKind::BitAnd,
+     .needsIntegers = true,
+     .commutes = true,
+     .keepsLowBits = true},
+    {.op = OpKind::BitOr,
+     .needsIntegers = true,
+     .commutes = true,
+     .keepsLowBits = true},
+    {.op = OpKind::BitXor,
+     .needsIntegers = true,
+     .commutes = true,
+     .keepsLowBits = true},
+    {.op = OpKind::ShiftLeft, .needsIntegers = true},
+    {.op = OpKind::ShiftRight, .needsIntegers = true},
     {.op = OpKind::Pow, .needsFloats = true},
     {.op = OpKind::PRelu},
 };
@@ -89,7 +107,7 @@ static constexpr UnaryRow kUnary[] = {
     {OpKind::LeakyRelu, false, kAlpha},
     {OpKind::Log, true},
     {OpKind::Mish, true},
-    {OpKind::Neg, false},
+    {.op = OpKind::Neg, .needsFloats = false, .keepsLowBits = true},
     {OpKind::Power, true, kPower},
     {OpKind::Reciprocal, true},
     {OpKind::Relu, false},
@@ -113,6 +131,8 @@ static OpRule makeRule(const BinaryRow &row) {
           .elementwise = Elementwise::Binary,
           .commutes = row.commutes,
           .needsFloats = row.needsFloats,
+          .needsIntegers = row.needsIntegers,
+          .keepsLowBits = row.keepsLowBits,
           .positiveOperands = row.positiveOperands,
           .infer = inferBinary};
 }
@@ -122,6 +142,7 @@ static OpRule makeRule(const UnaryRow &row) {
           .attrs = row.attrs,
           .elementwise = Elementwise::Unary,
           .needsFloats = row.needsFloats,
+          .keepsLowBits = row.keepsLowBits,
           .infer = inferSame};
 }
 

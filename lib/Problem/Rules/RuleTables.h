@@ -16,6 +16,7 @@ llvm::ArrayRef<OpRule> getConvRules();
 llvm::ArrayRef<OpRule> getConvBackwardRules();
 llvm::ArrayRef<OpRule> getElementwiseRules();
 llvm::ArrayRef<OpRule> getGemmRules();
+llvm::ArrayRef<OpRule> getIndexRules();
 llvm::ArrayRef<OpRule> getMovementRules();
 llvm::ArrayRef<OpRule> getNormRules();
 llvm::ArrayRef<OpRule> getPoolRules();

@@ -42,6 +42,16 @@ func.func @unary_corner_cases() -> (tensor<2xf32>, tensor<2xf32>, tensor<1000000
 // CHECK-LABEL: func @negative_unary_i64()
 // CHECK:         tarpon.relu
 func.func @negative_unary_i64() -> tensor<2xi64> {
+  %x = tarpon.constant {value = dense<[9007199254740993, -1]> : tensor<2xi64>} : tensor<2xi64>
+  %0 = tarpon.relu %x : (tensor<2xi64>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
+}
+
+// -----
+
+// CHECK-LABEL: func @unary_i64()
+// CHECK:         value = dense<[1, 0]> : tensor<2xi64>
+func.func @unary_i64() -> tensor<2xi64> {
   %x = tarpon.constant {value = dense<[1, -1]> : tensor<2xi64>} : tensor<2xi64>
   %0 = tarpon.relu %x : (tensor<2xi64>) -> tensor<2xi64>
   return %0 : tensor<2xi64>

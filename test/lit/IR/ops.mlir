@@ -328,6 +328,36 @@ func.func @pool_indices(%x: tensor<1x3x6xf32, #tarpon.layout<nhwc>>, %r: tensor<
   return
 }
 
+// CHECK-LABEL: func @selection(
+func.func @selection(%c: tensor<3x1xi1>, %x: tensor<3x4xf16>, %z: tensor<f16>, %i: tensor<2x5xi64>, %j: tensor<2xi64>, %u: tensor<2x4xf16>) {
+  // CHECK: tarpon.where %{{.+}}, %{{.+}}, %{{.+}} : (tensor<3x1xi1>, tensor<3x4xf16>, tensor<f16>) -> tensor<3x4xf16>
+  %0 = tarpon.where %c, %x, %z : (tensor<3x1xi1>, tensor<3x4xf16>, tensor<f16>) -> tensor<3x4xf16>
+  // CHECK: tarpon.gather %{{.+}}, %{{.+}} {axis = 1 : i64} : (tensor<3x4xf16>, tensor<2x5xi64>) -> tensor<3x2x5xf16>
+  %1 = tarpon.gather %x, %i {axis = 1 : i64} : (tensor<3x4xf16>, tensor<2x5xi64>) -> tensor<3x2x5xf16>
+  // CHECK: tarpon.scatter %{{.+}}, %{{.+}}, %{{.+}} {mode = 1 : i32} : (tensor<3x4xf16>, tensor<2xi64>, tensor<2x4xf16>) -> tensor<3x4xf16>
+  %2 = tarpon.scatter %x, %j, %u {mode = 1 : i32} : (tensor<3x4xf16>, tensor<2xi64>, tensor<2x4xf16>) -> tensor<3x4xf16>
+  return
+}
+
+// CHECK-LABEL: func @comparisons_and_bits(
+func.func @comparisons_and_bits(%x: tensor<3xf32>, %i: tensor<3xui8>) {
+  // CHECK: tarpon.equal
+  %0 = tarpon.equal %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  // CHECK: tarpon.less
+  %1 = tarpon.less %i, %i : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
+  // CHECK: tarpon.bit_and
+  %2 = tarpon.bit_and %i, %i : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
+  // CHECK: tarpon.bit_or
+  %3 = tarpon.bit_or %i, %i : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
+  // CHECK: tarpon.bit_xor
+  %4 = tarpon.bit_xor %i, %i : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
+  // CHECK: tarpon.shift_left
+  %5 = tarpon.shift_left %i, %i : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
+  // CHECK: tarpon.shift_right
+  %6 = tarpon.shift_right %i, %i : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xui8>
+  return
+}
+
 // CHECK-LABEL: func @several_results(
 func.func @several_results(%x: tensor<2x8xf32>) {
   // CHECK: tarpon.fused(%[[A:.+]] = %{{.+}}) : (tensor<2x8xf32>) -> (tensor<2x8xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {

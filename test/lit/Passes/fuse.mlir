@@ -215,3 +215,35 @@ func.func @reads_another_result(%x: tensor<2x8xf32>, %w: tensor<8x4xf32>) -> ten
   %2 = tarpon.add %1, %0#1 : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
   return %2 : tensor<2x4xf32>
 }
+
+// -----
+
+// An int8 product wraps before it is clipped: what is clipped is read from
+// memory. A sum of products wraps once.
+
+// CHECK-LABEL: func @narrow_integers_wrap(
+// CHECK:         tarpon.fused
+// CHECK-NEXT:      tarpon.mul
+// CHECK-NEXT:      tarpon.add
+// CHECK-NEXT:      tarpon.yield
+// CHECK:         tarpon.fused
+// CHECK-NEXT:      tarpon.clip
+// CHECK-NEXT:      tarpon.yield
+func.func @narrow_integers_wrap(%x: tensor<4xi8>) -> tensor<4xi8> {
+  %0 = tarpon.mul %x, %x : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+  %1 = tarpon.add %0, %x : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+  %2 = tarpon.clip %1 {low = -1.0 : f64, high = 1.0 : f64} : (tensor<4xi8>) -> tensor<4xi8>
+  return %2 : tensor<4xi8>
+}
+
+// -----
+
+// CHECK-LABEL: func @wide_integers_do_not(
+// CHECK:         tarpon.fused
+// CHECK-NEXT:      tarpon.mul
+// CHECK-NEXT:      tarpon.clip
+func.func @wide_integers_do_not(%x: tensor<4xi64>) -> tensor<4xi64> {
+  %0 = tarpon.mul %x, %x : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %1 = tarpon.clip %0 {low = -1.0 : f64, high = 1.0 : f64} : (tensor<4xi64>) -> tensor<4xi64>
+  return %1 : tensor<4xi64>
+}

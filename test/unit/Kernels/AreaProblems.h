@@ -26,6 +26,8 @@ Problem makeDepthwiseProblem(ProblemGenerator &generator);
 Problem makeFftProblem(ProblemGenerator &generator);
 /// Matrix products: GemmProblems.cpp.
 Problem makeGemmProblem(ProblemGenerator &generator);
+/// Elements selected at run time: IndexProblems.cpp.
+Problem makeIndexProblem(ProblemGenerator &generator);
 /// LSTM, GRU, RNN: RecurrentProblems.cpp.
 Problem makeRecurrentProblem(ProblemGenerator &generator);
 /// Normalisations: NormProblems.cpp.

@@ -14,9 +14,12 @@
 using namespace tarpon;
 using namespace tarpon::test;
 
-static constexpr OpKind kBinary[] = {OpKind::Add, OpKind::Sub,  OpKind::Mul,
-                                     OpKind::Div, OpKind::Min,  OpKind::Max,
-                                     OpKind::Pow, OpKind::PRelu};
+static constexpr OpKind kBinary[] = {
+    OpKind::Add, OpKind::Sub, OpKind::Mul,   OpKind::Div,   OpKind::Min,
+    OpKind::Max, OpKind::Pow, OpKind::PRelu, OpKind::Equal, OpKind::Less};
+static constexpr OpKind kBits[] = {OpKind::BitAnd, OpKind::BitOr,
+                                   OpKind::BitXor, OpKind::ShiftLeft,
+                                   OpKind::ShiftRight};
 
 /// The unary ops that integers have, and those of floats only.
 static constexpr OpKind kGeneral[] = {OpKind::Abs,       OpKind::Clip,
@@ -73,6 +76,8 @@ static OpKind pickOp(bool isInteger,
   auto oneOf = [&](llvm::ArrayRef<OpKind> ops) {
     return ops[pick(0, static_cast<int64_t>(ops.size()) - 1)];
   };
+  if (isInteger && pick(0, 3) == 0)
+    return oneOf(kBits);
   if (pick(0, 2) == 0) {
     OpKind op = oneOf(kBinary);
     return isInteger && op == OpKind::Pow ? OpKind::Max : op;

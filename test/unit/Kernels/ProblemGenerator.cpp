@@ -450,7 +450,7 @@ Problem ProblemGenerator::nextDense() {
   if (chance(33))
     return oneOf<MakeProblem>(
         {makeAtrousProblem, makeConvDirectionProblem, makeDepthwiseProblem,
-         makeFftProblem, makeGemmProblem, makeNormProblem,
+         makeFftProblem, makeGemmProblem, makeIndexProblem, makeNormProblem,
          makePoolGradientProblem, makePoolIndicesProblem, makeRecurrentProblem,
          makeReduceProblem, makeWinogradProblem})(*this);
   switch (pick(0, 21)) {

@@ -111,6 +111,8 @@ public:
   Value fma(Value a, Value b, Value c); ///< a * b + c, fused where the CPU can
   Value maxF(Value a, Value b); ///< a > b ? a : b (one instruction; NaN in b)
   Value minF(Value a, Value b); ///< a < b ? a : b
+  Value maxOrNaN(Value a, Value b); ///< NaN if one of them is
+  Value minOrNaN(Value a, Value b);
 
   //===--------------------------------------------------------------------===//
   // Control flow

@@ -58,9 +58,9 @@ ReduceKind::Values ReduceKind::step(KernelBuilder &b, Value x,
   case LogSum:
     return {b.addF(acc, x)};
   case Max:
-    return {b.maxF(x, acc)};
+    return {b.maxOrNaN(acc, x)};
   case Min:
-    return {b.minF(x, acc)};
+    return {b.minOrNaN(acc, x)};
   case Prod:
     return {b.mulF(acc, x)};
   case L1:
@@ -79,9 +79,9 @@ ReduceKind::Values ReduceKind::combine(KernelBuilder &b, ValueRange left,
                                        ValueRange right) const {
   switch (kind) {
   case Max:
-    return {b.maxF(left[0], right[0])};
+    return {b.maxOrNaN(left[0], right[0])};
   case Min:
-    return {b.minF(left[0], right[0])};
+    return {b.minOrNaN(left[0], right[0])};
   case Prod:
     return {b.mulF(left[0], right[0])};
   case LogSumExp:
