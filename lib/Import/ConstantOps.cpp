@@ -9,6 +9,7 @@
 #include "OpTable.h"
 #include "tarpon/IR/ConstantData.h"
 
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -25,6 +26,11 @@ void importCast(OnnxNode &node) {
   if (node.hasFailed())
     return;
   Type elementType = getElementType(node.getBuilder().getContext(), *dtype);
+  node.setOutput(0, node.convert(node.getInput(0), elementType));
+}
+
+void importCastLike(OnnxNode &node) {
+  Type elementType = getTensorType(node.getInput(1)).getElementType();
   node.setOutput(0, node.convert(node.getInput(0), elementType));
 }
 
@@ -98,6 +104,12 @@ void importRange(OnnxNode &node) {
   std::optional<double> delta = node.getConstantNumber(2, "the delta");
   if (!start || !limit || !delta)
     return;
+  constexpr int64_t kFloat = 1;
+  if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat) {
+    node.emitError()
+        << "numbers are computed in f32 or more, but stash_type is " << type;
+    return;
+  }
   double count = std::ceil((*limit - *start) / *delta);
   // Up to this bound integers are exact in double. A NaN fails the test too.
   constexpr double exact = 9007199254740992.0;
@@ -122,6 +134,47 @@ void importRange(OnnxNode &node) {
   for (int64_t i = 0; i < size; ++i)
     values.push_back(static_cast<int64_t>(*start + i * *delta));
   node.setOutput(0, node.convert(node.createInts(values), elementType));
+}
+
+//===----------------------------------------------------------------------===//
+// Windows of signal processing
+//===----------------------------------------------------------------------===//
+
+/// Sets the output to the sum of cosines weights[k] * (-1)^k cos(k x), where x
+/// goes around once.
+static void importWindow(OnnxNode &node, std::array<double, 3> weights) {
+  std::optional<double> size = node.getConstantNumber(0, "the size");
+  bool periodic = node.getBool("periodic", true);
+  int64_t number = node.getInt("output_datatype", onnx::TensorProto::FLOAT);
+  std::optional<runtime::DType> dtype = getDType(static_cast<int32_t>(number));
+  if (!dtype)
+    node.emitError() << "the data type " << describeOnnxType(number)
+                     << " is not supported";
+  if (size && (*size < 1 || *size > maxRange))
+    node.emitError() << "the size " << *size << " is out of range";
+  if (!size || node.hasFailed())
+    return;
+  constexpr double twoPi = 6.283185307179586;
+  double step = twoPi / std::max(periodic ? *size : *size - 1, 1.0);
+  SmallVector<float> values;
+  for (int64_t i = 0; i < static_cast<int64_t>(*size); ++i)
+    values.push_back(static_cast<float>(
+        weights[0] - weights[1] * std::cos(step * static_cast<double>(i)) +
+        weights[2] * std::cos(2 * step * static_cast<double>(i))));
+  OpBuilder &builder = node.getBuilder();
+  auto type = RankedTensorType::get(static_cast<int64_t>(values.size()),
+                                    builder.getF32Type());
+  Value window = createFloatConstant(builder, node.getLoc(), type, values);
+  node.setOutput(
+      0, node.convert(window, getElementType(builder.getContext(), *dtype)));
+}
+
+void importHannWindow(OnnxNode &node) { importWindow(node, {0.5, 0.5, 0}); }
+void importHammingWindow(OnnxNode &node) {
+  importWindow(node, {25.0 / 46, 21.0 / 46, 0});
+}
+void importBlackmanWindow(OnnxNode &node) {
+  importWindow(node, {0.42, 0.5, 0.08});
 }
 
 } // namespace tarpon

@@ -198,7 +198,30 @@ static double readBound(OnnxNode &node, StringRef name, unsigned input,
   return node.getFloat(name, 0.0f);
 }
 
+static bool isConstantBound(OnnxNode &node, unsigned input) {
+  return !node.hasInput(input) || OnnxNode::getConstant(node.getInput(input));
+}
+
+/// Applies bounds that are known at run time.
+static void importClipByValues(OnnxNode &node) {
+  Value value = node.getInput(0);
+  for (unsigned input : {1, 2}) {
+    if (!node.hasInput(input))
+      continue;
+    Value bound = node.getInput(input);
+    if (int64_t count = multiply(getShape(bound)); count != 1)
+      node.emitError() << "the bound '" << node.getInputName(input) << "' has "
+                       << count << " elements, expected 1";
+    bound = node.reshape(bound, {});
+    value = input == 1 ? node.create<MaxOp>(value, bound)
+                       : node.create<MinOp>(value, bound);
+  }
+  node.setOutput(0, value);
+}
+
 void importClip(OnnxNode &node) {
+  if (!isConstantBound(node, 1) || !isConstantBound(node, 2))
+    return importClipByValues(node);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double low = readBound(node, "min", 1, -infinity);
   double high = readBound(node, "max", 2, infinity);

@@ -104,6 +104,11 @@ LogicalResult GraphBuilder::createFunction() {
     argument.setLoc(
         NameLoc::get(builder.getStringAttr(input->name()), model.getLoc()));
     graph.values[input->name()] = argument;
+    // The value of an empty input is known, and no kernel reads it.
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (type.getNumElements() == 0)
+      graph.values[input->name()] =
+          createConstant(builder, argument.getLoc(), type, {});
     assumeInput(input->name(), argument);
   }
   return success();

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The selected places are known. A selection from a constant is computed here;
-// a selection from another value is a concatenation of slices (pads below
-// zero).
+// A selection of known places from a constant is computed here; one from
+// another value is a concatenation of slices (pads below zero). Many places,
+// and those that are known only at run time, are gathered.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,7 @@
 #include "tarpon/IR/ConstantData.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 #include <limits>
 
@@ -23,7 +24,7 @@ using namespace mlir;
 
 namespace tarpon {
 
-/// A selection of more parts than this would need an operation of its own.
+/// A selection of more parts than this is a gather.
 static constexpr size_t maxParts = 64;
 
 //===----------------------------------------------------------------------===//
@@ -64,12 +65,9 @@ static Value select(OnnxNode &node, Value data, int64_t axis,
     end = begin + 1;
     while (end < indices.size() && indices[end] == indices[end - 1] + 1)
       ++end;
-    if (parts.size() == maxParts) {
-      node.emitError() << "selects more than " << maxParts
-                       << " separate parts of '" << node.getInputName(0)
-                       << "', which is not supported";
-      return nullptr;
-    }
+    if (parts.size() == maxParts)
+      return node.create<GatherOp>(data, node.createInts(indices),
+                                   node.getBuilder().getI64IntegerAttr(axis));
     parts.push_back(node.slice(data, axis, indices[begin], end - begin));
     if (!parts.back())
       return nullptr;
@@ -89,13 +87,17 @@ void importGather(OnnxNode &node) {
   Value data = node.getInput(0);
   SmallVector<int64_t> shape(getShape(data));
   int64_t axis = node.getAxis("axis", 0, shape.size());
-  ElementsAttr indicesAttr = node.getConstantInput(1, "the indices");
+  OpBuilder &builder = node.getBuilder();
+  if (!getTensorType(node.getInput(1)).getElementType().isInteger())
+    node.emitError() << "the indices are not integers";
   if (node.hasFailed())
     return;
-  if (!indicesAttr.getElementType().isInteger()) {
-    node.emitError() << "the indices are not integers";
-    return;
-  }
+  ElementsAttr indicesAttr = OnnxNode::getConstant(node.getInput(1));
+  if (!indicesAttr)
+    return node.setOutput(
+        0, node.create<GatherOp>(
+               data, node.convert(node.getInput(1), builder.getI64Type()),
+               builder.getI64IntegerAttr(axis)));
   SmallVector<int64_t> indices = readInts(indicesAttr);
   for (int64_t &index : indices) {
     if (index < -shape[axis] || index >= shape[axis]) {
@@ -111,6 +113,28 @@ void importGather(OnnxNode &node) {
   shape.erase(shape.begin() + axis);
   shape.insert(shape.begin() + axis, inner.begin(), inner.end());
   node.setOutput(0, node.reshape(rows, shape));
+}
+
+/// Without an axis, the input is flattened.
+void importCompress(OnnxNode &node) {
+  Value data = node.getInput(0);
+  if (!node.hasAttribute("axis"))
+    data = node.reshape(data, {multiply(getShape(data))});
+  int64_t axis = node.getAxis("axis", 0, getShape(data).size());
+  std::optional<SmallVector<int64_t>> condition =
+      node.getConstantInts(1, "the condition");
+  if (!condition || node.hasFailed())
+    return;
+  if (static_cast<int64_t>(condition->size()) > getShape(data)[axis]) {
+    node.emitError() << "the condition has " << condition->size()
+                     << " elements for a dimension of " << getShape(data)[axis];
+    return;
+  }
+  SmallVector<int64_t> indices;
+  for (auto [index, isSet] : llvm::enumerate(*condition))
+    if (isSet)
+      indices.push_back(index);
+  node.setOutput(0, select(node, data, axis, indices));
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,7 +256,7 @@ void importSplit(OnnxNode &node) {
   bool fits = sizes->size() == node.getNumOutputs();
   int64_t left = size;
   for (int64_t part : *sizes) {
-    fits = fits && part >= 1 && part <= left;
+    fits = fits && part >= 0 && part <= left;
     left -= fits ? part : 0;
   }
   if (!fits || left != 0) {
@@ -322,6 +346,39 @@ void importPad(OnnxNode &node) {
       0, node.create<PadOp>(input, builder.getDenseI64ArrayAttr(*pads),
                             builder.getF64FloatAttr(*value),
                             PadModeAttr::get(builder.getContext(), *mode)));
+}
+
+/// Crops or pads the same number of cells on both sides; of an odd number, the
+/// end gets one more.
+void importCenterCropPad(OnnxNode &node) {
+  Value input = node.getInput(0);
+  ArrayRef<int64_t> shape = getShape(input);
+  auto rank = static_cast<int64_t>(shape.size());
+  std::optional<SmallVector<int64_t>> sizes =
+      node.getConstantInts(1, "the shape");
+  SmallVector<int64_t> axes = node.getInts("axes");
+  if (!node.hasAttribute("axes"))
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (sizes && sizes->size() != axes.size())
+    node.emitError() << "the shape has " << sizes->size() << " sizes for "
+                     << axes.size() << " axes";
+  if (!sizes || node.hasFailed())
+    return;
+  SmallVector<int64_t> pads(2 * rank, 0);
+  for (auto [axis, size] : llvm::zip_equal(axes, *sizes)) {
+    int64_t dim = node.normalizeAxis(axis, rank);
+    if (dim < 0)
+      return;
+    int64_t missing = size - shape[dim];
+    pads[dim] = missing < 0 ? -(-missing / 2) : missing / 2;
+    pads[rank + dim] = missing - pads[dim];
+  }
+  OpBuilder &builder = node.getBuilder();
+  node.setOutput(0,
+                 node.create<PadOp>(input, builder.getDenseI64ArrayAttr(pads),
+                                    builder.getF64FloatAttr(0.0),
+                                    PadModeAttr::get(builder.getContext(),
+                                                     PadMode::Constant)));
 }
 
 } // namespace tarpon

@@ -101,12 +101,8 @@ LogicalResult InputResolver::bindSymbols() {
 FailureOr<int64_t> InputResolver::getSize(const onnx::ValueInfoProto &input,
                                           int index) {
   const Dimension &dim = getShape(input).dim(index);
-  if (!isSymbolic(dim)) {
-    if (dim.dim_value() > 0)
-      return dim.dim_value();
-    return emitError(input) << "has the size 0 in dimension " << index
-                            << "; empty tensors are not supported";
-  }
+  if (!isSymbolic(dim))
+    return dim.dim_value();
   if (index == 0)
     return batch.value_or(1);
   auto it = symbols.find(dim.dim_param());

@@ -27,7 +27,7 @@ namespace tarpon {
 /// All supported operators exist from the first of these on. Older models are
 /// accepted if none of their operators has changed since (see OpTable.cpp).
 constexpr int64_t minOpset = 7;
-constexpr int64_t maxOpset = 24;
+constexpr int64_t maxOpset = 28;
 
 /// A model whose graph is well formed: its opset is supported, and every value
 /// has one definition, which precedes its uses. The operators are not checked

@@ -114,15 +114,38 @@ ElementsAttr OnnxNode::getConstant(Value value) {
   return value ? getConstantValue(value) : ElementsAttr();
 }
 
+ElementsAttr OnnxNode::evaluate(Value value, SmallVectorImpl<Value> &used) {
+  if (ElementsAttr attr = getConstant(value))
+    return attr;
+  if (ElementsAttr attr = graph.assumed.lookup(value)) {
+    used.push_back(value);
+    return attr;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return nullptr;
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(evaluate(operand, used));
+    if (!operands.back())
+      return nullptr;
+  }
+  SmallVector<OpFoldResult> results;
+  if (failed(op->fold(operands, results)) || results.size() != 1)
+    return nullptr;
+  if (auto attr = dyn_cast<Attribute>(results.front()))
+    return dyn_cast<ElementsAttr>(attr);
+  auto other = cast<Value>(results.front());
+  return other == value ? nullptr : evaluate(other, used);
+}
+
 ElementsAttr OnnxNode::getConstantInput(unsigned index, StringRef what) {
   Value value = getInput(index);
-  ElementsAttr attr = getConstant(value);
-  if (!attr && value) {
-    attr = graph.assumed.lookup(value);
-    if (attr)
-      graph.usedAssumptions.insert(value);
-  }
-  if (!attr)
+  SmallVector<Value> used;
+  ElementsAttr attr = value ? evaluate(value, used) : nullptr;
+  if (attr)
+    graph.usedAssumptions.insert_range(used);
+  else
     emitError() << what << " '" << getInputName(index) << "' is not a constant";
   return attr;
 }
@@ -189,6 +212,11 @@ Value OnnxNode::createFloat(double value, Type elementType) {
                                {static_cast<float>(value)});
   const char *data = reinterpret_cast<const char *>(&value);
   return createConstant(type, std::vector<char>(data, data + sizeof(value)));
+}
+
+Value OnnxNode::createNumber(double value, Type elementType) {
+  Type wide = elementType.isF64() ? elementType : graph.builder.getF32Type();
+  return convert(createFloat(value, wide), elementType);
 }
 
 Value OnnxNode::splat(Value constant, ArrayRef<int64_t> shape) {
@@ -271,6 +299,26 @@ Value OnnxNode::convert(Value value, Type elementType) {
     return value;
   return createTyped<ConvertOp>(
       RankedTensorType::get(getShape(value), elementType), value);
+}
+
+Value OnnxNode::broadcast(Value value, ArrayRef<int64_t> shape) {
+  if (!value || getShape(value) == shape)
+    return value;
+  if (multiply(getShape(value)) == multiply(shape))
+    return reshape(value, shape);
+  // The condition gives the result its shape.
+  Value always = splat(createNumber(1, graph.builder.getI1Type()), shape);
+  return create<WhereOp>(always, value, value);
+}
+
+Value OnnxNode::countFromStart(Value indices, int64_t size) {
+  if (!indices)
+    return nullptr;
+  Type elementType = getTensorType(indices).getElementType();
+  Value isNegative = create<LessOp>(indices, createNumber(0, elementType));
+  Value offset = create<MulOp>(
+      isNegative, convert(createInts({size}, /*scalar=*/true), elementType));
+  return create<AddOp>(offset, indices);
 }
 
 Value OnnxNode::slice(Value value, int64_t axis, int64_t begin,

@@ -83,8 +83,8 @@ public:
 
   /// Returns the elements of a constant, or null.
   static mlir::ElementsAttr getConstant(mlir::Value value);
-  /// Returns the elements of input `index`, which may be assumed; if they are
-  /// not known, emits an error and returns null.
+  /// Returns the elements of input `index`, which may be assumed, or computed
+  /// from what is; if they are not known, emits an error and returns null.
   mlir::ElementsAttr getConstantInput(unsigned index, llvm::StringRef what);
   /// Returns the elements of a tensor of integers of at most one dimension.
   std::optional<llvm::SmallVector<int64_t>>
@@ -99,6 +99,9 @@ public:
   mlir::Value createInts(llvm::ArrayRef<int64_t> ints, bool scalar = false);
   /// Creates a tensor without dimensions of the given float type.
   mlir::Value createFloat(double value, mlir::Type elementType);
+
+  /// Creates a tensor without dimensions of the given type.
+  mlir::Value createNumber(double value, mlir::Type elementType);
 
   /// Creates a tensor of that shape whose elements all equal the one element of
   /// `constant`.
@@ -173,6 +176,10 @@ public:
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Converts `value` to another element type.
   mlir::Value convert(mlir::Value value, mlir::Type elementType);
+  /// Repeats the elements of `value`, which broadcasts to that shape.
+  mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  /// Counts integers below 0 from the end of a dimension of that size.
+  mlir::Value countFromStart(mlir::Value indices, int64_t size);
   /// Returns the part of `value` from `begin` on along `axis`.
   mlir::Value slice(mlir::Value value, int64_t axis, int64_t begin,
                     int64_t length);
@@ -191,6 +198,11 @@ private:
   static bool isNull(const T &) {
     return false;
   }
+
+  /// Computes a value from constants and from assumed ones, which are added to
+  /// `used`; null if it depends on others.
+  mlir::ElementsAttr evaluate(mlir::Value value,
+                              llvm::SmallVectorImpl<mlir::Value> &used);
 
   const onnx::AttributeProto *
   findAttribute(llvm::StringRef name, onnx::AttributeProto::AttributeType type,

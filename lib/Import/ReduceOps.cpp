@@ -7,9 +7,12 @@
 
 #include "OnnxNode.h"
 #include "OpTable.h"
+#include "tarpon/Problem/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -39,8 +42,26 @@ static bool isIdentity(OnnxNode &node) {
   return axes && axes->empty();
 }
 
+/// Reductions of nothing have the neutral value, if there is one.
+static void importEmptyReduce(OnnxNode &node, ArrayRef<int64_t> axes,
+                              bool keepDims, std::optional<double> neutral) {
+  RankedTensorType type = getTensorType(node.getInput(0));
+  Shape shape = reduceShape(type.getShape(), axes, keepDims);
+  if (!neutral && !llvm::is_contained(shape, 0)) {
+    node.emitError() << "reduces the empty tensor " << type
+                     << ", whose mean is undefined";
+    return;
+  }
+  Type elementType = type.getElementType();
+  // False is the smallest bool.
+  if (elementType.isInteger(1))
+    neutral = neutral.value_or(0) > 0;
+  Value value = node.createNumber(neutral.value_or(0), elementType);
+  node.setOutput(0, node.splat(value, shape));
+}
+
 template <typename OpTy>
-static void importReduce(OnnxNode &node) {
+static void importReduce(OnnxNode &node, std::optional<double> neutral) {
   Value input = node.getInput(0);
   auto rank = static_cast<int64_t>(getShape(input).size());
   bool keepDims = node.getBool("keepdims", true);
@@ -57,24 +78,39 @@ static void importReduce(OnnxNode &node) {
                              builder.getBoolAttr(false)));
   }
   std::optional<SmallVector<int64_t>> axes = getAxes(node, rank);
-  if (axes)
-    node.setOutput(0,
-                   node.create<OpTy>(input, builder.getDenseI64ArrayAttr(*axes),
-                                     builder.getBoolAttr(keepDims)));
+  if (!axes)
+    return;
+  if (llvm::is_contained(getShape(input), 0))
+    return importEmptyReduce(node, *axes, keepDims, neutral);
+  node.setOutput(0,
+                 node.create<OpTy>(input, builder.getDenseI64ArrayAttr(*axes),
+                                   builder.getBoolAttr(keepDims)));
 }
 
-void importReduceSum(OnnxNode &node) { importReduce<ReduceSumOp>(node); }
-void importReduceMax(OnnxNode &node) { importReduce<ReduceMaxOp>(node); }
-void importReduceMin(OnnxNode &node) { importReduce<ReduceMinOp>(node); }
-void importReduceProd(OnnxNode &node) { importReduce<ReduceProdOp>(node); }
-void importReduceL1(OnnxNode &node) { importReduce<ReduceL1Op>(node); }
-void importReduceL2(OnnxNode &node) { importReduce<ReduceL2Op>(node); }
-void importReduceSumSquare(OnnxNode &node) {
-  importReduce<ReduceSumSquareOp>(node);
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void importReduceSum(OnnxNode &node) { importReduce<ReduceSumOp>(node, 0); }
+void importReduceMax(OnnxNode &node) {
+  importReduce<ReduceMaxOp>(node, -kInfinity);
 }
-void importReduceLogSum(OnnxNode &node) { importReduce<ReduceLogSumOp>(node); }
+void importReduceMin(OnnxNode &node) {
+  importReduce<ReduceMinOp>(node, kInfinity);
+}
+void importReduceProd(OnnxNode &node) { importReduce<ReduceProdOp>(node, 1); }
+void importReduceL1(OnnxNode &node) { importReduce<ReduceL1Op>(node, 0); }
+void importReduceL2(OnnxNode &node) { importReduce<ReduceL2Op>(node, 0); }
+void importReduceSumSquare(OnnxNode &node) {
+  importReduce<ReduceSumSquareOp>(node, 0);
+}
+void importReduceLogSum(OnnxNode &node) {
+  importReduce<ReduceLogSumOp>(node, -kInfinity);
+}
 void importReduceLogSumExp(OnnxNode &node) {
-  importReduce<ReduceLogSumExpOp>(node);
+  importReduce<ReduceLogSumExpOp>(node, -kInfinity);
+}
+
+static void importReducedMean(OnnxNode &node) {
+  importReduce<ReduceMeanOp>(node, std::nullopt);
 }
 
 /// Exporters write global average pooling as a mean over the spatial
@@ -82,13 +118,14 @@ void importReduceLogSumExp(OnnxNode &node) {
 void importReduceMean(OnnxNode &node) {
   Value input = node.getInput(0);
   auto rank = static_cast<int64_t>(getShape(input).size());
-  if (rank < 3 || rank > 5 || isIdentity(node))
-    return importReduce<ReduceMeanOp>(node);
+  if (rank < 3 || rank > 5 || isIdentity(node) ||
+      llvm::is_contained(getShape(input), 0))
+    return importReducedMean(node);
   std::optional<SmallVector<int64_t>> axes = getAxes(node, rank);
   if (!axes)
     return;
   if (!llvm::equal(*axes, llvm::seq<int64_t>(2, rank)))
-    return importReduce<ReduceMeanOp>(node);
+    return importReducedMean(node);
   Value result = node.create<GlobalAvgPoolOp>(input);
   if (result && !node.getBool("keepdims", true))
     result = node.reshape(result, getShape(result).take_front(2));

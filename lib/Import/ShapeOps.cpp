@@ -176,13 +176,20 @@ static Value rearrange(OnnxNode &node, Value value, ArrayRef<int64_t> shape,
   return node.reshape(moved, result);
 }
 
-void importDepthToSpace(OnnxNode &node) {
-  int64_t block = readBlockSize(node);
+/// Returns true if the places in a block come before the channels, as opposed
+/// to behind them; none after an error.
+static std::optional<bool> readIsDcr(OnnxNode &node) {
   std::string mode = node.getString("mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
     node.emitError() << "attribute 'mode' is '" << mode
                      << "', expected DCR or CRD";
-  if (node.hasFailed())
+  return node.hasFailed() ? std::nullopt : std::optional(mode == "DCR");
+}
+
+void importDepthToSpace(OnnxNode &node) {
+  int64_t block = readBlockSize(node);
+  std::optional<bool> isDcr = readIsDcr(node);
+  if (block == 0 || !isDcr)
     return;
   ArrayRef<int64_t> in = getShape(node.getInput(0));
   if (in[1] % (block * block) != 0) {
@@ -195,15 +202,15 @@ void importDepthToSpace(OnnxNode &node) {
                        crd = {n, c, block, block, h, w};
   SmallVector<int64_t> fromDcr = {0, 3, 4, 1, 5, 2},
                        fromCrd = {0, 1, 4, 2, 5, 3};
-  bool isDcr = mode == "DCR";
-  node.setOutput(0, rearrange(node, node.getInput(0), isDcr ? dcr : crd,
-                              isDcr ? fromDcr : fromCrd,
+  node.setOutput(0, rearrange(node, node.getInput(0), *isDcr ? dcr : crd,
+                              *isDcr ? fromDcr : fromCrd,
                               {n, c, h * block, w * block}));
 }
 
 void importSpaceToDepth(OnnxNode &node) {
   int64_t block = readBlockSize(node);
-  if (block == 0)
+  std::optional<bool> isDcr = readIsDcr(node);
+  if (block == 0 || !isDcr)
     return;
   ArrayRef<int64_t> in = getShape(node.getInput(0));
   int64_t n = in[0], c = in[1], h = in[2] / block, w = in[3] / block;
@@ -212,9 +219,10 @@ void importSpaceToDepth(OnnxNode &node) {
                      << " is no multiple of the blocksize";
     return;
   }
+  SmallVector<int64_t> dcr = {0, 3, 5, 1, 2, 4}, crd = {0, 1, 3, 5, 2, 4};
   node.setOutput(0,
                  rearrange(node, node.getInput(0), {n, c, h, block, w, block},
-                           {0, 3, 5, 1, 2, 4}, {n, c * block * block, h, w}));
+                           *isDcr ? dcr : crd, {n, c * block * block, h, w}));
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #include "OpTable.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
@@ -129,6 +130,54 @@ void importMeanVarianceNormalization(OnnxNode &node) {
   if (!results.empty())
     node.setOutput(0, node.create<TransposeOp>(
                           results.front(), builder.getDenseI64ArrayAttr(back)));
+}
+
+/// Divides by the root of the mean square over all dimensions from axis on.
+void importRMSNormalization(OnnxNode &node) {
+  Value input = node.getInput(0);
+  OpBuilder &builder = node.getBuilder();
+  Type elementType = getTensorType(input).getElementType();
+  auto rank = static_cast<int64_t>(getShape(input).size());
+  int64_t axis = node.getAxis("axis", -1, rank);
+  float epsilon = node.getFloat("epsilon", 1e-5f);
+  constexpr int64_t kFloat = 1;
+  if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat)
+    node.emitError() << "statistics are computed in f32, but stash_type is "
+                     << type;
+  if (node.hasFailed())
+    return;
+  Value x = node.convert(input, builder.getF32Type());
+  Value mean =
+      node.create<ReduceMeanOp>(node.create<MulOp>(x, x),
+                                builder.getDenseI64ArrayAttr(llvm::to_vector(
+                                    llvm::seq<int64_t>(axis, rank))),
+                                builder.getBoolAttr(true));
+  Value root = node.create<SqrtOp>(node.create<AddOp>(
+      mean, node.createFloat(epsilon, builder.getF32Type())));
+  Value normal = node.convert(node.create<DivOp>(x, root), elementType);
+  node.setOutput(0, node.create<MulOp>(normal, node.getInput(1)));
+}
+
+/// Divides by a norm; a norm of 0 gives 0.
+void importLpNormalization(OnnxNode &node) {
+  Value input = node.getInput(0);
+  OpBuilder &builder = node.getBuilder();
+  Type elementType = getTensorType(input).getElementType();
+  int64_t axis = node.getAxis("axis", -1, getShape(input).size());
+  int64_t p = node.getInt("p", 2);
+  if (p != 1 && p != 2)
+    node.emitError() << "attribute 'p' is " << p << ", expected 1 or 2";
+  if (node.hasFailed())
+    return;
+  DenseI64ArrayAttr axes = builder.getDenseI64ArrayAttr({axis});
+  BoolAttr keepDims = builder.getBoolAttr(true);
+  Value norm = p == 1 ? node.create<ReduceL1Op>(input, axes, keepDims)
+                      : node.create<ReduceL2Op>(input, axes, keepDims);
+  Value zero = node.createNumber(0, elementType);
+  Value isZero =
+      node.convert(node.create<EqualOp>(norm, zero), builder.getI1Type());
+  node.setOutput(
+      0, node.create<WhereOp>(isZero, zero, node.create<DivOp>(input, norm)));
 }
 
 void importLogSoftmax(OnnxNode &node) {

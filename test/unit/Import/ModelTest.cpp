@@ -182,9 +182,9 @@ TEST(ModelFile, NoGraph) {
 }
 
 TEST(ModelFile, Opset) {
-  TestModel newer(25);
+  TestModel newer(29);
   EXPECT_EQ(relu(newer.input("x", {1})).error(),
-            "MODEL: opset 25 is not supported; expected 7 to 24\n");
+            "MODEL: opset 29 is not supported; expected 7 to 28\n");
   TestModel none;
   none.getProto().clear_opset_import();
   EXPECT_EQ(relu(none.input("x", {1})).error(),
@@ -192,7 +192,7 @@ TEST(ModelFile, Opset) {
   TestModel old(5);
   EXPECT_EQ(relu(old.input("x", {1})).error(),
             "Relu node 'n' in MODEL: the operator is not supported in opset 5, "
-            "only in 6 to 24\n");
+            "only in 6 to 28\n");
 }
 
 TEST(ModelFile, ImportsTheCheckedInModels) {
@@ -295,9 +295,11 @@ TEST(Graph, SparseInitialiser) {
 
 TEST(Graph, UnsupportedOperators) {
   TestModel unknown;
-  EXPECT_EQ(
-      unknown.input("x", {1}).node("Einsum", "x", "y", "e").output("y").error(),
-      "Einsum node 'e' in MODEL: the operator is not supported\n");
+  EXPECT_EQ(unknown.input("x", {1})
+                .node("Frobnicate", "x", "y", "e")
+                .output("y")
+                .error(),
+            "Frobnicate node 'e' in MODEL: the operator is not supported\n");
   TestModel domain;
   relu(domain.input("x", {1})).getGraph().mutable_node(0)->set_domain("a.b");
   EXPECT_EQ(domain.error(), "Relu node 'n' in MODEL: operators of domain 'a.b' "
@@ -358,10 +360,6 @@ TEST(Inputs, BatchOfAFixedModel) {
 }
 
 TEST(Inputs, BadTypes) {
-  TestModel empty;
-  EXPECT_EQ(relu(empty.input("x", {1, 0})).error(),
-            "MODEL: input 'x' has the size 0 in dimension 1; empty tensors are "
-            "not supported\n");
   TestModel text;
   EXPECT_EQ(relu(text.input("x", {1}, onnx::TensorProto::STRING)).error(),
             "MODEL: input 'x' has the unsupported data type 8 (STRING)\n");

@@ -420,6 +420,16 @@ TEST(Select, GatherOfAValue) {
                                         HasSubstr("-> tensor<2x3xf32>")));
 }
 
+TEST(Select, ManyPlacesAreGathered) {
+  TestModel parts;
+  std::vector<int64_t> odd;
+  for (int64_t i = 1; i < 200; i += 2)
+    odd.push_back(i);
+  parts.input("x", {200}).ints("i", odd).node("Gather", "x i", "y");
+  EXPECT_THAT(importModel(parts), AllOf(HasSubstr("tarpon.gather"),
+                                        Not(HasSubstr("tarpon.concat"))));
+}
+
 TEST(Select, Split) {
   TestModel even;
   even.input("x", {1, 4}).node("Split", "x", "y z").attr("axis", 1);

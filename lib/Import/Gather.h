@@ -1,0 +1,22 @@
+//===- Gather.h - Elements at run-time indices ------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_IMPORT_GATHER_H
+#define TARPON_LIB_IMPORT_GATHER_H
+
+#include "OnnxNode.h"
+
+namespace tarpon {
+
+/// Returns, for each index, the element of `data` at its own place but for
+/// `axis`, where it has the index: GatherElements of ONNX.
+mlir::Value gatherElements(OnnxNode &node, mlir::Value data,
+                           mlir::Value indices, int64_t axis);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_IMPORT_GATHER_H
