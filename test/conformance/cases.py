@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 
 @dataclass
@@ -43,6 +43,63 @@ def make_case(
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
     values = [value.astype(np.float32) for value in inputs.values()]
     return Case(name, model, [(values, [output.astype(np.float32)])])
+
+
+def make_graph_case(
+    name: str,
+    opset: int,
+    nodes: list[Any],
+    inputs: dict[str, np.ndarray],
+    output: np.ndarray,
+) -> Case:
+    """A model of several nodes whose output is y, with one data set."""
+
+    def describe(name: str, value: np.ndarray):
+        dtype = numpy_helper.from_array(value).data_type
+        return helper.make_tensor_value_info(name, dtype, value.shape)
+
+    infos = [describe(*item) for item in inputs.items()]
+    graph = helper.make_graph(nodes, name, infos, [describe("y", output)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    return Case(name, model, [(list(inputs.values()), [output])])
+
+
+def wrap_cases() -> list[Case]:
+    """Integers wrap between two operations as they do in memory."""
+    x = np.array([-3, 61, 100, 7], np.int8)
+    low, high = np.array(-1, np.int8), np.array(1, np.int8)
+    square = helper.make_node("Mul", ["x", "x"], ["s"])
+    clip = helper.make_node("Clip", ["s", "low", "high"], ["y"])
+    given = {"x": x, "low": low, "high": high}
+    return [
+        make_graph_case(
+            "test_mul_clip_int8_wraps",
+            13,
+            [square, clip],
+            given,
+            np.clip(x * x, low, high),
+        )
+    ]
+
+
+def nan_cases() -> list[Case]:
+    """A NaN is the extreme of whatever it is among, wherever it stands."""
+    x = np.linspace(-2, 2, 6 * 37).reshape(6, 37)
+    for row, column in enumerate((0, 1, 18, 35, 36)):
+        x[row, column] = np.nan
+    cases = []
+    for operator in ("ReduceMax", "ReduceMin"):
+        for dtype in (np.float16, np.float32):
+            nodes = [
+                helper.make_node(operator, ["x"], ["extreme"], axes=[1], keepdims=0),
+                helper.make_node("IsNaN", ["extreme"], ["y"]),
+            ]
+            name = f"test_{operator.lower()}_nan_{np.dtype(dtype).name}"
+            expected = np.isnan(x).any(axis=1)
+            cases.append(
+                make_graph_case(name, 13, nodes, {"x": x.astype(dtype)}, expected)
+            )
+    return cases
 
 
 def erf(x: np.ndarray) -> np.ndarray:
@@ -103,6 +160,8 @@ def own_cases() -> list[Case]:
     random = np.random.default_rng(0)
     return [
         *activation_cases(random),
+        *wrap_cases(),
+        *nan_cases(),
         group_normalization(18, "test_group_normalization_per_group", 1e-5, random),
         group_normalization(21, "test_group_normalization_example", 1e-5, random),
         group_normalization(21, "test_group_normalization_epsilon", 1e-2, random),

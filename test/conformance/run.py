@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the generated ONNX node tests through graph-opt verify.
 
-usage: run.py GRAPH_OPT CASES [--jobs N] [--timeout S] [--filter TEXT] [--update]
+usage: run.py GRAPH_OPT_CASES CASES [--expected FILE] [--jobs N] [--timeout S]
+              [--filter TEXT] [--update]
 
-Every case is compared with its expected state in expected.txt: it passes, or
+Every case is compared with its expected state in FILE (expected.txt): it passes, or
 it is unsupported, which means that graph-opt refuses it with the sentence that
 stands there. One line is printed per case that does something else, an unsupported case that
 passes among them, and last a line with the counts. --update rewrites
-expected.txt from what happened; a case that gives wrong numbers, crashes or
+FILE from what happened; a case that gives wrong numbers, crashes or
 hangs stays expected to pass, and so stays a failure.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import queue
+import select
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -22,13 +27,11 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-EXPECTED = Path(__file__).with_name("expected.txt")
-
 HEADER = """\
 # The ONNX node tests and what graph-opt verify is expected to do with each:
 #   NAME pass
 #   NAME unsupported MESSAGE
-# Rewritten by: test/conformance/run.py GRAPH_OPT CASES --update
+# Rewritten by: test/conformance/run.py GRAPH_OPT_CASES CASES --expected FILE --update
 """
 
 
@@ -88,47 +91,92 @@ def one_line(text: str, path: Path) -> str:
     return first.replace(f"{path.parent}/", "")
 
 
-def classify(process: subprocess.CompletedProcess[str], model: Path) -> Outcome:
+class Server:
+    """A process that runs graph-opt on one case after the other."""
+
+    def __init__(self, program: Path) -> None:
+        self.program = program
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [self.program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def verify(self, model: Path, data: Path, timeout: float) -> Outcome:
+        """What graph-opt verify says of a case on one of its data sets."""
+        command = f"verify\t{model}\t--test-data\t{data}\n"
+        self.process.stdin.write(command.encode())
+        self.process.stdin.flush()
+        ready, _, _ = select.select([self.process.stdout], [], [], timeout)
+        if not ready:
+            # The session holds the server and the run that hangs, nothing else.
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.start()
+            return Outcome(State.FAIL, f"no result after {timeout:g} s")
+        status, size = map(int, self.process.stdout.readline().split())
+        message = self.process.stdout.read(size).decode(errors="replace")
+        return classify(os.waitstatus_to_exitcode(status), message, model)
+
+    def stop(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def classify(status: int, message: str, model: Path) -> Outcome:
     """Reads the exit status and the message of graph-opt verify."""
-    if process.returncode == 0:
+    if status == 0:
         return Outcome(State.PASS)
-    message = one_line(process.stderr or process.stdout, model)
-    if process.returncode < 0:
-        return Outcome(State.FAIL, f"killed by signal {-process.returncode}: {message}")
-    if process.returncode != 1:
-        return Outcome(State.FAIL, f"exit status {process.returncode}: {message}")
-    if "mismatch" in (process.stdout + process.stderr).lower():
-        return Outcome(State.FAIL, message)
-    return Outcome(State.UNSUPPORTED, message)
+    line = one_line(message, model)
+    if status < 0:
+        return Outcome(State.FAIL, f"killed by signal {-status}: {line}")
+    if status != 1:
+        return Outcome(State.FAIL, f"exit status {status}: {line}")
+    if "mismatch" in message.lower():
+        return Outcome(State.FAIL, line)
+    return Outcome(State.UNSUPPORTED, line)
 
 
-def run_case(graph_opt: Path, case: Path, timeout: float) -> Outcome:
+def run_case(server: Server, case: Path, timeout: float) -> Outcome:
     """Verifies one case against each of its data sets."""
-    model = case / "model.onnx"
     outcome = Outcome(State.FAIL, "the case has no data set")
     for data in sorted(case.glob("test_data_set_*")):
-        command = [graph_opt, "verify", model, "--test-data", data]
-        try:
-            process = subprocess.run(
-                command,
-                capture_output=True,
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                text=True,
-                timeout=timeout,
-            )
-        except subprocess.TimeoutExpired:
-            return Outcome(State.FAIL, f"no result after {timeout:g} s")
-        outcome = classify(process, model)
+        outcome = server.verify(case / "model.onnx", data, timeout)
         if outcome.state is not State.PASS:
             break
     return outcome
 
 
+def run_cases(
+    program: Path, cases: list[Path], jobs: int, timeout: float
+) -> dict[str, Outcome]:
+    """What became of each case, by name."""
+    servers: queue.SimpleQueue[Server] = queue.SimpleQueue()
+    for _ in range(jobs):
+        servers.put(Server(program))
+
+    def run(case: Path) -> tuple[str, Outcome]:
+        server = servers.get()
+        try:
+            return case.name, run_case(server, case, timeout)
+        finally:
+            servers.put(server)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        results = dict(pool.map(run, cases))
+    for _ in range(jobs):
+        servers.get().stop()
+    return results
+
+
 def unexpected(name: str, got: Outcome, wanted: Outcome | None) -> str | None:
     """One line on a result that was not expected, or None."""
     if wanted is None:
-        return f"{name}: not in {EXPECTED.name}; the result is: {got}"
+        return f"{name}: not expected at all; the result is: {got}"
     if got == wanted:
         return None
     if got.state is State.PASS:
@@ -140,9 +188,15 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description="Runs the generated ONNX node tests through graph-opt verify."
     )
-    parser.add_argument("graph_opt", type=Path, metavar="GRAPH_OPT")
+    parser.add_argument("program", type=Path, metavar="GRAPH_OPT_CASES")
     parser.add_argument("cases", type=Path, metavar="CASES")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument(
+        "--expected",
+        type=Path,
+        default=Path(__file__).with_name("expected.txt"),
+        metavar="FILE",
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
     parser.add_argument("--timeout", type=float, default=60, metavar="S")
     parser.add_argument("--filter", default="", metavar="TEXT")
     parser.add_argument("--update", action="store_true")
@@ -151,9 +205,9 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> int:
     arguments = parse_arguments()
-    graph_opt = arguments.graph_opt.resolve()
-    if not graph_opt.is_file():
-        raise SystemExit(f"run.py: there is no program {graph_opt}")
+    program = arguments.program.resolve()
+    if not program.is_file():
+        raise SystemExit(f"run.py: there is no program {program}")
     cases = sorted(
         path.parent
         for path in arguments.cases.glob("*/model.onnx")
@@ -162,16 +216,12 @@ def main() -> int:
     if not cases:
         raise SystemExit(f"run.py: there are no cases in {arguments.cases}")
 
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        outcomes = pool.map(
-            lambda case: run_case(graph_opt, case, arguments.timeout), cases
-        )
-        results = {case.name: outcome for case, outcome in zip(cases, outcomes)}
-
-    expected = read_expected(EXPECTED) if EXPECTED.exists() else {}
+    results = run_cases(program, cases, arguments.jobs, arguments.timeout)
+    path = arguments.expected
+    expected = read_expected(path) if path.exists() else {}
     if arguments.update:
-        write_expected(EXPECTED, expected, results)
-        expected = read_expected(EXPECTED)
+        write_expected(path, expected, results)
+        expected = read_expected(path)
 
     passed = failed = unsupported = 0
     for name, got in results.items():
@@ -185,9 +235,9 @@ def main() -> int:
             unsupported += 1
     if not arguments.filter:
         for name in sorted(expected.keys() - results.keys()):
-            print(f"{name}: is in {EXPECTED.name}, but was not generated")
+            print(f"{name}: is in {path.name}, but was not generated")
             failed += 1
-    print(f"{unsupported} cases are unsupported, each as {EXPECTED.name} says")
+    print(f"{unsupported} cases are unsupported, each as {path.name} says")
     print(f"conformance: {passed} passed, {failed} failed, {unsupported} skipped")
     return 1 if failed else 0
 

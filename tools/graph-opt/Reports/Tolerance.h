@@ -24,6 +24,10 @@ struct Tolerance {
   /// |got - expected| <= relative * |expected| + ofScale * max |expected| +
   /// absolute, for every element.
   double relative = 0, ofScale = 0, absolute = 0;
+  /// The relative error is at least as many last places of a float that is
+  /// smaller than f32: a sum next to a rounding boundary is rounded to either
+  /// side of it.
+  double lastPlaces = 1;
   /// If set, the rule is instead: ||got - expected|| <= relativeL2 *
   /// ||expected||.
   std::optional<double> relativeL2;
