@@ -18,7 +18,7 @@
 
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include <chrono>
 #include <string>

@@ -20,9 +20,9 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/Solver.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/KernelCompiler.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include <benchmark/benchmark.h>

@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/Disassembly.h"
+#include "tarpon/Targets/Disassembly/Disassembly.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 

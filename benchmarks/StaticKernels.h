@@ -14,7 +14,7 @@
 #define TARPON_BENCHMARKS_STATICKERNELS_H
 
 #include "tarpon/Runtime/Package.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 namespace tarpon::benchmarks {
 

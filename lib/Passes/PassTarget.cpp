@@ -7,7 +7,7 @@
 
 #include "PassTarget.h"
 
-#include "tarpon/Targets/TargetAttribute.h"
+#include "tarpon/Targets/Registry/TargetAttribute.h"
 
 using namespace mlir;
 using namespace tarpon;

@@ -28,11 +28,11 @@ WITHOUT_CODE = {
     "include/tarpon/Targets/Host/HostBackend.h",
     "include/tarpon/Targets/Host/HostTarget.h",
     "include/tarpon/Targets/KernelBackend.h",
-    "include/tarpon/Targets/KernelCache.h",
-    "include/tarpon/Targets/KernelCompiler.h",
-    "include/tarpon/Targets/Linker.h",
+    "include/tarpon/Targets/Compiler/KernelCache.h",
+    "include/tarpon/Targets/Compiler/KernelCompiler.h",
+    "include/tarpon/Targets/Linker/Linker.h",
     "include/tarpon/Targets/Target.h",
-    "include/tarpon/Targets/TargetRegistry.h",
+    "include/tarpon/Targets/Registry/TargetRegistry.h",
 }
 
 

@@ -12,7 +12,7 @@
 
 #include "Toy.h"
 
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 using namespace tarpon;
 using runtime::Error;

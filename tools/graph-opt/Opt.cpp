@@ -10,7 +10,7 @@
 #include "tarpon/IR/TarponDialect.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Passes/Pipelines.h"
-#include "tarpon/Targets/TargetAttribute.h"
+#include "tarpon/Targets/Registry/TargetAttribute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

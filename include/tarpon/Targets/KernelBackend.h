@@ -85,7 +85,7 @@ public:
 
   /// The name and version of the model behind `estimate`; empty if there is
   /// none.
-  virtual std::string describeModel() const { return ""; }
+  virtual std::string describeCostModel() const { return ""; }
 
   /// Estimates the time of a solution, without running it. Several threads may
   /// call it at a time.

@@ -12,7 +12,7 @@
 #include "tarpon/Autotune/Choice/Calibration.h"
 #include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Search/Solution.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -22,7 +22,7 @@ using runtime::Status;
 
 Status tarpon::checkRunsHere(const TargetCompiler &compiler,
                              const std::string &name) {
-  if (!compiler.kernels->describeModel().empty())
+  if (!compiler.kernels->describeCostModel().empty())
     return runtime::success();
   for (const std::string &feature : compiler.target->getInfo().features)
     if (!runtime::hostHasFeature(feature))

@@ -14,8 +14,8 @@
 
 #include "tarpon/Import/OnnxImport.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Targets/KernelCompiler.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -17,7 +17,7 @@
 #include "tarpon/Autotune/Search/Solution.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

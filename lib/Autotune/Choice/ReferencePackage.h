@@ -10,8 +10,8 @@
 
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Targets/KernelCompiler.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -13,7 +13,7 @@
 #define TARPON_LIB_AUTOTUNE_MEASURE_COMPILINGMEASURER_H
 
 #include "tarpon/Autotune/Measure/Measurer.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include <map>
 #include <string>

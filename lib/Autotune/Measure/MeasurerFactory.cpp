@@ -68,7 +68,7 @@ tarpon::makeMeasurerFactory(KernelCompiler &compiler,
   if (known != getRegistered().end())
     return known->second(compiler, evaluatorProgram);
   // A backend has a model of its target if kernels do not run here.
-  if (!compiler.describeModel().empty())
+  if (!compiler.describeCostModel().empty())
     return std::make_unique<ModelMeasurerFactory>(compiler);
   return std::make_unique<ProcessMeasurerFactory>(compiler, evaluatorProgram);
 }

@@ -26,7 +26,7 @@ ModelMeasurerFactory::create(const Problem &problem) {
 
 JournalContext ModelMeasurerFactory::getJournalContext() const {
   return JournalContext::forModel(compiler.getTarget(),
-                                  compiler.describeModel());
+                                  compiler.describeCostModel());
 }
 
 Result<std::unique_ptr<Journal>>

@@ -9,7 +9,7 @@
 
 #include "RecordVersion.h"
 
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/Config/llvm-config.h"
 

@@ -7,8 +7,8 @@
 
 #include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
-#include "tarpon/Targets/AMDGPU/HipDevice.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 using namespace tarpon;
 using runtime::Error;

@@ -10,8 +10,8 @@
 #include "GpuLowering.h"
 
 #include "tarpon/IR/DiagnosticLog.h"
-#include "tarpon/Targets/Linker.h"
-#include "tarpon/Targets/LlvmCodegen.h"
+#include "tarpon/Targets/Codegen/LlvmCodegen.h"
+#include "tarpon/Targets/Linker/Linker.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -7,8 +7,8 @@
 
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 
-#include "tarpon/Targets/AMDGPU/AmdInstructions.h"
-#include "tarpon/Targets/GPU/EmulatedDevice.h"
+#include "tarpon/Targets/AMDGPU/Emulator/AmdInstructions.h"
+#include "tarpon/Targets/GPU/Emulator/EmulatedDevice.h"
 
 using namespace tarpon;
 

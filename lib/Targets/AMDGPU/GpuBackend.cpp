@@ -10,7 +10,7 @@
 #include "GpuCodeDigest.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
-#include "tarpon/Targets/AMDGPU/SolutionModel.h"
+#include "tarpon/Targets/AMDGPU/Model/SolutionModel.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -49,7 +49,7 @@ public:
     return runtime::KernelForm::CodeObjects;
   }
 
-  std::string describeModel() const override { return getGpuModelName(); }
+  std::string describeCostModel() const override { return getGpuModelName(); }
 
   Result<SolutionEstimate>
   estimate(const CompiledSolution &solution) const override;

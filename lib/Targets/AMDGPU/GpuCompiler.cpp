@@ -10,7 +10,7 @@
 #include "IndexDivision.h"
 
 #include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
-#include "tarpon/Targets/GPU/KernelIr.h"
+#include "tarpon/Targets/GPU/Emulator/KernelIr.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

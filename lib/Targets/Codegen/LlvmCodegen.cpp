@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/LlvmCodegen.h"
+#include "tarpon/Targets/Codegen/LlvmCodegen.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/LegacyPassManager.h"

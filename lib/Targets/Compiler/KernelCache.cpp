@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/KernelCache.h"
+#include "tarpon/Targets/Compiler/KernelCache.h"
 
 #include "tarpon/Runtime/Sha256.h"
 #include "tarpon/Runtime/UserFolder.h"

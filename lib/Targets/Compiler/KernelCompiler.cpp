@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include "tarpon/Runtime/Sha256.h"
 
@@ -158,8 +158,8 @@ runtime::KernelForm KernelCompiler::getKernelForm() const {
   return state->backend->getKernelForm();
 }
 
-std::string KernelCompiler::describeModel() const {
-  return state->backend->describeModel();
+std::string KernelCompiler::describeCostModel() const {
+  return state->backend->describeCostModel();
 }
 
 Result<SolutionEstimate> KernelCompiler::estimate(const Problem &problem,

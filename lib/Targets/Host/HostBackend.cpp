@@ -9,7 +9,7 @@
 
 #include "CodeDigest.h"
 #include "KernelCodegen.h"
-#include "tarpon/Targets/Linker.h"
+#include "tarpon/Targets/Linker/Linker.h"
 
 using namespace tarpon;
 using runtime::Result;

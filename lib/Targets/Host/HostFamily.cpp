@@ -9,7 +9,7 @@
 #include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 using namespace tarpon;
 using runtime::Error;

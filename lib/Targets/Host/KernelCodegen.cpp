@@ -13,7 +13,7 @@
 
 #include "tarpon/IR/DiagnosticLog.h"
 #include "tarpon/Kernels/Common/KernelBuilder.h"
-#include "tarpon/Targets/LlvmCodegen.h"
+#include "tarpon/Targets/Codegen/LlvmCodegen.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"

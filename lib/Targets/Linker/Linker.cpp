@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/Linker.h"
+#include "tarpon/Targets/Linker/Linker.h"
 
 #include "lld/Common/Driver.h"
 

@@ -16,7 +16,7 @@
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include <functional>
 #include <utility>

@@ -39,7 +39,7 @@ public:
       : broken(broken), asked(asked) {}
 
   std::string describe() const override { return "fake"; }
-  std::string describeModel() const override { return "fake-model-v1"; }
+  std::string describeCostModel() const override { return "fake-model-v1"; }
 
   Result<std::vector<char>> compile(const KernelSource &) const override {
     return std::vector<char>{'x'};

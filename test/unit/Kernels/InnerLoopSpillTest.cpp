@@ -23,10 +23,10 @@
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/ThreadPool.h"
-#include "tarpon/Targets/Disassembly.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
+#include "tarpon/Targets/Disassembly/Disassembly.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/KernelCompiler.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 
 #include "GPU/MagicDivision.h"
 
-#include "tarpon/Targets/AMDGPU/AmdInstructions.h"
+#include "tarpon/Targets/AMDGPU/Emulator/AmdInstructions.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
-#include "tarpon/Targets/GPU/Emulator.h"
+#include "tarpon/Targets/GPU/Emulator/Emulator.h"
 
 #include "gtest/gtest.h"
 

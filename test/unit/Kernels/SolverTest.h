@@ -12,8 +12,8 @@
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/KernelCompiler.h"
 
 #include <cstdint>
 #include <functional>

@@ -8,9 +8,9 @@
 #include "tarpon/Runtime/AlignedBuffer.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/Solver.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/KernelCompiler.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/Support/FileUtilities.h"

@@ -7,8 +7,8 @@
 
 #include "TestKernel.h"
 
+#include "tarpon/Targets/Compiler/KernelCache.h"
 #include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/KernelCache.h"
 
 #include <cstdlib>
 #include <filesystem>

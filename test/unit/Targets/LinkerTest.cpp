@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/Linker.h"
+#include "tarpon/Targets/Linker/Linker.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Solver/GpuTarget.h"
@@ -36,7 +36,7 @@ TEST(TargetRegistry, TheHostIsThisMachine) {
   EXPECT_EQ(host->getInfo().traits->getDisplayName(host->getInfo()),
             "the host");
   EXPECT_EQ(host->getSolvers(), getHostSolvers());
-  EXPECT_TRUE(host->makeBackend()->describeModel().empty());
+  EXPECT_TRUE(host->makeBackend()->describeCostModel().empty());
   EXPECT_FALSE(host->getPeaks());
 }
 

@@ -11,7 +11,7 @@
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include <functional>
 #include <string>

@@ -20,8 +20,8 @@
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
-#include "tarpon/Targets/AMDGPU/SolutionModel.h"
-#include "tarpon/Targets/AMDGPU/StaticModel.h"
+#include "tarpon/Targets/AMDGPU/Model/SolutionModel.h"
+#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

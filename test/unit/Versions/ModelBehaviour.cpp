@@ -18,8 +18,8 @@
 #include "tarpon/Runtime/Sha256.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/Solver.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/KernelCompiler.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "mlir/Dialect/Quant/IR/Quant.h"

@@ -22,7 +22,7 @@
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -161,7 +161,7 @@ Result<DriverSolution> DriverRun::choose(const Problem &problem) {
   bool isFastest = line.solution == "-1";
   // With a model every candidate is compiled, so that the user has to ask for
   // it.
-  bool isCheap = target.compiler->describeModel().empty();
+  bool isCheap = target.compiler->describeCostModel().empty();
   if (line.search || (isFastest && isCheap))
     return findFastest(problem);
   if (isFastest || line.solution == "0")

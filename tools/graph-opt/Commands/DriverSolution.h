@@ -15,7 +15,7 @@
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include <span>
 #include <string>

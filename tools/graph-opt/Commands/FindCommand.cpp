@@ -16,7 +16,7 @@
 #include "tarpon/Driver/DriverLine.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/SolverRegistry.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -11,7 +11,7 @@
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/StringRef.h"
 

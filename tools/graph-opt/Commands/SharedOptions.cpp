@@ -11,7 +11,7 @@
 
 #include "tarpon/Autotune/Search/FindPolicy.h"
 #include "tarpon/Autotune/Search/SearchOptions.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include <limits>
 

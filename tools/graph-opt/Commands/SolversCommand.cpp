@@ -7,8 +7,8 @@
 
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Cache/LayeredKernelCache.h"
-#include "tarpon/Targets/KernelCompiler.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -90,7 +90,7 @@ static int estimate(const Problem &problem, const Target &target,
                     const SolversArguments &arguments) {
   const TargetInfo &info = target.getInfo();
   std::unique_ptr<KernelCompiler> compiler = openKernelCompiler(target);
-  if (compiler->describeModel().empty())
+  if (compiler->describeCostModel().empty())
     return failUsage("--estimate needs a target that has a model, such as a "
                      "GPU, and " +
                      arguments.target + " has none");

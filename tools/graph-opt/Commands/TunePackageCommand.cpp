@@ -14,7 +14,7 @@
 #include "tarpon/Autotune/Tuning/Compile.h"
 #include "tarpon/Autotune/Tuning/PackageTuning.h"
 #include "tarpon/Runtime/Candidates.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

@@ -9,8 +9,8 @@
 
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Solver/SolverRegistry.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
-#include "tarpon/Targets/KernelCompiler.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ObjectFile.h"

@@ -10,7 +10,7 @@
 
 #include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Target.h"
 
 #include <map>

@@ -17,7 +17,7 @@
 
 #include "tarpon/Autotune/Measure/Measurer.h"
 #include "tarpon/Autotune/Store/Journal.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Target.h"
 
 #include <cstddef>

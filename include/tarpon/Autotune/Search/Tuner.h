@@ -26,7 +26,7 @@
 #include "tarpon/Autotune/Search/SolutionRanker.h"
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Runtime/Result.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include <map>
 #include <memory>

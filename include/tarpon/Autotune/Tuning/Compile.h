@@ -22,7 +22,7 @@
 #include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Runtime/Tensor.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include <cstdint>
 #include <map>

@@ -24,8 +24,8 @@
 
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/TargetInfo.h"
-#include "tarpon/Targets/KernelCache.h"
-#include "tarpon/Targets/KernelCompiler.h"
+#include "tarpon/Targets/Compiler/KernelCache.h"
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Target.h"
 
 #include <cstdint>

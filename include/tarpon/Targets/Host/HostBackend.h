@@ -8,8 +8,8 @@
 #ifndef TARPON_TARGETS_HOST_HOSTBACKEND_H
 #define TARPON_TARGETS_HOST_HOSTBACKEND_H
 
+#include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/KernelBackend.h"
-#include "tarpon/Targets/KernelCompiler.h"
 
 namespace tarpon {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/AmdInstructions.h"
+#include "tarpon/Targets/AMDGPU/Emulator/AmdInstructions.h"
 
 #include "AmdOps.h"
 

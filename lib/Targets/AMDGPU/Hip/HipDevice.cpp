@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/HipDevice.h"
+#include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
 
 #include "HipLibrary.h"
 #include "Topology.h"

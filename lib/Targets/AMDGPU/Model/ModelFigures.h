@@ -8,7 +8,7 @@
 #ifndef TARPON_LIB_TARGETS_AMDGPU_MODEL_MODELFIGURES_H
 #define TARPON_LIB_TARGETS_AMDGPU_MODEL_MODELFIGURES_H
 
-#include "tarpon/Targets/AMDGPU/MachineCode.h"
+#include "tarpon/Targets/AMDGPU/Model/MachineCode.h"
 
 namespace tarpon::model {
 

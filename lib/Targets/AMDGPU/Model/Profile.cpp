@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelFigures.h"
-#include "tarpon/Targets/AMDGPU/StaticModel.h"
+#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/SolutionModel.h"
+#include "tarpon/Targets/AMDGPU/Model/SolutionModel.h"
 
 #include "tarpon/Kernels/GPU/GpuProductWork.h"
 #include "tarpon/Solver/BehaviourVersion.h"
-#include "tarpon/Targets/AMDGPU/StaticModel.h"
+#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -37,7 +37,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/StaticModel.h"
+#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
 
 #include "ModelFigures.h"
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/GPU/EmulatedDevice.h"
+#include "tarpon/Targets/GPU/Emulator/EmulatedDevice.h"
 
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Targets/GPU/Emulator/KernelIr.h"
 #include "tarpon/Targets/GPU/GpuLaunch.h"
-#include "tarpon/Targets/GPU/KernelIr.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/IR/DialectRegistry.h"

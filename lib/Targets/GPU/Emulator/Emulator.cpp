@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/GPU/Emulator.h"
+#include "tarpon/Targets/GPU/Emulator/Emulator.h"
 
 #include "VendorInstructions.h"
 #include "Wave.h"

@@ -21,7 +21,7 @@
 #ifndef TARPON_TARGETS_GPU_EMULATOR_PROGRAM_H
 #define TARPON_TARGETS_GPU_EMULATOR_PROGRAM_H
 
-#include "tarpon/Targets/GPU/Emulator.h"
+#include "tarpon/Targets/GPU/Emulator/Emulator.h"
 
 #include <array>
 #include <cstdint>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Targets/AMDGPU/CodeObject.h"
-#include "tarpon/Targets/AMDGPU/StaticModel.h"
+#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"

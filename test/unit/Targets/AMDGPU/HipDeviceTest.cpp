@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/HipDevice.h"
+#include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
 
 #include "ToyDevice.h"
 #include "tarpon/Runtime/Executor.h"

@@ -14,7 +14,7 @@
 #include "tarpon/Autotune/Store/StoreAdmin.h"
 #include "tarpon/Autotune/Tuning/Compile.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
-#include "tarpon/Targets/AMDGPU/HipDevice.h"
+#include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
 
 #include "llvm/ADT/STLExtras.h"
 

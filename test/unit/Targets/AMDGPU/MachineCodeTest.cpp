@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/MachineCode.h"
+#include "tarpon/Targets/AMDGPU/Model/MachineCode.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -7,7 +7,7 @@
 
 #include "TestEmulator.h"
 
-#include "tarpon/Targets/AMDGPU/AmdInstructions.h"
+#include "tarpon/Targets/AMDGPU/Emulator/AmdInstructions.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectRegistry.h"

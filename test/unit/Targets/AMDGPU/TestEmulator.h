@@ -8,7 +8,7 @@
 #ifndef TARPON_TEST_UNIT_TARGETS_AMDGPU_TESTEMULATOR_H
 #define TARPON_TEST_UNIT_TARGETS_AMDGPU_TESTEMULATOR_H
 
-#include "tarpon/Targets/GPU/Emulator.h"
+#include "tarpon/Targets/GPU/Emulator/Emulator.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

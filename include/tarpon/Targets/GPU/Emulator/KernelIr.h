@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_GPU_KERNELIR_H
-#define TARPON_TARGETS_GPU_KERNELIR_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_KERNELIR_H
+#define TARPON_TARGETS_GPU_EMULATOR_KERNELIR_H
 
 #include "tarpon/Runtime/Result.h"
 
@@ -29,4 +29,4 @@ mlir::gpu::GPUFuncOp getKernelFunction(mlir::ModuleOp module);
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_GPU_KERNELIR_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_KERNELIR_H

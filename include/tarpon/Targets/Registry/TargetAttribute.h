@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_TARGETATTRIBUTE_H
-#define TARPON_TARGETS_TARGETATTRIBUTE_H
+#ifndef TARPON_TARGETS_REGISTRY_TARGETATTRIBUTE_H
+#define TARPON_TARGETS_REGISTRY_TARGETATTRIBUTE_H
 
 #include "tarpon/IR/TargetAttr.h"
-#include "tarpon/Targets/TargetRegistry.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Operation.h"
@@ -32,4 +32,4 @@ void registerTargetCheck(mlir::DialectRegistry &registry);
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_TARGETATTRIBUTE_H
+#endif // TARPON_TARGETS_REGISTRY_TARGETATTRIBUTE_H

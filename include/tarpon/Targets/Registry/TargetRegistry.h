@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_TARGETREGISTRY_H
-#define TARPON_TARGETS_TARGETREGISTRY_H
+#ifndef TARPON_TARGETS_REGISTRY_TARGETREGISTRY_H
+#define TARPON_TARGETS_REGISTRY_TARGETREGISTRY_H
 
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
@@ -95,4 +95,4 @@ std::vector<std::string> getTargetDevices();
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_TARGETREGISTRY_H
+#endif // TARPON_TARGETS_REGISTRY_TARGETREGISTRY_H

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_MACHINECODE_H
-#define TARPON_TARGETS_AMDGPU_MACHINECODE_H
+#ifndef TARPON_TARGETS_AMDGPU_MODEL_MACHINECODE_H
+#define TARPON_TARGETS_AMDGPU_MODEL_MACHINECODE_H
 
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/GpuTarget.h"
@@ -119,4 +119,4 @@ runtime::Result<std::string> disassembleKernel(llvm::ArrayRef<char> codeObject,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_MACHINECODE_H
+#endif // TARPON_TARGETS_AMDGPU_MODEL_MACHINECODE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_LLVMCODEGEN_H
-#define TARPON_TARGETS_LLVMCODEGEN_H
+#ifndef TARPON_TARGETS_CODEGEN_LLVMCODEGEN_H
+#define TARPON_TARGETS_CODEGEN_LLVMCODEGEN_H
 
 #include "tarpon/Runtime/Result.h"
 
@@ -29,4 +29,4 @@ generateMachineCode(llvm::Module &module, llvm::TargetMachine &machine,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_LLVMCODEGEN_H
+#endif // TARPON_TARGETS_CODEGEN_LLVMCODEGEN_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_AMDINSTRUCTIONS_H
-#define TARPON_TARGETS_AMDGPU_AMDINSTRUCTIONS_H
+#ifndef TARPON_TARGETS_AMDGPU_EMULATOR_AMDINSTRUCTIONS_H
+#define TARPON_TARGETS_AMDGPU_EMULATOR_AMDINSTRUCTIONS_H
 
 namespace tarpon {
 
@@ -20,4 +20,4 @@ const emulator::VendorInstructions &getAmdInstructions();
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_AMDINSTRUCTIONS_H
+#endif // TARPON_TARGETS_AMDGPU_EMULATOR_AMDINSTRUCTIONS_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_HIPDEVICE_H
-#define TARPON_TARGETS_AMDGPU_HIPDEVICE_H
+#ifndef TARPON_TARGETS_AMDGPU_HIP_HIPDEVICE_H
+#define TARPON_TARGETS_AMDGPU_HIP_HIPDEVICE_H
 
 #include "tarpon/Runtime/Device.h"
 
@@ -37,4 +37,4 @@ openHipDevices(const HipOptions &options = {});
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_HIPDEVICE_H
+#endif // TARPON_TARGETS_AMDGPU_HIP_HIPDEVICE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_SOLUTIONMODEL_H
-#define TARPON_TARGETS_AMDGPU_SOLUTIONMODEL_H
+#ifndef TARPON_TARGETS_AMDGPU_MODEL_SOLUTIONMODEL_H
+#define TARPON_TARGETS_AMDGPU_MODEL_SOLUTIONMODEL_H
 
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/KernelBackend.h"
@@ -24,4 +24,4 @@ estimateGpuSolution(const CompiledSolution &solution, const GpuTarget &gpu);
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_SOLUTIONMODEL_H
+#endif // TARPON_TARGETS_AMDGPU_MODEL_SOLUTIONMODEL_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_KERNELCACHE_H
-#define TARPON_TARGETS_KERNELCACHE_H
+#ifndef TARPON_TARGETS_COMPILER_KERNELCACHE_H
+#define TARPON_TARGETS_COMPILER_KERNELCACHE_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -53,4 +53,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_KERNELCACHE_H
+#endif // TARPON_TARGETS_COMPILER_KERNELCACHE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_LINKER_H
-#define TARPON_TARGETS_LINKER_H
+#ifndef TARPON_TARGETS_LINKER_LINKER_H
+#define TARPON_TARGETS_LINKER_LINKER_H
 
 #include "tarpon/Runtime/Result.h"
 
@@ -26,4 +26,4 @@ linkSharedObject(llvm::ArrayRef<llvm::ArrayRef<char>> objects,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_LINKER_H
+#endif // TARPON_TARGETS_LINKER_LINKER_H

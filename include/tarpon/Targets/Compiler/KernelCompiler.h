@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_KERNELCOMPILER_H
-#define TARPON_TARGETS_KERNELCOMPILER_H
+#ifndef TARPON_TARGETS_COMPILER_KERNELCOMPILER_H
+#define TARPON_TARGETS_COMPILER_KERNELCOMPILER_H
 
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
+#include "tarpon/Targets/Compiler/KernelCache.h"
 #include "tarpon/Targets/KernelBackend.h"
-#include "tarpon/Targets/KernelCache.h"
 
 #include <map>
 #include <memory>
@@ -42,8 +42,8 @@ public:
   /// The form of the result of `link`.
   runtime::KernelForm getKernelForm() const;
 
-  /// See KernelBackend::describeModel.
-  std::string describeModel() const;
+  /// See KernelBackend::describeCostModel.
+  std::string describeCostModel() const;
 
   /// Compiles a solution's kernels, and estimates its time by the backend's
   /// model.
@@ -68,4 +68,4 @@ private:
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_KERNELCOMPILER_H
+#endif // TARPON_TARGETS_COMPILER_KERNELCOMPILER_H

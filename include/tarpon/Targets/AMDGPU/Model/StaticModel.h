@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_STATICMODEL_H
-#define TARPON_TARGETS_AMDGPU_STATICMODEL_H
+#ifndef TARPON_TARGETS_AMDGPU_MODEL_STATICMODEL_H
+#define TARPON_TARGETS_AMDGPU_MODEL_STATICMODEL_H
 
 #include "tarpon/Targets/AMDGPU/CodeObject.h"
-#include "tarpon/Targets/AMDGPU/MachineCode.h"
+#include "tarpon/Targets/AMDGPU/Model/MachineCode.h"
 
 #include <cstdint>
 #include <map>
@@ -118,4 +118,4 @@ std::string printEstimate(const KernelProfile &profile, const LaunchWork &work,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_STATICMODEL_H
+#endif // TARPON_TARGETS_AMDGPU_MODEL_STATICMODEL_H

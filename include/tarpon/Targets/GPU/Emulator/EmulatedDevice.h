@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_GPU_EMULATEDDEVICE_H
-#define TARPON_TARGETS_GPU_EMULATEDDEVICE_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_EMULATEDDEVICE_H
+#define TARPON_TARGETS_GPU_EMULATOR_EMULATEDDEVICE_H
 
 #include "tarpon/Runtime/Device.h"
-#include "tarpon/Targets/GPU/Emulator.h"
+#include "tarpon/Targets/GPU/Emulator/Emulator.h"
 
 #include <memory>
 #include <string>
@@ -30,4 +30,4 @@ std::unique_ptr<runtime::Device> makeEmulatedDevice(EmulatedGpu gpu);
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_GPU_EMULATEDDEVICE_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_EMULATEDDEVICE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_DISASSEMBLY_H
-#define TARPON_TARGETS_DISASSEMBLY_H
+#ifndef TARPON_TARGETS_DISASSEMBLY_DISASSEMBLY_H
+#define TARPON_TARGETS_DISASSEMBLY_DISASSEMBLY_H
 
 #include "tarpon/Runtime/Result.h"
 
@@ -53,4 +53,4 @@ findInnermostLoops(const std::vector<Instruction> &code);
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_DISASSEMBLY_H
+#endif // TARPON_TARGETS_DISASSEMBLY_DISASSEMBLY_H

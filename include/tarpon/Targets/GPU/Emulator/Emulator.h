@@ -31,8 +31,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_GPU_EMULATOR_H
-#define TARPON_TARGETS_GPU_EMULATOR_H
+#ifndef TARPON_TARGETS_GPU_EMULATOR_EMULATOR_H
+#define TARPON_TARGETS_GPU_EMULATOR_EMULATOR_H
 
 #include "tarpon/Runtime/Result.h"
 
@@ -147,4 +147,4 @@ void registerEmulatedDialects(mlir::DialectRegistry &registry,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_GPU_EMULATOR_H
+#endif // TARPON_TARGETS_GPU_EMULATOR_EMULATOR_H
