@@ -10,10 +10,15 @@
 #include "tarpon/Problem/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace tarpon {
+
+static bool hasNegative(ArrayRef<int64_t> sizes) {
+  return llvm::any_of(sizes, [](int64_t size) { return size < 0; });
+}
 
 void importExpand(OnnxNode &node) {
   Value input = node.getInput(0);
@@ -22,7 +27,7 @@ void importExpand(OnnxNode &node) {
   if (!shape)
     return;
   std::optional<Shape> both = broadcastShapes(getShape(input), *shape);
-  if (!both) {
+  if (!both || hasNegative(*shape)) {
     node.emitError() << "the shape [" << *shape << "] does not fit the input "
                      << getTensorType(input);
     return;
@@ -38,9 +43,9 @@ void importTile(OnnxNode &node) {
       node.getConstantInts(1, "the repeats");
   if (!repeats)
     return;
-  if (repeats->size() != shape.size()) {
-    node.emitError() << "there are " << repeats->size()
-                     << " repeats for the rank " << shape.size();
+  if (repeats->size() != shape.size() || hasNegative(*repeats)) {
+    node.emitError() << "the repeats [" << *repeats << "] do not fit the input "
+                     << getTensorType(input);
     return;
   }
   SmallVector<int64_t> split, spread, joined;
@@ -95,7 +100,9 @@ static Type getWantedType(OnnxNode &node) {
   if (!node.hasAttribute("dtype"))
     return getTensorType(node.getInput(0)).getElementType();
   int64_t number = node.getInt("dtype", 0);
-  std::optional<runtime::DType> dtype = getDType(static_cast<int32_t>(number));
+  std::optional<runtime::DType> dtype;
+  if (llvm::isInt<32>(number))
+    dtype = getDType(static_cast<int32_t>(number));
   if (dtype)
     return getElementType(node.getBuilder().getContext(), *dtype);
   node.emitError() << "the data type " << describeOnnxType(number)
@@ -146,7 +153,7 @@ void importOneHot(OnnxNode &node) {
   int64_t rank = getShape(indices).size();
   // The result has one dimension more.
   int64_t axis = node.getAxis("axis", -1, rank + 1);
-  if (depth && (*depth < 1 || *depth > 1 << 30))
+  if (depth && (*depth < 1 || *depth > 1 << 20))
     node.emitError() << "the depth is " << *depth << ", which is out of range";
   if (getShape(values) != ArrayRef<int64_t>{2})
     node.emitError() << "expects two values, got " << getTensorType(values);

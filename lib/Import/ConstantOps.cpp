@@ -9,6 +9,8 @@
 #include "OpTable.h"
 #include "tarpon/IR/ConstantData.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <array>
 #include <cmath>
 
@@ -146,7 +148,9 @@ static void importWindow(OnnxNode &node, std::array<double, 3> weights) {
   std::optional<double> size = node.getConstantNumber(0, "the size");
   bool periodic = node.getBool("periodic", true);
   int64_t number = node.getInt("output_datatype", onnx::TensorProto::FLOAT);
-  std::optional<runtime::DType> dtype = getDType(static_cast<int32_t>(number));
+  std::optional<runtime::DType> dtype;
+  if (llvm::isInt<32>(number))
+    dtype = getDType(static_cast<int32_t>(number));
   if (!dtype)
     node.emitError() << "the data type " << describeOnnxType(number)
                      << " is not supported";

@@ -367,7 +367,9 @@ void importCenterCropPad(OnnxNode &node) {
   SmallVector<int64_t> pads(2 * rank, 0);
   for (auto [axis, size] : llvm::zip_equal(axes, *sizes)) {
     int64_t dim = node.normalizeAxis(axis, rank);
-    if (dim < 0)
+    if (size < 1 || size > std::numeric_limits<int32_t>::max())
+      node.emitError() << "the size " << size << " is out of range";
+    if (node.hasFailed())
       return;
     int64_t missing = size - shape[dim];
     pads[dim] = missing < 0 ? -(-missing / 2) : missing / 2;

@@ -179,6 +179,21 @@ TEST(Repetition, ExpandAndTile) {
   EXPECT_THAT(importModel(tile), HasSubstr("-> tensor<4x6xf32>"));
 }
 
+TEST(Repetition, NegativeSizesAreRefused) {
+  TestModel expand;
+  expand.input("x", {1, 1}).ints("s", {-1, -1}).node("Expand", "x s", "y");
+  EXPECT_THAT(expand.output("y").error(),
+              HasSubstr("the shape [-1, -1] does not fit the input"));
+  TestModel tile;
+  tile.input("x", {2, 3}).ints("r", {-1, -1}).node("Tile", "x r", "y");
+  EXPECT_THAT(tile.output("y").error(),
+              HasSubstr("the repeats [-1, -1] do not fit the input"));
+  TestModel crop(18);
+  crop.input("x", {5}).ints("s", {-1}).node("CenterCropPad", "x s", "y");
+  EXPECT_THAT(crop.output("y").error(),
+              HasSubstr("the size -1 is out of range"));
+}
+
 TEST(Repetition, Trilu) {
   TestModel model(14);
   model.floats("x", {2, 2}, {1, 2, 3, 4}).node("Trilu", "x", "y");
