@@ -37,18 +37,9 @@ Result<Solution> ModelPipelineMeasurer::solve(const Problem &problem) {
   return context.tuner.tune(problem);
 }
 
-Status ModelPipelineMeasurer::measure(const CompiledChoice &choice,
-                                      PipelineMeasurement &measurement) {
-  context.progress.setPhase(choice.record.choice.name() +
-                            ": accuracy on the host");
-  Result<double> error =
-      host->measureError(choice.record.choice, context.inputs);
-  if (error) {
-    measurement.status = MeasurementStatus::Ok;
-    measurement.accuracy = *error;
-  } else {
-    measurement.detail = "on the host: " + error.message();
-  }
+Status ModelPipelineMeasurer::time(const CompiledChoice &choice,
+                                   PipelineMeasurement &measurement) {
+  measurement.status = MeasurementStatus::Ok;
   for (const LayerRecord &layer : choice.record.layers) {
     if (layer.timing) {
       measurement.median += layer.timing->median;
@@ -57,6 +48,21 @@ Status ModelPipelineMeasurer::measure(const CompiledChoice &choice,
     // A layer whose time is unknown must not make its choice look fast.
     measurement.status = MeasurementStatus::Failed;
     measurement.detail = "the model gave layer '" + layer.name + "' no time";
+  }
+  return runtime::success();
+}
+
+Status ModelPipelineMeasurer::compare(const CompiledChoice &choice,
+                                      PipelineMeasurement &measurement) {
+  context.progress.setPhase(choice.record.choice.name() +
+                            ": accuracy on the host");
+  Result<double> error =
+      host->measureError(choice.record.choice, context.inputs);
+  if (error) {
+    measurement.accuracy = *error;
+  } else {
+    measurement.status = MeasurementStatus::Failed;
+    measurement.detail = "on the host: " + error.message();
   }
   return runtime::success();
 }

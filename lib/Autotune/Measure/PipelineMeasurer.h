@@ -58,12 +58,17 @@ public:
   /// Returns a solution of a problem for which no tuned one fits.
   virtual runtime::Result<Solution> solve(const Problem &problem) = 0;
 
-  /// Adds accuracy and times to a measurement. An error of the choice is its
-  /// status; a returned error means that nothing can be measured.
-  virtual runtime::Status measure(const CompiledChoice &choice,
+  /// Adds the time to a measurement. An error of the choice is its status; a
+  /// returned error means that nothing can be measured.
+  virtual runtime::Status time(const CompiledChoice &choice,
+                               PipelineMeasurement &measurement) = 0;
+
+  /// Adds the accuracy to a measurement that has a time. The first call may
+  /// take long, since it makes what choices are compared with.
+  virtual runtime::Status compare(const CompiledChoice &choice,
                                   PipelineMeasurement &measurement) = 0;
 
-  /// Adds the times of another round; called only if isNoisy.
+  /// Adds the time of another round; called only if isNoisy.
   virtual runtime::Status timeAgain(const CompiledChoice &choice,
                                     PipelineMeasurement &measurement) = 0;
 

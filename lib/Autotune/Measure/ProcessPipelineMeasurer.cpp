@@ -119,30 +119,40 @@ EvaluationRequest ProcessPipelineMeasurer::makeRequest(
   return request;
 }
 
-/// Measures the accuracy on every sample, of which the worst counts, and the
-/// time on the first.
-Status ProcessPipelineMeasurer::measure(const CompiledChoice &choice,
+/// Measures the time on the first sample.
+Status ProcessPipelineMeasurer::time(const CompiledChoice &choice,
+                                     PipelineMeasurement &measurement) {
+  context.progress.setPhase(choice.record.choice.name() + ": whole model");
+  if (Status status = ensureInputs(); !status)
+    return status;
+  Result<EvaluationAnswer> answer = evaluator.evaluate(
+      makeRequest(choice, inputFiles.front()), getTimeLimit());
+  if (!answer)
+    return answer.error();
+  if (addAnswer(measurement, *answer))
+    addSamples(measurement, *answer);
+  return runtime::success();
+}
+
+/// Measures the accuracy on every sample, of which the worst counts.
+Status ProcessPipelineMeasurer::compare(const CompiledChoice &choice,
                                         PipelineMeasurement &measurement) {
+  context.progress.setPhase(choice.record.choice.name() + ": accuracy");
   if (Status status = ensureInputs(); !status)
     return status;
   if (Status status = ensureReference(); !status)
     return status;
-  context.progress.setPhase(choice.record.choice.name() + ": whole model");
-  for (auto [index, files] : llvm::enumerate(inputFiles)) {
+  for (const std::vector<std::string> &files : inputFiles) {
     EvaluationRequest request = makeRequest(choice, files);
     request.reference = reference;
-    if (index > 0) {
-      request.minSamples = 1;
-      request.minTimeMs = 0;
-    }
+    request.minSamples = 1;
+    request.minTimeMs = 0;
     Result<EvaluationAnswer> answer =
         evaluator.evaluate(request, getTimeLimit());
     if (!answer)
       return answer.error();
     if (!addAnswer(measurement, *answer))
       break;
-    if (index == 0)
-      addSamples(measurement, *answer);
     if (!answer->comparison || !std::isfinite(answer->comparison->relativeL2)) {
       measurement.status = MeasurementStatus::Wrong;
       measurement.detail = "an output has a NaN or an infinity";
@@ -159,8 +169,9 @@ Status ProcessPipelineMeasurer::timeAgain(const CompiledChoice &choice,
   context.progress.setPhase(choice.record.choice.name() + ": once more");
   if (Status status = ensureInputs(); !status)
     return status;
-  Result<EvaluationAnswer> answer = evaluator.evaluate(
-      makeRequest(choice, inputFiles.front()), getTimeLimit());
+  EvaluationRequest request = makeRequest(choice, inputFiles.front());
+  request.minSamples = policy::kPipelineRoundSamples;
+  Result<EvaluationAnswer> answer = evaluator.evaluate(request, getTimeLimit());
   if (!answer)
     return answer.error();
   // The first measurement was not interleaved with others.

@@ -24,7 +24,9 @@ public:
 
   runtime::Status calibrate(Fusion fusion) override;
   runtime::Result<Solution> solve(const Problem &problem) override;
-  runtime::Status measure(const CompiledChoice &choice,
+  runtime::Status time(const CompiledChoice &choice,
+                       PipelineMeasurement &measurement) override;
+  runtime::Status compare(const CompiledChoice &choice,
                           PipelineMeasurement &measurement) override;
   runtime::Status timeAgain(const CompiledChoice &choice,
                             PipelineMeasurement &measurement) override;

@@ -279,6 +279,36 @@ KnownRecord Tuner::classify(const Problem &problem,
                    : KnownRecord::None;
 }
 
+/// A search that has come to its end finds nothing new, except by trying
+/// everything.
+bool Tuner::wouldMeasure(const Problem &problem) const {
+  bool hasCandidates =
+      llvm::any_of(getApplicableSolvers(problem, compiler.getTarget()),
+                   [](const Solver *s) { return s != &getReferenceSolver(); });
+  const FindRule &rule = getFindRule(withTuning(findPolicy));
+  if (!hasCandidates || !rule.mayMeasureOrStore())
+    return false;
+  FindAction action = rule.getAction(classify(problem, {true, {}}));
+  bool completes = action == FindAction::Find || action == FindAction::Search;
+  bool isDone = completes && getKnown(problem).has(Finding::Searched) &&
+                searchOptions.method != SearchMethodKind::Exhaustive;
+  return measures(action) && !isDone;
+}
+
+std::optional<double> Tuner::getSaving(const Problem &problem) const {
+  KnownRecords known = getKnown(problem);
+  std::vector<Solution> right =
+      known.getRight(problem, compiler.getTarget(), {});
+  std::vector<Solution> guesses = guess(problem, {});
+  if (right.empty() || guesses.empty())
+    return std::nullopt;
+  const Measurement *first =
+      known.find(guesses.front().solver->id(), guesses.front().config);
+  if (!first || first->status != MeasurementStatus::Ok)
+    return std::nullopt;
+  return std::max(0.0, 1 - right.front().measurement->median / first->median);
+}
+
 /// Measures what is missing in the records.
 Status Tuner::complete(bool allConfigs, const Problem &problem,
                        const SolutionLimits &limits) {

@@ -74,7 +74,7 @@ private:
   Status compileReference();
   CandidateSource makeCandidateSource();
   Status includeCandidates();
-  Status checkSources();
+  Status checkSources(const std::set<std::string> &leftOut);
   Status checkReferenceLayers();
   void describe();
   Status writeOutputs();
@@ -338,17 +338,20 @@ Status Compilation::tune() {
   if (!result->warning.empty())
     if (Status status = fallBack(result->warning); !status)
       return status;
-  return checkSources();
+  return checkSources(result->leftOut);
 }
 
 /// A layer that was not measured in time, or whose candidates were all wrong,
-/// is a fallback.
-Status Compilation::checkSources() {
+/// is a fallback; one that cannot make the model faster is not.
+Status Compilation::checkSources(const std::set<std::string> &leftOut) {
   int64_t count = 0;
   bool isLearned = false;
   for (const LayerRecord &layer : outcome.record.getWinner().layers) {
     bool isGuess = layer.source == "default" || layer.source == "heuristic";
-    count += isGuess && layer.solver != getReferenceSolver().id();
+    if (!isGuess || layer.solver == getReferenceSolver().id() ||
+        leftOut.count(layer.problem))
+      continue;
+    ++count;
     isLearned |= layer.source == "heuristic";
   }
   if (count == 0)

@@ -1,4 +1,4 @@
-//===- GlobalTuner.cpp - Tries all choices of a model ---------------------===//
+//===- GlobalTuner.cpp - Tunes a model over its choices -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,16 +9,20 @@
 
 #include "Choice/ModelCompiler.h"
 #include "Measure/PipelineMeasurer.h"
-#include "Search/TempDirectory.h"
-#include "Tuning/PipelineKey.h"
+#include "Tuning/PlanFinal.h"
+#include "Tuning/PlanMaker.h"
+#include "Tuning/ProblemWeights.h"
+#include "Tuning/TuningSchedule.h"
 #include "tarpon/Autotune/Search/Policy.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <deque>
+#include <limits>
 #include <tuple>
 
 using namespace tarpon;
@@ -49,36 +53,53 @@ tarpon::enumerateChoices(const std::vector<Precision> &dtypes,
   return choices;
 }
 
-/// A choice in progress.
+/// A choice with the plans that were made of it, the untuned one first.
 struct GlobalTuner::Trial {
-  CandidateRecord record;
-  /// The number of trials still to come, this one included.
-  size_t remaining = 1;
-  PreparedModel prepared;
-  std::string package;
-  PipelineKey key;
-  std::vector<double> samples;
-  int64_t rounds = 0;
+  GlobalChoice choice;
+  /// The distinct problems, with the names of their first layers.
+  std::vector<std::pair<std::string, Problem>> problems;
+  std::deque<ChoicePlan> plans;
+  /// True if a problem was searched since the last plan was made.
+  bool isChanged = false;
 
-  bool isMeasured() const {
-    return record.failure.empty() && record.pipeline && record.accuracy;
-  }
-  bool isUsable() const {
-    return isMeasured() && record.accuracy->withinBudget;
+  ChoicePlan &addPlan() {
+    ChoicePlan &plan = plans.emplace_back();
+    plan.record.choice = choice;
+    return plan;
   }
 };
 
 GlobalTuner::GlobalTuner(ModelCompiler &model, Tuner &tuner, Journal &journal,
                          Progress &progress, const CalibrationInputs &inputs,
                          PipelineMeasurer &measurer)
-    : model(model), tuner(tuner), journal(journal), progress(progress),
-      inputs(inputs), measurer(measurer), maxError(policy::kDefaultMaxError) {}
+    : model(model), tuner(tuner), progress(progress), measurer(measurer),
+      maker(std::make_unique<PlanMaker>(model, journal, inputs, measurer)),
+      outlook(std::make_unique<TuningSchedule>()) {}
 
 GlobalTuner::~GlobalTuner() = default;
 
+void GlobalTuner::setMaxError(double value) { maker->setMaxError(value); }
+
+std::vector<ChoicePlan *> GlobalTuner::getPlans() {
+  std::vector<ChoicePlan *> plans;
+  for (Trial &trial : trials)
+    for (ChoicePlan &plan : trial.plans)
+      plans.push_back(&plan);
+  return plans;
+}
+
 //===----------------------------------------------------------------------===//
-// Problems
+// Solutions
 //===----------------------------------------------------------------------===//
+
+Result<Solution> GlobalTuner::tune(const Problem &problem) {
+  Result<Solution> solution = tuner.tune(problem);
+  if (!solution)
+    return solution.error();
+  solutions[problem.key()] = *solution;
+  settled.insert(problem.key());
+  return solution;
+}
 
 /// Problems with one key may differ in scales and zero points, which some
 /// solvers restrict: the tuned solution is checked for this problem.
@@ -91,257 +112,394 @@ Result<Solution> GlobalTuner::solve(const Problem &problem) {
   return known->second;
 }
 
-Status GlobalTuner::tuneProblems(Trial &trial, Deadline until) {
-  std::vector<std::pair<std::string, Problem>> open;
-  for (auto &[name, problem] : trial.prepared.problems)
-    if (!solutions.count(problem.key()))
-      open.emplace_back(name, problem);
-  // Problems that were solved for other choices take no time here.
-  double work = open.size() * policy::kExpectedProblemSeconds;
-  if (work < problemSeconds)
-    progress.advance(problemSeconds - work);
-  else
-    progress.expect(work - problemSeconds);
-  tuner.setDeadline(until);
-  for (auto [index, entry] : llvm::enumerate(open)) {
-    auto &[name, problem] = entry;
-    progress.setPhase(trial.record.choice.name() + ": " + name + " (" +
-                      std::to_string(index + 1) + "/" +
-                      std::to_string(open.size()) + ")");
-    Result<Solution> solution = tuner.tune(problem);
-    if (!solution)
-      return solution.error();
-    solutions[problem.key()] = std::move(*solution);
-    progress.advance(policy::kExpectedProblemSeconds);
-  }
-  return runtime::success();
+/// Problems whose search is over are answered from the records. A model is
+/// asked at once: that is cheap, and every layer needs a time.
+Result<Solution> GlobalTuner::solveUntuned(const Problem &problem) {
+  bool isKnown = solutions.count(problem.key());
+  if (!isKnown && (!measurer.isNoisy() || !tuner.wouldMeasure(problem)))
+    return tune(problem);
+  return solve(problem);
 }
 
 //===----------------------------------------------------------------------===//
-// Whole models
+// Untuned choices
 //===----------------------------------------------------------------------===//
-
-Status GlobalTuner::compile(Trial &trial) {
-  Result<CompiledModel> compiled =
-      model.lower(std::move(trial.prepared),
-                  [this](const Problem &problem, const std::string &) {
-                    return solve(problem);
-                  });
-  if (!compiled)
-    return compiled.error();
-  const GlobalChoice &choice = trial.record.choice;
-  trial.record.layers = std::move(compiled->layers);
-  trial.key = makePipelineKey(
-      model.describeModel(), choice, inputs.digest, trial.record.layers,
-      choice.dtype == Precision::I8 ? model.getRanges(choice.fusion)
-                                    : std::vector<TensorRange>());
-  // Keeping all of them in memory would take too much.
-  std::string path = directory->file(
-      std::string(getPrecisionName(choice.dtype)) + "-" + choice.layout.name() +
-      "-" + std::string(getFusionName(choice.fusion)) + ".tpn");
-  Status status = runtime::writePackage(compiled->package, path);
-  if (status)
-    trial.package = path;
-  return status;
-}
-
-//===----------------------------------------------------------------------===//
-// Measuring
-//===----------------------------------------------------------------------===//
-
-PipelineMeasurement GlobalTuner::startMeasurement(const Trial &trial) const {
-  PipelineMeasurement measurement;
-  measurement.key = trial.key;
-  measurement.samples = trial.samples;
-  measurement.rounds = trial.rounds;
-  if (trial.record.accuracy)
-    measurement.accuracy = trial.record.accuracy->value;
-  return measurement;
-}
-
-/// Copies the result of a measurement or of the journal.
-void GlobalTuner::conclude(Trial &trial,
-                           const PipelineMeasurement &measurement) {
-  trial.samples = measurement.samples;
-  trial.rounds = measurement.rounds;
-  if (measurement.status != MeasurementStatus::Ok) {
-    trial.record.failure = measurement.detail;
-    return;
-  }
-  measuredAny = true;
-  bool isExact = trial.record.choice.dtype == kReferenceChoice.dtype;
-  double budget = isExact ? policy::kExactMaxError : maxError;
-  trial.record.accuracy = {measurement.accuracy, budget,
-                           measurement.accuracy <= budget};
-  trial.record.pipeline = {measurement.median, measurement.mad,
-                           static_cast<int64_t>(measurement.samples.size())};
-}
-
-Status GlobalTuner::measurePipeline(Trial &trial) {
-  if (auto known = journal.getPipeline(trial.key)) {
-    conclude(trial, *known);
-    return runtime::success();
-  }
-  PipelineMeasurement measurement = startMeasurement(trial);
-  if (Status status =
-          measurer.measure({trial.record, trial.package}, measurement);
-      !status)
-    return status;
-  conclude(trial, measurement);
-  return journal.recordPipeline(measurement);
-}
-
-/// One more round of a finalist.
-Status GlobalTuner::timeAgain(Trial &trial) {
-  PipelineMeasurement measurement = startMeasurement(trial);
-  if (Status status =
-          measurer.timeAgain({trial.record, trial.package}, measurement);
-      !status)
-    return status;
-  conclude(trial, measurement);
-  return journal.recordPipeline(measurement);
-}
-
-//===----------------------------------------------------------------------===//
-// The run
-//===----------------------------------------------------------------------===//
-
-/// The first choice's problems serve as an estimate for those of all.
-void GlobalTuner::expectWork(size_t choices) {
-  if (Result<PreparedModel> first = model.prepare(kReferenceChoice))
-    problemSeconds = first->problems.size() * policy::kExpectedProblemSeconds;
-  progress.expect(choices *
-                  (problemSeconds + policy::kExpectedPipelineSeconds));
-}
-
-Status GlobalTuner::tuneAndMeasure(Trial &trial, Deadline share) {
-  if (Status status = tuneProblems(trial, share.part(policy::kSearchShare));
-      !status)
-    return status;
-  if (Status status = compile(trial); !status) {
-    trial.record.failure = status.message();
-    return runtime::success();
-  }
-  // At least one choice is measured, whatever the time.
-  if (deadline.isOver() && measuredAny) {
-    trial.record.failure = "the time was over before it was measured";
-    return runtime::success();
-  }
-  return measurePipeline(trial);
-}
 
 /// An error of this choice becomes its failure; an error of the machine ends
 /// the run.
-Status GlobalTuner::tryChoice(Trial &trial) {
-  const GlobalChoice &choice = trial.record.choice;
-  // The choices that are left share the remaining time equally.
-  Deadline share = deadline.part(1.0 / static_cast<double>(trial.remaining));
+Status GlobalTuner::makePlan(Trial &trial, ChoicePlan &plan,
+                             PreparedModel prepared) {
+  bool isUntuned = trial.plans.size() == 1;
+  Status compiled = maker->compile(
+      plan, std::move(prepared), [&](const Problem &problem, const auto &) {
+        return isUntuned ? solveUntuned(problem) : solve(problem);
+      });
+  if (!compiled) {
+    plan.record.failure = compiled.message();
+    return runtime::success();
+  }
+  return maker->time(plan);
+}
+
+Status GlobalTuner::tryUntuned(Trial &trial, Deadline share) {
+  ChoicePlan &plan = trial.addPlan();
+  const GlobalChoice &choice = trial.choice;
+  tuner.setDeadline(share);
   Status calibrated = runtime::success();
   if (choice.dtype == Precision::I8) {
     progress.setPhase(choice.name() + ": calibration");
     calibrated = measurer.calibrate(choice.fusion);
     if (calibrated)
-      trial.record.ranges = model.getRanges(choice.fusion);
+      plan.record.ranges = model.getRanges(choice.fusion);
   }
+  progress.setPhase(choice.name() + ": untuned");
   Result<PreparedModel> prepared =
       calibrated ? model.prepare(choice) : calibrated.error();
-  if (prepared) {
-    trial.prepared = std::move(*prepared);
-    if (Status status = tuneAndMeasure(trial, share); !status)
-      return status;
-  } else {
-    trial.record.failure = prepared.message();
-    progress.advance(problemSeconds);
+  if (!prepared) {
+    plan.record.failure = prepared.message();
+    return runtime::success();
   }
-  progress.advance(policy::kExpectedPipelineSeconds);
-  if (!trial.record.failure.empty())
-    progress.remark(choice.name() + " cannot be used: " + trial.record.failure);
+  trial.problems = prepared->problems;
+  return makePlan(trial, plan, std::move(*prepared));
+}
+
+static const char *const kOutOfTime =
+    "the time was over before it was measured";
+
+/// At least one choice is timed, whatever the time.
+Status GlobalTuner::timeUntuned(Trial &trial, const Deadline &end) {
+  bool timedAny = llvm::any_of(
+      getPlans(), [](const ChoicePlan *plan) { return plan->isTimed(); });
+  if (end.isOver() && timedAny) {
+    trial.addPlan().record.failure = kOutOfTime;
+    wasCut = true;
+    return runtime::success();
+  }
+  auto left = static_cast<double>(llvm::count_if(
+      trials, [](const Trial &other) { return other.plans.empty(); }));
+  Deadline share = deadline.part(1 / left).part(policy::kSearchShare);
+  if (Status status = tryUntuned(trial, share); !status)
+    return status;
+  expectWork(static_cast<double>(trial.problems.size()) *
+             policy::kExpectedProblemSeconds);
   return runtime::success();
 }
 
-/// Packages are large, so that those of choices outside of the final are
-/// deleted.
-void GlobalTuner::dropLosers(std::vector<Trial> &trials) {
-  double best = INFINITY;
-  for (const Trial &trial : trials)
-    if (trial.isUsable())
-      best = std::min(best, trial.record.pipeline->median);
-  for (Trial &trial : trials)
-    if (!trial.package.empty() && std::isfinite(best) &&
-        (!trial.isUsable() || trial.record.pipeline->median >
-                                  policy::kPipelineFinalistRatio * best)) {
-      (void)llvm::sys::fs::remove(trial.package);
-      trial.package.clear();
-    }
-}
-
-Status GlobalTuner::runFinal(std::vector<Trial> &trials) {
-  if (!measurer.isNoisy())
-    return runtime::success();
-  std::vector<Trial *> ranked;
-  for (Trial &trial : trials)
-    if (trial.isUsable())
-      ranked.push_back(&trial);
-  llvm::stable_sort(ranked, [](const Trial *a, const Trial *b) {
-    return a->record.pipeline->median < b->record.pipeline->median;
+/// Measures the accuracy of choices that were timed, the fastest first, until
+/// one is within the budget and the time is over.
+Status GlobalTuner::compareUntuned(llvm::ArrayRef<Trial *> group,
+                                   const Deadline &end) {
+  std::vector<ChoicePlan *> order;
+  for (Trial *trial : group)
+    if (trial->plans.front().isTimed())
+      order.push_back(&trial->plans.front());
+  llvm::stable_sort(order, [](const ChoicePlan *a, const ChoicePlan *b) {
+    return a->getMilliseconds() < b->getMilliseconds();
   });
-  size_t count = 0;
-  while (count < std::min(ranked.size(), policy::kMaxPipelineFinalists) &&
-         ranked[count]->record.pipeline->median <=
-             policy::kPipelineFinalistRatio *
-                 ranked[0]->record.pipeline->median)
-    ++count;
-  if (count < 2)
-    return runtime::success();
-  ranked.resize(count);
-  for (int round = 0; round < policy::kPipelineRounds; ++round)
-    for (Trial *trial : ranked)
-      if (trial->isUsable() && trial->rounds <= round && !deadline.isOver())
-        if (Status status = timeAgain(*trial); !status)
-          return status;
+  for (ChoicePlan *plan : order) {
+    if (end.isOver() && findFastest(getPlans()))
+      break;
+    if (Status status = maker->compare(*plan); !status)
+      return status;
+    dropLosers();
+  }
   return runtime::success();
 }
 
-/// Choices that took part in as many rounds of the final precede others.
-static bool isFaster(const CandidateRecord &a, int64_t aRounds,
-                     const CandidateRecord &b, int64_t bRounds) {
-  if ((aRounds > 0) != (bRounds > 0))
-    return aRounds > 0;
-  return a.pipeline->median < b.pipeline->median;
+/// Returns the choices in groups of one dtype and fusion, the promising ones
+/// first: models are hardly faster without fusion.
+std::vector<std::vector<GlobalTuner::Trial *>> GlobalTuner::groupTrials() {
+  std::vector<std::vector<Trial *>> groups;
+  for (Fusion fusion : kFusions)
+    for (Trial &trial : trials) {
+      if (trial.choice.fusion != fusion)
+        continue;
+      if (groups.empty() ||
+          groups.back().front()->choice.dtype != trial.choice.dtype ||
+          groups.back().front()->choice.fusion != fusion)
+        groups.emplace_back();
+      groups.back().push_back(&trial);
+    }
+  return groups;
 }
 
-Result<GlobalResult> GlobalTuner::pickWinner(std::vector<Trial> &trials) {
-  GlobalResult result;
-  const Trial *winner = nullptr;
-  for (auto [index, trial] : llvm::enumerate(trials)) {
-    // The packages of choices that were too slow for the final are gone.
-    if (trial.isUsable() && !trial.package.empty() &&
-        (!winner || isFaster(trial.record, trial.rounds, winner->record,
-                             winner->rounds))) {
-      winner = &trial;
-      result.winner = index;
-    }
-    result.candidates.push_back(trial.record);
+/// Measures the choices untuned. In each group the times come first, since the
+/// first accuracy needs a reference, which takes long to make.
+Status GlobalTuner::survey() {
+  double share = measurer.isNoisy() ? policy::kSurveyShare : 1;
+  Deadline end = deadline.part(share);
+  for (llvm::ArrayRef<Trial *> group : groupTrials()) {
+    for (Trial *trial : group)
+      if (Status status = timeUntuned(*trial, end); !status)
+        return status;
+    if (Status status = compareUntuned(group, deadline.part(share)); !status)
+      return status;
+    finishWork(static_cast<double>(group.size()) *
+               policy::kExpectedPipelineSeconds);
   }
-  const Trial &first = trials.front();
-  if (!winner &&
-      llvm::any_of(trials, [](const Trial &trial) { return trial.isUsable(); }))
+  start = findFastest(getPlans());
+  startMilliseconds = start ? start->getMilliseconds() : 0;
+  return runtime::success();
+}
+
+/// Packages are large, so that those of plans outside of the final are deleted.
+void GlobalTuner::dropLosers() {
+  std::vector<ChoicePlan *> plans = getPlans();
+  const ChoicePlan *fastest = findFastest(plans);
+  if (!fastest)
+    return;
+  double slowest = policy::kPipelineFinalistRatio * fastest->getMilliseconds();
+  for (ChoicePlan *plan : plans) {
+    bool isOpen = plan->isTimed() && !plan->isMeasured();
+    bool isFinalist = plan->isUsable() && plan->getMilliseconds() <= slowest;
+    if (plan != start && !isOpen && !isFinalist)
+      PlanMaker::discard(*plan);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The schedule
+//===----------------------------------------------------------------------===//
+
+/// A choice that was not timed, or is over the budget, gets no time, unless
+/// there is no better one. One whose layers have failed may still be right with
+/// other solutions: it is taken to be as fast as the best.
+void GlobalTuner::schedule(size_t index) {
+  const Trial &trial = trials[index];
+  const ChoicePlan &plan = trial.plans.back();
+  const ChoicePlan *fastest = findFastest(getPlans());
+  bool isExact = trial.choice.dtype == kReferenceChoice.dtype;
+  bool mayRecover = trial.plans.size() == 1 && (isExact || !plan.isMeasured());
+  bool hasFailed = !plan.isUsable() && (!plan.isTimed() || plan.isMeasured());
+  outlook->removeChoice(index);
+  if (plan.record.layers.empty() || (hasFailed && fastest && !mayRecover))
+    return;
+  double milliseconds = plan.isTimed() ? plan.getMilliseconds() : 1;
+  if (hasFailed && fastest)
+    milliseconds = fastest->getMilliseconds();
+  std::vector<ScheduledProblem> problems = weighProblems(
+      trial.problems, plan, model.getKernelCompiler().getTarget());
+  for (ScheduledProblem &problem : problems)
+    problem.isOpen = !settled.count(problem.key);
+  outlook->setChoice(index, milliseconds, std::move(problems));
+}
+
+/// The savings of earlier runs say how much this one may save.
+void GlobalTuner::scheduleAll() {
+  for (auto [index, trial] : llvm::enumerate(trials)) {
+    schedule(index);
+    for (const auto &[name, problem] : trial.problems)
+      if (settled.count(problem.key()))
+        outlook->recordEarlier(problem.key(),
+                               getSearchKind(problem, trial.choice),
+                               tuner.getSaving(problem));
+  }
+}
+
+/// The time that searches may take, such that the plan they lead to can still
+/// be compiled, measured and compared with the untuned one.
+double GlobalTuner::getSecondsLeft() const {
+  double left = deadline.remainingSeconds();
+  if (!start)
+    return left;
+  double round = std::max(policy::kPipelineMinMs,
+                          policy::kPipelineRoundSamples * startMilliseconds) /
+                     1000 +
+                 policy::kPipelineOverheadSeconds;
+  double rounds = 2 + 2 * policy::kPipelineRounds;
+  return std::max(0.0, left - start->compileSeconds - rounds * round);
+}
+
+//===----------------------------------------------------------------------===//
+// Searching
+//===----------------------------------------------------------------------===//
+
+void GlobalTuner::expectWork(double units) {
+  workLeft += units;
+  progress.expect(units);
+}
+
+void GlobalTuner::finishWork(double units) {
+  units = std::min(units, workLeft);
+  workLeft -= units;
+  progress.advance(units);
+}
+
+/// Describes what has been gained since the untuned plan, and what may be.
+std::string GlobalTuner::describeGain() const {
+  double best = outlook->predictBest();
+  if (!(startMilliseconds > 0) || !std::isfinite(best))
+    return "";
+  char text[64];
+  std::snprintf(text, sizeof text, ", %.0f %% gained, at most %.0f %% left",
+                100 * std::max(0.0, 1 - best / startMilliseconds),
+                100 * outlook->getPossibleGain(getSecondsLeft()));
+  return text;
+}
+
+Status GlobalTuner::searchProblem(Trial &trial, const std::string &key) {
+  const auto &[name, problem] =
+      *llvm::find_if(trial.problems, [&](const auto &entry) {
+        return entry.second.key() == key;
+      });
+  progress.setPhase(trial.choice.name() + ": " + name + describeGain());
+  tuner.setDeadline(Deadline::after(getSecondsLeft()));
+  auto begin = std::chrono::steady_clock::now();
+  Result<Solution> solution = tune(problem);
+  if (!solution)
+    return solution.error();
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - begin;
+  outlook->recordSearch(key, getSearchKind(problem, trial.choice),
+                        tuner.getSaving(problem), seconds.count());
+  for (Trial &other : trials)
+    other.isChanged |= llvm::any_of(other.problems, [&](const auto &entry) {
+      return entry.second.key() == key;
+    });
+  finishWork(policy::kExpectedProblemSeconds);
+  return runtime::success();
+}
+
+Status GlobalTuner::searchProblems() {
+  while (auto step = outlook->getNext(getSecondsLeft()))
+    if (Status status = searchProblem(trials[step->choice], step->problem);
+        !status)
+      return status;
+  constexpr double kForever = std::numeric_limits<double>::infinity();
+  wasCut |= outlook->getNext(kForever).has_value();
+  return runtime::success();
+}
+
+/// Returns the choice with the least expected time among those with new
+/// solutions that may reach the final; null if there is none.
+GlobalTuner::Trial *GlobalTuner::findChanged() {
+  const ChoicePlan *fastest = findFastest(getPlans());
+  double least =
+      fastest ? policy::kPipelineFinalistRatio * fastest->getMilliseconds()
+              : std::numeric_limits<double>::infinity();
+  Trial *changed = nullptr;
+  for (auto [index, trial] : llvm::enumerate(trials))
+    if (trial.isChanged && outlook->hasChoice(index) &&
+        outlook->predict(index) <= least) {
+      least = outlook->predict(index);
+      changed = &trial;
+    }
+  return changed;
+}
+
+/// If searches have confirmed all solutions of an earlier plan, the latest one
+/// takes its place.
+void GlobalTuner::mergeEqual(Trial &trial) {
+  ChoicePlan &latest = trial.plans.back();
+  for (ChoicePlan &plan : trial.plans)
+    if (&plan != &latest && latest.isMeasured() && plan.isMeasured() &&
+        plan.key.solutions == latest.key.solutions) {
+      PlanMaker::discard(plan);
+      latest.isTuned = plan.isTuned;
+      plan = std::move(latest);
+      trial.plans.pop_back();
+      return;
+    }
+}
+
+/// Makes a plan of the solutions that are known by now.
+Status GlobalTuner::replan(Trial &trial) {
+  trial.isChanged = false;
+  Result<PreparedModel> prepared = model.prepare(trial.choice);
+  if (!prepared)
+    return prepared.error();
+  const std::vector<TensorRange> ranges = trial.plans.front().record.ranges;
+  ChoicePlan &plan = trial.addPlan();
+  plan.record.ranges = ranges;
+  plan.isTuned = true;
+  if (Status status = makePlan(trial, plan, std::move(*prepared)); !status)
+    return status;
+  if (Status status = maker->compare(plan); !status)
+    return status;
+  mergeEqual(trial);
+  dropLosers();
+  return runtime::success();
+}
+
+/// Predictions are corrected by measuring the plans that they lead to.
+Status GlobalTuner::tuneAll() {
+  scheduleAll();
+  for (bool hasReplanned = false;; hasReplanned = true) {
+    if (Status status = searchProblems(); !status)
+      return status;
+    Trial *changed = findChanged();
+    if (!changed || (hasReplanned && deadline.isOver()))
+      return runtime::success();
+    if (Status status = replan(*changed); !status)
+      return status;
+    schedule(changed - trials.data());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The result
+//===----------------------------------------------------------------------===//
+
+/// An untuned plan that has won over tuned ones is right to keep its guesses,
+/// and a run that has ended by itself is right to leave problems open.
+std::set<std::string> GlobalTuner::listLeftOut(const Trial &trial,
+                                               const ChoicePlan &winner) const {
+  bool hasBeatenTuned = &winner == start && trial.plans.size() > 1;
+  std::set<std::string> keys;
+  for (const LayerRecord &layer : winner.record.layers)
+    if (settled.count(layer.problem) ? hasBeatenTuned : !wasCut)
+      keys.insert(layer.problem);
+  return keys;
+}
+
+static std::string describeError(const ChoicePlan &plan) {
+  char text[96];
+  std::snprintf(text, sizeof(text),
+                "an error of %.3g, which is over the budget of %.3g",
+                plan.record.accuracy->value, plan.record.accuracy->budget);
+  return plan.record.choice.name() + " has " + text;
+}
+
+/// Says why choices cannot be used. A time without an accuracy is no result.
+void GlobalTuner::reportFailures() {
+  for (Trial &trial : trials) {
+    ChoicePlan &plan = trial.plans.back();
+    if (plan.isTimed() && !plan.isMeasured())
+      plan.record.failure = kOutOfTime;
+    if (!plan.record.failure.empty())
+      progress.remark(trial.choice.name() +
+                      " cannot be used: " + plan.record.failure);
+  }
+}
+
+Result<GlobalResult> GlobalTuner::pickResult() {
+  reportFailures();
+  GlobalResult result;
+  std::vector<ChoicePlan *> plans = getPlans();
+  ChoicePlan *winner = pickWinner(plans, start);
+  ChoicePlan &first = trials.front().plans.back();
+  if (!winner && llvm::any_of(plans, [](const ChoicePlan *plan) {
+        return plan->isUsable();
+      }))
     return Error{"the fastest choices failed when they were measured again"};
   if (!winner && !first.isMeasured())
     return Error{"no choice can be used; " + first.record.choice.name() + ": " +
                  first.record.failure};
   if (!winner) {
-    char text[96];
-    std::snprintf(text, sizeof(text),
-                  "an error of %.3g, which is over the budget of %.3g",
-                  first.record.accuracy->value, first.record.accuracy->budget);
-    std::string what = first.record.choice.name() + " has " + text;
+    std::string what = describeError(first);
     if (trials.size() > 1)
       return Error{"no choice is within the accuracy budget; " + what};
     // This is the only choice, which the user has asked for.
     result.warning = what;
     winner = &first;
   }
+  for (auto [index, trial] : llvm::enumerate(trials)) {
+    bool hasWon = trial.choice == winner->record.choice;
+    result.winner = hasWon ? index : result.winner;
+    result.candidates.push_back(hasWon ? winner->record
+                                       : trial.plans.back().record);
+  }
+  result.leftOut = listLeftOut(trials[result.winner], *winner);
   Result<runtime::Package> package = runtime::readPackage(winner->package);
   if (!package)
     return package.error();
@@ -351,20 +509,26 @@ Result<GlobalResult> GlobalTuner::pickWinner(std::vector<Trial> &trials) {
 
 Result<GlobalResult>
 GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
-  Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
-  if (!created)
-    return created.error();
-  directory = std::move(*created);
-  expectWork(choices.size());
-  std::vector<Trial> trials(choices.size());
-  for (auto [index, trial] : llvm::enumerate(trials)) {
-    trial.record.choice = choices[index];
-    trial.remaining = choices.size() - index;
-    if (Status status = tryChoice(trial); !status)
-      return status.error();
-    dropLosers(trials);
-  }
-  if (Status status = runFinal(trials); !status)
+  if (Status status = maker->open(); !status)
     return status.error();
-  return pickWinner(trials);
+  expectWork(static_cast<double>(choices.size()) *
+             policy::kExpectedPipelineSeconds);
+  trials = std::vector<Trial>(choices.size());
+  for (auto [trial, choice] : llvm::zip_equal(trials, choices))
+    trial.choice = choice;
+  for (auto step : {&GlobalTuner::survey, &GlobalTuner::tuneAll})
+    if (Status status = (this->*step)(); !status)
+      return status.error();
+  if (measurer.isNoisy()) {
+    progress.setPhase("comparing the fastest" + describeGain());
+    auto timeAgain = [this](ChoicePlan &plan) {
+      return maker->timeAgain(plan);
+    };
+    if (Status status =
+            runFinal(pickFinalists(getPlans(), start), deadline, timeAgain);
+        !status)
+      return status.error();
+  }
+  finishWork(workLeft);
+  return pickResult();
 }

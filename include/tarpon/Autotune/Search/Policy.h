@@ -171,6 +171,10 @@ inline constexpr double kPipelineMaxMs = 10000;
 inline constexpr double kPipelineFinalistRatio = 1.1;
 inline constexpr size_t kMaxPipelineFinalists = 3;
 inline constexpr int kPipelineRounds = 2;
+inline constexpr int kPipelineRoundSamples = 8;
+/// The time that a measurement takes beside its samples: loading, and a run to
+/// warm up.
+inline constexpr double kPipelineOverheadSeconds = 0.2;
 inline constexpr double kPipelineTimeLimitSeconds = 120;
 
 /// The largest relative L2 distance by which tuning may move the results of a
@@ -190,9 +194,23 @@ inline constexpr int64_t kModelledPerIncluded = 2;
 /// model compares two configs of a solver better than two solvers.
 inline constexpr double kIncludedSolverRatio = 4;
 
-/// The share of --tuning-time that problems may use; the rest is for measuring
-/// whole models.
+/// The share of --tuning-time in which choices are measured untuned, but for
+/// the first; choices whose turn comes later are left out.
+inline constexpr double kSurveyShare = 0.7;
+/// The share of a choice's time that its problems may use where times come from
+/// a model.
 inline constexpr double kSearchShare = 0.85;
+
+/// The share of a layer's time that the first search of its kind is expected to
+/// save, as one search that was made; as much again may be hoped for. Searches
+/// save 4 % on average, and 10 to 20 % on the tenth of the problems whose
+/// guesses are worst (benchmarks/README.md).
+inline constexpr double kPriorSaving = 0.1;
+/// A tuning run ends when less than this share of the best time can be gained.
+inline constexpr double kLeastGain = 0.005;
+/// An untuned plan has to be faster than a tuned one by this share, and by more
+/// than both times vary, to be preferred.
+inline constexpr double kClearlyFaster = 0.005;
 
 //===----------------------------------------------------------------------===//
 // Rates for the progress bar, in seconds. Only their ratios matter.

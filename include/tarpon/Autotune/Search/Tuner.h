@@ -99,6 +99,13 @@ public:
   std::vector<Solution> list(const Problem &problem,
                              const SolutionLimits &limits = {}) const;
 
+  /// Returns true if tune() would measure something that has no record.
+  bool wouldMeasure(const Problem &problem) const;
+
+  /// Returns the share of the first guess's time that the best solution on
+  /// record saves; none unless both were measured.
+  std::optional<double> getSaving(const Problem &problem) const;
+
   /// Returns a solution that may run in this process or serve as reference: the
   /// best that the journal knows to be right, else the reference solver's. A
   /// large problem without a record has its default solution verified first,

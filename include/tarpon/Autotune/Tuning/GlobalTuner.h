@@ -1,14 +1,16 @@
-//===- GlobalTuner.h - Tries all choices of a model -------------*- C++ -*-===//
+//===- GlobalTuner.h - Tunes a model over its choices -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Tries every global choice of a model: tunes its problems (each once, however
-// many choices share it), then has accuracy and time of the whole model
-// measured. The fastest choice within the accuracy budget wins. A choice that
-// fails is recorded with the reason.
+// Finds the fastest plan of a model within the accuracy budget: a global choice
+// with a solution for each layer. First, every choice is measured untuned, as a
+// whole model. Then time goes to the problems whose search is expected to save
+// most of it (TuningSchedule.h), until too little can be gained or the deadline
+// is near. The plans that have changed are measured whole, and compared with
+// the best untuned one. A choice that fails is recorded with the reason.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +22,11 @@
 #include "tarpon/Autotune/Search/Deadline.h"
 #include "tarpon/Autotune/Search/Tuner.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +34,10 @@ namespace tarpon {
 
 class ModelCompiler;
 class PipelineMeasurer;
-class TempDirectory;
+class PlanMaker;
+class TuningSchedule;
+struct ChoicePlan;
+struct PreparedModel;
 
 /// All combinations of the lists, fp32 before all others, since they are
 /// measured against it.
@@ -41,6 +50,9 @@ struct GlobalResult {
   std::vector<CandidateRecord> candidates;
   size_t winner = 0;
   runtime::Package package;
+  /// The keys of the winner's problems that have no measured solution because
+  /// none would make the model faster.
+  std::set<std::string> leftOut;
   /// Set if the only choice is over the accuracy budget.
   std::string warning;
 };
@@ -53,7 +65,7 @@ public:
               PipelineMeasurer &measurer);
   ~GlobalTuner();
 
-  void setMaxError(double value) { maxError = value; }
+  void setMaxError(double value);
   void setDeadline(Deadline value) { deadline = value; }
 
   /// Returns an error if no choice can be used, or nothing can be measured at
@@ -63,34 +75,53 @@ public:
 private:
   struct Trial;
 
-  runtime::Status tryChoice(Trial &trial);
-  runtime::Status tuneAndMeasure(Trial &trial, Deadline share);
-  void expectWork(size_t choices);
-  void dropLosers(std::vector<Trial> &trials);
-  runtime::Result<GlobalResult> pickWinner(std::vector<Trial> &trials);
-  runtime::Status tuneProblems(Trial &trial, Deadline until);
-  runtime::Status compile(Trial &trial);
-  runtime::Status measurePipeline(Trial &trial);
-  runtime::Status timeAgain(Trial &trial);
-  runtime::Status runFinal(std::vector<Trial> &trials);
+  runtime::Status survey();
+  runtime::Status timeUntuned(Trial &trial, const Deadline &end);
+  runtime::Status compareUntuned(llvm::ArrayRef<Trial *> group,
+                                 const Deadline &end);
+  std::vector<std::vector<Trial *>> groupTrials();
+  runtime::Status tryUntuned(Trial &trial, Deadline share);
+  runtime::Status makePlan(Trial &trial, ChoicePlan &plan,
+                           PreparedModel prepared);
+  void scheduleAll();
+  void schedule(size_t index);
+  double getSecondsLeft() const;
+  runtime::Status tuneAll();
+  runtime::Status searchProblems();
+  runtime::Status searchProblem(Trial &trial, const std::string &key);
+  runtime::Status replan(Trial &trial);
+  void mergeEqual(Trial &trial);
+  Trial *findChanged();
+  std::string describeGain() const;
+  void expectWork(double units);
+  void finishWork(double units);
+  void dropLosers();
+  std::vector<ChoicePlan *> getPlans();
+  void reportFailures();
+  runtime::Result<GlobalResult> pickResult();
+  std::set<std::string> listLeftOut(const Trial &trial,
+                                    const ChoicePlan &winner) const;
   runtime::Result<Solution> solve(const Problem &problem);
-  PipelineMeasurement startMeasurement(const Trial &trial) const;
-  void conclude(Trial &trial, const PipelineMeasurement &measurement);
+  runtime::Result<Solution> solveUntuned(const Problem &problem);
+  runtime::Result<Solution> tune(const Problem &problem);
 
   ModelCompiler &model;
   Tuner &tuner;
-  Journal &journal;
   Progress &progress;
-  const CalibrationInputs &inputs;
   PipelineMeasurer &measurer;
-  std::unique_ptr<TempDirectory> directory;
-  double maxError;
+  std::unique_ptr<PlanMaker> maker;
+  std::unique_ptr<TuningSchedule> outlook;
   Deadline deadline = Deadline::never();
-  /// Solutions by problem key.
+  std::vector<Trial> trials;
+  /// The fastest untuned plan; null if none can be used.
+  ChoicePlan *start = nullptr;
+  double startMilliseconds = 0;
+  /// Solutions by problem key, and the keys whose search is over.
   std::map<std::string, Solution> solutions;
-  bool measuredAny = false;
-  /// The seconds that the progress bar expects for each choice's problems.
-  double problemSeconds = 0;
+  std::set<std::string> settled;
+  bool wasCut = false;
+  /// The part of the progress that is expected and not done.
+  double workLeft = 0;
 };
 
 } // namespace tarpon

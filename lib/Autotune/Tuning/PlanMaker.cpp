@@ -1,0 +1,132 @@
+//===- PlanMaker.cpp - Compiles and measures plans ------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/PlanMaker.h"
+
+#include "Tuning/PipelineKey.h"
+#include "tarpon/Autotune/Search/Policy.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include <chrono>
+
+using namespace tarpon;
+using runtime::Precision;
+using runtime::Result;
+using runtime::Status;
+
+Status PlanMaker::open() {
+  Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
+  if (!created)
+    return created.error();
+  directory = std::move(*created);
+  return runtime::success();
+}
+
+Status PlanMaker::compile(ChoicePlan &plan, PreparedModel prepared,
+                          const SolutionSource &solve) {
+  auto start = std::chrono::steady_clock::now();
+  Result<CompiledModel> compiled = model.lower(std::move(prepared), solve);
+  if (!compiled)
+    return compiled.error();
+  const GlobalChoice &choice = plan.record.choice;
+  plan.record.layers = std::move(compiled->layers);
+  plan.key = makePipelineKey(
+      model.describeModel(), choice, inputs.digest, plan.record.layers,
+      choice.dtype == Precision::I8 ? model.getRanges(choice.fusion)
+                                    : std::vector<TensorRange>());
+  // Keeping all of them in memory would take too much.
+  std::string path = directory->file(std::to_string(packages++) + ".tpn");
+  Status status = runtime::writePackage(compiled->package, path);
+  if (status)
+    plan.package = path;
+  plan.compileSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return status;
+}
+
+static PipelineMeasurement startMeasurement(const ChoicePlan &plan) {
+  PipelineMeasurement measurement;
+  measurement.key = plan.key;
+  measurement.samples = plan.samples;
+  measurement.rounds = plan.rounds;
+  if (plan.record.accuracy)
+    measurement.accuracy = plan.record.accuracy->value;
+  if (plan.record.pipeline) {
+    measurement.status = MeasurementStatus::Ok;
+    measurement.median = plan.record.pipeline->median;
+    measurement.mad = plan.record.pipeline->mad;
+  }
+  return measurement;
+}
+
+static void setTime(ChoicePlan &plan, const PipelineMeasurement &measurement) {
+  plan.samples = measurement.samples;
+  plan.rounds = measurement.rounds;
+  if (measurement.status == MeasurementStatus::Ok)
+    plan.record.pipeline = {measurement.median, measurement.mad,
+                            static_cast<int64_t>(measurement.samples.size())};
+  if (measurement.status == MeasurementStatus::Ok)
+    return;
+  plan.record.failure = measurement.detail;
+  plan.record.pipeline.reset();
+}
+
+void PlanMaker::setAccuracy(ChoicePlan &plan, double error) const {
+  bool isExact = plan.record.choice.dtype == kReferenceChoice.dtype;
+  double budget = isExact ? policy::kExactMaxError : maxError;
+  plan.record.accuracy = {error, budget, error <= budget};
+}
+
+/// Only measurements with an accuracy are recorded, and failures.
+Status PlanMaker::time(ChoicePlan &plan) {
+  if (auto known = journal.getPipeline(plan.key)) {
+    setTime(plan, *known);
+    if (plan.isTimed())
+      setAccuracy(plan, known->accuracy);
+    return runtime::success();
+  }
+  PipelineMeasurement measurement = startMeasurement(plan);
+  if (Status status = measurer.time({plan.record, plan.package}, measurement);
+      !status)
+    return status;
+  setTime(plan, measurement);
+  return plan.isTimed() ? runtime::success()
+                        : journal.recordPipeline(measurement);
+}
+
+Status PlanMaker::compare(ChoicePlan &plan) {
+  if (!plan.isTimed() || plan.isMeasured())
+    return runtime::success();
+  PipelineMeasurement measurement = startMeasurement(plan);
+  if (Status status =
+          measurer.compare({plan.record, plan.package}, measurement);
+      !status)
+    return status;
+  setTime(plan, measurement);
+  if (plan.isTimed())
+    setAccuracy(plan, measurement.accuracy);
+  return journal.recordPipeline(measurement);
+}
+
+Status PlanMaker::timeAgain(ChoicePlan &plan) {
+  PipelineMeasurement measurement = startMeasurement(plan);
+  if (Status status =
+          measurer.timeAgain({plan.record, plan.package}, measurement);
+      !status)
+    return status;
+  setTime(plan, measurement);
+  return journal.recordPipeline(measurement);
+}
+
+void PlanMaker::discard(ChoicePlan &plan) {
+  if (plan.package.empty())
+    return;
+  (void)llvm::sys::fs::remove(plan.package);
+  plan.package.clear();
+}

@@ -1,0 +1,275 @@
+//===- GlobalTunerTest.cpp ------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Autotune/Tuning/GlobalTuner.h"
+
+#include "Choice/ModelCompiler.h"
+#include "Choice/ModelLoading.h"
+#include "Measure/PipelineMeasurer.h"
+#include "TestDirectory.h"
+#include "tarpon/Autotune/Measure/MeasurerFactory.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <map>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using runtime::Result;
+using runtime::Status;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+/// The measurements, in their order.
+using Log = std::vector<std::string>;
+
+/// Every candidate is right and takes a millisecond.
+class FakeMeasurer final : public Measurer {
+public:
+  Result<MeasureOutcome> measure(const Contender &, const Effort &) override {
+    MeasureOutcome outcome;
+    outcome.status = MeasurementStatus::Ok;
+    outcome.timing = runtime::summarize({1.0});
+    return outcome;
+  }
+  bool isNoisy() const override { return false; }
+};
+
+class FakeMeasurerFactory final : public MeasurerFactory {
+public:
+  FakeMeasurerFactory(KernelCompiler &compiler, Log &log)
+      : MeasurerFactory(compiler), log(log) {}
+
+  Result<std::unique_ptr<Measurer>> create(const Problem &problem) override {
+    log.push_back("search " + problem.key());
+    return std::unique_ptr<Measurer>(std::make_unique<FakeMeasurer>());
+  }
+
+private:
+  Log &log;
+};
+
+/// The times of a choice.
+struct FakeTimes {
+  double untuned = 10, tuned = 10;
+};
+
+bool isTuned(const CandidateRecord &record) {
+  return llvm::any_of(record.layers, [](const LayerRecord &layer) {
+    return layer.source == "measured";
+  });
+}
+
+class FakePipelineMeasurer final : public PipelineMeasurer {
+public:
+  FakePipelineMeasurer(const PipelineContext &context, Log &log)
+      : PipelineMeasurer(context), log(log) {}
+
+  std::map<std::string, FakeTimes> times;
+  std::map<std::string, double> errors;
+  /// Added to every time before the final.
+  double drift = 0;
+
+  Status calibrate(Fusion) override { return runtime::success(); }
+  Result<Solution> solve(const Problem &problem) override {
+    return context.tuner.lookUp(problem);
+  }
+  Status time(const CompiledChoice &choice,
+              PipelineMeasurement &measurement) override {
+    log.push_back(choice.record.choice.name() +
+                  (isTuned(choice.record) ? " tuned" : " untuned"));
+    take(choice, isTuned(choice.record) ? -drift : drift, measurement);
+    return runtime::success();
+  }
+  Status compare(const CompiledChoice &choice,
+                 PipelineMeasurement &measurement) override {
+    log.push_back(choice.record.choice.name() + " compared");
+    measurement.accuracy = errors[choice.record.choice.name()];
+    return runtime::success();
+  }
+  Status timeAgain(const CompiledChoice &choice,
+                   PipelineMeasurement &measurement) override {
+    ++measurement.rounds;
+    take(choice, 0, measurement);
+    return runtime::success();
+  }
+  bool isNoisy() const override { return true; }
+
+private:
+  void take(const CompiledChoice &choice, double error,
+            PipelineMeasurement &measurement) const {
+    FakeTimes fake = times.at(choice.record.choice.name());
+    measurement.status = MeasurementStatus::Ok;
+    measurement.median =
+        (isTuned(choice.record) ? fake.tuned : fake.untuned) + error;
+    measurement.samples = {measurement.median};
+  }
+
+  Log &log;
+};
+
+class GlobalTunerTest : public testing::Test {
+protected:
+  TestDirectory directory;
+  Log log;
+  Progress progress{llvm::errs(), Progress::Style::Quiet};
+  std::unique_ptr<mlir::MLIRContext> context = makeModelContext();
+  TargetCompiler target;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::unique_ptr<ModelCompiler> model;
+  std::unique_ptr<FakeMeasurerFactory> factory;
+  std::unique_ptr<Journal> journal;
+  std::unique_ptr<Tuner> tuner;
+  CalibrationInputs inputs;
+  std::unique_ptr<FakePipelineMeasurer> measurer;
+  Deadline deadline = Deadline::never();
+
+  void SetUp() override {
+    static TestDirectory cache;
+    setenv("TARPON_CACHE_DIR", cache.path().c_str(), 1);
+    auto made = makeTargetCompiler("host", {/*threads=*/1, "native", ""});
+    ASSERT_TRUE(made) << made.message();
+    target = std::move(*made);
+    auto imported =
+        importModel(*context, TARPON_SOURCE_DIR "/models/tiny/tiny_resnet.onnx",
+                    {}, [](const std::string &) { return runtime::success(); });
+    ASSERT_TRUE(imported) << imported.message();
+    module = std::move(*imported);
+    model = std::make_unique<ModelCompiler>(*module, *target.kernels);
+    ASSERT_TRUE(model->simplify());
+    factory = std::make_unique<FakeMeasurerFactory>(*target.kernels, log);
+    journal = Journal::openInMemory(factory->getJournalContext());
+    tuner =
+        std::make_unique<Tuner>(*target.kernels, *factory, *journal, progress);
+    measurer.reset(new FakePipelineMeasurer(
+        {*module, *model, *tuner, progress, inputs, "", "native"}, log));
+  }
+
+  GlobalResult run() {
+    log.clear();
+    GlobalTuner global(*model, *tuner, *journal, progress, inputs, *measurer);
+    global.setDeadline(deadline);
+    auto result = global.run(enumerateChoices(
+        {runtime::Precision::F32}, {Layout{Layout::NCHW}, Layout{Layout::NHWC}},
+        {Fusion::On}));
+    EXPECT_TRUE(result) << result.message();
+    return result ? std::move(*result) : GlobalResult();
+  }
+};
+
+std::vector<std::string> getSources(const CandidateRecord &record) {
+  std::vector<std::string> sources;
+  for (const LayerRecord &layer : record.layers)
+    sources.push_back(layer.source);
+  return sources;
+}
+
+} // namespace
+
+TEST_F(GlobalTunerTest, ChoicesAreMeasuredUntunedBeforeAnythingIsSearched) {
+  measurer->times = {{"fp32/nchw", {10, 8}}, {"fp32/nhwc", {11, 6}}};
+  run();
+  ASSERT_GE(log.size(), 5u);
+  EXPECT_EQ(log[0], "fp32/nchw untuned");
+  EXPECT_EQ(log[1], "fp32/nhwc untuned");
+  EXPECT_EQ(log[2], "fp32/nchw compared");
+  EXPECT_EQ(log[3], "fp32/nhwc compared");
+  EXPECT_THAT(log[4], StartsWith("search "));
+}
+
+TEST_F(GlobalTunerTest, TunedPlanWins) {
+  measurer->times = {{"fp32/nchw", {10, 5}}, {"fp32/nhwc", {30, 30}}};
+  GlobalResult result = run();
+  EXPECT_EQ(result.winner, 0u);
+  EXPECT_EQ(result.candidates[0].pipeline->median, 5);
+  EXPECT_THAT(getSources(result.candidates[0]), Contains("measured"));
+}
+
+TEST_F(GlobalTunerTest, TuningNeverEndsSlowerThanItBegan) {
+  measurer->times = {{"fp32/nchw", {10, 11}}, {"fp32/nhwc", {30, 30}}};
+  // The tuned plan looks faster until both are measured in turn.
+  measurer->drift = 2;
+  GlobalResult result = run();
+  EXPECT_THAT(log, Contains("fp32/nchw tuned"));
+  EXPECT_EQ(result.winner, 0u);
+  EXPECT_EQ(result.candidates[0].pipeline->median, 10);
+  EXPECT_THAT(getSources(result.candidates[0]), Each("default"));
+  EXPECT_FALSE(result.leftOut.empty());
+}
+
+TEST_F(GlobalTunerTest, ChoicesThatCannotWinAreNotSearched) {
+  measurer->times = {{"fp32/nchw", {100, 10}}, {"fp32/nhwc", {20, 18}}};
+  GlobalResult result = run();
+  EXPECT_EQ(result.winner, 1u);
+  EXPECT_EQ(result.candidates[0].pipeline->median, 100);
+  std::vector<std::string> searched;
+  for (const LayerRecord &layer : result.candidates[1].layers)
+    searched.push_back("search " + layer.problem);
+  int64_t searches = 0;
+  for (const std::string &entry : log)
+    if (llvm::StringRef(entry).starts_with("search ")) {
+      ++searches;
+      EXPECT_THAT(searched, Contains(entry));
+    }
+  EXPECT_GT(searches, 0);
+}
+
+TEST_F(GlobalTunerTest, ChoiceWithMoreToGainWins) {
+  measurer->times = {{"fp32/nchw", {10, 9.5}}, {"fp32/nhwc", {10.5, 5}}};
+  GlobalResult result = run();
+  EXPECT_EQ(result.winner, 1u);
+  EXPECT_EQ(result.candidates[1].pipeline->median, 5);
+}
+
+TEST_F(GlobalTunerTest, WithoutTimeTheFirstUntunedPlanIsTheResult) {
+  measurer->times = {{"fp32/nchw", {10, 1}}, {"fp32/nhwc", {5, 1}}};
+  deadline = Deadline::after(0);
+  GlobalResult result = run();
+  EXPECT_EQ(log, (Log{"fp32/nchw untuned", "fp32/nchw compared"}));
+  EXPECT_EQ(result.candidates[0].pipeline->median, 10);
+  EXPECT_THAT(result.candidates[1].failure, HasSubstr("the time was over"));
+  EXPECT_TRUE(result.leftOut.empty());
+}
+
+TEST_F(GlobalTunerTest, FastestChoiceIsComparedFirst) {
+  measurer->times = {{"fp32/nchw", {10, 5}}, {"fp32/nhwc", {5, 5}}};
+  run();
+  EXPECT_EQ(log[2], "fp32/nhwc compared");
+}
+
+TEST_F(GlobalTunerTest, AFastChoiceThatIsWrongDoesNotWin) {
+  measurer->times = {{"fp32/nchw", {10, 10}}, {"fp32/nhwc", {1, 1}}};
+  measurer->errors["fp32/nhwc"] = 1;
+  GlobalResult result = run();
+  EXPECT_EQ(result.winner, 0u);
+  EXPECT_FALSE(result.candidates[1].accuracy->withinBudget);
+}
+
+TEST_F(GlobalTunerTest, ASecondRunMeasuresNothing) {
+  measurer->times = {{"fp32/nchw", {10, 5}}, {"fp32/nhwc", {30, 30}}};
+  GlobalResult first = run();
+  EXPECT_EQ(first.candidates[0].pipeline->median, 5);
+  auto measured = tuner->getStatistics().measured;
+  GlobalResult second = run();
+  EXPECT_EQ(tuner->getStatistics().measured, measured);
+  EXPECT_EQ(second.winner, first.winner);
+  EXPECT_EQ(second.candidates[0].pipeline, first.candidates[0].pipeline);
+}
+
+TEST_F(GlobalTunerTest, ASecondRunChoosesTheSameOfNearlyEqualPlans) {
+  measurer->times = {{"fp32/nchw", {10, 5}}, {"fp32/nhwc", {10, 5.001}}};
+  EXPECT_EQ(run().winner, 0u);
+  EXPECT_EQ(run().winner, 0u);
+}
