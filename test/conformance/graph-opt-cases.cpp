@@ -41,6 +41,8 @@ static std::vector<std::string> splitTabs(const std::string &line) {
 [[noreturn]] static void runCase(std::vector<std::string> arguments,
                                  int errorPipe) {
   int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0)
+    std::exit(EXIT_FAILURE);
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
   dup2(errorPipe, STDERR_FILENO);

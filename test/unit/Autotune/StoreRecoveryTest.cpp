@@ -56,7 +56,8 @@ protected:
   /// Leaves the file and its size, and nothing of its contents but the head.
   void spoil(size_t from = 4096) const {
     int file = ::open(path.c_str(), O_WRONLY);
-    ASSERT_GE(file, 0);
+    if (file < 0)
+      FAIL() << "cannot open " << path;
     off_t size = lseek(file, 0, SEEK_END);
     ASSERT_GT(size, off_t(from));
     std::string junk(size - from, '\x5a');

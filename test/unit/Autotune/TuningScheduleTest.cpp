@@ -35,11 +35,12 @@ public:
   }
   /// Searches until nothing is worth it; returns the seconds that were left.
   double run(double seconds = kForever) {
-    for (; seconds >= 1; seconds -= 1) {
+    while (seconds >= 1) {
       auto step = schedule.getNext(seconds);
       if (!step)
         break;
       search(*step);
+      seconds -= 1;
     }
     return seconds;
   }

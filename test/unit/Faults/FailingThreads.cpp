@@ -25,7 +25,7 @@ using namespace tarpon::test;
 /// LD_PRELOAD.
 static int readCount() {
   const char *text = std::getenv("TARPON_TEST_THREADS");
-  return text ? std::atoi(text) : INT_MAX;
+  return text ? static_cast<int>(std::strtol(text, nullptr, 10)) : INT_MAX;
 }
 
 static std::atomic<int> left = readCount();

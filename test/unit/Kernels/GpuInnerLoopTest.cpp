@@ -116,8 +116,9 @@ Compiled compileMainKernel(const std::string &key, const GpuTarget &gpu,
 /// the waves of one workgroup.
 static double getUtilisation(const InnerLoop &loop, const Compiled &kernel,
                              const GpuTarget &gpu) {
-  double waves = static_cast<double>(kernel.resources.workgroup / gpu.waveSize);
-  double perSimd = waves / static_cast<double>(gpu.simdsPerUnit);
+  int64_t waves = kernel.resources.workgroup / gpu.waveSize;
+  double perSimd =
+      static_cast<double>(waves) / static_cast<double>(gpu.simdsPerUnit);
   double matrices = static_cast<double>(loop.count("v_mfma"));
   double cycles = loop.count("v_mfma_f32_32x32") > 0 ? 32 : 16;
   double matrix = matrices * cycles * perSimd;

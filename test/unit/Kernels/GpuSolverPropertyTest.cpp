@@ -11,7 +11,7 @@
 //
 // Problems are drawn until each solver has had enough of each dtype and layout.
 //
-// TARPON_TEST_GPU_PROBLEMS: how many of each (20, which gfx942 and gfx1100
+// TARPON_TEST_GPU_PROBLEMS: how many of each (16, which gfx942 and gfx1100
 // share; 300 for a long run, which every GPU does); TARPON_TEST_SEED: the first
 // one; TARPON_TEST_GPU_SOLVER: the only solver to be tested.
 //
@@ -191,7 +191,7 @@ protected:
 };
 
 void GpuSolverProperty::SetUp() {
-  constexpr uint64_t kShortRun = 20;
+  constexpr uint64_t kShortRun = 16;
   wanted = getNumber("TARPON_TEST_GPU_PROBLEMS", kShortRun);
   std::string name = GetParam();
   firstSeed = getNumber("TARPON_TEST_SEED", 1);

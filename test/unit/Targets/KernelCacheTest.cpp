@@ -222,7 +222,8 @@ TEST_F(KernelCacheTest, DefaultDirectoryFollowsTheEnvironment) {
   set("XDG_CACHE_HOME", "");
   EXPECT_EQ(KernelCache::defaultDirectory(), "/home/somebody/.cache/tarpon");
   std::string entry = getpwuid(getuid())->pw_dir;
-  for (std::optional<std::string> none : {std::optional<std::string>(), {""}}) {
+  for (const std::optional<std::string> &none :
+       {std::optional<std::string>(), {""}}) {
     set("HOME", none);
     EXPECT_EQ(KernelCache::defaultDirectory(), entry + "/.cache/tarpon");
   }
