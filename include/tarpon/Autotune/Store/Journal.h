@@ -132,8 +132,8 @@ struct FindingRecord {
 /// A whole model with one global choice, measured on one set of inputs. With
 /// the JournalContext, it holds everything that time and accuracy depend on,
 /// except for the fp32 kernels that the accuracy is measured against, and the
-/// host's kernels that compute it where a model stands for the target: those are
-/// verified, so that they differ only by rounding.
+/// host's kernels that compute it where a model stands for the target: those
+/// are verified, so that they differ only by rounding.
 struct PipelineKey {
   std::string modelSha256;
   std::string inputShapes;
