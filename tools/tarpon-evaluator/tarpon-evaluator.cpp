@@ -60,6 +60,10 @@ static void endWithParent(pid_t parent) {
 static int reserveOutput() {
   int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) {
+    close(STDOUT_FILENO);
+    return output;
+  }
   dup2(nowhere, STDOUT_FILENO);
   close(nowhere);
   return output;
