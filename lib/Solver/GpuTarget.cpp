@@ -1,24 +1,13 @@
-//===- GpuTarget.cpp - The AMD GPUs that Tarpon knows ---------------------===//
+//===- GpuTarget.cpp - The GPUs that Tarpon knows -------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Sources of the figures:
-//   [CDNA2], [CDNA3], [CDNA4]: AMD's white papers on these architectures, and
-//     the data sheets of MI210/MI250/MI250X, MI300X/MI300A, MI350X/MI355X;
-//   [ISA]: AMD's instruction set architecture guides of the same names, and of
-//     RDNA 3 and RDNA 4;
-//   [LLVM]: AMDGPUBaseInfo.cpp and GCNProcessors.td (LLVM 22) for registers,
-//     granules, waves and LDS; SISchedule.td for the cycles of matrix
-//     instructions, which are checked against the peaks of the data sheets
-//     (GpuTargetTest.cpp);
-//   [RX]: AMD's product pages of the RX 7900 XTX and the RX 9070 XT.
-//
-//===----------------------------------------------------------------------===//
 
 #include "tarpon/Solver/GpuTarget.h"
+
+#include "GpuTables.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -33,131 +22,26 @@ using runtime::DType;
 using runtime::Error;
 using runtime::Result;
 
-//===----------------------------------------------------------------------===//
-// Matrix instructions
-//===----------------------------------------------------------------------===//
-
-// [CDNA2]: 1024 operations per clock and unit in f16, bf16 and i8, 256 in f32.
-static constexpr MatrixInstruction kGfx90aMatrix[] = {
-    {DType::F16, 16, 16, 16, 32},  {DType::F16, 32, 32, 8, 64},
-    {DType::BF16, 16, 16, 16, 32}, {DType::BF16, 32, 32, 8, 64},
-    {DType::I8, 16, 16, 16, 32},   {DType::I8, 32, 32, 8, 64},
-    {DType::F32, 16, 16, 4, 32},   {DType::F32, 32, 32, 2, 64}};
-
-// [CDNA3]: 2048 in f16 and bf16, 4096 in i8, 256 in f32.
-static constexpr MatrixInstruction kGfx942Matrix[] = {
-    {DType::F16, 16, 16, 16, 16},  {DType::F16, 32, 32, 8, 32},
-    {DType::BF16, 16, 16, 16, 16}, {DType::BF16, 32, 32, 8, 32},
-    {DType::I8, 16, 16, 32, 16},   {DType::I8, 32, 32, 16, 32},
-    {DType::F32, 16, 16, 4, 32},   {DType::F32, 32, 32, 2, 64}};
-
-// [CDNA4]: 4096 in f16 and bf16, 8192 in i8, 256 in f32. The forms of CDNA3
-// take as long as those with twice the depth.
-static constexpr MatrixInstruction kGfx950Matrix[] = {
-    {DType::F16, 16, 16, 32, 16},  {DType::F16, 32, 32, 16, 32},
-    {DType::F16, 16, 16, 16, 16},  {DType::F16, 32, 32, 8, 32},
-    {DType::BF16, 16, 16, 32, 16}, {DType::BF16, 32, 32, 16, 32},
-    {DType::BF16, 16, 16, 16, 16}, {DType::BF16, 32, 32, 8, 32},
-    {DType::I8, 16, 16, 64, 16},   {DType::I8, 32, 32, 32, 32},
-    {DType::I8, 16, 16, 32, 16},   {DType::I8, 32, 32, 16, 32},
-    {DType::F32, 16, 16, 4, 32},   {DType::F32, 32, 32, 2, 64}};
-
-// [ISA] RDNA 3, [RX]: 512 per clock and compute unit, which has two SIMDs.
-static constexpr MatrixInstruction kGfx1100Matrix[] = {
-    {DType::F16, 16, 16, 16, 32},
-    {DType::BF16, 16, 16, 16, 32},
-    {DType::I8, 16, 16, 16, 32}};
-
-// [ISA] RDNA 4, [RX]: 1024 in f16 and bf16, 2048 in i8.
-static constexpr MatrixInstruction kGfx1201Matrix[] = {
-    {DType::F16, 16, 16, 16, 16},
-    {DType::BF16, 16, 16, 16, 16},
-    {DType::I8, 16, 16, 16, 8}};
-
-//===----------------------------------------------------------------------===//
-// The table
-//===----------------------------------------------------------------------===//
-
-/// CDNA: waves of 64 lanes on four SIMDs, with ArchVGPRs and AccVGPRs in one
-/// file of 512 per lane [LLVM].
-static GpuTarget makeCdna(const char *chip, int64_t computeUnits,
-                          double clockGhz, double memoryGbps) {
-  GpuTarget target;
-  target.chip = chip;
-  // [ISA], buffer resource descriptor: NUM_FORMAT float, DATA_FORMAT 32.
-  target.bufferFlags = 7u << 12 | 4u << 15;
-  target.computeUnits = computeUnits;
-  target.clockGhz = clockGhz;
-  target.memoryGbps = memoryGbps;
-  return target;
-}
-
-/// RDNA: waves of 32 lanes on two SIMDs; 1536 registers per lane in granules of
-/// 24, of which a wave can address 256 [LLVM]. Two compute units share the LDS
-/// of their workgroup processor, 128 KiB.
-static GpuTarget makeRdna(const char *chip, int64_t computeUnits,
-                          double clockGhz, double memoryGbps) {
-  GpuTarget target = makeCdna(chip, computeUnits, clockGhz, memoryGbps);
-  target.waveSize = 32;
-  target.simdsPerUnit = 2;
-  target.vectorRegisters = 1536;
-  target.vectorGranule = 24;
-  target.maxVectorRegisters = 256;
-  target.maxWaves = 16;
-  target.matrixUnit = MatrixUnit::Wmma;
-  // [ISA]: a bit that must be 1, and OOB_SELECT 3: raw, checked by bytes.
-  target.bufferFlags |= 1u << 24 | 3u << 28;
-  return target;
-}
-
 static const std::vector<GpuTarget> &getTable() {
   static const std::vector<GpuTarget> table = [] {
-    // MI250X, one of its two dies: 110 units at 1.7 GHz, 1.6 TB/s, 8 MiB L2.
-    GpuTarget gfx90a = makeCdna("gfx90a", 110, 1.7, 1638);
-    gfx90a.matrixInstructions = kGfx90aMatrix;
-    gfx90a.matrixFamily = MatrixFamily::CDNA2;
-    gfx90a.l2Bytes = 8 << 20;
-    gfx90a.directToLdsBytes = 4;
-    // MI300X: 304 units at 2.1 GHz, 5.3 TB/s, 4 MiB L2 per die, 256 MiB
-    // Infinity Cache. MI300A has 228 units.
-    GpuTarget gfx942 = makeCdna("gfx942", 304, 2.1, 5300);
-    gfx942.matrixInstructions = kGfx942Matrix;
-    gfx942.matrixFamily = MatrixFamily::CDNA3;
-    gfx942.l2Bytes = 4 << 20;
-    gfx942.memoryCacheBytes = 256 << 20;
-    gfx942.directToLdsBytes = 4;
-    // MI355X: 256 units at 2.4 GHz, 8 TB/s, 160 KiB of LDS [CDNA4].
-    GpuTarget gfx950 = makeCdna("gfx950", 256, 2.4, 8000);
-    gfx950.matrixInstructions = kGfx950Matrix;
-    gfx950.matrixFamily = MatrixFamily::CDNA4;
-    gfx950.l2Bytes = 4 << 20;
-    gfx950.memoryCacheBytes = 256 << 20;
-    gfx950.ldsBytes = gfx950.ldsBytesPerUnit = 160 << 10;
-    gfx950.directToLdsBytes = 16;
-    // RX 7900 XTX: 96 units at 2.5 GHz, 960 GB/s, 6 MiB L2, 96 MiB Infinity
-    // Cache.
-    GpuTarget gfx1100 = makeRdna("gfx1100", 96, 2.5, 960);
-    gfx1100.matrixInstructions = kGfx1100Matrix;
-    gfx1100.matrixFamily = MatrixFamily::RDNA3;
-    gfx1100.l2Bytes = 6 << 20;
-    gfx1100.memoryCacheBytes = 96 << 20;
-    // RX 9070 XT: 64 units at 2.97 GHz, 640 GB/s, 8 MiB L2, 64 MiB Infinity
-    // Cache.
-    GpuTarget gfx1201 = makeRdna("gfx1201", 64, 2.97, 640);
-    gfx1201.matrixInstructions = kGfx1201Matrix;
-    gfx1201.matrixFamily = MatrixFamily::RDNA4;
-    gfx1201.l2Bytes = 8 << 20;
-    gfx1201.memoryCacheBytes = 64 << 20;
-    return std::vector{gfx90a, gfx942, gfx950, gfx1100, gfx1201};
+    std::vector<GpuTarget> gpus = getAmdGpus();
+    llvm::append_range(gpus, getNvidiaGpus());
+    return gpus;
   }();
   return table;
 }
 
-std::vector<std::string> tarpon::getGpuChips() {
+/// The chips of this vendor, or all.
+static std::vector<std::string> listChips(std::optional<GpuVendor> vendor) {
   std::vector<std::string> chips;
   for (const GpuTarget &target : getTable())
-    chips.push_back(target.chip);
+    if (!vendor || target.vendor == *vendor)
+      chips.push_back(target.chip);
   return chips;
+}
+
+std::vector<std::string> tarpon::getGpuChips(GpuVendor vendor) {
+  return listChips(vendor);
 }
 
 Result<GpuTarget> tarpon::parseGpuTarget(llvm::StringRef text) {
@@ -167,7 +51,7 @@ Result<GpuTarget> tarpon::parseGpuTarget(llvm::StringRef text) {
   });
   if (known == getTable().end())
     return Error{"unknown GPU '" + chip.str() + "', expected " +
-                 llvm::join(getGpuChips(), ", ")};
+                 llvm::join(listChips(std::nullopt), ", ")};
   GpuTarget target = *known;
   if (variant.empty() && !text.contains(':'))
     return target;
@@ -186,7 +70,7 @@ TargetInfo tarpon::makeGpuTargetInfo(const GpuTarget &gpu) {
   std::lock_guard<std::mutex> lock(mutex);
   TargetInfo target;
   target.traits = &getGpuTraits();
-  target.arch = kGpuArch;
+  target.arch = gpu.arch().str();
   target.cpu = gpu.chip;
   target.l2Bytes = gpu.l2Bytes;
   target.gpu = &kept.try_emplace(gpu.name(), gpu).first->second;
@@ -196,6 +80,10 @@ TargetInfo tarpon::makeGpuTargetInfo(const GpuTarget &gpu) {
 //===----------------------------------------------------------------------===//
 // Derived limits
 //===----------------------------------------------------------------------===//
+
+llvm::StringRef GpuTarget::arch() const {
+  return vendor == GpuVendor::AMD ? kAmdGpuArch : kNvidiaGpuArch;
+}
 
 std::string GpuTarget::name() const {
   return chip + ":cu=" + std::to_string(computeUnits);
@@ -234,8 +122,10 @@ int64_t GpuTarget::getOccupancy(int64_t registers, int64_t lds,
   // Workgroups are placed as a whole, with their waves distributed over the
   // SIMDs.
   int64_t groups = waves * simdsPerUnit / wavesPerGroup;
-  if (lds > 0)
-    groups = std::min(groups, ldsBytesPerUnit / lds);
+  if (int64_t each = lds + ldsReservedPerGroup; each > 0)
+    groups = std::min(groups, ldsBytesPerUnit / each);
+  if (maxGroupsPerUnit > 0)
+    groups = std::min(groups, maxGroupsPerUnit);
   return groups * wavesPerGroup / simdsPerUnit > 0
              ? std::min(waves, groups * wavesPerGroup / simdsPerUnit)
              : std::min<int64_t>(groups, 1);

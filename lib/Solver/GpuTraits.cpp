@@ -30,8 +30,8 @@ public:
                           const TargetInfo &target) const override;
   llvm::StringRef getArbiter() const override { return "gpu-naive-v1"; }
   /// An emulated device has the name of its chip.
-  std::string getMeasuredArch(const TargetInfo & /*target*/) const override {
-    return kGpuArch.str();
+  std::string getMeasuredArch(const TargetInfo &target) const override {
+    return target.gpu->arch().str();
   }
 };
 

@@ -1,4 +1,4 @@
-//===- GpuTarget.h - The AMD GPUs that Tarpon knows -------------*- C++ -*-===//
+//===- GpuTarget.h - The GPUs that Tarpon knows -----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 //
 // Everything that kernels, the static model and the emulated device know about
 // a GPU. No kernel names an architecture: another GPU is another row of the
-// table in GpuTarget.cpp, where each figure has its source.
+// table in AmdGpus.cpp or NvidiaGpus.cpp, where each figure has its source.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +28,18 @@
 
 namespace tarpon {
 
-/// The architecture (TargetInfo::arch) of targets with code objects.
-inline constexpr llvm::StringLiteral kGpuArch = "amdgcn";
+/// The architectures (TargetInfo::arch) of targets with code objects.
+inline constexpr llvm::StringLiteral kAmdGpuArch = "amdgcn";
+inline constexpr llvm::StringLiteral kNvidiaGpuArch = "nvptx64";
+
+/// Whose instructions, code objects and drivers a GPU has.
+enum class GpuVendor : uint8_t { AMD, NVIDIA };
 
 /// The instructions by which a wave multiplies small matrices.
 enum class MatrixUnit : uint8_t {
   Mfma, ///< CDNA: amdgpu.mfma
   Wmma, ///< RDNA: amdgpu.wmma
+  MmaSync, ///< NVIDIA from Ampere on: nvvm.mma.sync
 };
 
 /// One matrix instruction: D (m x n) = A (m x k) * B (k x n) + C, by all lanes
@@ -52,9 +57,12 @@ struct MatrixInstruction {
   }
 };
 
-/// One GPU, or one die of it where HIP presents each die as a device.
+/// One GPU, or one die of it where HIP presents each die as a device. In
+/// NVIDIA's words, a wave is a warp, a compute unit a multiprocessor, a SIMD one
+/// of its partitions, LDS shared memory, and a workgroup a block.
 struct GpuTarget {
-  /// LLVM's name of the processor: "gfx942".
+  GpuVendor vendor = GpuVendor::AMD;
+  /// LLVM's name of the processor: "gfx942", "sm_90a".
   std::string chip;
   int64_t waveSize = 64;
   /// The number of compute units (in RDNA, halves of workgroup processors), and
@@ -67,6 +75,10 @@ struct GpuTarget {
   /// The LDS bytes that one workgroup may have, and those of a compute unit.
   int64_t ldsBytes = 64 << 10;
   int64_t ldsBytesPerUnit = 64 << 10;
+  /// The LDS bytes that the system takes for each workgroup, and the largest
+  /// number of workgroups on a compute unit (0: as many as fit).
+  int64_t ldsReservedPerGroup = 0;
+  int64_t maxGroupsPerUnit = 0;
   /// LDS bytes per clock and compute unit.
   int64_t ldsBytesPerClock = 128;
   int64_t maxWorkgroup = 1024;
@@ -93,13 +105,16 @@ struct GpuTarget {
   int64_t l2Bytes = 0;
   int64_t memoryCacheBytes = 0;
 
-  /// The fourth word of a raw buffer's resource: bytes outside of the range in
+  /// AMD: the fourth word of a raw buffer's resource: bytes outside of the range in
   /// the third word read as zero.
   uint32_t bufferFlags = 0;
 
   /// The widest global_load_lds or buffer_load ... lds in bytes; 0 if there is
   /// none.
   int64_t directToLdsBytes = 0;
+
+  /// The architecture of packages with code objects.
+  llvm::StringRef arch() const;
 
   /// "gfx942:cu=304", which names the record's target in a database.
   std::string name() const;
@@ -131,8 +146,8 @@ TargetInfo makeGpuTargetInfo(const GpuTarget &gpu);
 /// The answers of GPUs about themselves.
 const TargetTraits &getGpuTraits();
 
-/// The known chips, in the table's order.
-std::vector<std::string> getGpuChips();
+/// The known chips of a vendor, in the table's order.
+std::vector<std::string> getGpuChips(GpuVendor vendor);
 
 } // namespace tarpon
 

@@ -28,7 +28,7 @@ void GpuKernelBuilder::registerDialects(DialectRegistry &registry) {
 /// Describes a target of scalars: each lane has its own.
 static TargetInfo makeScalarTarget(const GpuTarget &gpu) {
   TargetInfo target;
-  target.arch = kGpuArch;
+  target.arch = gpu.arch().str();
   target.cpu = gpu.chip;
   target.vectorBits = 32;
   target.hasFma = true;

@@ -36,7 +36,7 @@ public:
       : Target(makeGpuTargetInfo(gpu, form), getGpuTraits()), form(form) {}
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
-    return makeGpuBackend(*getInfo().gpu, form);
+    return makeAmdGpuBackend(*getInfo().gpu, form);
   }
 
   Result<std::unique_ptr<runtime::Device>>
@@ -61,7 +61,7 @@ private:
 
 class AmdGpuFamily final : public TargetFamily {
 public:
-  std::vector<std::string> getNames() const override { return getGpuChips(); }
+  std::vector<std::string> getNames() const override { return getGpuChips(GpuVendor::AMD); }
 
   std::vector<std::string> getDevices() const override {
     return {"hip", "emulated"};
@@ -82,13 +82,13 @@ public:
   }
 
   bool ownsArch(llvm::StringRef arch) const override {
-    return arch == kGpuArch || arch == kGpuIrArch;
+    return arch == kAmdGpuArch || arch == getIrArch(kAmdGpuArch);
   }
 
   Result<std::shared_ptr<const Target>>
   getPackageTarget(const runtime::Package &package,
                    llvm::StringRef chip) const override {
-    return make(chip, package.arch == kGpuIrArch ? GpuCodeForm::Ir
+    return make(chip, package.arch == getIrArch(kAmdGpuArch) ? GpuCodeForm::Ir
                                                  : GpuCodeForm::CodeObject);
   }
 
@@ -110,7 +110,7 @@ std::shared_ptr<const Target> tarpon::makeAmdGpuTarget(const GpuTarget &gpu,
 }
 
 void tarpon::registerAmdGpuTargets() {
-  for (llvm::StringRef arch : {kGpuArch, kGpuIrArch})
-    registerSolvers(arch, getGpuSolvers);
+  registerSolvers(kAmdGpuArch, getGpuSolvers);
+  registerSolvers(getIrArch(kAmdGpuArch), getGpuSolvers);
   registerTargetFamily(std::make_unique<AmdGpuFamily>());
 }

@@ -105,6 +105,10 @@ static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
                   op->getName().getStringRef() +
                   ", which the hardware does not have")
                      .str()};
+  DialectRegistry registry;
+  registerGpuKernelDialects(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  module.getContext()->loadAllAvailableDialects();
   OwningOpRef<ModuleOp> holder = ModuleOp::create(module.getLoc());
   holder->getBody()->push_back(module->clone());
   if (failed(lowerGpuKernels(*holder, target)))

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -101,7 +101,7 @@ Compiled compileMainKernel(const std::string &key, const GpuTarget &gpu,
   Compiled compiled{launch.kernel, "", {}};
   compiled.source.numBuffers = static_cast<int64_t>(launch.buffers.size());
   compiled.source.numParams = static_cast<int64_t>(launch.params.size());
-  auto assembly = makeGpuBackend(gpu)->printAssembly(compiled.source);
+  auto assembly = makeAmdGpuBackend(gpu)->printAssembly(compiled.source);
   EXPECT_TRUE(assembly) << assembly.message();
   compiled.assembly = *assembly;
   auto object = compileGpuKernel(compiled.source, gpu);
@@ -187,7 +187,7 @@ TEST(GpuInnerLoop, pointwise) {
 
 /// One block without branches, loads and stores of 128 bits, nothing spilled.
 static void checkTargets(const char *id, std::vector<const char *> dtypes) {
-  for (const std::string &chip : getGpuChips())
+  for (const std::string &chip : getGpuChips(GpuVendor::AMD))
     for (const char *dtype : dtypes) {
       GpuTarget gpu = *parseGpuTarget(chip);
       if (gpu.getMatrixInstructions(*runtime::parseDType(dtype)).empty())

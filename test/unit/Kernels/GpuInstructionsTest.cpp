@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 
 #include "gmock/gmock.h"
@@ -50,7 +50,7 @@ KernelSource getKernel(const Case &test, const GpuTarget &gpu,
 
 std::string getAssembly(const Case &test, const char *gpuName) {
   GpuTarget gpu = *parseGpuTarget(gpuName);
-  auto assembly = makeGpuBackend(gpu)->printAssembly(getKernel(test, gpu));
+  auto assembly = makeAmdGpuBackend(gpu)->printAssembly(getKernel(test, gpu));
   EXPECT_TRUE(assembly) << assembly.message();
   return *assembly;
 }

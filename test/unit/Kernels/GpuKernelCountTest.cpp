@@ -8,7 +8,7 @@
 #include "ResNet50.h"
 
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 
 #include "gtest/gtest.h"

@@ -7,7 +7,7 @@
 
 #include "ProblemGenerator.h"
 #include "tarpon/Solver/Solver.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "gmock/gmock.h"
@@ -37,7 +37,7 @@ TEST(GpuNaiveTest, PackagesEveryProblem) {
       for (GpuCodeForm form : {GpuCodeForm::CodeObject, GpuCodeForm::Ir}) {
         TargetInfo target = makeGpuTargetInfo(*getTarget(name).gpu, form);
         KernelCompiler compiler(target, /*cache=*/nullptr,
-                                makeGpuBackend(*target.gpu, form));
+                                makeAmdGpuBackend(*target.gpu, form));
         const Solver &solver = *findSolver("gpu-naive-v1");
         if (!checkApplicable(solver, problem, target))
           continue;

@@ -14,7 +14,7 @@
 
 #include "tarpon/Kernels/GPU/GpuProductWork.h"
 #include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -325,7 +325,7 @@ TEST(GpuWinogradSolver, saysWhatItDoesNotTake) {
 
 TEST(GpuWinogradSolver, hasConfigs) {
   Problem problem = makeProblem(64, 64, 56, "f16", ":nhwc", 8);
-  for (const std::string &chip : getGpuChips()) {
+  for (const std::string &chip : getGpuChips(GpuVendor::AMD)) {
     TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(chip));
     PerfConfig good = getSolver().defaultConfig(problem, target);
     std::vector<PerfConfig> configs = getSolver().configs(problem, target);
@@ -380,7 +380,7 @@ TEST(GpuWinogradSolver, tellsItsWork) {
 /// A 3 x 3 layer of ResNet-50, as compile-only tuning sees it.
 TEST(GpuWinogradSolver, isModelled) {
   TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("gfx942"));
-  KernelCompiler compiler(target, nullptr, makeGpuBackend(*target.gpu));
+  KernelCompiler compiler(target, nullptr, makeAmdGpuBackend(*target.gpu));
   Problem problem = makeProblem(256, 256, 14, "f32", ":nhwc", 64);
   auto estimate = [&](const Solver &solver) {
     auto result = compiler.estimate(problem, solver,
@@ -406,7 +406,7 @@ TEST(GpuWinogradSolver, isModelled) {
 /// Nothing is spilled, and where the channels allow it, transforms access 16
 /// bytes at a time.
 TEST(GpuWinogradSolver, hasWideAccesses) {
-  for (const std::string &chip : getGpuChips())
+  for (const std::string &chip : getGpuChips(GpuVendor::AMD))
     for (const char *dtype : {"f16", "f32"})
       for (const char *layout : {":nhwc", ""}) {
         GpuTarget gpu = *parseGpuTarget(chip);
@@ -426,7 +426,7 @@ TEST(GpuWinogradSolver, hasWideAccesses) {
           ASSERT_TRUE(object) << object.message();
           const KernelResources &resources = object->kernels.front();
           EXPECT_EQ(resources.vectorSpills + resources.scalarSpills, 0);
-          auto assembly = makeGpuBackend(gpu)->printAssembly(kernel);
+          auto assembly = makeAmdGpuBackend(gpu)->printAssembly(kernel);
           ASSERT_TRUE(assembly) << assembly.message();
           EXPECT_THAT(*assembly, Not(HasSubstr("scratch_load")));
           EXPECT_THAT(*assembly, Not(HasSubstr("v_rcp_iflag")));

@@ -12,7 +12,7 @@
 #include "tarpon/Problem/Recurrent.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -222,7 +222,7 @@ SolverRunner::createEmulated(const std::string &gpu,
   TargetInfo target = makeGpuTargetInfo(*known, GpuCodeForm::Ir);
   std::unique_ptr<SolverRunner> runner(new SolverRunner(target));
   std::unique_ptr<KernelBackend> backend =
-      makeGpuBackend(*known, GpuCodeForm::Ir);
+      makeAmdGpuBackend(*known, GpuCodeForm::Ir);
   if (edit)
     backend =
         std::make_unique<EditedBackend>(std::move(backend), std::move(edit));

@@ -15,7 +15,7 @@
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/SolverRegistry.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
@@ -43,7 +43,7 @@ std::vector<TargetInfo> tarpon::test::makeVersionTargets() {
       makeVersionCpu("icelake-server", 2), // VNNI
       makeVersionCpu("znver5", 2),         // VNNI and bf16
   };
-  for (const std::string &chip : getGpuChips())
+  for (const std::string &chip : getGpuChips(GpuVendor::AMD))
     targets.push_back(makeGpuTargetInfo(*parseGpuTarget(chip)));
   return targets;
 }
@@ -204,7 +204,7 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
 static std::string printAssembly(const TargetInfo &target,
                                  const KernelSource &kernel) {
   std::unique_ptr<KernelBackend> backend =
-      target.gpu ? makeGpuBackend(*target.gpu, GpuCodeForm::CodeObject)
+      target.gpu ? makeAmdGpuBackend(*target.gpu, GpuCodeForm::CodeObject)
                  : makeHostBackend(target);
   auto text = backend->printAssembly(kernel);
   EXPECT_TRUE(text) << text.message();

@@ -9,7 +9,7 @@
 #define TARPON_TARGETS_AMDGPU_AMDGPUTARGET_H
 
 #include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/Target.h"
 
 #include <memory>

@@ -16,6 +16,7 @@
 
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Targets/GPU/KernelResources.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -23,21 +24,6 @@
 #include <vector>
 
 namespace tarpon {
-
-/// The resources of a compute unit that a kernel uses, from its code object.
-struct KernelResources {
-  std::string symbol;
-  /// Vector registers per lane, accumulation registers included.
-  int64_t vectorRegisters = 0;
-  int64_t accumulationRegisters = 0;
-  /// Scalar registers per wave.
-  int64_t scalarRegisters = 0;
-  int64_t vectorSpills = 0, scalarSpills = 0;
-  /// Bytes per workgroup, per lane, and of the arguments.
-  int64_t ldsBytes = 0, privateBytes = 0, argumentBytes = 0;
-  /// Lanes of a workgroup and of a wave.
-  int64_t workgroup = 0, waveSize = 0;
-};
 
 /// A HIP code object, version 5, which hipModuleLoadData takes.
 struct CodeObject {

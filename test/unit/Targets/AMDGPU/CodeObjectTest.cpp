@@ -238,7 +238,7 @@ gpu.module @waves {
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, CodeObjectTest,
-                         testing::ValuesIn(getGpuChips()),
+                         testing::ValuesIn(getGpuChips(GpuVendor::AMD)),
                          [](const auto &info) { return info.param; });
 
 TEST(KernelResourcesTest, WhatIsNoCodeObjectIsRefused) {

@@ -21,7 +21,7 @@
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
-#include "tarpon/Targets/AMDGPU/GpuBackend.h"
+#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -187,7 +187,7 @@ TEST_P(GpuModel, agreesWithTheHost) {
     ASSERT_TRUE(gpu);
     TargetInfo target = makeGpuTargetInfo(*gpu, GpuCodeForm::Ir);
     KernelCompiler compiler(target, nullptr,
-                            makeGpuBackend(*gpu, GpuCodeForm::Ir));
+                            makeAmdGpuBackend(*gpu, GpuCodeForm::Ir));
     auto package = compile(compiler);
     ASSERT_TRUE(package) << package.message();
     auto device = makeEmulatedDevice(*gpu);

@@ -1,0 +1,24 @@
+//===- AmdGpuBackend.h - Compiles kernels for AMD GPUs ----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_TARGETS_AMDGPU_AMDGPUBACKEND_H
+#define TARPON_TARGETS_AMDGPU_AMDGPUBACKEND_H
+
+#include "tarpon/Targets/GPU/GpuBackend.h"
+
+#include <memory>
+
+namespace tarpon {
+
+/// Makes a backend that compiles each kernel to bytes of that form.
+std::unique_ptr<KernelBackend>
+makeAmdGpuBackend(const GpuTarget &gpu,
+                  GpuCodeForm form = GpuCodeForm::CodeObject);
+
+} // namespace tarpon
+
+#endif // TARPON_TARGETS_AMDGPU_AMDGPUBACKEND_H
