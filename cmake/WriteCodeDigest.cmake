@@ -5,6 +5,7 @@
 # The compiler decides in which order a call's arguments are evaluated, and so in
 # which order code is emitted. Clang's is the one that Tarpon is shipped with.
 
+cmake_minimum_required(VERSION 3.20)
 set(hashes "")
 foreach(source ${SOURCES})
   file(SHA256 ${source} hash)

@@ -110,6 +110,8 @@ std::vector<std::string> tarpon::getTargetNames() {
 std::vector<std::string> tarpon::getTargetDevices() {
   std::vector<std::string> devices;
   for (const TargetFamily *family : Registry::get().list())
-    llvm::append_range(devices, family->getDevices());
+    for (const std::string &device : family->getDevices())
+      if (!llvm::is_contained(devices, device))
+        devices.push_back(device);
   return devices;
 }

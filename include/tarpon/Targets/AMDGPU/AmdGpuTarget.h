@@ -8,8 +8,7 @@
 #ifndef TARPON_TARGETS_AMDGPU_AMDGPUTARGET_H
 #define TARPON_TARGETS_AMDGPU_AMDGPUTARGET_H
 
-#include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
+#include "tarpon/Targets/GPU/GpuBackend.h"
 #include "tarpon/Targets/Target.h"
 
 #include <memory>

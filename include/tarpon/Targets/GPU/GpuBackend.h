@@ -63,8 +63,7 @@ protected:
   printCode(EmittedGpuKernel &kernel) const = 0;
   /// Reads what `compileCode` returned.
   virtual runtime::Result<KernelResources>
-  readResources(const std::string &symbol,
-                llvm::ArrayRef<char> code) const = 0;
+  readResources(const std::string &symbol, llvm::ArrayRef<char> code) const = 0;
   /// The registers among KernelFigures::values.
   virtual std::vector<std::pair<std::string, int64_t>>
   listRegisters(const KernelResources &kernel) const = 0;

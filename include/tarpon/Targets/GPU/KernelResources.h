@@ -1,4 +1,5 @@
-//===- KernelResources.h - What a GPU kernel needs of a compute unit *- C++ -*-===//
+//===- KernelResources.h - What a GPU kernel needs of a compute unit *- C++
+//-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,13 +1,12 @@
-//===- AmdGpuFamily.cpp - Finds AMD GPUs by name --------------------------===//
+//===- GpuPlatform.cpp - Finds GPUs by name -------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/AmdGpuTarget.h"
-#include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
-#include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
+#include "tarpon/Targets/GPU/GpuPlatform.h"
+
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 using namespace tarpon;
@@ -16,9 +15,9 @@ using runtime::Result;
 
 /// Opens the first GPU of this chip, whatever its variant.
 static Result<std::unique_ptr<runtime::Device>>
-openFirstHipDevice(const GpuTarget &gpu) {
+openFirstDevice(const GpuPlatform &platform, const GpuTarget &gpu) {
   Result<std::vector<std::unique_ptr<runtime::Device>>> devices =
-      openHipDevices();
+      platform.openDevices();
   if (!devices)
     return devices.error();
   for (std::unique_ptr<runtime::Device> &device : *devices)
@@ -30,20 +29,22 @@ openFirstHipDevice(const GpuTarget &gpu) {
 
 namespace {
 
-class AmdGpuTarget final : public Target {
+class PlatformTarget final : public Target {
 public:
-  AmdGpuTarget(const GpuTarget &gpu, GpuCodeForm form)
-      : Target(makeGpuTargetInfo(gpu, form), getGpuTraits()), form(form) {}
+  PlatformTarget(const GpuPlatform &platform, const GpuTarget &gpu,
+                 GpuCodeForm form)
+      : Target(makeGpuTargetInfo(gpu, form), getGpuTraits()),
+        platform(platform), form(form) {}
 
   std::unique_ptr<KernelBackend> makeBackend() const override {
-    return makeAmdGpuBackend(*getInfo().gpu, form);
+    return platform.makeBackend(*getInfo().gpu, form);
   }
 
   Result<std::unique_ptr<runtime::Device>>
   openDevice(int64_t /*threads*/) const override {
     if (form == GpuCodeForm::Ir)
-      return makeEmulatedDevice(*getInfo().gpu);
-    return openFirstHipDevice(*getInfo().gpu);
+      return platform.makeEmulatedDevice(*getInfo().gpu);
+    return openFirstDevice(platform, *getInfo().gpu);
   }
 
   std::optional<TargetPeaks> getPeaks() const override {
@@ -56,61 +57,70 @@ public:
   }
 
 private:
+  const GpuPlatform &platform;
   GpuCodeForm form;
 };
 
-class AmdGpuFamily final : public TargetFamily {
+class PlatformFamily final : public TargetFamily {
 public:
-  std::vector<std::string> getNames() const override { return getGpuChips(GpuVendor::AMD); }
+  explicit PlatformFamily(const GpuPlatform &platform) : platform(platform) {}
+
+  std::vector<std::string> getNames() const override {
+    return getGpuChips(platform.vendor);
+  }
 
   std::vector<std::string> getDevices() const override {
-    return {"hip", "emulated"};
+    return {platform.driver.str(), "emulated"};
   }
 
   bool ownsName(llvm::StringRef name) const override {
-    return name.starts_with("gfx");
+    return name.starts_with(platform.prefix);
   }
 
   Result<std::shared_ptr<const Target>>
   parse(llvm::StringRef name, const TargetOptions &options) const override {
-    if (options.device.empty() || options.device == "hip")
+    if (options.device.empty() || options.device == platform.driver)
       return make(name, GpuCodeForm::CodeObject);
     if (options.device == "emulated")
       return make(name, GpuCodeForm::Ir);
     return Error{"unknown device '" + options.device + "' of " + name.str() +
-                 ", expected hip or emulated"};
+                 ", expected " + platform.driver.str() + " or emulated"};
   }
 
   bool ownsArch(llvm::StringRef arch) const override {
-    return arch == kAmdGpuArch || arch == getIrArch(kAmdGpuArch);
+    return arch == platform.arch || arch == getIrArch(platform.arch);
   }
 
   Result<std::shared_ptr<const Target>>
   getPackageTarget(const runtime::Package &package,
                    llvm::StringRef chip) const override {
-    return make(chip, package.arch == getIrArch(kAmdGpuArch) ? GpuCodeForm::Ir
-                                                 : GpuCodeForm::CodeObject);
+    return make(chip, package.arch == getIrArch(platform.arch)
+                          ? GpuCodeForm::Ir
+                          : GpuCodeForm::CodeObject);
   }
 
 private:
-  static Result<std::shared_ptr<const Target>> make(llvm::StringRef name,
-                                                    GpuCodeForm form) {
+  Result<std::shared_ptr<const Target>> make(llvm::StringRef name,
+                                             GpuCodeForm form) const {
     Result<GpuTarget> gpu = parseGpuTarget(name);
     if (!gpu)
       return gpu.error();
-    return makeAmdGpuTarget(*gpu, form);
+    return makeGpuTarget(platform, *gpu, form);
   }
+
+  const GpuPlatform &platform;
 };
 
 } // namespace
 
-std::shared_ptr<const Target> tarpon::makeAmdGpuTarget(const GpuTarget &gpu,
-                                                       GpuCodeForm form) {
-  return std::make_shared<AmdGpuTarget>(gpu, form);
+std::shared_ptr<const Target> tarpon::makeGpuTarget(const GpuPlatform &platform,
+                                                    const GpuTarget &gpu,
+                                                    GpuCodeForm form) {
+  return std::make_shared<PlatformTarget>(platform, gpu, form);
 }
 
-void tarpon::registerAmdGpuTargets() {
-  registerSolvers(kAmdGpuArch, getGpuSolvers);
-  registerSolvers(getIrArch(kAmdGpuArch), getGpuSolvers);
-  registerTargetFamily(std::make_unique<AmdGpuFamily>());
+void tarpon::registerGpuPlatform(const GpuPlatform &platform) {
+  registerSolvers(platform.arch, getGpuSolvers);
+  registerSolvers(getIrArch(platform.arch), getGpuSolvers);
+  registerTargetFamily(std::make_unique<PlatformFamily>(platform));
 }

@@ -1,0 +1,91 @@
+//===- NvidiaGpuBackend.cpp - Compiles kernels for NVIDIA GPUs ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
+
+#include "GpuCodeDigest.h"
+#include "tarpon/Targets/NVIDIA/Cubin.h"
+#include "tarpon/Targets/NVIDIA/Ptx.h"
+#include "tarpon/Targets/NVIDIA/PtxAssembler.h"
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+namespace {
+
+class NvidiaGpuBackend final : public GpuBackend {
+public:
+  NvidiaGpuBackend(const GpuTarget &gpu, GpuCodeForm form)
+      : GpuBackend(gpu, form), assembler(PtxAssembler::find()) {}
+
+protected:
+  std::string describeCompiler() const override {
+    std::string version = assembler && *assembler ? (*assembler)->getVersion()
+                                                  : std::string("ptx");
+    return "gpu code " TARPON_GPU_CODE_DIGEST " " + version;
+  }
+
+  Result<std::vector<char>>
+  compileCode(EmittedGpuKernel &kernel) const override;
+
+  Result<std::string> printCode(EmittedGpuKernel &kernel) const override {
+    return compileToPtx(kernel.getModule(), getGpu());
+  }
+
+  Result<KernelResources>
+  readResources(const std::string & /*symbol*/,
+                llvm::ArrayRef<char> code) const override {
+    return isPtx(code) ? readPtxResources({code.data(), code.size()})
+                       : readCubinResources(code);
+  }
+
+  std::vector<std::pair<std::string, int64_t>>
+  listRegisters(const KernelResources &kernel) const override {
+    return {{"registers", kernel.vectorRegisters}};
+  }
+
+private:
+  /// None if there is no assembler, or an error.
+  Result<std::optional<PtxAssembler>> assembler;
+};
+
+} // namespace
+
+/// Packages keep PTX with the NUL that the driver needs at its end.
+static std::vector<char> makePtxBytes(const std::string &ptx) {
+  std::vector<char> bytes(ptx.begin(), ptx.end());
+  bytes.push_back('\0');
+  return bytes;
+}
+
+Result<std::vector<char>>
+NvidiaGpuBackend::compileCode(EmittedGpuKernel &kernel) const {
+  if (!assembler)
+    return assembler.error();
+  Result<std::string> ptx = compileToPtx(kernel.getModule(), getGpu());
+  if (!ptx)
+    return ptx.error();
+  if (!*assembler)
+    return makePtxBytes(*ptx);
+  Result<std::vector<char>> cubin =
+      (*assembler)->assemble(*ptx, getGpu().chip, kernel.getModule().getName());
+  if (!cubin)
+    return cubin.error();
+  Result<KernelResources> resources = readCubinResources(*cubin);
+  if (!resources)
+    return resources.error();
+  if (Status status = checkResources(*resources, getGpu()); !status)
+    return status.error();
+  return cubin;
+}
+
+std::unique_ptr<KernelBackend>
+tarpon::makeNvidiaGpuBackend(const GpuTarget &gpu, GpuCodeForm form) {
+  return std::make_unique<NvidiaGpuBackend>(gpu, form);
+}

@@ -1,0 +1,35 @@
+//===- NvidiaGpuTarget.cpp - NVIDIA GPUs as targets -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/NVIDIA/NvidiaGpuTarget.h"
+
+#include "tarpon/Targets/GPU/GpuPlatform.h"
+#include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+static const GpuPlatform kPlatform = {
+    GpuVendor::NVIDIA,
+    kNvidiaGpuArch,
+    /*prefix=*/"sm_",
+    /*driver=*/"cuda",
+    makeNvidiaGpuBackend,
+    []() -> Result<std::vector<std::unique_ptr<runtime::Device>>> {
+      return Error{"not yet"};
+    },
+    [](const GpuTarget &) -> std::unique_ptr<runtime::Device> {
+      return nullptr;
+    }};
+
+std::shared_ptr<const Target> tarpon::makeNvidiaGpuTarget(const GpuTarget &gpu,
+                                                          GpuCodeForm form) {
+  return makeGpuTarget(kPlatform, gpu, form);
+}
+
+void tarpon::registerNvidiaGpuTargets() { registerGpuPlatform(kPlatform); }

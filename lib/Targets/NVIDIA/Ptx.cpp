@@ -1,0 +1,165 @@
+//===- Ptx.cpp - Compiles GPU modules to PTX ------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/NVIDIA/Ptx.h"
+
+#include "NvvmLowering.h"
+
+#include "tarpon/IR/DiagnosticLog.h"
+#include "tarpon/Targets/Codegen/LlvmCodegen.h"
+
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
+
+void tarpon::registerNvidiaKernelDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect,
+                  LLVM::LLVMDialect, math::MathDialect, NVVM::NVVMDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+static Result<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(const GpuTarget &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return Error{"LLVM has no backend for NVIDIA GPUs: " + error};
+  return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
+      triple, target.chip, /*Features=*/"", getKernelOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Keeps LLVM's first error in the string behind `text`. Without a handler,
+/// LLVM ends the process.
+static void keepError(const llvm::DiagnosticInfo *info, void *text) {
+  auto &fault = *static_cast<std::string *>(text);
+  if (info->getSeverity() != llvm::DS_Error || !fault.empty())
+    return;
+  llvm::raw_string_ostream os(fault);
+  llvm::DiagnosticPrinterRawOStream printer(os);
+  info->print(printer);
+}
+
+Result<std::string> tarpon::compileToPtx(gpu::GPUModuleOp module,
+                                         const GpuTarget &target) {
+  DiagnosticLog diagnostics(module.getContext());
+  auto fail = [&](const llvm::Twine &what) {
+    return Error{("kernel module '" + module.getName() + "' " + what + ": " +
+                  diagnostics.getFirst())
+                     .str()};
+  };
+  if (Operation *op = findDeviceLibraryCall(module))
+    return Error{("kernel module '" + module.getName() + "' uses " +
+                  op->getName().getStringRef() +
+                  ", which the hardware does not have")
+                     .str()};
+  DialectRegistry registry;
+  registerNvidiaKernelDialects(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  module.getContext()->loadAllAvailableDialects();
+  OwningOpRef<ModuleOp> holder = ModuleOp::create(module.getLoc());
+  holder->getBody()->push_back(module->clone());
+  if (failed(lowerToNvvm(*holder)))
+    return fail("cannot be lowered for " + target.chip);
+  auto lowered = *holder->getOps<gpu::GPUModuleOp>().begin();
+  llvm::LLVMContext context;
+  std::string fault;
+  context.setDiagnosticHandlerCallBack(keepError, &fault);
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(lowered, context, module.getName());
+  if (!code)
+    return fail("cannot be translated to LLVM IR");
+  auto machine = makeTargetMachine(target);
+  if (!machine)
+    return machine.error();
+  code->setTargetTriple((*machine)->getTargetTriple());
+  code->setDataLayout((*machine)->createDataLayout());
+  Result<std::vector<char>> generated = generateMachineCode(
+      *code, **machine, llvm::CodeGenFileType::AssemblyFile);
+  if (!generated)
+    return generated.error();
+  if (!fault.empty())
+    return Error{("kernel module '" + module.getName() +
+                  "' cannot be compiled for " + target.chip + ": " + fault)
+                     .str()};
+  return std::string(generated->begin(), generated->end());
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+bool tarpon::isPtx(llvm::ArrayRef<char> code) {
+  return !llvm::StringRef(code.data(), code.size()).starts_with("\177ELF");
+}
+
+/// The number that the pattern's group matches, or none.
+static std::optional<int64_t> findNumber(llvm::StringRef text,
+                                         llvm::StringRef pattern) {
+  llvm::SmallVector<llvm::StringRef> groups;
+  int64_t number = 0;
+  if (!llvm::Regex(pattern).match(text, &groups) ||
+      groups[1].getAsInteger(10, number))
+    return std::nullopt;
+  return number;
+}
+
+Result<KernelResources> tarpon::readPtxResources(llvm::StringRef ptx) {
+  llvm::SmallVector<llvm::StringRef> entry;
+  if (!llvm::Regex("\\.entry ([A-Za-z0-9_$]+)").match(ptx, &entry))
+    return Error{"not PTX: it has no kernel"};
+  std::optional<int64_t> workgroup = findNumber(ptx, "\\.reqntid ([0-9]+)");
+  if (!workgroup)
+    return Error{"the PTX of '" + entry[1].str() +
+                 "' does not tell its workgroup"};
+  KernelResources kernel;
+  kernel.symbol = entry[1].str();
+  kernel.workgroup = *workgroup;
+  kernel.waveSize = 32;
+  // A global that is zero has no initial value.
+  kernel.ldsBytes =
+      findNumber(ptx, (kLdsBytesName + " = ([0-9]+);").str()).value_or(0);
+  return kernel;
+}
