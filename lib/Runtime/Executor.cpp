@@ -34,15 +34,15 @@ struct Shared {
   std::unique_ptr<Device> owned;
   Device *device = nullptr;
   std::map<std::string, std::unique_ptr<DeviceKernel>> kernels;
-  /// The lanes per task of GPUs' kernels.
-  std::map<std::string, int64_t> workgroups;
+  /// The lanes and the dynamic LDS per task of GPUs' kernels.
+  std::map<std::string, CodeObjectRange> codeObjects;
 
   Status loadKernels(const Package &package);
   Status load(std::span<const char> code, std::span<const std::string> symbols);
 };
 
 struct PreparedLaunch {
-  const DeviceKernel *kernel;
+  const DeviceKernel *kernel = nullptr;
   DeviceLaunch launch;
 };
 
@@ -136,7 +136,7 @@ Status Shared::load(std::span<const char> code,
 /// There is a code object per symbol, or one for all.
 Status Shared::loadKernels(const Package &package) {
   for (const CodeObjectRange &object : package.codeObjects) {
-    workgroups[object.symbol] = object.workgroup;
+    codeObjects[object.symbol] = object;
     if (Status status = load(
             std::span(package.kernels).subspan(object.offset, object.bytes),
             {&object.symbol, 1});
@@ -225,12 +225,15 @@ void Executor::State::prepareLaunch(const Launch &launch) {
     resolve(buffer);
   if (launch.tasks == 0)
     return;
-  auto workgroup = shared->workgroups.find(launch.symbol);
-  launches.push_back(
-      {shared->kernels.at(launch.symbol).get(),
-       {buffers, launch.params, launch.tasks,
-        workgroup == shared->workgroups.end() ? 1 : workgroup->second,
-        launch.scratchBytes}});
+  PreparedLaunch &prepared = launches.emplace_back();
+  prepared.kernel = shared->kernels.at(launch.symbol).get();
+  prepared.launch = {buffers, launch.params, launch.tasks, /*workgroup=*/1,
+                     launch.scratchBytes};
+  auto object = shared->codeObjects.find(launch.symbol);
+  if (object == shared->codeObjects.end())
+    return;
+  prepared.launch.workgroup = object->second.workgroup;
+  prepared.launch.ldsBytes = object->second.ldsBytes;
 }
 
 Status Executor::State::prepare() {

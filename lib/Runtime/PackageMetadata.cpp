@@ -57,10 +57,13 @@ static json toJson(const Launch &launch) {
 }
 
 static json toJson(const CodeObjectRange &object) {
-  return {{"symbol", object.symbol},
-          {"offset", object.offset},
-          {"bytes", object.bytes},
-          {"workgroup", object.workgroup}};
+  json result = {{"symbol", object.symbol},
+                 {"offset", object.offset},
+                 {"bytes", object.bytes},
+                 {"workgroup", object.workgroup}};
+  if (object.ldsBytes)
+    result["lds_bytes"] = object.ldsBytes;
+  return result;
 }
 
 template <typename T>
@@ -217,6 +220,8 @@ static CodeObjectRange readCodeObject(const JsonReader &reader) {
   object.offset = reader.field("offset").integer();
   object.bytes = reader.field("bytes").integer();
   object.workgroup = reader.field("workgroup").integer();
+  if (reader.has("lds_bytes"))
+    object.ldsBytes = reader.field("lds_bytes").integer();
   return object;
 }
 

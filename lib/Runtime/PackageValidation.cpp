@@ -205,8 +205,9 @@ bool isElf(std::span<const char> bytes) {
          std::memcmp(bytes.data(), kElf, sizeof(kElf)) == 0;
 }
 
-/// The largest workgroup that hardware accepts.
+/// The largest workgroup that hardware accepts, and more LDS than any has.
 static constexpr int64_t kMaxWorkgroup = 1024;
+static constexpr int64_t kMaxLdsBytes = int64_t(1) << 20;
 
 static Status validateCodeObject(const Package &package,
                                  const CodeObjectRange &object) {
@@ -219,6 +220,9 @@ static Status validateCodeObject(const Package &package,
   if (object.workgroup < 1 || object.workgroup > kMaxWorkgroup)
     return Error{who + " has workgroups of " +
                  std::to_string(object.workgroup)};
+  if (object.ldsBytes < 0 || object.ldsBytes > kMaxLdsBytes)
+    return Error{who + " needs " + std::to_string(object.ldsBytes) +
+                 " bytes of LDS"};
   return success();
 }
 

@@ -59,6 +59,8 @@ struct DeviceLaunch {
   int64_t workgroup = 1;
   /// Bytes of scratch per thread, on the host only.
   int64_t scratchBytes = 0;
+  /// See CodeObjectRange.
+  int64_t ldsBytes = 0;
 };
 
 /// A captured sequence of launches, which is queued as a whole.

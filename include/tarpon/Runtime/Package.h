@@ -108,6 +108,9 @@ struct CodeObjectRange {
   /// The lanes of one workgroup, which executes a task. Only the device knows
   /// what lanes are.
   int64_t workgroup = 0;
+  /// The LDS that each launch gives a workgroup, beside what the kernel declares
+  /// with a size: all of it on NVIDIA GPUs, none on AMD GPUs.
+  int64_t ldsBytes = 0;
 };
 
 /// The form in which a package holds its kernels.
@@ -121,8 +124,9 @@ enum class KernelForm : uint8_t {
 struct Package {
   std::string modelName;
   std::string modelSha256;
-  /// Architecture, for example "x86-64"; "amdgcn" for AMD GPUs, and
-  /// "amdgcn-ir" for the emulated device, whose code objects are MLIR.
+  /// Architecture, for example "x86-64"; "amdgcn" for AMD GPUs and
+  /// "nvptx64" for NVIDIA's (cubins or PTX); with "-ir" for their emulated
+  /// devices, whose code objects are MLIR.
   std::string arch;
   /// For packages with code objects: their chip, "gfx942:cu=304". Empty if
   /// `arch` and `cpuFeatures` suffice.

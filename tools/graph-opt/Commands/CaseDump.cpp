@@ -198,7 +198,8 @@ Status CaseWriter::emulate(const Launch &launch,
     buffers.push_back(memory->address());
   }
   if (Status status = device.launch(
-          **kernel, {buffers, launch.params, launch.tasks, code.workgroup});
+          **kernel, {buffers, launch.params, launch.tasks, code.workgroup,
+                     launch.scratchBytes, code.ldsBytes});
       !status)
     return status;
   for (auto &[key, memory] : memories) {

@@ -16,23 +16,26 @@
 #ifndef TARPON_LIB_TARGETS_AMDGPU_HIP_HIPAPI_H
 #define TARPON_LIB_TARGETS_AMDGPU_HIP_HIPAPI_H
 
+#include "tarpon/Targets/GPU/StreamContext.h"
+
 #include <cstddef>
-#include <cstdint>
 
 namespace tarpon::hip {
 
-/// hipError_t; 0 is success.
-using ErrorCode = int;
+using stream::ErrorCode;
+using stream::Event;
+using stream::Function;
+using stream::Graph;
+using stream::GraphExec;
+using stream::Module;
+using stream::Stream;
+
 inline constexpr ErrorCode kErrorNoDevice = 100;
 /// The error of ROCm 5.2's hipInit if there is no GPU.
 inline constexpr ErrorCode kErrorInvalidDevice = 101;
 
 /// hipMemcpyKind.
-enum CopyKind : int {
-  kHostToDevice = 1,
-  kDeviceToHost = 2,
-  kDeviceToDevice = 3
-};
+enum CopyKind : int { kHostToDevice = 1, kDeviceToHost = 2 };
 
 /// hipDeviceAttribute_t.
 enum Attribute : int {
@@ -45,13 +48,6 @@ enum Attribute : int {
 
 /// hipStreamCaptureModeThreadLocal: other threads may continue to call HIP.
 inline constexpr int kCaptureThreadLocal = 1;
-
-using Stream = struct StreamHandle *;
-using Event = struct EventHandle *;
-using Module = struct ModuleHandle *;
-using Function = struct FunctionHandle *;
-using Graph = struct GraphHandle *;
-using GraphExec = struct GraphExecHandle *;
 
 /// X(member, symbol, parameters) for every function.
 #define TARPON_HIP_FUNCTIONS(X)                                                \

@@ -10,30 +10,16 @@
 
 #include "HipApi.h"
 
-#include "tarpon/Runtime/Result.h"
+#include "tarpon/Targets/GPU/VendorLibrary.h"
 
-#include <memory>
 #include <string>
 
 namespace tarpon::hip {
 
-/// Never unloaded: HIP has threads and handlers of its own.
-class Library {
-public:
-  /// `path` is that of HipOptions::library.
-  static runtime::Result<std::shared_ptr<const Library>>
-  load(const std::string &path);
+const VendorLibrary::Description &getDescription();
 
-  const Api &api() const { return functions; }
-
-  /// Returns an error of `call` unless the code is success: "hipMalloc of 64
-  /// bytes has failed: out of memory (2)".
-  runtime::Status check(ErrorCode code, const std::string &call) const;
-
-private:
-  Library() = default;
-  Api functions;
-};
+/// Loads the functions from HipOptions::library.
+runtime::Result<Api> loadApi(const std::string &path);
 
 } // namespace tarpon::hip
 
