@@ -45,6 +45,8 @@ protected:
                        : readCubinResources(code);
   }
 
+  bool hasDynamicLds() const override { return true; }
+
   std::vector<std::pair<std::string, int64_t>>
   listRegisters(const KernelResources &kernel) const override {
     return {{"registers", kernel.vectorRegisters}};

@@ -8,11 +8,10 @@
 #include "tarpon/Targets/NVIDIA/NvidiaGpuTarget.h"
 
 #include "tarpon/Targets/GPU/GpuPlatform.h"
+#include "tarpon/Targets/NVIDIA/Cuda/CudaDevice.h"
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 
 using namespace tarpon;
-using runtime::Error;
-using runtime::Result;
 
 static const GpuPlatform kPlatform = {
     GpuVendor::NVIDIA,
@@ -20,8 +19,10 @@ static const GpuPlatform kPlatform = {
     /*prefix=*/"sm_",
     /*driver=*/"cuda",
     makeNvidiaGpuBackend,
-    []() -> Result<std::vector<std::unique_ptr<runtime::Device>>> {
-      return Error{"not yet"};
+    [] {
+      CudaOptions options;
+      options.chips = getGpuChips(GpuVendor::NVIDIA);
+      return openCudaDevices(options);
     },
     [](const GpuTarget &) -> std::unique_ptr<runtime::Device> {
       return nullptr;

@@ -83,6 +83,13 @@ static void makeLdsDynamic(gpu::GPUModuleOp module) {
                          /*alignment=*/4, kGlobal);
 }
 
+/// A launch always has the lanes that the kernel was compiled for.
+static void requireWorkgroup(LLVM::LLVMFuncOp kernel) {
+  StringRef most = NVVM::NVVMDialect::getMaxntidAttrName();
+  if (Attribute lanes = kernel->removeAttr(most))
+    kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), lanes);
+}
+
 static LogicalResult convert(gpu::GPUModuleOp module) {
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);
@@ -109,6 +116,7 @@ static LogicalResult convert(gpu::GPUModuleOp module) {
   target.addIllegalOp<gpu::GPUFuncOp>();
   if (failed(applyPartialConversion(module, target, std::move(patterns))))
     return failure();
+  module.walk(requireWorkgroup);
   makeLdsDynamic(module);
   return success();
 }

@@ -63,7 +63,7 @@ parseTarget(llvm::StringRef text) {
 void options::addTarget(CLI::App *app, std::string &target,
                         const std::string &purpose) {
   app->add_option("--target", target,
-                  purpose + ": host, a CPU of LLVM's list, or an AMD GPU, such "
+                  purpose + ": host, a CPU of LLVM's list, or a GPU, such "
                             "as gfx942 or gfx942:cu=228")
       ->check(isParsedBy(parseTarget))
       ->type_name("host|CPU|GPU[:cu=N]");

@@ -64,6 +64,8 @@ protected:
   /// Reads what `compileCode` returned.
   virtual runtime::Result<KernelResources>
   readResources(const std::string &symbol, llvm::ArrayRef<char> code) const = 0;
+  /// Returns true if launches must ask for the kernel's LDS.
+  virtual bool hasDynamicLds() const { return false; }
   /// The registers among KernelFigures::values.
   virtual std::vector<std::pair<std::string, int64_t>>
   listRegisters(const KernelResources &kernel) const = 0;

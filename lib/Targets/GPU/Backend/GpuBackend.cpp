@@ -77,6 +77,8 @@ GpuBackend::describeKernel(const std::string &symbol,
   if (!kernel)
     return kernel.error();
   range.workgroup = kernel->workgroup;
+  if (hasDynamicLds())
+    range.ldsBytes = kernel->ldsBytes;
   return range;
 }
 
