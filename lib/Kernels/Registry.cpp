@@ -95,11 +95,26 @@ const Solver *tarpon::findSolver(StringRef id) {
   return solver;
 }
 
+/// Returns true if each pixel of a slice starts where the target needs it.
+static bool hasAlignedSlices(const Problem &problem, const TargetInfo &target) {
+  int64_t alignment = target.traits->getSliceAlignment(target);
+  auto isAligned = [&](const TensorDesc &desc) {
+    return desc.pitch * runtime::dtypeBytes(desc.dtype) % alignment == 0;
+  };
+  bool all = llvm::all_of(problem.operands, isAligned);
+  for (int64_t i = 0; i < problem.numResults(); ++i)
+    all &= isAligned(problem.getResult(i));
+  return all;
+}
+
 Applicability tarpon::checkApplicable(const Solver &solver,
                                       const Problem &problem,
                                       const TargetInfo &target) {
   if (problem.hasSlices() && !solver.knowsSlices())
     return Applicability::no("does not know slices");
+  if (!hasAlignedSlices(problem, target) &&
+      solver.id() != target.traits->getArbiter())
+    return Applicability::no("needs slices whose pixels are aligned");
   return solver.isApplicable(problem, target);
 }
 

@@ -94,6 +94,8 @@ public:
 private:
   bool canBeSlice(FusedOp concat, unsigned index, LayoutAttr layout);
   bool writesSlice(FusedOp op, int64_t pitch);
+  /// Returns true if every operand may start where its slice would.
+  bool canStart(FusedOp concat, LayoutAttr layout);
 
   const TargetInfo &target;
   int64_t numCopies = 0;
@@ -158,11 +160,24 @@ bool ConcatEliminator::canBeSlice(FusedOp concat, unsigned index,
   });
 }
 
+bool ConcatEliminator::canStart(FusedOp concat, LayoutAttr layout) {
+  int64_t start = 0;
+  return llvm::all_of(concat.getInputs(), [&](Value value) {
+    RankedTensorType type = getTensorType(value);
+    int64_t first = start;
+    start +=
+        layout.getPitch() != 0 ? type.getDimSize(1) : type.getNumElements();
+    return canStartAt(first, type.getElementType(), target);
+  });
+}
+
 bool ConcatEliminator::eliminate(FusedOp concat) {
   // A result of the function would still have to be copied.
   if (leavesFunction(concat.getResult()))
     return false;
   LayoutAttr layout = getSliceLayout(concat.getType());
+  if (!canStart(concat, layout))
+    return false;
   SmallVector<bool> isSlice;
   for (unsigned index = 0; index < concat.getInputs().size(); ++index)
     isSlice.push_back(canBeSlice(concat, index, layout));

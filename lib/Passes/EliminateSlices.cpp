@@ -121,6 +121,11 @@ static bool eliminate(FusedOp op, const TargetInfo &target) {
     return false;
   RankedTensorType inputType = getTensorType(input);
   LayoutAttr layout = getSliceLayout(inputType);
+  int64_t step = layout.getPitch() != 0 ? 1
+                                        : inputType.getNumElements() /
+                                              inputType.getDimSize(plain->dim);
+  if (!canStartAt(plain->first * step, inputType.getElementType(), target))
+    return false;
   if (getLayout(op.getType()).getKind() != layout.getKind() ||
       !canRead(copy, layout.getPitch(), target))
     return false;

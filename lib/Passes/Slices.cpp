@@ -21,6 +21,13 @@ LayoutAttr tarpon::detail::getSliceLayout(RankedTensorType type) {
   return layout.withPitch(type.getDimSize(1));
 }
 
+bool tarpon::detail::canStartAt(int64_t element, Type elementType,
+                                const TargetInfo &target) {
+  return element * getElementBytes(elementType) %
+             target.traits->getSliceAlignment(target) ==
+         0;
+}
+
 bool tarpon::detail::takesSlice(FusedOp op, const Problem &sliced,
                                 const TargetInfo &target) {
   std::vector<const Solver *> before =

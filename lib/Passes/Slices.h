@@ -20,6 +20,10 @@ namespace tarpon::detail {
 /// The layout of slices of a tensor of `type`.
 LayoutAttr getSliceLayout(mlir::RankedTensorType type);
 
+/// Returns true if a slice may start at this element of its tensor.
+bool canStartAt(int64_t element, mlir::Type elementType,
+                const TargetInfo &target);
+
 /// Returns true if the solver that the region's problem would get takes
 /// `sliced`, too: a copy costs less than a slower solver would.
 bool takesSlice(FusedOp op, const Problem &sliced, const TargetInfo &target);

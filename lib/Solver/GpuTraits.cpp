@@ -29,6 +29,9 @@ public:
   Precision getArithmetic(const Problem &problem,
                           const TargetInfo &target) const override;
   llvm::StringRef getArbiter() const override { return "gpu-naive-v1"; }
+  int64_t getSliceAlignment(const TargetInfo &target) const override {
+    return target.gpu->accessAlignment;
+  }
   /// An emulated device has the name of its chip.
   std::string getMeasuredArch(const TargetInfo &target) const override {
     return target.gpu->arch().str();

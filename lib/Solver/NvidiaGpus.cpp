@@ -32,6 +32,8 @@ static GpuTarget makeNvidia(const char *chip, int64_t computeUnits,
   target.waveSize = 32;
   target.maxVectorRegisters = 255;
   target.maxWaves = 16;
+  // PTX ISA, "Operand Alignment"; accesses are of up to 16 bytes.
+  target.accessAlignment = 16;
   target.matrixUnit = MatrixUnit::MmaSync;
   target.maxGroupsPerUnit = 32;
   target.ldsReservedPerGroup = 1 << 10;

@@ -37,8 +37,8 @@ enum class GpuVendor : uint8_t { AMD, NVIDIA };
 
 /// The instructions by which a wave multiplies small matrices.
 enum class MatrixUnit : uint8_t {
-  Mfma, ///< CDNA: amdgpu.mfma
-  Wmma, ///< RDNA: amdgpu.wmma
+  Mfma,    ///< CDNA: amdgpu.mfma
+  Wmma,    ///< RDNA: amdgpu.wmma
   MmaSync, ///< NVIDIA from Ampere on: nvvm.mma.sync
 };
 
@@ -58,8 +58,8 @@ struct MatrixInstruction {
 };
 
 /// One GPU, or one die of it where HIP presents each die as a device. In
-/// NVIDIA's words, a wave is a warp, a compute unit a multiprocessor, a SIMD one
-/// of its partitions, LDS shared memory, and a workgroup a block.
+/// NVIDIA's words, a wave is a warp, a compute unit a multiprocessor, a SIMD
+/// one of its partitions, LDS shared memory, and a workgroup a block.
 struct GpuTarget {
   GpuVendor vendor = GpuVendor::AMD;
   /// LLVM's name of the processor: "gfx942", "sm_90a".
@@ -105,8 +105,12 @@ struct GpuTarget {
   int64_t l2Bytes = 0;
   int64_t memoryCacheBytes = 0;
 
-  /// AMD: the fourth word of a raw buffer's resource: bytes outside of the range in
-  /// the third word read as zero.
+  /// An access of n bytes starts at a multiple of n, if that is at most this;
+  /// otherwise hardware faults. 1: accesses may start anywhere.
+  int64_t accessAlignment = 1;
+
+  /// AMD: the fourth word of a raw buffer's resource: bytes outside of the
+  /// range in the third word read as zero.
   uint32_t bufferFlags = 0;
 
   /// The widest global_load_lds or buffer_load ... lds in bytes; 0 if there is

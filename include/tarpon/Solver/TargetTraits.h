@@ -60,6 +60,12 @@ public:
   /// solution that the package was compiled with.
   virtual llvm::StringRef getArbiter() const { return ""; }
 
+  /// The bytes at whose multiples solvers other than the arbiter need slices,
+  /// and the pixels of slices, to start.
+  virtual int64_t getSliceAlignment(const TargetInfo & /*target*/) const {
+    return 1;
+  }
+
   /// The architecture (TargetInfo::arch) of the targets that measure the
   /// records of that name. Another one than the target's own if it has the name
   /// of what it emulates.

@@ -258,25 +258,23 @@ Value KernelBuilder::offset(Value pointer, int64_t bytes) {
   return offset(pointer, cst(bytes));
 }
 
-/// No alignment is assumed: kernels are also called on sub-tensors.
-static constexpr unsigned kAlignment = 1;
-
 Value KernelBuilder::load(Value pointer, Type type) {
-  return LLVM::LoadOp::create(*this, type, pointer, kAlignment);
+  return LLVM::LoadOp::create(*this, type, pointer, getAlignment(type));
 }
 
 void KernelBuilder::store(Value value, Value pointer) {
-  LLVM::StoreOp::create(*this, value, pointer, kAlignment);
+  LLVM::StoreOp::create(*this, value, pointer, getAlignment(value.getType()));
 }
 
 Value KernelBuilder::maskedLoad(Value pointer, Value mask, VectorType type) {
   Value zero = cstLike(type, 0);
   return LLVM::MaskedLoadOp::create(*this, type, pointer, mask, zero,
-                                    kAlignment);
+                                    getAlignment(type));
 }
 
 void KernelBuilder::maskedStore(Value value, Value pointer, Value mask) {
-  LLVM::MaskedStoreOp::create(*this, value, pointer, mask, kAlignment);
+  LLVM::MaskedStoreOp::create(*this, value, pointer, mask,
+                              getAlignment(value.getType()));
 }
 
 void KernelBuilder::fence(MutableArrayRef<Value> vectors,

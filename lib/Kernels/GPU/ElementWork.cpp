@@ -7,6 +7,8 @@
 
 #include "ElementWork.h"
 
+#include "tarpon/Solver/GpuTarget.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -43,6 +45,12 @@ int64_t tarpon::chooseGpuVector(const Problem &problem, int64_t row) {
   while (row % vector != 0)
     vector /= 2;
   return vector;
+}
+
+int64_t tarpon::chooseRowVector(const Problem &problem, int64_t size,
+                                const TargetInfo &target) {
+  bool mustDivide = target.gpu->accessAlignment > 1;
+  return chooseGpuVector(problem, mustDivide ? size : 0);
 }
 
 GpuElementWork::Order GpuElementWork::chooseOrder(const TensorDesc &desc,

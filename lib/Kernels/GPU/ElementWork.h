@@ -29,6 +29,12 @@ Applicability checkIndexable(const Problem &problem);
 /// problem's result and its operands with as many elements.
 int64_t chooseGpuVector(const Problem &problem, int64_t row);
 
+/// The vector for rows of `size` elements that lanes read from their starts.
+/// The elements behind the last whole vector are read one by one; but where
+/// accesses must be aligned, the vector divides the rows.
+int64_t chooseRowVector(const Problem &problem, int64_t size,
+                        const TargetInfo &target);
+
 /// Divides a tensor into rows: pixels of channels, planes of pixels, or the
 /// whole tensor, depending on how operands follow its channels.
 class GpuElementWork {

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -89,6 +91,16 @@ Value GpuKernelBuilder::getFloatParam(int64_t index) {
 }
 
 Value GpuKernelBuilder::getLane() { return lane; }
+
+unsigned GpuKernelBuilder::getAlignment(Type type) const {
+  auto vector = dyn_cast<VectorType>(type);
+  int64_t bits = vector ? vector.getNumElements() *
+                              vector.getElementType().getIntOrFloatBitWidth()
+                        : type.getIntOrFloatBitWidth();
+  // The largest power of two that divides the access.
+  int64_t bytes = std::max<int64_t>(1, bits / 8);
+  return static_cast<unsigned>(std::min(bytes & -bytes, gpu.accessAlignment));
+}
 
 void GpuKernelBuilder::shareTasks(int64_t groups) {
   assert(groupsPerTask == 1 && "tasks are shared already");

@@ -170,7 +170,7 @@ SolutionPlan GpuLayerNorm::plan(const Problem &problem,
       .saved = SavedStatistics(launch, problem),
       .output = VectorOutput(launch, problem),
       .work = GpuRowWork(launch, target, shape.rows, config.get("lanes"),
-                         chooseGpuVector(problem, 0)),
+                         chooseRowVector(problem, shape.size, target)),
       .size = launch.addParam(shape.size),
       .inverseSize = launch.addFloatParam(1 / static_cast<double>(shape.size)),
       .epsilon = launch.addFloatParam(problem.number("epsilon"))};

@@ -205,18 +205,20 @@ std::vector<int64_t> GpuReduce::getValues(const Problem &problem,
                                   : std::vector<int64_t>(getWorkgroups());
 }
 
-static int64_t chooseRowVector(const Problem &problem) {
+static int64_t chooseInputVector(const Problem &problem, const ReduceView &view,
+                                 const TargetInfo &target) {
   Problem alone = problem;
   alone.result = problem.operands[0];
-  return chooseGpuVector(alone, 0);
+  return chooseRowVector(alone, view.inner, target);
 }
 
 int64_t GpuReduce::chooseValue(const Problem &problem,
                                const TargetInfo &target) const {
   ReduceView view = *getView(problem);
-  return view.inRows ? GpuRowWork::chooseLanes(target, view.inner,
-                                               chooseRowVector(problem))
-                     : getWorkgroups().front();
+  return view.inRows
+             ? GpuRowWork::chooseLanes(target, view.inner,
+                                       chooseInputVector(problem, view, target))
+             : getWorkgroups().front();
 }
 
 static void planRows(const Problem &problem, const TargetInfo &target,
@@ -229,7 +231,7 @@ static void planRows(const Problem &problem, const TargetInfo &target,
           FlatTensor(launch, {BufferSlot::Operand, 0}, problem.operands[0]),
       .result = FlatTensor(launch, {BufferSlot::Result, 0}, problem.result),
       .work = GpuRowWork(launch, target, view.getOuter(), lanes,
-                         chooseRowVector(problem)),
+                         chooseInputVector(problem, view, target)),
       .outer = OuterDims(launch, view),
       .inner = launch.addParam(view.inner),
       .inverseCount =

@@ -131,7 +131,7 @@ SolutionPlan GpuSoftmax::plan(const Problem &problem, const TargetInfo &target,
           FlatTensor(launch, {BufferSlot::Operand, 0}, problem.operands[0]),
       .output = VectorOutput(launch, problem),
       .work = GpuRowWork(launch, target, rows, config.get("lanes"),
-                         chooseGpuVector(problem, 0)),
+                         chooseRowVector(problem, length, target)),
       .size = launch.addParam(length)};
   std::string symbol =
       joinSymbol({"softmax", kernel.work.symbolPart(),

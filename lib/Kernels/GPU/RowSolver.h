@@ -29,8 +29,9 @@ private:
   }
   int64_t chooseValue(const Problem &problem,
                       const TargetInfo &target) const final {
-    return GpuRowWork::chooseLanes(target, getRowSize(problem),
-                                   chooseGpuVector(problem, 0));
+    int64_t size = getRowSize(problem);
+    return GpuRowWork::chooseLanes(target, size,
+                                   chooseRowVector(problem, size, target));
   }
 };
 

@@ -58,6 +58,9 @@ public:
   /// current one (i64). On the host, a task has one thread.
   virtual int64_t getLaneCount() const { return 1; }
   virtual Value getLane() { return cst(0); }
+  /// The bytes at whose multiples loads and stores of the type start. None is
+  /// assumed here: kernels are also called on sub-tensors.
+  virtual unsigned getAlignment(mlir::Type /*type*/) const { return 1; }
   /// Runs `body` for each task in [begin, end).
   void forTasks(llvm::function_ref<void(Value task)> body);
 
@@ -141,6 +144,7 @@ public:
   //===--------------------------------------------------------------------===//
   Value offset(Value pointer, Value bytes);
   Value offset(Value pointer, int64_t bytes);
+  /// Assumes the alignment of getAlignment.
   Value load(Value pointer, mlir::Type type);
   void store(Value value, Value pointer);
   /// Lanes with a false mask read as zero and are not written; masked lanes may

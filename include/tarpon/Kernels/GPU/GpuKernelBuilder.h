@@ -57,6 +57,7 @@ public:
     return shape.workgroup * groupsPerTask;
   }
   Value getLane() override;
+  unsigned getAlignment(mlir::Type type) const override;
   /// From here on, `groups` neighbouring workgroups share a task, with the
   /// lanes of all of them. The launch must have that many workgroups per task.
   /// They have no LDS in common.
