@@ -108,8 +108,8 @@ struct CodeObjectRange {
   /// The lanes of one workgroup, which executes a task. Only the device knows
   /// what lanes are.
   int64_t workgroup = 0;
-  /// The LDS that each launch gives a workgroup, beside what the kernel declares
-  /// with a size: all of it on NVIDIA GPUs, none on AMD GPUs.
+  /// The LDS that each launch gives a workgroup, beside what the kernel
+  /// declares with a size: all of it on NVIDIA GPUs, none on AMD GPUs.
   int64_t ldsBytes = 0;
 };
 

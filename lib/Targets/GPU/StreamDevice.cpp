@@ -67,11 +67,10 @@ public:
   Status allowLds(const Context &context, int64_t bytes) const {
     if (bytes <= allowedLdsBytes)
       return runtime::success();
-    if (Status status =
-            context.check(context.allowLds(function, static_cast<int>(bytes)),
-                          std::string(context.names().allowLds) + " of '" +
-                              name + "' to " + std::to_string(bytes) +
-                              " bytes of LDS");
+    if (Status status = context.check(
+            context.allowLds(function, static_cast<int>(bytes)),
+            std::string(context.names().allowLds) + " of '" + name + "' to " +
+                std::to_string(bytes) + " bytes of LDS");
         !status)
       return status;
     allowedLdsBytes = bytes;
@@ -184,9 +183,9 @@ StreamDevice::~StreamDevice() {
     (void)context->destroyStream(stream);
 }
 
-Result<std::unique_ptr<Device>>
-tarpon::openStreamDevice(ContextPtr context, std::string target,
-                         std::string name) {
+Result<std::unique_ptr<Device>> tarpon::openStreamDevice(ContextPtr context,
+                                                         std::string target,
+                                                         std::string name) {
   auto device = std::make_unique<StreamDevice>(
       std::move(context), std::move(target), std::move(name));
   if (Status status = device->open(); !status)
@@ -256,13 +255,13 @@ Status StreamDevice::copyOut(std::span<char> to, const DeviceMemory &from,
   if (Status status = select(); !status)
     return status;
   if (Status status =
-          to.empty() ? runtime::success()
-                     : check(context->copyOut(
-                                 to.data(),
-                                 static_cast<char *>(from.address()) + offset,
-                                 to.size(), stream),
-                             describe(names().copyOut, to.size()) +
-                                 " from the GPU");
+          to.empty()
+              ? runtime::success()
+              : check(context->copyOut(to.data(),
+                                       static_cast<char *>(from.address()) +
+                                           offset,
+                                       to.size(), stream),
+                      describe(names().copyOut, to.size()) + " from the GPU");
       !status)
     return status;
   return synchronize();
@@ -309,8 +308,8 @@ StreamDevice::load(std::span<const char> code,
                   std::string(names().getFunction) + " of '" + symbol + "'");
         !status)
       return status.error();
-    kernels.push_back(std::make_unique<Kernel>(function, symbol,
-                                               context->getFreeLdsBytes()));
+    kernels.push_back(
+        std::make_unique<Kernel>(function, symbol, context->getFreeLdsBytes()));
   }
   return kernels;
 }
@@ -319,10 +318,9 @@ StreamDevice::load(std::span<const char> code,
 /// arguments)".
 static std::string describe(const char *call, const std::string &symbol,
                             const KernelCall &kernel) {
-  std::string lds = kernel.ldsBytes
-                        ? ", " + std::to_string(kernel.ldsBytes) +
-                              " bytes of dynamic LDS"
-                        : "";
+  std::string lds = kernel.ldsBytes ? ", " + std::to_string(kernel.ldsBytes) +
+                                          " bytes of dynamic LDS"
+                                    : "";
   return std::string(call) + " of '" + symbol + "' (" +
          std::to_string(kernel.groups) + " workgroups of " +
          std::to_string(kernel.workgroup) + ", " +
@@ -387,10 +385,9 @@ StreamDevice::capture(const std::function<Status()> &work) {
 Status StreamDevice::launch(const DeviceGraph &graph) {
   if (Status status = select(); !status)
     return status;
-  return check(
-      context->launchGraph(static_cast<const CapturedGraph &>(graph).get(),
-                           stream),
-      names().launchGraph);
+  return check(context->launchGraph(
+                   static_cast<const CapturedGraph &>(graph).get(), stream),
+               names().launchGraph);
 }
 
 Result<double> StreamDevice::time(const std::function<Status()> &work) {

@@ -42,8 +42,7 @@ enum Attribute : int {
   kMultiprocessorCount = 63,
   kPciBusId = 67,
   kPciDeviceId = 68,
-  kPciDomainId = 69,
-  kWarpSize = 87
+  kPciDomainId = 69
 };
 
 /// hipStreamCaptureModeThreadLocal: other threads may continue to call HIP.
@@ -52,7 +51,6 @@ inline constexpr int kCaptureThreadLocal = 1;
 /// X(member, symbol, parameters) for every function.
 #define TARPON_HIP_FUNCTIONS(X)                                                \
   X(init, hipInit, (unsigned))                                                 \
-  X(runtimeGetVersion, hipRuntimeGetVersion, (int *))                          \
   X(getDeviceCount, hipGetDeviceCount, (int *))                                \
   X(setDevice, hipSetDevice, (int))                                            \
   X(deviceGetAttribute, hipDeviceGetAttribute, (int *, int, int))              \

@@ -51,8 +51,7 @@ static Result<std::string> getTarget(const HipContext &context,
 
 static Result<std::unique_ptr<Device>>
 openDevice(std::shared_ptr<HipContext> context, const std::string &topology) {
-  if (Status status =
-          context->check(context->select(), "hipSetDevice");
+  if (Status status = context->check(context->select(), "hipSetDevice");
       !status)
     return status.error();
   Result<std::string> target = getTarget(*context, topology);

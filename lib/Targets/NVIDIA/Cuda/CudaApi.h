@@ -87,7 +87,8 @@ enum JitOption : int { kErrorLogBuffer = 5, kErrorLogBufferBytes = 6 };
   X(moduleLoadDataEx, cuModuleLoadDataEx,                                      \
     (Module *, const void *, unsigned, int *, void **))                        \
   X(moduleUnload, cuModuleUnload, (Module))                                    \
-  X(moduleGetFunction, cuModuleGetFunction, (Function *, Module, const char *)) \
+  X(moduleGetFunction, cuModuleGetFunction,                                    \
+    (Function *, Module, const char *))                                        \
   X(funcSetAttribute, cuFuncSetAttribute, (Function, int, int))                \
   X(launchKernel, cuLaunchKernel,                                              \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \

@@ -97,8 +97,8 @@ tarpon::openCudaDevices(const CudaOptions &options) {
     return status.error();
   std::vector<std::unique_ptr<Device>> devices;
   for (int index = 0; index < count; ++index) {
-    auto device = openDevice(std::make_shared<CudaContext>(*api, index),
-                             options.chips);
+    auto device =
+        openDevice(std::make_shared<CudaContext>(*api, index), options.chips);
     if (!device)
       return Error{"GPU " + std::to_string(index) + ": " + device.message()};
     devices.push_back(std::move(*device));

@@ -1,4 +1,5 @@
-//===- CudaLibrary.h - Loads the CUDA driver ---------------------*- C++ -*-===//
+//===- CudaLibrary.h - Loads the CUDA driver ---------------------*- C++
+//-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

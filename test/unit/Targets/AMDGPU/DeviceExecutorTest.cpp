@@ -101,6 +101,21 @@ TEST_F(DeviceExecutorTest, SurvivesItsFile) {
   EXPECT_TRUE(Executor::create(std::move(*package), device));
 }
 
+/// The LDS that launches ask for comes from the package's file.
+TEST_F(DeviceExecutorTest, DynamicLdsReachesTheLaunch) {
+  Package toy = makeToyPackage();
+  toy.codeObjects[0].ldsBytes = 65536;
+  std::string path = std::filesystem::temp_directory_path() /
+                     ("tarpon-lds-" + std::to_string(getpid()) + ".tpn");
+  ASSERT_TRUE(writePackage(toy, path));
+  auto package = readPackage(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(package) << package.message();
+  auto executor = Executor::create(std::move(*package), device);
+  ASSERT_TRUE(executor) << executor.message();
+  EXPECT_EQ(device.log.back(), "launch scale 3x256, 65536 bytes of LDS");
+}
+
 TEST_F(DeviceExecutorTest, OtherChipsAreRefused) {
   Package package = makeToyPackage();
   package.chip = "gfx1100:cu=96";
@@ -138,6 +153,10 @@ TEST_F(DeviceExecutorTest, MalformedPackagesAreRefused) {
               "is not among the kernels");
   expectFault([](Package &p) { p.codeObjects[0].workgroup = 2048; },
               "has workgroups of 2048");
+  expectFault([](Package &p) { p.codeObjects[0].ldsBytes = -1; },
+              "needs -1 bytes of LDS");
+  expectFault([](Package &p) { p.codeObjects[0].ldsBytes = 1 << 21; },
+              "needs 2097152 bytes of LDS");
   expectFault([](Package &p) { p.layers[0].launches[0].tasks = 1LL << 31; },
               "has a launch of 2147483648 workgroups");
   expectFault([](Package &p) { p.layers[0].launches[0].params[0] = 1LL << 32; },

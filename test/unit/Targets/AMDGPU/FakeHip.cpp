@@ -5,86 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Has the functions that Tarpon calls, with the signatures of HIP. GPU memory
-// is host memory, zeros at first; a launch runs nothing. Each call is a line of
-// the file $FAKE_HIP_LOG. $FAKE_HIP_GPUS says how many GPUs there are,
-// $FAKE_HIP_FAIL which function fails, with error 2. $FAKE_HIP_TIMES says how
-// long kernels take: "conv=2,pool=0.5" are the milliseconds of those whose
-// names hold that text, the first that fits; without it, everything takes 1.5.
+// Has the functions that Tarpon calls, with the signatures of HIP; see
+// FakeGpuLibrary.h.
 //
 //===----------------------------------------------------------------------===//
 
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <deque>
-#include <sstream>
-#include <string>
-#include <vector>
+#include "../GPU/FakeGpuLibrary.h"
 
-static int record(const std::string &function, const std::string &text = "") {
-  if (const char *path = std::getenv("FAKE_HIP_LOG"))
-    if (FILE *file = std::fopen(path, "a")) {
-      std::fprintf(file, "%s%s%s\n", function.c_str(), text.empty() ? "" : " ",
-                   text.c_str());
-      std::fclose(file);
-    }
-  const char *fails = std::getenv("FAKE_HIP_FAIL");
-  return fails && function == fails ? 2 : 0;
-}
+const char *const fake::kPrefix = "HIP";
 
-static int getCount() {
-  const char *count = std::getenv("FAKE_HIP_GPUS");
-  return count ? static_cast<int>(std::strtol(count, nullptr, 10)) : 1;
-}
-
-static void *makeHandle(uintptr_t value) {
-  // Nobody reads what a handle points to.
-  return reinterpret_cast<void *>(value); // NOLINT(performance-no-int-to-ptr)
-}
-
-/// A kernel, by its name.
-using Function = std::string;
-using Graph = std::vector<const Function *>;
-
-/// Handles are the addresses of these.
-static std::deque<Function> functions;
-static std::deque<Graph> graphs;
-static std::deque<double> events;
-
-static Graph *captured = nullptr;
-/// The stream's time, as far as kernels take some.
-static double now = 0;
-
-static double getMilliseconds(const Function &function) {
-  const char *times = std::getenv("FAKE_HIP_TIMES");
-  std::istringstream stream(times ? times : "");
-  for (std::string entry; std::getline(stream, entry, ',');) {
-    size_t equals = entry.find('=');
-    if (function.find(entry.substr(0, equals)) != std::string::npos)
-      return std::strtod(entry.c_str() + equals + 1, nullptr);
-  }
-  return 0;
-}
-
-static void execute(const Function *function) {
-  if (captured)
-    captured->push_back(function);
-  else
-    now += getMilliseconds(*function);
-}
+using namespace fake;
 
 extern "C" {
 
 int hipInit(unsigned) { return record("hipInit"); }
-int hipRuntimeGetVersion(int *version) {
-  *version = 60000000;
-  return record("hipRuntimeGetVersion");
-}
 int hipGetDeviceCount(int *count) {
-  *count = getCount();
+  *count = getGpuCount();
   return *count == 0 ? 100 : record("hipGetDeviceCount");
 }
 int hipSetDevice(int index) {
@@ -92,10 +28,7 @@ int hipSetDevice(int index) {
 }
 int hipDeviceGetAttribute(int *value, int attribute, int index) {
   // Compute units, and where the GPU is: at 0:c1+index:00.
-  *value = attribute == 63   ? 304
-           : attribute == 67 ? 0xc1 + index
-           : attribute == 87 ? 64
-                             : 0;
+  *value = attribute == 63 ? 304 : attribute == 67 ? 0xc1 + index : 0;
   return record("hipDeviceGetAttribute", std::to_string(attribute));
 }
 int hipDeviceGetName(char *name, int size, int) {
@@ -136,10 +69,7 @@ int hipEventRecord(void *event, void *) {
 }
 int hipEventSynchronize(void *) { return record("hipEventSynchronize"); }
 int hipEventElapsedTime(float *milliseconds, void *start, void *stop) {
-  *milliseconds = 1.5F;
-  if (std::getenv("FAKE_HIP_TIMES"))
-    *milliseconds = static_cast<float>(*static_cast<double *>(stop) -
-                                       *static_cast<double *>(start));
+  *milliseconds = getElapsedTime(start, stop);
   return record("hipEventElapsedTime");
 }
 int hipModuleLoadData(void **module, const void *) {
@@ -155,24 +85,19 @@ int hipModuleLaunchKernel(void *function, unsigned x, unsigned y, unsigned z,
                           unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void *, void **params,
                           void **extra) {
-  std::string text;
-  for (unsigned value : {x, y, z, bx, by, bz, shared})
-    text += std::to_string(value) + " ";
-  // The arguments' bytes, as the list of extras has them.
-  if (params || extra[0] != makeHandle(1) || extra[2] != makeHandle(2) ||
-      extra[4] != makeHandle(3))
+  std::string text = describeLaunch({x, y, z, bx, by, bz, shared}, params,
+                                    extra, makeHandle(3));
+  if (text.empty())
     return 1;
-  text += std::to_string(*static_cast<size_t *>(extra[3])) + " bytes";
   execute(static_cast<const Function *>(function));
   return record("hipModuleLaunchKernel", text);
 }
 int hipStreamBeginCapture(void *, int mode) {
-  captured = &graphs.emplace_back();
+  beginCapture();
   return record("hipStreamBeginCapture", std::to_string(mode));
 }
 int hipStreamEndCapture(void *, void **graph) {
-  *graph = captured;
-  captured = nullptr;
+  *graph = endCapture();
   return record("hipStreamEndCapture");
 }
 int hipGraphInstantiate(void **exec, void *graph, void **, char *, size_t) {
@@ -180,8 +105,7 @@ int hipGraphInstantiate(void **exec, void *graph, void **, char *, size_t) {
   return record("hipGraphInstantiate");
 }
 int hipGraphLaunch(void *exec, void *) {
-  for (const Function *function : *static_cast<const Graph *>(exec))
-    execute(function);
+  executeGraph(exec);
   return record("hipGraphLaunch");
 }
 int hipGraphDestroy(void *) { return record("hipGraphDestroy"); }

@@ -102,9 +102,12 @@ public:
       for (uint32_t task = 0; task < tasks; ++task)
         body(arguments.data(), task);
     };
-    log.push_back("launch " + kernel.symbol() + " " +
-                  std::to_string(launch.tasks) + "x" +
-                  std::to_string(launch.workgroup));
+    log.push_back(
+        "launch " + kernel.symbol() + " " + std::to_string(launch.tasks) + "x" +
+        std::to_string(launch.workgroup) +
+        (launch.ldsBytes
+             ? ", " + std::to_string(launch.ldsBytes) + " bytes of LDS"
+             : ""));
     if (captured)
       captured->launches.push_back(run);
     else

@@ -23,8 +23,8 @@ namespace tarpon {
 
 struct CudaOptions {
   /// The chips that Tarpon has descriptions of (getGpuChips). A GPU of compute
-  /// capability 9.0 is the one of "sm_90" and perhaps a letter; "sm_90" if there
-  /// is none.
+  /// capability 9.0 is the one of "sm_90" and perhaps a letter; "sm_90" if
+  /// there is none.
   std::vector<std::string> chips;
   /// The path of the library; "" for $TARPON_CUDA_LIBRARY, else libcuda.so.1.
   std::string library;

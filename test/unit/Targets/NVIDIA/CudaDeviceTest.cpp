@@ -1,0 +1,163 @@
+//===- CudaDeviceTest.cpp -------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rest is in StreamDeviceTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/NVIDIA/Cuda/CudaDevice.h"
+
+#include "../GPU/TestFolder.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <dlfcn.h>
+#include <thread>
+
+using namespace tarpon;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+namespace {
+
+class CudaDeviceTest : public testing::Test {
+protected:
+  CudaDeviceTest() {
+    setenv("FAKE_CUDA_LOG", (folder.path / "log").c_str(), 1);
+    setenv("FAKE_CUDA_GPUS", "1", 1);
+    unsetenv("FAKE_CUDA_FAIL");
+    unsetenv("FAKE_CUDA_CAPABILITY");
+  }
+
+  std::unique_ptr<runtime::Device> open() {
+    auto devices = openCudaDevices(options);
+    EXPECT_TRUE(devices) << devices.message();
+    return devices ? std::move(devices->front()) : nullptr;
+  }
+  std::vector<std::string> takeLog() { return folder.takeLines("log"); }
+
+  test::TestFolder folder;
+  CudaOptions options = {{"sm_80", "sm_89", "sm_90a", "sm_100a"},
+                         TARPON_FAKE_CUDA};
+};
+
+} // namespace
+
+TEST_F(CudaDeviceTest, ChipsAreFoundByCapability) {
+  EXPECT_EQ(open()->target(), "sm_90a:cu=132");
+  EXPECT_EQ(open()->name(), "NVIDIA H100");
+  setenv("FAKE_CUDA_CAPABILITY", "89", 1);
+  EXPECT_EQ(open()->target(), "sm_89:cu=132");
+  setenv("FAKE_CUDA_CAPABILITY", "100", 1);
+  EXPECT_EQ(open()->target(), "sm_100a:cu=132");
+  // "sm_100a" begins with "sm_10", too.
+  setenv("FAKE_CUDA_CAPABILITY", "10", 1);
+  EXPECT_EQ(open()->target(), "sm_10:cu=132");
+}
+
+/// The driver takes text up to a NUL, and says what is wrong with it.
+TEST_F(CudaDeviceTest, PtxIsTerminated) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  takeLog();
+  std::string ptx = "//\n.version 8.0\n.target sm_90a\n";
+  auto kernel = device->loadKernel(ptx, "conv");
+  ASSERT_TRUE(kernel) << kernel.message();
+  EXPECT_THAT(takeLog(),
+              ElementsAre("cuCtxSetCurrent 0", "cuModuleLoadDataEx 31 of PTX",
+                          "cuModuleGetFunction conv"));
+  setenv("FAKE_CUDA_FAIL", "cuModuleLoadDataEx", 1);
+  EXPECT_EQ(device->loadKernel(ptx + "}", "conv").message(),
+            "cuModuleLoadDataEx of 32 bytes for sm_90a:cu=132 has failed: out "
+            "of memory (2): ptxas fatal line 7");
+}
+
+/// A kernel needs permission for more than 48 KiB, once.
+TEST_F(CudaDeviceTest, DynamicLdsIsAskedForOnce) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  auto kernel = device->loadKernel(test::makeElf(64), "conv");
+  ASSERT_TRUE(kernel);
+  runtime::DeviceLaunch launch;
+  launch.workgroup = 128;
+  launch.ldsBytes = 48 << 10;
+  takeLog();
+  ASSERT_TRUE(device->launch(**kernel, launch));
+  EXPECT_THAT(takeLog(),
+              ElementsAre("cuCtxSetCurrent 0",
+                          "cuLaunchKernel 1 1 1 128 1 1 49152 0 bytes"));
+  launch.ldsBytes = 200 << 10;
+  ASSERT_TRUE(device->launch(**kernel, launch));
+  ASSERT_TRUE(device->launch(**kernel, launch));
+  EXPECT_THAT(takeLog(),
+              ElementsAre("cuCtxSetCurrent 0", "cuFuncSetAttribute 8 204800",
+                          "cuLaunchKernel 1 1 1 128 1 1 204800 0 bytes",
+                          "cuCtxSetCurrent 0",
+                          "cuLaunchKernel 1 1 1 128 1 1 204800 0 bytes"));
+  setenv("FAKE_CUDA_FAIL", "cuFuncSetAttribute", 1);
+  launch.ldsBytes = 300 << 10;
+  EXPECT_EQ(device->launch(**kernel, launch).message(),
+            "cuFuncSetAttribute of 'conv' to 307200 bytes of LDS has failed: "
+            "out of memory (2)");
+  setenv("FAKE_CUDA_FAIL", "cuLaunchKernel", 1);
+  launch.ldsBytes = 1024;
+  EXPECT_EQ(device->launch(**kernel, launch).message(),
+            "cuLaunchKernel of 'conv' (1 workgroups of 128, 0 bytes of "
+            "arguments, 1024 bytes of dynamic LDS) has failed: out of memory "
+            "(2)");
+}
+
+/// A thread begins without a context, and memory outlives the device.
+TEST_F(CudaDeviceTest, TheContextIsEveryThreadsAndReleasedLast) {
+  auto device = open();
+  ASSERT_TRUE(device);
+  auto memory = device->allocate(64);
+  ASSERT_TRUE(memory);
+  device.reset();
+  EXPECT_THAT(takeLog(), Not(Contains("cuDevicePrimaryCtxRelease 0")));
+  std::thread([&] { memory->reset(); }).join();
+  EXPECT_THAT(takeLog(), ElementsAre("cuCtxSetCurrent 0", "cuMemFree",
+                                     "cuDevicePrimaryCtxRelease 0"));
+}
+
+TEST_F(CudaDeviceTest, WithoutAGpuOrADriver) {
+  setenv("FAKE_CUDA_GPUS", "0", 1);
+  EXPECT_EQ(openCudaDevices(options).message(),
+            "CUDA finds no GPU on this machine; models can be compiled for "
+            "NVIDIA GPUs, but not run on one");
+  setenv("FAKE_CUDA_GPUS", "1", 1);
+  setenv("FAKE_CUDA_FAIL", "cuDevicePrimaryCtxRetain", 1);
+  EXPECT_EQ(openCudaDevices(options).message(),
+            "GPU 0: cuDevicePrimaryCtxRetain has failed: out of memory (2)");
+  setenv("FAKE_CUDA_FAIL", "cuInit", 1);
+  EXPECT_EQ(openCudaDevices(options).message(),
+            "cuInit or cuDeviceGetCount has failed: out of memory (2)");
+  options.library = "libm.so.6";
+  EXPECT_EQ(openCudaDevices(options).message(),
+            "the CUDA driver has no function cuInit: it is older than CUDA 12");
+  options.library = "/nowhere/libcuda.so.1";
+  EXPECT_THAT(openCudaDevices(options).message(),
+              StartsWith("the CUDA driver cannot be loaded: /nowhere/"));
+}
+
+/// With a driver or without it: either sentence.
+TEST(CudaDeviceOfThisMachine, SaysWhatIsMissing) {
+  unsetenv("TARPON_CUDA_LIBRARY");
+  auto devices = openCudaDevices({{"sm_90a"}, ""});
+  if (devices)
+    GTEST_SKIP() << "there is a GPU";
+  bool hasLibrary = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr;
+  EXPECT_THAT(devices.message(),
+              StartsWith(hasLibrary ? "CUDA finds no GPU on this machine; "
+                                    : "the CUDA driver (libcuda.so.1) is not "
+                                      "installed; "));
+  EXPECT_THAT(devices.message(), Not(HasSubstr("\n")));
+}
