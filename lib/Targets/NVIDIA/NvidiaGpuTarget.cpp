@@ -19,11 +19,7 @@ static const GpuPlatform kPlatform = {
     /*prefix=*/"sm_",
     /*driver=*/"cuda",
     makeNvidiaGpuBackend,
-    [] {
-      CudaOptions options;
-      options.chips = getGpuChips(GpuVendor::NVIDIA);
-      return openCudaDevices(options);
-    },
+    [] { return openCudaDevices({getGpuChips(GpuVendor::NVIDIA), ""}); },
     [](const GpuTarget &) -> std::unique_ptr<runtime::Device> {
       return nullptr;
     }};
