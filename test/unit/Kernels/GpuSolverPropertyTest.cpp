@@ -9,55 +9,24 @@
 // dtype and layout that it takes, on the emulated device, which also looks for
 // races and for accesses outside of buffers.
 //
-// Problems are drawn until each solver has had enough of each dtype and layout.
-//
 // TARPON_TEST_GPU_PROBLEMS: how many of each (16, which gfx942 and gfx1100
 // share; 300 for a long run, which every GPU does); TARPON_TEST_SEED: the first
 // one; TARPON_TEST_GPU_SOLVER: the only solver to be tested.
 //
 //===----------------------------------------------------------------------===//
 
-#include "AreaProblems.h"
+#include "GpuProblems.h"
 #include "SolverTest.h"
 
 #include "gtest/gtest.h"
 
-#include <cstdlib>
 #include <iostream>
 #include <map>
-#include <set>
 
 using namespace tarpon;
 using namespace tarpon::test;
 
 namespace {
-
-uint64_t getNumber(const char *variable, uint64_t otherwise) {
-  const char *text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-/// "f16"; "i8q"; "other" for what only conversions and movements have.
-std::string getDtypeKind(const TensorDesc &desc) {
-  if (desc.quantized)
-    return std::string(runtime::dtypeName(desc.dtype)) + "q";
-  return runtime::fitsF32(desc.dtype)
-             ? std::string(runtime::dtypeName(desc.dtype))
-             : "other";
-}
-
-/// "f16 nhwc": what solvers have to be tested with, each on its own.
-std::string getKind(const Problem &problem) {
-  const TensorDesc &input = problem.operands.front();
-  std::string kind = getDtypeKind(input);
-  static constexpr const char *kLayouts[] = {"nchw", "nhwc", "blocked"};
-  return kind + " " + (input.rank() < 3 ? "flat" : kLayouts[input.layout.kind]);
-}
-
-/// Returns true if the emulator runs it in a moment.
-bool isSmall(const Problem &problem) {
-  return problem.flops() < 4e5 && problem.bytes() < 2e5;
-}
 
 std::vector<std::string> combine(std::initializer_list<const char *> dtypes,
                                  std::initializer_list<const char *> layouts) {
@@ -95,99 +64,14 @@ const std::map<std::string, std::vector<std::string>> &getClaims() {
   return claims;
 }
 
-/// The problem with another layout of its images, if that is one.
-Problem changeLayout(Problem problem, Layout layout) {
-  Problem changed = problem;
-  Layout old = problem.operands.front().layout;
-  int64_t rank = problem.operands.front().rank();
-  auto change = [&](TensorDesc &desc) {
-    if (desc.rank() != rank || rank < 3 || desc.constant ||
-        !(desc.layout == old))
-      return;
-    desc.layout = layout;
-    desc.pitch = 0;
-  };
-  for (TensorDesc &operand : changed.operands)
-    change(operand);
-  for (int64_t i = 0; i < changed.numResults(); ++i)
-    change(changed.getResult(i));
-  return findFault(changed).empty() ? changed : problem;
-}
-
-/// The problem with signed integers in place of unsigned ones, if that is one.
-Problem makeSigned(Problem problem) {
-  Problem changed = problem;
-  auto change = [&](TensorDesc &desc) {
-    if (!desc.quantized || desc.dtype != DType::U8)
-      return;
-    desc.dtype = DType::I8;
-    desc.zeroPoint -= 128;
-  };
-  for (TensorDesc &operand : changed.operands)
-    change(operand);
-  for (int64_t i = 0; i < changed.numResults(); ++i)
-    change(changed.getResult(i));
-  return findFault(changed).empty() ? changed : problem;
-}
-
-/// Makes kinds frequent that generators seldom make.
-Problem vary(Problem problem, uint64_t seed) {
-  static constexpr Layout kLayouts[] = {
-      {Layout::NCHW, 1}, {Layout::NHWC, 1}, {Layout::Blocked, 8}};
-  if (seed % 2 == 0)
-    problem = changeLayout(std::move(problem), kLayouts[seed / 2 % 3]);
-  return seed % 5 < 2 ? makeSigned(std::move(problem)) : problem;
-}
-
-/// A 3 x 3 convolution of f16.
-Problem makeHalfWinogradProblem(ProblemGenerator &generator) {
-  Problem problem = makeWinogradProblem(generator);
-  for (int i = 0; i < problem.rootOperands; ++i)
-    problem.operands[i].dtype = DType::F16;
-  if (problem.result.dtype == DType::F32)
-    problem.result.dtype = DType::F16;
-  return problem;
-}
-
-/// Those that are tested.
-std::vector<const Solver *> getSolvers() {
-  const char *only = std::getenv("TARPON_TEST_GPU_SOLVER");
-  std::vector<const Solver *> solvers;
-  for (const Solver *solver : getGpuSolvers())
-    if (!only || solver->id() == only)
-      solvers.push_back(solver);
-  return solvers;
-}
-
-/// Winograd's tiles and filters are rounded to f16 when they are transformed,
-/// too. Twice is what the search's own verification allows (Policy.cpp).
-double getStorageUlps(const Solver &solver) {
-  return solver.id() == "gpu-winograd-f2x3-v1" ? 2 : 1;
-}
-
 class GpuSolverProperty : public testing::TestWithParam<const char *> {
 protected:
   void SetUp() override;
-  /// The solvers that still need problems of this kind, and take this one.
-  std::vector<const Solver *> findSolvers(const Problem &problem,
-                                          const std::string &kind);
-  void check(const Problem &problem, const std::vector<const Solver *> &solvers,
-             uint64_t seed);
-  std::vector<PerfConfig> pickConfigs(const Solver &solver,
-                                      const Problem &problem, uint64_t seed);
-  void checkCounts();
-  /// Gives a problem of an area to the solvers that still need it.
-  void offer(const Problem &problem, size_t area, uint64_t seed);
-  /// Returns true until the area has had the kinds of problems that solvers
-  /// lack.
-  bool isNeeded(size_t area) const;
+  void check(const GpuCase &drawn);
+  void checkCounts(const GpuProblems &problems);
 
   uint64_t wanted = 0, firstSeed = 0;
   std::unique_ptr<SolverRunner> host, gpu;
-  /// Problems solved, by solver and kind.
-  std::map<std::string, std::map<std::string, uint64_t>> counts;
-  /// In which areas there are such problems.
-  std::map<std::string, std::map<std::string, std::set<size_t>>> areasOf;
 };
 
 void GpuSolverProperty::SetUp() {
@@ -210,51 +94,31 @@ void GpuSolverProperty::SetUp() {
   gpu = std::move(*gpuRunner);
 }
 
-std::vector<const Solver *>
-GpuSolverProperty::findSolvers(const Problem &problem,
-                               const std::string &kind) {
-  std::vector<const Solver *> solvers;
-  for (const Solver *solver : getSolvers())
-    if (counts[solver->id().str()][kind] < wanted &&
-        checkApplicable(*solver, problem, gpu->getTarget()))
-      solvers.push_back(solver);
-  return solvers;
-}
-
-/// The default, and another one.
-std::vector<PerfConfig> GpuSolverProperty::pickConfigs(const Solver &solver,
-                                                       const Problem &problem,
-                                                       uint64_t seed) {
-  const TargetInfo &target = gpu->getTarget();
-  std::vector<PerfConfig> picked = {solver.defaultConfig(problem, target)};
-  std::vector<PerfConfig> all = solver.configs(problem, target);
-  EXPECT_FALSE(all.empty());
-  // Neighbouring seeds would pick neighbouring configs.
-  const PerfConfig &other = all[seed * 0x9e3779b97f4a7c15u % all.size()];
-  if (other != picked.front())
-    picked.push_back(other);
-  return picked;
-}
-
-void GpuSolverProperty::check(const Problem &problem,
-                              const std::vector<const Solver *> &solvers,
-                              uint64_t seed) {
-  auto expected = host->run(problem, getReferenceSolver(), {}, {}, seed);
+void GpuSolverProperty::check(const GpuCase &drawn) {
+  SCOPED_TRACE(drawn.describe());
+  auto expected =
+      host->run(drawn.problem, getReferenceSolver(), {}, {}, drawn.seed);
   ASSERT_TRUE(expected) << expected.message();
-  for (const Solver *solver : solvers)
-    for (const PerfConfig &config : pickConfigs(*solver, problem, seed)) {
+  for (const Solver *solver : drawn.solvers) {
+    std::vector<PerfConfig> configs =
+        pickConfigs(*solver, drawn.problem, gpu->getTarget(), drawn.seed);
+    EXPECT_FALSE(configs.empty()) << solver->id().str();
+    for (const PerfConfig &config : configs) {
       SCOPED_TRACE(solver->id().str() + " {" + config.str() + "}");
-      auto actual = gpu->run(problem, *solver, config, {}, seed);
+      auto actual = gpu->run(drawn.problem, *solver, config, {}, drawn.seed);
       ASSERT_TRUE(actual) << actual.message();
-      EXPECT_EQ(compare(problem, *actual, *expected, getStorageUlps(*solver)),
-                "");
+      EXPECT_EQ(
+          compare(drawn.problem, *actual, *expected, getStorageUlps(*solver)),
+          "");
     }
+  }
 }
 
-void GpuSolverProperty::checkCounts() {
+void GpuSolverProperty::checkCounts(const GpuProblems &problems) {
   for (const auto &[solver, kinds] : getClaims())
     EXPECT_TRUE(findSolver(solver)) << solver;
-  for (const Solver *solver : getSolvers()) {
+  GpuProblems::Counts counts = problems.getCounts();
+  for (const Solver *solver : getTestedGpuSolvers()) {
     std::string id = solver->id().str();
     auto claims = getClaims().find(id);
     ASSERT_TRUE(claims != getClaims().end()) << id;
@@ -274,60 +138,14 @@ void GpuSolverProperty::checkCounts() {
   }
 }
 
-void GpuSolverProperty::offer(const Problem &problem, size_t area,
-                              uint64_t seed) {
-  if (!isSmall(problem))
-    return;
-  std::string kind = getKind(problem);
-  std::vector<const Solver *> solvers = findSolvers(problem, kind);
-  if (solvers.empty())
-    return;
-  SCOPED_TRACE("area " + std::to_string(area) + ", seed " +
-               std::to_string(seed) + ": " + problem.key());
-  check(problem, solvers, seed);
-  for (const Solver *solver : solvers) {
-    ++counts[solver->id().str()][kind];
-    areasOf[solver->id().str()][kind].insert(area);
-  }
-}
-
-bool GpuSolverProperty::isNeeded(size_t area) const {
-  for (const auto &[solver, kinds] : areasOf)
-    for (const auto &[kind, areas] : kinds)
-      if (areas.contains(area) && counts.at(solver).at(kind) < wanted)
-        return true;
-  return false;
-}
-
-/// Problems of all areas alike at first, and then, of what is rare, more.
 TEST_P(GpuSolverProperty, agreesWithReference) {
-  using MakeProblem = Problem (*)(ProblemGenerator &);
-  static constexpr MakeProblem kAreas[] = {
-      [](ProblemGenerator &generator) { return generator.next(); },
-      makeConvDirectionProblem,
-      makeDepthwiseProblem,
-      makeFftProblem,
-      makeGemmProblem,
-      makeNormProblem,
-      makePoolGradientProblem,
-      makePoolIndicesProblem,
-      makeReduceProblem,
-      makeWinogradProblem,
-      makeHalfWinogradProblem};
-  const uint64_t kDraws = 1000 * wanted;
-  constexpr int kMaxRounds = 30;
-  uint64_t seed = firstSeed;
-  for (int round = 0; round < kMaxRounds; ++round)
-    for (size_t area = 0; area < std::size(kAreas); ++area) {
-      if (round > 0 && !isNeeded(area))
-        continue;
-      for (uint64_t end = seed + kDraws; seed < end; ++seed) {
-        ProblemGenerator generator(seed);
-        Problem problem = vary(kAreas[area](generator), seed);
-        ASSERT_NO_FATAL_FAILURE(offer(problem, area, seed));
-      }
-    }
-  checkCounts();
+  GpuProblems problems(gpu->getTarget(), wanted, firstSeed);
+  problems.draw([&](const GpuCase &drawn) {
+    check(drawn);
+    return !HasFatalFailure();
+  });
+  ASSERT_FALSE(HasFatalFailure());
+  checkCounts(problems);
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpus, GpuSolverProperty,

@@ -232,6 +232,17 @@ SolverRunner::createEmulated(const std::string &gpu,
   return runner;
 }
 
+std::unique_ptr<SolverRunner>
+SolverRunner::createOnDevice(const Target &gpu,
+                             std::unique_ptr<runtime::Device> device,
+                             std::shared_ptr<KernelCache> cache) {
+  std::unique_ptr<SolverRunner> runner(new SolverRunner(gpu.getInfo()));
+  runner->compiler = std::make_unique<KernelCompiler>(
+      gpu.getInfo(), std::move(cache), gpu.makeBackend());
+  runner->device = std::move(device);
+  return runner;
+}
+
 /// Runs the package on memory that nobody has written.
 Status SolverRunner::execute(runtime::Package package, uint64_t seed,
                              llvm::ArrayRef<const void *> inputs,

@@ -14,6 +14,7 @@
 #include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Compiler/KernelCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
+#include "tarpon/Targets/Target.h"
 
 #include <cstdint>
 #include <functional>
@@ -40,7 +41,7 @@ void writeElements(const TensorDesc &desc, const std::vector<double> &elements,
 std::vector<double> makeOperand(const Problem &problem, size_t index,
                                 uint64_t seed);
 
-/// Compiles and runs solutions for one CPU, or one emulated GPU.
+/// Compiles and runs solutions for one CPU, one emulated GPU, or a device.
 class SolverRunner {
 public:
   /// `cpu` as for getHostTarget.
@@ -50,6 +51,12 @@ public:
   static runtime::Result<std::unique_ptr<SolverRunner>>
   createEmulated(const std::string &gpu,
                  std::function<std::string(std::string)> edit = nullptr);
+
+  /// For a device that `gpu` is the target of. Compiled kernels are kept in
+  /// `cache`, if there is one.
+  static std::unique_ptr<SolverRunner>
+  createOnDevice(const Target &gpu, std::unique_ptr<runtime::Device> device,
+                 std::shared_ptr<KernelCache> cache);
 
   const TargetInfo &getTarget() const { return target; }
 

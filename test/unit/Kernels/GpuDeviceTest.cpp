@@ -1,0 +1,239 @@
+//===- GpuDeviceTest.cpp --------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every GPU solver agrees with the host's reference on random problems of every
+// dtype and layout that it takes, on a device of this machine. The program can
+// be carried to it: it needs nothing but the device's driver.
+//
+// Each problem runs in one of several processes, so that a kernel that faults
+// or hangs costs one problem. The report has a line for each solver, dtype and
+// layout, and one for each solution that is wrong.
+//
+// TARPON_TEST_GPU_DEVICE: "cuda", "hip", or an emulated chip ("gfx942");
+// TARPON_TEST_GPU_PROBLEMS: how many of each kind (16); TARPON_TEST_SEED: the
+// first one; TARPON_TEST_GPU_SOLVER: the only solver to be tested;
+// TARPON_TEST_GPU_CASE: AREA:SEED of the only problem, as the report names it;
+// TARPON_TEST_JOBS: how many processes (one per core; 0 for none);
+// TARPON_TEST_KERNEL_CACHE: the folder where compiled kernels are kept;
+// TARPON_TEST_TIME_LIMIT: seconds for one problem (120).
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuProblems.h"
+#include "SolverTest.h"
+#include "WorkerPool.h"
+#include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
+#include "tarpon/Targets/NVIDIA/Cuda/CudaDevice.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
+
+#include "gtest/gtest.h"
+
+#include <chrono>
+#include <iostream>
+#include <thread>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using runtime::Device;
+using runtime::Error;
+using runtime::Result;
+
+namespace {
+
+std::string getText(const char *variable) {
+  const char *text = std::getenv(variable);
+  return text ? text : "";
+}
+
+/// The device that is tested, and the target whose code it runs.
+struct TestedDevice {
+  std::unique_ptr<Device> device;
+  std::shared_ptr<const Target> target;
+};
+
+Result<std::vector<std::unique_ptr<Device>>> openAll(const std::string &name) {
+  if (name == "cuda")
+    return openCudaDevices({getGpuChips(GpuVendor::NVIDIA), ""});
+  return openHipDevices();
+}
+
+Result<TestedDevice> openTestedDevice(const std::string &name) {
+  TestedDevice opened;
+  if (name != "cuda" && name != "hip") {
+    TargetOptions options;
+    options.device = "emulated";
+    auto target = findTarget(name, options);
+    if (!target)
+      return target.error();
+    auto device = (*target)->openDevice(/*threads=*/1);
+    if (!device)
+      return device.error();
+    return TestedDevice{std::move(*device), *target};
+  }
+  auto devices = openAll(name);
+  if (!devices)
+    return devices.error();
+  auto target = findTarget(devices->front()->target());
+  if (!target)
+    return target.error();
+  return TestedDevice{std::move(devices->front()), *target};
+}
+
+/// The target's name, found in another process: a process that has opened a
+/// device cannot be forked any more.
+std::string findTargetName(const std::string &device) {
+  std::string name;
+  auto makeWork = [&]() -> WorkerPool::Work {
+    return [&](size_t) -> WorkResult {
+      auto opened = openTestedDevice(device);
+      return {opened ? opened->device->target()
+                     : "error: " + opened.message(),
+              /*endsProcess=*/true};
+    };
+  };
+  WorkerPool(1, std::chrono::minutes(2))
+      .run(1, makeWork,
+           [&](size_t, const std::string &text) { name = text; });
+  return name;
+}
+
+/// A solver's problem.
+struct Item {
+  const GpuCase *drawn;
+  const Solver *solver;
+};
+
+/// Runs both solutions of an item; the text is "" if both agree.
+class Checker {
+public:
+  Checker(const std::vector<Item> &items, const std::string &name)
+      : items(items) {
+    auto hostRunner = SolverRunner::create("native");
+    auto opened = openTestedDevice(name);
+    if (!hostRunner || !opened) {
+      failure = hostRunner ? opened.message() : hostRunner.message();
+      return;
+    }
+    host = std::move(*hostRunner);
+    std::string folder = getText("TARPON_TEST_KERNEL_CACHE");
+    gpu = SolverRunner::createOnDevice(
+        *opened->target, std::move(opened->device),
+        folder.empty() ? nullptr : std::make_shared<KernelCache>(folder));
+  }
+
+  WorkResult check(size_t index) {
+    if (!failure.empty())
+      return {failure, /*endsProcess=*/true};
+    const auto &[drawn, solver] = items[index];
+    auto expected =
+        host->run(drawn->problem, getReferenceSolver(), {}, {}, drawn->seed);
+    if (!expected)
+      return {"the reference: " + expected.message()};
+    std::vector<PerfConfig> configs =
+        pickConfigs(*solver, drawn->problem, gpu->getTarget(), drawn->seed);
+    std::string text = configs.empty() ? "it has no config" : "";
+    for (const PerfConfig &config : configs) {
+      auto actual = gpu->run(drawn->problem, *solver, config, {}, drawn->seed);
+      std::string wrong =
+          actual ? compare(drawn->problem, *actual, *expected,
+                           getStorageUlps(*solver))
+                 : actual.message();
+      if (!wrong.empty())
+        text += " {" + config.str() + "} " + wrong;
+      // A context may have ended with the kernel.
+      if (!actual)
+        return {text, /*endsProcess=*/true};
+    }
+    return {text};
+  }
+
+private:
+  const std::vector<Item> &items;
+  std::string failure;
+  std::unique_ptr<SolverRunner> host, gpu;
+};
+
+/// What became of the problems, by solver and kind.
+struct Tally {
+  size_t agreed = 0, all = 0;
+};
+
+std::vector<GpuCase> drawCases(const TargetInfo &target) {
+  std::vector<GpuCase> cases;
+  std::string only = getText("TARPON_TEST_GPU_CASE");
+  if (size_t colon = only.find(':'); colon != std::string::npos) {
+    GpuCase &drawn = cases.emplace_back();
+    drawn.area = std::strtoull(only.c_str(), nullptr, 10);
+    drawn.seed = std::strtoull(only.c_str() + colon + 1, nullptr, 10);
+    drawn.problem = makeGpuProblem(drawn.area, drawn.seed);
+    drawn.kind = "only";
+    for (const Solver *solver : getTestedGpuSolvers())
+      if (checkApplicable(*solver, drawn.problem, target))
+        drawn.solvers.push_back(solver);
+    return cases;
+  }
+  GpuProblems problems(target, getNumber("TARPON_TEST_GPU_PROBLEMS", 16),
+                       getNumber("TARPON_TEST_SEED", 1));
+  problems.draw([&](const GpuCase &drawn) {
+    cases.push_back(drawn);
+    return true;
+  });
+  return cases;
+}
+
+TEST(GpuDevice, SolversAgreeWithTheReference) {
+  std::string device = getText("TARPON_TEST_GPU_DEVICE");
+  if (device.empty())
+    GTEST_SKIP() << "TARPON_TEST_GPU_DEVICE names no device";
+  std::string name = findTargetName(device);
+  auto target = findTarget(name, device == "cuda" || device == "hip"
+                                     ? TargetOptions()
+                                     : TargetOptions{0, "native", "emulated"});
+  ASSERT_TRUE(target) << name << ": " << target.message();
+
+  std::vector<GpuCase> cases = drawCases((*target)->getInfo());
+  std::vector<Item> items;
+  for (const GpuCase &drawn : cases)
+    for (const Solver *solver : drawn.solvers)
+      items.push_back({&drawn, solver});
+  std::cout << name << ": " << items.size() << " problems of solvers\n";
+
+  std::map<std::string, Tally> tallies;
+  std::string wrong;
+  WorkerPool pool(
+      getNumber("TARPON_TEST_JOBS", std::thread::hardware_concurrency()),
+      std::chrono::seconds(getNumber("TARPON_TEST_TIME_LIMIT", 120)));
+  pool.run(
+      items.size(),
+      [&]() -> WorkerPool::Work {
+        auto checker = std::make_shared<Checker>(items, device);
+        return [checker](size_t item) { return checker->check(item); };
+      },
+      [&](size_t index, const std::string &text) {
+        const auto &[drawn, solver] = items[index];
+        Tally &tally = tallies[solver->id().str() + " " + drawn->kind];
+        ++tally.all;
+        tally.agreed += text.empty();
+        if (!text.empty())
+          wrong += "wrong: " + solver->id().str() + ", " + drawn->kind + ", " +
+                   drawn->describe() + ": " + text + "\n";
+      });
+
+  size_t agreed = 0;
+  for (const auto &[what, tally] : tallies) {
+    std::cout << what << ": " << tally.agreed << " of " << tally.all
+              << " agree\n";
+    agreed += tally.agreed;
+  }
+  std::cout << wrong << name << ": " << agreed << " of " << items.size()
+            << " agree\n";
+  EXPECT_GT(items.size(), 0u);
+  EXPECT_EQ(agreed, items.size());
+}
+
+} // namespace
