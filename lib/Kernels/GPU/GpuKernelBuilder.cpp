@@ -7,9 +7,9 @@
 
 #include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "GpuInstructions.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -22,9 +22,15 @@ using namespace tarpon;
 static constexpr llvm::StringLiteral kLdsName = "lds";
 
 void GpuKernelBuilder::registerDialects(DialectRegistry &registry) {
-  registry.insert<amdgpu::AMDGPUDialect, arith::ArithDialect, gpu::GPUDialect,
-                  LLVM::LLVMDialect, math::MathDialect, ROCDL::ROCDLDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+  registry.insert<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  getAmdGpuInstructions().registerDialects(registry);
+  getNvidiaGpuInstructions().registerDialects(registry);
+}
+
+static const GpuInstructions &getVendorInstructions(GpuVendor vendor) {
+  return vendor == GpuVendor::AMD ? getAmdGpuInstructions()
+                                  : getNvidiaGpuInstructions();
 }
 
 /// Describes a target of scalars: each lane has its own.
@@ -45,7 +51,8 @@ static Type getPointer(MLIRContext *context, GpuSpace space) {
 GpuKernelBuilder::GpuKernelBuilder(ModuleOp module, StringRef symbol,
                                    const GpuTarget &gpu,
                                    const GpuKernelShape &shape)
-    : KernelBuilder(module.getContext(), scalarTarget), gpu(gpu), shape(shape),
+    : KernelBuilder(module.getContext(), scalarTarget), gpu(gpu),
+      instructions(getVendorInstructions(gpu.vendor)), shape(shape),
       scalarTarget(makeScalarTarget(gpu)) {
   setInsertionPointToEnd(module.getBody());
   auto kernels = gpu::GPUModuleOp::create(*this, symbol);
@@ -116,9 +123,8 @@ Value GpuKernelBuilder::getLds() {
       *this, getPointer(getContext(), GpuSpace::Lds), kLdsName);
 }
 
-void GpuKernelBuilder::barrier() { amdgpu::LDSBarrierOp::create(*this); }
+void GpuKernelBuilder::barrier() { instructions.barrier(*this); }
 
 void GpuKernelBuilder::setWavesPerEu(int64_t waves) {
-  function->setAttr("rocdl.waves_per_eu",
-                    getI32IntegerAttr(static_cast<int32_t>(waves)));
+  instructions.setWavesPerEu(*this, function, waves);
 }

@@ -26,6 +26,8 @@
 
 namespace tarpon {
 
+class GpuInstructions;
+
 /// LLVM's numbers of the address spaces.
 enum class GpuSpace : unsigned { Global = 1, Lds = 3 };
 
@@ -49,6 +51,10 @@ public:
   static void registerDialects(mlir::DialectRegistry &registry);
 
   const GpuTarget &getGpu() const { return gpu; }
+  /// Those of the GPU's vendor.
+  const GpuInstructions &getInstructions() const { return instructions; }
+  /// The lanes of a workgroup.
+  int64_t getWorkgroup() const { return shape.workgroup; }
 
   Value getBuffer(int64_t index) override;
   Value getParam(int64_t index) override;
@@ -73,6 +79,7 @@ public:
 
 private:
   const GpuTarget &gpu;
+  const GpuInstructions &instructions;
   GpuKernelShape shape;
   int64_t groupsPerTask = 1;
   /// The target as host emission sees it: with vectors of one lane.

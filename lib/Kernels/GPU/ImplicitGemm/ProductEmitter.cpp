@@ -7,9 +7,7 @@
 
 #include "ProductEmitter.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 #include <limits>
 #include <tuple>
@@ -23,7 +21,7 @@ static constexpr int64_t kNowhere = std::numeric_limits<int32_t>::min();
 
 ProductEmitter::ProductEmitter(GpuKernelBuilder &b, const ProductKernel &kernel,
                                const ResultAccess *result)
-    : b(b), ints(b), kernel(kernel), spec(kernel.spec), tile(spec.tile),
+    : b(b), instructions(b.getInstructions()), ints(b), kernel(kernel), spec(kernel.spec), tile(spec.tile),
       result(result), wave(b, tile), perTap(kernel.perTap.bind(b)) {}
 
 void ProductEmitter::emit() {
@@ -68,19 +66,9 @@ static Value loadFromTable(KernelBuilder &b, Ints &ints, Value table,
   return b.load(b.offset(table, ints.widen(ints.mul(at, 4))), b.getI32Type());
 }
 
-Value ProductEmitter::makeResource(Value buffer, Value bytes) {
-  Value flags = b.cstLike(
-      b.getI32Type(),
-      static_cast<double>(static_cast<int32_t>(b.getGpu().bufferFlags)));
-  Value stride = b.cstLike(b.getI16Type(), 0);
-  auto resource = LLVM::LLVMPointerType::get(b.getContext(), 8);
-  return ROCDL::MakeBufferRsrcOp::create(b, resource, buffer, stride,
-                                         ints.widen(bytes), flags);
-}
-
 void ProductEmitter::prepareFilter() {
-  filter = makeResource(b.getBuffer(kernel.filterBuffer),
-                        ints.param(kernel.filterBytes));
+  filter = instructions.bound(b, b.getBuffer(kernel.filterBuffer),
+                              ints.param(kernel.filterBytes));
   Value index = block.group;
   if (spec.batched)
     index = loadFromTable(b, ints, b.getBuffer(kernel.tableBuffer), block.image,
@@ -96,8 +84,8 @@ void ProductEmitter::prepareFilter() {
 //===----------------------------------------------------------------------===//
 
 void ProductEmitter::preparePixels() {
-  input = makeResource(b.getBuffer(kernel.inputBuffer),
-                       ints.param(kernel.inputBytes));
+  input = instructions.bound(b, b.getBuffer(kernel.inputBuffer),
+                             ints.param(kernel.inputBytes));
   for (const ProductKernel::Dimension &dimension : kernel.dimensions) {
     sizes.push_back(ints.param(dimension.size));
     dilations.push_back(ints.param(dimension.dilation));
@@ -186,14 +174,6 @@ Value ProductEmitter::getOffset(const WindowPixel &pixel, const Tap &tap) {
   return b.select(isInside, b.add(pixel.offset, tap.bytes), ints.cst(kNowhere));
 }
 
-Value ProductEmitter::loadChunk(Value resource, Value offset,
-                                Value uniformOffset) {
-  VectorType type = b.vec(b.getI32Type(), kChunkBytes / 4);
-  return ROCDL::RawPtrBufferLoadOp::create(b, type, resource, offset,
-                                           uniformOffset, zero, ArrayAttr(),
-                                           ArrayAttr(), ArrayAttr());
-}
-
 Value ProductEmitter::clampStep(Value step) {
   return b.minS(step, ints.sub(block.endStep, ints.cst(1)));
 }
@@ -211,14 +191,14 @@ ProductEmitter::Staged ProductEmitter::load(Value step, const Values &offsets) {
   Staged staged;
   Value start = b.add(filterStart, ints.mul(step, tile.bytesOfA()));
   for (int64_t i = 0; i < tile.loadsOfA(); ++i)
-    staged.a.push_back(
-        loadChunk(filter, filterOffset,
-                  ints.add(start, i * tile.threads() * kChunkBytes)));
+    staged.a.push_back(instructions.loadBounded(
+        b, filter, filterOffset,
+        ints.add(start, i * tile.threads() * kChunkBytes)));
   // Values that all lanes share are recomputed here: carried from step to step,
   // they would end up in vector registers.
   Value channel = spec.merged ? zero : getTap(step).channel;
   for (Value offset : offsets)
-    staged.b.push_back(loadChunk(input, offset, channel));
+    staged.b.push_back(instructions.loadBounded(b, input, offset, channel));
   if (tile.getOp().isInteger())
     staged.offsets = offsets;
   return staged;
@@ -318,7 +298,9 @@ ProductEmitter::Carried ProductEmitter::runOneStage(Value step,
   b.barrier();
   Carried after = carried;
   after.staged = load(ints.add(step, 1), carried.offsets);
-  fenceSchedule();
+  // Without fences LLVM would issue loads late, to save registers, and then
+  // wait for them.
+  instructions.fenceSchedule(b);
   after.offsets = getOffsets(ints.add(step, 2));
   after.sums = wave.multiply(/*stage=*/nullptr, carried.sums);
   return after;
@@ -333,19 +315,11 @@ ProductEmitter::Carried ProductEmitter::runTwoStages(Value step,
   after.stage = b.sub(ints.cst(tile.stageBytes()), carried.stage);
   storeToLds(carried.staged, after.stage);
   after.staged = load(ints.add(step, 2), carried.offsets);
-  fenceSchedule();
+  instructions.fenceSchedule(b);
   after.offsets = getOffsets(ints.add(step, 3));
   after.sums = wave.multiply(carried.stage, carried.sums);
   b.barrier();
   return after;
-}
-
-/// Without fences LLVM would issue loads late, to save registers, and then wait
-/// for them.
-void ProductEmitter::fenceSchedule() {
-  amdgpu::SchedBarrierOp::create(
-      b, amdgpu::sched_barrier_opt_enumAttr::get(
-             b.getContext(), amdgpu::sched_barrier_opt_enum::none));
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 #ifndef TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTEMITTER_H
 #define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTEMITTER_H
 
+#include "GPU/GpuInstructions.h"
 #include "ProductKernel.h"
 #include "WaveProduct.h"
 
@@ -51,7 +52,6 @@ private:
   void prepareFilter();
   void preparePixels();
   WindowPixel makePixel(Value index);
-  Value makeResource(Value buffer, Value bytes);
 
   // One step.
   /// The offsets of this lane's chunks of the input, in bytes.
@@ -63,7 +63,6 @@ private:
   Value clampStep(Value step);
   Tap getTap(Value step);
   Value getOffset(const WindowPixel &pixel, const Tap &tap);
-  Value loadChunk(Value resource, Value offset, Value uniformOffset);
   /// Converts chunks of B to the form of the matrix instruction.
   Value convert(Value chunk, Value offset);
   void storeToLds(const Staged &staged, Value stage);
@@ -82,7 +81,6 @@ private:
   Values runSteps();
   Carried runOneStage(Value step, const Carried &carried);
   Carried runTwoStages(Value step, const Carried &carried);
-  void fenceSchedule();
 
   Values flatten(const Carried &carried) const;
   /// The inverse of flatten; `like` has as many values.
@@ -99,6 +97,7 @@ private:
                    store);
 
   GpuKernelBuilder &b;
+  const GpuInstructions &instructions;
   Ints ints;
   const ProductKernel &kernel;
   const ProductSpec &spec;
@@ -108,8 +107,9 @@ private:
 
   Value thread, zero;
   Block block;
-  Value filter, filterOffset, filterStart;
-  Value input, chunkOffset, chunk;
+  BoundedBuffer filter, input;
+  Value filterOffset, filterStart;
+  Value chunkOffset, chunk;
   mlir::SmallVector<WindowPixel> pixels;
   Value writeA;
   MagicDivisor::Bound perTap;

@@ -7,7 +7,8 @@
 
 #include "WaveProduct.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "GPU/GpuInstructions.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -184,12 +185,8 @@ void WaveProduct::multiplyMatrices(const Values &a, const Values &bs,
       for (int64_t row = 0; row < tile.tilesM(); ++row) {
         Value left = getOperand(a[row], index);
         Value &sum = sums[row * tile.tilesN() + column];
-        if (op.kind == Op::Kind::Mfma)
-          sum = amdgpu::MFMAOp::create(b, sum.getType(), op.m, op.n, op.k,
-                                       /*blocks=*/1, left, right, sum);
-        else
-          sum = amdgpu::WMMAOp::create(b, sum.getType(), op.m, op.n, op.k, left,
-                                       right, sum);
+        sum = b.getInstructions().multiply(b, {op.m, op.n, op.k}, left, right,
+                                           sum);
       }
     }
 }

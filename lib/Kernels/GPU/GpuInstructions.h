@@ -1,0 +1,69 @@
+//===- GpuInstructions.h - Instructions of one vendor's GPUs ---*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The instructions of kernels that vendors do not have in common. No other file
+// of kernels creates ops of a vendor's dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_KERNELS_GPU_GPUINSTRUCTIONS_H
+#define TARPON_LIB_KERNELS_GPU_GPUINSTRUCTIONS_H
+
+#include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
+
+namespace tarpon {
+
+/// A part of global memory outside of which loads read as zero.
+struct BoundedBuffer {
+  mlir::Value start; ///< in a form that only the instructions know
+  mlir::Value bytes; ///< i32
+};
+
+/// The sides of a product of a wave, D (m x n) = A (m x k) * B (k x n) + C.
+struct MatrixShape {
+  int64_t m, n, k;
+};
+
+/// Stateless; lives forever.
+class GpuInstructions {
+public:
+  using Value = mlir::Value;
+
+  virtual ~GpuInstructions() = default;
+
+  virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+
+  virtual void barrier(GpuKernelBuilder &b) const = 0;
+  /// Has the compiler limit the registers, so that this many waves run on a
+  /// SIMD at a time.
+  virtual void setWavesPerEu(GpuKernelBuilder &b, mlir::gpu::GPUFuncOp kernel,
+                             int64_t waves) const = 0;
+  /// Keeps the compiler from moving instructions across this point, where it
+  /// would undo the kernel's order.
+  virtual void fenceSchedule(GpuKernelBuilder &b) const = 0;
+
+  /// Bounds the bytes (i32) from a pointer to global memory.
+  virtual BoundedBuffer bound(GpuKernelBuilder &b, Value pointer,
+                              Value bytes) const = 0;
+  /// Loads 16 bytes as four i32 at the sum of two offsets (i32), the second of
+  /// which is the same in all lanes. The bytes are all inside or all outside,
+  /// where the sum is negative or at least the number of bytes.
+  virtual Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
+                            Value offset, Value uniformOffset) const = 0;
+
+  /// D of a matrix instruction, from operands in the lanes.
+  virtual Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
+                         Value right, Value sum) const = 0;
+};
+
+/// AmdInstructions.cpp and NvidiaInstructions.cpp
+const GpuInstructions &getAmdGpuInstructions();
+const GpuInstructions &getNvidiaGpuInstructions();
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_KERNELS_GPU_GPUINSTRUCTIONS_H
