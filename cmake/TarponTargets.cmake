@@ -32,7 +32,7 @@ target_include_directories(tarpon_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${L
 target_compile_definitions(tarpon_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_compile_options(tarpon_mlir INTERFACE
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TARPON_EXCEPTIONS>>>:-fno-exceptions>)
-target_link_libraries(tarpon_mlir INTERFACE MLIR LLVM)
+target_link_libraries(tarpon_mlir INTERFACE tarpon_llvm)
 
 # tarpon_precompile(TARGET OWNER HEADER...)
 # Parses the HEADERs once, for OWNER; the other targets, which must be compiled with
