@@ -7,6 +7,8 @@
 
 #include "Slices.h"
 
+#include "tarpon/IR/ConstantData.h"
+
 #include "Regions.h"
 #include "tarpon/IR/FusedProblem.h"
 
