@@ -83,11 +83,17 @@ static void makeLdsDynamic(gpu::GPUModuleOp module) {
                          /*alignment=*/4, kGlobal);
 }
 
-/// A launch always has the lanes that the kernel was compiled for.
-static void requireWorkgroup(LLVM::LLVMFuncOp kernel) {
-  StringRef most = NVVM::NVVMDialect::getMaxntidAttrName();
-  if (Attribute lanes = kernel->removeAttr(most))
-    kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), lanes);
+/// A launch always has the lanes that the kernel was compiled for. Without a
+/// number of workgroups that a unit should hold, ptxas spills a few registers
+/// to make room for more of them.
+static void boundWorkgroup(LLVM::LLVMFuncOp kernel) {
+  Attribute lanes = kernel->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName());
+  if (!lanes)
+    return;
+  kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), lanes);
+  StringRef least = NVVM::NVVMDialect::getMinctasmAttrName();
+  if (!kernel->hasAttr(least))
+    kernel->setAttr(least, OpBuilder(kernel).getI32IntegerAttr(1));
 }
 
 static LogicalResult convert(gpu::GPUModuleOp module) {
@@ -116,7 +122,7 @@ static LogicalResult convert(gpu::GPUModuleOp module) {
   target.addIllegalOp<gpu::GPUFuncOp>();
   if (failed(applyPartialConversion(module, target, std::move(patterns))))
     return failure();
-  module.walk(requireWorkgroup);
+  module.walk(boundWorkgroup);
   makeLdsDynamic(module);
   return success();
 }
