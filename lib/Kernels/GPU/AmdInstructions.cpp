@@ -11,6 +11,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -44,6 +46,9 @@ public:
   Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                     Value offset, Value uniformOffset) const override;
 
+  Value loadFragment(GpuKernelBuilder &, Value) const override {
+    llvm_unreachable("AMD's GPUs have no mma.sync");
+  }
   Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
                  Value right, Value sum) const override;
 };

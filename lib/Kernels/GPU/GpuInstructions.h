@@ -55,7 +55,12 @@ public:
   virtual Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                             Value offset, Value uniformOffset) const = 0;
 
-  /// D of a matrix instruction, from operands in the lanes.
+  /// Loads 16 bytes per lane, four i32, of matrices of eight rows of 16 bytes:
+  /// each eight lanes give the addresses of the rows of one matrix in LDS. Only
+  /// where MatrixUnit is MmaSync.
+  virtual Value loadFragment(GpuKernelBuilder &b, Value pointer) const = 0;
+  /// D of a matrix instruction, or of a pair of them where it is MmaSync, from
+  /// operands in the lanes.
   virtual Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
                          Value right, Value sum) const = 0;
 };

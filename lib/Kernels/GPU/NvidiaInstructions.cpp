@@ -9,8 +9,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-
-#include "llvm/Support/ErrorHandling.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <algorithm>
 
@@ -43,10 +42,9 @@ public:
   Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                     Value offset, Value uniformOffset) const override;
 
-  Value multiply(GpuKernelBuilder &, const MatrixShape &, Value, Value,
-                 Value) const override {
-    llvm_unreachable("the target's table has no matrix instructions");
-  }
+  Value loadFragment(GpuKernelBuilder &b, Value pointer) const override;
+  Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
+                 Value right, Value sum) const override;
 };
 
 } // namespace
@@ -75,6 +73,80 @@ Value NvidiaInstructions::loadBounded(GpuKernelBuilder &b,
   Value loaded =
       LLVM::LoadOp::create(b, type, b.offset(buffer.start, wide), kBytes);
   return b.select(isInside, loaded, b.cstLike(type, 0));
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+Value NvidiaInstructions::loadFragment(GpuKernelBuilder &b,
+                                       Value pointer) const {
+  constexpr int kMatrices = 4;
+  SmallVector<Type> members(kMatrices, b.getI32Type());
+  Value loaded = NVVM::LdMatrixOp::create(
+      b, LLVM::LLVMStructType::getLiteral(b.getContext(), members), pointer,
+      kMatrices, NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < kMatrices; ++i)
+    elements.push_back(LLVM::ExtractValueOp::create(b, loaded, i));
+  return vector::FromElementsOp::create(
+      b, b.vec(b.getI32Type(), kMatrices), elements);
+}
+
+/// The registers of a fragment in the type that mma.sync has for them.
+static SmallVector<Value> getRegisters(GpuKernelBuilder &b, Value fragment,
+                                       ArrayRef<int64_t> indices) {
+  auto type = cast<VectorType>(fragment.getType());
+  SmallVector<Value> registers;
+  if (!type.getElementType().isF16())
+    fragment = b.bitcast(fragment, b.vec(b.getI32Type(), 4));
+  for (int64_t i : indices)
+    registers.push_back(
+        type.getElementType().isF16()
+            ? b.shuffle(fragment, fragment, {2 * i, 2 * i + 1})
+            : Value(vector::ExtractOp::create(b, fragment, i)));
+  return registers;
+}
+
+/// An instruction's rows are the columns of D, and its columns half of the
+/// rows, so that a lane holds neighbouring channels. ldmatrix gives each half
+/// every other register of the fragment. The sum has, for each of two columns,
+/// two rows of each half.
+Value NvidiaInstructions::multiply(GpuKernelBuilder &b,
+                                   const MatrixShape &shape, Value left,
+                                   Value right, Value sum) const {
+  Type input = cast<VectorType>(left.getType()).getElementType();
+  Type output = cast<VectorType>(sum.getType()).getElementType();
+  NVVM::MMATypes type = input.isF16()    ? NVVM::MMATypes::f16
+                        : input.isBF16() ? NVVM::MMATypes::bf16
+                                         : NVVM::MMATypes::s8;
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (type == NVVM::MMATypes::s8)
+    overflow = NVVM::MMAIntOverflow::wrapped;
+  SmallVector<Type> members(4, output);
+  auto result = LLVM::LLVMStructType::getLiteral(b.getContext(), members);
+  SmallVector<Value> pixels = getRegisters(b, right, {0, 1, 2, 3});
+  SmallVector<Value> elements(8);
+  for (int64_t half = 0; half < 2; ++half) {
+    // The place in the sum of element `i` of the instruction's.
+    auto place = [&](int64_t i) { return i / 2 * 4 + half * 2 + i % 2; };
+    SmallVector<Value> old;
+    for (int64_t i = 0; i < 4; ++i)
+      old.push_back(vector::ExtractOp::create(b, sum, place(i)));
+    Value product = NVVM::MmaOp::create(
+        b, result, pixels, getRegisters(b, left, {half, half + 2}), old,
+        ArrayRef<int64_t>{shape.n, shape.m / 2, shape.k},
+        /*b1Op=*/std::nullopt, overflow,
+        std::array<NVVM::MMATypes, 2>{type, type},
+        std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                       NVVM::MMALayout::col});
+    for (int64_t i = 0; i < 4; ++i)
+      elements[place(i)] = LLVM::ExtractValueOp::create(b, product, i);
+  }
+  return vector::FromElementsOp::create(b, cast<VectorType>(sum.getType()),
+                                        elements);
 }
 
 const GpuInstructions &tarpon::getNvidiaGpuInstructions() {

@@ -330,7 +330,7 @@ void ProductEmitter::finish(const Values &sums) {
   Value channel = ints.mul(block.channelBlock, tile.getFields().blockM);
   Value first = ints.mul(block.pixelBlock, tile.getFields().blockN);
   Values columns;
-  for (int64_t i = 0; i < tile.tilesN(); ++i)
+  for (int64_t i = 0; i < tile.columns(); ++i)
     columns.push_back(b.add(first, wave.getPixel(i)));
   if (spec.split)
     storeSums(sums, channel, columns);

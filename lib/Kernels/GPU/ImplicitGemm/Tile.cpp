@@ -175,9 +175,9 @@ std::vector<int64_t> Tile::getRowChannels() const {
   std::vector<int64_t> channels(fields.waveM);
   for (int64_t tile = 0; tile < tilesM(); ++tile)
     for (int64_t group = 0; group < op.rowGroups(); ++group)
-      for (int64_t e = 0; e < op.outputElements; ++e)
+      for (int64_t e = 0; e < op.elementsPerColumn(); ++e)
         channels[tile * op.m + op.getOutputRow(group, e)] =
-            getChannel(group, tile * op.outputElements + e);
+            getChannel(group, tile * op.elementsPerColumn() + e);
   return channels;
 }
 

@@ -52,6 +52,8 @@ public:
   /// The number of a wave's products along each side.
   int64_t tilesM() const { return fields.waveM / op.m; }
   int64_t tilesN() const { return fields.waveN / op.n; }
+  /// The number of a wave's pixels in one lane.
+  int64_t columns() const { return tilesN() * op.columnsPerLane; }
 
   /// The bytes of one row of A or B in LDS.
   int64_t rowBytes() const { return fields.blockK * op.elementBytes(); }

@@ -24,17 +24,18 @@ int64_t WaveOp::opsPerUnit() const {
 }
 
 int64_t WaveOp::getOutputRow(int64_t group, int64_t element) const {
-  if (!layout)
+  if (kind == Kind::Fma)
     return group;
+  // Two neighbouring columns of each instruction, which has eight.
+  if (kind == Kind::MmaSync)
+    return element / 2 * 8 + group * 2 + element % 2;
   return layout->getOutputRow(static_cast<unsigned>(group * n),
                               static_cast<unsigned>(element));
 }
 
 std::string WaveOp::name() const {
-  const char *prefix = kind == Kind::Mfma   ? "mfma"
-                       : kind == Kind::Wmma ? "wmma"
-                                            : "fma";
-  return prefix + std::to_string(m) + "x" + std::to_string(n) + "x" +
+  static constexpr const char *kPrefixes[] = {"mfma", "wmma", "mma", "fma"};
+  return kPrefixes[static_cast<size_t>(kind)] + std::to_string(m) + "x" + std::to_string(n) + "x" +
          std::to_string(k);
 }
 
@@ -103,7 +104,27 @@ static std::optional<WaveOp> makeFmaOp(const GpuTarget &gpu, DType dtype) {
                 /*inputElements=*/1,
                 /*kGroups=*/1,
                 /*outputElements=*/1,
+                /*columnsPerLane=*/1,
                 std::max<int64_t>(1, gpu.waveSize / perClock),
+                /*layout=*/nullptr};
+}
+
+/// A pair of mma.sync, for which ldmatrix gives a lane 16 bytes of A, and of B:
+/// of four matrices of eight lines and 16 bytes of k, as if it held a chunk of
+/// line l % 16 in k group l / 16.
+static WaveOp makeMmaOp(const GpuTarget &gpu,
+                        const MatrixInstruction &instruction) {
+  return WaveOp{WaveOp::Kind::MmaSync,
+                instruction.dtype,
+                gpu.waveSize,
+                instruction.m,
+                instruction.n,
+                instruction.k,
+                /*inputElements=*/instruction.k / 2,
+                /*kGroups=*/2,
+                /*outputElements=*/8,
+                /*columnsPerLane=*/2,
+                instruction.cycles,
                 /*layout=*/nullptr};
 }
 
@@ -112,6 +133,8 @@ std::optional<WaveOp> gpuigemm::findWaveOp(const GpuTarget &gpu, DType dtype,
   dtype = getMatrixDType(dtype);
   std::vector<MatrixInstruction> known = gpu.getMatrixInstructions(dtype);
   for (const MatrixInstruction &instruction : known) {
+    if (gpu.matrixUnit == MatrixUnit::MmaSync && instruction.m == m)
+      return makeMmaOp(gpu, instruction);
     const MatrixLayout *layout = findLayout(gpu, instruction);
     if (instruction.m != m || !layout)
       continue;
@@ -124,6 +147,7 @@ std::optional<WaveOp> gpuigemm::findWaveOp(const GpuTarget &gpu, DType dtype,
                   layout->inputElements,
                   layout->kGroups,
                   layout->outputElements,
+                  /*columnsPerLane=*/1,
                   instruction.cycles,
                   layout};
   }

@@ -32,6 +32,9 @@ struct WaveOp {
   enum class Kind : uint8_t {
     Mfma,
     Wmma,
+    /// NVIDIA's mma.sync, twice: an instruction has half of the channels. Its
+    /// rows are pixels and its columns channels, of which a lane holds pairs.
+    MmaSync,
     Fma, ///< lane (i, j) of an m x n grid computes D[i, j]; m * n is the wave
   };
 
@@ -42,16 +45,18 @@ struct WaveOp {
   /// The elements of A (and of B) in one lane, and the number of groups of
   /// lanes that hold different k.
   int64_t inputElements, kGroups;
-  /// The elements of D in one lane.
-  int64_t outputElements;
+  /// The elements of D in one lane, and the number of columns that they are
+  /// in, column by column.
+  int64_t outputElements, columnsPerLane;
   /// The cycles for which the product occupies the unit.
   int64_t cycles;
-  /// The layout of a matrix instruction; null for fma.
+  /// The layout of an instruction of MatrixLayout.h; else null.
   const MatrixLayout *layout;
 
   int64_t elementBytes() const { return runtime::dtypeBytes(dtype); }
   /// The number of groups of lanes that hold different rows of a column of D.
-  int64_t rowGroups() const { return waveSize / n; }
+  int64_t rowGroups() const { return waveSize * columnsPerLane / n; }
+  int64_t elementsPerColumn() const { return outputElements / columnsPerLane; }
   /// A lane loads its elements of k in units of whole chunks, which are the
   /// operands of `opsPerUnit` products: the order of k is free, as long as A
   /// and B agree.
@@ -61,7 +66,8 @@ struct WaveOp {
   /// The bytes of k that the units of all groups cover.
   int64_t depthBytes() const { return kGroups * unitBytes(); }
 
-  /// The row of D of element `element` of a lane in row group `group`.
+  /// The row of D of element `element` of a column of a lane in row group
+  /// `group`.
   int64_t getOutputRow(int64_t group, int64_t element) const;
   bool isInteger() const { return dtype == DType::I8; }
   std::string name() const;

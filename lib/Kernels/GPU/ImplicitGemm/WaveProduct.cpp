@@ -27,15 +27,21 @@ WaveProduct::WaveProduct(GpuKernelBuilder &b, const Tile &tile)
 
 void WaveProduct::prepare(Value thread) {
   const TileFields &f = tile.getFields();
-  lane = ints.rem(thread, op.waveSize);
+  Value lane = ints.rem(thread, op.waveSize);
   Value wave = ints.div(thread, op.waveSize);
   int64_t wavesM = f.blockM / f.waveM;
   waveChannel = ints.mul(ints.rem(wave, wavesM), f.waveM);
   wavePixel = ints.mul(ints.div(wave, wavesM), f.waveN);
-  rowGroup = ints.div(lane, op.n);
   bool isFma = op.kind == Op::Kind::Fma;
-  Value lineA = isFma ? rowGroup : ints.rem(lane, op.m);
   Value lineB = ints.rem(lane, op.n);
+  if (op.kind == Op::Kind::MmaSync) {
+    rowGroup = ints.rem(lane, op.rowGroups());
+    lanePixel = ints.div(lane, op.rowGroups());
+  } else {
+    rowGroup = ints.div(lane, op.n);
+    lanePixel = lineB;
+  }
+  Value lineA = isFma ? rowGroup : ints.rem(lane, op.m);
   Value kGroup = ints.cst(0);
   if (op.kGroups > 1)
     kGroup = ints.rem(ints.div(lane, op.m), op.kGroups);
@@ -78,7 +84,8 @@ Value WaveProduct::getRunChannel(int64_t index) {
 }
 
 Value WaveProduct::getPixel(int64_t column) {
-  return ints.add(b.add(wavePixel, ints.rem(lane, op.n)), column * op.n);
+  return ints.add(b.add(wavePixel, lanePixel),
+                  column * (op.n / op.columnsPerLane));
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,7 +110,9 @@ Value WaveProduct::getSum(const Values &sums, int64_t row, int64_t column,
                           int64_t element) {
   if (op.kind == Op::Kind::Fma)
     return vector::ExtractOp::create(b, sums[row], column);
-  return vector::ExtractOp::create(b, sums[row * tile.tilesN() + column],
+  int64_t tileColumn = column / op.columnsPerLane;
+  element += column % op.columnsPerLane * op.elementsPerColumn();
+  return vector::ExtractOp::create(b, sums[row * tile.tilesN() + tileColumn],
                                    element);
 }
 
@@ -112,7 +121,8 @@ Value WaveProduct::getRun(const Values &sums, int64_t column, int64_t index) {
   for (int64_t i = 0; i < tile.run(); ++i) {
     int64_t sum = index * tile.run() + i;
     elements.push_back(
-        getSum(sums, sum / op.outputElements, column, sum % op.outputElements));
+        getSum(sums, sum / op.elementsPerColumn(), column,
+               sum % op.elementsPerColumn()));
   }
   VectorType type = b.vec(elements[0].getType(), tile.run());
   return vector::FromElementsOp::create(b, type, elements);
@@ -127,6 +137,8 @@ Value WaveProduct::loadChunk(Value address, Value stage, int64_t offset) {
     address = b.add(address, stage);
   // Rows of other tiles are a constant offset away, which the instruction adds.
   Value pointer = b.offset(b.offset(b.getLds(), address), offset);
+  if (op.kind == Op::Kind::MmaSync)
+    return b.getInstructions().loadFragment(b, pointer);
   VectorType type = b.vec(b.getI32Type(), kChunkBytes / 4);
   return LLVM::LoadOp::create(b, type, pointer, kChunkBytes);
 }

@@ -33,11 +33,11 @@ public:
   /// The sums after one step, whose A and B start at byte `stage` of LDS.
   Values multiply(Value stage, const Values &sums);
 
-  /// Run `index` of the sums of a column of tiles: neighbouring channels.
+  /// Run `index` of the sums of a column: neighbouring channels.
   Value getRun(const Values &sums, int64_t column, int64_t index);
   /// The channel in the block at which run `index` of this lane starts.
   Value getRunChannel(int64_t index);
-  /// This lane's pixel in the block for a column of tiles.
+  /// This lane's pixel in the block for a column.
   Value getPixel(int64_t column);
 
 private:
@@ -66,7 +66,7 @@ private:
   Ints ints;
   const Tile &tile;
   const WaveOp &op;
-  Value waveChannel, wavePixel, lane, rowGroup;
+  Value waveChannel, wavePixel, rowGroup, lanePixel;
   Values addressesA, addressesB;
 };
 
