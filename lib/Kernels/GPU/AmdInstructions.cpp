@@ -46,6 +46,14 @@ public:
   Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                     Value offset, Value uniformOffset) const override;
 
+  /// Those of CDNA go to the lanes' places in a row, and RDNA has none.
+  int64_t getMostCopyGroups() const override { return 0; }
+  void copyToLds(GpuKernelBuilder &, Value, Value, Value) const override {
+    llvm_unreachable("there are no copies");
+  }
+  void commitCopies(GpuKernelBuilder &) const override {}
+  void waitForCopies(GpuKernelBuilder &, int64_t) const override {}
+
   Value loadFragment(GpuKernelBuilder &, Value) const override {
     llvm_unreachable("AMD's GPUs have no mma.sync");
   }

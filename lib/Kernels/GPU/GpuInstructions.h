@@ -55,15 +55,30 @@ public:
   virtual Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                             Value offset, Value uniformOffset) const = 0;
 
+  /// The most groups of copies to LDS that may be under way at a time; 0 if
+  /// there are no asynchronous copies.
+  virtual int64_t getMostCopyGroups() const = 0;
+  /// Starts to copy 16 bytes from global memory to LDS, or zeros where `exists`
+  /// (i1) is false: the pointer to global memory may be any there.
+  virtual void copyToLds(GpuKernelBuilder &b, Value lds, Value pointer,
+                         Value exists) const = 0;
+  /// Makes a group of the copies since the last commit.
+  virtual void commitCopies(GpuKernelBuilder &b) const = 0;
+  /// Waits for this lane's groups but the latest `left` ones. Other lanes may
+  /// read the data after a barrier.
+  virtual void waitForCopies(GpuKernelBuilder &b, int64_t left) const = 0;
+
   /// Loads 16 bytes per lane, four i32, of matrices of eight rows of 16 bytes:
   /// each eight lanes give the addresses of the rows of one matrix in LDS. Only
   /// where MatrixUnit is MmaSync.
   virtual Value loadFragment(GpuKernelBuilder &b, Value pointer) const = 0;
   /// D of a matrix instruction, or of a pair of them where it is MmaSync, from
   /// operands in the lanes.
-  virtual Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
-                         Value right, Value sum) const = 0;
+  virtual Value multiply(GpuKernelBuilder &b, const MatrixShape &shape,
+                         Value left, Value right, Value sum) const = 0;
 };
+
+const GpuInstructions &getGpuInstructions(GpuVendor vendor);
 
 /// AmdInstructions.cpp and NvidiaInstructions.cpp
 const GpuInstructions &getAmdGpuInstructions();

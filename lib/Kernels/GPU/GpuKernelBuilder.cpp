@@ -28,7 +28,7 @@ void GpuKernelBuilder::registerDialects(DialectRegistry &registry) {
   getNvidiaGpuInstructions().registerDialects(registry);
 }
 
-static const GpuInstructions &getVendorInstructions(GpuVendor vendor) {
+const GpuInstructions &tarpon::getGpuInstructions(GpuVendor vendor) {
   return vendor == GpuVendor::AMD ? getAmdGpuInstructions()
                                   : getNvidiaGpuInstructions();
 }
@@ -52,7 +52,7 @@ GpuKernelBuilder::GpuKernelBuilder(ModuleOp module, StringRef symbol,
                                    const GpuTarget &gpu,
                                    const GpuKernelShape &shape)
     : KernelBuilder(module.getContext(), scalarTarget), gpu(gpu),
-      instructions(getVendorInstructions(gpu.vendor)), shape(shape),
+      instructions(getGpuInstructions(gpu.vendor)), shape(shape),
       scalarTarget(makeScalarTarget(gpu)) {
   setInsertionPointToEnd(module.getBody());
   auto kernels = gpu::GPUModuleOp::create(*this, symbol);

@@ -42,6 +42,17 @@ public:
   Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                     Value offset, Value uniformOffset) const override;
 
+  /// As many as are of use: there is no limit.
+  int64_t getMostCopyGroups() const override { return 4; }
+  void copyToLds(GpuKernelBuilder &b, Value lds, Value pointer,
+                 Value exists) const override;
+  void commitCopies(GpuKernelBuilder &b) const override {
+    NVVM::CpAsyncCommitGroupOp::create(b);
+  }
+  void waitForCopies(GpuKernelBuilder &b, int64_t left) const override {
+    NVVM::CpAsyncWaitGroupOp::create(b, static_cast<uint32_t>(left));
+  }
+
   Value loadFragment(GpuKernelBuilder &b, Value pointer) const override;
   Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
                  Value right, Value sum) const override;
@@ -75,6 +86,16 @@ Value NvidiaInstructions::loadBounded(GpuKernelBuilder &b,
   return b.select(isInside, loaded, b.cstLike(type, 0));
 }
 
+/// Past the first level of the cache, which has no use for what LDS keeps.
+void NvidiaInstructions::copyToLds(GpuKernelBuilder &b, Value lds,
+                                   Value pointer, Value exists) const {
+  constexpr int kBytes = 16;
+  Type type = b.getI32Type();
+  Value bytes = b.select(exists, b.cstLike(type, kBytes), b.cstLike(type, 0));
+  NVVM::CpAsyncOp::create(b, lds, pointer, kBytes,
+                          NVVM::LoadCacheModifierKind::CG, bytes);
+}
+
 //===----------------------------------------------------------------------===//
 // Matrices
 //===----------------------------------------------------------------------===//
@@ -91,8 +112,8 @@ Value NvidiaInstructions::loadFragment(GpuKernelBuilder &b,
   SmallVector<Value> elements;
   for (int64_t i = 0; i < kMatrices; ++i)
     elements.push_back(LLVM::ExtractValueOp::create(b, loaded, i));
-  return vector::FromElementsOp::create(
-      b, b.vec(b.getI32Type(), kMatrices), elements);
+  return vector::FromElementsOp::create(b, b.vec(b.getI32Type(), kMatrices),
+                                        elements);
 }
 
 /// The registers of a fragment in the type that mma.sync has for them.
@@ -103,17 +124,16 @@ static SmallVector<Value> getRegisters(GpuKernelBuilder &b, Value fragment,
   if (!type.getElementType().isF16())
     fragment = b.bitcast(fragment, b.vec(b.getI32Type(), 4));
   for (int64_t i : indices)
-    registers.push_back(
-        type.getElementType().isF16()
-            ? b.shuffle(fragment, fragment, {2 * i, 2 * i + 1})
-            : Value(vector::ExtractOp::create(b, fragment, i)));
+    registers.push_back(type.getElementType().isF16()
+                            ? b.shuffle(fragment, fragment, {2 * i, 2 * i + 1})
+                            : Value(vector::ExtractOp::create(b, fragment, i)));
   return registers;
 }
 
 /// An instruction's rows are the columns of D, and its columns half of the
-/// rows, so that a lane holds neighbouring channels. ldmatrix gives each half
-/// every other register of the fragment. The sum has, for each of two columns,
-/// two rows of each half.
+/// rows, so that a lane holds neighbouring channels. The fragment of A has a
+/// half's registers side by side. The sum has, for each of two columns, two
+/// rows of each half.
 Value NvidiaInstructions::multiply(GpuKernelBuilder &b,
                                    const MatrixShape &shape, Value left,
                                    Value right, Value sum) const {
@@ -136,7 +156,7 @@ Value NvidiaInstructions::multiply(GpuKernelBuilder &b,
     for (int64_t i = 0; i < 4; ++i)
       old.push_back(vector::ExtractOp::create(b, sum, place(i)));
     Value product = NVVM::MmaOp::create(
-        b, result, pixels, getRegisters(b, left, {half, half + 2}), old,
+        b, result, pixels, getRegisters(b, left, {2 * half, 2 * half + 1}), old,
         ArrayRef<int64_t>{shape.n, shape.m / 2, shape.k},
         /*b1Op=*/std::nullopt, overflow,
         std::array<NVVM::MMATypes, 2>{type, type},

@@ -31,33 +31,95 @@ static constexpr BlockShape kDefaultBlocks[] = {
 static constexpr BlockShape kMoreBlocks[] = {
     {64, 128}, {256, 64}, {64, 256}, {64, 32}, {32, 64}};
 
+/// The same for mma.sync, with which small blocks are as fast.
+static constexpr BlockShape kMmaDefaultBlocks[] = {
+    {128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {32, 32}};
+static constexpr BlockShape kMmaMoreBlocks[] = {
+    {256, 128}, {128, 256}, {256, 64}, {64, 256}, {32, 128}, {64, 32}};
+
+static bool hasMmaSync(const GpuTarget &gpu, DType dtype) {
+  return gpu.matrixUnit == MatrixUnit::MmaSync &&
+         !gpu.getMatrixInstructions(dtype == DType::U8 ? DType::I8 : dtype)
+              .empty();
+}
+
+static ArrayRef<BlockShape> getDefaultBlocks(const GpuTarget &gpu,
+                                             DType dtype) {
+  if (hasMmaSync(gpu, dtype))
+    return kMmaDefaultBlocks;
+  return kDefaultBlocks;
+}
+
+static ArrayRef<BlockShape> getMoreBlocks(const GpuTarget &gpu, DType dtype) {
+  if (hasMmaSync(gpu, dtype))
+    return kMmaMoreBlocks;
+  return kMoreBlocks;
+}
+
 /// The bytes of a row of a step: eight chunks, which fill all banks of LDS;
 /// half of that if a step takes a thousand vector instructions.
 static int64_t getRowBytes(const WaveOp &op) {
   return op.kind == WaveOp::Kind::Fma ? 64 : 128;
 }
 
-/// Divides a block among waves such that their tiles are about as square as the
-/// block: four waves, or eight of half as many lanes for large blocks.
-static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
-                                            const BlockShape &block) {
+/// The numbers of waves along the sides of a block, such that their tiles are
+/// about as square as the block.
+static BlockShape chooseWaves(const GpuTarget &gpu, DType dtype,
+                              const BlockShape &block, bool copies) {
+  // Each of four partitions has a wave, or two, and a tile of 64 x 64 leaves
+  // registers for its operands, but not for copies through them.
+  if (copies && hasMmaSync(gpu, dtype)) {
+    if (block.m < 64 && block.n >= 4 * block.m)
+      return {1, 4};
+    return {block.m > 128 ? 4 : 2, block.n > 128 ? 4 : 2};
+  }
+  // Four waves, or eight of half as many lanes for large blocks.
   bool isLarge = block.m * block.n > 64 * 64;
-  int64_t wavesM = gpu.waveSize == 32 && isLarge ? 4 : 2, wavesN = 2;
-  if (block.m < 64 && wavesM == 4)
-    std::swap(wavesM, wavesN);
-  TileFields fields{block.m,         block.n,
-                    /*blockK=*/0,    block.m / wavesM, block.n / wavesN,
+  BlockShape waves{gpu.waveSize == 32 && isLarge ? 4 : 2, 2};
+  if (block.m < 64 && waves.m == 4)
+    std::swap(waves.m, waves.n);
+  return waves;
+}
+
+/// As many stages as two workgroups on a compute unit have room for, or one of
+/// eight waves, whose registers fill it.
+static int64_t chooseStages(const GpuTarget &gpu, const Tile &tile) {
+  constexpr int64_t kFewest = 2, kUsual = 4, kManyWaves = 8;
+  int64_t groups = tile.waves() < kManyWaves ? 2 : 1;
+  int64_t room = gpu.ldsBytesPerUnit / groups - gpu.ldsReservedPerGroup;
+  return std::clamp(room / tile.stageBytes(), kFewest, kUsual);
+}
+
+/// The default tile of a block; `isCopied` tells if the input can be copied to
+/// LDS.
+static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
+                                            const BlockShape &block,
+                                            bool isCopied) {
+  bool copies = isCopied && getMostStages(gpu) > 2;
+  BlockShape waves = chooseWaves(gpu, dtype, block, copies);
+  TileFields fields{block.m,
+                    block.n,
+                    /*blockK=*/0,
+                    block.m / waves.m,
+                    block.n / waves.n,
                     /*inst=*/0,
-                    /*stages=*/1,
+                    /*stages=*/copies ? 2 : 1,
                     /*splitK=*/1,
                     /*swizzle=*/1,
                     /*wavesPerEu=*/2};
+  // ptxas needs no limit to balance registers.
+  if (gpu.vendor == GpuVendor::NVIDIA)
+    fields.wavesPerEu = 0;
   for (int64_t inst : getWaveOpSizes(gpu, dtype)) {
     WaveOp op = *findWaveOp(gpu, dtype, inst);
     fields.inst = inst;
     fields.blockK = getRowBytes(op) / op.elementBytes();
-    if (Tile::make(gpu, dtype, fields))
-      return fields;
+    std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
+    if (!tile)
+      continue;
+    if (copies)
+      fields.stages = chooseStages(gpu, *tile);
+    return fields;
   }
   return std::nullopt;
 }
@@ -103,8 +165,13 @@ static double estimate(const GpuTarget &gpu, const Product &product,
                     static_cast<double>(f.splitK);
   double wanted =
       static_cast<double>(product.pixels() * g.groups * g.outChannels);
-  double busy = std::min(1.0, static_cast<double>(blocks) /
-                                  static_cast<double>(gpu.computeUnits));
+  // The compute units are done when the one with the most blocks is.
+  int64_t rounds = gpu.vendor == GpuVendor::NVIDIA
+                       ? divideCeil(blocks, gpu.computeUnits)
+                       : 1;
+  double busy =
+      std::min(1.0, static_cast<double>(blocks) /
+                        static_cast<double>(rounds * gpu.computeUnits));
   Depth depth(tile, g);
   double padding = static_cast<double>(g.taps() * g.channels) /
                    static_cast<double>(depth.steps * f.blockK);
@@ -139,7 +206,8 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
   DType dtype = problem.operands[0].dtype;
   std::vector<Ranked> ranked;
   for (const BlockShape &block : blocks) {
-    std::optional<TileFields> fields = makeFields(gpu, dtype, block);
+    std::optional<TileFields> fields =
+        makeFields(gpu, dtype, block, canBeCopied(problem.operands[0]));
     if (!fields)
       continue;
     fields->splitK =
@@ -164,7 +232,9 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
 PerfConfig gpuigemm::getDefaultConfig(const Problem &problem,
                                       const TargetInfo &target,
                                       const Product &product) {
-  return rankTiles(problem, target, product, kDefaultBlocks)
+  DType dtype = problem.operands[0].dtype;
+  return rankTiles(problem, target, product,
+                   getDefaultBlocks(*target.gpu, dtype))
       .front()
       .fields.toConfig();
 }
@@ -175,9 +245,12 @@ double gpuigemm::estimateFraction(const Problem &problem,
                                   const TargetInfo &target,
                                   const Product &product) {
   const GpuTarget &gpu = *target.gpu;
+  DType dtype = problem.operands[0].dtype;
   double fraction =
-      rankTiles(problem, target, product, kDefaultBlocks).front().fraction;
-  double compute = problem.flops() / gpu.peakGflops(problem.operands[0].dtype);
+      rankTiles(problem, target, product, getDefaultBlocks(gpu, dtype))
+          .front()
+          .fraction;
+  double compute = problem.flops() / gpu.peakGflops(dtype);
   double memory = problem.bytes() / gpu.memoryGbps;
   // This covers launches, and effects that the estimate does not model. A
   // problem that is too small for the GPU is so for every solver; solvers
@@ -196,11 +269,18 @@ static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
     change(variant);
     variants.push_back(variant);
   };
-  add([](TileFields &f) { f.stages = 2; });
-  add([](TileFields &f) {
-    f.stages = 2;
-    f.blockK /= 2;
-  });
+  if (fields.stages > 1) {
+    add([](TileFields &f) { ++f.stages; });
+    add([](TileFields &f) { --f.stages; });
+    add([](TileFields &f) { f.splitK *= 2; });
+    add([](TileFields &f) { f.blockK *= 2, f.stages = 2; });
+  } else {
+    add([](TileFields &f) { f.stages = 2; });
+    add([](TileFields &f) {
+      f.stages = 2;
+      f.blockK /= 2;
+    });
+  }
   add([](TileFields &f) { f.blockK /= 2; });
   for (int64_t inst : getWaveOpSizes(gpu, dtype))
     add([=](TileFields &f) { f.inst = inst; });
@@ -235,17 +315,18 @@ std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
                                                const TargetInfo &target,
                                                const Product &product) {
   constexpr size_t kVaried = 4;
+  const GpuTarget &gpu = *target.gpu;
+  DType dtype = problem.operands[0].dtype;
   std::vector<Ranked> ranked =
-      rankTiles(problem, target, product, kDefaultBlocks);
+      rankTiles(problem, target, product, getDefaultBlocks(gpu, dtype));
   std::vector<TileFields> tiles;
   for (const Ranked &tile : ranked)
     tiles.push_back(tile.fields);
-  for (const Ranked &tile : rankTiles(problem, target, product, kMoreBlocks))
+  for (const Ranked &tile :
+       rankTiles(problem, target, product, getMoreBlocks(gpu, dtype)))
     tiles.push_back(tile.fields);
   for (const Ranked &tile : ArrayRef(ranked).take_front(kVaried))
-    llvm::append_range(
-        tiles,
-        getVariants(*target.gpu, problem.operands[0].dtype, tile.fields));
+    llvm::append_range(tiles, getVariants(gpu, dtype, tile.fields));
   llvm::append_range(tiles, getWaveVariants(ranked.front().fields));
   return tiles;
 }

@@ -103,10 +103,16 @@ Applicability gpuigemm::isSupported(const Problem &original,
   return Applicability::yes();
 }
 
+bool gpuigemm::canBeCopied(const TensorDesc &input) {
+  return !input.quantized || (input.dtype == DType::I8 && input.zeroPoint == 0);
+}
+
 /// Returns "" if the product can use that tile, otherwise the reason.
 static std::string checkTile(const Problem &problem, const TargetInfo &target,
                              const Product &product, const Tile &tile) {
   int64_t splits = tile.getFields().splitK;
+  if (tile.getFields().stages > 2 && !canBeCopied(problem.operands[0]))
+    return "a third stage needs an input that is copied as it is";
   if (splits > getMaxSplits(product))
     return "split_k is at most " + std::to_string(getMaxSplits(product)) +
            " for this many results";
@@ -387,7 +393,9 @@ void ProductPlanner::run() {
                    g.hasDepth(),
                    depth.merged,
                    g.batched,
-                   /*split=*/splits > 1};
+                   /*split=*/splits > 1,
+                   tile.hasCopies() && tile.getFields().stages > 1 &&
+                       canBeCopied(problem.operands[0])};
   BufferSlot sums{BufferSlot::Workspace, 0};
   if (spec.split)
     sums.index = reserve(plan.workspaceBytes, splits * getSumBytes(product));

@@ -39,6 +39,10 @@ struct Product {
 Applicability isSupported(const Problem &problem, const TargetInfo &target,
                           const Product &product);
 
+/// Returns true if the instructions multiply the input's bytes as they are, and
+/// padding is zeros.
+bool canBeCopied(const TensorDesc &input);
+
 /// Returns the tile of a config, or the reason if it is none for this product.
 std::optional<Tile> getTile(const Problem &problem, const TargetInfo &target,
                             const Product &product, const PerfConfig &config,

@@ -21,8 +21,9 @@ static constexpr int64_t kNowhere = std::numeric_limits<int32_t>::min();
 
 ProductEmitter::ProductEmitter(GpuKernelBuilder &b, const ProductKernel &kernel,
                                const ResultAccess *result)
-    : b(b), instructions(b.getInstructions()), ints(b), kernel(kernel), spec(kernel.spec), tile(spec.tile),
-      result(result), wave(b, tile), perTap(kernel.perTap.bind(b)) {}
+    : b(b), instructions(b.getInstructions()), ints(b), kernel(kernel),
+      spec(kernel.spec), tile(spec.tile), result(result), wave(b, tile),
+      perTap(kernel.perTap.bind(b)) {}
 
 void ProductEmitter::emit() {
   if (int64_t waves = tile.getFields().wavesPerEu)
@@ -58,6 +59,9 @@ void ProductEmitter::decodeBlock() {
   block.firstStep = b.mul(block.split, count);
   block.endStep = b.minS(b.add(block.firstStep, count), block.endStep);
 }
+
+/// A coordinate that lies outside of every input, whatever is added to it.
+static constexpr int64_t kOutside = 1 << 30;
 
 /// Loads an entry of this image's row.
 static Value loadFromTable(KernelBuilder &b, Ints &ints, Value table,
@@ -131,7 +135,7 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
       b.add(pixel.offset, b.mul(rest, ints.param(kernel.imageBytes)));
   // A pixel that does not exist lies outside of the input for every tap.
   Value exists = b.slt(index, ints.param(kernel.pixels));
-  pixel.starts[0] = b.select(exists, pixel.starts[0], ints.cst(1 << 30));
+  pixel.starts[0] = b.select(exists, pixel.starts[0], ints.cst(kOutside));
   return pixel;
 }
 
@@ -165,13 +169,18 @@ ProductEmitter::Tap ProductEmitter::getTap(Value step) {
   return tap;
 }
 
-Value ProductEmitter::getOffset(const WindowPixel &pixel, const Tap &tap) {
-  Value isInside = tap.isValid;
+Value ProductEmitter::isInside(const WindowPixel &pixel, const Tap &tap) {
+  Value inside = tap.isValid;
   for (size_t i = 0; i < pixel.starts.size(); ++i) {
-    Value place = b.add(pixel.starts[i], tap.starts[i]);
-    isInside = b.andI(isInside, b.ult(place, sizes[i]));
+    Value isIn = b.ult(b.add(pixel.starts[i], tap.starts[i]), sizes[i]);
+    inside = inside ? b.andI(inside, isIn) : isIn;
   }
-  return b.select(isInside, b.add(pixel.offset, tap.bytes), ints.cst(kNowhere));
+  return inside;
+}
+
+Value ProductEmitter::getOffset(const WindowPixel &pixel, const Tap &tap) {
+  Value inside = isInside(pixel, tap);
+  return b.select(inside, b.add(pixel.offset, tap.bytes), ints.cst(kNowhere));
 }
 
 Value ProductEmitter::clampStep(Value step) {
@@ -266,6 +275,8 @@ ProductEmitter::Carried ProductEmitter::unflatten(ValueRange values,
 }
 
 ProductEmitter::Values ProductEmitter::runSteps() {
+  if (spec.copies)
+    return runCopies();
   bool hasStages = tile.getFields().stages == 2;
   Carried carried;
   carried.sums = wave.makeSums();
@@ -320,6 +331,69 @@ ProductEmitter::Carried ProductEmitter::runTwoStages(Value step,
   after.sums = wave.multiply(carried.stage, carried.sums);
   b.barrier();
   return after;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps with asynchronous copies
+//===----------------------------------------------------------------------===//
+
+void ProductEmitter::copyStep(Value step, Value stage) {
+  Value exists = b.slt(step, block.endStep);
+  Value lds = b.offset(b.offset(b.getLds(), writeA), stage);
+  int64_t rows = tile.rowsPerLoad() * tile.rowBytes();
+  Value start = b.add(filterStart, ints.mul(step, tile.bytesOfA()));
+  Value from = b.offset(b.getBuffer(kernel.filterBuffer),
+                        ints.widen(b.add(start, filterOffset)));
+  for (int64_t i = 0; i < tile.loadsOfA(); ++i)
+    instructions.copyToLds(b, b.offset(lds, i * rows),
+                           b.offset(from, i * tile.threads() * kChunkBytes),
+                           exists);
+  Tap tap = getTap(step);
+  if (!spec.merged)
+    tap.bytes = b.add(tap.bytes, tap.channel);
+  // One comparison of the coordinate is for all of that.
+  tap.starts[0] =
+      b.select(b.andI(exists, tap.isValid), tap.starts[0], ints.cst(kOutside));
+  tap.isValid = Value();
+  for (auto [i, pixel] : llvm::enumerate(pixels)) {
+    Value offset = ints.widen(b.add(pixel.offset, tap.bytes));
+    instructions.copyToLds(
+        b, b.offset(lds, tile.bytesOfA() + static_cast<int64_t>(i) * rows),
+        b.offset(b.getBuffer(kernel.inputBuffer), offset),
+        isInside(pixel, tap));
+  }
+  instructions.commitCopies(b);
+}
+
+ProductEmitter::Values ProductEmitter::runCopies() {
+  int64_t stages = tile.getFields().stages, ahead = stages - 1;
+  for (int64_t i = 0; i < ahead; ++i)
+    copyStep(ints.add(block.firstStep, i), ints.cst(i * tile.stageBytes()));
+  auto getNext = [&](Value stage) {
+    Value next = ints.add(stage, tile.stageBytes());
+    Value isLast = b.eq(next, ints.cst(tile.ldsBytes()));
+    return b.select(isLast, zero, next);
+  };
+  Values carried = wave.makeSums();
+  carried.push_back(zero);
+  carried.push_back(ints.cst(ahead * tile.stageBytes()));
+  Values results =
+      b.forLoop(block.firstStep, block.endStep, ints.cst(1), carried,
+                [&](Value step, ValueRange values) {
+                  Value read = values[values.size() - 2], write = values.back();
+                  // Behind the barrier, all data of this step has arrived, and
+                  // the previous step's stage is free.
+                  instructions.waitForCopies(b, ahead - 1);
+                  b.barrier();
+                  copyStep(ints.add(step, ahead), write);
+                  Values after =
+                      wave.multiply(read, Values(values.drop_back(2)));
+                  after.push_back(getNext(read));
+                  after.push_back(getNext(write));
+                  return after;
+                });
+  results.truncate(results.size() - 2);
+  return results;
 }
 
 //===----------------------------------------------------------------------===//

@@ -62,6 +62,8 @@ private:
   /// but must exist.
   Value clampStep(Value step);
   Tap getTap(Value step);
+  /// Returns true (i1) if the tap of a pixel lies in the input.
+  Value isInside(const WindowPixel &pixel, const Tap &tap);
   Value getOffset(const WindowPixel &pixel, const Tap &tap);
   /// Converts chunks of B to the form of the matrix instruction.
   Value convert(Value chunk, Value offset);
@@ -81,6 +83,11 @@ private:
   Values runSteps();
   Carried runOneStage(Value step, const Carried &carried);
   Carried runTwoStages(Value step, const Carried &carried);
+  /// While one stage is multiplied, all others are filled.
+  Values runCopies();
+  /// Starts the copies of a step to a stage (its first byte, i32), and commits
+  /// them; behind the last step, zeros.
+  void copyStep(Value step, Value stage);
 
   Values flatten(const Carried &carried) const;
   /// The inverse of flatten; `like` has as many values.

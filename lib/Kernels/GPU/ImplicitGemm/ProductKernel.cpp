@@ -37,6 +37,7 @@ std::string ProductKernel::symbol() const {
   text += spec.merged ? "_taps" : "";
   text += spec.batched ? "_batch" + std::to_string(tableColumns) : "";
   text += spec.split ? "_split" : "";
+  text += spec.copies ? "_copy" : "";
   return text;
 }
 

@@ -14,8 +14,9 @@
 // and B is gathered from an nhwc input whose pixels and groups start at
 // multiples of 4 bytes and whose channels come in whole chunks of 16. Both are
 // loaded to registers during the product of the previous step, and go through
-// LDS from there. Places outside of the input, or behind the last channel, get
-// an offset beyond the buffer, and read as zero.
+// LDS from there; or are copied to LDS during the products of several steps
+// before. Places outside of the input, or behind the last channel, get an
+// offset beyond the buffer, and read as zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,6 +60,9 @@ struct ProductSpec {
   /// True if sums are stored for a launch that adds up those of several
   /// workgroups.
   bool split;
+
+  /// True if A and B are copied to LDS asynchronously.
+  bool copies;
 
   bool isUnsigned() const { return inputDtype == DType::U8; }
 };

@@ -192,6 +192,12 @@ Value ResultAccess::Bound::dequantize(size_t operand, Value value) {
 // Runs
 //===----------------------------------------------------------------------===//
 
+/// Where a run may end early, pixels are no multiple of runs apart.
+bool ResultAccess::Bound::areRunsAligned() {
+  return !mayEndEarly() ||
+         b.getAlignment(b.vec(b.getI8Type(), access.spec.run)) == 1;
+}
+
 void ResultAccess::Bound::forExisting(Value channel,
                                       function_ref<void(int64_t)> f) {
   for (int64_t i = 0; i < access.spec.run; ++i) {
@@ -220,7 +226,7 @@ Value ResultAccess::Bound::loadRun(DType dtype, Value base, Value element,
     }
     return vector::FromElementsOp::create(b, cast<VectorType>(type), values);
   };
-  if (strided)
+  if (strided || !areRunsAligned())
     return loadEach();
   if (!mayEndEarly())
     return loadAt(dtype, base, element, run);
@@ -245,7 +251,7 @@ void ResultAccess::Bound::storeRun(Value values, Value element, Value channel) {
     b.storeConverted(spec.dtype, values,
                      getPointer(spec.dtype, result, element));
   };
-  if (spec.planes)
+  if (spec.planes || !areRunsAligned())
     return storeEach();
   if (!mayEndEarly())
     return storeAll();

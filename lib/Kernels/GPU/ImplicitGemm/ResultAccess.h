@@ -133,6 +133,8 @@ private:
   /// Calls f(i) for each channel of the run that exists.
   void forExisting(Value channel, llvm::function_ref<void(int64_t i)> f);
   bool mayEndEarly() const { return access.spec.channelTail; }
+  /// Returns true if vectors of runs start where the target's accesses may.
+  bool areRunsAligned();
 
   const ResultAccess &access;
   KernelBuilder &b;

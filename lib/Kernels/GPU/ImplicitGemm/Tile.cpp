@@ -7,6 +7,8 @@
 
 #include "Tile.h"
 
+#include "GPU/GpuInstructions.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace tarpon;
@@ -77,8 +79,6 @@ static std::string checkShape(const WaveOp &op, const TileFields &f) {
     return "a lane must hold at least two channels of a pixel";
   if (!isMultiple(f.blockM, f.waveM) || !isMultiple(f.blockN, f.waveN))
     return "a block must be made of whole wave tiles";
-  if (f.stages < 1 || f.stages > 2)
-    return "LDS has one or two stages";
   if (f.swizzle < 0 || f.swizzle > 1)
     return "swizzle is 0 or 1";
   if (f.splitK < 1 || f.splitK > 64)
@@ -102,7 +102,17 @@ static std::string checkLoads(const Tile &tile) {
   return "";
 }
 
+int64_t gpuigemm::getMostStages(const GpuTarget &gpu) {
+  // One more than groups of copies, as one is multiplied; two through
+  // registers.
+  return std::max<int64_t>(
+      2, getGpuInstructions(gpu.vendor).getMostCopyGroups() + 1);
+}
+
 static std::string checkLimits(const GpuTarget &gpu, const Tile &tile) {
+  int64_t mostStages = getMostStages(gpu), stages = tile.getFields().stages;
+  if (stages < 1 || stages > mostStages)
+    return "LDS has one to " + std::to_string(mostStages) + " stages";
   if (tile.threads() > gpu.maxWorkgroup)
     return "has more lanes than a workgroup may have";
   if (tile.ldsBytes() > gpu.ldsBytes)
@@ -131,7 +141,8 @@ std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
     return fail("the target has no such instruction");
   if (std::string why = checkShape(*op, fields); !why.empty())
     return fail(why);
-  Tile tile(*op, fields);
+  Tile tile(*op, fields,
+            getGpuInstructions(gpu.vendor).getMostCopyGroups() > 0);
   if (std::string why = checkLimits(gpu, tile); !why.empty())
     return fail(why);
   if (std::string why = checkLoads(tile); !why.empty())
@@ -142,7 +153,9 @@ std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
 int64_t Tile::estimateRegisters() const {
   int64_t lanes = op.waveSize;
   int64_t sums = fields.waveM * fields.waveN / lanes;
-  int64_t staged = (loadsOfA() + loadsOfB()) * kChunkBytes / 4;
+  bool isStaged = !copies || fields.stages == 1;
+  int64_t staged =
+      isStaged ? (loadsOfA() + loadsOfB()) * kChunkBytes / 4 : int64_t(0);
   int64_t operands = (tilesM() + tilesN()) * op.unitBytes() / 4;
   // A pixel needs registers for its place, its offset, and that of the tap.
   int64_t addresses = 4 * loadsOfB() + 24;

@@ -23,7 +23,7 @@ struct TileFields {
   int64_t blockM, blockN, blockK; ///< of a workgroup; blockK in elements
   int64_t waveM, waveN;           ///< of a wave
   int64_t inst;                   ///< m of the WaveOp
-  int64_t stages;                 ///< of LDS: 1 or 2
+  int64_t stages; ///< of LDS: 1 or 2, and more with asynchronous copies
   int64_t splitK;
   int64_t swizzle;    ///< 1: chunks of LDS lie so that no banks conflict
   int64_t wavesPerEu; ///< at least that many fit a SIMD; 0: as it comes
@@ -34,6 +34,9 @@ struct TileFields {
                                               std::string *reason = nullptr);
 };
 
+/// The most stages of LDS on a GPU.
+int64_t getMostStages(const GpuTarget &gpu);
+
 /// A tile with the sizes that follow from it.
 class Tile {
 public:
@@ -43,6 +46,8 @@ public:
                                   std::string *reason = nullptr);
 
   const WaveOp &getOp() const { return op; }
+  /// Returns true if lanes can copy A and B to LDS asynchronously.
+  bool hasCopies() const { return copies; }
   const TileFields &getFields() const { return fields; }
 
   int64_t waves() const {
@@ -96,10 +101,12 @@ public:
   std::string name() const;
 
 private:
-  Tile(const WaveOp &op, const TileFields &fields) : op(op), fields(fields) {}
+  Tile(const WaveOp &op, const TileFields &fields, bool copies)
+      : op(op), fields(fields), copies(copies) {}
 
   WaveOp op;
   TileFields fields;
+  bool copies;
 };
 
 } // namespace tarpon::gpuigemm

@@ -35,8 +35,8 @@ int64_t WaveOp::getOutputRow(int64_t group, int64_t element) const {
 
 std::string WaveOp::name() const {
   static constexpr const char *kPrefixes[] = {"mfma", "wmma", "mma", "fma"};
-  return kPrefixes[static_cast<size_t>(kind)] + std::to_string(m) + "x" + std::to_string(n) + "x" +
-         std::to_string(k);
+  return kPrefixes[static_cast<size_t>(kind)] + std::to_string(m) + "x" +
+         std::to_string(n) + "x" + std::to_string(k);
 }
 
 static DType getMatrixDType(DType dtype) {
@@ -110,8 +110,7 @@ static std::optional<WaveOp> makeFmaOp(const GpuTarget &gpu, DType dtype) {
 }
 
 /// A pair of mma.sync, for which ldmatrix gives a lane 16 bytes of A, and of B:
-/// of four matrices of eight lines and 16 bytes of k, as if it held a chunk of
-/// line l % 16 in k group l / 16.
+/// of four matrices of eight lines and 16 bytes of k, as if it held one chunk.
 static WaveOp makeMmaOp(const GpuTarget &gpu,
                         const MatrixInstruction &instruction) {
   return WaveOp{WaveOp::Kind::MmaSync,

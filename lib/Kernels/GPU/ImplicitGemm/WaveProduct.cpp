@@ -45,7 +45,15 @@ void WaveProduct::prepare(Value thread) {
   Value kGroup = ints.cst(0);
   if (op.kGroups > 1)
     kGroup = ints.rem(ints.div(lane, op.m), op.kGroups);
-  addressesA = makeAddresses(b.add(waveChannel, lineA), kGroup, 0, op.m);
+  Value kGroupA = kGroup;
+  // An instruction takes half of the channels, from neighbouring registers:
+  // those of both k groups lie beside each other.
+  if (op.kind == Op::Kind::MmaSync) {
+    kGroupA = ints.rem(ints.div(lane, op.m / 2), op.kGroups);
+    lineA = b.add(ints.rem(lane, op.m / 2),
+                  ints.mul(ints.div(lane, op.m), op.m / 2));
+  }
+  addressesA = makeAddresses(b.add(waveChannel, lineA), kGroupA, 0, op.m);
   addressesB =
       makeAddresses(b.add(wavePixel, lineB), kGroup, tile.bytesOfA(), op.n);
 }
@@ -120,9 +128,8 @@ Value WaveProduct::getRun(const Values &sums, int64_t column, int64_t index) {
   Values elements;
   for (int64_t i = 0; i < tile.run(); ++i) {
     int64_t sum = index * tile.run() + i;
-    elements.push_back(
-        getSum(sums, sum / op.elementsPerColumn(), column,
-               sum % op.elementsPerColumn()));
+    elements.push_back(getSum(sums, sum / op.elementsPerColumn(), column,
+                              sum % op.elementsPerColumn()));
   }
   VectorType type = b.vec(elements[0].getType(), tile.run());
   return vector::FromElementsOp::create(b, type, elements);
