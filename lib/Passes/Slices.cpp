@@ -10,6 +10,7 @@
 #include "tarpon/IR/ConstantData.h"
 
 #include "Regions.h"
+#include "tarpon/IR/ConstantData.h"
 #include "tarpon/IR/FusedProblem.h"
 
 using namespace mlir;

@@ -24,6 +24,15 @@ Result<std::unique_ptr<DeviceMemory>> Device::upload(AlignedBytes bytes) {
   return memory;
 }
 
+Status Device::copy(const DeviceMemory &to, const DeviceMemory &from) {
+  AlignedBytes bytes(static_cast<size_t>(from.size()));
+  if (Status status = copyOut(bytes, from, 0); !status)
+    return status;
+  if (Status status = copyIn(to, 0, bytes); !status)
+    return status;
+  return synchronize();
+}
+
 bool Device::canWorkOn(const void *, int64_t, bool) const { return false; }
 
 void Device::flushFromCaches(const DeviceMemory &) {}

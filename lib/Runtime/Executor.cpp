@@ -92,11 +92,14 @@ struct Executor::State {
   create(Package package, std::shared_ptr<Shared> on, ExecutorOptions options);
   static Result<std::unique_ptr<Executor>>
   makeExecutor(std::shared_ptr<Shared> shared, Package package,
-               ExecutorOptions options, AlignedBytes constantBytes);
+               ExecutorOptions options, AlignedBytes constantBytes,
+               const State *original);
+  Result<std::unique_ptr<Executor>> replicate() const;
 
   Device &device() const { return *shared->device; }
-  Status make(AlignedBytes constantBytes);
-  Status allocate(AlignedBytes constantBytes);
+  Status make(AlignedBytes constantBytes, const State *original);
+  Status allocateConstants(AlignedBytes bytes, const State *original);
+  Status allocate(AlignedBytes constantBytes, const State *original);
   Status prepare();
   Status poison();
   Status fillOutputs(uint8_t value);
@@ -175,17 +178,39 @@ Status Border::allocate(Device &device,
   return success();
 }
 
-Status Executor::State::allocate(AlignedBytes constantBytes) {
-  Result<Memory> uploaded = device().upload(std::move(constantBytes));
+Status Executor::State::allocateConstants(AlignedBytes bytes,
+                                          const State *original) {
+  if (original) {
+    if (Status status =
+            allocateInto(device(), constants, original->constants->size());
+        !status)
+      return status;
+    return device().copy(*constants, *original->constants);
+  }
+  Result<Memory> uploaded = device().upload(std::move(bytes));
   if (!uploaded)
     return uploaded.error();
   constants = std::move(*uploaded);
+  return success();
+}
+
+/// The constants and the inputs of an original are copied on the device.
+Status Executor::State::allocate(AlignedBytes constantBytes,
+                                 const State *original) {
+  if (Status status = allocateConstants(std::move(constantBytes), original);
+      !status)
+    return status;
   if (Status status = allocateInto(
           device(), arena, options.callerArena ? 0 : package.arenaBytes);
       !status)
     return status;
   if (Status status = inputs.allocate(device(), package.inputs); !status)
     return status;
+  for (size_t i = 0; original && i < inputs.staging.size(); ++i)
+    if (Status status =
+            device().copy(*inputs.staging[i], *original->inputs.staging[i]);
+        !status)
+      return status;
   if (Status status = outputs.allocate(device(), package.outputs); !status)
     return status;
   if (options.poisonMemory)
@@ -255,11 +280,12 @@ Status Executor::State::prepare() {
   return success();
 }
 
-Status Executor::State::make(AlignedBytes constantBytes) {
+Status Executor::State::make(AlignedBytes constantBytes,
+                             const State *original) {
   if (options.callerArena && !device().sharesHostMemory())
     return Error{"an arena of the caller's is not memory of " +
                  device().name()};
-  Status status = allocate(std::move(constantBytes));
+  Status status = allocate(std::move(constantBytes), original);
   return status ? prepare() : status;
 }
 
@@ -268,16 +294,15 @@ Executor::~Executor() = default;
 
 /// Creates everything except the kernels, which exist. `package` has no
 /// constants.
-Result<std::unique_ptr<Executor>>
-Executor::State::makeExecutor(std::shared_ptr<Shared> shared, Package package,
-                              ExecutorOptions options,
-                              AlignedBytes constantBytes) {
+Result<std::unique_ptr<Executor>> Executor::State::makeExecutor(
+    std::shared_ptr<Shared> shared, Package package, ExecutorOptions options,
+    AlignedBytes constantBytes, const State *original) {
   std::unique_ptr<Executor> executor(new Executor());
   State &state = *executor->state;
   state.shared = std::move(shared);
   state.package = std::move(package);
   state.options = options;
-  if (Status status = state.make(std::move(constantBytes)); !status)
+  if (Status status = state.make(std::move(constantBytes), original); !status)
     return refusal(state.package, status.message());
   return executor;
 }
@@ -297,7 +322,7 @@ Executor::State::create(Package package, std::shared_ptr<Shared> on,
   package.constants = {};
   package.kernels = {};
   return makeExecutor(std::move(on), std::move(package), options,
-                      std::move(bytes));
+                      std::move(bytes), /*original=*/nullptr);
 }
 
 Result<std::unique_ptr<Executor>>
@@ -319,14 +344,18 @@ Result<std::unique_ptr<Executor>> Executor::create(Package package,
   return State::create(std::move(package), std::move(shared), options);
 }
 
+Result<std::unique_ptr<Executor>> Executor::State::replicate() const {
+  if (!device().sharesHostMemory())
+    return makeExecutor(shared, package, options, {}, this);
+  // The host takes over the bytes of its constants.
+  AlignedBytes bytes(static_cast<size_t>(constants->size()));
+  if (Status status = device().copyOut(bytes, *constants, 0); !status)
+    return refusal(package, status.message());
+  return makeExecutor(shared, package, options, std::move(bytes), nullptr);
+}
+
 Result<std::unique_ptr<Executor>> Executor::replicate() const {
-  // The constants may exist only on the device.
-  AlignedBytes bytes(static_cast<size_t>(state->constants->size()));
-  if (Status status = state->device().copyOut(bytes, *state->constants, 0);
-      !status)
-    return refusal(state->package, status.message());
-  return State::makeExecutor(state->shared, state->package, state->options,
-                             std::move(bytes));
+  return state->replicate();
 }
 
 const Package &Executor::package() const { return state->package; }
@@ -419,6 +448,10 @@ Status Executor::run(std::span<const void *const> inputs,
 }
 
 Status Executor::enqueue() { return state->device().launch(*state->graph); }
+
+Status Executor::launchAll() {
+  return state->launch(0, state->launches.size());
+}
 
 Result<double> Executor::timeRun() {
   return state->device().time([this] { return enqueue(); });

@@ -230,6 +230,9 @@ private:
         std::min(std::max(options.minSampleMs, options.minTimeMs / kMaxSamples),
                  options.maxTimeMs);
     batch = std::max(1, static_cast<int>(std::ceil(sampleMs / runMs)));
+    int rest = batch % timed.instances;
+    if (timed.prefersRounds && batch > 1 && rest > 0)
+      batch += timed.instances - rest;
   }
 
   const TimedRuns &timed;

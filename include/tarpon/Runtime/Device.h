@@ -101,6 +101,10 @@ public:
   virtual Status copyOut(std::span<char> to, const DeviceMemory &from,
                          int64_t offset) = 0;
 
+  /// Copies the bytes of memory of the same size. Through the host's memory
+  /// unless a device overrides this.
+  virtual Status copy(const DeviceMemory &to, const DeviceMemory &from);
+
   /// Returns true if kernels work on the host's memory. Such a device reads the
   /// spans of a captured launch each time the graph is launched, so that their
   /// elements may change in between; the others read them once, during the

@@ -55,7 +55,9 @@ public:
 
   /// Makes a second executor with constants, arena and staging of its own, but
   /// with this one's kernels and device: of an executor and its replicas only
-  /// one may run at a time. For measuring on rotating buffers.
+  /// one may run at a time. Inputs that lie on a device are copied there, so
+  /// that the replica of an executor that has run can be enqueued. For
+  /// measuring on rotating buffers.
   Result<std::unique_ptr<Executor>> replicate() const;
   ~Executor();
 
@@ -90,6 +92,10 @@ public:
   /// Queues a run on the buffers of the last run, without waiting. Copied
   /// outputs stay on the device.
   Status enqueue();
+
+  /// The same launch by launch, so that a graph can be captured of several
+  /// executors' runs.
+  Status launchAll();
 
   /// Measures the milliseconds that the device takes for `enqueue`.
   Result<double> timeRun();

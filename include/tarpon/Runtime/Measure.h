@@ -136,6 +136,9 @@ struct TimedRuns {
   /// in turn.
   std::function<double(int runs)> time;
   int instances = 1;
+  /// True if all instances together take less than one by one: a sample of
+  /// several runs is then one of whole rounds.
+  bool prefersRounds = false;
 };
 
 /// Measures several candidates in turn, see below.

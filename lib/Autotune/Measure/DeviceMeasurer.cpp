@@ -22,9 +22,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 using namespace tarpon;
+using runtime::DeviceRotation;
 using runtime::Error;
 using runtime::HostTensor;
 using runtime::Result;
@@ -35,48 +35,11 @@ using runtime::TensorInfo;
 // Candidates on the device
 //===----------------------------------------------------------------------===//
 
-/// The instances of a candidate, which run in turn: so many that the caches
-/// hold none of them.
-struct DeviceMeasurer::Rotation {
-  std::vector<std::unique_ptr<runtime::Executor>> executors;
-  runtime::Device *device = nullptr;
-  size_t next = 0;
-  Status failure = runtime::success();
-
-  double time(int runs) {
-    Result<double> milliseconds = device->time([&] {
-      Status status = runtime::success();
-      for (int i = 0; i < runs && status; ++i) {
-        status = executors[next]->enqueue();
-        next = (next + 1) % executors.size();
-      }
-      return status;
-    });
-    if (milliseconds)
-      return *milliseconds;
-    failure = milliseconds.error();
-    return std::numeric_limits<double>::infinity();
-  }
-  runtime::TimedRuns getTimed() {
-    return {[this](int runs) { return time(runs); },
-            static_cast<int>(executors.size())};
-  }
-};
-
 static std::vector<void *> getPointers(std::vector<HostTensor> &tensors) {
   std::vector<void *> pointers;
   for (HostTensor &tensor : tensors)
     pointers.push_back(tensor.data.data());
   return pointers;
-}
-
-static int64_t countBytes(const runtime::Package &package) {
-  int64_t bytes =
-      static_cast<int64_t>(package.constants.size()) + package.arenaBytes;
-  for (const auto *list : {&package.inputs, &package.outputs})
-    for (const TensorInfo &info : *list)
-      bytes += info.numBytes();
-  return bytes;
 }
 
 Result<std::vector<HostTensor>> DeviceMeasurer::makeOutputTensors() const {
@@ -87,31 +50,17 @@ Result<std::vector<HostTensor>> DeviceMeasurer::makeOutputTensors() const {
 
 /// Makes a rotation. The outputs are those of the first run of the first
 /// instance.
-Result<std::unique_ptr<DeviceMeasurer::Rotation>>
+Result<std::unique_ptr<DeviceRotation>>
 DeviceMeasurer::makeRotation(size_t index, Tensors &outputs) {
   runtime::Package extracted = runtime::extractCandidate(
       package, layer, layer.candidates[index], inputInfos, outputInfos);
-  int64_t each = std::max<int64_t>(1, countBytes(extracted));
-  int64_t count = std::min(rotateBytes / each + 1, policy::kMaxDeviceInstances);
-  auto rotation = std::make_unique<Rotation>();
-  rotation->device = &device;
-  for (int64_t i = 0; i < count; ++i) {
-    Result<std::unique_ptr<runtime::Executor>> executor =
-        runtime::Executor::create(extracted, device);
-    if (!executor)
-      return executor.error();
-    rotation->executors.push_back(std::move(*executor));
-  }
-  Result<Tensors> others = makeOutputTensors();
-  if (!others)
-    return others.error();
-  for (std::unique_ptr<runtime::Executor> &executor : rotation->executors)
-    if (Status status =
-            run(*executor,
-                &executor == &rotation->executors.front() ? outputs : *others);
-        !status)
-      return status.error();
-  return rotation;
+  Result<std::unique_ptr<runtime::Executor>> executor =
+      runtime::Executor::create(std::move(extracted), device);
+  if (!executor)
+    return executor.error();
+  if (Status status = run(**executor, outputs); !status)
+    return status.error();
+  return DeviceRotation::create(std::move(*executor), rotateBytes);
 }
 
 Status DeviceMeasurer::run(runtime::Executor &executor, Tensors &outputs) {
@@ -268,28 +217,25 @@ void DeviceMeasurer::adopt(Tensors outputs, std::string solver) {
 }
 
 /// Computes the expected results with the solution that the package was
-/// compiled with, and runs it until the device has reached its clocks.
+/// compiled with.
 Status DeviceMeasurer::runChosen() {
   Result<Tensors> outputs = makeOutputTensors();
   if (!outputs)
     return outputs.error();
-  Result<std::unique_ptr<Rotation>> rotation = makeRotation(chosen, *outputs);
+  Result<std::unique_ptr<DeviceRotation>> rotation =
+      makeRotation(chosen, *outputs);
   if (!rotation)
     return Error{"layer '" + layer.name + "': " + rotation.message()};
   adopt(std::move(*outputs), layer.solver);
-  double spentMs = 0;
-  for (int run = 0; device.hasTimes() && spentMs < policy::kDeviceWarmupMs &&
-                    run < policy::kMaxDeviceWarmups;
-       ++run)
-    spentMs += (*rotation)->time(1);
-  return (*rotation)->failure;
+  return runtime::success();
 }
 
 Status DeviceMeasurer::runArbiter() {
   Result<Tensors> outputs = makeOutputTensors();
   if (!outputs)
     return outputs.error();
-  Result<std::unique_ptr<Rotation>> rotation = makeRotation(*arbiter, *outputs);
+  Result<std::unique_ptr<DeviceRotation>> rotation =
+      makeRotation(*arbiter, *outputs);
   if (!rotation)
     return Error{"layer '" + layer.name + "': " + rotation.message()};
   adopt(std::move(*outputs), arbiterId);
@@ -361,9 +307,9 @@ void DeviceMeasurer::verify(Tensors &outputs, MeasureOutcome &outcome) const {
 
 /// Finalists are kept between rounds, as long as the device has memory for all
 /// of them.
-Result<DeviceMeasurer::Rotation *>
-DeviceMeasurer::getRotation(size_t index, MeasurementStage stage,
-                            Tensors &outputs) {
+Result<DeviceRotation *> DeviceMeasurer::getRotation(size_t index,
+                                                     MeasurementStage stage,
+                                                     Tensors &outputs) {
   if (stage == MeasurementStage::Race) {
     auto made = makeRotation(index, outputs);
     if (!made)
@@ -371,9 +317,9 @@ DeviceMeasurer::getRotation(size_t index, MeasurementStage stage,
     raced = std::move(*made);
     return raced.get();
   }
-  std::unique_ptr<Rotation> &kept = finalists[index];
+  std::unique_ptr<DeviceRotation> &kept = finalists[index];
   if (kept) {
-    if (Status status = run(*kept->executors.front(), outputs); !status)
+    if (Status status = run(kept->getFirst(), outputs); !status)
       return status.error();
     return kept.get();
   }
@@ -402,7 +348,8 @@ Status DeviceMeasurer::tryCandidate(size_t index, const Effort &effort,
   Result<Tensors> outputs = makeOutputTensors();
   if (!outputs)
     return outputs.error();
-  Result<Rotation *> rotation = getRotation(index, effort.stage, *outputs);
+  Result<DeviceRotation *> rotation =
+      getRotation(index, effort.stage, *outputs);
   if (!rotation)
     return rotation.error();
   if (arbiter == index && referee != arbiterId) {
@@ -417,14 +364,15 @@ Status DeviceMeasurer::tryCandidate(size_t index, const Effort &effort,
   isDisputed |= outcome.status != MeasurementStatus::Ok && !arbiter;
   if (outcome.status != MeasurementStatus::Ok || !device.hasTimes())
     return runtime::success();
+  (*rotation)->warmUp(policy::kDeviceWarmupMs);
   runtime::TimedRuns timed = (*rotation)->getTimed();
   outcome.timing =
       runtime::measureInterleaved({&timed, 1}, makeOptions(effort)).front();
-  if (!(*rotation)->failure)
-    return (*rotation)->failure;
+  if (!(*rotation)->getFailure())
+    return (*rotation)->getFailure();
   // The results are verified again after many runs: a race between waves, or
   // memory that holds an earlier run's values, does not show in the first run.
-  Status status = run(*(*rotation)->executors.front(), *outputs);
+  Status status = run((*rotation)->getFirst(), *outputs);
   if (status)
     verify(*outputs, outcome);
   return status;
@@ -453,7 +401,8 @@ Status DeviceMeasurer::checkDevice(const Contender &contender,
   Result<Tensors> outputs = makeOutputTensors();
   if (!outputs)
     return outputs.error();
-  Result<std::unique_ptr<Rotation>> rotation = makeRotation(chosen, *outputs);
+  Result<std::unique_ptr<DeviceRotation>> rotation =
+      makeRotation(chosen, *outputs);
   if (rotation)
     return runtime::success();
   return Error{"the device runs nothing any more since " +

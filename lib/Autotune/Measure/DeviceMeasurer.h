@@ -11,6 +11,7 @@
 #include "tarpon/Autotune/Measure/Measurer.h"
 #include "tarpon/Autotune/Search/Progress.h"
 #include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/DeviceRotation.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Tensor.h"
@@ -50,7 +51,6 @@ public:
 
 private:
   using Tensors = std::vector<runtime::HostTensor>;
-  struct Rotation;
 
   DeviceMeasurer(const runtime::Package &package, const runtime::Layer &layer,
                  runtime::Device &device, Progress &progress);
@@ -66,10 +66,10 @@ private:
   void verify(Tensors &outputs, MeasureOutcome &outcome) const;
   runtime::Status checkDevice(const Contender &contender,
                               const std::string &failure);
-  runtime::Result<Rotation *> getRotation(size_t index, MeasurementStage stage,
-                                          Tensors &outputs);
-  runtime::Result<std::unique_ptr<Rotation>> makeRotation(size_t index,
-                                                          Tensors &outputs);
+  runtime::Result<runtime::DeviceRotation *>
+  getRotation(size_t index, MeasurementStage stage, Tensors &outputs);
+  runtime::Result<std::unique_ptr<runtime::DeviceRotation>>
+  makeRotation(size_t index, Tensors &outputs);
   runtime::Status run(runtime::Executor &executor, Tensors &outputs);
   runtime::Result<Tensors> makeOutputTensors() const;
 
@@ -95,8 +95,8 @@ private:
   /// caches.
   int64_t rotateBytes = 0;
   /// The rotations of the candidate that is raced, and of those in the final.
-  std::unique_ptr<Rotation> raced;
-  std::map<size_t, std::unique_ptr<Rotation>> finalists;
+  std::unique_ptr<runtime::DeviceRotation> raced;
+  std::map<size_t, std::unique_ptr<runtime::DeviceRotation>> finalists;
 };
 
 } // namespace tarpon

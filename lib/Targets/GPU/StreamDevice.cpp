@@ -118,6 +118,7 @@ public:
                 std::span<const char> source) override;
   Status copyOut(std::span<char> to, const DeviceMemory &from,
                  int64_t offset) override;
+  Status copy(const DeviceMemory &to, const DeviceMemory &from) override;
   Result<std::vector<std::unique_ptr<DeviceKernel>>>
   load(std::span<const char> code,
        std::span<const std::string> symbols) override;
@@ -265,6 +266,16 @@ Status StreamDevice::copyOut(std::span<char> to, const DeviceMemory &from,
       !status)
     return status;
   return synchronize();
+}
+
+Status StreamDevice::copy(const DeviceMemory &to, const DeviceMemory &from) {
+  auto bytes = static_cast<size_t>(from.size());
+  if (Status status = checkRange(to, 0, bytes, "on"); !status || bytes == 0)
+    return status;
+  if (Status status = select(); !status)
+    return status;
+  return check(context->copy(to.address(), from.address(), bytes, stream),
+               describe(names().copy, bytes) + " on the GPU");
 }
 
 //===----------------------------------------------------------------------===//

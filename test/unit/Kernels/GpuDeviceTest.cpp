@@ -91,14 +91,12 @@ std::string findTargetName(const std::string &device) {
   auto makeWork = [&]() -> WorkerPool::Work {
     return [&](size_t) -> WorkResult {
       auto opened = openTestedDevice(device);
-      return {opened ? opened->device->target()
-                     : "error: " + opened.message(),
+      return {opened ? opened->device->target() : "error: " + opened.message(),
               /*endsProcess=*/true};
     };
   };
   WorkerPool(1, std::chrono::minutes(2))
-      .run(1, makeWork,
-           [&](size_t, const std::string &text) { name = text; });
+      .run(1, makeWork, [&](size_t, const std::string &text) { name = text; });
   return name;
 }
 
@@ -139,14 +137,12 @@ public:
     std::string text = configs.empty() ? "it has no config" : "";
     for (const PerfConfig &config : configs) {
       auto actual = gpu->run(drawn->problem, *solver, config, {}, drawn->seed);
-      std::string wrong =
-          actual ? compare(drawn->problem, *actual, *expected,
-                           getStorageUlps(*solver))
-                 : actual.message();
+      std::string wrong = actual ? compare(drawn->problem, *actual, *expected,
+                                           getStorageUlps(*solver))
+                                 : actual.message();
       if (!wrong.empty())
         text += " {" + config.str() + "} " + wrong;
-      // A context may have ended with the kernel.
-      if (!actual)
+      if (!actual && !gpu->isAlive())
         return {text, /*endsProcess=*/true};
     }
     return {text};

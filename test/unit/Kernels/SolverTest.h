@@ -59,6 +59,8 @@ public:
                  std::shared_ptr<KernelCache> cache);
 
   const TargetInfo &getTarget() const { return target; }
+  /// Returns false if the device runs nothing any more.
+  bool isAlive() { return !device || device->synchronize(); }
 
   /// The logical elements of every result. `operands` holds those of operands
   /// that are not constant (entries of constants are ignored). Without

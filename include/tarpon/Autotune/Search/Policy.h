@@ -85,13 +85,10 @@ inline constexpr int64_t kLongestMeasurementHours = 1;
 inline constexpr double kVerifyRatio = 1.25;
 
 /// The length of a sample on a GPU, so that queueing its first launch does not
-/// count; the work that precedes a problem's candidates and after which clocks
-/// are up (in no more runs than that, should times be none); and the largest
-/// number of instances of a candidate, whatever the caches.
+/// count; and the work that precedes a candidate's samples and after which the
+/// clocks are up, which are low while the host verifies and compiles.
 inline constexpr double kDeviceSampleMs = 0.5;
-inline constexpr double kDeviceWarmupMs = 20;
-inline constexpr int kMaxDeviceWarmups = 1000;
-inline constexpr int64_t kMaxDeviceInstances = 64;
+inline constexpr double kDeviceWarmupMs = 30;
 
 /// The time limit of an evaluation: the reference computes at this rate at
 /// least, and the rest is quick.

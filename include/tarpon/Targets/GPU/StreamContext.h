@@ -35,7 +35,7 @@ using GraphExec = struct GraphExecHandle *;
 
 /// The library's names of the calls of a StreamContext, for messages.
 struct CallNames {
-  const char *select, *allocate, *fill, *copyIn, *copyOut, *createStream,
+  const char *select, *allocate, *fill, *copyIn, *copyOut, *copy, *createStream,
       *synchronizeStream, *createEvent, *recordEvent, *synchronizeEvent,
       *getElapsedTime, *loadModule, *getFunction, *allowLds, *launchKernel,
       *beginCapture, *endCapture, *instantiateGraph, *launchGraph;
@@ -76,6 +76,8 @@ public:
                            Stream stream) const = 0;
   virtual ErrorCode copyOut(void *to, const void *from, size_t bytes,
                             Stream stream) const = 0;
+  virtual ErrorCode copy(void *to, const void *from, size_t bytes,
+                         Stream stream) const = 0;
 
   virtual ErrorCode createStream(Stream *stream) const = 0;
   virtual ErrorCode destroyStream(Stream stream) const = 0;

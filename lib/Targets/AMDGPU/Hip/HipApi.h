@@ -35,7 +35,11 @@ inline constexpr ErrorCode kErrorNoDevice = 100;
 inline constexpr ErrorCode kErrorInvalidDevice = 101;
 
 /// hipMemcpyKind.
-enum CopyKind : int { kHostToDevice = 1, kDeviceToHost = 2 };
+enum CopyKind : int {
+  kHostToDevice = 1,
+  kDeviceToHost = 2,
+  kDeviceToDevice = 3
+};
 
 /// hipDeviceAttribute_t.
 enum Attribute : int {

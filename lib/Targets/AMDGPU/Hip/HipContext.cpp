@@ -22,6 +22,7 @@ const stream::CallNames &HipContext::names() const {
       .fill = "hipMemsetAsync",
       .copyIn = "hipMemcpyAsync",
       .copyOut = "hipMemcpyAsync",
+      .copy = "hipMemcpyAsync",
       .createStream = "hipStreamCreate",
       .synchronizeStream = "hipStreamSynchronize",
       .createEvent = "hipEventCreate",

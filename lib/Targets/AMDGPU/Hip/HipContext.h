@@ -40,6 +40,10 @@ public:
                     Stream stream) const override {
     return api.memcpyAsync(to, from, bytes, kDeviceToHost, stream);
   }
+  ErrorCode copy(void *to, const void *from, size_t bytes,
+                 Stream stream) const override {
+    return api.memcpyAsync(to, from, bytes, kDeviceToDevice, stream);
+  }
 
   ErrorCode createStream(Stream *stream) const override {
     return api.streamCreate(stream);

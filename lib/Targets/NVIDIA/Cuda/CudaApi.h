@@ -74,6 +74,8 @@ enum JitOption : int { kErrorLogBuffer = 5, kErrorLogBufferBytes = 6 };
     (DevicePointer, const void *, size_t, Stream))                             \
   X(memcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                     \
     (void *, DevicePointer, size_t, Stream))                                   \
+  X(memcpyDtoDAsync, cuMemcpyDtoDAsync_v2,                                     \
+    (DevicePointer, DevicePointer, size_t, Stream))                            \
   X(memsetD8Async, cuMemsetD8Async,                                            \
     (DevicePointer, unsigned char, size_t, Stream))                            \
   X(streamCreate, cuStreamCreate, (Stream *, unsigned))                        \

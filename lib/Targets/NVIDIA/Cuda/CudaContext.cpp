@@ -24,6 +24,7 @@ const stream::CallNames &CudaContext::names() const {
       .fill = "cuMemsetD8Async",
       .copyIn = "cuMemcpyHtoDAsync",
       .copyOut = "cuMemcpyDtoHAsync",
+      .copy = "cuMemcpyDtoDAsync",
       .createStream = "cuStreamCreate",
       .synchronizeStream = "cuStreamSynchronize",
       .createEvent = "cuEventCreate",

@@ -55,6 +55,10 @@ public:
                     Stream stream) const override {
     return api.memcpyDtoHAsync(to, toDevice(from), bytes, stream);
   }
+  ErrorCode copy(void *to, const void *from, size_t bytes,
+                 Stream stream) const override {
+    return api.memcpyDtoDAsync(toDevice(to), toDevice(from), bytes, stream);
+  }
 
   ErrorCode createStream(Stream *stream) const override {
     return api.streamCreate(stream, kNonBlocking);

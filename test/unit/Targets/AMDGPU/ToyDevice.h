@@ -46,6 +46,7 @@ public:
   /// See hasTimes.
   bool areTimesReal = true;
   std::vector<std::string> log;
+  int graphLaunches = 0;
   /// Why graphs cannot be launched any more; "" while they can.
   std::string failure;
 
@@ -128,6 +129,7 @@ public:
   runtime::Status launch(const runtime::DeviceGraph &graph) override {
     if (!failure.empty())
       return runtime::Error{failure};
+    ++graphLaunches;
     for (const auto &launch : static_cast<const ToyGraph &>(graph).launches)
       launch();
     return runtime::success();

@@ -138,6 +138,14 @@ TYPED_TEST(StreamDeviceTest, CopiesWhatItIsGiven) {
   ASSERT_TRUE(device->fill(**memory, 7));
   ASSERT_TRUE(device->copyOut(out, **memory, 32));
   EXPECT_EQ(out, std::vector<char>(32, 7));
+  auto other = device->allocate(64), small = device->allocate(63);
+  ASSERT_TRUE(other && small);
+  ASSERT_TRUE(device->copy(**other, **memory));
+  out.assign(32, 0);
+  ASSERT_TRUE(device->copyOut(out, **other, 32));
+  EXPECT_EQ(out, std::vector<char>(32, 7));
+  EXPECT_EQ(device->copy(**small, **memory).message(),
+            "a copy on a GPU takes 64 bytes at 0 of a buffer of 63");
 }
 
 /// A driver need not accept 0 as a size.

@@ -92,6 +92,10 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *) {
   std::memcpy(to, toPointer(from), bytes);
   return recordIn("cuMemcpyDtoHAsync", std::to_string(bytes));
 }
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
+  std::memcpy(toPointer(to), toPointer(from), bytes);
+  return recordIn("cuMemcpyDtoDAsync", std::to_string(bytes));
+}
 int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *) {
   std::memset(toPointer(to), value, bytes);
   return recordIn("cuMemsetD8Async", std::to_string(bytes));
