@@ -16,7 +16,6 @@
 #include "GpuSolvers.h"
 #include "Host/Depthwise/Depthwise.h"
 #include "ImageWork.h"
-#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -204,27 +203,15 @@ static constexpr int64_t kMaxHeld = 96;
 static constexpr int64_t kTiles[] = {1, 2, 4, 8};
 static constexpr int64_t kMaxCells = 9;
 
-/// The number of f32 values that a lane of such a workgroup may hold. Where
-/// large workgroups leave their lanes few registers, addresses take most.
-static int64_t getMostHeld(const GpuTarget &gpu, int64_t workgroup) {
-  constexpr int64_t kFew = 128;
-  int64_t waves = llvm::divideCeil(workgroup, gpu.waveSize * gpu.simdsPerUnit);
-  int64_t registers = gpu.vectorRegisters / waves;
-  return registers > kFew ? kMaxHeld : std::min(kMaxHeld, registers / 4);
-}
-
-/// The vector of a config; 0 if not even single channels fit.
-static int64_t chooseVector(const Problem &problem, const TargetInfo &target,
-                            const PerfConfig &config) {
-  int64_t tile = config.get("tile_w");
-  int64_t most = getMostHeld(*target.gpu, config.get("workgroup"));
+/// The vector for a tile; 0 if not even single channels fit.
+static int64_t chooseVector(const Problem &problem, int64_t tile) {
   FilterRow row = FilterRow::of(problem);
   int64_t held =
       static_cast<int64_t>(row.getColumns(tile).size()) + row.cells + tile;
   bool isNhwc = problem.result.layout.kind == Layout::NHWC;
   int64_t vector =
       isNhwc ? chooseGpuVector(problem, problem.result.shape[1]) : 1;
-  while (vector > 0 && vector * held > most)
+  while (vector > 0 && vector * held > kMaxHeld)
     vector /= 2;
   return vector;
 }
@@ -260,17 +247,17 @@ std::vector<PerfConfig> GpuDepthwise::configs(const Problem &problem,
 }
 
 bool GpuDepthwise::isValidConfig(const Problem &problem,
-                                 const TargetInfo &target,
+                                 const TargetInfo & /*target*/,
                                  const PerfConfig &config) const {
   return config.getFields().size() == 2 && config.has("tile_w") &&
          config.has("workgroup") &&
          llvm::is_contained(kTiles, config.get("tile_w")) &&
          llvm::is_contained(getWorkgroups(), config.get("workgroup")) &&
-         chooseVector(problem, target, config) > 0;
+         chooseVector(problem, config.get("tile_w")) > 0;
 }
 
 SolutionPlan GpuDepthwise::plan(const Problem &problem,
-                                const TargetInfo &target,
+                                const TargetInfo & /*target*/,
                                 const PerfConfig &config) const {
   const TensorDesc &input = problem.operands[0], &filter = problem.operands[1];
   int64_t tile = config.get("tile_w"), workgroup = config.get("workgroup");
@@ -283,9 +270,8 @@ SolutionPlan GpuDepthwise::plan(const Problem &problem,
       .quantized = input.quantized,
       .input = FlatTensor(launch, {BufferSlot::Operand, 0}, input),
       .output = VectorOutput(launch, problem),
-      .work =
-          GpuImageWork(launch, problem, filter.spatial(),
-                       chooseVector(problem, target, config), tile, workgroup),
+      .work = GpuImageWork(launch, problem, filter.spatial(),
+                           chooseVector(problem, tile), tile, workgroup),
       .filterBuffer =
           launch.addConstant(packDepthwiseFilter(problem, numChannels)),
       .scaleBuffer =
