@@ -16,9 +16,9 @@ namespace tarpon::runtime {
 static constexpr int kMaxWarmupRounds = 1000;
 
 Result<std::unique_ptr<DeviceRotation>>
-DeviceRotation::create(std::unique_ptr<Executor> first, int64_t rotateBytes) {
+DeviceRotation::create(std::shared_ptr<Executor> first, int64_t rotateBytes) {
   std::unique_ptr<DeviceRotation> rotation(new DeviceRotation());
-  std::vector<std::unique_ptr<Executor>> &executors = rotation->executors;
+  std::vector<std::shared_ptr<Executor>> &executors = rotation->executors;
   int64_t each = std::max<int64_t>(first->workingSetBytes(), 1);
   int64_t count = std::min(rotateBytes / each + 1, kMaxInstances);
   executors.push_back(std::move(first));
@@ -78,6 +78,22 @@ void DeviceRotation::warmUp(double milliseconds) {
 TimedRuns DeviceRotation::getTimed() {
   return {[this](int runs) { return time(runs); }, countInstances(),
           /*prefersRounds=*/true};
+}
+
+Result<Timing> measureOnDevice(Instance &instance, int64_t rotateBytes,
+                               MeasureOptions options) {
+  Result<std::unique_ptr<DeviceRotation>> rotation =
+      DeviceRotation::create(instance.shareExecutor(), rotateBytes);
+  if (!rotation)
+    return rotation.error();
+  (*rotation)->warmUp(DeviceRotation::kWarmupMs);
+  options.minSampleMs =
+      std::max(options.minSampleMs, DeviceRotation::kSampleMs);
+  TimedRuns timed = (*rotation)->getTimed();
+  Timing timing = std::move(measureInterleaved({&timed, 1}, options).front());
+  if (!(*rotation)->getFailure())
+    return (*rotation)->getFailure().error();
+  return timing;
 }
 
 } // namespace tarpon::runtime

@@ -268,6 +268,9 @@ EvaluatorProcess::attempt(const EvaluationRequest &request,
   Result<EvaluationAnswer> answer = parseEvaluationAnswer(line);
   if (answer && answer->id == request.id) {
     hasAnswered = true;
+    // The process lives, but its device does not.
+    if (answer->outcome == EvaluationOutcome::Crashed)
+      stop();
     return answer;
   }
   // Later messages on this channel cannot be trusted either.

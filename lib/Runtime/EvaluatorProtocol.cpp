@@ -111,7 +111,10 @@ static json toJson(const TensorComparison &comparison) {
 
 std::string toJsonLine(const EvaluationAnswer &answer) {
   if (answer.outcome != EvaluationOutcome::Ok)
-    return toLine({{"id", answer.id}, {"ok", false}, {"error", answer.error}});
+    return toLine({{"id", answer.id},
+                   {"ok", false},
+                   {"error", answer.error},
+                   {"crashed", answer.outcome == EvaluationOutcome::Crashed}});
   json document = {{"id", answer.id},
                    {"ok", true},
                    {"samples_ms", answer.samplesMs},
@@ -165,7 +168,9 @@ Result<EvaluationAnswer> parseEvaluationAnswer(std::string_view line) {
   if (reader.field("ok").boolean()) {
     readMeasurement(reader, answer);
   } else {
-    answer.outcome = EvaluationOutcome::Failed;
+    bool crashed = reader.has("crashed") && reader.field("crashed").boolean();
+    answer.outcome =
+        crashed ? EvaluationOutcome::Crashed : EvaluationOutcome::Failed;
     answer.error = reader.field("error").string();
   }
   if (!error.empty())

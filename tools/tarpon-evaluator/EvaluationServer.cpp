@@ -8,6 +8,7 @@
 #include "EvaluationServer.h"
 
 #include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/DeviceRotation.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Npy.h"
 
@@ -51,19 +52,22 @@ static bool sameTensors(const std::vector<TensorInfo> &left,
                     });
 }
 
+/// `device` is null for the host.
 static Result<Instance> makeInstance(const EvaluationRequest &request,
-                                     Package package,
+                                     Package package, Device *device,
                                      std::vector<HostTensor> inputs) {
   ExecutorOptions options;
   options.threads = request.threads;
   options.paddedBuffers = true;
   options.poisonMemory = true;
   Result<std::unique_ptr<Executor>> executor =
-      Executor::create(std::move(package), options);
+      device ? Executor::create(std::move(package), *device, options)
+             : Executor::create(std::move(package), options);
   if (!executor)
     return executor.error();
   // Times of fewer threads must not be recorded as those of so many.
-  if (int threads = (*executor)->device().threads(); threads < request.threads)
+  if (int threads = (*executor)->device().threads();
+      !device && threads < request.threads)
     return Error{"the system has started " + std::to_string(threads) + " of " +
                  std::to_string(request.threads) + " threads"};
   Result<Instance> instance =
@@ -158,20 +162,50 @@ static bool haveSameBytes(const std::vector<HostTensor> &a,
 // The server
 //===----------------------------------------------------------------------===//
 
-static void timeRuns(const EvaluationRequest &request,
-                     std::vector<Instance> &instances,
-                     EvaluationAnswer &answer) {
+static MeasureOptions makeOptions(const EvaluationRequest &request) {
   MeasureOptions options;
   options.minSamples = request.minSamples;
   options.minTimeMs = request.minTimeMs;
   options.maxTimeMs = request.maxTimeMs;
   options.cutoffMs = request.cutoffMs;
   options.coldConstants = request.coldConstants;
-  Timing measurement = measure(instances, options);
+  return options;
+}
+
+static void addTimes(Timing measurement, EvaluationAnswer &answer) {
   answer.samplesMs = std::move(measurement.samplesMs);
   answer.medianMs = measurement.medianMs;
   answer.madMs = measurement.madMs;
   answer.isDropped = measurement.isDropped;
+}
+
+/// Times runs on rotating buffers of the host. Returns the instance that ran
+/// first.
+static Result<Instance> timeOnHost(const EvaluationRequest &request,
+                                   Instance instance,
+                                   EvaluationAnswer &answer) {
+  Result<std::vector<Instance>> rotation =
+      makeRotation(std::move(instance), request.rotateBytes);
+  if (!rotation)
+    return rotation.error();
+  addTimes(measure(*rotation, makeOptions(request)), answer);
+  return std::move(rotation->front());
+}
+
+/// The same on a GPU, and a run after which its results are on the host.
+static Result<Instance> timeOnDevice(const EvaluationRequest &request,
+                                     Instance instance,
+                                     EvaluationAnswer &answer) {
+  Result<Timing> timing =
+      measureOnDevice(instance, request.rotateBytes, makeOptions(request));
+  if (!timing)
+    return timing.error();
+  addTimes(std::move(*timing), answer);
+  if (Status status = instance.executor().poison(); !status)
+    return status.error();
+  if (Status status = instance.run(); !status)
+    return status.error();
+  return instance;
 }
 
 Result<EvaluationAnswer>
@@ -193,8 +227,11 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
       return Error{"package '" + request.package + "' and its reference '" +
                    *request.reference + "' differ in their inputs or outputs"};
   }
+  Result<Device *> device = devices.find(*package);
+  if (!device)
+    return device.error();
   Result<Instance> instance =
-      makeInstance(request, std::move(*package), std::move(*inputs));
+      makeInstance(request, std::move(*package), *device, std::move(*inputs));
   if (!instance)
     return instance.error();
 
@@ -206,18 +243,17 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
   Result<std::vector<HostTensor>> verified = cloneAll(instance->outputs());
   if (!verified)
     return verified.error();
-  Result<std::vector<Instance>> rotation =
-      makeRotation(std::move(*instance), request.rotateBytes);
-  if (!rotation)
-    return rotation.error();
-  timeRuns(request, *rotation, answer);
+  Result<Instance> last =
+      *device ? timeOnDevice(request, std::move(*instance), answer)
+              : timeOnHost(request, std::move(*instance), answer);
+  if (!last)
+    return last.error();
   // The results are verified again after many runs: a race between threads, or
   // memory that holds an earlier run's values, does not show in the first run.
   // Usually the bits are the same, which is quick to check.
-  const Instance &last = rotation->front();
-  Status status = haveSameBytes(last.outputs(), *verified)
-                      ? checkPadding(last)
-                      : verify(last, reference, answer);
+  Status status = haveSameBytes(last->outputs(), *verified)
+                      ? checkPadding(*last)
+                      : verify(*last, reference, answer);
   if (!status)
     return status.error();
   return answer;
@@ -238,6 +274,10 @@ EvaluationAnswer EvaluationServer::answer(const std::string &line) {
   }
   failure.id = request->id;
   failure.error = answer.message();
+  if (!devices.areAlive()) {
+    failure.outcome = EvaluationOutcome::Crashed;
+    failure.error = "candidate made the device fail: " + failure.error;
+  }
   return failure;
 }
 

@@ -57,16 +57,21 @@ static uint64_t checksumOf(const Reference &reference) {
   return hash;
 }
 
-static Result<Reference> compute(const EvaluationRequest &request,
-                                 const std::vector<HostTensor> &inputs) {
+Result<Reference>
+ReferenceCache::compute(const EvaluationRequest &request,
+                        const std::vector<HostTensor> &inputs) {
   Result<Package> package = readPackage(*request.reference);
   if (!package)
     return package.error();
   ExecutorOptions options;
   options.threads = request.threads;
   options.paddedBuffers = true;
+  Result<Device *> device = devices.find(*package);
+  if (!device)
+    return device.error();
   Result<std::unique_ptr<Executor>> executor =
-      Executor::create(std::move(*package), options);
+      *device ? Executor::create(std::move(*package), **device, options)
+              : Executor::create(std::move(*package), options);
   if (!executor)
     return executor.error();
   Result<std::vector<HostTensor>> copies = cloneAll(inputs);

@@ -8,6 +8,7 @@
 #ifndef TARPON_TOOLS_EVALUATOR_REFERENCECACHE_H
 #define TARPON_TOOLS_EVALUATOR_REFERENCECACHE_H
 
+#include "PackageDevices.h"
 #include "tarpon/Runtime/Evaluator.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
@@ -28,6 +29,8 @@ struct Reference {
 /// consecutive, and the reference is slow.
 class ReferenceCache {
 public:
+  explicit ReferenceCache(PackageDevices &devices) : devices(devices) {}
+
   /// Returns the reference of `request`, which is computed on `inputs` unless
   /// it is known. Valid until the next call.
   runtime::Result<const Reference *>
@@ -42,6 +45,11 @@ private:
     uint64_t checksum = 0;
   };
 
+  runtime::Result<Reference>
+  compute(const runtime::EvaluationRequest &request,
+          const std::vector<runtime::HostTensor> &inputs);
+
+  PackageDevices &devices;
   /// The most recently used one comes first.
   std::list<Entry> entries;
 };

@@ -116,8 +116,14 @@ int main(int argc, char **argv) {
   int output = reserveOutput();
   tarpon::evaluator::EvaluationServer server;
   std::string line;
-  while (std::getline(std::cin, line))
-    if (!writeLine(output, toJsonLine(server.answer(line))))
+  while (std::getline(std::cin, line)) {
+    tarpon::runtime::EvaluationAnswer answer = server.answer(line);
+    if (!writeLine(output, toJsonLine(answer)))
       return 1;
+    // The parent knows that a process which answers so has ended. Destructors
+    // could wait for the dead device.
+    if (answer.outcome == tarpon::runtime::EvaluationOutcome::Crashed)
+      _exit(0);
+  }
   return 0;
 }

@@ -27,7 +27,7 @@ public:
   /// `first` must have run, so that its inputs are on the device. The instances
   /// exceed `rotateBytes` together, unless these are more than kMaxInstances.
   static Result<std::unique_ptr<DeviceRotation>>
-  create(std::unique_ptr<Executor> first, int64_t rotateBytes);
+  create(std::shared_ptr<Executor> first, int64_t rotateBytes);
 
   Executor &getFirst() { return *executors.front(); }
   int countInstances() const { return static_cast<int>(executors.size()); }
@@ -41,18 +41,28 @@ public:
   const Status &getFailure() const { return failure; }
 
   static constexpr int64_t kMaxInstances = 64;
+  /// The length of a sample, so that queueing its first launch does not count;
+  /// and the work that precedes a candidate's samples and after which the
+  /// clocks are up, which are low while the host verifies and compiles.
+  static constexpr double kSampleMs = 0.5;
+  static constexpr double kWarmupMs = 30;
 
 private:
   DeviceRotation() = default;
   double time(int runs);
   Status enqueue(int runs);
 
-  std::vector<std::unique_ptr<Executor>> executors;
+  std::vector<std::shared_ptr<Executor>> executors;
   /// One run of each; null if there is one only.
   std::unique_ptr<DeviceGraph> round;
   size_t next = 0;
   Status failure = success();
 };
+
+/// Times an instance that has run on a device, after a warm-up. Samples are at
+/// least as long as DeviceRotation::kSampleMs.
+Result<Timing> measureOnDevice(Instance &instance, int64_t rotateBytes,
+                               MeasureOptions options);
 
 } // namespace tarpon::runtime
 

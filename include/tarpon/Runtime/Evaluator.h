@@ -57,7 +57,7 @@ struct EvaluationRequest {
 enum class EvaluationOutcome : uint8_t {
   /// The candidate ran and was timed.
   Ok,
-  /// The evaluator died of it, or could not answer any more.
+  /// The evaluator or its device died of it, or it could not answer any more.
   Crashed,
   /// The candidate was killed at the time limit.
   TimedOut,

@@ -40,6 +40,7 @@ public:
   Result<Instance> replicate() const;
 
   Executor &executor() { return *runner; }
+  std::shared_ptr<Executor> shareExecutor() { return runner; }
   std::vector<HostTensor> &inputs() { return inputTensors; }
   std::vector<HostTensor> &outputs() { return outputTensors; }
   const std::vector<HostTensor> &outputs() const { return outputTensors; }
@@ -56,7 +57,7 @@ public:
   void setFailure(Status status) { firstFailure = std::move(status); }
 
 private:
-  std::unique_ptr<Executor> runner;
+  std::shared_ptr<Executor> runner;
   std::vector<HostTensor> inputTensors, outputTensors;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;

@@ -338,7 +338,7 @@ static runtime::MeasureOptions makeOptions(const Effort &effort) {
   options.minSamples = effort.minSamples;
   options.minTimeMs = effort.minMs;
   options.maxTimeMs = effort.maxMs;
-  options.minSampleMs = policy::kDeviceSampleMs;
+  options.minSampleMs = DeviceRotation::kSampleMs;
   options.cutoffMs = effort.cutoffMs;
   return options;
 }
@@ -364,7 +364,7 @@ Status DeviceMeasurer::tryCandidate(size_t index, const Effort &effort,
   isDisputed |= outcome.status != MeasurementStatus::Ok && !arbiter;
   if (outcome.status != MeasurementStatus::Ok || !device.hasTimes())
     return runtime::success();
-  (*rotation)->warmUp(policy::kDeviceWarmupMs);
+  (*rotation)->warmUp(DeviceRotation::kWarmupMs);
   runtime::TimedRuns timed = (*rotation)->getTimed();
   outcome.timing =
       runtime::measureInterleaved({&timed, 1}, makeOptions(effort)).front();

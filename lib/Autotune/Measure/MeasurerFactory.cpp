@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 
+#include "Measure/DeviceMeasurerFactory.h"
 #include "Measure/ModelMeasurerFactory.h"
 #include "Measure/ModelPipelineMeasurer.h"
 #include "Measure/ProcessMeasurerFactory.h"
@@ -63,12 +64,18 @@ void tarpon::registerMeasurerFactory(const std::string &arch,
 
 std::unique_ptr<MeasurerFactory>
 tarpon::makeMeasurerFactory(KernelCompiler &compiler,
-                            const std::string &evaluatorProgram) {
+                            const std::string &evaluatorProgram,
+                            bool onDevice) {
   auto known = getRegistered().find(compiler.getTarget().arch);
   if (known != getRegistered().end())
     return known->second(compiler, evaluatorProgram);
-  // A backend has a model of its target if kernels do not run here.
-  if (!compiler.describeCostModel().empty())
+  const TargetInfo &target = compiler.getTarget();
+  bool isEmulated = target.traits->getMeasuredArch(target) != target.arch;
+  bool hasModel = !compiler.describeCostModel().empty();
+  // A backend has a model of its target if kernels need not run here.
+  if (hasModel && (!onDevice || isEmulated))
     return std::make_unique<ModelMeasurerFactory>(compiler);
+  if (compiler.getKernelForm() == runtime::KernelForm::CodeObjects)
+    return std::make_unique<DeviceMeasurerFactory>(compiler, evaluatorProgram);
   return std::make_unique<ProcessMeasurerFactory>(compiler, evaluatorProgram);
 }

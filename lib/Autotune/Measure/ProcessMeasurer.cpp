@@ -25,9 +25,10 @@ static constexpr const char *kReferenceFile = "reference.tpn";
 ProcessMeasurer::ProcessMeasurer(const Problem &problem,
                                  KernelCompiler &compiler,
                                  runtime::EvaluatorProcess &evaluator,
-                                 const TempDirectory &directory)
+                                 const TempDirectory &directory,
+                                 const Conditions &conditions)
     : CompilingMeasurer(problem, compiler), evaluator(evaluator),
-      directory(directory) {}
+      directory(directory), conditions(conditions) {}
 
 ProcessMeasurer::~ProcessMeasurer() {
   for (const auto &entry : builtCandidates)
@@ -43,7 +44,7 @@ ProcessMeasurer::~ProcessMeasurer() {
 Status ProcessMeasurer::prepare(llvm::ArrayRef<Contender>) {
   if (!reference.empty())
     return runtime::success();
-  const Solver &solver = getReferenceSolver();
+  const Solver &solver = *conditions.reference;
   PerfConfig config = solver.defaultConfig(problem, compiler.getTarget());
   Result<runtime::Package> package =
       buildProblemPackage(problem, solver, config, compiler);
@@ -87,11 +88,10 @@ bool ProcessMeasurer::discard(const Built &built) {
 // Measuring
 //===----------------------------------------------------------------------===//
 
-/// A candidate that hangs is killed after this time. The evaluation may include
-/// the reference.
+/// The evaluation may include the reference.
 std::chrono::milliseconds ProcessMeasurer::getTimeLimit() const {
-  double seconds = policy::kBaseTimeLimitSeconds +
-                   problem.flops() / policy::kReferenceFlopsPerSecond;
+  double seconds = conditions.baseSeconds +
+                   problem.flops() / conditions.referenceFlopsPerSecond;
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
@@ -127,8 +127,8 @@ Result<MeasureOutcome> ProcessMeasurer::measure(const Contender &contender,
   request.minSamples = effort.minSamples;
   request.minTimeMs = effort.minMs;
   request.maxTimeMs = effort.maxMs;
-  request.rotateBytes = policy::kRotateBytes;
-  request.coldConstants = wantsColdConstants(problem);
+  request.rotateBytes = conditions.rotateBytes;
+  request.coldConstants = conditions.coldConstants;
   request.cutoffMs = effort.cutoffMs;
   Result<EvaluationAnswer> answer = evaluator.evaluate(request, getTimeLimit());
   if (!answer)

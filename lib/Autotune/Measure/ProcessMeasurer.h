@@ -21,10 +21,23 @@ namespace tarpon {
 /// compares with a package of the reference solver.
 class ProcessMeasurer final : public CompilingMeasurer {
 public:
-  /// All arguments but the problem must outlive the measurer.
+  /// What depends on the device that runs the packages.
+  struct Conditions {
+    /// The solver whose results are right.
+    const Solver *reference = nullptr;
+    /// See EvaluationRequest.
+    int64_t rotateBytes = 0;
+    bool coldConstants = false;
+    /// A candidate that hangs is killed after so many seconds, and as many more
+    /// as the reference takes at this rate.
+    double baseSeconds = 0, referenceFlopsPerSecond = 1;
+  };
+
+  /// All arguments but the problem and the conditions must outlive the
+  /// measurer.
   ProcessMeasurer(const Problem &problem, KernelCompiler &compiler,
                   runtime::EvaluatorProcess &evaluator,
-                  const TempDirectory &directory);
+                  const TempDirectory &directory, const Conditions &conditions);
   /// Removes the packages it has written.
   ~ProcessMeasurer() override;
 
@@ -43,6 +56,7 @@ private:
 
   runtime::EvaluatorProcess &evaluator;
   const TempDirectory &directory;
+  Conditions conditions;
   /// The reference's package file, once it is written.
   std::string reference;
   std::atomic<int> packages = 0;

@@ -7,8 +7,8 @@
 
 #include "Measure/ProcessMeasurerFactory.h"
 
-#include "Measure/ProcessMeasurer.h"
 #include "Measure/ProcessPipelineMeasurer.h"
+#include "tarpon/Autotune/Search/Policy.h"
 
 using namespace tarpon;
 using runtime::Result;
@@ -17,8 +17,22 @@ ProcessMeasurerFactory::ProcessMeasurerFactory(
     KernelCompiler &compiler, const std::string &evaluatorProgram)
     : MeasurerFactory(compiler), evaluator(evaluatorProgram) {}
 
+Result<ProcessMeasurer::Conditions>
+ProcessMeasurerFactory::getConditions(const Problem &problem) {
+  ProcessMeasurer::Conditions conditions;
+  conditions.reference = &getReferenceSolver();
+  conditions.rotateBytes = policy::kRotateBytes;
+  conditions.coldConstants = wantsColdConstants(problem);
+  conditions.baseSeconds = policy::kBaseTimeLimitSeconds;
+  conditions.referenceFlopsPerSecond = policy::kReferenceFlopsPerSecond;
+  return conditions;
+}
+
 Result<std::unique_ptr<Measurer>>
 ProcessMeasurerFactory::create(const Problem &problem) {
+  Result<ProcessMeasurer::Conditions> conditions = getConditions(problem);
+  if (!conditions)
+    return conditions.error();
   if (!directory) {
     Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
     if (!created)
@@ -26,7 +40,7 @@ ProcessMeasurerFactory::create(const Problem &problem) {
     directory = std::move(*created);
   }
   return std::unique_ptr<Measurer>(std::make_unique<ProcessMeasurer>(
-      problem, compiler, evaluator, *directory));
+      problem, compiler, evaluator, *directory, *conditions));
 }
 
 Result<std::unique_ptr<PipelineMeasurer>>

@@ -8,6 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_MEASURE_PROCESSMEASURERFACTORY_H
 #define TARPON_LIB_AUTOTUNE_MEASURE_PROCESSMEASURERFACTORY_H
 
+#include "Measure/ProcessMeasurer.h"
 #include "Search/TempDirectory.h"
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 #include "tarpon/Runtime/Evaluator.h"
@@ -15,7 +16,7 @@
 namespace tarpon {
 
 /// Starts the evaluator when it is first needed; it serves all problems.
-class ProcessMeasurerFactory final : public MeasurerFactory {
+class ProcessMeasurerFactory : public MeasurerFactory {
 public:
   ProcessMeasurerFactory(KernelCompiler &compiler,
                          const std::string &evaluatorProgram);
@@ -24,6 +25,12 @@ public:
   create(const Problem &problem) override;
   runtime::Result<std::unique_ptr<PipelineMeasurer>>
   createPipelineMeasurer(const PipelineContext &context) override;
+
+protected:
+  /// What the measurer of a problem depends on; an error if it cannot be
+  /// measured.
+  virtual runtime::Result<ProcessMeasurer::Conditions>
+  getConditions(const Problem &problem);
 
 private:
   runtime::EvaluatorProcess evaluator;

@@ -18,7 +18,7 @@
 namespace tarpon {
 
 /// Runs, times and compares packages of whole models in the evaluator process.
-class ProcessPipelineMeasurer final : public PipelineMeasurer {
+class ProcessPipelineMeasurer : public PipelineMeasurer {
 public:
   explicit ProcessPipelineMeasurer(const PipelineContext &context);
 

@@ -75,7 +75,8 @@ Status Finder::openTarget() {
     return made.error();
   target = std::move(made->target);
   compiler = std::move(made->kernels);
-  measurers = makeMeasurerFactory(*compiler, options.evaluatorProgram);
+  measurers = makeMeasurerFactory(*compiler, options.evaluatorProgram,
+                                  /*onDevice=*/!options.device.empty());
   return runtime::success();
 }
 

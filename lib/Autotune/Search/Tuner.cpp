@@ -87,6 +87,18 @@ KnownRecords Tuner::getKnown(const Problem &problem) const {
           [&] { return getCandidates(problem); }};
 }
 
+/// A target whose kernels the reference solver does not make has an arbiter.
+static Solution makeTrustedSolution(const Problem &problem,
+                                    const TargetInfo &target) {
+  Solution solution = makeReferenceSolution(problem, target);
+  const Solver *arbiter = findSolver(target, target.traits->getArbiter());
+  if (!arbiter || !checkApplicable(*arbiter, problem, target))
+    return solution;
+  solution.solver = arbiter;
+  solution.config = arbiter->defaultConfig(problem, target);
+  return solution;
+}
+
 /// The right solutions of the system store, whatever the user's store knows.
 std::vector<Solution> Tuner::getShipped(const Problem &problem,
                                         const SolutionLimits &limits) const {
@@ -168,7 +180,7 @@ Solution Tuner::getTrusted(const Problem &problem) {
       if (search.verifyDefault())
         right = getRight();
     }
-  return right.empty() ? makeReferenceSolution(problem, target)
+  return right.empty() ? makeTrustedSolution(problem, target)
                        : std::move(right.front());
 }
 

@@ -158,7 +158,8 @@ Status Compilation::setUp() {
   Result<SearchOptions> search = resolveSearchOptions(options.search);
   if (!search)
     return search.error();
-  measurers = makeMeasurerFactory(*kernels, options.evaluatorProgram);
+  measurers = makeMeasurerFactory(*kernels, options.evaluatorProgram,
+                                  /*onDevice=*/!options.device.empty());
   outcome.compared = measurers->getVerb();
   if (!search->iterations && !options.tuningTime)
     search->iterations = measurers->getDefaultIterations(options.candidates);

@@ -464,6 +464,10 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   ASSERT_TRUE(back) << back.message();
   EXPECT_EQ(back->outcome, EvaluationOutcome::Failed);
   EXPECT_EQ(back->error, "a sentence");
+  answer.outcome = EvaluationOutcome::Crashed;
+  back = parseEvaluationAnswer(toJsonLine(answer));
+  ASSERT_TRUE(back) << back.message();
+  EXPECT_EQ(back->outcome, EvaluationOutcome::Crashed);
 }
 
 TEST(EvaluatorProtocolTest, MalformedLinesAreErrors) {

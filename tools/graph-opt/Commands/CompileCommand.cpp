@@ -206,7 +206,8 @@ void addCompile(CommandSet &commands) {
   addModel(sub, compile.model, "The ONNX model");
   addTarget(sub, compile.target, "Target to compile for (default: host)");
   addDevice(sub, compile.device,
-            "Device that runs a GPU's package (default: hip)");
+            "Device that runs a GPU's package, and on which candidates are "
+            "measured (default: the target's model)");
   CLI::Option *dtype = sub->add_option("--dtype", compile.dtype,
                                        "Datatypes to try (default: fp32)")
                            ->type_name(getListTypeName(kDtype))

@@ -19,6 +19,7 @@
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Driver/DriverLine.h"
+#include "tarpon/Runtime/DeviceRotation.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -118,15 +119,26 @@ Result<Instance> DriverRun::makeInstance(const Package &package) {
 
 /// Measures the median of the runs that the line asks for, on rotating buffers.
 Result<double> DriverRun::timeRuns(Instance instance) {
-  Result<std::vector<Instance>> rotation =
-      makeRotation(std::move(instance), policy::kRotateBytes);
-  if (!rotation)
-    return rotation.error();
   MeasureOptions options;
   options.minSamples = static_cast<int>(
       std::min<int64_t>(line.iterations, std::numeric_limits<int>::max()));
   options.minTimeMs = 0;
   options.maxTimeMs = std::numeric_limits<double>::infinity();
+  if (!device->sharesHostMemory()) {
+    // Replicas copy the inputs of a run.
+    if (Status status = instance.run(); !status)
+      return status.error();
+    Result<Timing> timing = measureOnDevice(
+        instance, std::max(policy::kRotateBytes, 2 * target.getInfo().l2Bytes),
+        options);
+    if (!timing)
+      return timing.error();
+    return timing->medianMs;
+  }
+  Result<std::vector<Instance>> rotation =
+      makeRotation(std::move(instance), policy::kRotateBytes);
+  if (!rotation)
+    return rotation.error();
   double medianMs = measure(*rotation, options).medianMs;
   if (!rotation->front().failure())
     return rotation->front().failure().error();

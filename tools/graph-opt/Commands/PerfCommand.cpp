@@ -15,6 +15,8 @@
 #include "Reports/PerfReport.h"
 #include "SharedOptions.h"
 
+#include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/DeviceRotation.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Measure.h"
 
@@ -97,13 +99,29 @@ static Status findPeaks(PerfReport &report, const Target &target) {
   return success();
 }
 
+/// Times whole runs.
+static Result<Timing> measureWhole(Instance &instance,
+                                   const MeasureOptions &options) {
+  const Device &device = instance.executor().device();
+  if (!device.sharesHostMemory() && device.hasTimes()) {
+    if (Status status = instance.run(); !status)
+      return status.error();
+    return measureOnDevice(instance, /*rotateBytes=*/0, options);
+  }
+  Timing timing = measure({&instance, 1}, options);
+  if (!instance.failure())
+    return instance.failure().error();
+  return timing;
+}
+
 /// Times whole runs, then layers.
 static Status measureTimes(const PerfArguments &arguments, Instance &instance,
                            PerfReport &report) {
-  report.whole =
-      measure({&instance, 1}, getMeasureOptions(arguments.iterations));
-  if (!instance.failure())
-    return instance.failure();
+  Result<Timing> whole =
+      measureWhole(instance, getMeasureOptions(arguments.iterations));
+  if (!whole)
+    return whole.error();
+  report.whole = std::move(*whole);
   auto runs = static_cast<int64_t>(report.whole.samplesMs.size());
   Result<std::vector<double>> medians =
       measureLayers(instance, std::min(runs, kMaxLayerRuns));

@@ -123,7 +123,7 @@ void options::addTuningTime(CLI::App *app, std::optional<double> &seconds) {
 void options::addFinder(CLI::App *app, FinderArguments &finder) {
   addTarget(app, finder.target, "Target of the solutions (default: host)");
   addDevice(app, finder.device,
-            "Device that runs a GPU's kernels (default: hip)");
+            "GPU of this machine to measure on (default: the target's model)");
   addFindPolicy(app, finder.findMode, finder.tuningPolicy);
   addSearch(app, finder.search);
   addThreads(app, finder.threads);

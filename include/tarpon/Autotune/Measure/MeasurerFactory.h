@@ -7,8 +7,9 @@
 //
 // Makes the measurers of a target's problems and of whole models, and defines
 // the context of their records. Kernels that run on this machine are measured
-// by the evaluator process; those of other targets are compared by the model of
-// their backend. A target may register a factory of its own.
+// by the evaluator process, on the host or on a GPU; those of other targets are
+// compared by the model of their backend. A target may register a factory of
+// its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -90,10 +91,12 @@ using MakeMeasurerFactory = std::function<std::unique_ptr<MeasurerFactory>(
 /// anything is measured.
 void registerMeasurerFactory(const std::string &arch, MakeMeasurerFactory make);
 
-/// The factory for the target of `compiler`.
+/// The factory for the target of `compiler`. With `onDevice`, candidates for a
+/// GPU are measured on it, which has to be in this machine; otherwise its model
+/// is asked, if it has one.
 std::unique_ptr<MeasurerFactory>
 makeMeasurerFactory(KernelCompiler &compiler,
-                    const std::string &evaluatorProgram);
+                    const std::string &evaluatorProgram, bool onDevice = false);
 
 } // namespace tarpon
 

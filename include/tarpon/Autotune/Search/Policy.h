@@ -84,16 +84,13 @@ inline constexpr int64_t kLongestMeasurementHours = 1;
 /// off by 10 %; where a record is wrong, another solver wins by more than this.
 inline constexpr double kVerifyRatio = 1.25;
 
-/// The length of a sample on a GPU, so that queueing its first launch does not
-/// count; and the work that precedes a candidate's samples and after which the
-/// clocks are up, which are low while the host verifies and compiles.
-inline constexpr double kDeviceSampleMs = 0.5;
-inline constexpr double kDeviceWarmupMs = 30;
-
 /// The time limit of an evaluation: the reference computes at this rate at
 /// least, and the rest is quick.
 inline constexpr double kReferenceFlopsPerSecond = 1e8;
 inline constexpr double kBaseTimeLimitSeconds = 5;
+/// The same on a GPU, where the rest includes opening it and assembling code.
+inline constexpr double kDeviceReferenceFlopsPerSecond = 1e10;
+inline constexpr double kDeviceBaseTimeLimitSeconds = 15;
 
 //===----------------------------------------------------------------------===//
 // Search methods

@@ -36,11 +36,11 @@ int hipDeviceGetName(char *name, int size, int) {
   return record("hipDeviceGetName");
 }
 int hipMalloc(void **pointer, size_t bytes) {
-  *pointer = std::calloc(bytes, 1);
+  *pointer = allocate(bytes);
   return record("hipMalloc", std::to_string(bytes));
 }
 int hipFree(void *pointer) {
-  std::free(pointer);
+  release(pointer);
   return record("hipFree");
 }
 int hipMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *) {
@@ -57,7 +57,10 @@ int hipStreamCreate(void **stream) {
   return record("hipStreamCreate");
 }
 int hipStreamDestroy(void *) { return record("hipStreamDestroy"); }
-int hipStreamSynchronize(void *) { return record("hipStreamSynchronize"); }
+int hipStreamSynchronize(void *) {
+  wait();
+  return record("hipStreamSynchronize");
+}
 int hipEventCreate(void **event) {
   *event = &events.emplace_back(0);
   return record("hipEventCreate");
@@ -67,7 +70,10 @@ int hipEventRecord(void *event, void *) {
   *static_cast<double *>(event) = now;
   return record("hipEventRecord");
 }
-int hipEventSynchronize(void *) { return record("hipEventSynchronize"); }
+int hipEventSynchronize(void *) {
+  wait();
+  return record("hipEventSynchronize");
+}
 int hipEventElapsedTime(float *milliseconds, void *start, void *stop) {
   *milliseconds = getElapsedTime(start, stop);
   return record("hipEventElapsedTime");
@@ -85,11 +91,10 @@ int hipModuleLaunchKernel(void *function, unsigned x, unsigned y, unsigned z,
                           unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, void *, void **params,
                           void **extra) {
-  std::string text = describeLaunch({x, y, z, bx, by, bz, shared}, params,
-                                    extra, makeHandle(3));
+  std::string text = launch(function, {x, y, z, bx, by, bz, shared}, params,
+                            extra, makeHandle(3));
   if (text.empty())
     return 1;
-  execute(static_cast<const Function *>(function));
   return record("hipModuleLaunchKernel", text);
 }
 int hipStreamBeginCapture(void *, int mode) {
@@ -111,7 +116,9 @@ int hipGraphLaunch(void *exec, void *) {
 int hipGraphDestroy(void *) { return record("hipGraphDestroy"); }
 int hipGraphExecDestroy(void *) { return record("hipGraphExecDestroy"); }
 const char *hipGetErrorString(int code) {
-  return code == 2 ? "out of memory" : "unknown error";
+  return code == 2     ? "out of memory"
+         : code == 700 ? "an illegal memory access"
+                       : "unknown error";
 }
 
 } // extern "C"

@@ -39,6 +39,7 @@ extern "C" {
 int cuInit(unsigned) { return getGpuCount() == 0 ? 100 : record("cuInit"); }
 int cuGetErrorString(int code, const char **text) {
   *text = code == 2                 ? "out of memory"
+          : code == 700             ? "an illegal memory access"
           : code == kInvalidContext ? "invalid device context"
                                     : nullptr;
   return *text ? 0 : 1;
@@ -77,11 +78,11 @@ int cuCtxSetCurrent(void *context) {
                 std::to_string(reinterpret_cast<uintptr_t>(context) - 16));
 }
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
-  *pointer = reinterpret_cast<uintptr_t>(std::calloc(bytes, 1));
+  *pointer = reinterpret_cast<uintptr_t>(allocate(bytes));
   return recordIn("cuMemAlloc", std::to_string(bytes));
 }
 int cuMemFree_v2(uint64_t pointer) {
-  std::free(toPointer(pointer));
+  release(toPointer(pointer));
   return recordIn("cuMemFree");
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *) {
@@ -105,7 +106,10 @@ int cuStreamCreate(void **stream, unsigned) {
   return recordIn("cuStreamCreate");
 }
 int cuStreamDestroy_v2(void *) { return recordIn("cuStreamDestroy"); }
-int cuStreamSynchronize(void *) { return recordIn("cuStreamSynchronize"); }
+int cuStreamSynchronize(void *) {
+  wait();
+  return recordIn("cuStreamSynchronize");
+}
 int cuEventCreate(void **event, unsigned) {
   *event = &events.emplace_back(0);
   return recordIn("cuEventCreate");
@@ -115,7 +119,10 @@ int cuEventRecord(void *event, void *) {
   *static_cast<double *>(event) = now;
   return recordIn("cuEventRecord");
 }
-int cuEventSynchronize(void *) { return recordIn("cuEventSynchronize"); }
+int cuEventSynchronize(void *) {
+  wait();
+  return recordIn("cuEventSynchronize");
+}
 int cuEventElapsedTime(float *milliseconds, void *start, void *stop) {
   *milliseconds = getElapsedTime(start, stop);
   return recordIn("cuEventElapsedTime");
@@ -151,10 +158,9 @@ int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z,
                    unsigned bx, unsigned by, unsigned bz, unsigned shared,
                    void *, void **params, void **extra) {
   std::string text =
-      describeLaunch({x, y, z, bx, by, bz, shared}, params, extra, nullptr);
+      launch(function, {x, y, z, bx, by, bz, shared}, params, extra, nullptr);
   if (text.empty())
     return 1;
-  execute(static_cast<const Function *>(function));
   return recordIn("cuLaunchKernel", text);
 }
 int cuStreamBeginCapture_v2(void *, int mode) {
