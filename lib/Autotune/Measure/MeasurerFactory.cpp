@@ -70,10 +70,10 @@ tarpon::makeMeasurerFactory(KernelCompiler &compiler,
   if (known != getRegistered().end())
     return known->second(compiler, evaluatorProgram);
   const TargetInfo &target = compiler.getTarget();
-  bool isEmulated = target.traits->getMeasuredArch(target) != target.arch;
+  bool hasTimes = target.traits->getMeasuredArch(target) == target.arch;
   bool hasModel = !compiler.describeCostModel().empty();
   // A backend has a model of its target if kernels need not run here.
-  if (hasModel && (!onDevice || isEmulated))
+  if (hasModel && !(onDevice && hasTimes))
     return std::make_unique<ModelMeasurerFactory>(compiler);
   if (compiler.getKernelForm() == runtime::KernelForm::CodeObjects)
     return std::make_unique<DeviceMeasurerFactory>(compiler, evaluatorProgram);

@@ -21,7 +21,7 @@ namespace tarpon {
 /// compares with a package of the reference solver.
 class ProcessMeasurer final : public CompilingMeasurer {
 public:
-  /// What depends on the device that runs the packages.
+  /// The conditions that depend on the device which runs the packages.
   struct Conditions {
     /// The solver whose results are right.
     const Solver *reference = nullptr;

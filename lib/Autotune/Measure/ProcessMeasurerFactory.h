@@ -27,7 +27,7 @@ public:
   createPipelineMeasurer(const PipelineContext &context) override;
 
 protected:
-  /// What the measurer of a problem depends on; an error if it cannot be
+  /// The conditions of a problem's measurements; an error if it cannot be
   /// measured.
   virtual runtime::Result<ProcessMeasurer::Conditions>
   getConditions(const Problem &problem);
