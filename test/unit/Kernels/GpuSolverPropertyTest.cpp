@@ -150,7 +150,7 @@ TEST_P(GpuSolverProperty, agreesWithReference) {
 
 INSTANTIATE_TEST_SUITE_P(Gpus, GpuSolverProperty,
                          testing::Values("gfx90a", "gfx942", "gfx950",
-                                         "gfx1100", "gfx1201"),
+                                         "gfx1100", "gfx1201", "sm_90a"),
                          [](const auto &info) {
                            return std::string(info.param);
                          });

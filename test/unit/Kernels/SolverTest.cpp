@@ -11,9 +11,12 @@
 #include "tarpon/Problem/OpRules.h"
 #include "tarpon/Problem/Recurrent.h"
 #include "tarpon/Runtime/Executor.h"
-#include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
+#include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
+#include "tarpon/Targets/GPU/Emulator/EmulatedDevice.h"
 #include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/NVIDIA/Emulator/NvidiaInstructions.h"
+#include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -213,6 +216,16 @@ private:
 
 } // namespace
 
+static std::unique_ptr<runtime::Device>
+makeEmulatedNvidiaDevice(const GpuTarget &gpu) {
+  EmulatorOptions options;
+  options.instructions = &getNvidiaInstructions();
+  options.waveSize = static_cast<unsigned>(gpu.waveSize);
+  options.ldsBytes = gpu.ldsBytes;
+  return makeEmulatedDevice(
+      EmulatedGpu{gpu.name(), "emulated " + gpu.chip, options});
+}
+
 Result<std::unique_ptr<SolverRunner>>
 SolverRunner::createEmulated(const std::string &gpu,
                              std::function<std::string(std::string)> edit) {
@@ -221,14 +234,17 @@ SolverRunner::createEmulated(const std::string &gpu,
     return known.error();
   TargetInfo target = makeGpuTargetInfo(*known, GpuCodeForm::Ir);
   std::unique_ptr<SolverRunner> runner(new SolverRunner(target));
+  bool isAmd = known->vendor == GpuVendor::AMD;
+  auto makeBackend = isAmd ? makeAmdGpuBackend : makeNvidiaGpuBackend;
   std::unique_ptr<KernelBackend> backend =
-      makeAmdGpuBackend(*known, GpuCodeForm::Ir);
+      makeBackend(*known, GpuCodeForm::Ir);
   if (edit)
     backend =
         std::make_unique<EditedBackend>(std::move(backend), std::move(edit));
   runner->compiler =
       std::make_unique<KernelCompiler>(target, nullptr, std::move(backend));
-  runner->device = makeEmulatedDevice(*known);
+  runner->device =
+      isAmd ? makeEmulatedDevice(*known) : makeEmulatedNvidiaDevice(*known);
   return runner;
 }
 

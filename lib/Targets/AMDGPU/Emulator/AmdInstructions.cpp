@@ -23,7 +23,8 @@ using namespace tarpon::emulator;
 /// The definition of amdgpu.lds_barrier says that it orders LDS only.
 static LogicalResult translateLdsBarrier(Translator &translator,
                                          Operation *op) {
-  return emitBarrier(translator, op, /*ordersGlobal=*/false);
+  return emitBarrier(translator, op, /*ordersGlobal=*/false,
+                     /*waitsForLoads=*/false);
 }
 
 /// Ignores hints for the backend's scheduler and the hardware's arbiter.

@@ -12,10 +12,10 @@
 
 namespace tarpon::emulator {
 
-/// Emits a barrier of the workgroup. One that orders global memory, too, also
-/// waits for asynchronous loads to LDS.
+/// Emits a barrier of the workgroup, which may order global memory, too, and
+/// wait for asynchronous loads to LDS.
 mlir::LogicalResult emitBarrier(Translator &translator, mlir::Operation *op,
-                                bool ordersGlobal);
+                                bool ordersGlobal, bool waitsForLoads);
 
 /// Translates an op that gives all lanes its operand in the lane of the second
 /// operand, or in the first active lane if there is none.

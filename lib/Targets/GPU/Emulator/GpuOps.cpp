@@ -62,26 +62,29 @@ static LogicalResult translateLaneId(Translator &translator, Operation *op) {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// `imm` is 1 if the barrier also orders global memory and waits for
-/// asynchronous loads to LDS.
+/// `imm` is 1 if the barrier also orders global memory, and `aux` 1 if it waits
+/// for asynchronous loads to LDS.
 static void runBarrier(Wave &wave, const Instr &instr) {
   if (uint64_t missing = wave.launchMask & ~wave.exec)
     return wave.fail(instr, std::countr_zero(missing),
                      "is not reached by this lane, but by others of its wave");
-  if (instr.imm)
+  if (instr.aux)
     wave.clearPending();
   wave.barrier = &instr;
   wave.state = Wave::State::AtBarrier;
 }
 
 LogicalResult emulator::emitBarrier(Translator &translator, Operation *op,
-                                    bool ordersGlobal) {
-  translator.emit(op, runBarrier).imm = ordersGlobal;
+                                    bool ordersGlobal, bool waitsForLoads) {
+  Instr &instr = translator.emit(op, runBarrier);
+  instr.imm = ordersGlobal;
+  instr.aux = waitsForLoads;
   return success();
 }
 
 static LogicalResult translateBarrier(Translator &translator, Operation *op) {
-  return emitBarrier(translator, op, /*ordersGlobal=*/true);
+  return emitBarrier(translator, op, /*ordersGlobal=*/true,
+                     /*waitsForLoads=*/true);
 }
 
 void emulator::addGpuOps(OpTable &table) {

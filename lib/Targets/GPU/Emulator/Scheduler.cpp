@@ -307,6 +307,7 @@ void Launcher::runGroup(Workgroup &group) {
     wave.exec = wave.launchMask;
     wave.masks.clear();
     wave.pending.clear();
+    wave.pendingGroups.clear();
     wave.steps = 0;
     wave.matrixInstructions = 0;
   }

@@ -64,10 +64,17 @@ std::optional<Reg> Translator::getRegisterType(Type type) const {
                               : 0;
     return reg.components ? std::optional(reg) : std::nullopt;
   }
+  // The members of a structure, which are of one type.
+  if (auto structure = dyn_cast<LLVM::LLVMStructType>(type)) {
+    if (structure.isOpaque() || !llvm::all_equal(structure.getBody()))
+      return std::nullopt;
+    reg.components = structure.getBody().size();
+    type = reg.components ? structure.getBody().front() : type;
+  }
   if (auto vector = dyn_cast<VectorType>(type)) {
     if (vector.isScalable())
       return std::nullopt;
-    reg.components = vector.getNumElements();
+    reg.components *= vector.getNumElements();
     type = vector.getElementType();
   }
   std::optional<Elem> elem = getElem(type);

@@ -13,6 +13,7 @@
 #include "ElementFunctions.h"
 #include "Elementwise.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <numeric>
@@ -220,6 +221,21 @@ static LogicalResult refuseDynamic(Translator &translator, Operation *op) {
                                "dimension");
 }
 
+/// A member of a structure.
+static LogicalResult translateExtractValue(Translator &translator,
+                                           Operation *op) {
+  auto extract = cast<LLVM::ExtractValueOp>(op);
+  if (extract.getPosition().size() != 1)
+    return translator.refuse(op, "is of a structure within a structure");
+  Reg source = translator.use(extract.getContainer());
+  Reg type = *translator.getRegisterType(op->getResult(0).getType());
+  SmallVector<Source> sources;
+  for (uint32_t i = 0; i < type.components; ++i)
+    sources.emplace_back(source,
+                         extract.getPosition()[0] * type.components + i);
+  return emitPermutation(translator, op, sources);
+}
+
 static LogicalResult translateExtract(Translator &translator, Operation *op) {
   auto extract = cast<vector::ExtractOp>(op);
   Reg source = translator.use(extract.getSource());
@@ -390,5 +406,6 @@ void emulator::addVectorOps(OpTable &table) {
   table["vector.insert"] = translateInsert;
   table["vector.bitcast"] = translateBitcast;
   table["llvm.bitcast"] = translateBitcast;
+  table["llvm.extractvalue"] = translateExtractValue;
   table["vector.reduction"] = translateReduction;
 }

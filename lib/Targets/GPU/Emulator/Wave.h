@@ -13,6 +13,7 @@
 
 #include <bit>
 #include <cstring>
+#include <deque>
 #include <memory>
 
 namespace tarpon::emulator {
@@ -57,8 +58,10 @@ struct Wave {
   const Instr *barrier = nullptr;
   /// Thread ids of the lanes, per dimension.
   std::vector<int64_t> threadIds[3];
-  /// Cells that asynchronous loads have written since the last wait.
+  /// Cells that asynchronous loads have written since the last wait or commit.
   std::vector<Cell *> pending;
+  /// Those of the committed groups that are still under way, oldest first.
+  std::deque<std::vector<Cell *>> pendingGroups;
 
   template <typename T>
   T *at(uint32_t offset) const {
@@ -71,6 +74,21 @@ struct Wave {
     for (Cell *cell : pending)
       cell->flags &= ~Pending;
     pending.clear();
+  }
+
+  /// Makes a group of the asynchronous loads since the last commit.
+  void commitPending() {
+    pendingGroups.push_back(std::move(pending));
+    pending.clear();
+  }
+  /// The data of all groups but the latest `left` has arrived, and counts as
+  /// written now.
+  void completeGroups(size_t left) {
+    for (; pendingGroups.size() > left; pendingGroups.pop_front())
+      for (Cell *cell : pendingGroups.front()) {
+        cell->flags &= ~Pending;
+        cell->writeEpoch = group->ldsEpoch;
+      }
   }
 
   /// Ends the launch with the error "kernel k: workgroup 3, wave 1, lane 17:
