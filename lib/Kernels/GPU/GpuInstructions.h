@@ -26,6 +26,8 @@ struct BoundedBuffer {
 /// The sides of a product of a wave, D (m x n) = A (m x k) * B (k x n) + C.
 struct MatrixShape {
   int64_t m, n, k;
+  /// True if B has unsigned bytes; only where MatrixUnit is MmaSync.
+  bool unsignedB = false;
 };
 
 /// Stateless; lives forever.

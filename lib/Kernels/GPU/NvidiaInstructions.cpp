@@ -159,7 +159,8 @@ Value NvidiaInstructions::multiply(GpuKernelBuilder &b,
         b, result, pixels, getRegisters(b, left, {2 * half, 2 * half + 1}), old,
         ArrayRef<int64_t>{shape.n, shape.m / 2, shape.k},
         /*b1Op=*/std::nullopt, overflow,
-        std::array<NVVM::MMATypes, 2>{type, type},
+        std::array<NVVM::MMATypes, 2>{
+            shape.unsignedB ? NVVM::MMATypes::u8 : type, type},
         std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                        NVVM::MMALayout::col});
     for (int64_t i = 0; i < 4; ++i)

@@ -90,12 +90,11 @@ static int64_t chooseStages(const GpuTarget &gpu, const Tile &tile) {
   return std::clamp(room / tile.stageBytes(), kFewest, kUsual);
 }
 
-/// The default tile of a block; `isCopied` tells if the input can be copied to
+/// The default tile of a block; `copies` tells if the input can be copied to
 /// LDS.
 static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
                                             const BlockShape &block,
-                                            bool isCopied) {
-  bool copies = isCopied && getMostStages(gpu) > 2;
+                                            bool copies) {
   BlockShape waves = chooseWaves(gpu, dtype, block, copies);
   TileFields fields{block.m,
                     block.n,
@@ -204,10 +203,10 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
                                      ArrayRef<BlockShape> blocks) {
   const GpuTarget &gpu = *target.gpu;
   DType dtype = problem.operands[0].dtype;
+  bool copies = canBeCopied(gpu, problem.operands[0], product.geometry);
   std::vector<Ranked> ranked;
   for (const BlockShape &block : blocks) {
-    std::optional<TileFields> fields =
-        makeFields(gpu, dtype, block, canBeCopied(problem.operands[0]));
+    std::optional<TileFields> fields = makeFields(gpu, dtype, block, copies);
     if (!fields)
       continue;
     fields->splitK =

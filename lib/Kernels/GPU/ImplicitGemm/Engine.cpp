@@ -103,15 +103,34 @@ Applicability gpuigemm::isSupported(const Problem &original,
   return Applicability::yes();
 }
 
-bool gpuigemm::canBeCopied(const TensorDesc &input) {
-  return !input.quantized || (input.dtype == DType::I8 && input.zeroPoint == 0);
+/// Returns true if windows may lie outside of the input.
+static bool hasPadding(const Geometry &g) {
+  auto reaches = [](int64_t size, int64_t out, int64_t kernel, int64_t stride,
+                    int64_t dilation, int64_t pad) {
+    return pad != 0 || (out - 1) * stride + (kernel - 1) * dilation >= size;
+  };
+  return reaches(g.width, g.outWidth, g.kernelW, g.strideW, g.dilationW,
+                 g.padLeft) ||
+         reaches(g.height, g.outHeight, g.kernelH, g.strideH, g.dilationH,
+                 g.padTop) ||
+         reaches(g.depth, g.outDepth, g.kernelD, g.strideD, g.dilationD,
+                 g.padFront);
+}
+
+bool gpuigemm::canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
+                           const Geometry &g) {
+  bool isBiased =
+      input.dtype == DType::U8 && gpu.matrixUnit != MatrixUnit::MmaSync;
+  return getMostStages(gpu) > 2 && !isBiased &&
+         (!input.quantized || input.zeroPoint == 0 || !hasPadding(g));
 }
 
 /// Returns "" if the product can use that tile, otherwise the reason.
 static std::string checkTile(const Problem &problem, const TargetInfo &target,
                              const Product &product, const Tile &tile) {
   int64_t splits = tile.getFields().splitK;
-  if (tile.getFields().stages > 2 && !canBeCopied(problem.operands[0]))
+  if (tile.getFields().stages > 2 &&
+      !canBeCopied(*target.gpu, problem.operands[0], product.geometry))
     return "a third stage needs an input that is copied as it is";
   if (splits > getMaxSplits(product))
     return "split_k is at most " + std::to_string(getMaxSplits(product)) +
@@ -216,14 +235,16 @@ static std::vector<char> makeScales(const Tile &tile, const Geometry &g,
   return toBytes(scales);
 }
 
-/// The contribution of the zero point to a sum, for each filter. Bytes are
-/// multiplied as signed numbers: those of u8, and their zero point, minus 128.
+/// The contribution of the zero point to a sum, for each filter. Where bytes
+/// are multiplied as signed numbers, those of u8, and their zero point, are so
+/// minus 128.
 static std::vector<char> makeStarts(const Tile &tile, const Geometry &g,
                                     const FilterStack &stack,
                                     const TensorDesc &input,
                                     ArrayRef<char> bytes) {
   int64_t padded = getPaddedChannels(tile, g);
-  int64_t zeroPoint = input.zeroPoint - (input.dtype == DType::U8 ? 128 : 0);
+  bool isBiased = input.dtype == DType::U8 && !tile.getOp().unsignedB;
+  int64_t zeroPoint = input.zeroPoint - (isBiased ? 128 : 0);
   const FilterStrides &strides = stack.strides;
   std::vector<int32_t> starts(stack.count * padded);
   for (int64_t filter = 0; filter < stack.count; ++filter) {
@@ -307,8 +328,8 @@ namespace {
 class ProductPlanner {
 public:
   ProductPlanner(SolutionPlan &plan, const Problem &original,
-                 const Product &product, const Tile &tile)
-      : plan(plan), problem(original), product(product), tile(tile),
+                 const GpuTarget &gpu, const Product &product, const Tile &tile)
+      : plan(plan), problem(original), gpu(gpu), product(product), tile(tile),
         g(product.geometry), result(problem, g, tile.run()) {}
 
   void run();
@@ -320,6 +341,7 @@ private:
 
   SolutionPlan &plan;
   Problem problem;
+  const GpuTarget &gpu;
   const Product &product;
   const Tile &tile;
   const Geometry &g;
@@ -388,14 +410,16 @@ void ProductPlanner::run() {
   // Only splits with steps are launched.
   int64_t splits = std::min(tile.getFields().splitK, depth.steps);
   splits = divideCeil(depth.steps, divideCeil(depth.steps, splits));
+  bool copies =
+      tile.getFields().stages > 1 && canBeCopied(gpu, problem.operands[0], g);
   ProductSpec spec{tile,
                    problem.operands[0].dtype,
                    g.hasDepth(),
                    depth.merged,
                    g.batched,
                    /*split=*/splits > 1,
-                   tile.hasCopies() && tile.getFields().stages > 1 &&
-                       canBeCopied(problem.operands[0])};
+                   copies,
+                   copies && g.taps() == 1 && !hasPadding(g)};
   BufferSlot sums{BufferSlot::Workspace, 0};
   if (spec.split)
     sums.index = reserve(plan.workspaceBytes, splits * getSumBytes(product));
@@ -405,8 +429,9 @@ void ProductPlanner::run() {
 }
 
 SolutionPlan gpuigemm::planProduct(const Problem &problem,
+                                   const TargetInfo &target,
                                    const Product &product, const Tile &tile) {
   SolutionPlan plan;
-  ProductPlanner(plan, unifyLayouts(problem), product, tile).run();
+  ProductPlanner(plan, unifyLayouts(problem), *target.gpu, product, tile).run();
   return plan;
 }

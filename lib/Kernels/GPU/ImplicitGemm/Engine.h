@@ -39,9 +39,11 @@ struct Product {
 Applicability isSupported(const Problem &problem, const TargetInfo &target,
                           const Product &product);
 
-/// Returns true if the instructions multiply the input's bytes as they are, and
-/// padding is zeros.
-bool canBeCopied(const TensorDesc &input);
+/// Returns true if the GPU can copy the input to LDS asynchronously: its
+/// instructions multiply the bytes as they are, and padding, if there is some,
+/// is zeros.
+bool canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
+                 const Geometry &geometry);
 
 /// Returns the tile of a config, or the reason if it is none for this product.
 std::optional<Tile> getTile(const Problem &problem, const TargetInfo &target,
@@ -66,8 +68,8 @@ double estimateFraction(const Problem &problem, const TargetInfo &target,
 int64_t getMaxSplits(const Product &product);
 int64_t getWorkspaceSize(const Problem &problem, const TargetInfo &target,
                          const Product &product);
-SolutionPlan planProduct(const Problem &problem, const Product &product,
-                         const Tile &tile);
+SolutionPlan planProduct(const Problem &problem, const TargetInfo &target,
+                         const Product &product, const Tile &tile);
 
 class EngineSolver : public Solver {
 public:
@@ -102,7 +104,7 @@ public:
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const final {
     Product product = getProduct(problem);
-    return planProduct(problem, product,
+    return planProduct(problem, target, product,
                        *getTile(problem, target, product, config));
   }
 

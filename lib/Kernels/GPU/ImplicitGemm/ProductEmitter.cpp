@@ -11,6 +11,7 @@
 
 #include <limits>
 #include <tuple>
+#include <utility>
 
 using namespace mlir;
 using namespace tarpon;
@@ -134,8 +135,8 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
   pixel.offset =
       b.add(pixel.offset, b.mul(rest, ints.param(kernel.imageBytes)));
   // A pixel that does not exist lies outside of the input for every tap.
-  Value exists = b.slt(index, ints.param(kernel.pixels));
-  pixel.starts[0] = b.select(exists, pixel.starts[0], ints.cst(kOutside));
+  pixel.exists = b.slt(index, ints.param(kernel.pixels));
+  pixel.starts[0] = b.select(pixel.exists, pixel.starts[0], ints.cst(kOutside));
   return pixel;
 }
 
@@ -148,7 +149,10 @@ ProductEmitter::Tap ProductEmitter::getTap(Value step) {
   Value index = step, inTap;
   if (spec.merged)
     index = b.add(ints.mul(step, tile.rowChunks()), chunk);
-  std::tie(index, inTap) = perTap.divRem(b, index);
+  if (spec.pointwise)
+    inTap = std::exchange(index, zero);
+  else
+    std::tie(index, inTap) = perTap.divRem(b, index);
   int64_t stride = spec.merged ? kChunkBytes : tile.rowBytes();
   tap.channel = ints.mul(inTap, stride);
   tap.bytes = zero;
@@ -218,7 +222,7 @@ ProductEmitter::Staged ProductEmitter::load(Value step, const Values &offsets) {
 //===----------------------------------------------------------------------===//
 
 Value ProductEmitter::convert(Value loaded, Value offset) {
-  if (spec.isUnsigned())
+  if (spec.isBiased())
     loaded = ints.exclusiveOr(
         loaded,
         b.cstLike(loaded.getType(), static_cast<double>(int32_t(0x80808080))));
@@ -352,15 +356,15 @@ void ProductEmitter::copyStep(Value step, Value stage) {
   if (!spec.merged)
     tap.bytes = b.add(tap.bytes, tap.channel);
   // One comparison of the coordinate is for all of that.
-  tap.starts[0] =
-      b.select(b.andI(exists, tap.isValid), tap.starts[0], ints.cst(kOutside));
+  Value isValid = b.andI(exists, tap.isValid);
+  tap.starts[0] = b.select(isValid, tap.starts[0], ints.cst(kOutside));
   tap.isValid = Value();
   for (auto [i, pixel] : llvm::enumerate(pixels)) {
     Value offset = ints.widen(b.add(pixel.offset, tap.bytes));
     instructions.copyToLds(
         b, b.offset(lds, tile.bytesOfA() + static_cast<int64_t>(i) * rows),
         b.offset(b.getBuffer(kernel.inputBuffer), offset),
-        isInside(pixel, tap));
+        spec.pointwise ? b.andI(isValid, pixel.exists) : isInside(pixel, tap));
   }
   instructions.commitCopies(b);
 }

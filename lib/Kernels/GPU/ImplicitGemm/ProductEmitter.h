@@ -35,6 +35,7 @@ private:
   struct WindowPixel {
     Values starts; ///< by dimension
     Value offset;  ///< bytes
+    Value exists;
   };
   /// The values that a lane has loaded for one step.
   struct Staged {

@@ -38,6 +38,7 @@ std::string ProductKernel::symbol() const {
   text += spec.batched ? "_batch" + std::to_string(tableColumns) : "";
   text += spec.split ? "_split" : "";
   text += spec.copies ? "_copy" : "";
+  text += spec.pointwise ? "_1x1" : "";
   return text;
 }
 
@@ -70,12 +71,11 @@ static int64_t countPixels(const Geometry &g) {
   return g.batched ? g.outPixels() : g.batch * g.outPixels();
 }
 
-/// The value of 8-bit padding, read as a signed number like the matrix
-/// instruction does.
+/// The value of 8-bit padding, as the matrix instruction reads it.
 static int64_t getFill(const ProductSpec &spec, const InputShape &input) {
   if (!spec.tile.getOp().isInteger())
     return 0;
-  int64_t byte = (input.zeroPoint ^ (spec.isUnsigned() ? 0x80 : 0)) & 0xff;
+  int64_t byte = (input.zeroPoint ^ (spec.isBiased() ? 0x80 : 0)) & 0xff;
   return static_cast<int32_t>(static_cast<uint32_t>(byte * 0x01010101));
 }
 

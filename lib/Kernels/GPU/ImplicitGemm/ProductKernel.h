@@ -63,8 +63,13 @@ struct ProductSpec {
 
   /// True if A and B are copied to LDS asynchronously.
   bool copies;
+  /// True if copies have one tap, and need no padding.
+  bool pointwise;
 
-  bool isUnsigned() const { return inputDtype == DType::U8; }
+  /// True if bytes are unsigned, and the instruction takes signed ones.
+  bool isBiased() const {
+    return inputDtype == DType::U8 && !tile.getOp().unsignedB;
+  }
 };
 
 /// The channels of a group in such stored sums, which lie

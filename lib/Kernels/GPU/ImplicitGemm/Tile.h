@@ -46,8 +46,6 @@ public:
                                   std::string *reason = nullptr);
 
   const WaveOp &getOp() const { return op; }
-  /// Returns true if lanes can copy A and B to LDS asynchronously.
-  bool hasCopies() const { return copies; }
   const TileFields &getFields() const { return fields; }
 
   int64_t waves() const {

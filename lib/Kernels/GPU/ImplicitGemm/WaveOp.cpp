@@ -106,13 +106,14 @@ static std::optional<WaveOp> makeFmaOp(const GpuTarget &gpu, DType dtype) {
                 /*outputElements=*/1,
                 /*columnsPerLane=*/1,
                 std::max<int64_t>(1, gpu.waveSize / perClock),
+                /*unsignedB=*/false,
                 /*layout=*/nullptr};
 }
 
 /// A pair of mma.sync, for which ldmatrix gives a lane 16 bytes of A, and of B:
 /// of four matrices of eight lines and 16 bytes of k, as if it held one chunk.
 static WaveOp makeMmaOp(const GpuTarget &gpu,
-                        const MatrixInstruction &instruction) {
+                        const MatrixInstruction &instruction, bool isUnsigned) {
   return WaveOp{WaveOp::Kind::MmaSync,
                 instruction.dtype,
                 gpu.waveSize,
@@ -124,16 +125,18 @@ static WaveOp makeMmaOp(const GpuTarget &gpu,
                 /*outputElements=*/8,
                 /*columnsPerLane=*/2,
                 instruction.cycles,
+                isUnsigned,
                 /*layout=*/nullptr};
 }
 
 std::optional<WaveOp> gpuigemm::findWaveOp(const GpuTarget &gpu, DType dtype,
                                            int64_t m) {
+  bool isUnsigned = dtype == DType::U8;
   dtype = getMatrixDType(dtype);
   std::vector<MatrixInstruction> known = gpu.getMatrixInstructions(dtype);
   for (const MatrixInstruction &instruction : known) {
     if (gpu.matrixUnit == MatrixUnit::MmaSync && instruction.m == m)
-      return makeMmaOp(gpu, instruction);
+      return makeMmaOp(gpu, instruction, isUnsigned);
     const MatrixLayout *layout = findLayout(gpu, instruction);
     if (instruction.m != m || !layout)
       continue;
@@ -148,6 +151,7 @@ std::optional<WaveOp> gpuigemm::findWaveOp(const GpuTarget &gpu, DType dtype,
                   layout->outputElements,
                   /*columnsPerLane=*/1,
                   instruction.cycles,
+                  /*unsignedB=*/false,
                   layout};
   }
   std::optional<WaveOp> fma = makeFmaOp(gpu, dtype);

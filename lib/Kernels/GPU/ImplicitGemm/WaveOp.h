@@ -50,6 +50,8 @@ struct WaveOp {
   int64_t outputElements, columnsPerLane;
   /// The cycles for which the product occupies the unit.
   int64_t cycles;
+  /// True if the elements of B are unsigned bytes; those of A never are.
+  bool unsignedB;
   /// The layout of an instruction of MatrixLayout.h; else null.
   const MatrixLayout *layout;
 
@@ -74,7 +76,8 @@ struct WaveOp {
 };
 
 /// The target's product of that dtype and m, the deepest if there are several;
-/// none if there is none. U8 and I8 share products.
+/// none if there is none. U8 has a product of its own with mma.sync, and that
+/// of I8 otherwise.
 std::optional<WaveOp> findWaveOp(const GpuTarget &gpu, DType dtype, int64_t m);
 
 /// The values of m that findWaveOp knows for a dtype, the largest first.

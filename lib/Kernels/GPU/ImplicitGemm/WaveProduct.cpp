@@ -204,8 +204,8 @@ void WaveProduct::multiplyMatrices(const Values &a, const Values &bs,
       for (int64_t row = 0; row < tile.tilesM(); ++row) {
         Value left = getOperand(a[row], index);
         Value &sum = sums[row * tile.tilesN() + column];
-        sum = b.getInstructions().multiply(b, {op.m, op.n, op.k}, left, right,
-                                           sum);
+        sum = b.getInstructions().multiply(b, {op.m, op.n, op.k, op.unsignedB},
+                                           left, right, sum);
       }
     }
 }

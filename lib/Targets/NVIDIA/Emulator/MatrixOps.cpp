@@ -106,26 +106,27 @@ struct Registers {
 
 /// Products of f16 and bf16 are exact in f32. `imm` is 1 if the elements are
 /// packed.
-template <typename T, typename Number>
+template <typename A, typename B, typename Number>
 static void runMma(Wave &wave, const Instr &instr) {
   ++wave.matrixInstructions;
   if (!areAllActive(wave, instr))
     return;
   const auto &operands = static_cast<const MmaOperands &>(
       *wave.group->machine.program.vendorData[instr.aux]);
-  using Parts = Registers<T, Number>;
-  constexpr unsigned p = Parts::kPerRegister, kK = Parts::kK;
+  using PartsOfA = Registers<A, Number>;
+  using PartsOfB = Registers<B, Number>;
+  constexpr unsigned p = PartsOfA::kPerRegister, kK = PartsOfA::kK;
   Number a[kM][kK], b[kK][kN], c[kM][kN];
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     unsigned g = lane / 4, t = lane % 4;
     for (unsigned r = 0; r < 4; ++r)
       for (unsigned e = 0; e < p; ++e)
         a[g + 8 * (r % 2)][p * t + e + 4 * p * (r / 2)] =
-            Parts::get(wave, operands.a[r], instr.imm, lane, e);
+            PartsOfA::get(wave, operands.a[r], instr.imm, lane, e);
     for (unsigned r = 0; r < 2; ++r)
       for (unsigned e = 0; e < p; ++e)
         b[p * t + e + 4 * p * r][g] =
-            Parts::get(wave, operands.b[r], instr.imm, lane, e);
+            PartsOfB::get(wave, operands.b[r], instr.imm, lane, e);
     for (unsigned i = 0; i < 4; ++i)
       c[g + 8 * (i / 2)][2 * t + i % 2] = wave.at<Number>(operands.c[i])[lane];
   }
@@ -142,7 +143,7 @@ static void runMma(Wave &wave, const Instr &instr) {
 namespace {
 /// A shape and the types of A and B that the emulator knows.
 struct MmaForm {
-  NVVM::MMATypes type;
+  NVVM::MMATypes a, b;
   unsigned k;
   Handler handler;
   bool isPacked;
@@ -151,15 +152,20 @@ struct MmaForm {
 
 /// Integer sums wrap: they are computed as unsigned numbers.
 static constexpr MmaForm kForms[] = {
-    {NVVM::MMATypes::f16, 16, runMma<Half, float>, false},
-    {NVVM::MMATypes::bf16, 16, runMma<BFloat, float>, true},
-    {NVVM::MMATypes::s8, 32, runMma<int8_t, uint32_t>, true}};
+    {NVVM::MMATypes::f16, NVVM::MMATypes::f16, 16, runMma<Half, Half, float>,
+     false},
+    {NVVM::MMATypes::bf16, NVVM::MMATypes::bf16, 16,
+     runMma<BFloat, BFloat, float>, true},
+    {NVVM::MMATypes::s8, NVVM::MMATypes::s8, 32,
+     runMma<int8_t, int8_t, uint32_t>, true},
+    {NVVM::MMATypes::u8, NVVM::MMATypes::s8, 32,
+     runMma<uint8_t, int8_t, uint32_t>, true}};
 
 static const MmaForm *findForm(NVVM::MmaOp mma) {
   NVVM::MMAShapeAttr shape = mma.getShape();
   for (const MmaForm &form : kForms)
-    if (mma.getMultiplicandAPtxType() == form.type &&
-        mma.getMultiplicandBPtxType() == form.type && shape.getM() == kM &&
+    if (mma.getMultiplicandAPtxType() == form.a &&
+        mma.getMultiplicandBPtxType() == form.b && shape.getM() == kM &&
         shape.getN() == kN && shape.getK() == int(form.k))
       return &form;
   return nullptr;
@@ -168,7 +174,7 @@ static const MmaForm *findForm(NVVM::MmaOp mma) {
 static LogicalResult translateMma(Translator &translator, Operation *op) {
   auto mma = cast<NVVM::MmaOp>(op);
   const MmaForm *form = findForm(mma);
-  bool isFloat = mma.getMultiplicandAPtxType() != NVVM::MMATypes::s8;
+  bool isFloat = mma.getMultiplicandBPtxType() != NVVM::MMATypes::s8;
   if (!form || mma.getOperandC().size() != 4 ||
       mma.getLayoutA() != NVVM::MMALayout::row ||
       mma.getLayoutB() != NVVM::MMALayout::col || translator.lanes() != kLanes)
