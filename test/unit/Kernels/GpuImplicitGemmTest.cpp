@@ -138,8 +138,8 @@ static void check(Runners &runners, const std::string &gpu,
   EXPECT_EQ(compare(problem, *actual, *expected), "");
 }
 
-static constexpr const char *kGpus[] = {"gfx90a", "gfx942", "gfx950", "gfx1100",
-                                        "gfx1201"};
+static constexpr const char *kGpus[] = {"gfx90a",  "gfx942",  "gfx950",
+                                        "gfx1100", "gfx1201", "sm_90a"};
 
 TEST(GpuImplicitGemm, convolves) {
   Runners runners;
@@ -172,7 +172,7 @@ TEST(GpuImplicitGemm, edgeCases) {
       // More pixels and channels than a block.
       {1, 72, 12, 13, 136, 1, 1, 1, 1, 1, {0, 0, 0, 0}, "relu"},
   };
-  for (const char *gpu : {"gfx942", "gfx1100"})
+  for (const char *gpu : {"gfx942", "gfx1100", "sm_90a"})
     for (const char *dtype : {"f16", "i8q"})
       for (const char *layout : {":nhwc", ""})
         for (const Conv &conv : convs)
@@ -290,6 +290,34 @@ TEST(GpuImplicitGemm, everyConfigField) {
         {{"split_k", 3}, {"stages", 2}});
 }
 
+/// Stages of asynchronous copies, and what goes through registers instead.
+TEST(GpuImplicitGemm, copiesInStages) {
+  Runners runners;
+  Conv conv{1, 80, 9, 9, 72, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
+  for (int64_t stages : {1, 2, 3, 5})
+    for (int64_t splits : {1, 3})
+      for (const char *dtype : {"f16", "f32"})
+        check(runners, "sm_90a", getKey(conv, dtype, ":nhwc"),
+              {{"stages", stages}, {"split_k", splits}});
+  // More stages than steps.
+  Conv point{2, 16, 5, 5, 24, 1, 1};
+  for (const char *dtype : {"f16", "u8q", "i8q"})
+    check(runners, "sm_90a", getKey(point, dtype, ":nhwc"), {{"stages", 5}});
+  // Padding is not zeros.
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("sm_90a"));
+  for (const char *dtype : {"u8q", "i8q"}) {
+    Problem problem = makeProblem(getKey(conv, dtype, ":nhwc"));
+    PerfConfig config = solver.defaultConfig(problem, target);
+    EXPECT_EQ(config.get("stages"), 1);
+    config.set("stages", 3);
+    EXPECT_EQ(solver.explainConfig(problem, target, config),
+              "a third stage needs an input that is copied as it is");
+    problem.operands[0].zeroPoint = 0;
+    EXPECT_GT(solver.defaultConfig(problem, target).get("stages"), 1);
+  }
+}
+
 TEST(GpuImplicitGemm, refusesBadConfigs) {
   Problem problem =
       makeProblem(getKey({1, 64, 8, 8, 64, 3, 3}, "f16", ":nhwc"));
@@ -314,7 +342,7 @@ TEST(GpuImplicitGemm, refusesBadConfigs) {
                             {"block_k", 24, "power of two"},
                             {"wave_m", 48, ""},
                             {"inst", 8, "no such instruction"},
-                            {"stages", 3, "one or two stages"},
+                            {"stages", 6, "LDS has one to"},
                             {"split_k", 0, "from 1 to 64"},
                             {"split_k", 100, "from 1 to 64"},
                             {"split_k", 60, "split_k is at most"},
@@ -408,12 +436,13 @@ namespace {
 
 /// Runs a changed kernel: returns the emulator's complaint, or the first wrong
 /// result, or "".
-std::string runEdited(std::function<std::string(std::string)> edit) {
+std::string runEdited(std::function<std::string(std::string)> edit,
+                      const char *gpuName = "gfx942") {
   Conv conv{1, 64, 9, 9, 40, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
   Problem problem = makeProblem(getKey(conv, "f16", ":nhwc"));
   const Solver &solver = *findSolver("gpu-igemm-v1");
   auto host = SolverRunner::create("native");
-  auto gpu = SolverRunner::createEmulated("gfx942", std::move(edit));
+  auto gpu = SolverRunner::createEmulated(gpuName, std::move(edit));
   EXPECT_TRUE(host && gpu);
   const TargetInfo &target = (*gpu)->getTarget();
   PerfConfig config = solver.defaultConfig(problem, target);
@@ -477,4 +506,40 @@ TEST(GpuImplicitGemm, plantedFaults) {
     return text.replace(left, plus - left, b + " * " + a);
   });
   EXPECT_TRUE(isWrong(lane)) << lane;
+}
+
+/// The pipeline of copies to LDS.
+TEST(GpuImplicitGemm, plantedFaultsOfCopies) {
+  auto run = [](auto edit) { return runEdited(edit, "sm_90a"); };
+  EXPECT_EQ(run([](std::string text) { return text; }), "");
+  // The data is read before it has arrived, by this wave or by another one.
+  for (const char *from : {"nvvm.cp.async.wait.group", "gpu.barrier"}) {
+    std::string fault = run([=](std::string text) {
+      size_t at = text.find(from);
+      EXPECT_NE(at, std::string::npos);
+      return text.erase(at, text.find('\n', at) - at);
+    });
+    EXPECT_NE(fault.find("of LDS @lds"), std::string::npos) << fault;
+  }
+  // A stage is awaited one step too late.
+  std::string late = run([](std::string text) {
+    size_t at = text.find("nvvm.cp.async.wait.group ") + 25;
+    ++text[at];
+    return text;
+  });
+  EXPECT_NE(late.find("nothing has waited for"), std::string::npos) << late;
+  // Copies of two steps make one group.
+  std::string group = run([](std::string text) {
+    size_t at = text.find("nvvm.cp.async.commit.group");
+    return text.erase(at, 26);
+  });
+  EXPECT_NE(group.find("nothing has waited for"), std::string::npos) << group;
+  // A pixel behind the edge of the input counts as inside.
+  std::string edge = run([](std::string text) {
+    for (size_t at = text.find("cmpi ult"); at != std::string::npos;
+         at = text.find("cmpi ult", at))
+      text.replace(at, 8, "cmpi ule");
+    return text;
+  });
+  EXPECT_TRUE(isWrong(edge)) << edge;
 }

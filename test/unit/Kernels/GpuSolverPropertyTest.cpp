@@ -9,15 +9,17 @@
 // dtype and layout that it takes, on the emulated device, which also looks for
 // races and for accesses outside of buffers.
 //
-// TARPON_TEST_GPU_PROBLEMS: how many of each (16, which gfx942 and gfx1100
-// share; 300 for a long run, which every GPU does); TARPON_TEST_SEED: the first
-// one; TARPON_TEST_GPU_SOLVER: the only solver to be tested.
+// TARPON_TEST_GPU_PROBLEMS: how many of each (16, which gfx942, gfx1100 and
+// sm_90a share; 300 for a long run, which every GPU does); TARPON_TEST_SEED:
+// the first one; TARPON_TEST_GPU_SOLVER: the only solver to be tested.
 //
 //===----------------------------------------------------------------------===//
 
 #include "GpuProblems.h"
 #include "SolverTest.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "gtest/gtest.h"
 
 #include <iostream>
@@ -80,11 +82,13 @@ void GpuSolverProperty::SetUp() {
   std::string name = GetParam();
   firstSeed = getNumber("TARPON_TEST_SEED", 1);
   if (wanted <= kShortRun) {
-    if (name != "gfx942" && name != "gfx1100")
+    static constexpr const char *kTested[] = {"gfx942", "gfx1100", "sm_90a"};
+    auto index = llvm::find(kTested, name) - std::begin(kTested);
+    if (index == std::ssize(kTested))
       GTEST_SKIP() << "tested in long runs";
-    // Each of the two has half of the problems.
-    wanted = (wanted + 1) / 2;
-    firstSeed += name == "gfx942" ? 0 : 1000000;
+    // Each of them has a share of the problems.
+    wanted = llvm::divideCeil(wanted, std::size(kTested));
+    firstSeed += index * 1000000;
   }
   auto hostRunner = SolverRunner::create("native");
   ASSERT_TRUE(hostRunner) << hostRunner.message();

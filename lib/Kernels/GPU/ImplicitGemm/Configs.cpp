@@ -284,7 +284,7 @@ static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
   for (int64_t inst : getWaveOpSizes(gpu, dtype))
     add([=](TileFields &f) { f.inst = inst; });
   add([](TileFields &f) { f.splitK = f.splitK == 1 ? 2 : f.splitK / 2; });
-  add([](TileFields &f) { f.wavesPerEu = 0; });
+  add([](TileFields &f) { f.wavesPerEu = f.wavesPerEu == 0 ? 3 : 0; });
   return variants;
 }
 

@@ -198,7 +198,7 @@ static LogicalResult translateMma(Translator &translator, Operation *op) {
   return success();
 }
 
-void emulator::addMatrixOps(OpTable &table) {
+void emulator::addMmaOps(OpTable &table) {
   table["nvvm.ldmatrix"] = translateLoadMatrix;
   table["nvvm.mma.sync"] = translateMma;
 }

@@ -34,7 +34,7 @@ public:
   }
   void addOps(OpTable &table) const override {
     addCopyOps(table);
-    addMatrixOps(table);
+    addMmaOps(table);
   }
 };
 

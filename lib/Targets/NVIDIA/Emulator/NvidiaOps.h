@@ -16,7 +16,7 @@ namespace tarpon::emulator {
 /// Asynchronous copies to LDS, and barriers, which do not wait for them.
 void addCopyOps(OpTable &table);
 /// mma.sync, and ldmatrix, which loads its operands.
-void addMatrixOps(OpTable &table);
+void addMmaOps(OpTable &table);
 
 /// Returns true if all lanes of the wave are active; fails otherwise: a kernel
 /// that has disabled some of them is wrong.

@@ -40,9 +40,11 @@ std::string test::makeKernel(const std::string &arguments,
 )";
 }
 
-test::ParsedKernel::ParsedKernel(const std::string &text) {
+test::ParsedKernel::ParsedKernel(
+    const std::string &text, const emulator::VendorInstructions *instructions) {
   DialectRegistry registry;
-  registerEmulatedDialects(registry, &getAmdInstructions());
+  registerEmulatedDialects(registry,
+                           instructions ? instructions : &getAmdInstructions());
   context =
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   module = parseSourceString<ModuleOp>(text, context.get(), "kernel.mlir");
@@ -67,7 +69,7 @@ Result<EmulationReport> test::emulateBody(const std::string &arguments,
   EmulatorOptions options = given;
   if (!options.instructions)
     options.instructions = &getAmdInstructions();
-  ParsedKernel kernel(makeKernel(arguments, body));
+  ParsedKernel kernel(makeKernel(arguments, body), options.instructions);
   if (!kernel.get())
     return runtime::Error{"the kernel does not parse"};
   EmulatedLaunch launch;

@@ -28,7 +28,10 @@ std::string makeKernel(const std::string &arguments, const std::string &body);
 /// Parses a module and keeps it.
 class ParsedKernel {
 public:
-  explicit ParsedKernel(const std::string &module);
+  /// The dialects are those of AMD's instructions unless others are given.
+  explicit ParsedKernel(
+      const std::string &module,
+      const emulator::VendorInstructions *instructions = nullptr);
   ~ParsedKernel();
   mlir::gpu::GPUFuncOp get();
 
