@@ -61,6 +61,9 @@ static GpuTarget makeNvidia(const char *chip, int64_t computeUnits,
   target.chip = chip;
   target.waveSize = 32;
   target.maxVectorRegisters = 255;
+  // The lanes of larger ones have 128 registers or fewer, and ptxas 13.0 spills
+  // those of some depthwise and elementwise kernels.
+  target.maxVectorWorkgroup = 256;
   target.maxWaves = 16;
   // PTX ISA, "Operand Alignment"; accesses are of up to 16 bytes.
   target.accessAlignment = 16;

@@ -82,6 +82,8 @@ struct GpuTarget {
   /// LDS bytes per clock and compute unit.
   int64_t ldsBytesPerClock = 128;
   int64_t maxWorkgroup = 1024;
+  /// The largest workgroup whose lanes have registers for a few vectors each.
+  int64_t maxVectorWorkgroup = 1024;
 
   /// The 32-bit registers per lane of one SIMD that its waves share, allocated
   /// in multiples of the granule (ArchVGPRs and AccVGPRs alike where they are

@@ -132,7 +132,13 @@ void GpuElementWork::emit(KernelBuilder &b,
 
 static constexpr int64_t kWorkgroups[] = {256, 128, 512, 1024};
 
-ArrayRef<int64_t> tarpon::getWorkgroups() { return kWorkgroups; }
+std::vector<int64_t> tarpon::getWorkgroups(const GpuTarget &gpu) {
+  std::vector<int64_t> workgroups;
+  for (int64_t workgroup : kWorkgroups)
+    if (workgroup <= gpu.maxVectorWorkgroup)
+      workgroups.push_back(workgroup);
+  return workgroups;
+}
 
 std::string tarpon::getWorkgroupPart(int64_t workgroup) {
   return workgroup == kWorkgroups[0] ? "" : "wg" + std::to_string(workgroup);

@@ -71,7 +71,7 @@ std::string getWorkgroupPart(int64_t workgroup);
 
 /// The workgroups that are worth measuring for kernels without LDS, the default
 /// first.
-llvm::ArrayRef<int64_t> getWorkgroups();
+std::vector<int64_t> getWorkgroups(const GpuTarget &gpu);
 
 /// Completes a launch for a GPU.
 void finishGpuLaunch(SolutionPlan &plan, LaunchBuilder &launch,

@@ -16,6 +16,7 @@
 #include "GpuSolvers.h"
 #include "Host/Depthwise/Depthwise.h"
 #include "ImageWork.h"
+#include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -228,17 +229,17 @@ Applicability GpuDepthwise::isApplicable(const Problem &problem,
 /// A few pixels share taps and columns; in nchw that would keep neighbouring
 /// lanes from reading neighbouring elements.
 PerfConfig GpuDepthwise::defaultConfig(const Problem &problem,
-                                       const TargetInfo & /*target*/) const {
+                                       const TargetInfo &target) const {
   bool isNhwc = problem.result.layout.kind == Layout::NHWC;
   int64_t tile = isNhwc && problem.result.shape.back() >= 4 ? 4 : 1;
-  return {{"tile_w", tile}, {"workgroup", getWorkgroups().front()}};
+  return {{"tile_w", tile}, {"workgroup", getWorkgroups(*target.gpu).front()}};
 }
 
 std::vector<PerfConfig> GpuDepthwise::configs(const Problem &problem,
                                               const TargetInfo &target) const {
   std::vector<PerfConfig> all = {defaultConfig(problem, target)};
   for (int64_t tile : kTiles)
-    for (int64_t workgroup : getWorkgroups()) {
+    for (int64_t workgroup : getWorkgroups(*target.gpu)) {
       PerfConfig config = {{"tile_w", tile}, {"workgroup", workgroup}};
       if (config != all.front() && isValidConfig(problem, target, config))
         all.push_back(config);
@@ -247,12 +248,13 @@ std::vector<PerfConfig> GpuDepthwise::configs(const Problem &problem,
 }
 
 bool GpuDepthwise::isValidConfig(const Problem &problem,
-                                 const TargetInfo & /*target*/,
+                                 const TargetInfo &target,
                                  const PerfConfig &config) const {
   return config.getFields().size() == 2 && config.has("tile_w") &&
          config.has("workgroup") &&
          llvm::is_contained(kTiles, config.get("tile_w")) &&
-         llvm::is_contained(getWorkgroups(), config.get("workgroup")) &&
+         llvm::is_contained(getWorkgroups(*target.gpu),
+                            config.get("workgroup")) &&
          chooseVector(problem, config.get("tile_w")) > 0;
 }
 

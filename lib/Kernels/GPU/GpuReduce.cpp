@@ -202,7 +202,7 @@ StringRef GpuReduce::getField(const Problem &problem) const {
 std::vector<int64_t> GpuReduce::getValues(const Problem &problem,
                                           const TargetInfo &target) const {
   return getView(problem)->inRows ? GpuRowWork::getLaneChoices(target)
-                                  : std::vector<int64_t>(getWorkgroups());
+                                  : getWorkgroups(*target.gpu);
 }
 
 static int64_t chooseInputVector(const Problem &problem, const ReduceView &view,
@@ -218,7 +218,7 @@ int64_t GpuReduce::chooseValue(const Problem &problem,
   return view.inRows
              ? GpuRowWork::chooseLanes(target, view.inner,
                                        chooseInputVector(problem, view, target))
-             : getWorkgroups().front();
+             : getWorkgroups(*target.gpu).front();
 }
 
 static void planRows(const Problem &problem, const TargetInfo &target,

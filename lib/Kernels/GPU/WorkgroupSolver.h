@@ -20,8 +20,8 @@ protected:
     return "workgroup";
   }
   std::vector<int64_t> getValues(const Problem & /*problem*/,
-                                 const TargetInfo & /*target*/) const final {
-    return getWorkgroups();
+                                 const TargetInfo &target) const final {
+    return getWorkgroups(*target.gpu);
   }
 };
 

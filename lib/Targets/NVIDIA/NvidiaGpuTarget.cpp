@@ -9,6 +9,7 @@
 
 #include "tarpon/Targets/GPU/GpuPlatform.h"
 #include "tarpon/Targets/NVIDIA/Cuda/CudaDevice.h"
+#include "tarpon/Targets/NVIDIA/EmulatedDevice.h"
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 
 using namespace tarpon;
@@ -20,9 +21,7 @@ static const GpuPlatform kPlatform = {
     /*driver=*/"cuda",
     makeNvidiaGpuBackend,
     [] { return openCudaDevices({getGpuChips(GpuVendor::NVIDIA), ""}); },
-    [](const GpuTarget &) -> std::unique_ptr<runtime::Device> {
-      return nullptr;
-    }};
+    [](const GpuTarget &gpu) { return makeEmulatedNvidiaDevice(gpu); }};
 
 std::shared_ptr<const Target> tarpon::makeNvidiaGpuTarget(const GpuTarget &gpu,
                                                           GpuCodeForm form) {

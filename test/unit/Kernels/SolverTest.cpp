@@ -15,7 +15,7 @@
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
 #include "tarpon/Targets/GPU/Emulator/EmulatedDevice.h"
 #include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/NVIDIA/Emulator/NvidiaInstructions.h"
+#include "tarpon/Targets/NVIDIA/EmulatedDevice.h"
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -216,16 +216,6 @@ private:
 
 } // namespace
 
-static std::unique_ptr<runtime::Device>
-makeEmulatedNvidiaDevice(const GpuTarget &gpu) {
-  EmulatorOptions options;
-  options.instructions = &getNvidiaInstructions();
-  options.waveSize = static_cast<unsigned>(gpu.waveSize);
-  options.ldsBytes = gpu.ldsBytes;
-  return makeEmulatedDevice(
-      EmulatedGpu{gpu.name(), "emulated " + gpu.chip, options});
-}
-
 Result<std::unique_ptr<SolverRunner>>
 SolverRunner::createEmulated(const std::string &gpu,
                              std::function<std::string(std::string)> edit) {
@@ -236,8 +226,7 @@ SolverRunner::createEmulated(const std::string &gpu,
   std::unique_ptr<SolverRunner> runner(new SolverRunner(target));
   bool isAmd = known->vendor == GpuVendor::AMD;
   auto makeBackend = isAmd ? makeAmdGpuBackend : makeNvidiaGpuBackend;
-  std::unique_ptr<KernelBackend> backend =
-      makeBackend(*known, GpuCodeForm::Ir);
+  std::unique_ptr<KernelBackend> backend = makeBackend(*known, GpuCodeForm::Ir);
   if (edit)
     backend =
         std::make_unique<EditedBackend>(std::move(backend), std::move(edit));
