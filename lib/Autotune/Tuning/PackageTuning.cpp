@@ -13,6 +13,7 @@
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Runtime/DeviceRotation.h"
 #include "tarpon/Runtime/Measure.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -245,12 +246,23 @@ static Status measureWhole(const Package &before, PackageTuning &tuning,
   options.minSamples = policy::kPipelineSamples;
   options.minTimeMs = policy::kPipelineMinMs;
   options.maxTimeMs = policy::kPipelineMaxMs;
-  std::vector<std::span<Instance>> timed = {{&*old, 1}, {&*tuned, 1}};
+  options.minSampleMs = runtime::DeviceRotation::kSampleMs;
+  std::vector<std::unique_ptr<runtime::DeviceRotation>> rotations;
+  std::vector<runtime::TimedRuns> timed;
+  for (Instance *model : {&*old, &*tuned}) {
+    auto rotation = runtime::DeviceRotation::create(model->shareExecutor(),
+                                                    /*rotateBytes=*/0);
+    if (!rotation)
+      return rotation.error();
+    timed.push_back((*rotation)->getTimed());
+    rotations.push_back(std::move(*rotation));
+  }
+  rotations.front()->warmUp(runtime::DeviceRotation::kWarmupMs);
   std::vector<runtime::Timing> measured =
       runtime::measureInterleaved(timed, options);
-  for (const Instance *model : {&*old, &*tuned})
-    if (!model->failure())
-      return model->failure();
+  for (const auto &rotation : rotations)
+    if (!rotation->getFailure())
+      return rotation->getFailure();
   tuning.before = std::move(measured[0]);
   tuning.after = std::move(measured[1]);
   return runtime::success();

@@ -17,8 +17,10 @@
 // TARPON_TEST_GPU_PROBLEMS: how many of each kind (16); TARPON_TEST_SEED: the
 // first one; TARPON_TEST_GPU_SOLVER: the only solver to be tested;
 // TARPON_TEST_GPU_CASE: AREA:SEED of the only problem, as the report names it;
-// TARPON_TEST_JOBS: how many processes (one per core; 0 for none);
-// TARPON_TEST_KERNEL_CACHE: the folder where compiled kernels are kept;
+// TARPON_TEST_GPU_FLOPS: the size of problems, whose bytes are half of that
+// (400000); TARPON_TEST_JOBS: how many processes (one per core; 0 for none);
+// TARPON_TEST_KERNEL_CACHE: the folder where compiled kernels are kept (until
+// the end of the test);
 // TARPON_TEST_TIME_LIMIT: seconds for one problem (120).
 //
 //===----------------------------------------------------------------------===//
@@ -34,6 +36,7 @@
 #include "gtest/gtest.h"
 
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <thread>
 
@@ -42,6 +45,7 @@ using namespace tarpon::test;
 using runtime::Device;
 using runtime::Error;
 using runtime::Result;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -109,19 +113,20 @@ struct Item {
 /// Runs both solutions of an item; the text is "" if both agree.
 class Checker {
 public:
-  Checker(const std::vector<Item> &items, const std::string &name)
+  /// The processes share the kernels in `folder`.
+  Checker(const std::vector<Item> &items, const std::string &name,
+          const std::string &folder)
       : items(items) {
-    auto hostRunner = SolverRunner::create("native");
+    auto cpu = findTarget("host", {/*threads=*/1, "native", ""});
     auto opened = openTestedDevice(name);
-    if (!hostRunner || !opened) {
-      failure = hostRunner ? opened.message() : hostRunner.message();
+    if (!cpu || !opened) {
+      failure = cpu ? opened.message() : cpu.message();
       return;
     }
-    host = std::move(*hostRunner);
-    std::string folder = getText("TARPON_TEST_KERNEL_CACHE");
-    gpu = SolverRunner::createOnDevice(
-        *opened->target, std::move(opened->device),
-        folder.empty() ? nullptr : std::make_shared<KernelCache>(folder));
+    auto cache = std::make_shared<KernelCache>(folder);
+    host = SolverRunner::createOnDevice(**cpu, /*device=*/nullptr, cache);
+    gpu = SolverRunner::createOnDevice(*opened->target,
+                                       std::move(opened->device), cache);
   }
 
   WorkResult check(size_t index) {
@@ -173,8 +178,9 @@ std::vector<GpuCase> drawCases(const TargetInfo &target) {
         drawn.solvers.push_back(solver);
     return cases;
   }
+  auto flops = static_cast<double>(getNumber("TARPON_TEST_GPU_FLOPS", 400000));
   GpuProblems problems(target, getNumber("TARPON_TEST_GPU_PROBLEMS", 16),
-                       getNumber("TARPON_TEST_SEED", 1));
+                       getNumber("TARPON_TEST_SEED", 1), flops, flops / 2);
   problems.draw([&](const GpuCase &drawn) {
     cases.push_back(drawn);
     return true;
@@ -199,6 +205,11 @@ TEST(GpuDevice, SolversAgreeWithTheReference) {
       items.push_back({&drawn, solver});
   std::cout << name << ": " << items.size() << " problems of solvers\n";
 
+  std::string folder = getText("TARPON_TEST_KERNEL_CACHE");
+  std::string temporary = fs::temp_directory_path() / "tarpon-kernels-XXXXXX";
+  if (folder.empty())
+    folder = mkdtemp(temporary.data());
+
   std::map<std::string, Tally> tallies;
   std::string wrong;
   WorkerPool pool(
@@ -207,7 +218,7 @@ TEST(GpuDevice, SolversAgreeWithTheReference) {
   pool.run(
       items.size(),
       [&]() -> WorkerPool::Work {
-        auto checker = std::make_shared<Checker>(items, device);
+        auto checker = std::make_shared<Checker>(items, device, folder);
         return [checker](size_t item) { return checker->check(item); };
       },
       [&](size_t index, const std::string &text) {
@@ -220,6 +231,8 @@ TEST(GpuDevice, SolversAgreeWithTheReference) {
                    drawn->describe() + ": " + text + "\n";
       });
 
+  if (folder == temporary)
+    fs::remove_all(temporary);
   size_t agreed = 0;
   for (const auto &[what, tally] : tallies) {
     std::cout << what << ": " << tally.agreed << " of " << tally.all
