@@ -389,9 +389,10 @@ ProductEmitter::Values ProductEmitter::runCopies() {
                   // the previous step's stage is free.
                   instructions.waitForCopies(b, ahead - 1);
                   b.barrier();
-                  copyStep(ints.add(step, ahead), write);
                   Values after =
-                      wave.multiply(read, Values(values.drop_back(2)));
+                      wave.multiply(read, Values(values.drop_back(2)), [&] {
+                        copyStep(ints.add(step, ahead), write);
+                      });
                   after.push_back(getNext(read));
                   after.push_back(getNext(write));
                   return after;

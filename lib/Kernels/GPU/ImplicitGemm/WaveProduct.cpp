@@ -226,16 +226,33 @@ void WaveProduct::multiplyVectors(const Values &a, const Values &bs,
   }
 }
 
-WaveProduct::Values WaveProduct::multiply(Value stage, const Values &before) {
-  bool isFma = op.kind == Op::Kind::Fma;
+WaveProduct::Values WaveProduct::multiply(Value stage, const Values &before,
+                                          llvm::function_ref<void()> work) {
+  struct Operands {
+    Values a, b;
+  };
+  auto load = [&](int64_t unit) {
+    Operands operands;
+    operands.a = loadUnits(addressesA, stage, unit, tile.tilesM(), op.m);
+    operands.b = loadUnits(addressesB, stage, unit, tile.tilesN(), op.n);
+    return operands;
+  };
   Values sums = before;
+  Operands next = load(0);
   for (int64_t unit = 0; unit < tile.unitsPerStep(); ++unit) {
-    Values a = loadUnits(addressesA, stage, unit, tile.tilesM(), op.m);
-    Values bs = loadUnits(addressesB, stage, unit, tile.tilesN(), op.n);
-    if (isFma)
-      multiplyVectors(a, bs, sums);
+    Operands operands = std::move(next);
+    // The scheduler of ptxas does not move loads past others.
+    bool isLast = unit + 1 == tile.unitsPerStep();
+    if (op.kind == Op::Kind::MmaSync && !isLast)
+      next = load(unit + 1);
+    if (unit == 0 && work)
+      work();
+    if (op.kind == Op::Kind::Fma)
+      multiplyVectors(operands.a, operands.b, sums);
     else
-      multiplyMatrices(a, bs, sums);
+      multiplyMatrices(operands.a, operands.b, sums);
+    if (op.kind != Op::Kind::MmaSync && !isLast)
+      next = load(unit + 1);
   }
   return sums;
 }

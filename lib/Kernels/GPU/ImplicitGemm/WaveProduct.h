@@ -31,7 +31,9 @@ public:
   /// for each tile.
   Values makeSums();
   /// The sums after one step, whose A and B start at byte `stage` of LDS.
-  Values multiply(Value stage, const Values &sums);
+  /// `work` is emitted where matrix instructions can hide it.
+  Values multiply(Value stage, const Values &sums,
+                  llvm::function_ref<void()> work = {});
 
   /// Run `index` of the sums of a column: neighbouring channels.
   Value getRun(const Values &sums, int64_t column, int64_t index);
