@@ -54,6 +54,15 @@ public:
   void commitCopies(GpuKernelBuilder &) const override {}
   void waitForCopies(GpuKernelBuilder &, int64_t) const override {}
 
+  void fenceCopies(GpuKernelBuilder &) const override {}
+  void beginProducts(GpuKernelBuilder &) const override {}
+  void commitProducts(GpuKernelBuilder &) const override {}
+  void waitForProducts(GpuKernelBuilder &) const override {}
+  Value multiplyGroup(GpuKernelBuilder &, const MatrixShape &, Type, Value,
+                      Value, Value) const override {
+    llvm_unreachable("AMD's GPUs have no warpgroups");
+  }
+
   Value loadFragment(GpuKernelBuilder &, Value) const override {
     llvm_unreachable("AMD's GPUs have no mma.sync");
   }

@@ -74,6 +74,18 @@ public:
   /// each eight lanes give the addresses of the rows of one matrix in LDS. Only
   /// where MatrixUnit is MmaSync.
   virtual Value loadFragment(GpuKernelBuilder &b, Value pointer) const = 0;
+  /// Products of a warpgroup, whose A and B are matrices in LDS of rows of 128
+  /// swizzled bytes, and whose sums are structures. They run asynchronously:
+  /// fence their registers before the first one, and wait after the last.
+  virtual void fenceCopies(GpuKernelBuilder &b) const = 0;
+  virtual void beginProducts(GpuKernelBuilder &b) const = 0;
+  virtual void commitProducts(GpuKernelBuilder &b) const = 0;
+  virtual void waitForProducts(GpuKernelBuilder &b) const = 0;
+  /// The sums after a product of the matrices from the bytes of LDS (i32).
+  virtual Value multiplyGroup(GpuKernelBuilder &b, const MatrixShape &shape,
+                              mlir::Type input, Value left, Value right,
+                              Value sums) const = 0;
+
   /// D of a matrix instruction, or of a pair of them where it is MmaSync, from
   /// operands in the lanes.
   virtual Value multiply(GpuKernelBuilder &b, const MatrixShape &shape,

@@ -53,6 +53,25 @@ public:
     NVVM::CpAsyncWaitGroupOp::create(b, static_cast<uint32_t>(left));
   }
 
+  /// wgmma reads LDS by another path than that of copies.
+  void fenceCopies(GpuKernelBuilder &b) const override {
+    NVVM::FenceProxyOp::create(
+        b, NVVM::ProxyKind::async_shared,
+        NVVM::SharedSpaceAttr::get(b.getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+  }
+  void beginProducts(GpuKernelBuilder &b) const override {
+    NVVM::WgmmaFenceAlignedOp::create(b);
+  }
+  void commitProducts(GpuKernelBuilder &b) const override {
+    NVVM::WgmmaGroupSyncAlignedOp::create(b);
+  }
+  void waitForProducts(GpuKernelBuilder &b) const override {
+    NVVM::WgmmaWaitGroupSyncOp::create(b, 0);
+  }
+  Value multiplyGroup(GpuKernelBuilder &b, const MatrixShape &shape, Type input,
+                      Value left, Value right, Value sums) const override;
+
   Value loadFragment(GpuKernelBuilder &b, Value pointer) const override;
   Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
                  Value right, Value sum) const override;
@@ -168,6 +187,40 @@ Value NvidiaInstructions::multiply(GpuKernelBuilder &b,
   }
   return vector::FromElementsOp::create(b, cast<VectorType>(sum.getType()),
                                         elements);
+}
+
+/// PTX ISA, "Matrix descriptor": a sixteenth of the address, that of the bytes
+/// from eight rows to the next eight, and the mode of 128 swizzled bytes.
+static Value makeDescriptor(GpuKernelBuilder &b, Value bytes) {
+  constexpr uint64_t kMode = uint64_t(1) << 62 | uint64_t(1024 / 16) << 32;
+  Value base = LLVM::PtrToIntOp::create(b, b.getI64Type(), b.getLds());
+  Value wide = arith::ExtUIOp::create(b, b.getI64Type(), bytes);
+  Value address = b.add(base, wide);
+  address = arith::AndIOp::create(b, address, b.cst(0x3ffff));
+  Value sixteenth = arith::ShRUIOp::create(b, address, b.cst(4));
+  return b.orI(sixteenth, b.cst(static_cast<int64_t>(kMode)));
+}
+
+/// The instruction's A are pixels and its B channels, like those of mma.sync.
+Value NvidiaInstructions::multiplyGroup(GpuKernelBuilder &b,
+                                        const MatrixShape &shape, Type input,
+                                        Value left, Value right,
+                                        Value sums) const {
+  bool isInteger = input.isInteger(8);
+  NVVM::WGMMATypes type = input.isF16()    ? NVVM::WGMMATypes::f16
+                          : input.isBF16() ? NVVM::WGMMATypes::bf16
+                                           : NVVM::WGMMATypes::s8;
+  auto one = NVVM::WGMMAScaleIn::one;
+  return NVVM::WgmmaMmaAsyncOp::create(
+      b, sums.getType(), sums, makeDescriptor(b, right),
+      makeDescriptor(b, left),
+      NVVM::MMAShapeAttr::get(b.getContext(), static_cast<int>(shape.n),
+                              static_cast<int>(shape.m),
+                              static_cast<int>(shape.k)),
+      shape.unsignedB ? NVVM::WGMMATypes::u8 : type, type,
+      isInteger ? NVVM::WGMMATypes::s32 : NVVM::WGMMATypes::f32,
+      NVVM::WGMMAScaleOut::one, one, one, NVVM::MMALayout::row,
+      NVVM::MMALayout::col, NVVM::MMAIntOverflowAttr());
 }
 
 const GpuInstructions &tarpon::getNvidiaGpuInstructions() {

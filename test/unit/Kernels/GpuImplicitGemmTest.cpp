@@ -318,6 +318,60 @@ TEST(GpuImplicitGemm, copiesInStages) {
   }
 }
 
+/// wgmma, whose operands are in LDS.
+TEST(GpuImplicitGemm, multipliesInWarpgroups) {
+  Runners runners;
+  Conv conv{1, 80, 9, 9, 136, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
+  Conv point{1, 160, 7, 11, 72, 1, 1};
+  using Change = std::vector<std::pair<const char *, int64_t>>;
+  const Change changes[] = {
+      {{"block_m", 128},
+       {"block_n", 128},
+       {"wave_m", 128},
+       {"inst", 128},
+       {"wave_n", 64},
+       {"stages", 3},
+       {"split_k", 1}},
+      {{"block_m", 128},
+       {"block_n", 64},
+       {"wave_m", 64},
+       {"inst", 64},
+       {"wave_n", 64},
+       {"stages", 4},
+       {"split_k", 2}},
+      {{"block_m", 128},
+       {"block_n", 256},
+       {"wave_m", 128},
+       {"inst", 64},
+       {"wave_n", 128},
+       {"stages", 2},
+       {"split_k", 1}},
+  };
+  for (const Change &change : changes) {
+    for (const char *dtype : {"f16", "bf16"})
+      check(runners, "sm_90a", getKey(conv, dtype, ":nhwc"), change);
+    // Half as many elements in a byte.
+    Change bytes = change;
+    bytes.emplace_back("block_k", 128);
+    for (const char *dtype : {"u8q", "i8q"})
+      check(runners, "sm_90a", getKey(point, dtype, ":nhwc"), bytes);
+  }
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  Problem problem = makeProblem(getKey(conv, "f16", ":nhwc"));
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("sm_90a"));
+  PerfConfig config = solver.defaultConfig(problem, target);
+  for (auto [field, value] : changes[0])
+    config.set(field, value);
+  EXPECT_EQ(solver.explainConfig(problem, target, config), "");
+  config.set("swizzle", 0);
+  EXPECT_EQ(solver.explainConfig(problem, target, config),
+            "a warpgroup needs stages of rows of 128 bytes, swizzled");
+  TargetInfo older = makeGpuTargetInfo(*parseGpuTarget("sm_80"));
+  config.set("swizzle", 1);
+  EXPECT_EQ(solver.explainConfig(problem, older, config),
+            "the target has no such instruction");
+}
+
 TEST(GpuImplicitGemm, refusesBadConfigs) {
   Problem problem =
       makeProblem(getKey({1, 64, 8, 8, 64, 3, 3}, "f16", ":nhwc"));
@@ -378,9 +432,11 @@ TEST(GpuImplicitGemm, proposesEveryField) {
       shapes.insert({config.get("block_m"), config.get("block_n"),
                      config.get("wave_m"), config.get("wave_n")});
     }
-    // Sums are too many for splits, and some GPUs have one instruction.
+    // Sums are too many for splits, some GPUs have one instruction, and
+    // ldmatrix needs swizzles.
     for (const auto &[field, all] : values)
-      if (field != "split_k" && field != "inst") {
+      if (field != "split_k" && field != "inst" &&
+          (field != "swizzle" || gpu != std::string("sm_90a"))) {
         EXPECT_GT(all.size(), 1u) << gpu << " " << field;
       }
     // Nine blocks, one of them with more wave tiles.

@@ -35,7 +35,8 @@ static constexpr BlockShape kMoreBlocks[] = {
 static constexpr BlockShape kMmaDefaultBlocks[] = {
     {128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {32, 32}};
 static constexpr BlockShape kMmaMoreBlocks[] = {
-    {256, 128}, {128, 256}, {256, 64}, {64, 256}, {32, 128}, {64, 32}};
+    {256, 128}, {128, 256}, {128, 192}, {256, 64}, {64, 256},
+    {64, 192},  {128, 96},  {32, 128},  {64, 32}};
 
 static bool hasMmaSync(const GpuTarget &gpu, DType dtype) {
   return gpu.matrixUnit == MatrixUnit::MmaSync &&
@@ -111,6 +112,9 @@ static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
     fields.wavesPerEu = 0;
   for (int64_t inst : getWaveOpSizes(gpu, dtype)) {
     WaveOp op = *findWaveOp(gpu, dtype, inst);
+    // Warpgroups divide blocks in another way; see getGroupTiles.
+    if (op.kind == WaveOp::Kind::Wgmma)
+      continue;
     fields.inst = inst;
     fields.blockK = getRowBytes(op) / op.elementBytes();
     std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
@@ -282,15 +286,47 @@ static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
   }
   add([](TileFields &f) { f.blockK /= 2; });
   for (int64_t inst : getWaveOpSizes(gpu, dtype))
-    add([=](TileFields &f) { f.inst = inst; });
+    if (findWaveOp(gpu, dtype, inst)->kind != WaveOp::Kind::Wgmma)
+      add([=](TileFields &f) { f.inst = inst; });
   add([](TileFields &f) { f.splitK = f.splitK == 1 ? 2 : f.splitK / 2; });
   add([](TileFields &f) { f.wavesPerEu = f.wavesPerEu == 0 ? 3 : 0; });
   return variants;
 }
 
+/// Tiles of warpgroups, of which each multiplies 64 or 128 pixels.
+static std::vector<TileFields> getGroupTiles(const GpuTarget &gpu, DType dtype,
+                                             const TileFields &usual) {
+  struct Shape {
+    int64_t m, n, waveN, inst, stages;
+  };
+  static constexpr Shape kShapes[] = {
+      {128, 128, 64, 128, 3}, {128, 128, 128, 128, 3}, {128, 256, 128, 128, 4},
+      {128, 256, 64, 128, 4}, {64, 128, 64, 64, 4},    {64, 256, 128, 64, 4},
+      {64, 256, 64, 64, 5},   {128, 64, 64, 128, 4},   {64, 64, 64, 64, 4},
+      {256, 128, 64, 128, 4}};
+  std::vector<TileFields> tiles;
+  for (const Shape &shape : kShapes)
+    for (int64_t splits : {usual.splitK, int64_t(1)}) {
+      std::optional<WaveOp> op = findWaveOp(gpu, dtype, shape.inst);
+      if (!op || op->kind != WaveOp::Kind::Wgmma)
+        continue;
+      TileFields fields = usual;
+      fields.blockM = shape.m;
+      fields.blockN = shape.n;
+      fields.waveM = shape.inst;
+      fields.waveN = shape.waveN;
+      fields.inst = shape.inst;
+      fields.stages = shape.stages;
+      fields.splitK = splits;
+      tiles.push_back(fields);
+    }
+  return tiles;
+}
+
 /// The tile divided among fewer or more waves, or waves of another shape; and
-/// without swizzles, which the banks may not need.
-static std::vector<TileFields> getWaveVariants(const TileFields &fields) {
+/// without swizzles, which the banks may not need. ldmatrix needs them.
+static std::vector<TileFields> getWaveVariants(const GpuTarget &gpu,
+                                               const TileFields &fields) {
   std::vector<TileFields> variants;
   auto add = [&](int64_t waveM, int64_t waveN, int64_t swizzle) {
     TileFields variant = fields;
@@ -300,7 +336,8 @@ static std::vector<TileFields> getWaveVariants(const TileFields &fields) {
     variants.push_back(variant);
   };
   int64_t m = fields.waveM, n = fields.waveN;
-  add(m, n, 0);
+  if (gpu.matrixUnit != MatrixUnit::MmaSync)
+    add(m, n, 0);
   add(2 * m, n / 2, 1);
   add(m / 2, 2 * n, 1);
   add(m, n / 2, 1);
@@ -324,9 +361,10 @@ std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
   for (const Ranked &tile :
        rankTiles(problem, target, product, getMoreBlocks(gpu, dtype)))
     tiles.push_back(tile.fields);
+  llvm::append_range(tiles, getGroupTiles(gpu, dtype, ranked.front().fields));
   for (const Ranked &tile : ArrayRef(ranked).take_front(kVaried))
     llvm::append_range(tiles, getVariants(gpu, dtype, tile.fields));
-  llvm::append_range(tiles, getWaveVariants(ranked.front().fields));
+  llvm::append_range(tiles, getWaveVariants(gpu, ranked.front().fields));
   return tiles;
 }
 

@@ -129,7 +129,9 @@ bool gpuigemm::canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
 static std::string checkTile(const Problem &problem, const TargetInfo &target,
                              const Product &product, const Tile &tile) {
   int64_t splits = tile.getFields().splitK;
-  if (tile.getFields().stages > 2 &&
+  bool needsCopies =
+      tile.getFields().stages > 2 || tile.getOp().kind == WaveOp::Kind::Wgmma;
+  if (needsCopies &&
       !canBeCopied(*target.gpu, problem.operands[0], product.geometry))
     return "a third stage needs an input that is copied as it is";
   if (splits > getMaxSplits(product))

@@ -388,6 +388,8 @@ ProductEmitter::Values ProductEmitter::runCopies() {
                   // Behind the barrier, all data of this step has arrived, and
                   // the previous step's stage is free.
                   instructions.waitForCopies(b, ahead - 1);
+                  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
+                    instructions.fenceCopies(b);
                   b.barrier();
                   Values after =
                       wave.multiply(read, Values(values.drop_back(2)), [&] {

@@ -84,6 +84,10 @@ static std::string checkShape(const WaveOp &op, const TileFields &f) {
   if (f.splitK < 1 || f.splitK > 64)
     return "split_k is from 1 to 64";
   int64_t rowBytes = f.blockK * op.elementBytes();
+  constexpr int64_t kSwizzledBytes = 128;
+  if (op.kind == WaveOp::Kind::Wgmma &&
+      (rowBytes != kSwizzledBytes || f.swizzle == 0 || f.stages < 2))
+    return "a warpgroup needs stages of rows of 128 bytes, swizzled";
   if (f.blockK < 1 || !llvm::isPowerOf2_64(rowBytes) ||
       !isMultiple(rowBytes, op.depthBytes()))
     return "block_k must be a power of two of whole instructions";
@@ -157,6 +161,8 @@ int64_t Tile::estimateRegisters() const {
   int64_t staged =
       isStaged ? (loadsOfA() + loadsOfB()) * kChunkBytes / 4 : int64_t(0);
   int64_t operands = (tilesM() + tilesN()) * op.unitBytes() / 4;
+  if (op.kind == WaveOp::Kind::Wgmma)
+    operands = 0;
   // A pixel needs registers for its place, its offset, and that of the tap.
   int64_t addresses = 4 * loadsOfB() + 24;
   return sums + staged + operands + addresses;

@@ -27,14 +27,20 @@ int64_t WaveOp::getOutputRow(int64_t group, int64_t element) const {
   if (kind == Kind::Fma)
     return group;
   // Two neighbouring columns of each instruction, which has eight.
-  if (kind == Kind::MmaSync)
+  if (kind == Kind::MmaSync || kind == Kind::Wgmma)
     return element / 2 * 8 + group * 2 + element % 2;
   return layout->getOutputRow(static_cast<unsigned>(group * n),
                               static_cast<unsigned>(element));
 }
 
+int64_t WaveOp::getColumn(int64_t index) const {
+  // Those of a tile are eight apart.
+  return index / columnsPerLane * n + index % columnsPerLane * 8;
+}
+
 std::string WaveOp::name() const {
-  static constexpr const char *kPrefixes[] = {"mfma", "wmma", "mma", "fma"};
+  static constexpr const char *kPrefixes[] = {"mfma", "wmma", "mma", "wgmma",
+                                              "fma"};
   return kPrefixes[static_cast<size_t>(kind)] + std::to_string(m) + "x" +
          std::to_string(n) + "x" + std::to_string(k);
 }
@@ -129,12 +135,25 @@ static WaveOp makeMmaOp(const GpuTarget &gpu,
                 /*layout=*/nullptr};
 }
 
+static WaveOp makeWgmmaOp(const GpuTarget &gpu,
+                          const MatrixInstruction &instruction,
+                          bool isUnsigned) {
+  WaveOp op = makeMmaOp(gpu, instruction, isUnsigned);
+  op.kind = WaveOp::Kind::Wgmma;
+  op.waveSize = 4 * gpu.waveSize;
+  op.outputElements = instruction.m * instruction.n / op.waveSize;
+  return op;
+}
+
 std::optional<WaveOp> gpuigemm::findWaveOp(const GpuTarget &gpu, DType dtype,
                                            int64_t m) {
   bool isUnsigned = dtype == DType::U8;
   dtype = getMatrixDType(dtype);
   std::vector<MatrixInstruction> known = gpu.getMatrixInstructions(dtype);
   for (const MatrixInstruction &instruction : known) {
+    if (gpu.matrixUnit == MatrixUnit::MmaSync && instruction.m == m &&
+        instruction.n == 64)
+      return makeWgmmaOp(gpu, instruction, isUnsigned);
     if (gpu.matrixUnit == MatrixUnit::MmaSync && instruction.m == m)
       return makeMmaOp(gpu, instruction, isUnsigned);
     const MatrixLayout *layout = findLayout(gpu, instruction);
@@ -161,7 +180,7 @@ std::optional<WaveOp> gpuigemm::findWaveOp(const GpuTarget &gpu, DType dtype,
 std::vector<int64_t> gpuigemm::getWaveOpSizes(const GpuTarget &gpu,
                                               DType dtype) {
   std::vector<int64_t> sizes;
-  for (int64_t m : {32, 16, 8, 4})
+  for (int64_t m : {128, 64, 32, 16, 8, 4})
     if (findWaveOp(gpu, dtype, m))
       sizes.push_back(m);
   return sizes;

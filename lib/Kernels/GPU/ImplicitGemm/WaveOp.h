@@ -35,6 +35,9 @@ struct WaveOp {
     /// NVIDIA's mma.sync, twice: an instruction has half of the channels. Its
     /// rows are pixels and its columns channels, of which a lane holds pairs.
     MmaSync,
+    /// NVIDIA's wgmma: a wave here is a group of four, which multiplies
+    /// matrices in LDS. Rows and columns are as those of mma.sync.
+    Wgmma,
     Fma, ///< lane (i, j) of an m x n grid computes D[i, j]; m * n is the wave
   };
 
@@ -71,6 +74,9 @@ struct WaveOp {
   /// The row of D of element `element` of a column of a lane in row group
   /// `group`.
   int64_t getOutputRow(int64_t group, int64_t element) const;
+  /// The pixel of D, of the wave's tile, of column `index` of the lane that
+  /// holds pixel 0.
+  int64_t getColumn(int64_t index) const;
   bool isInteger() const { return dtype == DType::I8; }
   std::string name() const;
 };

@@ -34,6 +34,14 @@ void WaveProduct::prepare(Value thread) {
   wavePixel = ints.mul(ints.div(wave, wavesM), f.waveN);
   bool isFma = op.kind == Op::Kind::Fma;
   Value lineB = ints.rem(lane, op.n);
+  if (op.kind == Op::Kind::Wgmma) {
+    // Each wave of the group has 16 pixels.
+    Value inWave = ints.rem(lane, op.waveSize / 4);
+    rowGroup = ints.rem(inWave, op.rowGroups());
+    lanePixel = b.add(ints.mul(ints.div(lane, op.waveSize / 4), op.n / 4),
+                      ints.div(inWave, op.rowGroups()));
+    return;
+  }
   if (op.kind == Op::Kind::MmaSync) {
     rowGroup = ints.rem(lane, op.rowGroups());
     lanePixel = ints.div(lane, op.rowGroups());
@@ -92,8 +100,7 @@ Value WaveProduct::getRunChannel(int64_t index) {
 }
 
 Value WaveProduct::getPixel(int64_t column) {
-  return ints.add(b.add(wavePixel, lanePixel),
-                  column * (op.n / op.columnsPerLane));
+  return ints.add(b.add(wavePixel, lanePixel), op.getColumn(column));
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,6 +111,9 @@ Type WaveProduct::getSumType() {
   if (op.kind == Op::Kind::Fma)
     return b.vec(b.f32(), tile.tilesN());
   Type element = op.isInteger() ? Type(b.getI32Type()) : b.f32();
+  if (op.kind == Op::Kind::Wgmma)
+    return LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(op.outputElements, element));
   return b.vec(element, op.outputElements);
 }
 
@@ -111,6 +121,8 @@ WaveProduct::Values WaveProduct::makeSums() {
   int64_t count = tile.tilesM();
   if (op.kind != Op::Kind::Fma)
     count *= tile.tilesN();
+  if (op.kind == Op::Kind::Wgmma)
+    return Values(count, LLVM::ZeroOp::create(b, getSumType()));
   return Values(count, b.cstLike(getSumType(), 0));
 }
 
@@ -119,6 +131,11 @@ Value WaveProduct::getSum(const Values &sums, int64_t row, int64_t column,
   if (op.kind == Op::Kind::Fma)
     return vector::ExtractOp::create(b, sums[row], column);
   int64_t tileColumn = column / op.columnsPerLane;
+  // The structure has pairs of both columns in turn.
+  if (op.kind == Op::Kind::Wgmma)
+    return LLVM::ExtractValueOp::create(
+        b, sums[row * tile.tilesN() + tileColumn],
+        element / 2 * 4 + column % 2 * 2 + element % 2);
   element += column % op.columnsPerLane * op.elementsPerColumn();
   return vector::ExtractOp::create(b, sums[row * tile.tilesN() + tileColumn],
                                    element);
@@ -226,8 +243,43 @@ void WaveProduct::multiplyVectors(const Values &a, const Values &bs,
   }
 }
 
+WaveProduct::Values
+WaveProduct::multiplyGroups(Value stage, const Values &before,
+                            llvm::function_ref<void()> work) {
+  const GpuInstructions &instructions = b.getInstructions();
+  Values sums = before;
+  Value channels = ints.mul(waveChannel, tile.rowBytes());
+  Value pixels =
+      ints.add(ints.mul(wavePixel, tile.rowBytes()), tile.bytesOfA());
+  if (stage) {
+    channels = b.add(channels, stage);
+    pixels = b.add(pixels, stage);
+  }
+  Type input = cast<VectorType>(getInputType()).getElementType();
+  instructions.beginProducts(b);
+  for (int64_t unit = 0; unit < tile.unitsPerStep(); ++unit)
+    for (int64_t row = 0; row < tile.tilesM(); ++row)
+      for (int64_t column = 0; column < tile.tilesN(); ++column) {
+        auto place = [&](Value start, int64_t lines) {
+          return ints.add(start,
+                          lines * tile.rowBytes() + unit * op.depthBytes());
+        };
+        Value &sum = sums[row * tile.tilesN() + column];
+        sum = instructions.multiplyGroup(b, {op.m, op.n, op.k, op.unsignedB},
+                                         input, place(channels, row * op.m),
+                                         place(pixels, column * op.n), sum);
+      }
+  instructions.commitProducts(b);
+  if (work)
+    work();
+  instructions.waitForProducts(b);
+  return sums;
+}
+
 WaveProduct::Values WaveProduct::multiply(Value stage, const Values &before,
                                           llvm::function_ref<void()> work) {
+  if (op.kind == Op::Kind::Wgmma)
+    return multiplyGroups(stage, before, work);
   struct Operands {
     Values a, b;
   };

@@ -58,6 +58,9 @@ private:
   Value getOperand(Value unit, int64_t index);
   Value getSum(const Values &sums, int64_t row, int64_t column,
                int64_t element);
+  /// The sums after a step of a warpgroup.
+  Values multiplyGroups(Value stage, const Values &sums,
+                        llvm::function_ref<void()> work);
   void multiplyMatrices(const Values &a, const Values &b, Values &sums);
   void multiplyVectors(const Values &a, const Values &b, Values &sums);
 

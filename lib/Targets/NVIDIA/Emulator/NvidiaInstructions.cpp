@@ -35,6 +35,7 @@ public:
   void addOps(OpTable &table) const override {
     addCopyOps(table);
     addMmaOps(table);
+    addWgmmaOps(table);
   }
 };
 

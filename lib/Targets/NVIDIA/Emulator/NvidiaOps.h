@@ -17,6 +17,8 @@ namespace tarpon::emulator {
 void addCopyOps(OpTable &table);
 /// mma.sync, and ldmatrix, which loads its operands.
 void addMmaOps(OpTable &table);
+/// wgmma, which multiplies matrices in LDS.
+void addWgmmaOps(OpTable &table);
 
 /// Returns true if all lanes of the wave are active; fails otherwise: a kernel
 /// that has disabled some of them is wrong.
