@@ -324,29 +324,19 @@ TEST(GpuImplicitGemm, multipliesInWarpgroups) {
   Conv conv{1, 80, 9, 9, 136, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
   Conv point{1, 160, 7, 11, 72, 1, 1};
   using Change = std::vector<std::pair<const char *, int64_t>>;
-  const Change changes[] = {
-      {{"block_m", 128},
-       {"block_n", 128},
-       {"wave_m", 128},
-       {"inst", 128},
-       {"wave_n", 64},
-       {"stages", 3},
-       {"split_k", 1}},
-      {{"block_m", 128},
-       {"block_n", 64},
-       {"wave_m", 64},
-       {"inst", 64},
-       {"wave_n", 64},
-       {"stages", 4},
-       {"split_k", 2}},
-      {{"block_m", 128},
-       {"block_n", 256},
-       {"wave_m", 128},
-       {"inst", 64},
-       {"wave_n", 128},
-       {"stages", 2},
-       {"split_k", 1}},
-  };
+  std::vector<Change> changes;
+  // Sides of the block, of a group's tile and of the instruction.
+  for (auto [m, n, waveM, waveN, inst, stages, splits] :
+       {std::array{128, 128, 128, 64, 128, 3, 1},
+        {128, 64, 64, 64, 64, 4, 2},
+        {128, 256, 128, 128, 64, 2, 1}})
+    changes.push_back({{"block_m", m},
+                       {"block_n", n},
+                       {"wave_m", waveM},
+                       {"wave_n", waveN},
+                       {"inst", inst},
+                       {"stages", stages},
+                       {"split_k", splits}});
   for (const Change &change : changes) {
     for (const char *dtype : {"f16", "bf16"})
       check(runners, "sm_90a", getKey(conv, dtype, ":nhwc"), change);
