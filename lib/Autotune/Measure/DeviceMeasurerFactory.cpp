@@ -55,6 +55,7 @@ DeviceMeasurerFactory::getConditions(const Problem &problem) {
   conditions.rotateBytes = std::max(policy::kRotateBytes, 2 * info.l2Bytes);
   conditions.baseSeconds = policy::kDeviceBaseTimeLimitSeconds;
   conditions.referenceFlopsPerSecond = policy::kDeviceReferenceFlopsPerSecond;
+  conditions.maxProposals = policy::kMaxDeviceProposals;
   return conditions;
 }
 

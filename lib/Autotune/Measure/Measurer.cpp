@@ -22,6 +22,10 @@ Status Measurer::prepare(llvm::ArrayRef<Contender>) {
   return runtime::success();
 }
 
+size_t Measurer::getMaxProposals() const {
+  return policy::kMaxParallelProposals;
+}
+
 size_t Measurer::getBatchSize() const { return policy::kMaxBatch; }
 
 void Measurer::buildBatch(llvm::ArrayRef<const Contender *>, const Deadline &) {

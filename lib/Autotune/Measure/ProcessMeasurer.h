@@ -31,6 +31,8 @@ public:
     /// A candidate that hangs is killed after so many seconds, and as many more
     /// as the reference takes at this rate.
     double baseSeconds = 0, referenceFlopsPerSecond = 1;
+    /// See Measurer.
+    size_t maxProposals = 1;
   };
 
   /// All arguments but the problem and the conditions must outlive the
@@ -43,6 +45,7 @@ public:
 
   runtime::Status prepare(llvm::ArrayRef<Contender> contenders) override;
   size_t getBatchSize() const override;
+  size_t getMaxProposals() const override { return conditions.maxProposals; }
   runtime::Result<MeasureOutcome> measure(const Contender &contender,
                                           const Effort &effort) override;
   std::optional<MeasurementStatus> getInterruptedStatus() const override;

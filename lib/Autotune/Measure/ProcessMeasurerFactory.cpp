@@ -25,6 +25,7 @@ ProcessMeasurerFactory::getConditions(const Problem &problem) {
   conditions.coldConstants = wantsColdConstants(problem);
   conditions.baseSeconds = policy::kBaseTimeLimitSeconds;
   conditions.referenceFlopsPerSecond = policy::kReferenceFlopsPerSecond;
+  conditions.maxProposals = policy::kMaxParallelProposals;
   return conditions;
 }
 

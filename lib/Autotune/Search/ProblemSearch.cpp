@@ -95,7 +95,7 @@ SearchSpace ProblemSearch::makeSpace() const {
   space.compiled = context.compiled;
   space.features = describeProblem(problem).features;
   space.parallel = std::clamp<size_t>(runtime::availableCores(), 1,
-                                      policy::kMaxParallelProposals);
+                                      context.measurer.getMaxProposals());
   if (scope.allConfigs && context.options.method == SearchMethodKind::Guided)
     space.related = context.related.find(
         problem, context.journal, context.system, target, context.ranker);

@@ -85,6 +85,10 @@ public:
   /// The number of candidates that may be compiled before they are measured.
   virtual size_t getBatchSize() const;
 
+  /// The largest number of candidates that a search method proposes at once, so
+  /// that cores can compile them.
+  virtual size_t getMaxProposals() const;
+
   /// Compiles the candidates of a batch on all cores, except for those whose
   /// turn would come after the deadline. The objects of other candidates may be
   /// dropped.
