@@ -52,6 +52,8 @@ DeviceMeasurerFactory::getConditions(const Problem &problem) {
       !checkApplicable(*conditions.reference, problem, info))
     return Error{"no solver gives results of " + problem.key() +
                  " that others can be compared with"};
+  // Both may deviate from the right results.
+  conditions.slack = 2;
   conditions.rotateBytes = std::max(policy::kRotateBytes, 2 * info.l2Bytes);
   conditions.baseSeconds = policy::kDeviceBaseTimeLimitSeconds;
   conditions.referenceFlopsPerSecond = policy::kDeviceReferenceFlopsPerSecond;

@@ -111,8 +111,8 @@ void ProcessMeasurer::judge(const EvaluationAnswer &answer,
   outcome.maxError = answer.comparison->maxAbsError;
   outcome.relativeL2 = answer.comparison->relativeL2;
   auto describe = [](const std::string &error) { return "error " + error; };
-  if (auto wrong =
-          findWrongResult(problem, answer.outputs, /*slack=*/1, describe)) {
+  if (auto wrong = findWrongResult(problem, answer.outputs, conditions.slack,
+                                   describe)) {
     outcome.status = MeasurementStatus::Wrong;
     outcome.detail = *wrong;
   }

@@ -25,6 +25,9 @@ public:
   struct Conditions {
     /// The solver whose results are right.
     const Solver *reference = nullptr;
+    /// The number of tolerances by which results may differ from it; see
+    /// findWrongResult.
+    double slack = 1;
     /// See EvaluationRequest.
     int64_t rotateBytes = 0;
     bool coldConstants = false;
