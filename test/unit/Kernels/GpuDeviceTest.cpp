@@ -35,6 +35,7 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -88,6 +89,11 @@ Result<TestedDevice> openTestedDevice(const std::string &name) {
   return TestedDevice{std::move(devices->front()), *target};
 }
 
+/// The number of processes; 0 if a debugger or a checker looks into this one.
+size_t countJobs() {
+  return getNumber("TARPON_TEST_JOBS", std::thread::hardware_concurrency());
+}
+
 /// The target's name, found in another process: a process that has opened a
 /// device cannot be forked any more.
 std::string findTargetName(const std::string &device) {
@@ -99,7 +105,7 @@ std::string findTargetName(const std::string &device) {
               /*endsProcess=*/true};
     };
   };
-  WorkerPool(1, std::chrono::minutes(2))
+  WorkerPool(std::min<size_t>(countJobs(), 1), std::chrono::minutes(2))
       .run(1, makeWork, [&](size_t, const std::string &text) { name = text; });
   return name;
 }
@@ -212,9 +218,8 @@ TEST(GpuDevice, SolversAgreeWithTheReference) {
 
   std::map<std::string, Tally> tallies;
   std::string wrong;
-  WorkerPool pool(
-      getNumber("TARPON_TEST_JOBS", std::thread::hardware_concurrency()),
-      std::chrono::seconds(getNumber("TARPON_TEST_TIME_LIMIT", 120)));
+  WorkerPool pool(countJobs(), std::chrono::seconds(
+                                   getNumber("TARPON_TEST_TIME_LIMIT", 120)));
   pool.run(
       items.size(),
       [&]() -> WorkerPool::Work {
