@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -419,9 +420,13 @@ void ProductEmitter::finish(const Values &sums) {
     storeResults(sums, channel, columns);
 }
 
+/// The columns whose operands are loaded together: each load then waits for
+/// memory while the others do.
+static constexpr size_t kColumnsLoaded = 8;
+
 void ProductEmitter::forRuns(
     const Values &sums, Value channel, Values columns,
-    function_ref<void(Value)> prepare,
+    function_ref<void(Value)> prepare, function_ref<void(size_t)> load,
     function_ref<void(int64_t, Value, Value, Value)> store) {
   Value channels = ints.param(kernel.channels);
   Value count = ints.param(kernel.pixels);
@@ -430,11 +435,16 @@ void ProductEmitter::forRuns(
     Value first = b.add(channel, wave.getRunChannel(run));
     b.ifThen(b.slt(first, channels), [&] {
       prepare(first);
-      for (auto [i, pixel] : llvm::enumerate(columns))
+      for (auto [i, pixel] : llvm::enumerate(columns)) {
+        if (i % kColumnsLoaded == 0)
+          for (size_t next = i;
+               next < std::min(i + kColumnsLoaded, columns.size()); ++next)
+            load(next);
         b.ifThen(b.slt(pixel, count), [&] {
           int64_t column = static_cast<int64_t>(i);
           store(column, pixel, first, wave.getRun(sums, column, run));
         });
+      }
     });
   }
 }
@@ -443,18 +453,27 @@ void ProductEmitter::storeResults(const Values &sums, Value channel,
                                   Values columns) {
   ResultAccess::Bound bound = result->bind(b);
   SmallVector<ResultAccess::Bound::Pixel> places;
-  Value firstPixel = b.mul(block.image, ints.param(kernel.pixels));
-  for (Value column : columns)
+  Value count = ints.param(kernel.pixels);
+  Value firstPixel = b.mul(block.image, count);
+  for (Value column : columns) {
+    // Operands are loaded before it is known that the pixel exists.
+    if (bound.hasPixelOperands())
+      column = b.minS(column, ints.sub(count, ints.cst(1)));
     places.push_back(bound.getPixel(b.add(firstPixel, column), block.group,
                                     block.image, column));
+  }
   ResultAccess::Bound::Channels shared;
+  SmallVector<ResultAccess::Bound::Loaded> loaded(columns.size());
   forRuns(
       sums, channel, columns,
       [&](Value first) {
         shared = bound.getChannels(block.group, first, block.image);
       },
+      [&](size_t column) {
+        loaded[column] = bound.load(places[column], shared);
+      },
       [&](int64_t column, Value, Value, Value run) {
-        bound.store(places[column], shared, run);
+        bound.store(places[column], shared, loaded[column], run);
       });
 }
 
@@ -466,7 +485,7 @@ void ProductEmitter::storeSums(const Values &sums, Value channel,
   start = b.add(start, b.mul(block.image, ints.param(kernel.pixels)));
   Value groupStart = b.mul(block.group, ints.param(kernel.sumsOfGroup));
   forRuns(
-      sums, channel, columns, [](Value) {},
+      sums, channel, columns, [](Value) {}, [](size_t) {},
       [&](int64_t, Value pixel, Value first, Value run) {
         Value element =
             b.add(b.mul(b.add(start, pixel), pitch), b.add(groupStart, first));

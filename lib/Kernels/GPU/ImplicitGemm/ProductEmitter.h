@@ -100,6 +100,7 @@ private:
   void storeSums(const Values &sums, Value channel, Values pixels);
   void forRuns(const Values &sums, Value channel, Values pixels,
                llvm::function_ref<void(Value first)> prepare,
+               llvm::function_ref<void(size_t column)> load,
                llvm::function_ref<void(int64_t column, Value pixel, Value first,
                                        Value run)>
                    store);

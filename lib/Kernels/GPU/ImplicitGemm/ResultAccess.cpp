@@ -321,8 +321,24 @@ Value ResultAccess::Bound::loadPerPixel(size_t operand, const Pixel &pixel,
                  /*strided=*/false);
 }
 
+bool ResultAccess::Bound::hasPixelOperands() const {
+  for (size_t i = 0; i < access.spec.operands.size(); ++i)
+    if (isPerPixel(i))
+      return true;
+  return false;
+}
+
+ResultAccess::Bound::Loaded
+ResultAccess::Bound::load(const Pixel &pixel, const Channels &channels) {
+  Loaded loaded;
+  for (size_t i = 0; i < access.spec.operands.size(); ++i)
+    loaded.push_back(isPerPixel(i) ? loadPerPixel(i, pixel, channels)
+                                   : Value());
+  return loaded;
+}
+
 void ResultAccess::Bound::store(const Pixel &pixel, const Channels &channels,
-                                Value sums) {
+                                const Loaded &loaded, Value sums) {
   const ResultSpec &spec = access.spec;
   if (spec.integerSums)
     sums = arith::SIToFPOp::create(b, b.vec(b.f32(), spec.run),
@@ -331,9 +347,8 @@ void ResultAccess::Bound::store(const Pixel &pixel, const Channels &channels,
       b, sums, epilogueParams,
       [&](int index) -> Value {
         size_t operand = index - access.firstOperand;
-        return isPerPixel(operand)
-                   ? dequantize(operand, loadPerPixel(operand, pixel, channels))
-                   : channels.operands[operand];
+        return isPerPixel(operand) ? dequantize(operand, loaded[operand])
+                                   : channels.operands[operand];
       },
       channels.factors);
   if (spec.quantized)

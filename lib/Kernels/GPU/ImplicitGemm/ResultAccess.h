@@ -110,8 +110,15 @@ public:
   };
   Channels getChannels(Value group, Value first, Value image);
 
+  /// The operands of a run of one pixel: what the epilogue reads of them before
+  /// the run is stored. Null for operands that pixels share.
+  using Loaded = mlir::SmallVector<Value>;
+  bool hasPixelOperands() const;
+  Loaded load(const Pixel &pixel, const Channels &channels);
+
   /// Stores the results of a run of sums, which is a vector.
-  void store(const Pixel &pixel, const Channels &channels, Value sums);
+  void store(const Pixel &pixel, const Channels &channels, const Loaded &loaded,
+             Value sums);
 
   Value getChannelCount() { return channelCount; }
 

@@ -82,7 +82,8 @@ void SumKernel::emit(KernelBuilder &b, const ResultAccess &result) const {
     ResultAccess::Bound bound = result.bind(b);
     ResultAccess::Bound::Channels channels =
         bound.getChannels(group, ints.mul(run, spec.run), image);
-    bound.store(bound.getPixel(pixel, group, image, row), channels, sum);
+    ResultAccess::Bound::Pixel place = bound.getPixel(pixel, group, image, row);
+    bound.store(place, channels, bound.load(place, channels), sum);
   });
 }
 
