@@ -57,7 +57,7 @@ public:
   void fenceCopies(GpuKernelBuilder &) const override {}
   void beginProducts(GpuKernelBuilder &) const override {}
   void commitProducts(GpuKernelBuilder &) const override {}
-  void waitForProducts(GpuKernelBuilder &) const override {}
+  void waitForProducts(GpuKernelBuilder &, int64_t) const override {}
   Value multiplyGroup(GpuKernelBuilder &, const MatrixShape &, Type, Value,
                       Value, Value) const override {
     llvm_unreachable("AMD's GPUs have no warpgroups");

@@ -80,7 +80,8 @@ public:
   virtual void fenceCopies(GpuKernelBuilder &b) const = 0;
   virtual void beginProducts(GpuKernelBuilder &b) const = 0;
   virtual void commitProducts(GpuKernelBuilder &b) const = 0;
-  virtual void waitForProducts(GpuKernelBuilder &b) const = 0;
+  /// Waits for the committed products but the latest `left` groups.
+  virtual void waitForProducts(GpuKernelBuilder &b, int64_t left) const = 0;
   /// The sums after a product of the matrices from the bytes of LDS (i32).
   virtual Value multiplyGroup(GpuKernelBuilder &b, const MatrixShape &shape,
                               mlir::Type input, Value left, Value right,

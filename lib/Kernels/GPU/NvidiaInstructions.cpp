@@ -66,8 +66,8 @@ public:
   void commitProducts(GpuKernelBuilder &b) const override {
     NVVM::WgmmaGroupSyncAlignedOp::create(b);
   }
-  void waitForProducts(GpuKernelBuilder &b) const override {
-    NVVM::WgmmaWaitGroupSyncOp::create(b, 0);
+  void waitForProducts(GpuKernelBuilder &b, int64_t left) const override {
+    NVVM::WgmmaWaitGroupSyncOp::create(b, static_cast<uint64_t>(left));
   }
   Value multiplyGroup(GpuKernelBuilder &b, const MatrixShape &shape, Type input,
                       Value left, Value right, Value sums) const override;

@@ -33,10 +33,10 @@ static constexpr BlockShape kMoreBlocks[] = {
 
 /// The same for mma.sync, with which small blocks are as fast.
 static constexpr BlockShape kMmaDefaultBlocks[] = {
-    {128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {32, 32}};
+    {128, 128}, {128, 192}, {256, 128}, {128, 64},
+    {64, 128},  {64, 64},   {32, 64},   {32, 32}};
 static constexpr BlockShape kMmaMoreBlocks[] = {
-    {256, 128}, {128, 256}, {128, 192}, {256, 64}, {64, 256},
-    {64, 192},  {128, 96},  {32, 128},  {64, 32}};
+    {128, 256}, {64, 192}, {256, 64}, {64, 256}, {32, 128}, {64, 32}};
 
 static bool hasMmaSync(const GpuTarget &gpu, DType dtype) {
   return gpu.matrixUnit == MatrixUnit::MmaSync &&
@@ -91,6 +91,30 @@ static int64_t chooseStages(const GpuTarget &gpu, const Tile &tile) {
   return std::clamp(room / tile.stageBytes(), kFewest, kUsual);
 }
 
+/// The tile of a block that is shared by warpgroups, each with 64 pixels; none
+/// if there are no such instructions, or the block is too small.
+static std::optional<TileFields>
+shareByGroups(const GpuTarget &gpu, DType dtype, const TileFields &usual) {
+  constexpr int64_t kPixels = 64, kMostChannels = 256;
+  TileFields fields = usual;
+  fields.inst = fields.waveM = std::min(fields.blockM, kMostChannels);
+  fields.waveN = kPixels;
+  std::optional<WaveOp> op = findWaveOp(gpu, dtype, fields.inst);
+  if (!op || op->kind != WaveOp::Kind::Wgmma)
+    return std::nullopt;
+  std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
+  if (!tile)
+    return std::nullopt;
+  // Two workgroups on a compute unit hide each other's barriers; one alone does
+  // so with products under way.
+  constexpr int64_t kFewest = 3, kUsual = 4, kMost = 5;
+  int64_t half = gpu.ldsBytesPerUnit / 2 - gpu.ldsReservedPerGroup;
+  fields.stages = half >= kFewest * tile->stageBytes()
+                      ? std::min(half / tile->stageBytes(), kUsual)
+                      : std::min(gpu.ldsBytes / tile->stageBytes(), kMost);
+  return Tile::make(gpu, dtype, fields) ? std::optional(fields) : std::nullopt;
+}
+
 /// The default tile of a block; `copies` tells if the input can be copied to
 /// LDS.
 static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
@@ -130,6 +154,22 @@ static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
 //===----------------------------------------------------------------------===//
 // Estimates
 //===----------------------------------------------------------------------===//
+
+/// The operations per clock of an instruction.
+static double getRate(const WaveOp &op) {
+  return static_cast<double>(op.m * op.n * op.k) /
+         static_cast<double>(op.cycles);
+}
+
+/// The fraction of the rate of the target's fastest instructions that a tile's
+/// have.
+static double getRelativeRate(const GpuTarget &gpu, DType dtype,
+                              const WaveOp &op) {
+  double best = getRate(op);
+  for (int64_t inst : getWaveOpSizes(gpu, dtype))
+    best = std::max(best, getRate(*findWaveOp(gpu, dtype, inst)));
+  return getRate(op) / best;
+}
 
 /// The fraction of a step's clocks in which one compute unit multiplies: LDS
 /// serves the reads of its waves, and the writes for the next step.
@@ -209,18 +249,26 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
   DType dtype = problem.operands[0].dtype;
   bool copies = canBeCopied(gpu, problem.operands[0], product.geometry);
   std::vector<Ranked> ranked;
+  auto rank = [&](TileFields fields) {
+    fields.splitK = chooseSplits(gpu, product, *Tile::make(gpu, dtype, fields));
+    std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
+    double fraction = estimate(gpu, product, *tile) *
+                      getRelativeRate(gpu, dtype, tile->getOp());
+    // The sums are stored, read and added once more. Nothing hides the barriers
+    // of a warpgroup that is alone on its compute unit.
+    if (fields.splitK > 1)
+      fraction *= tile->getOp().kind == WaveOp::Kind::Wgmma ? 0.35 : 0.7;
+    ranked.push_back({fraction, fields});
+  };
   for (const BlockShape &block : blocks) {
     std::optional<TileFields> fields = makeFields(gpu, dtype, block, copies);
     if (!fields)
       continue;
-    fields->splitK =
-        chooseSplits(gpu, product, *Tile::make(gpu, dtype, *fields));
-    std::optional<Tile> tile = Tile::make(gpu, dtype, *fields);
-    double fraction = estimate(gpu, product, *tile);
-    // The sums are stored, read and added once more.
-    if (fields->splitK > 1)
-      fraction *= 0.7;
-    ranked.push_back({fraction, *fields});
+    rank(*fields);
+    if (!copies)
+      continue;
+    if (auto groups = shareByGroups(gpu, dtype, *fields))
+      rank(*groups);
   }
   llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
     return a.fraction > b.fraction;
@@ -300,10 +348,10 @@ static std::vector<TileFields> getGroupTiles(const GpuTarget &gpu, DType dtype,
     int64_t m, n, waveN, inst, stages;
   };
   static constexpr Shape kShapes[] = {
-      {128, 128, 64, 128, 3}, {128, 128, 128, 128, 3}, {128, 256, 128, 128, 4},
-      {128, 256, 64, 128, 4}, {64, 128, 64, 64, 4},    {64, 256, 128, 64, 4},
-      {64, 256, 64, 64, 5},   {128, 64, 64, 128, 4},   {64, 64, 64, 64, 4},
-      {256, 128, 64, 128, 4}};
+      {128, 128, 64, 128, 3},  {128, 192, 64, 128, 5}, {256, 128, 64, 256, 4},
+      {128, 256, 64, 128, 4},  {64, 192, 64, 64, 5},   {128, 128, 64, 128, 5},
+      {128, 256, 128, 128, 4}, {64, 128, 64, 64, 4},   {64, 256, 64, 64, 5},
+      {128, 64, 64, 128, 4},   {256, 64, 64, 256, 5}};
   std::vector<TileFields> tiles;
   for (const Shape &shape : kShapes)
     for (int64_t splits : {usual.splitK, int64_t(1)}) {

@@ -350,9 +350,11 @@ void ProductEmitter::copyStep(Value step, Value stage) {
   Value from = b.offset(b.getBuffer(kernel.filterBuffer),
                         ints.widen(b.add(start, filterOffset)));
   for (int64_t i = 0; i < tile.loadsOfA(); ++i)
-    instructions.copyToLds(b, b.offset(lds, i * rows),
-                           b.offset(from, i * tile.threads() * kChunkBytes),
-                           exists);
+    copyRows(tile.getFields().blockM, i, [&] {
+      instructions.copyToLds(b, b.offset(lds, i * rows),
+                             b.offset(from, i * tile.threads() * kChunkBytes),
+                             exists);
+    });
   Tap tap = getTap(step);
   if (!spec.merged)
     tap.bytes = b.add(tap.bytes, tap.channel);
@@ -362,16 +364,30 @@ void ProductEmitter::copyStep(Value step, Value stage) {
   tap.isValid = Value();
   for (auto [i, pixel] : llvm::enumerate(pixels)) {
     Value offset = ints.widen(b.add(pixel.offset, tap.bytes));
-    instructions.copyToLds(
-        b, b.offset(lds, tile.bytesOfA() + static_cast<int64_t>(i) * rows),
-        b.offset(b.getBuffer(kernel.inputBuffer), offset),
-        spec.pointwise ? b.andI(isValid, pixel.exists) : isInside(pixel, tap));
+    Value inside =
+        spec.pointwise ? b.andI(isValid, pixel.exists) : isInside(pixel, tap);
+    auto index = static_cast<int64_t>(i);
+    copyRows(tile.getFields().blockN, index, [&] {
+      instructions.copyToLds(b, b.offset(lds, tile.bytesOfA() + index * rows),
+                             b.offset(b.getBuffer(kernel.inputBuffer), offset),
+                             inside);
+    });
   }
   instructions.commitCopies(b);
 }
 
+void ProductEmitter::copyRows(int64_t rows, int64_t index,
+                              function_ref<void()> copy) {
+  int64_t left = rows - index * tile.rowsPerLoad();
+  if (left >= tile.rowsPerLoad())
+    return copy();
+  b.ifThen(b.slt(thread, ints.cst(left * tile.rowChunks())), copy);
+}
+
 ProductEmitter::Values ProductEmitter::runCopies() {
-  int64_t stages = tile.getFields().stages, ahead = stages - 1;
+  // Products under way still read their stage.
+  int64_t stages = tile.getFields().stages;
+  int64_t ahead = stages - 1 - tile.stepsUnderWay();
   for (int64_t i = 0; i < ahead; ++i)
     copyStep(ints.add(block.firstStep, i), ints.cst(i * tile.stageBytes()));
   auto getNext = [&](Value stage) {
@@ -400,6 +416,7 @@ ProductEmitter::Values ProductEmitter::runCopies() {
                   after.push_back(getNext(write));
                   return after;
                 });
+  wave.finish();
   results.truncate(results.size() - 2);
   return results;
 }

@@ -89,6 +89,9 @@ private:
   /// Starts the copies of a step to a stage (its first byte, i32), and commits
   /// them; behind the last step, zeros.
   void copyStep(Value step, Value stage);
+  /// Emits one of the copies of a side of `rows` rows, for the lanes that have
+  /// a row in it.
+  void copyRows(int64_t rows, int64_t index, llvm::function_ref<void()> copy);
 
   Values flatten(const Carried &carried) const;
   /// The inverse of flatten; `like` has as many values.

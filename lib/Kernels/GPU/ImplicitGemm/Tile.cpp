@@ -101,7 +101,9 @@ static std::string checkLoads(const Tile &tile) {
   // Swizzles repeat after eight rows, so that a lane needs one address.
   if (rows < 8 || rows % 8 != 0)
     return "the lanes must load whole groups of eight rows";
-  if (f.blockM % rows != 0 || f.blockN % rows != 0)
+  // Three warpgroups do not divide a block of a power of two.
+  bool mayBePart = tile.getOp().kind == WaveOp::Kind::Wgmma;
+  if (!mayBePart && (f.blockM % rows != 0 || f.blockN % rows != 0))
     return "the lanes must load whole blocks";
   return "";
 }

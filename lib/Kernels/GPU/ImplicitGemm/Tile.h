@@ -16,6 +16,8 @@
 #include "WaveOp.h"
 #include "tarpon/Solver/Solver.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace tarpon::gpuigemm {
 
 /// The perf config, by the names of its fields in snake case.
@@ -52,6 +54,11 @@ public:
     return fields.blockM / fields.waveM * (fields.blockN / fields.waveN);
   }
   int64_t threads() const { return waves() * op.waveSize; }
+  /// The number of steps whose products may still run while the next one
+  /// starts.
+  int64_t stepsUnderWay() const {
+    return op.kind == WaveOp::Kind::Wgmma && fields.stages > 3 ? 1 : 0;
+  }
   /// The number of a wave's products along each side.
   int64_t tilesM() const { return fields.waveM / op.m; }
   int64_t tilesN() const { return fields.waveN / op.n; }
@@ -63,8 +70,12 @@ public:
   int64_t rowChunks() const { return rowBytes() / kChunkBytes; }
   /// The number of rows that the lanes of a workgroup load at a time.
   int64_t rowsPerLoad() const { return threads() / rowChunks(); }
-  int64_t loadsOfA() const { return fields.blockM / rowsPerLoad(); }
-  int64_t loadsOfB() const { return fields.blockN / rowsPerLoad(); }
+  int64_t loadsOfA() const {
+    return llvm::divideCeil(fields.blockM, rowsPerLoad());
+  }
+  int64_t loadsOfB() const {
+    return llvm::divideCeil(fields.blockN, rowsPerLoad());
+  }
   int64_t bytesOfA() const { return fields.blockM * rowBytes(); }
   int64_t stageBytes() const {
     return (fields.blockM + fields.blockN) * rowBytes();

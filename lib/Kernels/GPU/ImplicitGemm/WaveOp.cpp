@@ -180,7 +180,7 @@ std::optional<WaveOp> gpuigemm::findWaveOp(const GpuTarget &gpu, DType dtype,
 std::vector<int64_t> gpuigemm::getWaveOpSizes(const GpuTarget &gpu,
                                               DType dtype) {
   std::vector<int64_t> sizes;
-  for (int64_t m : {128, 64, 32, 16, 8, 4})
+  for (int64_t m : {256, 128, 64, 32, 16, 8, 4})
     if (findWaveOp(gpu, dtype, m))
       sizes.push_back(m);
   return sizes;

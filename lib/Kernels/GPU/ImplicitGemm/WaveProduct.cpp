@@ -272,8 +272,13 @@ WaveProduct::multiplyGroups(Value stage, const Values &before,
   instructions.commitProducts(b);
   if (work)
     work();
-  instructions.waitForProducts(b);
+  instructions.waitForProducts(b, tile.stepsUnderWay());
   return sums;
+}
+
+void WaveProduct::finish() {
+  if (tile.stepsUnderWay() > 0)
+    b.getInstructions().waitForProducts(b, 0);
 }
 
 WaveProduct::Values WaveProduct::multiply(Value stage, const Values &before,

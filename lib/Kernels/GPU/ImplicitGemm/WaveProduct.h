@@ -30,6 +30,8 @@ public:
   /// columns for each row of tiles, others one vector of a matrix instruction
   /// for each tile.
   Values makeSums();
+  /// Waits for the sums of the last step.
+  void finish();
   /// The sums after one step, whose A and B start at byte `stage` of LDS.
   /// `work` is emitted where matrix instructions can hide it.
   Values multiply(Value stage, const Values &sums,
