@@ -5,13 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Candidates run in this process: one that makes the device fail ends the run
-// and is recorded as crashed.
+// Candidates run in this process, after a trial in another one if there is an
+// evaluator: one that makes the device fail here ends the run and is recorded
+// as crashed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Measure/DeviceMeasurer.h"
 
+#include "Measure/EvaluationStatus.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Candidates.h"
@@ -48,14 +50,17 @@ Result<std::vector<HostTensor>> DeviceMeasurer::makeOutputTensors() const {
   return runtime::makeOutputs(border);
 }
 
+runtime::Package DeviceMeasurer::extract(size_t index) const {
+  return runtime::extractCandidate(package, layer, layer.candidates[index],
+                                   inputInfos, outputInfos);
+}
+
 /// Makes a rotation. The outputs are those of the first run of the first
 /// instance.
 Result<std::unique_ptr<DeviceRotation>>
 DeviceMeasurer::makeRotation(size_t index, Tensors &outputs) {
-  runtime::Package extracted = runtime::extractCandidate(
-      package, layer, layer.candidates[index], inputInfos, outputInfos);
   Result<std::unique_ptr<runtime::Executor>> executor =
-      runtime::Executor::create(std::move(extracted), device);
+      runtime::Executor::create(extract(index), device);
   if (!executor)
     return executor.error();
   if (Status status = run(**executor, outputs); !status)
@@ -77,18 +82,19 @@ Status DeviceMeasurer::run(runtime::Executor &executor, Tensors &outputs) {
 
 DeviceMeasurer::DeviceMeasurer(const runtime::Package &package,
                                const runtime::Layer &layer,
-                               runtime::Device &device, Progress &progress)
+                               runtime::Device &device, Progress &progress,
+                               CandidateTrial *trial)
     : package(package), layer(layer), device(device), progress(progress),
-      chosen(runtime::findChosen(layer).value_or(0)) {}
+      trial(trial), chosen(runtime::findChosen(layer).value_or(0)) {}
 
 DeviceMeasurer::~DeviceMeasurer() = default;
 
 Result<std::unique_ptr<DeviceMeasurer>>
 DeviceMeasurer::create(const runtime::Package &package,
                        const runtime::Layer &layer, runtime::Device &device,
-                       Progress &progress) {
+                       Progress &progress, CandidateTrial *trial) {
   std::unique_ptr<DeviceMeasurer> measurer(
-      new DeviceMeasurer(package, layer, device, progress));
+      new DeviceMeasurer(package, layer, device, progress, trial));
   if (Status status = measurer->askTarget(); !status)
     return status.error();
   if (Status status = measurer->describeLayer(); !status)
@@ -378,10 +384,28 @@ Status DeviceMeasurer::tryCandidate(size_t index, const Effort &effort,
   return status;
 }
 
+/// Runs a candidate in another process, unless its solution is known to run.
+std::optional<MeasureOutcome> DeviceMeasurer::findFault(size_t index) {
+  if (!trial || index == chosen ||
+      !trial->isUsable(extract(chosen), problem.flops()))
+    return std::nullopt;
+  auto fault = trial->findFault(extract(index), problem.flops());
+  if (!fault)
+    return std::nullopt;
+  MeasureOutcome outcome;
+  outcome.status = toStatus(fault->outcome);
+  outcome.detail = fault->error;
+  return outcome;
+}
+
 Result<MeasureOutcome> DeviceMeasurer::measure(const Contender &contender,
                                                const Effort &effort) {
+  size_t index = findCandidate(contender);
+  if (effort.stage == MeasurementStage::Race)
+    if (std::optional<MeasureOutcome> fault = findFault(index))
+      return std::move(*fault);
   MeasureOutcome outcome;
-  Status status = tryCandidate(findCandidate(contender), effort, outcome);
+  Status status = tryCandidate(index, effort, outcome);
   raced.reset();
   if (status)
     return outcome;

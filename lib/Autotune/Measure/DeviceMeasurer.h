@@ -8,6 +8,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_MEASURE_DEVICEMEASURER_H
 #define TARPON_LIB_AUTOTUNE_MEASURE_DEVICEMEASURER_H
 
+#include "Measure/CandidateTrial.h"
 #include "tarpon/Autotune/Measure/Measurer.h"
 #include "tarpon/Autotune/Search/Progress.h"
 #include "tarpon/Runtime/Device.h"
@@ -31,10 +32,12 @@ namespace tarpon {
 class DeviceMeasurer final : public Measurer {
 public:
   /// Makes a measurer. All arguments must outlive it. An error if the layer
-  /// does not fit its problem.
+  /// does not fit its problem. Candidates run in `trial` first, if there is
+  /// one.
   static runtime::Result<std::unique_ptr<DeviceMeasurer>>
   create(const runtime::Package &package, const runtime::Layer &layer,
-         runtime::Device &device, Progress &progress);
+         runtime::Device &device, Progress &progress,
+         CandidateTrial *trial = nullptr);
   ~DeviceMeasurer() override;
 
   /// Makes one contender per candidate of the layer, in its order.
@@ -53,7 +56,8 @@ private:
   using Tensors = std::vector<runtime::HostTensor>;
 
   DeviceMeasurer(const runtime::Package &package, const runtime::Layer &layer,
-                 runtime::Device &device, Progress &progress);
+                 runtime::Device &device, Progress &progress,
+                 CandidateTrial *trial);
   runtime::Status askTarget();
   runtime::Status describeLayer();
   runtime::Status makeInputs();
@@ -61,6 +65,8 @@ private:
   runtime::Status runArbiter();
   void adopt(Tensors outputs, std::string solver);
   size_t findCandidate(const Contender &contender) const;
+  std::optional<MeasureOutcome> findFault(size_t index);
+  runtime::Package extract(size_t index) const;
   runtime::Status tryCandidate(size_t index, const Effort &effort,
                                MeasureOutcome &outcome);
   void verify(Tensors &outputs, MeasureOutcome &outcome) const;
@@ -77,6 +83,7 @@ private:
   const runtime::Layer &layer;
   runtime::Device &device;
   Progress &progress;
+  CandidateTrial *trial;
   Problem problem;
   std::vector<CandidateKey> keys;
   std::vector<runtime::TensorInfo> inputInfos, outputInfos;

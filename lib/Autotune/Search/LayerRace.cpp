@@ -59,7 +59,7 @@ Result<std::vector<Measurement>>
 tarpon::raceLayer(const LayerRaceContext &context,
                   const runtime::Layer &layer) {
   Result<std::unique_ptr<DeviceMeasurer>> measurer = DeviceMeasurer::create(
-      context.package, layer, context.device, context.progress);
+      context.package, layer, context.device, context.progress, context.trial);
   if (!measurer)
     return measurer.error();
   Race race({**measurer, context.journal, context.progress, context.statistics,

@@ -19,6 +19,8 @@
 
 namespace tarpon {
 
+class CandidateTrial;
+
 /// The common context of the races of a package's layers. All references must
 /// outlive the races.
 struct LayerRaceContext {
@@ -30,6 +32,8 @@ struct LayerRaceContext {
   bool again;
   Deadline deadline;
   SearchStatistics &statistics;
+  /// Null if candidates run in this process only.
+  CandidateTrial *trial = nullptr;
 };
 
 /// Measures the candidates of a layer on the device and returns one result

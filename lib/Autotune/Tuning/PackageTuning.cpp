@@ -7,6 +7,7 @@
 
 #include "tarpon/Autotune/Tuning/PackageTuning.h"
 
+#include "Measure/CandidateTrial.h"
 #include "Measure/DeviceMeasurer.h"
 #include "Search/KnownRecords.h"
 #include "Search/LayerRace.h"
@@ -276,6 +277,9 @@ static Status measureProblems(PackageTuning &tuning, runtime::Device &device,
                               Progress &progress, Journal &journal,
                               const PackageTuningOptions &options) {
   const Package &package = tuning.package;
+  std::unique_ptr<CandidateTrial> trial;
+  if (!options.evaluatorProgram.empty())
+    trial = std::make_unique<CandidateTrial>(options.evaluatorProgram);
   auto countCandidates = [&](const TunedProblem &problem) {
     return package.layers[problem.layers.front()].candidates.size();
   };
@@ -290,7 +294,7 @@ static Status measureProblems(PackageTuning &tuning, runtime::Device &device,
     ++tuning.search.problems;
     Result<std::vector<Measurement>> results =
         raceLayer({package, device, progress, journal, options.again,
-                   options.deadline, tuning.search},
+                   options.deadline, tuning.search, trial.get()},
                   layer);
     if (!results)
       return results.error();

@@ -66,6 +66,9 @@ static Result<PackageTuning> tune(const TuneArguments &arguments,
   if (arguments.tuningTime)
     options.deadline = Deadline::after(*arguments.tuningTime);
   options.again = policy == TuningPolicy::SearchDbUpdate;
+  // An emulated device survives its kernels.
+  if (device.hasTimes())
+    options.evaluatorProgram = findEvaluatorProgram();
   return tunePackage(std::move(package), device, progress, options);
 }
 
