@@ -9,7 +9,8 @@
 
 #include "GpuCodeDigest.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
-#include "tarpon/Targets/AMDGPU/Model/SolutionModel.h"
+#include "tarpon/Targets/AMDGPU/Model/AmdAssembly.h"
+#include "tarpon/Targets/GPU/Model/SolutionModel.h"
 
 using namespace tarpon;
 using runtime::Error;
@@ -51,7 +52,10 @@ protected:
 
   Result<SolutionEstimate>
   estimateCode(const CompiledSolution &solution) const override {
-    return estimateGpuSolution(solution, getGpu());
+    auto profile = [this](const LaunchPlan &launch, llvm::ArrayRef<char> code) {
+      return profileKernel(code, launch.kernel.symbol, getGpu());
+    };
+    return estimateGpuSolution(solution, profile, getGpu());
   }
 };
 

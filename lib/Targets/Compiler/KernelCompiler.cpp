@@ -171,11 +171,10 @@ Result<SolutionEstimate> KernelCompiler::estimate(const Problem &problem,
                                plan,
                                solver.expectedFraction(problem, state->target),
                                {}};
-  for (const LaunchPlan &launch : plan.launches) {
-    KernelSource source = launch.kernel;
-    source.numBuffers = static_cast<int64_t>(launch.buffers.size());
-    source.numParams = static_cast<int64_t>(launch.params.size());
-    Result<Object> object = getObject(solver.id(), source);
+  for (LaunchPlan &launch : plan.launches) {
+    launch.kernel.numBuffers = static_cast<int64_t>(launch.buffers.size());
+    launch.kernel.numParams = static_cast<int64_t>(launch.params.size());
+    Result<Object> object = getObject(solver.id(), launch.kernel);
     if (!object)
       return object.error();
     solution.objects.push_back(std::move(*object));

@@ -8,7 +8,9 @@
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 
 #include "GpuCodeDigest.h"
+#include "tarpon/Targets/GPU/Model/SolutionModel.h"
 #include "tarpon/Targets/NVIDIA/Cubin.h"
+#include "tarpon/Targets/NVIDIA/Model/PtxInstructions.h"
 #include "tarpon/Targets/NVIDIA/Ptx.h"
 #include "tarpon/Targets/NVIDIA/PtxAssembler.h"
 
@@ -23,6 +25,8 @@ class NvidiaGpuBackend final : public GpuBackend {
 public:
   NvidiaGpuBackend(const GpuTarget &gpu, GpuCodeForm form)
       : GpuBackend(gpu, form), assembler(PtxAssembler::find()) {}
+
+  std::string describeCostModel() const override { return getGpuModelName(); }
 
 protected:
   std::string describeCompiler() const override {
@@ -52,7 +56,18 @@ protected:
     return {{"registers", kernel.vectorRegisters}};
   }
 
+  Result<SolutionEstimate>
+  estimateCode(const CompiledSolution &solution) const override {
+    auto profile = [this](const LaunchPlan &launch, llvm::ArrayRef<char> code) {
+      return profileLaunch(launch, code);
+    };
+    return estimateGpuSolution(solution, profile, getGpu());
+  }
+
 private:
+  Result<KernelProfile> profileLaunch(const LaunchPlan &launch,
+                                      llvm::ArrayRef<char> code) const;
+
   /// None if there is no assembler, or an error.
   Result<std::optional<PtxAssembler>> assembler;
 };
@@ -85,6 +100,21 @@ NvidiaGpuBackend::compileCode(EmittedGpuKernel &kernel) const {
   if (Status status = checkResources(*resources, getGpu()); !status)
     return status.error();
   return cubin;
+}
+
+/// A cubin does not have its PTX, so that the kernel is emitted once more.
+Result<KernelProfile>
+NvidiaGpuBackend::profileLaunch(const LaunchPlan &launch,
+                                llvm::ArrayRef<char> code) const {
+  Result<KernelResources> resources = readResources(launch.kernel.symbol, code);
+  if (!resources)
+    return resources.error();
+  if (isPtx(code))
+    return profilePtx({code.data(), code.size()}, *resources, getGpu());
+  Result<std::string> ptx = printAssembly(launch.kernel);
+  if (!ptx)
+    return ptx.error();
+  return profilePtx(*ptx, *resources, getGpu());
 }
 
 std::unique_ptr<KernelBackend>

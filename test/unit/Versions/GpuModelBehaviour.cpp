@@ -20,8 +20,8 @@
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
-#include "tarpon/Targets/AMDGPU/Model/SolutionModel.h"
-#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
+#include "tarpon/Targets/AMDGPU/Model/AmdAssembly.h"
+#include "tarpon/Targets/GPU/Model/SolutionModel.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -144,7 +144,10 @@ static void addSolution(Digest &digest, const char *key, const char *config,
     solution.objects.push_back(
         std::make_shared<const std::vector<char>>(std::move(object->bytes)));
   }
-  auto estimate = estimateGpuSolution(solution, gpu);
+  auto profile = [&](const LaunchPlan &launch, llvm::ArrayRef<char> code) {
+    return profileKernel(code, launch.kernel.symbol, gpu);
+  };
+  auto estimate = estimateGpuSolution(solution, profile, gpu);
   ASSERT_TRUE(estimate) << estimate.message();
   add(digest, estimate->milliseconds);
 }

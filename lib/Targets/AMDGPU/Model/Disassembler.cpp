@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/Model/MachineCode.h"
+#include "tarpon/Targets/AMDGPU/Model/AmdAssembly.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCAsmInfo.h"

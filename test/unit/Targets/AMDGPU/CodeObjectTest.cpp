@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Targets/AMDGPU/CodeObject.h"
-#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
+#include "tarpon/Targets/AMDGPU/Model/AmdAssembly.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"

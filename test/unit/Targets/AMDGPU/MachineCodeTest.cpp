@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/Model/MachineCode.h"
+#include "tarpon/Targets/AMDGPU/Model/AmdAssembly.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -152,7 +152,7 @@ other:
 )";
 
 TEST(MachineCode, Loops) {
-  auto code = MachineCode::parse(kLoops);
+  auto code = parseAssembly(kLoops);
   ASSERT_TRUE(code) << code.message();
   // kernel, 1, 2, what is skipped, 4, behind 4, 5, the end.
   ASSERT_EQ(code->getBlocks().size(), 8u);
@@ -170,9 +170,9 @@ TEST(MachineCode, Loops) {
 }
 
 TEST(MachineCode, NoLoop) {
-  auto code = MachineCode::parse("kernel:\n\tv_add_u32 v0, v1, v2\n"
-                                 ".LBB0_1:\n\ts_add_i32 s0, s0, 1\n"
-                                 "\ts_cbranch_scc1 .LBB0_1\n\ts_endpgm\n");
+  auto code = parseAssembly("kernel:\n\tv_add_u32 v0, v1, v2\n"
+                            ".LBB0_1:\n\ts_add_i32 s0, s0, 1\n"
+                            "\ts_cbranch_scc1 .LBB0_1\n\ts_endpgm\n");
   ASSERT_TRUE(code) << code.message();
   EXPECT_EQ(code->findLoops().size(), 1u);
   // It does nothing that the model knows.
@@ -180,8 +180,8 @@ TEST(MachineCode, NoLoop) {
 }
 
 TEST(MachineCode, Faults) {
-  EXPECT_EQ(MachineCode::parse(".text\n").message(),
+  EXPECT_EQ(parseAssembly(".text\n").message(),
             "the assembly has no instructions");
-  EXPECT_EQ(MachineCode::parse("\ts_branch .LBB0_9\n\ts_endpgm\n").message(),
+  EXPECT_EQ(parseAssembly("\ts_branch .LBB0_9\n\ts_endpgm\n").message(),
             "the assembly has a branch to '.LBB0_9', which is no label of it");
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
+#include "tarpon/Targets/AMDGPU/Model/AmdAssembly.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/Model/MachineCode.h"
+#include "tarpon/Targets/GPU/Model/MachineCode.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
@@ -17,55 +16,48 @@
 using namespace tarpon;
 using llvm::StringRef;
 using runtime::Error;
-using runtime::Result;
+using runtime::Status;
 
-/// Removes a comment, which begins with ';' or '//'.
-static StringRef dropComment(StringRef line) {
-  return line.split(';').first.split("//").first.trim();
+void MachineCode::addLabel(StringRef label) {
+  if (blocks.empty() || !blocks.back().instructions.empty() ||
+      !blocks.back().label.empty())
+    blocks.emplace_back();
+  blocks.back().label = label.str();
 }
 
-Result<MachineCode> MachineCode::parse(StringRef text) {
-  MachineCode code;
-  code.blocks.emplace_back();
-  llvm::SmallVector<StringRef> lines;
-  text.split(lines, '\n');
-  bool isOver = false;
-  for (StringRef raw : lines) {
-    StringRef line = dropComment(raw);
-    if (line.ends_with(":")) {
-      // Labels before the first instruction name the kernel.
-      if (!code.blocks.back().instructions.empty())
-        code.blocks.emplace_back();
-      // There may be more code behind the end, but no other label.
-      if (isOver && !line.starts_with(".LBB") && !line.starts_with("L"))
-        break;
-      isOver = false;
-      code.blocks.back().label = line.drop_back().str();
-      continue;
-    }
-    if (line.empty() || line.starts_with(".") || isOver)
-      continue;
-    MachineInstruction instruction = readInstruction(line);
-    InstructionKind kind = instruction.kind;
-    isOver = kind == InstructionKind::End;
-    code.blocks.back().instructions.push_back(std::move(instruction));
-    if (kind == InstructionKind::Branch)
-      code.blocks.emplace_back();
-  }
-  if (code.blocks.back().instructions.empty())
-    code.blocks.pop_back();
-  if (code.blocks.empty())
+void MachineCode::add(MachineInstruction instruction) {
+  if (blocks.empty())
+    blocks.emplace_back();
+  InstructionKind kind = instruction.kind;
+  blocks.back().instructions.push_back(std::move(instruction));
+  if (kind == InstructionKind::Branch)
+    blocks.emplace_back();
+}
+
+void MachineCode::forEach(
+    llvm::function_ref<void(MachineInstruction &)> change) {
+  for (BasicBlock &block : blocks)
+    for (MachineInstruction &instruction : block.instructions)
+      change(instruction);
+}
+
+Status MachineCode::finish() {
+  if (!blocks.empty() && blocks.back().instructions.empty())
+    blocks.pop_back();
+  if (llvm::all_of(blocks, [](const BasicBlock &block) {
+        return block.instructions.empty();
+      }))
     return Error{"the assembly has no instructions"};
-  for (const BasicBlock &block : code.blocks)
+  for (const BasicBlock &block : blocks)
     for (const MachineInstruction &instruction : block.instructions)
       if (instruction.kind == InstructionKind::Branch &&
-          llvm::none_of(code.blocks, [&](const BasicBlock &other) {
+          llvm::none_of(blocks, [&](const BasicBlock &other) {
             return other.label == instruction.target;
           }))
         return Error{"the assembly has a branch to '" + instruction.target +
                      "', which is no label of it"};
-  code.connect();
-  return code;
+  connect();
+  return runtime::success();
 }
 
 void MachineCode::connect() {

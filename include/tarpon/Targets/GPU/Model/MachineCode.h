@@ -6,18 +6,19 @@
 //===----------------------------------------------------------------------===//
 //
 // The input of the static model: a kernel's instructions by the units that they
-// keep busy, its basic blocks, and its loops. All generations share it, since
-// names and operands of an instruction tell what it does.
+// keep busy, its basic blocks, and its loops. Vendors read it from their
+// assembly.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_MODEL_MACHINECODE_H
-#define TARPON_TARGETS_AMDGPU_MODEL_MACHINECODE_H
+#ifndef TARPON_TARGETS_GPU_MODEL_MACHINECODE_H
+#define TARPON_TARGETS_GPU_MODEL_MACHINECODE_H
 
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/GpuTarget.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
@@ -30,13 +31,14 @@ namespace tarpon {
 enum class InstructionKind : uint8_t {
   Matrix,
   Vector,
-  Scalar,
+  Scalar, ///< issued beside vector instructions
   ScalarLoad,
   LdsRead,
   LdsWrite,
   GlobalRead,
   GlobalWrite, ///< atomics too
   GlobalToLds,
+  Commit, ///< ends a group of GlobalToLds, which a wait counts as one
   Wait,
   Barrier,
   Branch,
@@ -67,6 +69,9 @@ struct MachineInstruction {
   /// empty for other instructions.
   std::string accumulator;
   WaitCounts wait;
+  /// The registers by which instructions wait for each other, numbered from 0;
+  /// empty where Wait instructions do that.
+  std::vector<unsigned> reads, writes;
   /// For Branch: the label.
   std::string target;
   bool isConditional = false;
@@ -84,14 +89,27 @@ struct MachineLoop {
   std::vector<size_t> blocks;
 };
 
-/// A kernel's blocks in the order of the code.
+/// The blocks of a kernel in the order of the code.
 class MachineCode {
 public:
-  /// Reads assembly text up to the end of the first kernel: labels,
-  /// instructions, and directives, which are skipped. An error if it has no
-  /// instructions, or a branch to an unknown label.
-  static runtime::Result<MachineCode> parse(llvm::StringRef text);
+  /// Says in which order instructions execute.
+  enum class Order : uint8_t {
+    Program,  ///< as they are given
+    Operands, ///< another assembler schedules each block once more
+  };
 
+  explicit MachineCode(Order order = Order::Program) : order(order) {}
+
+  /// Append to the code.
+  void addLabel(llvm::StringRef label);
+  void add(MachineInstruction instruction);
+  /// Changes what was added.
+  void forEach(llvm::function_ref<void(MachineInstruction &)> change);
+  /// Ends the code. An error if it has no instructions, or a branch to an
+  /// unknown label.
+  runtime::Status finish();
+
+  Order getOrder() const { return order; }
   llvm::ArrayRef<BasicBlock> getBlocks() const { return blocks; }
 
   /// The natural loops, one per back edge.
@@ -106,17 +124,10 @@ public:
 private:
   void connect();
 
+  Order order;
   std::vector<BasicBlock> blocks;
 };
 
-/// Reads one line of assembly, without comments and labels.
-MachineInstruction readInstruction(llvm::StringRef line);
-
-/// The text of one kernel of a code object, with labels where branches go.
-runtime::Result<std::string> disassembleKernel(llvm::ArrayRef<char> codeObject,
-                                               llvm::StringRef symbol,
-                                               const GpuTarget &gpu);
-
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_MODEL_MACHINECODE_H
+#endif // TARPON_TARGETS_GPU_MODEL_MACHINECODE_H

@@ -33,11 +33,11 @@
 //
 // Sources: ../../../../docs/tuning.md; the time as the maximum of its terms and
 // the wave quantisation are the usual roofline argument, the figures are those
-// of GpuTarget.cpp and ModelFigures.h.
+// of GpuTarget and ModelFigures.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
+#include "tarpon/Targets/GPU/Model/StaticModel.h"
 
 #include "ModelFigures.h"
 
@@ -78,7 +78,8 @@ static Terms getTerms(const InstructionMix &mix, double waves,
   terms.vector = simdWaves * mix.vectorClocks;
   terms.lds =
       allWaves * mix.ldsBytes / static_cast<double>(gpu.ldsBytesPerClock);
-  terms.global = allWaves * mix.globalBytes / model::kGlobalBytesPerClock;
+  terms.global =
+      allWaves * mix.globalBytes / getModelFigures(gpu).globalBytesPerClock;
   terms.latency = mix.aloneClocks;
   return terms;
 }
@@ -157,7 +158,7 @@ LaunchEstimate tarpon::estimateLaunch(const KernelProfile &profile,
                                       const LaunchWork &work,
                                       const GpuTarget &gpu) {
   LaunchEstimate estimate;
-  estimate.launchMs = model::kLaunchMs;
+  estimate.launchMs = getModelFigures(gpu).launchMs;
   estimate.memoryMs = work.bytes / gpu.memoryGbps * 1e-6;
   if (profile.hasLoop && work.flops > 0) {
     estimateLoop(profile, work, gpu, estimate);

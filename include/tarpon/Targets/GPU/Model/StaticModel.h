@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_TARGETS_AMDGPU_MODEL_STATICMODEL_H
-#define TARPON_TARGETS_AMDGPU_MODEL_STATICMODEL_H
+#ifndef TARPON_TARGETS_GPU_MODEL_STATICMODEL_H
+#define TARPON_TARGETS_GPU_MODEL_STATICMODEL_H
 
-#include "tarpon/Targets/AMDGPU/CodeObject.h"
-#include "tarpon/Targets/AMDGPU/Model/MachineCode.h"
+#include "tarpon/Targets/GPU/KernelResources.h"
+#include "tarpon/Targets/GPU/Model/MachineCode.h"
 
 #include <cstdint>
 #include <map>
@@ -98,15 +98,10 @@ struct LaunchEstimate {
   double matrixUtilisation = 0;
 };
 
-/// Profiles a kernel from its assembly.
-runtime::Result<KernelProfile> profileAssembly(llvm::StringRef assembly,
-                                               const KernelResources &resources,
-                                               const GpuTarget &gpu);
-
-/// Profiles a kernel of a code object.
-runtime::Result<KernelProfile> profileKernel(llvm::ArrayRef<char> codeObject,
-                                             llvm::StringRef symbol,
-                                             const GpuTarget &gpu);
+/// Profiles a kernel that was read from its assembly.
+KernelProfile profileCode(const MachineCode &code,
+                          const KernelResources &resources,
+                          const GpuTarget &gpu);
 
 LaunchEstimate estimateLaunch(const KernelProfile &profile,
                               const LaunchWork &work, const GpuTarget &gpu);
@@ -118,4 +113,4 @@ std::string printEstimate(const KernelProfile &profile, const LaunchWork &work,
 
 } // namespace tarpon
 
-#endif // TARPON_TARGETS_AMDGPU_MODEL_STATICMODEL_H
+#endif // TARPON_TARGETS_GPU_MODEL_STATICMODEL_H

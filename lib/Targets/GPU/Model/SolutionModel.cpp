@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Targets/AMDGPU/Model/SolutionModel.h"
+#include "tarpon/Targets/GPU/Model/SolutionModel.h"
 
 #include "tarpon/Kernels/GPU/GpuProductWork.h"
 #include "tarpon/Solver/BehaviourVersion.h"
-#include "tarpon/Targets/AMDGPU/Model/StaticModel.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -92,12 +91,11 @@ static size_t findMainLaunch(const CompiledSolution &solution,
 
 Result<SolutionEstimate>
 tarpon::estimateGpuSolution(const CompiledSolution &solution,
-                            const GpuTarget &gpu) {
+                            ProfileLaunch profileLaunch, const GpuTarget &gpu) {
   std::vector<KernelProfile> profiles;
   for (auto [launch, object] :
        llvm::zip_equal(solution.plan.launches, solution.objects)) {
-    Result<KernelProfile> profile =
-        profileKernel(*object, launch.kernel.symbol, gpu);
+    Result<KernelProfile> profile = profileLaunch(launch, *object);
     if (!profile)
       return profile.error();
     profiles.push_back(std::move(*profile));

@@ -1,0 +1,67 @@
+//===- ModelFigures.cpp - Assumptions of the static model -----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelFigures.h"
+
+using namespace tarpon;
+
+static constexpr ModelFigures kAmd = {
+    // The vector L1's (AMD's white papers on CDNA 2 and 3, and on RDNA).
+    /*globalBytesPerClock=*/64,
+    // Four quads in LLVM's scheduling models of gfx90a and gfx942, where a
+    // 16x16x16 f16 takes 4 and its latency is 8.
+    /*matrixResultClocks=*/16,
+    // Results are forwarded within the clocks of the issue.
+    /*vectorLatency=*/0,
+    // Of the order of chipsandcheese.com's measurements on MI300X and RX 7900
+    // XTX.
+    /*ldsLatency=*/64,
+    /*globalLatency=*/500,
+    /*scalarLatency=*/50,
+    // Assumed.
+    /*launchMs=*/0.002,
+    // Packed (CDNA) or dual (RDNA) instructions.
+    /*fmasPerInstruction=*/2};
+
+static constexpr ModelFigures kNvidia = {
+    // Between a multiprocessor and L2 (NVIDIA's white paper on A100).
+    /*globalBytesPerClock=*/64,
+    // The mma.sync of 16x8x16 has a latency of about 33 clocks on A100 and H100
+    // (arXiv 2402.13499), of which it occupies the unit for 7.
+    /*matrixResultClocks=*/26,
+    // arXiv 2402.13499, like the latencies of memory.
+    /*vectorLatency=*/4,
+    /*ldsLatency=*/30,
+    /*globalLatency=*/270,
+    // The constant cache.
+    /*scalarLatency=*/30,
+    // Assumed.
+    /*launchMs=*/0.0015,
+    /*fmasPerInstruction=*/1};
+
+const ModelFigures &tarpon::getModelFigures(const GpuTarget &gpu) {
+  return gpu.vendor == GpuVendor::NVIDIA ? kNvidia : kAmd;
+}
+
+double tarpon::getMatrixClocks(const MachineInstruction &instruction,
+                               const GpuTarget &gpu) {
+  for (const MatrixInstruction &known : gpu.matrixInstructions)
+    if (known.dtype == instruction.input && known.m == instruction.m &&
+        known.n == instruction.n && known.k == instruction.k)
+      return static_cast<double>(known.cycles);
+  // A form that is not in the table runs at the rate of the others.
+  double perClock = gpu.peakGflops(instruction.input) / gpu.clockGhz /
+                    static_cast<double>(gpu.computeUnits * gpu.simdsPerUnit);
+  return instruction.flops / perClock;
+}
+
+double tarpon::getIssueClocks(const GpuTarget &gpu) {
+  double lanes = static_cast<double>(gpu.vectorFmasPerClock) /
+                 static_cast<double>(getModelFigures(gpu).fmasPerInstruction *
+                                     gpu.simdsPerUnit);
+  return static_cast<double>(gpu.waveSize) / lanes;
+}

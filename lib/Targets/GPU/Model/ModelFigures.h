@@ -1,0 +1,46 @@
+//===- ModelFigures.h - Assumptions of the static model ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_TARGETS_GPU_MODEL_MODELFIGURES_H
+#define TARPON_LIB_TARGETS_GPU_MODEL_MODELFIGURES_H
+
+#include "tarpon/Targets/GPU/Model/MachineCode.h"
+
+namespace tarpon {
+
+/// A vendor's figures that GpuTarget does not have, because only the model
+/// needs them. Latencies are in clocks.
+struct ModelFigures {
+  /// Bytes per clock between a compute unit and its caches.
+  double globalBytesPerClock;
+  /// The clocks from the end of a matrix instruction until its result can be
+  /// added to.
+  double matrixResultClocks;
+  /// From the issue of a vector instruction until its result can be read.
+  double vectorLatency;
+  /// Of LDS, of a cache hit in L2, and of the scalar cache. They count only
+  /// where too few waves hide them.
+  double ldsLatency, globalLatency, scalarLatency;
+  /// The time of a launch in a graph behind another one.
+  double launchMs;
+  /// The multiply-adds of a vector instruction that peaks assume, per lane.
+  int64_t fmasPerInstruction;
+};
+
+const ModelFigures &getModelFigures(const GpuTarget &gpu);
+
+/// The clocks for which the instruction occupies the matrix unit of a SIMD.
+double getMatrixClocks(const MachineInstruction &instruction,
+                       const GpuTarget &gpu);
+
+/// The clocks for which a SIMD issues a plain vector instruction: 4 where 16
+/// lanes execute waves of 64, 1 where 32 execute waves of 32.
+double getIssueClocks(const GpuTarget &gpu);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_TARGETS_GPU_MODEL_MODELFIGURES_H
