@@ -126,9 +126,9 @@ static bool receive(Worker &worker, std::optional<std::string> &line) {
   return true;
 }
 
-void WorkerPool::run(size_t items, const std::function<Work()> &makeWork,
-                     const std::function<void(size_t, const std::string &)>
-                         &report) const {
+void WorkerPool::run(
+    size_t items, const std::function<Work()> &makeWork,
+    const std::function<void(size_t, const std::string &)> &report) const {
   if (processes == 0) {
     Work work = makeWork();
     for (size_t item = 0; item < items; ++item)

@@ -23,8 +23,8 @@ struct WorkResult {
   bool endsProcess = false;
 };
 
-/// Processes that work on numbered items, so that an item which crashes or hangs
-/// ends alone. They are forked: the caller must have no other threads.
+/// Processes that work on numbered items, so that an item which crashes or
+/// hangs ends alone. They are forked: the caller must have no other threads.
 class WorkerPool {
 public:
   /// Does one item.

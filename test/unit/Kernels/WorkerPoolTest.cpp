@@ -49,15 +49,14 @@ std::map<size_t, std::string> runAll(size_t processes) {
 /// With one process, the items after a bad one need a new one.
 TEST(WorkerPool, BadItemsAreLostAlone) {
   for (size_t processes : {1, 3, 20})
-    EXPECT_THAT(runAll(processes),
-                ElementsAre(Pair(0, "item 0"),
-                            Pair(1, StartsWith("its process died of signal 9")),
-                            Pair(2, "item 2"),
-                            Pair(3, "its process took too long"),
-                            Pair(4, "item 4"),
-                            Pair(5, "its process exited with status 7"),
-                            Pair(6, "item 6"), Pair(7, "item 7"),
-                            Pair(8, "item 8")))
+    EXPECT_THAT(
+        runAll(processes),
+        ElementsAre(Pair(0, "item 0"),
+                    Pair(1, StartsWith("its process died of signal 9")),
+                    Pair(2, "item 2"), Pair(3, "its process took too long"),
+                    Pair(4, "item 4"),
+                    Pair(5, "its process exited with status 7"),
+                    Pair(6, "item 6"), Pair(7, "item 7"), Pair(8, "item 8")))
         << processes;
 }
 

@@ -130,8 +130,8 @@ inline constexpr size_t kMinGuidedResults = 12;
 /// The number of proposals that are made at once, on as many cores or more,
 /// which compile them.
 inline constexpr size_t kMaxParallelProposals = 4;
-/// The same for candidates that a GPU measures: it does so in a tenth of the time
-/// that one core takes to compile one.
+/// The same for candidates that a GPU measures: it does so in a tenth of the
+/// time that one core takes to compile one.
 inline constexpr size_t kMaxDeviceProposals = 16;
 /// The number of nearest related problems that guided search uses, and the
 /// number of the fastest candidates of each.

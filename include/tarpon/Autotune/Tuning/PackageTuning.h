@@ -41,8 +41,8 @@ struct PackageTuningOptions {
   /// read unless everything is to be measured again. Null for none.
   Journal *journal = nullptr;
   bool again = false;
-  /// The program in which candidates run first, so that one that faults or hangs
-  /// does not end the run; "" for none.
+  /// The program in which candidates run first, so that one that faults or
+  /// hangs does not end the run; "" for none.
   std::string evaluatorProgram = "";
 };
 
