@@ -189,6 +189,19 @@ static double estimateIssue(const GpuTarget &gpu, const Tile &tile) {
   return product / (std::max(product, lds) + kOverhead);
 }
 
+/// The fraction of a workgroup's time that is steps: filling the first stages
+/// and storing results take about as long as four, which further workgroups on
+/// its compute unit hide.
+static double estimateSteps(const GpuTarget &gpu, const Tile &tile,
+                            int64_t steps) {
+  int64_t waves = gpu.getOccupancy(tile.estimateRegisters(), tile.ldsBytes(),
+                                   tile.threads());
+  int64_t groups = std::max<int64_t>(1, waves * gpu.simdsPerUnit *
+                                            gpu.waveSize / tile.threads());
+  auto count = static_cast<double>(steps);
+  return count / (count + 4.0 / static_cast<double>(groups));
+}
+
 /// The number of workgroups of the product.
 static int64_t countBlocks(const Product &product, const BlockShape &block) {
   const Geometry &g = product.geometry;
@@ -252,8 +265,16 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
   auto rank = [&](TileFields fields) {
     fields.splitK = chooseSplits(gpu, product, *Tile::make(gpu, dtype, fields));
     std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
+    // LDS that few steps leave empty is better for more workgroups.
+    int64_t steps =
+        divideCeil(Depth(*tile, product.geometry).steps, fields.splitK);
+    if (copies)
+      fields.stages = std::min(fields.stages, steps + 1);
+    tile = Tile::make(gpu, dtype, fields);
     double fraction = estimate(gpu, product, *tile) *
                       getRelativeRate(gpu, dtype, tile->getOp());
+    if (copies)
+      fraction *= estimateSteps(gpu, *tile, steps);
     // The sums are stored, read and added once more. Nothing hides the barriers
     // of a warpgroup that is alone on its compute unit.
     if (fields.splitK > 1)
