@@ -11,6 +11,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 using namespace tarpon;
@@ -171,9 +172,30 @@ static double getRelativeRate(const GpuTarget &gpu, DType dtype,
   return getRate(op) / best;
 }
 
+/// The number of workgroups that a compute unit holds.
+static int64_t countResident(const GpuTarget &gpu, const Tile &tile) {
+  int64_t waves = gpu.getOccupancy(tile.estimateRegisters(), tile.ldsBytes(),
+                                   tile.threads());
+  return std::max<int64_t>(1, waves * gpu.simdsPerUnit * gpu.waveSize /
+                                  tile.threads());
+}
+
+/// The clocks of a step for barriers and addresses, of which `groups`
+/// workgroups on a compute unit hide each other's.
+static double estimateOverhead(const Tile &tile, int64_t groups) {
+  if (tile.getOp().kind != WaveOp::Kind::Wgmma)
+    return 64;
+  // An H200 takes 900, 680 and 220 clocks for a step of tiles of 128 x 128,
+  // 128 x 128 and 64 x 64, one, two and three of them on a unit.
+  double alone = tile.stepsUnderWay() > 0 ? 120 : 360;
+  auto count = static_cast<double>(groups);
+  return alone / (count * std::sqrt(count));
+}
+
 /// The fraction of a step's clocks in which one compute unit multiplies: LDS
 /// serves the reads of its waves, and the writes for the next step.
-static double estimateIssue(const GpuTarget &gpu, const Tile &tile) {
+static double estimateIssue(const GpuTarget &gpu, const Tile &tile,
+                            int64_t groups) {
   const TileFields &f = tile.getFields();
   int64_t ops = tile.tilesM() * tile.tilesN() * tile.rowBytes() /
                 tile.getOp().depthBytes() * tile.getOp().opsPerUnit();
@@ -184,9 +206,10 @@ static double estimateIssue(const GpuTarget &gpu, const Tile &tile) {
       (tile.waves() * (f.waveM + f.waveN) + f.blockM + f.blockN) *
       tile.rowBytes());
   double lds = bytes / static_cast<double>(gpu.ldsBytesPerClock);
-  // This stands for barriers and addresses.
-  constexpr double kOverhead = 64;
-  return product / (std::max(product, lds) + kOverhead);
+  // The same measurements: wgmma reads some rows once for all.
+  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
+    lds *= 0.85;
+  return product / (std::max(product, lds) + estimateOverhead(tile, groups));
 }
 
 /// The fraction of a workgroup's time that is steps: filling the first stages
@@ -194,12 +217,8 @@ static double estimateIssue(const GpuTarget &gpu, const Tile &tile) {
 /// its compute unit hide.
 static double estimateSteps(const GpuTarget &gpu, const Tile &tile,
                             int64_t steps) {
-  int64_t waves = gpu.getOccupancy(tile.estimateRegisters(), tile.ldsBytes(),
-                                   tile.threads());
-  int64_t groups = std::max<int64_t>(1, waves * gpu.simdsPerUnit *
-                                            gpu.waveSize / tile.threads());
   auto count = static_cast<double>(steps);
-  return count / (count + 4.0 / static_cast<double>(groups));
+  return count / (count + 4.0 / static_cast<double>(countResident(gpu, tile)));
 }
 
 /// The number of workgroups of the product.
@@ -222,16 +241,16 @@ static double estimate(const GpuTarget &gpu, const Product &product,
   double wanted =
       static_cast<double>(product.pixels() * g.groups * g.outChannels);
   // The compute units are done when the one with the most blocks is.
-  int64_t rounds = gpu.vendor == GpuVendor::NVIDIA
-                       ? divideCeil(blocks, gpu.computeUnits)
-                       : 1;
+  bool isNvidia = gpu.vendor == GpuVendor::NVIDIA;
+  int64_t rounds = isNvidia ? divideCeil(blocks, gpu.computeUnits) : 1;
+  int64_t groups = isNvidia ? std::min(rounds, countResident(gpu, tile)) : 1;
   double busy =
       std::min(1.0, static_cast<double>(blocks) /
                         static_cast<double>(rounds * gpu.computeUnits));
   Depth depth(tile, g);
   double padding = static_cast<double>(g.taps() * g.channels) /
                    static_cast<double>(depth.steps * f.blockK);
-  return estimateIssue(gpu, tile) * wanted / computed * busy * padding;
+  return estimateIssue(gpu, tile, groups) * wanted / computed * busy * padding;
 }
 
 /// The number of splits that keeps all compute units busy, with four steps or
@@ -285,11 +304,14 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
     std::optional<TileFields> fields = makeFields(gpu, dtype, block, copies);
     if (!fields)
       continue;
-    rank(*fields);
-    if (!copies)
-      continue;
-    if (auto groups = shareByGroups(gpu, dtype, *fields))
+    std::optional<TileFields> groups;
+    if (copies)
+      groups = shareByGroups(gpu, dtype, *fields);
+    if (groups)
       rank(*groups);
+    // Where few steps or workgroups matter more than the rate.
+    if (!groups || block.m * block.n <= 128 * 128)
+      rank(*fields);
   }
   llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
     return a.fraction > b.fraction;
@@ -369,9 +391,10 @@ static std::vector<TileFields> getGroupTiles(const GpuTarget &gpu, DType dtype,
     int64_t m, n, waveN, inst, stages;
   };
   static constexpr Shape kShapes[] = {
-      {128, 128, 64, 128, 3},  {128, 192, 64, 128, 5}, {256, 128, 64, 256, 4},
-      {128, 256, 64, 128, 4},  {64, 192, 64, 64, 5},   {128, 128, 64, 128, 5},
-      {128, 256, 128, 128, 4}, {64, 128, 64, 64, 4},   {64, 256, 64, 64, 5},
+      {128, 128, 128, 128, 3}, {256, 128, 128, 128, 4}, {256, 128, 128, 128, 3},
+      {128, 128, 64, 128, 3},  {128, 192, 64, 128, 5},  {256, 128, 64, 256, 4},
+      {128, 256, 64, 128, 4},  {64, 192, 64, 64, 5},    {128, 128, 64, 128, 5},
+      {128, 256, 128, 128, 4}, {64, 128, 64, 64, 4},    {64, 64, 64, 64, 4},
       {128, 64, 64, 128, 4},   {256, 64, 64, 256, 5}};
   std::vector<TileFields> tiles;
   for (const Shape &shape : kShapes)
