@@ -53,6 +53,13 @@ double tarpon::getMatrixClocks(const MachineInstruction &instruction,
     if (known.dtype == instruction.input && known.m == instruction.m &&
         known.n == instruction.n && known.k == instruction.k)
       return static_cast<double>(known.cycles);
+  // mma.sync and wgmma have rates of their own, which only the rows tell.
+  if (gpu.matrixUnit == MatrixUnit::MmaSync)
+    for (const MatrixInstruction &known : gpu.matrixInstructions)
+      if (known.dtype == instruction.input && known.n == instruction.m &&
+          known.k % instruction.k == 0)
+        return static_cast<double>(known.cycles) * instruction.flops /
+               known.flops();
   // A form that is not in the table runs at the rate of the others.
   double perClock = gpu.peakGflops(instruction.input) / gpu.clockGhz /
                     static_cast<double>(gpu.computeUnits * gpu.simdsPerUnit);

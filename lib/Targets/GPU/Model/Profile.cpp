@@ -31,6 +31,7 @@ static void count(const MachineInstruction &instruction, const GpuTarget &gpu,
     mix.flops += instruction.flops;
     mix.matrixClocks += getMatrixClocks(instruction, gpu);
     mix.vectorClocks += issue;
+    mix.ldsBytes += bytes;
     return;
   case Kind::Vector:
     ++mix.vector;
@@ -113,7 +114,8 @@ static double countResults(const MachineCode &code, const MachineLoop &loop,
         continue;
       bool isMatrix = instruction.kind == Kind::Matrix;
       // A packed instruction adds to two.
-      results += isMatrix ? static_cast<double>(instruction.m * instruction.n)
+      results += isMatrix ? static_cast<double>(instruction.m * instruction.n /
+                                                instruction.waves)
                           : static_cast<double>(gpu.waveSize) *
                                 (instruction.flops > 2 ? 2 : 1);
     }

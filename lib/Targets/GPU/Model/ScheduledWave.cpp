@@ -53,15 +53,33 @@ void ScheduledWave::access(const MachineInstruction &instruction, double &port,
     copied = std::max(copied, port + latency);
 }
 
+/// What several waves execute together runs in the background, in the order of
+/// the code, until a wait.
+void ScheduledWave::multiply(const MachineInstruction &instruction) {
+  bool isAwaited = instruction.waves > 1;
+  double at = isAwaited ? std::max(start(instruction), matrixFree)
+                        : start(instruction, matrixFree);
+  matrixFree = at + getMatrixClocks(instruction, gpu);
+  if (!isAwaited)
+    finish(instruction, matrixFree + figures.matrixResultClocks);
+}
+
+void ScheduledWave::wait(const WaitCounts &counts) {
+  while (counts.reads &&
+         static_cast<int64_t>(groups.size()) > *counts.reads) {
+    latest = std::max(latest, groups.front());
+    groups.pop_front();
+  }
+  if (counts.matrices == 0)
+    latest = std::max(latest, matrixFree + figures.matrixResultClocks);
+  closeRegion();
+}
+
 void ScheduledWave::execute(const MachineInstruction &instruction) {
   auto ldsRate = static_cast<double>(gpu.ldsBytesPerClock);
   switch (instruction.kind) {
-  case Kind::Matrix: {
-    double at = start(instruction, matrixFree);
-    matrixFree = at + getMatrixClocks(instruction, gpu);
-    finish(instruction, matrixFree + figures.matrixResultClocks);
-    return;
-  }
+  case Kind::Matrix:
+    return multiply(instruction);
   case Kind::LdsRead:
   case Kind::LdsWrite:
     return access(instruction, ldsFree, ldsRate, figures.ldsLatency);
@@ -77,12 +95,7 @@ void ScheduledWave::execute(const MachineInstruction &instruction) {
     copied = 0;
     return;
   case Kind::Wait:
-    while (instruction.wait.reads &&
-           static_cast<int64_t>(groups.size()) > *instruction.wait.reads) {
-      latest = std::max(latest, groups.front());
-      groups.pop_front();
-    }
-    return closeRegion();
+    return wait(instruction.wait);
   case Kind::Barrier:
     start(instruction);
     return closeRegion();

@@ -32,6 +32,8 @@ private:
   void finish(const MachineInstruction &instruction, double end);
   void access(const MachineInstruction &instruction, double &port,
               double bytesPerClock, double latency);
+  void multiply(const MachineInstruction &instruction);
+  void wait(const WaitCounts &counts);
   void closeRegion();
 
   const GpuTarget &gpu;

@@ -71,11 +71,8 @@ static DType getInput(StringRef type) {
 // Kinds
 //===----------------------------------------------------------------------===//
 
-/// "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32".
-static void readMatrix(llvm::ArrayRef<StringRef> parts,
-                       MachineInstruction &instruction) {
-  constexpr size_t kTypeOfA = 3;
-  instruction.kind = Kind::Matrix;
+static void readShape(llvm::ArrayRef<StringRef> parts,
+                      MachineInstruction &instruction) {
   for (StringRef part : parts) {
     if (!part.consume_front("m") || part.consumeInteger(10, instruction.m))
       continue;
@@ -84,11 +81,42 @@ static void readMatrix(llvm::ArrayRef<StringRef> parts,
     part.consume_front("k");
     (void)part.consumeInteger(10, instruction.k);
   }
-  if (parts.size() > kTypeOfA)
-    instruction.input = getInput(parts[parts.size() - kTypeOfA]);
   instruction.flops = 2.0 * static_cast<double>(instruction.m) *
                       static_cast<double>(instruction.n) *
                       static_cast<double>(instruction.k);
+}
+
+/// "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32".
+static void readMatrix(llvm::ArrayRef<StringRef> parts,
+                       MachineInstruction &instruction) {
+  constexpr size_t kTypeOfA = 3;
+  instruction.kind = Kind::Matrix;
+  if (parts.size() > kTypeOfA)
+    instruction.input = getInput(parts[parts.size() - kTypeOfA]);
+  readShape(parts, instruction);
+}
+
+/// "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", whose four waves read
+/// both factors from LDS, each once.
+static void readGroupMatrix(const Statement &statement,
+                            llvm::ArrayRef<StringRef> parts,
+                            MachineInstruction &instruction) {
+  constexpr int64_t kWaves = 4, kLanes = 128;
+  int64_t outstanding = 0;
+  if (llvm::is_contained(parts, "wait_group")) {
+    instruction.kind = Kind::Wait;
+    if (!statement.operands.empty())
+      (void)statement.operands.front().getAsInteger(10, outstanding);
+    instruction.wait.matrices = outstanding;
+  } else if (llvm::is_contained(parts, "mma_async")) {
+    instruction.kind = Kind::Matrix;
+    instruction.input = getInput(parts.back());
+    readShape(parts, instruction);
+    instruction.waves = kWaves;
+    instruction.flops /= kWaves;
+    instruction.bytes = (instruction.m + instruction.n) * instruction.k *
+                        getTypeBytes(parts.back()) / kLanes;
+  }
 }
 
 /// Where a load or store goes: "ld.global.nc.v4.b32".
@@ -198,8 +226,10 @@ MachineInstruction ptx::readInstruction(const Statement &statement) {
   instruction.mnemonic = statement.mnemonic.str();
   Parts parts = splitMnemonic(statement.mnemonic);
   StringRef name = parts.front();
-  if (name == "mma" || name == "wgmma") {
+  if (name == "mma") {
     readMatrix(parts, instruction);
+  } else if (name == "wgmma") {
+    readGroupMatrix(statement, parts, instruction);
   } else if (name == "ldmatrix") {
     readMatrixLoad(parts, instruction);
   } else if (name == "ld" || name == "ldu" || name == "st") {
@@ -231,13 +261,17 @@ MachineInstruction ptx::readInstruction(const Statement &statement) {
 
 bool ptx::writesFirstOperand(StringRef mnemonic) {
   for (StringRef name : {"st.", "red.", "bra", "bar", "cp.", "ret", "exit",
-                         "membar", "fence", "prefetch", "griddep", "nanosleep"})
+                         "membar", "fence", "prefetch", "griddep", "nanosleep",
+                         "wgmma.fence", "wgmma.commit", "wgmma.wait"})
     if (mnemonic.starts_with(name))
       return false;
   return true;
 }
 
 int ptx::getAddend(StringRef mnemonic) {
+  // The sum of wgmma is its result as well.
+  if (mnemonic.starts_with("wgmma.mma_async"))
+    return 0;
   return mnemonic.starts_with("mma.") || mnemonic.starts_with("fma.") ||
                  mnemonic.starts_with("dp4a.")
              ? 3

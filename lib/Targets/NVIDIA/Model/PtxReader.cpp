@@ -145,7 +145,7 @@ void Reader::followSum(const Statement &statement,
                        MachineInstruction &instruction) {
   int addend = getAddend(statement.mnemonic);
   std::vector<unsigned> added;
-  if (instruction.flops > 0 && addend > 0 &&
+  if (instruction.flops > 0 && addend >= 0 &&
       static_cast<size_t>(addend) < statement.operands.size())
     findRegisters(statement.operands[addend], added);
   std::optional<unsigned> sum;

@@ -49,12 +49,14 @@ enum class InstructionKind : uint8_t {
 /// The number of outstanding accesses of each kind that a wait allows.
 struct WaitCounts {
   std::optional<int64_t> reads, writes, lds, scalars;
+  std::optional<int64_t> matrices = std::nullopt;
 };
 
 struct MachineInstruction {
   InstructionKind kind = InstructionKind::Other;
   std::string mnemonic;
-  /// For Lds and Global kinds: bytes per lane.
+  /// For Lds and Global kinds: bytes per lane. For Matrix: those that the unit
+  /// reads from LDS by itself.
   int64_t bytes = 0;
   /// For Vector: the issue slots it takes, in multiples of a plain
   /// instruction's.
@@ -62,8 +64,9 @@ struct MachineInstruction {
   /// Multiplications and additions of floats: per lane of Vector, of the whole
   /// wave for Matrix.
   double flops = 0;
-  /// For Matrix: its shape.
-  int64_t m = 0, n = 0, k = 0;
+  /// For Matrix: its shape, and the number of waves that execute it together,
+  /// each an equal part of `flops`.
+  int64_t m = 0, n = 0, k = 0, waves = 1;
   runtime::DType input = runtime::DType::F32;
   /// The registers that a Matrix or an accumulating Vector instruction adds to;
   /// empty for other instructions.
