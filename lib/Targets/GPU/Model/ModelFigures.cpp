@@ -51,7 +51,8 @@ double tarpon::getMatrixClocks(const MachineInstruction &instruction,
                                const GpuTarget &gpu) {
   for (const MatrixInstruction &known : gpu.matrixInstructions)
     if (known.dtype == instruction.input && known.m == instruction.m &&
-        known.n == instruction.n && known.k == instruction.k)
+        known.n == instruction.n && known.k == instruction.k &&
+        instruction.waves == 1)
       return static_cast<double>(known.cycles);
   // mma.sync and wgmma have rates of their own, which only the rows tell.
   if (gpu.matrixUnit == MatrixUnit::MmaSync)
