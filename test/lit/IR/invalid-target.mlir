@@ -15,7 +15,7 @@ module attributes {tarpon.target = #tarpon.target<"host", {color = "red"}>} {
 // -----
 
 // C2
-// expected-error@+1 {{unknown target 'vax', expected host, gfx90a, gfx942, gfx950, gfx1100 or gfx1201}}
+// expected-error@+1 {{unknown target 'vax', expected host, gfx90a, gfx942, gfx950, gfx1100, gfx1201, sm_80, sm_89, sm_90a or sm_100a}}
 module attributes {tarpon.target = #tarpon.target<"vax">} {
 }
 

@@ -53,7 +53,7 @@ TEST(GpuTargetTest, VariantsHaveTheirUnits) {
   EXPECT_EQ(get("gfx942:cu=228").waveSize, 64);
   EXPECT_EQ(parseGpuTarget("gfx000").message(),
             "unknown GPU 'gfx000', expected gfx90a, gfx942, gfx950, gfx1100, "
-            "gfx1201");
+            "gfx1201, sm_80, sm_89, sm_90a, sm_100a");
   for (const char *bad :
        {"gfx942:", "gfx942:cu=", "gfx942:cu=0", "gfx942:cu=x", "gfx942:304"})
     EXPECT_EQ(parseGpuTarget(bad).message(),
