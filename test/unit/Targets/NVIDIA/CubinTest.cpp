@@ -1,0 +1,218 @@
+//===- CubinTest.cpp ------------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Targets/NVIDIA/Cubin.h"
+
+#include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
+#include "tarpon/Targets/GPU/EmittedGpuKernel.h"
+#include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
+#include "tarpon/Targets/NVIDIA/Ptx.h"
+#include "tarpon/Targets/NVIDIA/PtxAssembler.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <string>
+
+using namespace tarpon;
+using testing::HasSubstr;
+
+namespace {
+
+/// Sets a variable of the environment as long as the object lives.
+class ScopedVariable {
+public:
+  ScopedVariable(const char *name, const std::string &value) : name(name) {
+    if (const char *old = std::getenv(name))
+      before = old;
+    setenv(name, value.c_str(), 1);
+  }
+  ~ScopedVariable() {
+    if (before)
+      setenv(name, before->c_str(), 1);
+    else
+      unsetenv(name);
+  }
+
+private:
+  const char *name;
+  std::optional<std::string> before;
+};
+
+/// Reverses the elements of a workgroup through LDS.
+KernelSource makeReversal(int64_t lanes, int64_t ldsBytes) {
+  KernelSource source;
+  source.symbol = "reversal";
+  source.workgroup = lanes;
+  source.ldsBytes = ldsBytes;
+  source.numBuffers = 2;
+  source.emit = [lanes](KernelBuilder &builder) {
+    auto &b = static_cast<GpuKernelBuilder &>(builder);
+    auto lane = b.getLane();
+    auto behind = b.sub(b.cst(lanes - 1), lane);
+    auto type = b.getF32Type();
+    b.store(b.load(b.offset(b.getBuffer(0), b.mul(lane, 4)), type),
+            b.offset(b.getLds(), b.mul(lane, 4)));
+    b.barrier();
+    b.store(b.load(b.offset(b.getLds(), b.mul(behind, 4)), type),
+            b.offset(b.getBuffer(1), b.mul(lane, 4)));
+  };
+  return source;
+}
+
+std::string compile(const KernelSource &source, const char *chip = "sm_90a") {
+  GpuTarget gpu = *parseGpuTarget(chip);
+  auto emitted = EmittedGpuKernel::emit(source, gpu);
+  EXPECT_TRUE(emitted) << emitted.message();
+  auto ptx = compileToPtx(emitted->getModule(), gpu);
+  EXPECT_TRUE(ptx) << ptx.message();
+  return ptx ? *ptx : "";
+}
+
+/// The assembler that scripts/test provides.
+PtxAssembler getAssembler() {
+  auto found = PtxAssembler::find();
+  EXPECT_TRUE(found) << found.message();
+  if (!found || !*found) {
+    ADD_FAILURE() << "there is no ptxas: scripts/setup installs one";
+    std::abort();
+  }
+  return **found;
+}
+
+} // namespace
+
+TEST(Ptx, TellsWorkgroupAndLds) {
+  std::string ptx = compile(makeReversal(128, 100 << 10));
+  EXPECT_THAT(ptx, HasSubstr(".target sm_90a"));
+  EXPECT_THAT(ptx, HasSubstr(".reqntid 128"));
+  // Dynamic, as more than 48 KiB must be, and aligned to the swizzles.
+  EXPECT_THAT(ptx, HasSubstr(".extern .shared .align 1024"));
+  auto resources = readPtxResources(ptx);
+  ASSERT_TRUE(resources) << resources.message();
+  EXPECT_EQ(resources->symbol, "reversal");
+  EXPECT_EQ(resources->workgroup, 128);
+  EXPECT_EQ(resources->ldsBytes, 100 << 10);
+}
+
+TEST(Ptx, VectorsAreLoadedWhole) {
+  KernelSource source;
+  source.symbol = "copy";
+  source.workgroup = 64;
+  source.numBuffers = 2;
+  source.emit = [](KernelBuilder &b) {
+    auto at = b.mul(b.getLane(), 16);
+    auto type = b.vec(b.getF32Type(), 4);
+    b.store(b.load(b.offset(b.getBuffer(0), at), type),
+            b.offset(b.getBuffer(1), at));
+  };
+  std::string ptx = compile(source);
+  EXPECT_THAT(ptx, HasSubstr("ld.global.v4"));
+  EXPECT_THAT(ptx, HasSubstr("st.global.v4"));
+}
+
+TEST(Ptx, OthersAreRefused) {
+  EXPECT_THAT(readPtxResources("hello").message(), HasSubstr("not PTX"));
+  EXPECT_EQ(readPtxResources(".visible .entry k(\n)\n{ ret; }\n").message(),
+            "the PTX of 'k' does not tell its workgroup");
+}
+
+TEST(Cubin, TellsWhatThePtxTellsAndItsRegisters) {
+  PtxAssembler assembler = getAssembler();
+  EXPECT_THAT(assembler.getVersion(), HasSubstr("ptxas V"));
+  for (const char *chip : {"sm_80", "sm_89", "sm_90a", "sm_100a"}) {
+    auto cubin = assembler.assemble(compile(makeReversal(256, 70 << 10), chip),
+                                    chip, "reversal");
+    ASSERT_TRUE(cubin) << cubin.message();
+    EXPECT_FALSE(isPtx(*cubin));
+    auto resources = readCubinResources(*cubin);
+    ASSERT_TRUE(resources) << chip << ": " << resources.message();
+    EXPECT_EQ(resources->symbol, "reversal");
+    EXPECT_EQ(resources->workgroup, 256);
+    EXPECT_EQ(resources->ldsBytes, 70 << 10);
+    EXPECT_EQ(resources->privateBytes, 0);
+    EXPECT_GT(resources->vectorRegisters, 3);
+    EXPECT_LT(resources->vectorRegisters, 40);
+  }
+}
+
+TEST(Cubin, TellsMemoryOfLanes) {
+  // ptxas 13.0 --verbose: 400 bytes stack frame.
+  constexpr const char *kPtx = R"(
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry spills(.param .u64 at)
+.reqntid 32
+{
+  .local .align 4 .b8 frame[400];
+  .reg .b64 %rd<4>;
+  .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [at];
+  mov.u32 %r1, %tid.x;
+  cvt.u64.u32 %rd2, %r1;
+  mov.u64 %rd3, frame;
+  add.s64 %rd3, %rd3, %rd2;
+  st.local.u8 [%rd3], %r1;
+  ld.local.u8 %r2, [frame+3];
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+  auto cubin = getAssembler().assemble(kPtx, "sm_90a", "spills");
+  ASSERT_TRUE(cubin) << cubin.message();
+  auto resources = readCubinResources(*cubin);
+  ASSERT_TRUE(resources) << resources.message();
+  EXPECT_EQ(resources->privateBytes, 400);
+}
+
+TEST(Cubin, OthersAreRefused) {
+  EXPECT_THAT(readCubinResources(llvm::ArrayRef<char>("junk", 4)).message(),
+              HasSubstr("not a cubin of NVIDIA's"));
+  auto cubin =
+      getAssembler().assemble(compile(makeReversal(64, 256)), "sm_90a", "k");
+  ASSERT_TRUE(cubin) << cubin.message();
+  // Nothing is read beyond the bytes that are there.
+  for (size_t size = 0; size < cubin->size(); size += 61)
+    (void)readCubinResources(llvm::ArrayRef<char>(*cubin).take_front(size));
+}
+
+TEST(PtxAssembler, ErrorsNameTheKernel) {
+  EXPECT_THAT(
+      getAssembler().assemble("nonsense", "sm_90a", "kernel_7").message(),
+      HasSubstr("ptxas refuses kernel 'kernel_7'"));
+}
+
+TEST(PtxAssembler, ProgramsThatAreNoneAreNamed) {
+  ScopedVariable missing("TARPON_PTXAS", "/nowhere/ptxas");
+  EXPECT_THAT(PtxAssembler::find().message(), HasSubstr("/nowhere/ptxas"));
+  ScopedVariable other("TARPON_PTXAS", "/bin/true");
+  EXPECT_EQ(PtxAssembler::find().message(),
+            "'/bin/true' is not NVIDIA's assembler");
+  // The error is that of every kernel, and nothing falls back to PTX.
+  auto backend = makeNvidiaGpuBackend(*parseGpuTarget("sm_90a"));
+  EXPECT_EQ(backend->compile(makeReversal(64, 256)).message(),
+            "'/bin/true' is not NVIDIA's assembler");
+}
+
+TEST(NvidiaGpuBackend, LaunchesAskForLds) {
+  auto backend = makeNvidiaGpuBackend(*parseGpuTarget("sm_90a"));
+  auto code = backend->compile(makeReversal(128, 64 << 10));
+  ASSERT_TRUE(code) << code.message();
+  KernelObjects objects;
+  objects["reversal"] = std::make_shared<const std::vector<char>>(*code);
+  auto linked = backend->link(objects);
+  ASSERT_TRUE(linked) << linked.message();
+  ASSERT_EQ(linked->codeObjects.size(), 1u);
+  EXPECT_EQ(linked->codeObjects[0].workgroup, 128);
+  EXPECT_EQ(linked->codeObjects[0].ldsBytes, 64 << 10);
+  auto figures = backend->readFigures("reversal", *code);
+  ASSERT_TRUE(figures) << figures.message();
+  EXPECT_EQ(figures->values[0].second, 128);
+  EXPECT_FALSE(figures->spills);
+}
