@@ -102,10 +102,10 @@ TEST(TargetRegistry, PackagesSayWhatTheyAreFor) {
 TEST(TargetRegistry, WhatIsUnknownIsAnError) {
   EXPECT_EQ(findTarget("vax").message(),
             "unknown target 'vax', expected host, gfx90a, gfx942, gfx950, "
-            "gfx1100 or gfx1201");
+            "gfx1100, gfx1201, sm_80, sm_89, sm_90a or sm_100a");
   EXPECT_EQ(findTarget("gfx000").message(),
             "unknown GPU 'gfx000', expected gfx90a, gfx942, gfx950, gfx1100, "
-            "gfx1201");
+            "gfx1201, sm_80, sm_89, sm_90a, sm_100a");
   EXPECT_EQ(findTarget("i486").message(), "CPU 'i486' is not a 64-bit CPU");
   EXPECT_EQ(findTarget("host", {0, "vax", ""}).message(), "unknown CPU 'vax'");
   EXPECT_EQ(findTarget("host", {0, "native", "hip"}).message(),
@@ -119,7 +119,7 @@ TEST(TargetRegistry, RegisteringAgainChangesNothing) {
   registerAllTargets();
   EXPECT_EQ(getTargetNames(), before);
   EXPECT_EQ(before.front(), "host");
-  EXPECT_THAT(getTargetDevices(), ElementsAre("hip", "emulated"));
+  EXPECT_THAT(getTargetDevices(), ElementsAre("hip", "emulated", "cuda"));
 }
 
 namespace {
