@@ -72,6 +72,25 @@ uint8_t *MemoryAccess::failLanes(unsigned lane) {
   return nullptr;
 }
 
+const Cell *Wave::completeProducts(size_t left) {
+  for (; heldGroups.size() > left; heldGroups.pop_front())
+    for (const HeldRead &read : heldGroups.front()) {
+      Cell &cell = *read.cell;
+      if (cell.writeEpoch != read.writeEpoch ||
+          cell.writeSerial != read.writeSerial)
+        return &cell;
+      bool isNow = cell.readEpoch == group->ldsEpoch;
+      if (isNow && cell.readWave != index)
+        cell.flags |= SeveralReaders;
+      if (isNow)
+        continue;
+      cell.flags &= ~SeveralReaders;
+      cell.readEpoch = group->ldsEpoch;
+      cell.readWave = static_cast<uint8_t>(index);
+    }
+  return nullptr;
+}
+
 void MemoryAccess::addPending() {
   for (Cell *cell = firstCell(), *end = endCell(); cell != end; ++cell)
     wave.pending.push_back(cell);

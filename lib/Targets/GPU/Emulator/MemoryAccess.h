@@ -58,6 +58,14 @@ public:
     return data;
   }
 
+  /// Has the wave hold the cells that were read last.
+  void holdRead() {
+    if (!checked)
+      return;
+    for (Cell *cell = firstCell(), *end = endCell(); cell != end; ++cell)
+      wave.held.push_back({cell, cell->writeEpoch, cell->writeSerial});
+  }
+
 private:
   // The access that was resolved last.
   Cell *firstCell() {

@@ -308,6 +308,8 @@ void Launcher::runGroup(Workgroup &group) {
     wave.masks.clear();
     wave.pending.clear();
     wave.pendingGroups.clear();
+    wave.held.clear();
+    wave.heldGroups.clear();
     wave.steps = 0;
     wave.matrixInstructions = 0;
   }

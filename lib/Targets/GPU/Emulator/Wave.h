@@ -39,6 +39,13 @@ struct Workgroup {
   uint32_t ldsEpoch = 0, globalEpoch = 0;
 };
 
+/// A cell that an asynchronous product reads until it is waited for, with its
+/// last write before.
+struct HeldRead {
+  Cell *cell;
+  uint32_t writeEpoch, writeSerial;
+};
+
 /// One wave. Frame and thread ids are kept from one workgroup to the next.
 struct Wave {
   enum class State : uint8_t { Running, AtBarrier, Finished, Failed };
@@ -62,6 +69,9 @@ struct Wave {
   std::vector<Cell *> pending;
   /// Those of the committed groups that are still under way, oldest first.
   std::deque<std::vector<Cell *>> pendingGroups;
+  /// Cells that asynchronous products read, since the last commit and by group.
+  std::vector<HeldRead> held;
+  std::deque<std::vector<HeldRead>> heldGroups;
 
   template <typename T>
   T *at(uint32_t offset) const {
@@ -90,6 +100,15 @@ struct Wave {
         cell->writeEpoch = group->ldsEpoch;
       }
   }
+
+  /// Makes a group of the asynchronous products since the last commit.
+  void commitHeld() {
+    heldGroups.push_back(std::move(held));
+    held.clear();
+  }
+  /// All groups of products but the latest `left` are done, and count as
+  /// reading now. Returns a cell that was written in the meantime, or null.
+  const Cell *completeProducts(size_t left);
 
   /// Ends the launch with the error "kernel k: workgroup 3, wave 1, lane 17:
   /// 'op' at file:1:2 MESSAGE". A negative lane is left out.

@@ -13,8 +13,9 @@
 // eight at the stride of the descriptor; bits 4 to 6 of an address are
 // exchanged by bits 7 to 9.
 //
-// Each wave computes its rows when it starts the product; a wait that is
-// missing is not found.
+// Each wave computes its rows when it starts the product, but LDS must not
+// change until it has waited for the product. That sums are used before is not
+// found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +50,7 @@ static bool readLine(Wave &wave, const Instr &instr, MemoryAccess &memory,
         memory.read(0, makePointer(kLds, static_cast<int64_t>(at)));
     if (!data)
       return false;
+    memory.holdRead();
     std::memcpy(bytes + chunk, data, 16);
   }
   return true;
@@ -144,14 +146,41 @@ static LogicalResult translateWgmma(Translator &translator, Operation *op) {
   return success();
 }
 
+static void runCommit(Wave &wave, const Instr &instr) {
+  if (areAllActive(wave, instr))
+    wave.commitHeld();
+}
+
+static LogicalResult translateCommit(Translator &translator, Operation *op) {
+  translator.emit(op, runCommit);
+  return success();
+}
+
+/// `imm` is how many of the latest groups may still run.
+static void runWait(Wave &wave, const Instr &instr) {
+  if (!areAllActive(wave, instr))
+    return;
+  if (const Cell *cell = wave.completeProducts(static_cast<size_t>(instr.imm)))
+    wave.fail(
+        instr, -1,
+        "waits for products whose LDS was written in " +
+            describeSite(wave.group->machine.program, cell->writeSite >> 8));
+}
+
+static LogicalResult translateWait(Translator &translator, Operation *op) {
+  translator.emit(op, runWait).imm =
+      static_cast<int64_t>(cast<NVVM::WgmmaWaitGroupSyncOp>(op).getGroup());
+  return success();
+}
+
 static LogicalResult translateOrder(Translator &, Operation *) {
   return success();
 }
 
 void emulator::addWgmmaOps(OpTable &table) {
   table["nvvm.wgmma.mma_async"] = translateWgmma;
-  for (const char *order :
-       {"nvvm.wgmma.fence.aligned", "nvvm.wgmma.commit.group.sync.aligned",
-        "nvvm.wgmma.wait.group.sync.aligned", "nvvm.fence.proxy"})
+  table["nvvm.wgmma.commit.group.sync.aligned"] = translateCommit;
+  table["nvvm.wgmma.wait.group.sync.aligned"] = translateWait;
+  for (const char *order : {"nvvm.wgmma.fence.aligned", "nvvm.fence.proxy"})
     table[order] = translateOrder;
 }

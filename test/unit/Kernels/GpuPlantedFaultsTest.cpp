@@ -1,0 +1,158 @@
+//===- GpuPlantedFaultsTest.cpp - Faults in the tiled engine --------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The emulated device finds what is wrong in kernels that were changed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SolverTest.h"
+
+#include "gtest/gtest.h"
+
+using namespace tarpon;
+using namespace tarpon::test;
+
+namespace {
+
+/// Runs a changed kernel: returns the emulator's complaint, or the first wrong
+/// result, or "".
+std::string
+runEdited(std::function<std::string(std::string)> edit,
+          const char *gpuName = "gfx942",
+          const std::vector<std::pair<const char *, int64_t>> &change = {}) {
+  auto problem = parseProblem(
+      "conv(1x64x9x9xf16:nhwc, 40x64x3x3xf16:const; 1x40x1x1xf16:const, "
+      "1x40x9x9xf16:nhwc)->1x40x9x9xf16:nhwc {dilations=1,1 group=1 "
+      "pads=1,1,1,1 strides=1,1} | add(2) | add(3) | relu");
+  EXPECT_TRUE(mlir::succeeded(problem));
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  auto host = SolverRunner::create("native");
+  auto gpu = SolverRunner::createEmulated(gpuName, std::move(edit));
+  EXPECT_TRUE(host && gpu);
+  const TargetInfo &target = (*gpu)->getTarget();
+  PerfConfig config = solver.defaultConfig(*problem, target);
+  config.set("split_k", 1);
+  for (auto [field, value] : change)
+    config.set(field, value);
+  auto expected = (*host)->run(*problem, getReferenceSolver(), {}, {}, 3);
+  EXPECT_TRUE(expected) << expected.message();
+  auto actual = (*gpu)->run(*problem, solver, config, {}, 3);
+  return actual ? compare(*problem, *actual, *expected) : actual.message();
+}
+
+/// Returns true if the fault concerns the kernel's behaviour and not its text:
+/// a wrong result, or an access outside of a buffer.
+bool isWrong(const std::string &fault) {
+  return fault.starts_with("result ") ||
+         fault.find(" bytes at ") != std::string::npos;
+}
+
+/// Puts `to` in place of occurrence `index` of `from`.
+std::string replaceNth(std::string text, const std::string &from,
+                       const std::string &to, int index = 0) {
+  size_t at = text.find(from);
+  while (index-- > 0 && at != std::string::npos)
+    at = text.find(from, at + 1);
+  EXPECT_NE(at, std::string::npos) << "no '" << from << "' in\n" << text;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+} // namespace
+
+TEST(GpuPlantedFaults, registers) {
+  EXPECT_EQ(runEdited([](std::string text) { return text; }), "");
+  // Either barrier: what LDS holds is read too early, or written over.
+  for (int index : {0, 1}) {
+    std::string fault = runEdited([=](std::string text) {
+      return replaceNth(text, "amdgpu.lds_barrier", "", index);
+    });
+    EXPECT_TRUE(fault.find("LDS") != std::string::npos) << fault;
+  }
+  // A pixel behind the edge of the input counts as inside.
+  std::string edge = runEdited([](std::string text) {
+    for (size_t at = text.find("cmpi ult"); at != std::string::npos;
+         at = text.find("cmpi ult", at))
+      text.replace(at, 8, "cmpi ule");
+    return text;
+  });
+  EXPECT_TRUE(isWrong(edge)) << edge;
+  // One pixel or channel too many is stored.
+  std::string behind = runEdited([](std::string text) {
+    size_t loop = text.find("scf.for");
+    size_t at = text.find("arith.cmpi slt", text.find("scf.if", loop));
+    EXPECT_NE(at, std::string::npos);
+    return text.replace(at, 14, "arith.cmpi sle");
+  });
+  EXPECT_TRUE(isWrong(behind)) << behind;
+  // A lane multiplies what another one should.
+  std::string lane = runEdited([](std::string text) {
+    size_t at = text.find("amdgpu.mfma"), star = text.find(" * ", at);
+    size_t left = text.find('%', at), plus = text.find(" + ", star);
+    std::string a = text.substr(left, star - left);
+    std::string b = text.substr(star + 3, plus - star - 3);
+    return text.replace(left, plus - left, b + " * " + a);
+  });
+  EXPECT_TRUE(isWrong(lane)) << lane;
+}
+
+/// The pipeline of copies to LDS.
+TEST(GpuPlantedFaults, copies) {
+  auto run = [](auto edit) { return runEdited(edit, "sm_90a"); };
+  EXPECT_EQ(run([](std::string text) { return text; }), "");
+  // The data is read before it has arrived, by this wave or by another one.
+  for (const char *from : {"nvvm.cp.async.wait.group", "gpu.barrier"}) {
+    std::string fault = run([=](std::string text) {
+      size_t at = text.find(from);
+      EXPECT_NE(at, std::string::npos);
+      return text.erase(at, text.find('\n', at) - at);
+    });
+    EXPECT_NE(fault.find("of LDS @lds"), std::string::npos) << fault;
+  }
+  // A stage is awaited one step too late.
+  std::string late = run([](std::string text) {
+    size_t at = text.find("nvvm.cp.async.wait.group ") + 25;
+    ++text[at];
+    return text;
+  });
+  EXPECT_NE(late.find("nothing has waited for"), std::string::npos) << late;
+  // Copies of two steps make one group.
+  std::string group = run([](std::string text) {
+    size_t at = text.find("nvvm.cp.async.commit.group");
+    return text.erase(at, 26);
+  });
+  EXPECT_NE(group.find("nothing has waited for"), std::string::npos) << group;
+  // A pixel behind the edge of the input counts as inside.
+  std::string edge = run([](std::string text) {
+    for (size_t at = text.find("cmpi ult"); at != std::string::npos;
+         at = text.find("cmpi ult", at))
+      text.replace(at, 8, "cmpi ule");
+    return text;
+  });
+  EXPECT_TRUE(isWrong(edge)) << edge;
+}
+
+/// A stage is filled while products of an earlier step may still read it.
+TEST(GpuPlantedFaults, warpgroups) {
+  for (int64_t stages : {3, 4}) {
+    auto run = [&](int more) {
+      auto edit = [=](std::string text) {
+        size_t at = text.find("wgmma.wait.group.sync.aligned ") + 30;
+        text[at] = static_cast<char>(text[at] + more);
+        return text;
+      };
+      return runEdited(edit, "sm_90a",
+                       {{"block_m", 64},
+                        {"block_n", 64},
+                        {"wave_m", 64},
+                        {"wave_n", 64},
+                        {"inst", 64},
+                        {"stages", stages}});
+    };
+    EXPECT_EQ(run(0), "");
+    EXPECT_NE(run(1).find("LDS"), std::string::npos) << run(1);
+  }
+}
