@@ -318,6 +318,21 @@ TEST(GpuImplicitGemm, copiesInStages) {
   }
 }
 
+/// Two pixels of few channels are packed as one.
+TEST(GpuImplicitGemm, foldsPixels) {
+  Runners runners;
+  const Conv convs[] = {
+      {1, 3, 17, 17, 16, 7, 7, 2, 1, 1, {3, 3, 3, 3}, "add(2) | relu"},
+      {2, 3, 12, 15, 24, 3, 3, 2, 1, 1, {0, 0, 1, 1}, ""},
+      {1, 4, 9, 10, 8, 2, 5, 2, 1, 1, {1, 2, 0, 3}, "relu"},
+      {1, 1, 8, 7, 8, 1, 4, 2, 1, 1, {0, 1, 0, 0}, "relu"},
+  };
+  for (const Conv &conv : convs)
+    for (const char *dtype : {"f16", "bf16", "f32"})
+      for (const char *layout : {":nhwc", ""})
+        check(runners, "sm_90a", getKey(conv, dtype, layout));
+}
+
 /// wgmma, whose operands are in LDS.
 TEST(GpuImplicitGemm, multipliesInWarpgroups) {
   Runners runners;

@@ -293,7 +293,8 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
     int64_t steps =
         divideCeil(Depth(*tile, product.geometry).steps, fields.splitK);
     if (copies)
-      fields.stages = std::min(fields.stages, steps + 1);
+      fields.stages =
+          std::min(fields.stages, std::max<int64_t>(2, steps / 2 + 1));
     tile = Tile::make(gpu, dtype, fields);
     double fraction = estimate(gpu, product, *tile) *
                       getRelativeRate(gpu, dtype, tile->getOp());

@@ -302,7 +302,7 @@ static InputShape planInput(SolutionPlan &plan, const Problem &problem,
   input.slot = {BufferSlot::Workspace,
                 reserve(plan.workspaceBytes, input.bytes)};
   planInputPack(plan, product.packed, desc.dtype, product.inputStrides,
-                product.images, input.slot.index);
+                product.images, input.slot.index, product.filters.fold);
   return input;
 }
 

@@ -77,39 +77,41 @@ public:
 
   int64_t workspaceSize(const Problem &problem,
                         const TargetInfo &target) const final {
-    return getWorkspaceSize(problem, target, getProduct(problem));
+    return getWorkspaceSize(problem, target, getProduct(problem, target));
   }
   PerfConfig defaultConfig(const Problem &problem,
                            const TargetInfo &target) const final {
-    return getDefaultConfig(problem, target, getProduct(problem));
+    return getDefaultConfig(problem, target, getProduct(problem, target));
   }
   std::vector<PerfConfig> configs(const Problem &problem,
                                   const TargetInfo &target) const final {
-    return getConfigs(problem, target, getProduct(problem));
+    return getConfigs(problem, target, getProduct(problem, target));
   }
   bool isValidConfig(const Problem &problem, const TargetInfo &target,
                      const PerfConfig &config) const final {
-    return getTile(problem, target, getProduct(problem), config).has_value();
+    return getTile(problem, target, getProduct(problem, target), config)
+        .has_value();
   }
   std::string explainConfig(const Problem &problem, const TargetInfo &target,
                             const PerfConfig &config) const final {
     std::string reason;
-    getTile(problem, target, getProduct(problem), config, &reason);
+    getTile(problem, target, getProduct(problem, target), config, &reason);
     return reason;
   }
   double expectedFraction(const Problem &problem,
                           const TargetInfo &target) const final {
-    return estimateFraction(problem, target, getProduct(problem));
+    return estimateFraction(problem, target, getProduct(problem, target));
   }
   SolutionPlan plan(const Problem &problem, const TargetInfo &target,
                     const PerfConfig &config) const final {
-    Product product = getProduct(problem);
+    Product product = getProduct(problem, target);
     return planProduct(problem, target, product,
                        *getTile(problem, target, product, config));
   }
 
 protected:
-  virtual Product getProduct(const Problem &problem) const = 0;
+  virtual Product getProduct(const Problem &problem,
+                             const TargetInfo &target) const = 0;
 };
 
 } // namespace tarpon::gpuigemm

@@ -63,6 +63,17 @@ private:
     return row / wave * wave + rowChannels[row % wave];
   }
 
+  /// Turns a tap and channel into those of the filter; returns false if it has
+  /// none there.
+  bool unfold(int64_t &tap, int64_t &channel) const {
+    const PixelFold &fold = *stack.fold;
+    int64_t place = tap % fold.foldedW * fold.pixels + channel / fold.room;
+    int64_t inRow = place - fold.shift;
+    tap = tap / fold.foldedW * fold.kernelW + inRow;
+    channel %= fold.room;
+    return inRow >= 0 && inRow < fold.kernelW && channel < fold.channels;
+  }
+
   /// Packs one channel's elements from k on.
   void packRow(const char *filter, int64_t channel, int64_t k, char *to) const {
     if (channel >= g.outChannels)
@@ -71,6 +82,8 @@ private:
     for (int64_t i = 0; i < tile.getFields().blockK; ++i) {
       int64_t tap = (k + i) / depth.perTap, c = (k + i) % depth.perTap;
       if (tap >= g.taps() || c >= g.channels)
+        continue;
+      if (stack.fold && !unfold(tap, c))
         continue;
       int64_t from = channel * strides.outChannel + c * strides.channel +
                      tap * strides.tap;

@@ -33,11 +33,16 @@ public:
       return Applicability::no("needs a convolution");
     if (problem.result.rank() > 5)
       return Applicability::no("needs one to three spatial dimensions");
-    return isSupported(problem, target, getProduct(problem));
+    return isSupported(problem, target, getProduct(problem, target));
   }
 
+private:
+  static void foldPixels(const Problem &problem, const TargetInfo &target,
+                         Product &product);
+
 protected:
-  Product getProduct(const Problem &problem) const override;
+  Product getProduct(const Problem &problem,
+                     const TargetInfo &target) const override;
 };
 
 } // namespace
@@ -50,7 +55,8 @@ static bool canRead(const TensorDesc &input, const Geometry &g) {
          g.channels * runtime::dtypeBytes(input.dtype) % kChunkBytes == 0;
 }
 
-Product GpuConv::getProduct(const Problem &problem) const {
+Product GpuConv::getProduct(const Problem &problem,
+                            const TargetInfo &target) const {
   const TensorDesc &input = problem.operands[0];
   Product product;
   Geometry &g = product.geometry;
@@ -67,7 +73,35 @@ Product GpuConv::getProduct(const Problem &problem) const {
       planes ? InputStrides{channels * g.pixels(), 1, g.pixels()}
              : InputStrides{input.pixelPitch() * g.pixels(), input.pixelPitch(),
                             1};
+  foldPixels(problem, target, product);
   return product;
+}
+
+/// Folds as many pixels as a chunk holds, if windows start at multiples of
+/// that.
+void GpuConv::foldPixels(const Problem &problem, const TargetInfo &target,
+                         Product &product) {
+  Geometry &g = product.geometry;
+  constexpr int64_t kRoom = 4;
+  int64_t chunk = kChunkBytes / runtime::dtypeBytes(problem.operands[0].dtype);
+  int64_t pixels = chunk / kRoom;
+  if (!target.gpu || !canBeCopied(*target.gpu, problem.operands[0], g) ||
+      problem.operands[0].quantized || !problem.operands[1].constant ||
+      g.groups != 1 || g.channels > kRoom || g.hasDepth() || pixels < 2 ||
+      g.strideW != pixels || g.dilationW != 1 || g.kernelW == 1)
+    return;
+  int64_t shift = (pixels - g.padLeft % pixels) % pixels;
+  PixelFold fold{pixels,  g.channels, kRoom,
+                 g.width, g.kernelW,  (g.kernelW + shift + pixels - 1) / pixels,
+                 shift};
+  product.filters.fold = fold;
+  product.readsInput = false;
+  g.channels = chunk;
+  g.width = (g.width + pixels - 1) / pixels;
+  g.kernelW = fold.foldedW;
+  g.strideW = 1;
+  g.padLeft = (g.padLeft + shift) / pixels;
+  product.packed = g;
 }
 
 const Solver &tarpon::getGpuConvImplicitGemm() {

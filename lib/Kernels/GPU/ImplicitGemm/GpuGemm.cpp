@@ -39,16 +39,18 @@ public:
     if (!llvm::all_of(problem.operands, isRowMajor) ||
         !isRowMajor(problem.result))
       return Applicability::no("needs row-major matrices");
-    return isSupported(problem, target, getProduct(problem));
+    return isSupported(problem, target, getProduct(problem, target));
   }
 
 protected:
-  Product getProduct(const Problem &problem) const override;
+  Product getProduct(const Problem &problem,
+                     const TargetInfo &target) const override;
 };
 
 } // namespace
 
-Product GpuGemm::getProduct(const Problem &problem) const {
+Product GpuGemm::getProduct(const Problem &problem,
+                            const TargetInfo & /*target*/) const {
   const TensorDesc &lhs = problem.operands[0];
   ArrayRef<int64_t> result = problem.result.shape;
   int64_t rows = result[result.size() - 2], columns = result.back();

@@ -22,7 +22,8 @@ namespace {
 class InputPackKernel {
 public:
   InputPackKernel(LaunchBuilder &launch, const Geometry &g, DType dtype,
-                  const InputStrides &strides, int64_t images, int64_t packed);
+                  const InputStrides &strides, int64_t images, int64_t packed,
+                  const std::optional<PixelFold> &fold);
   void emit(KernelBuilder &b) const;
   std::string symbol() const;
   int64_t chunks() const { return numChunks; }
@@ -33,6 +34,8 @@ private:
   };
   Place getPlace(KernelBuilder &b, Value index) const;
   Value loadChunk(KernelBuilder &b, const Place &place) const;
+  /// The chunk of a pixel that several pixels of the input become.
+  Value loadFolded(KernelBuilder &b, const Place &place) const;
 
   DType dtype;
   /// True if consecutive lanes read consecutive pixels, false for channels.
@@ -40,6 +43,10 @@ private:
   int64_t source, to;
   int64_t channels, imageStride, pixelStride, channelStride, count;
   MagicDivisor chunksPerGroup, groups, pixels;
+  /// The fold, with the folded width and a parameter that has the width before.
+  std::optional<PixelFold> fold;
+  std::optional<MagicDivisor> foldedWidth;
+  int64_t width = 0;
   int64_t numChunks;
 };
 
@@ -57,22 +64,31 @@ int64_t gpuigemm::getInputPackBytes(const Geometry &g, DType dtype,
 
 InputPackKernel::InputPackKernel(LaunchBuilder &launch, const Geometry &g,
                                  DType dtype, const InputStrides &strides,
-                                 int64_t images, int64_t packed)
+                                 int64_t images, int64_t packed,
+                                 const std::optional<PixelFold> &fold)
     : dtype(dtype), pixelsFirst(strides.pixel < strides.channel),
       source(launch.addOperand(0)),
       to(launch.addBuffer({BufferSlot::Workspace, packed})),
-      channels(launch.addParam(g.channels)),
+      channels(launch.addParam(fold ? fold->channels : g.channels)),
       imageStride(launch.addParam(strides.image)),
       pixelStride(launch.addParam(strides.pixel)),
       channelStride(launch.addParam(strides.channel)),
       count(launch.addParam(getInputPackBytes(g, dtype, images) / kChunkBytes)),
       chunksPerGroup(launch, divideCeil(g.channels, countElements(dtype))),
-      groups(launch, g.groups), pixels(launch, g.pixels()),
-      numChunks(getInputPackBytes(g, dtype, images) / kChunkBytes) {}
+      groups(launch, g.groups), pixels(launch, g.pixels()), fold(fold),
+      numChunks(getInputPackBytes(g, dtype, images) / kChunkBytes) {
+  if (!fold)
+    return;
+  foldedWidth.emplace(launch, g.width);
+  width = launch.addParam(fold->width);
+}
 
 std::string InputPackKernel::symbol() const {
   return "gpu_igemm_pack_input_" + std::string(runtime::dtypeName(dtype)) +
-         (pixelsFirst ? "_pixels" : "_channels");
+         (pixelsFirst ? "_pixels" : "_channels") +
+         (fold ? "_f" + std::to_string(fold->pixels) + "c" +
+                     std::to_string(fold->channels)
+               : "");
 }
 
 InputPackKernel::Place InputPackKernel::getPlace(KernelBuilder &b,
@@ -114,13 +130,43 @@ Value InputPackKernel::loadChunk(KernelBuilder &b, const Place &place) const {
   return vector::FromElementsOp::create(b, b.vec(type, elements), loaded);
 }
 
+Value InputPackKernel::loadFolded(KernelBuilder &b, const Place &place) const {
+  Ints ints(b);
+  int64_t elements = countElements(dtype), bytes = runtime::dtypeBytes(dtype);
+  Type type = b.getIntegerType(8 * bytes);
+  auto [row, column] = foldedWidth->bind(b).divRem(b, place.pixel);
+  Value first = ints.mul(column, fold->pixels), size = ints.param(width);
+  Value base = b.mul(place.image, ints.param(imageStride));
+  Value zero = b.cstLike(type, 0);
+  SmallVector<Value> loaded;
+  for (int64_t i = 0; i < elements; ++i) {
+    int64_t pixel = i / fold->room, channel = i % fold->room;
+    if (channel >= fold->channels) {
+      loaded.push_back(zero);
+      continue;
+    }
+    Value inRow = ints.add(first, pixel);
+    Value exists = b.slt(inRow, size);
+    // Pixels that do not exist read the last one.
+    inRow = b.minS(inRow, ints.sub(size, ints.cst(1)));
+    Value element =
+        b.mul(b.add(b.mul(row, size), inRow), ints.param(pixelStride));
+    element = b.add(b.add(base, element),
+                    ints.mul(ints.param(channelStride), channel));
+    Value at = ints.widen(ints.mul(element, bytes));
+    Value one = b.load(b.offset(b.getBuffer(source), at), type);
+    loaded.push_back(b.select(exists, one, zero));
+  }
+  return vector::FromElementsOp::create(b, b.vec(type, elements), loaded);
+}
+
 void InputPackKernel::emit(KernelBuilder &b) const {
   Ints ints(b);
   Value index = b.add(ints.mul(ints.from(b.getBegin()), b.getLaneCount()),
                       ints.from(b.getLane()));
   b.ifThen(b.slt(index, ints.param(count)), [&] {
     Place place = getPlace(b, index);
-    Value loaded = loadChunk(b, place);
+    Value loaded = fold ? loadFolded(b, place) : loadChunk(b, place);
     // The order in memory is the same in any case.
     auto join = [&](Value outer, const MagicDivisor &divisor, Value inner) {
       Value count = ints.from(divisor.bind(b).getDivisor());
@@ -138,9 +184,10 @@ static constexpr int64_t kPackLanes = 256;
 
 void gpuigemm::planInputPack(SolutionPlan &plan, const Geometry &g, DType dtype,
                              const InputStrides &strides, int64_t images,
-                             int64_t packed) {
+                             int64_t packed,
+                             const std::optional<PixelFold> &fold) {
   LaunchBuilder launch(plan);
-  InputPackKernel kernel(launch, g, dtype, strides, images, packed);
+  InputPackKernel kernel(launch, g, dtype, strides, images, packed, fold);
   launch.finish(
       kernel.symbol(), [kernel](KernelBuilder &b) { kernel.emit(b); },
       divideCeil(kernel.chunks(), kPackLanes));

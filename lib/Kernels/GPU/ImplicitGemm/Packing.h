@@ -16,15 +16,31 @@
 
 #include "ProductKernel.h"
 
+#include <optional>
+
 namespace tarpon::gpuigemm {
 
 using igemm::FilterStrides;
+
+/// Neighbouring pixels of a row, of few channels each, that are packed as one
+/// pixel: as many as the window strides over, so that a window starts at whole
+/// ones. A chunk of k then has several taps.
+struct PixelFold {
+  int64_t pixels;   ///< that become one
+  int64_t channels; ///< of a pixel, and
+  int64_t room;     ///< with those that pad it
+  int64_t width;    ///< of a row, before
+  /// The taps of the window's rows before and after, and by how many the window
+  /// is extended at its start.
+  int64_t kernelW, foldedW, shift;
+};
 
 /// A stack of filters: one for each group, or for each element of a batch.
 struct FilterStack {
   int64_t count;
   int64_t elements; ///< from one to the next
   FilterStrides strides;
+  std::optional<PixelFold> fold = std::nullopt;
 };
 
 /// The bytes of all packed filters.
@@ -48,9 +64,10 @@ struct InputStrides {
 
 /// Appends the launch that rewrites operand 0 as [image][pixel][group][channel]
 /// at byte `packed` of the workspace, with channels padded by zeros to whole
-/// chunks.
+/// chunks. `geometry` is that after the fold.
 void planInputPack(SolutionPlan &plan, const Geometry &geometry, DType dtype,
-                   const InputStrides &strides, int64_t images, int64_t packed);
+                   const InputStrides &strides, int64_t images, int64_t packed,
+                   const std::optional<PixelFold> &fold);
 int64_t getInputPackBytes(const Geometry &geometry, DType dtype,
                           int64_t images);
 
