@@ -289,12 +289,16 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
   auto rank = [&](TileFields fields) {
     fields.splitK = chooseSplits(gpu, product, *Tile::make(gpu, dtype, fields));
     std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
-    // LDS that few steps leave empty is better for more workgroups.
+    // LDS is better for more workgroups, if there are, than for all of few
+    // steps.
     int64_t steps =
         divideCeil(Depth(*tile, product.geometry).steps, fields.splitK);
+    const TileFields &f = fields;
+    bool isFull = countBlocks(product, {f.blockM, f.blockN}) * f.splitK >
+                  gpu.computeUnits;
+    int64_t most = isFull ? std::max<int64_t>(2, steps / 2 + 1) : steps + 1;
     if (copies)
-      fields.stages =
-          std::min(fields.stages, std::max<int64_t>(2, steps / 2 + 1));
+      fields.stages = std::min(fields.stages, most);
     tile = Tile::make(gpu, dtype, fields);
     double fraction = estimate(gpu, product, *tile) *
                       getRelativeRate(gpu, dtype, tile->getOp());
