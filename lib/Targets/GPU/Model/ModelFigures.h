@@ -10,6 +10,8 @@
 
 #include "tarpon/Targets/GPU/Model/MachineCode.h"
 
+#include <initializer_list>
+
 namespace tarpon {
 
 /// A vendor's figures that GpuTarget does not have, because only the model
@@ -27,11 +29,28 @@ struct ModelFigures {
   double ldsLatency, globalLatency, scalarLatency;
   /// The time of a launch in a graph behind another one.
   double launchMs;
+  /// The time that wgmma takes over that of its peak.
+  double groupMatrixFactor;
+  /// The memory's bandwidth that can be had, of that in GpuTarget.
+  double memoryShare;
+  /// A wave's iteration in company over the one that it has alone, as far as
+  /// its waits bind.
+  double latencyFactor;
+  /// The clocks until a workgroup's first loads have come from memory.
+  double firstLoadClocks;
+  /// How well units overlap: their times are added up as this norm. The times
+  /// of the compute units and of the memory are, too.
+  double unitNorm, memoryNorm;
   /// The multiply-adds of a vector instruction that peaks assume, per lane.
   int64_t fmasPerInstruction;
 };
 
 const ModelFigures &getModelFigures(const GpuTarget &gpu);
+
+/// The norm of times that overlap in part: their sum for 1, the longest for
+/// kLongest.
+inline constexpr double kLongest = 0;
+double overlap(std::initializer_list<double> times, double norm);
 
 /// The clocks for which the instruction occupies the matrix unit of a SIMD.
 double getMatrixClocks(const MachineInstruction &instruction,

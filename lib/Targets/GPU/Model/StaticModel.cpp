@@ -8,7 +8,8 @@
 // The formulae. A compute unit has S SIMDs, and holds G workgroups at a time;
 // w is how many waves that makes on each SIMD. Of one iteration of the inner
 // loop, one wave's needs are known (InstructionMix). All waves of the unit are
-// through with it after the greatest of
+// through with it after the greatest (where more is known: after a norm, since
+// units overlap in part; ModelFigures) of
 //   matrix   w * clocks of the matrix instructions (GpuTarget)
 //   vector   w * clocks of vector issue, matrix instructions included
 //   lds      S * w * bytes to and from LDS / bytes per clock
@@ -27,7 +28,7 @@
 //   compute  over the rounds: iterations * clocks of an iteration + clocks of
 //            the code outside of the loop; over the clock rate
 //   memory   bytes, each once, / bandwidth of the memory
-//   time     max(compute, memory) + what a launch takes
+//   time     max(compute, memory), or a norm of both, + what a launch takes
 // Without a loop that does floating-point work: compute is that of the peak's
 // expected fraction, and so is memory.
 //
@@ -80,8 +81,14 @@ static Terms getTerms(const InstructionMix &mix, double waves,
       allWaves * mix.ldsBytes / static_cast<double>(gpu.ldsBytesPerClock);
   terms.global =
       allWaves * mix.globalBytes / getModelFigures(gpu).globalBytesPerClock;
-  terms.latency = mix.aloneClocks;
+  terms.latency = mix.aloneClocks * getModelFigures(gpu).latencyFactor;
   return terms;
+}
+
+static double getClocks(const Terms &terms, const GpuTarget &gpu) {
+  return overlap({terms.matrix, terms.vector, terms.lds, terms.global,
+                  terms.latency},
+                 getModelFigures(gpu).unitNorm);
 }
 
 static double countWaves(const KernelProfile &profile, const GpuTarget &gpu) {
@@ -116,8 +123,9 @@ static double getRoundClocks(const KernelProfile &profile, double iterations,
                              int64_t groups, const GpuTarget &gpu) {
   double waves = static_cast<double>(groups) * countWaves(profile, gpu) /
                  static_cast<double>(gpu.simdsPerUnit);
-  return iterations * getTerms(profile.loop, waves, gpu).max() +
-         getTerms(profile.rest, waves, gpu).max();
+  return iterations * getClocks(getTerms(profile.loop, waves, gpu), gpu) +
+         getClocks(getTerms(profile.rest, waves, gpu), gpu) +
+         getModelFigures(gpu).firstLoadClocks;
 }
 
 static double toMs(double clocks, const GpuTarget &gpu) {
@@ -144,9 +152,11 @@ static void estimateLoop(const KernelProfile &profile, const LaunchWork &work,
   estimate.waves = static_cast<double>(estimate.groupsPerUnit) * waves /
                    static_cast<double>(gpu.simdsPerUnit);
   estimate.terms = getTerms(profile.loop, estimate.waves, gpu);
-  estimate.outsideClocks = getTerms(profile.rest, estimate.waves, gpu).max();
-  if (estimate.terms.max() > 0)
-    estimate.matrixUtilisation = estimate.terms.matrix / estimate.terms.max();
+  estimate.outsideClocks =
+      getClocks(getTerms(profile.rest, estimate.waves, gpu), gpu) +
+      getModelFigures(gpu).firstLoadClocks;
+  if (double clocks = getClocks(estimate.terms, gpu); clocks > 0)
+    estimate.matrixUtilisation = estimate.terms.matrix / clocks;
   double clocks = static_cast<double>(full) *
                   getRoundClocks(profile, estimate.iterations, held, gpu);
   if (last > 0)
@@ -158,8 +168,10 @@ LaunchEstimate tarpon::estimateLaunch(const KernelProfile &profile,
                                       const LaunchWork &work,
                                       const GpuTarget &gpu) {
   LaunchEstimate estimate;
-  estimate.launchMs = getModelFigures(gpu).launchMs;
-  estimate.memoryMs = work.bytes / gpu.memoryGbps * 1e-6;
+  const ModelFigures &figures = getModelFigures(gpu);
+  estimate.launchMs = figures.launchMs;
+  estimate.memoryMs =
+      work.bytes / (gpu.memoryGbps * figures.memoryShare) * 1e-6;
   if (profile.hasLoop && work.flops > 0) {
     estimateLoop(profile, work, gpu, estimate);
   } else {
@@ -169,7 +181,8 @@ LaunchEstimate tarpon::estimateLaunch(const KernelProfile &profile,
     estimate.memoryMs /= fraction;
   }
   estimate.milliseconds =
-      std::max(estimate.computeMs, estimate.memoryMs) + estimate.launchMs;
+      overlap({estimate.computeMs, estimate.memoryMs}, figures.memoryNorm) +
+      estimate.launchMs;
   return estimate;
 }
 

@@ -200,7 +200,7 @@ static double countFlops(llvm::ArrayRef<StringRef> parts) {
 /// The issue slots; 0 for what ptxas renames away.
 static int64_t getRate(llvm::ArrayRef<StringRef> parts,
                        const Statement &statement) {
-  constexpr int64_t kSpecial = 8, kLibrary = 16;
+  constexpr int64_t kInteger = 2, kSpecial = 8, kLibrary = 16;
   StringRef name = parts.front();
   bool isApproximate = llvm::is_contained(parts, "approx");
   if (name == "mov")
@@ -211,14 +211,11 @@ static int64_t getRate(llvm::ArrayRef<StringRef> parts,
                : 0;
   if (name == "div" || name == "rem" || name == "sqrt" || name == "rcp")
     return isApproximate ? kSpecial : kLibrary;
-  if (parts.back() == "f64")
-    return 2;
   return llvm::StringSwitch<int64_t>(name)
       .Cases({"ex2", "lg2", "rsqrt", "sin", "cos", "tanh"}, kSpecial)
       .Case("cvta", 0)
-      .Case("cvt", 2)
-      .Cases({"mul", "mad"}, isFloat(parts.back()) ? 1 : 2)
-      .Default(getTypeBytes(parts.back()) == 8 ? 2 : 1);
+      .Case("cvt", kInteger)
+      .Default(isFloat(parts.back()) && parts.back() != "f64" ? 1 : kInteger);
 }
 
 MachineInstruction ptx::readInstruction(const Statement &statement) {
