@@ -19,6 +19,7 @@
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Host/HostTarget.h"
+#include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -43,7 +44,9 @@ std::vector<TargetInfo> tarpon::test::makeVersionTargets() {
       makeVersionCpu("icelake-server", 2), // VNNI
       makeVersionCpu("znver5", 2),         // VNNI and bf16
   };
-  for (const std::string &chip : getGpuChips(GpuVendor::AMD))
+  std::vector<std::string> chips = getGpuChips(GpuVendor::AMD);
+  chips.insert(chips.end(), {"sm_80", "sm_90a"}); // mma.sync, and wgmma
+  for (const std::string &chip : chips)
     targets.push_back(makeGpuTargetInfo(*parseGpuTarget(chip)));
   return targets;
 }
@@ -201,12 +204,17 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
 // Code generators
 //===----------------------------------------------------------------------===//
 
+static std::unique_ptr<KernelBackend> makeBackend(const TargetInfo &target) {
+  if (!target.gpu)
+    return makeHostBackend(target);
+  return target.gpu->vendor == GpuVendor::AMD
+             ? makeAmdGpuBackend(*target.gpu, GpuCodeForm::CodeObject)
+             : makeNvidiaGpuBackend(*target.gpu, GpuCodeForm::CodeObject);
+}
+
 static std::string printAssembly(const TargetInfo &target,
                                  const KernelSource &kernel) {
-  std::unique_ptr<KernelBackend> backend =
-      target.gpu ? makeAmdGpuBackend(*target.gpu, GpuCodeForm::CodeObject)
-                 : makeHostBackend(target);
-  auto text = backend->printAssembly(kernel);
+  auto text = makeBackend(target)->printAssembly(kernel);
   EXPECT_TRUE(text) << text.message();
   return text ? *text : "";
 }
