@@ -34,6 +34,7 @@ static constexpr ModelFigures kAmd = {
     /*firstLoadClocks=*/0,
     /*unitNorm=*/kLongest,
     /*memoryNorm=*/kLongest,
+    /*modelsAllCode=*/false,
     // Packed (CDNA) or dual (RDNA) instructions.
     /*fmasPerInstruction=*/2};
 
@@ -62,6 +63,7 @@ static constexpr ModelFigures kNvidia = {
     /*firstLoadClocks=*/1000,
     /*unitNorm=*/4,
     /*memoryNorm=*/1.5,
+    /*modelsAllCode=*/true,
     /*fmasPerInstruction=*/1};
 
 const ModelFigures &tarpon::getModelFigures(const GpuTarget &gpu) {

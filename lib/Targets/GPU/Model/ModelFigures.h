@@ -41,6 +41,9 @@ struct ModelFigures {
   /// How well units overlap: their times are added up as this norm. The times
   /// of the compute units and of the memory are, too.
   double unitNorm, memoryNorm;
+  /// Kernels without a loop of products are estimated from their code, too,
+  /// rather than from the peak's expected fraction.
+  bool modelsAllCode;
   /// The multiply-adds of a vector instruction that peaks assume, per lane.
   int64_t fmasPerInstruction;
 };

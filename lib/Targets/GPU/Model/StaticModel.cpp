@@ -30,7 +30,8 @@
 //   memory   bytes, each once, / bandwidth of the memory
 //   time     max(compute, memory), or a norm of both, + what a launch takes
 // Without a loop that does floating-point work: compute is that of the peak's
-// expected fraction, and so is memory.
+// expected fraction, and so is memory; on NVIDIA's GPUs, the code outside of
+// the loop counts, and a loop that goes on until all bytes have been moved.
 //
 // Sources: ../../../../docs/tuning.md; the time as the maximum of its terms and
 // the wave quantisation are the usual roofline argument, the figures are those
@@ -132,10 +133,20 @@ static double toMs(double clocks, const GpuTarget &gpu) {
   return clocks / gpu.clockGhz * 1e-6;
 }
 
-static void estimateLoop(const KernelProfile &profile, const LaunchWork &work,
+/// Without floating-point work, a loop is taken to go on until the launch's
+/// bytes have been read and written.
+static double countPasses(const KernelProfile &profile, const LaunchWork &work,
+                          const GpuTarget &gpu) {
+  if (!profile.hasLoop)
+    return 0;
+  double bytes = profile.loop.globalBytes * countWaves(profile, gpu) *
+                 static_cast<double>(work.workgroups);
+  return bytes == 0 ? 1 : std::max(1.0, work.bytes / bytes);
+}
+
+static void estimateCode(const KernelProfile &profile, const LaunchWork &work,
                          const GpuTarget &gpu, LaunchEstimate &estimate) {
-  estimate.isFromLoop = true;
-  estimate.iterations = countIterations(profile, work, gpu);
+  estimate.isFromCode = true;
   double waves = countWaves(profile, gpu);
   int64_t held = std::max<int64_t>(
       1,
@@ -173,7 +184,11 @@ LaunchEstimate tarpon::estimateLaunch(const KernelProfile &profile,
   estimate.memoryMs =
       work.bytes / (gpu.memoryGbps * figures.memoryShare) * 1e-6;
   if (profile.hasLoop && work.flops > 0) {
-    estimateLoop(profile, work, gpu, estimate);
+    estimate.iterations = countIterations(profile, work, gpu);
+    estimateCode(profile, work, gpu, estimate);
+  } else if (figures.modelsAllCode) {
+    estimate.iterations = countPasses(profile, work, gpu);
+    estimateCode(profile, work, gpu, estimate);
   } else {
     double fraction = std::max(work.expectedFraction, 1e-6);
     estimate.computeMs =
@@ -254,7 +269,7 @@ std::string tarpon::printEstimate(const KernelProfile &profile,
               taken.vectorSpills + taken.scalarSpills, profile.occupancy);
   if (profile.hasLoop)
     text += printLoop(profile.loop);
-  if (estimate.isFromLoop)
+  if (estimate.isFromCode)
     text += printTerms(estimate);
   else
     text += formatv("no loop to go by: {0:P1} of the peaks\n",

@@ -126,7 +126,7 @@ TEST_F(StaticModel, OneWaveAlone) {
 TEST_F(StaticModel, TimeOfALaunch) {
   KernelProfile p = profile(kGemm, makeResources(), gpu);
   LaunchEstimate e = estimateLaunch(p, makeWork(), gpu);
-  EXPECT_TRUE(e.isFromLoop);
+  EXPECT_TRUE(e.isFromCode);
   EXPECT_EQ(e.terms.matrix, 128);
   EXPECT_EQ(e.terms.vector, 40);
   EXPECT_EQ(e.terms.lds, 192);
@@ -184,7 +184,7 @@ TEST_F(StaticModel, WithoutALoop) {
   work.bytes = 53e6;
   work.expectedFraction = 0.5;
   LaunchEstimate e = estimateLaunch(p, work, gpu);
-  EXPECT_FALSE(e.isFromLoop);
+  EXPECT_FALSE(e.isFromCode);
   EXPECT_NEAR(e.memoryMs, 0.02, 1e-9);
   EXPECT_NEAR(e.computeMs, 2 * 0.000994, 1e-5);
   EXPECT_NEAR(e.milliseconds, 0.022, 1e-6);

@@ -76,8 +76,8 @@ struct LaunchEstimate {
   /// launch itself.
   double milliseconds = 0;
   double computeMs = 0, memoryMs = 0, launchMs = 0;
-  /// True if computeMs comes from the inner loop, false if from the peak.
-  bool isFromLoop = false;
+  /// True if computeMs comes from the code, false if from the peak.
+  bool isFromCode = false;
   /// The iterations of the loop in one workgroup, the number of times that a
   /// compute unit is filled with workgroups, and the number that it holds.
   double iterations = 0;
