@@ -46,14 +46,12 @@ static constexpr MatrixInstruction kSm89Matrix[] = {
 // are wgmma's, which occupies all four partitions: [H100] 4096 operations per
 // clock and unit in f16.
 static constexpr MatrixInstruction kSm90Matrix[] = {
-    {DType::F16, 16, 16, 16, 13},   {DType::BF16, 16, 16, 16, 13},
-    {DType::I8, 16, 16, 32, 13},    {DType::F16, 256, 64, 16, 512},
-    {DType::F16, 128, 64, 16, 256},
-    {DType::F16, 64, 64, 16, 128},  {DType::BF16, 256, 64, 16, 512},
-    {DType::BF16, 128, 64, 16, 256},
-    {DType::BF16, 64, 64, 16, 128}, {DType::I8, 256, 64, 32, 512},
-    {DType::I8, 128, 64, 32, 256},
-    {DType::I8, 64, 64, 32, 128}};
+    {DType::F16, 16, 16, 16, 13},    {DType::BF16, 16, 16, 16, 13},
+    {DType::I8, 16, 16, 32, 13},     {DType::F16, 256, 64, 16, 512},
+    {DType::F16, 128, 64, 16, 256},  {DType::F16, 64, 64, 16, 128},
+    {DType::BF16, 256, 64, 16, 512}, {DType::BF16, 128, 64, 16, 256},
+    {DType::BF16, 64, 64, 16, 128},  {DType::I8, 256, 64, 32, 512},
+    {DType::I8, 128, 64, 32, 256},   {DType::I8, 64, 64, 32, 128}};
 
 //===----------------------------------------------------------------------===//
 // The table

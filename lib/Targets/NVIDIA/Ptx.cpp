@@ -69,8 +69,8 @@ makeTargetMachine(const GpuTarget &target) {
   // wgmma multiplies u8 by i8 from PTX 8.4 on; LLVM would write 8.0.
   const char *features = target.chip == "sm_90a" ? "+ptx84" : "";
   return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
-      triple, target.chip, features, getKernelOptions(),
-      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, target.chip, features, getKernelOptions(), llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Keeps LLVM's first error in the string behind `text`. Without a handler,
