@@ -136,6 +136,50 @@ TEST_F(PtxModel, MatrixInstructions) {
             DType::I8);
 }
 
+/// Four waves share the instruction: 64 x 64 x 16 products, 2048 elements of
+/// both factors from LDS. It occupies their matrix units for as long as the row
+/// of 64 x 64 in NvidiaGpus.cpp says, over what such instructions reach.
+TEST_F(PtxModel, MatrixInstructionsOfWarpgroups) {
+  KernelProfile p = profile(R"(
+$L__BB0_1:
+	wgmma.fence.sync.aligned;
+	{ .reg .pred p; setp.ne.b32 p, 1, 0;
+	wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%r1, %r2}, %rd1, %rd2, p, 1, 1, 0, 0; }
+	wgmma.commit_group.sync.aligned;
+	wgmma.wait_group.sync.aligned 	0;
+	@%p1 bra 	$L__BB0_1;
+	ret;
+)");
+  ASSERT_TRUE(p.hasLoop);
+  EXPECT_EQ(p.loop.matrix, 1);
+  EXPECT_EQ(p.loop.waits, 1);
+  EXPECT_EQ(p.loop.flops, 2 * 64 * 64 * 16 / 4);
+  EXPECT_EQ(p.loop.ldsBytes, 2048 * 2 / 4);
+  EXPECT_EQ(p.resultsPerWave, 64 * 64 / 4);
+  EXPECT_NEAR(p.loop.matrixClocks, 32 * 1.37, 1e-9);
+  // The wait is for the products.
+  EXPECT_GT(p.loop.aloneClocks, p.loop.matrixClocks);
+}
+
+/// Kernels without a loop of products take what their code takes, as often as
+/// the GPU is filled with their workgroups.
+TEST_F(PtxModel, CodeWithoutALoop) {
+  KernelProfile p = profile("\tld.global.b32 %f1, [%rd1];\n"
+                            "\tadd.rn.f32 %f2, %f1, %f1;\n"
+                            "\tst.global.b32 [%rd2], %f2;\n\tret;\n");
+  LaunchWork work;
+  work.workgroups = 132;
+  work.bytes = 1e5;
+  LaunchEstimate one = estimateLaunch(p, work, gpu);
+  EXPECT_TRUE(one.isFromCode);
+  EXPECT_EQ(one.rounds, 1);
+  // 228 KiB of LDS hold six workgroups of 33 KiB.
+  work.workgroups = 132 * 60;
+  LaunchEstimate ten = estimateLaunch(p, work, gpu);
+  EXPECT_EQ(ten.rounds, 10);
+  EXPECT_GT(ten.computeMs, 5 * one.computeMs);
+}
+
 /// Two sums of 16 x 8 each, whose products are in two steps: the registers in
 /// between are no sums of their own.
 static const char *kGemm = R"(
