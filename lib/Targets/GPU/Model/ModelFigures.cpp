@@ -20,7 +20,7 @@ static constexpr ModelFigures kAmd = {
     /*matrixResultClocks=*/16,
     // Results are forwarded within the clocks of the issue.
     /*vectorLatency=*/0,
-    // Of the order of chipsandcheese.com's measurements on MI300X and RX 7900
+    // The order of chipsandcheese.com's measurements on MI300X and RX 7900
     // XTX.
     /*ldsLatency=*/64,
     /*globalLatency=*/500,

@@ -24,7 +24,7 @@ struct ModelFigures {
   double matrixResultClocks;
   /// From the issue of a vector instruction until its result can be read.
   double vectorLatency;
-  /// Of LDS, of a cache hit in L2, and of the scalar cache. They count only
+  /// The latencies of LDS, a cache hit in L2, and the scalar cache, which count only
   /// where too few waves hide them.
   double ldsLatency, globalLatency, scalarLatency;
   /// The time of a launch in a graph behind another one.

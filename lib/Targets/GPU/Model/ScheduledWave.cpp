@@ -46,15 +46,15 @@ void ScheduledWave::finish(const MachineInstruction &instruction, double end) {
 void ScheduledWave::access(const MachineInstruction &instruction, double &port,
                            double bytesPerClock, double latency) {
   double at = start(instruction, port);
-  port = at + static_cast<double>(instruction.bytes * gpu.waveSize) /
-                  bytesPerClock;
+  port = at +
+         static_cast<double>(instruction.bytes * gpu.waveSize) / bytesPerClock;
   finish(instruction, port + latency);
   if (instruction.kind == Kind::GlobalToLds)
     copied = std::max(copied, port + latency);
 }
 
-/// What several waves execute together runs in the background, in the order of
-/// the code, until a wait.
+/// Products that several waves make together run in the background, in the
+/// order of the code, until a wait.
 void ScheduledWave::multiply(const MachineInstruction &instruction) {
   bool isAwaited = instruction.waves > 1;
   double at = isAwaited ? std::max(start(instruction), matrixFree)
@@ -65,8 +65,7 @@ void ScheduledWave::multiply(const MachineInstruction &instruction) {
 }
 
 void ScheduledWave::wait(const WaitCounts &counts) {
-  while (counts.reads &&
-         static_cast<int64_t>(groups.size()) > *counts.reads) {
+  while (counts.reads && static_cast<int64_t>(groups.size()) > *counts.reads) {
     latest = std::max(latest, groups.front());
     groups.pop_front();
   }

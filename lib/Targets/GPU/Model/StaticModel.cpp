@@ -87,9 +87,9 @@ static Terms getTerms(const InstructionMix &mix, double waves,
 }
 
 static double getClocks(const Terms &terms, const GpuTarget &gpu) {
-  return overlap({terms.matrix, terms.vector, terms.lds, terms.global,
-                  terms.latency},
-                 getModelFigures(gpu).unitNorm);
+  return overlap(
+      {terms.matrix, terms.vector, terms.lds, terms.global, terms.latency},
+      getModelFigures(gpu).unitNorm);
 }
 
 static double countWaves(const KernelProfile &profile, const GpuTarget &gpu) {

@@ -17,7 +17,7 @@ namespace tarpon::ptx {
 /// A statement as text: "@%p1 add.s32 %r1, %r2, 3".
 struct Statement {
   llvm::StringRef predicate, mnemonic;
-  /// Of "mov.b64 {%r1, %r2}, %rd1": "{%r1, %r2}" and "%rd1".
+  /// In "mov.b64 {%r1, %r2}, %rd1", they are "{%r1, %r2}" and "%rd1".
   llvm::SmallVector<llvm::StringRef, 4> operands;
 };
 

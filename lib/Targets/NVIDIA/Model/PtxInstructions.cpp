@@ -157,7 +157,8 @@ static void readMatrixLoad(llvm::ArrayRef<StringRef> parts,
 }
 
 /// "cp.async.cg.shared.global [%r1], [%rd1], 16, %r2", and the ends of groups.
-static void readCopy(const Statement &statement, llvm::ArrayRef<StringRef> parts,
+static void readCopy(const Statement &statement,
+                     llvm::ArrayRef<StringRef> parts,
                      MachineInstruction &instruction) {
   constexpr size_t kSize = 2;
   int64_t number = 0;

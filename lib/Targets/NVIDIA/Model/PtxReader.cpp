@@ -124,7 +124,8 @@ void Reader::read(StringRef body) {
 
 /// Appends the numbers of the registers in "{%r1, %r2}", "[%rd1+16]" or
 /// "%r1|%p1". Special registers have a dot in their name.
-void Reader::findRegisters(StringRef operand, std::vector<unsigned> &registers) {
+void Reader::findRegisters(StringRef operand,
+                           std::vector<unsigned> &registers) {
   while (true) {
     operand = operand.drop_until([](char c) { return c == '%'; });
     if (operand.empty())
@@ -169,8 +170,8 @@ void Reader::addStatement(StringRef text) {
   bool writes = writesFirstOperand(statement.mnemonic);
   findRegisters(statement.predicate, instruction.reads);
   for (size_t i = 0; i < statement.operands.size(); ++i)
-    findRegisters(statement.operands[i], i == 0 && writes ? instruction.writes
-                                                          : instruction.reads);
+    findRegisters(statement.operands[i],
+                  i == 0 && writes ? instruction.writes : instruction.reads);
   followSum(statement, instruction);
   code.add(std::move(instruction));
 }

@@ -100,17 +100,17 @@ TEST_F(PtxModel, Arithmetic) {
     double flops;
     int64_t rate;
   };
-  for (const Case &c : std::initializer_list<Case>{
-           {"fma.rn.f32 %f1, %f2, %f3, %f1", 2, 1},
-           {"fma.rn.f16x2 %r1, %r2, %r3, %r1", 4, 1},
-           {"add.rn.f32 %f1, %f2, %f3", 1, 1},
-           {"add.s32 %r1, %r2, %r3", 0, 2},
-           {"add.s64 %rd1, %rd2, %rd3", 0, 2},
-           {"mad.lo.s32 %r1, %r2, %r3, %r4", 0, 2},
-           {"ex2.approx.f32 %f1, %f2", 0, 8},
-           {"div.rn.f32 %f1, %f2, %f3", 0, 16},
-           {"mov.b32 %r1, %r2", 0, 0},
-           {"mov.b64 {%r1, %r2}, %rd1", 0, 1}}) {
+  for (const Case &c :
+       std::initializer_list<Case>{{"fma.rn.f32 %f1, %f2, %f3, %f1", 2, 1},
+                                   {"fma.rn.f16x2 %r1, %r2, %r3, %r1", 4, 1},
+                                   {"add.rn.f32 %f1, %f2, %f3", 1, 1},
+                                   {"add.s32 %r1, %r2, %r3", 0, 2},
+                                   {"add.s64 %rd1, %rd2, %rd3", 0, 2},
+                                   {"mad.lo.s32 %r1, %r2, %r3, %r4", 0, 2},
+                                   {"ex2.approx.f32 %f1, %f2", 0, 8},
+                                   {"div.rn.f32 %f1, %f2, %f3", 0, 16},
+                                   {"mov.b32 %r1, %r2", 0, 0},
+                                   {"mov.b64 {%r1, %r2}, %rd1", 0, 1}}) {
     SCOPED_TRACE(c.line);
     MachineInstruction instruction = parseLine(c.line);
     EXPECT_EQ(instruction.kind, Kind::Vector);
