@@ -212,6 +212,14 @@ static std::unique_ptr<KernelBackend> makeBackend(const TargetInfo &target) {
              : makeNvidiaGpuBackend(*target.gpu, GpuCodeForm::CodeObject);
 }
 
+/// NVIDIA's GPUs have no exponential that is exact enough, which the sums ask
+/// for as an instruction.
+static bool hasInstructions(const TargetInfo &target,
+                            const KernelSource &kernel) {
+  bool isNvidia = target.gpu && target.gpu->vendor == GpuVendor::NVIDIA;
+  return !isNvidia || kernel.symbol != "sums";
+}
+
 static std::string printAssembly(const TargetInfo &target,
                                  const KernelSource &kernel) {
   auto text = makeBackend(target)->printAssembly(kernel);
@@ -223,6 +231,7 @@ Digests tarpon::test::digestCodegen() {
   Digest host, gpu;
   for (const TargetInfo &target : makeVersionTargets())
     for (const KernelSource &kernel : makeFixedKernels())
-      (target.gpu ? gpu : host).add(printAssembly(target, kernel));
+      if (hasInstructions(target, kernel))
+        (target.gpu ? gpu : host).add(printAssembly(target, kernel));
   return {{kHostCodegen.str(), host.hex()}, {kGpuCodegen.str(), gpu.hex()}};
 }
