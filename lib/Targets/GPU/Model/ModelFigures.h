@@ -24,8 +24,8 @@ struct ModelFigures {
   double matrixResultClocks;
   /// From the issue of a vector instruction until its result can be read.
   double vectorLatency;
-  /// The latencies of LDS, a cache hit in L2, and the scalar cache, which count only
-  /// where too few waves hide them.
+  /// The latencies of LDS, a cache hit in L2, and the scalar cache, which count
+  /// only where too few waves hide them.
   double ldsLatency, globalLatency, scalarLatency;
   /// The time of a launch in a graph behind another one.
   double launchMs;
