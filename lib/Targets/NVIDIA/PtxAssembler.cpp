@@ -61,7 +61,7 @@ private:
   std::unique_ptr<Remover> remover;
 };
 
-/// What a program printed, and whether it succeeded.
+/// The text that a program printed, and whether it succeeded.
 struct Output {
   bool succeeded;
   std::string text;

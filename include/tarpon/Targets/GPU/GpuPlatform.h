@@ -1,4 +1,4 @@
-//===- GpuPlatform.h - What differs between vendors' GPUs as targets *- C++
+//===- GpuPlatform.h - One vendor's GPUs as targets -------------*- C++ -*-===//
 //-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.

@@ -1,4 +1,4 @@
-//===- KernelResources.h - What a GPU kernel needs of a compute unit *- C++
+//===- KernelResources.h - The needs of a GPU kernel ------------*- C++ -*-===//
 //-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.

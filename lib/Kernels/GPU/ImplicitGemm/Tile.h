@@ -16,8 +16,6 @@
 #include "WaveOp.h"
 #include "tarpon/Solver/Solver.h"
 
-#include "llvm/Support/MathExtras.h"
-
 namespace tarpon::gpuigemm {
 
 /// The perf config, by the names of its fields in snake case.
@@ -70,12 +68,8 @@ public:
   int64_t rowChunks() const { return rowBytes() / kChunkBytes; }
   /// The number of rows that the lanes of a workgroup load at a time.
   int64_t rowsPerLoad() const { return threads() / rowChunks(); }
-  int64_t loadsOfA() const {
-    return llvm::divideCeil(fields.blockM, rowsPerLoad());
-  }
-  int64_t loadsOfB() const {
-    return llvm::divideCeil(fields.blockN, rowsPerLoad());
-  }
+  int64_t loadsOfA() const { return countLoads(fields.blockM); }
+  int64_t loadsOfB() const { return countLoads(fields.blockN); }
   int64_t bytesOfA() const { return fields.blockM * rowBytes(); }
   int64_t stageBytes() const {
     return (fields.blockM + fields.blockN) * rowBytes();
@@ -110,6 +104,11 @@ public:
   std::string name() const;
 
 private:
+  int64_t countLoads(int64_t rows) const {
+    int64_t each = rowsPerLoad();
+    return (rows + each - 1) / each;
+  }
+
   Tile(const WaveOp &op, const TileFields &fields, bool copies)
       : op(op), fields(fields), copies(copies) {}
 

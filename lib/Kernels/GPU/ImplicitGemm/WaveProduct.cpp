@@ -295,9 +295,9 @@ WaveProduct::Values WaveProduct::multiply(Value stage, const Values &before,
     return operands;
   };
   Values sums = before;
-  Operands next = load(0);
+  Operands operands = load(0);
   for (int64_t unit = 0; unit < tile.unitsPerStep(); ++unit) {
-    Operands operands = std::move(next);
+    Operands next;
     // The scheduler of ptxas does not move loads past others.
     bool isLast = unit + 1 == tile.unitsPerStep();
     if (op.kind == Op::Kind::MmaSync && !isLast)
@@ -310,6 +310,7 @@ WaveProduct::Values WaveProduct::multiply(Value stage, const Values &before,
       multiplyMatrices(operands.a, operands.b, sums);
     if (op.kind != Op::Kind::MmaSync && !isLast)
       next = load(unit + 1);
+    operands = std::move(next);
   }
   return sums;
 }

@@ -1,4 +1,4 @@
-//===- KernelResources.cpp - What a GPU kernel needs of a compute unit ----===//
+//===- KernelResources.cpp - The needs of a GPU kernel --------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -114,8 +114,8 @@ static double countResults(const MachineCode &code, const MachineLoop &loop,
         continue;
       bool isMatrix = instruction.kind == Kind::Matrix;
       // A packed instruction adds to two.
-      results += isMatrix ? static_cast<double>(instruction.m * instruction.n /
-                                                instruction.waves)
+      int64_t products = instruction.m * instruction.n / instruction.waves;
+      results += isMatrix ? static_cast<double>(products)
                           : static_cast<double>(gpu.waveSize) *
                                 (instruction.flops > 2 ? 2 : 1);
     }

@@ -29,9 +29,9 @@ std::set<const float *> places;
 void scale(const char *bytes, uint32_t) {
   const float *in, *factors;
   float *out;
-  std::memcpy(&in, bytes, 8);
-  std::memcpy(&factors, bytes + 8, 8);
-  std::memcpy(&out, bytes + 16, 8);
+  std::memcpy(static_cast<void *>(&in), bytes, 8);
+  std::memcpy(static_cast<void *>(&factors), bytes + 8, 8);
+  std::memcpy(static_cast<void *>(&out), bytes + 16, 8);
   out[0] = in[0] * factors[0];
   results.push_back(out[0]);
   places.insert(out);

@@ -114,7 +114,7 @@ inline void release(void *pointer) {
 inline void zeroBuffers(const std::vector<char> &arguments) {
   for (size_t at = 0; at + 8 <= arguments.size(); at += 8) {
     char *pointer = nullptr;
-    std::memcpy(&pointer, arguments.data() + at, 8);
+    std::memcpy(static_cast<void *>(&pointer), arguments.data() + at, 8);
     auto next = buffers.upper_bound(pointer);
     if (next == buffers.begin())
       return;
