@@ -4,7 +4,8 @@
 # stores its path in VARIABLE.
 function(tarpon_add_gpu_code_digest variable)
   file(GLOB gpu_sources CONFIGURE_DEPENDS *.cpp *.h ${PROJECT_SOURCE_DIR}/lib/Targets/GPU/Backend/*.cpp
-       ${PROJECT_SOURCE_DIR}/lib/Targets/GPU/Backend/*.h)
+       ${PROJECT_SOURCE_DIR}/lib/Targets/GPU/Backend/*.h
+       ${PROJECT_SOURCE_DIR}/include/tarpon/Targets/GPU/*.h)
   file(GLOB_RECURSE code_sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/lib/Problem/*.cpp ${PROJECT_SOURCE_DIR}/lib/Problem/*.h
     ${PROJECT_SOURCE_DIR}/lib/Solver/*.cpp ${PROJECT_SOURCE_DIR}/lib/Solver/*.h

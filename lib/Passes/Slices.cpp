@@ -7,8 +7,6 @@
 
 #include "Slices.h"
 
-#include "tarpon/IR/ConstantData.h"
-
 #include "Regions.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/IR/FusedProblem.h"

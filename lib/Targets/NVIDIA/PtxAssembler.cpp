@@ -69,6 +69,9 @@ struct Output {
 
 } // namespace
 
+/// ptxas takes up to a few seconds for the largest kernels.
+static constexpr unsigned kMostSeconds = 120;
+
 static Result<Output> runProgram(const std::string &program,
                                  llvm::ArrayRef<llvm::StringRef> arguments) {
   Result<TemporaryFile> printed = TemporaryFile::make("log", "");
@@ -80,10 +83,11 @@ static Result<Output> runProgram(const std::string &program,
       llvm::StringRef(), printed->path(), printed->path()};
   std::string why;
   int code = llvm::sys::ExecuteAndWait(program, all, /*Env=*/std::nullopt,
-                                       redirects, /*SecondsToWait=*/0,
+                                       redirects, kMostSeconds,
                                        /*MemoryLimit=*/0, &why);
   if (code < 0)
-    return Error{"'" + program + "' cannot be run: " + why};
+    return Error{"'" + program + "' cannot be run, or was ended after " +
+                 std::to_string(kMostSeconds) + " seconds: " + why};
   return Output{code == 0, printed->read()};
 }
 

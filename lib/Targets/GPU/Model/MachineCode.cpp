@@ -7,6 +7,7 @@
 
 #include "tarpon/Targets/GPU/Model/MachineCode.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -95,22 +96,40 @@ static MachineLoop collectLoop(llvm::ArrayRef<std::vector<size_t>> predecessors,
   return {{members.begin(), members.end()}};
 }
 
+/// The blocks through which every path from the first one leads, for each
+/// block; all blocks for one that is never reached.
+static std::vector<llvm::BitVector>
+findDominators(llvm::ArrayRef<std::vector<size_t>> predecessors) {
+  auto count = static_cast<unsigned>(predecessors.size());
+  std::vector<llvm::BitVector> dominators(count, llvm::BitVector(count, true));
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (unsigned block = 0; block < count; ++block) {
+      llvm::BitVector common(count, block != 0);
+      if (block != 0)
+        for (size_t predecessor : predecessors[block])
+          common &= dominators[predecessor];
+      common.set(block);
+      changed |= common != dominators[block];
+      dominators[block] = std::move(common);
+    }
+  }
+  return dominators;
+}
+
 std::vector<MachineLoop> MachineCode::findLoops() const {
   std::vector<std::vector<size_t>> predecessors(blocks.size());
   for (auto [index, block] : llvm::enumerate(blocks))
     for (size_t successor : block.successors)
       predecessors[successor].push_back(index);
+  std::vector<llvm::BitVector> dominators = findDominators(predecessors);
   std::vector<MachineLoop> loops;
+  // A cycle that is entered elsewhere than at its head is no loop. The head may
+  // lie anywhere in it.
   for (auto [tail, block] : llvm::enumerate(blocks))
-    for (size_t head : block.successors) {
-      // The backend places a loop's head before the rest of it.
-      if (head > tail)
-        continue;
-      MachineLoop loop = collectLoop(predecessors, head, tail);
-      // A cycle whose body is entered from above its head is no loop.
-      if (loop.blocks.front() == head)
-        loops.push_back(std::move(loop));
-    }
+    for (size_t head : block.successors)
+      if (dominators[tail].test(static_cast<unsigned>(head)))
+        loops.push_back(collectLoop(predecessors, head, tail));
   return loops;
 }
 

@@ -74,16 +74,26 @@ std::string compile(const KernelSource &source, const char *chip = "sm_90a") {
   return ptx ? *ptx : "";
 }
 
-/// The assembler that scripts/test provides.
-PtxAssembler getAssembler() {
-  auto found = PtxAssembler::find();
-  EXPECT_TRUE(found) << found.message();
-  if (!found || !*found) {
-    ADD_FAILURE() << "there is no ptxas: scripts/setup installs one";
-    std::abort();
+/// The assembler of scripts/setup, without which tests are left out.
+class WithAssembler : public testing::Test {
+protected:
+  void SetUp() override {
+    auto found = PtxAssembler::find();
+    ASSERT_TRUE(found) << found.message();
+    if (!*found)
+      GTEST_SKIP() << "there is no ptxas";
+    assembler = **found;
   }
-  return **found;
-}
+
+  const PtxAssembler &getAssembler() const { return *assembler; }
+
+private:
+  std::optional<PtxAssembler> assembler;
+};
+
+using Cubin = WithAssembler;
+using PtxAssemblerErrors = WithAssembler;
+using NvidiaGpuBackendTest = WithAssembler;
 
 } // namespace
 
@@ -122,8 +132,8 @@ TEST(Ptx, OthersAreRefused) {
             "the PTX of 'k' does not tell its workgroup");
 }
 
-TEST(Cubin, TellsWhatThePtxTellsAndItsRegisters) {
-  PtxAssembler assembler = getAssembler();
+TEST_F(Cubin, TellsWhatThePtxTellsAndItsRegisters) {
+  const PtxAssembler &assembler = getAssembler();
   EXPECT_THAT(assembler.getVersion(), HasSubstr("ptxas V"));
   for (const char *chip : {"sm_80", "sm_89", "sm_90a", "sm_100a"}) {
     auto cubin = assembler.assemble(compile(makeReversal(256, 70 << 10), chip),
@@ -141,7 +151,7 @@ TEST(Cubin, TellsWhatThePtxTellsAndItsRegisters) {
   }
 }
 
-TEST(Cubin, TellsMemoryOfLanes) {
+TEST_F(Cubin, TellsMemoryOfLanes) {
   // ptxas 13.0 --verbose: 400 bytes stack frame.
   constexpr const char *kPtx = R"(
 .version 8.0
@@ -171,7 +181,7 @@ TEST(Cubin, TellsMemoryOfLanes) {
   EXPECT_EQ(resources->privateBytes, 400);
 }
 
-TEST(Cubin, OthersAreRefused) {
+TEST_F(Cubin, OthersAreRefused) {
   EXPECT_THAT(readCubinResources(llvm::ArrayRef<char>("junk", 4)).message(),
               HasSubstr("not a cubin of NVIDIA's"));
   auto cubin =
@@ -182,7 +192,7 @@ TEST(Cubin, OthersAreRefused) {
     (void)readCubinResources(llvm::ArrayRef<char>(*cubin).take_front(size));
 }
 
-TEST(PtxAssembler, ErrorsNameTheKernel) {
+TEST_F(PtxAssemblerErrors, NameTheKernel) {
   EXPECT_THAT(
       getAssembler().assemble("nonsense", "sm_90a", "kernel_7").message(),
       HasSubstr("ptxas refuses kernel 'kernel_7'"));
@@ -200,7 +210,7 @@ TEST(PtxAssembler, ProgramsThatAreNoneAreNamed) {
             "'/bin/true' is not NVIDIA's assembler");
 }
 
-TEST(NvidiaGpuBackend, LaunchesAskForLds) {
+TEST_F(NvidiaGpuBackendTest, LaunchesAskForLds) {
   auto backend = makeNvidiaGpuBackend(*parseGpuTarget("sm_90a"));
   auto code = backend->compile(makeReversal(128, 64 << 10));
   ASSERT_TRUE(code) << code.message();

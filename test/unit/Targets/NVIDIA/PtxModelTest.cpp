@@ -163,6 +163,23 @@ $L__BB0_1:
 
 /// Kernels without a loop of products take what their code takes, as often as
 /// the GPU is filled with their workgroups.
+// As LLVM places it if the body branches: the latch comes first, and the loop
+// is entered behind it.
+TEST_F(PtxModel, TheHeadOfALoopMayLieInItsMiddle) {
+  KernelProfile p = profile("\tbra.uni \t$L__BB0_2;\n"
+                            "$L__BB0_1:\n"
+                            "\tadd.s32 \t%r1, %r1, 1;\n"
+                            "\tsetp.eq.s32 \t%p1, %r1, 8;\n"
+                            "\t@%p1 bra \t$L__BB0_3;\n"
+                            "$L__BB0_2:\n"
+                            "\tfma.rn.f32 \t%r2, %r3, %r4, %r2;\n"
+                            "\tbra.uni \t$L__BB0_1;\n"
+                            "$L__BB0_3:\n"
+                            "\tret;\n");
+  ASSERT_TRUE(p.hasLoop);
+  EXPECT_EQ(p.loop.flops, 2 * 32);
+}
+
 TEST_F(PtxModel, CodeWithoutALoop) {
   KernelProfile p = profile("\tld.global.b32 %f1, [%rd1];\n"
                             "\tadd.rn.f32 %f2, %f1, %f1;\n"
