@@ -9,8 +9,8 @@
 
 #include "GpuLowering.h"
 
-#include "tarpon/IR/DiagnosticLog.h"
 #include "tarpon/Targets/Codegen/LlvmCodegen.h"
+#include "tarpon/Targets/GPU/GpuCodegen.h"
 #include "tarpon/Targets/Linker/Linker.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -25,10 +25,7 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -79,65 +76,12 @@ makeTargetMachine(const GpuTarget &target) {
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Keeps LLVM's first error in the string behind `text`. Without a handler,
-/// LLVM ends the process. Warnings concern an occupancy that could not be
-/// reached, which a kernel's resources show too.
-static void keepError(const llvm::DiagnosticInfo *info, void *text) {
-  auto &fault = *static_cast<std::string *>(text);
-  if (info->getSeverity() != llvm::DS_Error || !fault.empty())
-    return;
-  llvm::raw_string_ostream os(fault);
-  llvm::DiagnosticPrinterRawOStream printer(os);
-  info->print(printer);
-}
-
-static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
-                                              const GpuTarget &target,
-                                              llvm::CodeGenFileType type) {
-  DiagnosticLog diagnostics(module.getContext());
-  auto fail = [&](const llvm::Twine &what) {
-    return Error{("kernel module '" + module.getName() + "' " + what + ": " +
-                  diagnostics.getFirst())
-                     .str()};
-  };
-  if (Operation *op = findLibraryCall(module))
-    return Error{("kernel module '" + module.getName() + "' uses " +
-                  op->getName().getStringRef() +
-                  ", which the hardware does not have")
-                     .str()};
-  DialectRegistry registry;
-  registerGpuKernelDialects(registry);
-  module.getContext()->appendDialectRegistry(registry);
-  module.getContext()->loadAllAvailableDialects();
-  OwningOpRef<ModuleOp> holder = ModuleOp::create(module.getLoc());
-  holder->getBody()->push_back(module->clone());
-  if (failed(lowerGpuKernels(*holder, target)))
-    return fail("cannot be lowered for " + target.chip);
-  auto lowered = *holder->getOps<gpu::GPUModuleOp>().begin();
-  llvm::LLVMContext context;
-  std::string fault;
-  context.setDiagnosticHandlerCallBack(keepError, &fault);
-  std::unique_ptr<llvm::Module> code =
-      translateModuleToLLVMIR(lowered, context, module.getName());
-  if (!code)
-    return fail("cannot be translated to LLVM IR");
-  auto machine = makeTargetMachine(target);
-  if (!machine)
-    return machine.error();
-  code->setTargetTriple((*machine)->getTargetTriple());
-  code->setDataLayout((*machine)->createDataLayout());
-  code->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
-                      kCodeObjectVersion);
-  Result<std::vector<char>> generated =
-      generateMachineCode(*code, **machine, type);
-  if (!generated)
-    return generated.error();
-  if (!fault.empty())
-    return Error{("kernel module '" + module.getName() +
-                  "' cannot be compiled for " + target.chip + ": " + fault)
-                     .str()};
-  return generated;
-}
+static const GpuCodegen kCodegen = {
+    registerGpuKernelDialects, findLibraryCall, lowerGpuKernels,
+    makeTargetMachine, [](llvm::Module &module) {
+      module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                           kCodeObjectVersion);
+    }};
 
 //===----------------------------------------------------------------------===//
 // Entry points
@@ -145,8 +89,8 @@ static Result<std::vector<char>> generateCode(gpu::GPUModuleOp module,
 
 Result<CodeObject> tarpon::compileCodeObject(gpu::GPUModuleOp module,
                                              const GpuTarget &target) {
-  Result<std::vector<char>> object =
-      generateCode(module, target, llvm::CodeGenFileType::ObjectFile);
+  Result<std::vector<char>> object = generateGpuCode(
+      module, target, kCodegen, llvm::CodeGenFileType::ObjectFile);
   if (!object)
     return object.error();
   Result<std::vector<char>> linked =
@@ -161,8 +105,8 @@ Result<CodeObject> tarpon::compileCodeObject(gpu::GPUModuleOp module,
 
 Result<std::string> tarpon::printGpuAssembly(gpu::GPUModuleOp module,
                                              const GpuTarget &target) {
-  Result<std::vector<char>> text =
-      generateCode(module, target, llvm::CodeGenFileType::AssemblyFile);
+  Result<std::vector<char>> text = generateGpuCode(
+      module, target, kCodegen, llvm::CodeGenFileType::AssemblyFile);
   if (!text)
     return text.error();
   return std::string(text->begin(), text->end());

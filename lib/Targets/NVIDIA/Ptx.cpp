@@ -9,10 +9,9 @@
 
 #include "NvvmLowering.h"
 
-#include "tarpon/IR/DiagnosticLog.h"
 #include "tarpon/Targets/Codegen/LlvmCodegen.h"
+#include "tarpon/Targets/GPU/GpuCodegen.h"
 
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -24,10 +23,7 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Regex.h"
@@ -73,60 +69,18 @@ makeTargetMachine(const GpuTarget &target) {
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Keeps LLVM's first error in the string behind `text`. Without a handler,
-/// LLVM ends the process.
-static void keepError(const llvm::DiagnosticInfo *info, void *text) {
-  auto &fault = *static_cast<std::string *>(text);
-  if (info->getSeverity() != llvm::DS_Error || !fault.empty())
-    return;
-  llvm::raw_string_ostream os(fault);
-  llvm::DiagnosticPrinterRawOStream printer(os);
-  info->print(printer);
-}
+static const GpuCodegen kCodegen = {
+    registerNvidiaKernelDialects, findDeviceLibraryCall,
+    [](ModuleOp holder, const GpuTarget &) { return lowerToNvvm(holder); },
+    makeTargetMachine, [](llvm::Module &) {}};
 
 Result<std::string> tarpon::compileToPtx(gpu::GPUModuleOp module,
                                          const GpuTarget &target) {
-  DiagnosticLog diagnostics(module.getContext());
-  auto fail = [&](const llvm::Twine &what) {
-    return Error{("kernel module '" + module.getName() + "' " + what + ": " +
-                  diagnostics.getFirst())
-                     .str()};
-  };
-  if (Operation *op = findDeviceLibraryCall(module))
-    return Error{("kernel module '" + module.getName() + "' uses " +
-                  op->getName().getStringRef() +
-                  ", which the hardware does not have")
-                     .str()};
-  DialectRegistry registry;
-  registerNvidiaKernelDialects(registry);
-  module.getContext()->appendDialectRegistry(registry);
-  module.getContext()->loadAllAvailableDialects();
-  OwningOpRef<ModuleOp> holder = ModuleOp::create(module.getLoc());
-  holder->getBody()->push_back(module->clone());
-  if (failed(lowerToNvvm(*holder)))
-    return fail("cannot be lowered for " + target.chip);
-  auto lowered = *holder->getOps<gpu::GPUModuleOp>().begin();
-  llvm::LLVMContext context;
-  std::string fault;
-  context.setDiagnosticHandlerCallBack(keepError, &fault);
-  std::unique_ptr<llvm::Module> code =
-      translateModuleToLLVMIR(lowered, context, module.getName());
-  if (!code)
-    return fail("cannot be translated to LLVM IR");
-  auto machine = makeTargetMachine(target);
-  if (!machine)
-    return machine.error();
-  code->setTargetTriple((*machine)->getTargetTriple());
-  code->setDataLayout((*machine)->createDataLayout());
-  Result<std::vector<char>> generated = generateMachineCode(
-      *code, **machine, llvm::CodeGenFileType::AssemblyFile);
-  if (!generated)
-    return generated.error();
-  if (!fault.empty())
-    return Error{("kernel module '" + module.getName() +
-                  "' cannot be compiled for " + target.chip + ": " + fault)
-                     .str()};
-  return std::string(generated->begin(), generated->end());
+  Result<std::vector<char>> text = generateGpuCode(
+      module, target, kCodegen, llvm::CodeGenFileType::AssemblyFile);
+  if (!text)
+    return text.error();
+  return std::string(text->begin(), text->end());
 }
 
 //===----------------------------------------------------------------------===//
