@@ -8,7 +8,7 @@ file(GLOB TARPON_LLVM_ARCHIVES ${TARPON_LLVM_PREFIX}/lib/libMLIR*.a
   ${TARPON_LLVM_PREFIX}/lib/libLLVM*.a ${TARPON_LLVM_PREFIX}/lib/liblld*.a)
 # lld registers every backend for its link-time optimisation. Tarpon has its own registered.
 set(TARPON_KIT_BACKENDS X86 AMDGPU NVPTX)
-foreach(name sqlite3 protobuf zstd z)
+foreach(name sqlite3 soci_core soci_sqlite3 protobuf zstd z)
   find_library(TARPON_${name}_ARCHIVE lib${name}.a)
 endforeach()
 # Debian has no archive of ONNX's messages, and their description with its Python package.
@@ -85,4 +85,7 @@ tarpon_add_dependency(tarpon_lld SHARED lldELF lldCommon STATIC tarpon_llvm)
 tarpon_add_dependency(tarpon_onnx SHARED onnx_proto
   STATIC tarpon_onnx_messages ${TARPON_protobuf_ARCHIVE})
 tarpon_add_dependency(tarpon_sqlite SHARED SQLite::SQLite3 STATIC ${TARPON_sqlite3_ARCHIVE})
+# PostgreSQL's part of SOCI is loaded when it is needed.
+tarpon_add_dependency(tarpon_soci SHARED ${TARPON_SOCI_LIBRARIES}
+  STATIC ${TARPON_soci_sqlite3_ARCHIVE} ${TARPON_soci_core_ARCHIVE} ${TARPON_sqlite3_ARCHIVE})
 tarpon_add_dependency(tarpon_zlib SHARED ZLIB::ZLIB STATIC ${TARPON_z_ARCHIVE})

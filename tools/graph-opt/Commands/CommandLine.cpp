@@ -43,10 +43,17 @@ private:
 } // namespace
 
 void addDb(CommandSet &commands) {
-  commands.addDbParent(
-      "Maintain the measurements, and exchange them with MIOpen",
-      "graph-opt db import gfx90a68.HIP.fdb.txt");
+  commands.addParent("db",
+                     "Maintain the measurements, and exchange them with MIOpen",
+                     "graph-opt db import gfx90a68.HIP.fdb.txt");
 #define TARPON_DB_COMMAND(ADD) ADD(commands);
+#include "Commands.def"
+}
+
+void addFleet(CommandSet &commands) {
+  commands.addParent("fleet", "Tune on many machines",
+                     "graph-opt fleet start sqlite:fleet.db --label nightly");
+#define TARPON_FLEET_COMMAND(ADD) ADD(commands);
 #include "Commands.def"
 }
 

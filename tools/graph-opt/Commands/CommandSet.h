@@ -41,20 +41,20 @@ public:
     return {sub, setRun(sub, run)};
   }
 
-  /// Adds the parent of the commands of addDb; without one of them it does
-  /// nothing.
-  void addDbParent(const std::string &summary, const std::string &example) {
-    db = app.add_subcommand("db", summary);
-    db->footer("example:\n  " + example);
-    db->require_subcommand(1);
-    names.emplace_back("db");
+  /// Adds a command that does nothing without one of its verbs (addVerb).
+  void addParent(const std::string &name, const std::string &summary,
+                 const std::string &example) {
+    CLI::App *parent = app.add_subcommand(name, summary);
+    parent->footer("example:\n  " + example);
+    parent->require_subcommand(1);
+    names.push_back(name);
   }
 
   template <typename Arguments>
-  AddedCommand<Arguments> addDb(const std::string &name,
-                                const std::string &summary,
-                                int (*run)(const Arguments &)) {
-    CLI::App *sub = db->add_subcommand(name, summary);
+  AddedCommand<Arguments>
+  addVerb(const std::string &parent, const std::string &name,
+          const std::string &summary, int (*run)(const Arguments &)) {
+    CLI::App *sub = app.get_subcommand(parent)->add_subcommand(name, summary);
     return {sub, setRun(sub, run)};
   }
 
@@ -76,13 +76,13 @@ private:
   }
 
   CLI::App &app;
-  CLI::App *db = nullptr;
   std::vector<std::string> names;
 };
 
 // Each function adds one command.
 #define TARPON_COMMAND(ADD) void ADD(CommandSet &commands);
 #define TARPON_DB_COMMAND(ADD) void ADD(CommandSet &commands);
+#define TARPON_FLEET_COMMAND(ADD) void ADD(CommandSet &commands);
 #include "Commands.def"
 
 } // namespace tarpon

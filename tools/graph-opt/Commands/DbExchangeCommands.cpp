@@ -199,8 +199,8 @@ static int runDbExport(const DbExportArguments &arguments) {
 
 void addDbImport(CommandSet &commands) {
   using namespace options;
-  auto [import, dbImport] = commands.addDb(
-      "import", "Import find DBs and perf DBs of MIOpen", runDbImport);
+  auto [import, dbImport] = commands.addVerb(
+      "db", "import", "Import find DBs and perf DBs of MIOpen", runDbImport);
   addStore(import, dbImport.store);
   addJson(import, dbImport.store.json);
   import
@@ -212,8 +212,8 @@ void addDbImport(CommandSet &commands) {
 
 void addDbExport(CommandSet &commands) {
   using namespace options;
-  auto [out, dbExport] = commands.addDb(
-      "export", "Write imported records as MIOpen's file", runDbExport);
+  auto [out, dbExport] = commands.addVerb(
+      "db", "export", "Write imported records as MIOpen's file", runDbExport);
   addStore(out, dbExport.store);
   out->add_option("OUT", dbExport.output,
                   "The file; its name in MIOpen's form selects the format")

@@ -55,9 +55,9 @@ static int runDbExportKernels(const DbExportKernelsArguments &arguments) {
 
 void addDbExportKernels(CommandSet &commands) {
   using namespace options;
-  auto [sub, dbExportKernels] = commands.addDb(
-      "export-kernels", "Write a precompiled kernel cache, to be installed",
-      runDbExportKernels);
+  auto [sub, dbExportKernels] = commands.addVerb(
+      "db", "export-kernels",
+      "Write a precompiled kernel cache, to be installed", runDbExportKernels);
   sub->add_option("DIR", dbExportKernels.output,
                   "The folder: share/tarpon/kernels where Tarpon is installed")
       ->required()

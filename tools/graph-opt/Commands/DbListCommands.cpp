@@ -328,8 +328,8 @@ static int runDbDiff(const DbDiffArguments &arguments) {
 
 void addDbList(CommandSet &commands) {
   using namespace options;
-  auto [list, dbList] = commands.addDb(
-      "list", "List problems with their best solutions", runDbList);
+  auto [list, dbList] = commands.addVerb(
+      "db", "list", "List problems with their best solutions", runDbList);
   addStore(list, dbList.store);
   addJson(list, dbList.store.json);
   list->add_option("--problem", dbList.problem,
@@ -350,8 +350,8 @@ void addDbList(CommandSet &commands) {
 
 void addDbDiff(CommandSet &commands) {
   using namespace options;
-  auto [diff, dbDiff] = commands.addDb(
-      "diff", "Compare the best solutions of two stores", runDbDiff);
+  auto [diff, dbDiff] = commands.addVerb(
+      "db", "diff", "Compare the best solutions of two stores", runDbDiff);
   addStore(diff, dbDiff.store);
   addJson(diff, dbDiff.store.json);
   diff->add_option("OTHER", dbDiff.other, "The other store")

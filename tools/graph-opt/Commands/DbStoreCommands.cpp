@@ -251,22 +251,23 @@ static int runDbPrune(const DbPruneArguments &arguments) {
 
 void addDbStats(CommandSet &commands) {
   using namespace options;
-  auto [sub, dbStats] = commands.addDb("stats", "Count records", runDbStats);
+  auto [sub, dbStats] =
+      commands.addVerb("db", "stats", "Count records", runDbStats);
   addStore(sub, dbStats);
   addJson(sub, dbStats.json);
 }
 
 void addDbCheck(CommandSet &commands) {
   using namespace options;
-  auto [sub, dbCheck] =
-      commands.addDb("check", "Check that a store is sound", runDbCheck);
+  auto [sub, dbCheck] = commands.addVerb(
+      "db", "check", "Check that a store is sound", runDbCheck);
   addStore(sub, dbCheck);
 }
 
 void addDbMerge(CommandSet &commands) {
   using namespace options;
-  auto [merge, dbMerge] = commands.addDb(
-      "merge", "Take the records of another store that are missing",
+  auto [merge, dbMerge] = commands.addVerb(
+      "db", "merge", "Take the records of another store that are missing",
       runDbMerge);
   addStore(merge, dbMerge.store);
   merge->add_option("OTHER", dbMerge.other, "The other store")
@@ -276,8 +277,9 @@ void addDbMerge(CommandSet &commands) {
 
 void addDbPublish(CommandSet &commands) {
   using namespace options;
-  auto [publish, dbPublish] = commands.addDb(
-      "publish", "Write the best records as a system store", runDbPublish);
+  auto [publish, dbPublish] = commands.addVerb(
+      "db", "publish", "Write the best records as a system store",
+      runDbPublish);
   addStore(publish, dbPublish.store);
   publish->add_option("OUT", dbPublish.output, "The store to write")
       ->required()
@@ -286,8 +288,8 @@ void addDbPublish(CommandSet &commands) {
 
 void addDbPrune(CommandSet &commands) {
   using namespace options;
-  auto [prune, dbPrune] =
-      commands.addDb("prune", "Drop records of other versions", runDbPrune);
+  auto [prune, dbPrune] = commands.addVerb(
+      "db", "prune", "Drop records of other versions", runDbPrune);
   addStore(prune, dbPrune.store);
   CLI::Option *dry =
       prune->add_flag("--dry-run", dbPrune.dryRun, "Only print the number");

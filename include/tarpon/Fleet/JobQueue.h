@@ -1,0 +1,98 @@
+//===- JobQueue.h - Jobs, taken by lease ------------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A worker owns a job until its lease ends, by the clock of the database, and
+// renews its leases while it lives. Whoever comes too late is refused: results
+// are written in one transaction with the job's state, if the lease is still
+// the worker's. Leases that have ended are taken back by whichever worker looks
+// next. Not thread-safe: one thread at a time, with a database of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_FLEET_JOBQUEUE_H
+#define TARPON_FLEET_JOBQUEUE_H
+
+#include "tarpon/Fleet/Database.h"
+#include "tarpon/Fleet/Job.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace tarpon::fleet {
+
+/// The end of an attempt.
+struct AttemptEnd {
+  Cause cause = Cause::Ok;
+  /// One sentence.
+  std::string reason;
+  /// Everything that the worker has said about the job.
+  std::string log;
+};
+
+/// The state in which a successful attempt leaves its job.
+struct NextStep {
+  /// None if the job is done.
+  std::optional<Phase> phase;
+  int64_t round = 0;
+  /// The digest of the package, for a phase that measures.
+  std::string package;
+  /// What another round may save, in milliseconds: jobs with more go first.
+  std::optional<double> gain;
+};
+
+/// The answer to a heartbeat.
+struct Renewal {
+  /// The jobs, with their leases, that are still the worker's.
+  std::set<std::pair<int64_t, int64_t>> owned;
+  /// The worker's machine is drained: no more jobs.
+  bool isDraining = false;
+};
+
+class JobQueue {
+public:
+  /// `leaseSeconds` is the length of each lease. The database must outlive the
+  /// queue.
+  JobQueue(Database &database, int64_t worker, double leaseSeconds)
+      : database(database), worker(worker), leaseSeconds(leaseSeconds) {}
+
+  /// Takes up to `max` jobs of a session: those of the highest priority, and
+  /// among them those with most to gain. No two workers get the same.
+  runtime::Result<std::vector<Lease>> claim(int64_t session, Phase phase,
+                                            int64_t max);
+
+  /// The heartbeat: renews all leases of the worker.
+  runtime::Result<Renewal> renew();
+
+  /// Takes back the leases that have ended, of any worker; returns how many.
+  runtime::Result<int64_t> reap();
+
+  /// Records a successful attempt, and in the same transaction what `write`
+  /// writes. Returns false, with nothing written, if the lease is lost. Calling
+  /// it again after the connection broke is right: what was committed is found.
+  runtime::Result<bool>
+  complete(const Lease &lease, const NextStep &next, const std::string &log,
+           llvm::function_ref<runtime::Status()> write = nullptr);
+
+  /// Records a failed attempt; the job is tried again, or fails, by the rules
+  /// of the cause. Returns false if the lease is lost.
+  runtime::Result<bool> fail(const Lease &lease, const AttemptEnd &end);
+
+private:
+  runtime::Result<bool> isRecorded(const Lease &lease);
+  runtime::Status writeAttempt(const Lease &lease, const AttemptEnd &end);
+  runtime::Status failLeased(const Lease &lease, const AttemptEnd &end);
+
+  Database &database;
+  int64_t worker;
+  double leaseSeconds;
+};
+
+} // namespace tarpon::fleet
+
+#endif // TARPON_FLEET_JOBQUEUE_H

@@ -1,0 +1,349 @@
+//===- Database.cpp - Statements of an SQL database -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The only file that knows SOCI, which throws.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/Database.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <soci/soci.h>
+#include <soci/sqlite3/soci-sqlite3.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace tarpon::fleet;
+using tarpon::runtime::Error;
+using tarpon::runtime::Result;
+using tarpon::runtime::Status;
+using tarpon::runtime::success;
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+int64_t Row::integer(size_t column) const {
+  const Value &value = values[column];
+  if (const auto *number = std::get_if<int64_t>(&value))
+    return *number;
+  if (const auto *number = std::get_if<double>(&value))
+    return static_cast<int64_t>(*number);
+  if (const auto *text = std::get_if<std::string>(&value))
+    return std::strtoll(text->c_str(), nullptr, 10);
+  return 0;
+}
+
+double Row::real(size_t column) const {
+  const Value &value = values[column];
+  if (const auto *number = std::get_if<double>(&value))
+    return *number;
+  if (const auto *text = std::get_if<std::string>(&value))
+    return std::strtod(text->c_str(), nullptr);
+  return static_cast<double>(integer(column));
+}
+
+std::string Row::text(size_t column) const {
+  const Value &value = values[column];
+  if (const auto *text = std::get_if<std::string>(&value))
+    return *text;
+  if (const auto *number = std::get_if<int64_t>(&value))
+    return std::to_string(*number);
+  if (const auto *number = std::get_if<double>(&value))
+    return std::to_string(*number);
+  return "";
+}
+
+bool Row::isNull(size_t column) const {
+  return std::holds_alternative<std::monostate>(values[column]);
+}
+
+Result<Row> tarpon::fleet::takeRow(Result<Rows> rows,
+                                   const std::string &noneMessage) {
+  if (!rows)
+    return rows.error();
+  if (rows->empty())
+    return Error{noneMessage};
+  return std::move(rows->front());
+}
+
+//===----------------------------------------------------------------------===//
+// Connecting
+//===----------------------------------------------------------------------===//
+
+static constexpr llvm::StringLiteral kSqlite = "sqlite:";
+static constexpr llvm::StringLiteral kPostgres = "postgresql://";
+
+struct Database::Connection {
+  soci::session session;
+};
+
+Database::Database(std::string url) : url(std::move(url)) {}
+Database::~Database() = default;
+
+bool Database::isPostgres() const {
+  return llvm::StringRef(url).starts_with(kPostgres);
+}
+
+/// A server that vanishes is noticed after this many seconds, whether the
+/// client waits for an answer (keepalives) or has sent something
+/// (tcp_user_timeout, in milliseconds).
+static std::string addTimeouts(std::string url) {
+  bool hasQuery = url.find('?') != std::string::npos;
+  constexpr const char *kDefaults[] = {
+      "connect_timeout=10",       "keepalives_idle=10",
+      "keepalives_interval=5",    "keepalives_count=2",
+      "tcp_user_timeout=20000",   "application_name=tarpon-fleet",
+      "client_encoding=UTF8"};
+  for (llvm::StringRef option : kDefaults) {
+    if (llvm::StringRef(url).contains(option.split('=').first))
+      continue;
+    url += (hasQuery ? "&" : "?") + option.str();
+    hasQuery = true;
+  }
+  return url;
+}
+
+static Status checkUrl(llvm::StringRef url, bool create) {
+  if (url.starts_with(kSqlite)) {
+    llvm::StringRef file = url.drop_front(kSqlite.size());
+    if (file.empty() || file.contains(' '))
+      return Error{"'" + url.str() + "' names no file: sqlite:FILE, without spaces"};
+    if (!create && !llvm::sys::fs::exists(file))
+      return Error{"there is no database '" + file.str() +
+                   "': graph-opt fleet init " + url.str() + " makes one"};
+    return success();
+  }
+  if (!url.starts_with(kPostgres))
+    return Error{"'" + url.str() +
+                 "' is no database: sqlite:FILE or postgresql://HOST/NAME"};
+  llvm::StringRef rest = url.drop_front(kPostgres.size());
+  llvm::StringRef authority = rest.substr(0, rest.find_first_of("/?"));
+  bool hasUser = authority.contains('@');
+  if ((hasUser && authority.substr(0, authority.rfind('@')).contains(':')) ||
+      rest.contains("password="))
+    return Error{"the database's address holds a password, which other users "
+                 "could see: put it into ~/.pgpass or a service file"};
+  return success();
+}
+
+Result<std::unique_ptr<Database>> Database::open(const std::string &url,
+                                                 bool create) {
+  if (Status status = checkUrl(url, create); !status)
+    return status.error();
+  std::unique_ptr<Database> database(new Database(url));
+  if (Status status = database->reconnect(); !status)
+    return status.error();
+  return database;
+}
+
+/// Several processes write to one file of SQLite in turn: each waits up to a
+/// minute, and readers do not wait at all (WAL).
+static void prepareSqlite(soci::session &session) {
+  session << "PRAGMA busy_timeout = 60000";
+  session << "PRAGMA journal_mode = WAL";
+  session << "PRAGMA synchronous = NORMAL";
+  session << "PRAGMA foreign_keys = ON";
+}
+
+Status Database::reconnect() {
+  try {
+    auto made = std::make_unique<Connection>();
+    if (isPostgres()) {
+      // Loaded by name, so that programs run without it.
+      made->session.open("postgresql", addTimeouts(url));
+    } else {
+      made->session.open(soci::sqlite3,
+                         "dbname=" + url.substr(kSqlite.size()));
+      prepareSqlite(made->session);
+    }
+    connection = std::move(made);
+    disconnected = false;
+    return success();
+  } catch (const std::exception &error) {
+    disconnected = true;
+    return describe(error.what());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+/// SOCI appends the statement with its parameters, which may hold text from
+/// outside, and libpq writes several lines.
+Error Database::describe(const std::string &message) {
+  llvm::StringRef text = llvm::StringRef(message).split(" while ").first;
+  llvm::SmallVector<llvm::StringRef> words;
+  llvm::SplitString(text, words, " \n\r\t");
+  return Error{"the database " + url + ": " +
+               llvm::StringRef(llvm::join(words, " ")).rtrim('.').str()};
+}
+
+/// Returns true if the server does not answer any more. In a transaction, what
+/// follows is a ROLLBACK, which finds out.
+static bool isLost(soci::session &session, const soci::soci_error &error,
+                   bool inTransaction) {
+  if (error.get_error_category() == soci::soci_error::connection_error)
+    return true;
+  if (inTransaction)
+    return false;
+  try {
+    session << "SELECT 1";
+    return false;
+  } catch (const soci::soci_error &) {
+    return true;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+std::string Database::translate(llvm::StringRef sql) const {
+  struct Word {
+    llvm::StringLiteral name, sqlite, postgres;
+  };
+  static constexpr Word kWords[] = {
+      {"$NOW", "((julianday('now') - 2440587.5) * 86400.0)",
+       "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION)"},
+      {"$ID", "INTEGER PRIMARY KEY AUTOINCREMENT",
+       "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"},
+      {"$SKIP", "", "FOR UPDATE SKIP LOCKED"},
+      {"$USER", "''", "session_user"}};
+  std::string text = sql.str();
+  for (const Word &word : kWords)
+    for (size_t at = 0; (at = text.find(word.name.data(), at)) !=
+                        std::string::npos;) {
+      llvm::StringRef by = isPostgres() ? word.postgres : word.sqlite;
+      text.replace(at, word.name.size(), by.str());
+      at += by.size();
+    }
+  return text;
+}
+
+namespace {
+
+/// A parameter as SOCI binds it, which needs an address and an indicator.
+struct Bound {
+  long long integer = 0;
+  double real = 0;
+  std::string text;
+  soci::indicator indicator = soci::i_ok;
+};
+
+} // namespace
+
+static void bindValue(soci::statement &statement, const Value &value, Bound &bound,
+                      const std::string &name) {
+  if (const auto *number = std::get_if<int64_t>(&value)) {
+    bound.integer = *number;
+    statement.exchange(soci::use(bound.integer, bound.indicator, name));
+  } else if (const auto *number = std::get_if<double>(&value)) {
+    bound.real = *number;
+    statement.exchange(soci::use(bound.real, bound.indicator, name));
+  } else {
+    if (const auto *text = std::get_if<std::string>(&value))
+      bound.text = *text;
+    else
+      bound.indicator = soci::i_null;
+    statement.exchange(soci::use(bound.text, bound.indicator, name));
+  }
+}
+
+static Value readColumn(const soci::row &row, size_t column) {
+  if (row.get_indicator(column) == soci::i_null)
+    return std::monostate();
+  switch (row.get_properties(column).get_data_type()) {
+  case soci::dt_integer:
+    return static_cast<int64_t>(row.get<int>(column));
+  case soci::dt_long_long:
+    return static_cast<int64_t>(row.get<long long>(column));
+  case soci::dt_unsigned_long_long:
+    return static_cast<int64_t>(row.get<unsigned long long>(column));
+  case soci::dt_double:
+    return row.get<double>(column);
+  default:
+    return row.get<std::string>(column);
+  }
+}
+
+namespace {
+
+/// One run of a statement.
+struct Run {
+  Rows rows;
+  int64_t changed = 0;
+};
+
+} // namespace
+
+static Run runStatement(soci::session &session, const std::string &sql,
+                        llvm::ArrayRef<Value> parameters, bool hasRows) {
+  soci::statement statement(session);
+  std::vector<Bound> bounds(parameters.size());
+  for (size_t i = 0; i < parameters.size(); ++i)
+    bindValue(statement, parameters[i], bounds[i], "p" + std::to_string(i + 1));
+  soci::row row;
+  if (hasRows)
+    statement.exchange(soci::into(row));
+  statement.alloc();
+  statement.prepare(sql);
+  statement.define_and_bind();
+  Run run;
+  bool hasRow = statement.execute(/*with_data_exchange=*/true);
+  for (; hasRows && hasRow; hasRow = statement.fetch()) {
+    std::vector<Value> values;
+    for (size_t i = 0; i < row.size(); ++i)
+      values.push_back(readColumn(row, i));
+    run.rows.emplace_back(std::move(values));
+  }
+  run.changed = hasRows ? 0 : statement.get_affected_rows();
+  return run;
+}
+
+Result<Rows> Database::query(llvm::StringRef sql,
+                             llvm::ArrayRef<Value> parameters) {
+  try {
+    return std::move(
+        runStatement(connection->session, translate(sql), parameters, true)
+            .rows);
+  } catch (const soci::soci_error &error) {
+    disconnected = isLost(connection->session, error, inTransaction);
+    return describe(error.what());
+  }
+}
+
+Result<int64_t> Database::execute(llvm::StringRef sql,
+                                  llvm::ArrayRef<Value> parameters) {
+  try {
+    return runStatement(connection->session, translate(sql), parameters, false)
+        .changed;
+  } catch (const soci::soci_error &error) {
+    disconnected = isLost(connection->session, error, inTransaction);
+    return describe(error.what());
+  }
+}
+
+Status Database::transact(llvm::function_ref<Status()> body) {
+  // A transaction of SQLite that reads before it writes could fail in between.
+  auto begun = execute(isPostgres() ? "BEGIN" : "BEGIN IMMEDIATE");
+  if (!begun)
+    return begun.error();
+  inTransaction = true;
+  Status status = body();
+  if (status)
+    if (auto committed = execute("COMMIT"); !committed)
+      status = committed.error();
+  inTransaction = false;
+  if (!status)
+    (void)execute("ROLLBACK");
+  return status;
+}

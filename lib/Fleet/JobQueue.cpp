@@ -1,0 +1,230 @@
+//===- JobQueue.cpp - Jobs, taken by lease --------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/JobQueue.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tarpon::fleet;
+using tarpon::runtime::Error;
+using tarpon::runtime::Result;
+using tarpon::runtime::Status;
+using tarpon::runtime::success;
+
+//===----------------------------------------------------------------------===//
+// Taking and keeping
+//===----------------------------------------------------------------------===//
+
+/// The rows that others are taking are skipped, so that claims never wait for
+/// each other.
+Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
+                                           int64_t max) {
+  Result<Rows> rows = database.query(
+      "WITH picked AS MATERIALIZED (SELECT id FROM job WHERE session_id = :p1 "
+      "AND phase = :p2 AND state = 'waiting' AND available_at <= $NOW "
+      "ORDER BY priority DESC, gain DESC, id LIMIT :p3 $SKIP) "
+      "UPDATE job SET state = 'leased', lease = lease + 1, leased_at = $NOW, "
+      "lease_until = $NOW + :p4, worker_id = :p5 "
+      "WHERE id IN (SELECT id FROM picked) "
+      "RETURNING id, lease, problem_id, round, package, "
+      "(SELECT key FROM problem WHERE problem.id = problem_id), priority, gain",
+      {session, getPhaseName(phase).str(), max, leaseSeconds, worker});
+  if (!rows)
+    return rows.error();
+  // RETURNING has no order.
+  std::sort(rows->begin(), rows->end(), [](const Row &a, const Row &b) {
+    return std::tuple(-a.real(6), -a.real(7), a.integer(0)) <
+           std::tuple(-b.real(6), -b.real(7), b.integer(0));
+  });
+  std::vector<Lease> leases;
+  for (const Row &row : *rows)
+    leases.push_back({row.integer(0), row.integer(1), session, row.integer(2),
+                      row.text(5), phase, row.integer(3), row.text(4)});
+  return leases;
+}
+
+Result<Renewal> JobQueue::renew() {
+  Result<Rows> machine = database.query(
+      "UPDATE worker SET seen = $NOW WHERE id = :p1 AND ended IS NULL "
+      "RETURNING (SELECT state FROM machine WHERE machine.id = machine_id)",
+      {worker});
+  if (!machine)
+    return machine.error();
+  Renewal renewal;
+  renewal.isDraining = machine->empty() || machine->front().text(0) != "ready";
+  Result<Rows> jobs = database.query(
+      "UPDATE job SET lease_until = $NOW + :p1 WHERE worker_id = :p2 AND "
+      "state = 'leased' AND lease_until >= $NOW RETURNING id, lease",
+      {leaseSeconds, worker});
+  if (!jobs)
+    return jobs.error();
+  for (const Row &row : *jobs)
+    renewal.owned.emplace(row.integer(0), row.integer(1));
+  return renewal;
+}
+
+Result<int64_t> JobQueue::reap() {
+  // This look costs nothing, and takes no lock.
+  constexpr const char *kExpired =
+      "SELECT 1 FROM job WHERE state = 'leased' AND lease_until < $NOW LIMIT 1";
+  Result<Rows> expired = database.query(kExpired);
+  if (!expired || expired->empty())
+    return expired ? Result<int64_t>(0) : expired.error();
+  int64_t count = 0;
+  Status status = database.transact([&]() -> Status {
+    Result<Rows> rows = database.query(
+        "SELECT job.id, lease, session_id, problem_id, phase, round, "
+        "COALESCE(worker_id, 0) FROM job WHERE state = 'leased' AND "
+        "lease_until < $NOW ORDER BY job.id LIMIT 1000 $SKIP");
+    if (!rows)
+      return rows.error();
+    for (const Row &row : *rows) {
+      Lease lease = {row.integer(0), row.integer(1), row.integer(2),
+                     row.integer(3), "", *parsePhase(row.text(4)),
+                     row.integer(5), ""};
+      Result<Rows> owner = database.query(
+          "SELECT machine.name, worker.process, worker.reason FROM worker JOIN "
+          "machine ON machine.id = machine_id WHERE worker.id = :p1",
+          {row.integer(6)});
+      if (!owner)
+        return owner.error();
+      std::string who = "worker " + std::to_string(row.integer(6));
+      if (!owner->empty())
+        who += " on " + owner->front().text(0) + " (process " +
+               owner->front().text(1) + ")";
+      Status failed = failLeased(
+          lease, {Cause::Lost, who + " was not heard of for a whole lease", ""});
+      if (!failed)
+        return failed;
+      ++count;
+    }
+    return success();
+  });
+  if (!status)
+    return status.error();
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Ends of attempts
+//===----------------------------------------------------------------------===//
+
+/// Returns true if this lease's success is in the database already: the answer
+/// to its commit was lost.
+Result<bool> JobQueue::isRecorded(const Lease &lease) {
+  Result<Rows> rows = database.query(
+      "SELECT 1 FROM attempt WHERE job_id = :p1 AND lease = :p2 AND "
+      "worker_id = :p3 AND cause = 'ok'",
+      {lease.job, lease.lease, worker});
+  if (!rows)
+    return rows.error();
+  return !rows->empty();
+}
+
+/// The worker of a lost lease is the job's, whoever records it.
+Status JobQueue::writeAttempt(const Lease &lease, const AttemptEnd &end) {
+  auto written = database.execute(
+      "INSERT INTO attempt (job_id, lease, phase, round, worker_id, started, "
+      "ended, cause, reason, log) SELECT id, lease, :p1, :p2, worker_id, "
+      "leased_at, $NOW, :p3, :p4, :p5 FROM job WHERE id = :p6",
+      {getPhaseName(lease.phase).str(), lease.round,
+       getRule(end.cause).name.str(), end.reason, end.log, lease.job});
+  return written ? success() : Status(written.error());
+}
+
+Result<bool>
+JobQueue::complete(const Lease &lease, const NextStep &next,
+                   const std::string &log,
+                   llvm::function_ref<Status()> write) {
+  bool isOwner = false;
+  Status status = database.transact([&]() -> Status {
+    Result<Rows> owned = database.query(
+        std::string("SELECT 1 FROM job WHERE id = :p1 AND lease = :p2 AND "
+                    "worker_id = :p3 AND state = 'leased' AND lease_until >= "
+                    "$NOW") +
+            (database.isPostgres() ? " FOR UPDATE" : ""),
+        {lease.job, lease.lease, worker});
+    if (!owned)
+      return owned.error();
+    isOwner = !owned->empty();
+    if (!isOwner)
+      return success();
+    if (Status written = writeAttempt(lease, {Cause::Ok, "", log}); !written)
+      return written;
+    if (write)
+      if (Status written = write(); !written)
+        return written;
+    Result<int64_t> changed = database.execute(
+        "UPDATE job SET state = :p1, phase = :p2, round = :p3, "
+        "gain = COALESCE(:p4, gain), available_at = 0, lease_until = NULL, "
+        "worker_id = NULL, finished = CASE WHEN :p1 = 'done' THEN $NOW END, "
+        "reason = '' WHERE id = :p5",
+        {std::string(next.phase ? kWaiting : kDone),
+         getPhaseName(next.phase.value_or(lease.phase)).str(), next.round,
+         next.gain ? Value(*next.gain) : Value(), lease.job});
+    if (changed && !next.package.empty())
+      changed = database.execute("UPDATE job SET package = :p1 WHERE id = :p2",
+                                 {next.package, lease.job});
+    return changed ? success() : Status(changed.error());
+  });
+  if (!status)
+    return status.error();
+  return isOwner ? Result<bool>(true) : isRecorded(lease);
+}
+
+/// Counts, within a transaction, the job's attempts that ended so since it was
+/// last retried by a person, and decides what follows.
+Status JobQueue::failLeased(const Lease &lease, const AttemptEnd &end) {
+  const CauseRule &rule = getRule(end.cause);
+  if (Status written = writeAttempt(lease, end); !written)
+    return written;
+  Result<Row> counted = takeRow(
+      database.query("SELECT count(*) FROM attempt JOIN job ON job.id = job_id "
+                     "WHERE job_id = :p1 AND cause = :p2 AND attempt.lease > "
+                     "counted_from",
+                     {lease.job, rule.name.str()}),
+      "the attempts of a job cannot be counted");
+  if (!counted)
+    return counted.error();
+  int64_t attempts = counted->integer(0);
+  bool isFinal = attempts >= rule.maxAttempts;
+  constexpr double kLongestBackoff = 600;
+  double backoff =
+      std::min(kLongestBackoff, rule.backoffSeconds *
+                                    std::exp2(static_cast<double>(
+                                        std::min<int64_t>(attempts, 16) - 1)));
+  Phase next = rule.recompiles ? Phase::Compile : lease.phase;
+  std::string reason = rule.name.str() + ": " + end.reason;
+  if (isFinal && attempts > 1)
+    reason += " (" + std::to_string(attempts) + " times)";
+  auto changed = database.execute(
+      "UPDATE job SET state = :p1, phase = :p2, reason = :p3, "
+      "available_at = $NOW + :p4, lease_until = NULL, worker_id = NULL, "
+      "finished = CASE WHEN :p1 = 'failed' THEN $NOW END WHERE id = :p5",
+      {std::string(isFinal ? kFailed : kWaiting), getPhaseName(next).str(),
+       reason, backoff, lease.job});
+  return changed ? success() : Status(changed.error());
+}
+
+Result<bool> JobQueue::fail(const Lease &lease, const AttemptEnd &end) {
+  bool isOwner = false;
+  Status status = database.transact([&]() -> Status {
+    Result<Rows> owned = database.query(
+        std::string("SELECT 1 FROM job WHERE id = :p1 AND lease = :p2 AND "
+                    "worker_id = :p3 AND state = 'leased'") +
+            (database.isPostgres() ? " FOR UPDATE" : ""),
+        {lease.job, lease.lease, worker});
+    if (!owned)
+      return owned.error();
+    isOwner = !owned->empty();
+    return isOwner ? failLeased(lease, end) : success();
+  });
+  if (!status)
+    return status.error();
+  return isOwner;
+}

@@ -1,0 +1,215 @@
+//===- Schema.cpp - The tables of a fleet ---------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/Schema.h"
+
+#include "Roles.h"
+
+using namespace tarpon::fleet;
+using tarpon::runtime::Error;
+using tarpon::runtime::Result;
+using tarpon::runtime::Status;
+using tarpon::runtime::success;
+
+/// The statements that lead from one version to the next: the n-th list to
+/// version n + 1.
+static constexpr const char *kVersion1[] = {
+    R"(CREATE TABLE setting (
+      name TEXT PRIMARY KEY, value TEXT NOT NULL))",
+    R"(CREATE TABLE problem (
+      id $ID, key TEXT NOT NULL UNIQUE, op TEXT NOT NULL, line TEXT NOT NULL,
+      flops DOUBLE PRECISION NOT NULL))",
+    R"(CREATE TABLE tag (
+      problem_id BIGINT NOT NULL REFERENCES problem(id), name TEXT NOT NULL,
+      is_recurrent BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (name, problem_id)))",
+    // `device` is the model of the machine's CPU or GPU with its driver: that
+    // of the first evaluator, unless the session names one.
+    R"(CREATE TABLE session (
+      id $ID, label TEXT NOT NULL, target TEXT NOT NULL,
+      context_target TEXT NOT NULL, context_tarpon TEXT NOT NULL,
+      context_llvm TEXT NOT NULL, context_caches TEXT NOT NULL,
+      threads BIGINT NOT NULL, kernel_version TEXT NOT NULL,
+      is_emulated BIGINT NOT NULL DEFAULT 0, device TEXT NOT NULL DEFAULT '',
+      settings TEXT NOT NULL DEFAULT '{}',
+      created DOUBLE PRECISION NOT NULL, deleted DOUBLE PRECISION,
+      UNIQUE (label, target)))",
+    // `lease` counts the job's leases and names the current one.
+    R"(CREATE TABLE job (
+      id $ID, session_id BIGINT NOT NULL REFERENCES session(id),
+      problem_id BIGINT NOT NULL REFERENCES problem(id),
+      phase TEXT NOT NULL DEFAULT 'compile',
+      state TEXT NOT NULL DEFAULT 'waiting', reason TEXT NOT NULL DEFAULT '',
+      round BIGINT NOT NULL DEFAULT 0, priority DOUBLE PRECISION NOT NULL DEFAULT 0,
+      gain DOUBLE PRECISION NOT NULL DEFAULT 0,
+      available_at DOUBLE PRECISION NOT NULL DEFAULT 0,
+      lease BIGINT NOT NULL DEFAULT 0, lease_until DOUBLE PRECISION,
+      leased_at DOUBLE PRECISION, worker_id BIGINT, package TEXT,
+      counted_from BIGINT NOT NULL DEFAULT 0,
+      finished DOUBLE PRECISION, UNIQUE (session_id, problem_id)))",
+    R"(CREATE INDEX job_waiting ON job (session_id, phase, priority DESC,
+      gain DESC, id) WHERE state = 'waiting')",
+    R"(CREATE INDEX job_leased ON job (lease_until) WHERE state = 'leased')",
+    R"(CREATE INDEX job_worker ON job (worker_id) WHERE state = 'leased')",
+    R"(CREATE TABLE machine (
+      id $ID, name TEXT NOT NULL UNIQUE, cpu TEXT NOT NULL,
+      cores BIGINT NOT NULL, state TEXT NOT NULL DEFAULT 'ready',
+      seen DOUBLE PRECISION NOT NULL))",
+    R"(CREATE TABLE worker (
+      id $ID, machine_id BIGINT NOT NULL REFERENCES machine(id),
+      role TEXT NOT NULL, label TEXT NOT NULL, device TEXT NOT NULL,
+      process BIGINT NOT NULL, slurm_job TEXT NOT NULL DEFAULT '',
+      started DOUBLE PRECISION NOT NULL, seen DOUBLE PRECISION NOT NULL,
+      ended DOUBLE PRECISION, reason TEXT NOT NULL DEFAULT ''))",
+    R"(CREATE INDEX worker_live ON worker (label) WHERE ended IS NULL)",
+    R"(CREATE TABLE attempt (
+      job_id BIGINT NOT NULL REFERENCES job(id), lease BIGINT NOT NULL,
+      phase TEXT NOT NULL, round BIGINT NOT NULL, worker_id BIGINT,
+      started DOUBLE PRECISION NOT NULL, ended DOUBLE PRECISION NOT NULL,
+      cause TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '',
+      log TEXT NOT NULL DEFAULT '', PRIMARY KEY (job_id, lease)))",
+    R"(CREATE TABLE package (
+      digest TEXT PRIMARY KEY, session_id BIGINT NOT NULL REFERENCES session(id),
+      problem_id BIGINT NOT NULL REFERENCES problem(id), bytes BIGINT NOT NULL,
+      parts BIGINT NOT NULL, recorded_by TEXT NOT NULL DEFAULT $USER,
+      created DOUBLE PRECISION NOT NULL))",
+    R"(CREATE TABLE package_part (
+      digest TEXT NOT NULL, part BIGINT NOT NULL, base64 TEXT NOT NULL,
+      PRIMARY KEY (digest, part)))",
+    R"(CREATE TABLE measurement (
+      id $ID, session_id BIGINT NOT NULL REFERENCES session(id),
+      problem_id BIGINT NOT NULL REFERENCES problem(id),
+      job_id BIGINT, lease BIGINT, number BIGINT NOT NULL,
+      solver TEXT NOT NULL, config TEXT NOT NULL, stage TEXT NOT NULL,
+      status TEXT NOT NULL, samples TEXT NOT NULL,
+      median DOUBLE PRECISION NOT NULL, mad DOUBLE PRECISION NOT NULL,
+      max_error DOUBLE PRECISION, relative_l2 DOUBLE PRECISION,
+      workspace BIGINT NOT NULL, rounds BIGINT NOT NULL,
+      detail TEXT NOT NULL DEFAULT '', is_dropped BIGINT NOT NULL DEFAULT 0,
+      is_modelled BIGINT NOT NULL DEFAULT 0, time DOUBLE PRECISION NOT NULL,
+      UNIQUE (job_id, lease, number)))",
+    R"(CREATE INDEX measurement_problem ON measurement (session_id, problem_id))",
+    R"(CREATE TABLE release (
+      name TEXT PRIMARY KEY, base TEXT NOT NULL DEFAULT '', label TEXT NOT NULL,
+      remark TEXT NOT NULL DEFAULT '', created DOUBLE PRECISION NOT NULL))",
+    R"(CREATE TABLE release_record (
+      release TEXT NOT NULL REFERENCES release(name),
+      session_id BIGINT NOT NULL REFERENCES session(id),
+      target TEXT NOT NULL, problem_id BIGINT NOT NULL REFERENCES problem(id),
+      measurement_id BIGINT NOT NULL REFERENCES measurement(id),
+      PRIMARY KEY (release, target, problem_id)))",
+};
+
+static constexpr llvm::ArrayRef<const char *> kVersions[] = {kVersion1};
+static_assert(std::size(kVersions) == kSchemaVersion);
+
+//===----------------------------------------------------------------------===//
+// Versions
+//===----------------------------------------------------------------------===//
+
+static Status runAll(Database &database,
+                     llvm::ArrayRef<const char *> statements) {
+  for (const char *statement : statements)
+    if (auto done = database.execute(statement); !done)
+      return done.error();
+  return success();
+}
+
+static Result<bool> hasTables(Database &database) {
+  auto rows = database.query(
+      database.isPostgres()
+          ? "SELECT 1 FROM pg_tables WHERE tablename = 'setting' AND "
+            "schemaname = current_schema()"
+          : "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = "
+            "'setting'");
+  if (!rows)
+    return rows.error();
+  return !rows->empty();
+}
+
+static Result<int64_t> getVersion(Database &database) {
+  Result<bool> exist = hasTables(database);
+  if (!exist)
+    return exist.error();
+  if (!*exist)
+    return Error{"the database " + database.getUrl() +
+                 " has no tables of a fleet: graph-opt fleet init makes them"};
+  Result<std::string> version = getSetting(database, "schema");
+  if (!version)
+    return version.error();
+  int64_t number;
+  if (llvm::StringRef(*version).getAsInteger(10, number) || number < 1)
+    return Error{"the database " + database.getUrl() +
+                 " does not say the version of its tables"};
+  return number;
+}
+
+static Status raise(Database &database, int64_t from) {
+  for (int64_t version = from; version < kSchemaVersion; ++version)
+    if (Status status = runAll(database, kVersions[version]); !status)
+      return status;
+  auto set = database.execute(
+      "INSERT INTO setting (name, value) VALUES ('schema', :p1) "
+      "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      {std::to_string(kSchemaVersion)});
+  return set ? grantRights(database) : Status(set.error());
+}
+
+Status tarpon::fleet::createSchema(Database &database,
+                                   const std::string &packages) {
+  Result<bool> exist = hasTables(database);
+  if (!exist)
+    return exist.error();
+  if (*exist)
+    return Error{"the database " + database.getUrl() +
+                 " has tables of a fleet already: graph-opt fleet upgrade "
+                 "brings them up to date"};
+  return database.transact([&]() -> Status {
+    if (Status status = raise(database, 0); !status)
+      return status;
+    auto set = database.execute(
+        "INSERT INTO setting (name, value) VALUES ('packages', :p1)",
+        {packages});
+    return set ? success() : Status(set.error());
+  });
+}
+
+Result<int64_t> tarpon::fleet::upgradeSchema(Database &database) {
+  Result<int64_t> version = getVersion(database);
+  if (!version)
+    return version;
+  if (*version > kSchemaVersion)
+    return checkSchema(database).error();
+  Status status =
+      database.transact([&] { return raise(database, *version); });
+  if (!status)
+    return status.error();
+  return version;
+}
+
+Status tarpon::fleet::checkSchema(Database &database) {
+  Result<int64_t> version = getVersion(database);
+  if (!version)
+    return version.error();
+  if (*version > kSchemaVersion)
+    return Error{"the database " + database.getUrl() +
+                 " was made by a newer Tarpon (tables of version " +
+                 std::to_string(*version) + ")"};
+  if (*version < kSchemaVersion)
+    return Error{"the database " + database.getUrl() +
+                 " has tables of version " + std::to_string(*version) +
+                 ": graph-opt fleet upgrade brings them up to date"};
+  return success();
+}
+
+Result<std::string> tarpon::fleet::getSetting(Database &database,
+                                              const std::string &name) {
+  auto rows =
+      database.query("SELECT value FROM setting WHERE name = :p1", {name});
+  if (!rows)
+    return rows.error();
+  return rows->empty() ? std::string() : rows->front().text(0);
+}

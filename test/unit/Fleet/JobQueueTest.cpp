@@ -1,0 +1,158 @@
+//===- JobQueueTest.cpp - Leases of jobs ----------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FleetTestDatabase.h"
+
+#include "tarpon/Fleet/JobQueue.h"
+
+#include <gtest/gtest.h>
+
+using namespace tarpon::fleet;
+using namespace tarpon::fleet::test;
+
+namespace {
+
+class JobQueueTest : public FleetTest {
+protected:
+  void SetUp() override {
+    FleetTest::SetUp();
+    worker = addWorker("node1");
+    session = addSession("L", "host");
+    for (const char *key : {"a", "b", "c"})
+      jobs.push_back(addJob(session, addProblem(key)));
+  }
+
+  JobQueue makeQueue(double seconds = 60) {
+    return JobQueue(*database, worker, seconds);
+  }
+
+  int64_t worker = 0, session = 0;
+  std::vector<int64_t> jobs;
+};
+
+} // namespace
+
+TEST_P(JobQueueTest, claimsByPriorityAndGain) {
+  run("UPDATE job SET gain = 5 WHERE id = :p1", {jobs[2]});
+  run("UPDATE job SET priority = 1 WHERE id = :p1", {jobs[1]});
+  auto leases = makeQueue().claim(session, Phase::Compile, 2);
+  ASSERT_TRUE(leases) << leases.message();
+  ASSERT_EQ(leases->size(), 2u);
+  EXPECT_EQ((*leases)[0].key, "b");
+  EXPECT_EQ((*leases)[1].key, "c");
+  EXPECT_EQ((*leases)[0].lease, 1);
+  auto rest = makeQueue().claim(session, Phase::Compile, 9);
+  ASSERT_EQ(rest->size(), 1u);
+  EXPECT_EQ(rest->front().key, "a");
+  EXPECT_TRUE(makeQueue().claim(session, Phase::Compile, 9)->empty());
+}
+
+TEST_P(JobQueueTest, aSuccessMovesTheJobOn) {
+  JobQueue queue = makeQueue();
+  Lease lease = queue.claim(session, Phase::Compile, 1)->front();
+  auto done =
+      queue.complete(lease, {Phase::Measure, 0, "digest", 1.5}, "compiled");
+  ASSERT_TRUE(done) << done.message();
+  EXPECT_TRUE(*done);
+  // The answer to the commit may be lost: the same again is no error.
+  EXPECT_TRUE(*queue.complete(lease, {Phase::Measure, 0, "digest", 1.5}, ""));
+  auto measured = queue.claim(session, Phase::Measure, 9);
+  ASSERT_EQ(measured->size(), 1u);
+  EXPECT_EQ(measured->front().package, "digest");
+  EXPECT_TRUE(*queue.complete(measured->front(), {}, ""));
+  EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {lease.job}),
+            "done");
+  EXPECT_EQ(getInteger("SELECT count(*) FROM attempt WHERE cause = 'ok'"), 2);
+}
+
+TEST_P(JobQueueTest, aLostLeaseIsRefused) {
+  JobQueue queue = makeQueue(-1);
+  Lease late = queue.claim(session, Phase::Compile, 1)->front();
+  auto reaped = queue.reap();
+  ASSERT_TRUE(reaped) << reaped.message();
+  EXPECT_EQ(*reaped, 1);
+  EXPECT_EQ(*queue.reap(), 0);
+  bool wrote = false;
+  auto done = queue.complete(late, {}, "", [&] {
+    wrote = true;
+    return tarpon::runtime::success();
+  });
+  ASSERT_TRUE(done) << done.message();
+  EXPECT_FALSE(*done);
+  EXPECT_FALSE(wrote);
+  EXPECT_FALSE(*queue.fail(late, {Cause::Crash, "late", ""}));
+  EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {late.job}),
+            "waiting");
+  EXPECT_EQ(getText("SELECT cause FROM attempt"), "lost");
+  EXPECT_NE(getText("SELECT reason FROM attempt").find("node1"),
+            std::string::npos);
+}
+
+TEST_P(JobQueueTest, anEndedLeaseIsRefusedBeforeItIsReaped) {
+  JobQueue queue = makeQueue(-1);
+  Lease late = queue.claim(session, Phase::Compile, 1)->front();
+  EXPECT_FALSE(*queue.complete(late, {}, ""));
+}
+
+TEST_P(JobQueueTest, causesAreCountedApart) {
+  JobQueue queue = makeQueue();
+  auto failOnce = [&](Cause cause) {
+    run("UPDATE job SET available_at = 0", {});
+    auto leases = queue.claim(session, Phase::Compile, 9);
+    for (const Lease &lease : *leases)
+      EXPECT_TRUE(*queue.fail(
+          lease, {lease.job == jobs[0] ? cause : Cause::Returned, "because",
+                  "the log"}));
+    return getText("SELECT state FROM job WHERE id = :p1", {jobs[0]});
+  };
+  EXPECT_EQ(failOnce(Cause::Crash), "waiting");
+  EXPECT_EQ(failOnce(Cause::Hang), "waiting");
+  EXPECT_EQ(failOnce(Cause::Lost), "waiting");
+  EXPECT_EQ(failOnce(Cause::Crash), "failed");
+  EXPECT_EQ(getText("SELECT reason FROM job WHERE id = :p1", {jobs[0]}),
+            "crash: because (2 times)");
+  EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {jobs[1]}),
+            "waiting");
+}
+
+TEST_P(JobQueueTest, aFailureWaitsBeforeItIsTriedAgain) {
+  JobQueue queue = makeQueue();
+  Lease lease = queue.claim(session, Phase::Compile, 1)->front();
+  EXPECT_TRUE(*queue.fail(lease, {Cause::Memory, "no memory", ""}));
+  EXPECT_EQ(queue.claim(session, Phase::Compile, 9)->size(), 2u);
+}
+
+TEST_P(JobQueueTest, renewalTellsWhatIsOwned) {
+  JobQueue queue = makeQueue();
+  auto leases = queue.claim(session, Phase::Compile, 2);
+  run("UPDATE job SET state = 'aborted' WHERE id = :p1",
+      {leases->front().job});
+  auto renewal = queue.renew();
+  ASSERT_TRUE(renewal) << renewal.message();
+  EXPECT_EQ(renewal->owned.size(), 1u);
+  EXPECT_TRUE(renewal->owned.count({leases->back().job, 1}));
+  EXPECT_FALSE(renewal->isDraining);
+  run("UPDATE machine SET state = 'draining'", {});
+  EXPECT_TRUE(queue.renew()->isDraining);
+}
+
+TEST_P(JobQueueTest, whatIsWrittenBelongsToTheTransaction) {
+  JobQueue queue = makeQueue();
+  Lease lease = queue.claim(session, Phase::Compile, 1)->front();
+  auto done = queue.complete(lease, {}, "", [&]() -> tarpon::runtime::Status {
+    auto set = database->execute(
+        "INSERT INTO setting (name, value) VALUES ('x', 'y')");
+    EXPECT_TRUE(set);
+    return tarpon::runtime::Error{"no"};
+  });
+  EXPECT_FALSE(done);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM setting WHERE name = 'x'"), 0);
+  EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {lease.job}),
+            "leased");
+}
+
+INSTANTIATE_FLEET_TEST(JobQueueTest);
