@@ -36,7 +36,7 @@ static constexpr const char *kGrants[] = {
     "GRANT UPDATE (package) ON job TO tarpon_builder",
     "GRANT INSERT (digest, session_id, problem_id, bytes, parts, created) ON "
     "package TO tarpon_builder",
-    "GRANT INSERT ON package_part TO tarpon_builder",
+    "GRANT INSERT, DELETE ON package_part TO tarpon_builder",
     "GRANT INSERT ON measurement TO tarpon_evaluator",
     "GRANT UPDATE (device) ON session TO tarpon_evaluator"};
 

@@ -49,6 +49,7 @@ static constexpr const char *kVersion1[] = {
       lease BIGINT NOT NULL DEFAULT 0, lease_until DOUBLE PRECISION,
       leased_at DOUBLE PRECISION, worker_id BIGINT, package TEXT,
       counted_from BIGINT NOT NULL DEFAULT 0,
+      known_from BIGINT NOT NULL DEFAULT 0,
       finished DOUBLE PRECISION, UNIQUE (session_id, problem_id)))",
     R"(CREATE INDEX job_waiting ON job (session_id, phase, priority DESC,
       gain DESC, id) WHERE state = 'waiting')",

@@ -1,0 +1,195 @@
+//===- Jobs.cpp - The jobs of a label, for people -------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/Jobs.h"
+
+#include "tarpon/Fleet/WorkList.h"
+
+using namespace tarpon::fleet;
+using tarpon::runtime::Error;
+using tarpon::runtime::Result;
+using tarpon::runtime::Status;
+using tarpon::runtime::success;
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+static Result<int64_t> countTagged(Database &database, const std::string &tag) {
+  Result<Row> row = takeRow(
+      database.query("SELECT count(*) FROM tag WHERE name = :p1", {tag}),
+      "no tags can be counted");
+  if (!row)
+    return row.error();
+  if (row->integer(0) == 0)
+    return Error{"no problem has the tag '" + tag +
+                 "': graph-opt fleet import --tag gives it"};
+  return row->integer(0);
+}
+
+Result<LoadCount> tarpon::fleet::countLoad(Database &database,
+                                           const std::string &label,
+                                           const std::string &target,
+                                           const std::string &tag) {
+  if (Status status = checkName("the label", label); !status)
+    return status.error();
+  Result<int64_t> tagged = countTagged(database, tag);
+  if (!tagged)
+    return tagged.error();
+  Result<Row> row = takeRow(
+      database.query(
+          "SELECT count(*) FROM tag WHERE name = :p1 AND problem_id NOT IN "
+          "(SELECT problem_id FROM job JOIN session ON session.id = "
+          "session_id WHERE label = :p2 AND target = :p3)",
+          {tag, label, target}),
+      "no jobs can be counted");
+  if (!row)
+    return row.error();
+  return LoadCount{*tagged, row->integer(0), 0};
+}
+
+/// Before anything is measured, the problems with the most operations promise
+/// the largest gains.
+Result<LoadCount> tarpon::fleet::loadJobs(Database &database,
+                                          const Session &session,
+                                          const std::string &tag,
+                                          double priority, bool again) {
+  LoadCount count;
+  Status status = database.transact([&]() -> Status {
+    Result<int64_t> tagged = countTagged(database, tag);
+    if (!tagged)
+      return tagged.error();
+    count.tagged = *tagged;
+    Result<int64_t> begun = 0;
+    if (again)
+      begun = database.execute(
+          "UPDATE job SET state = 'waiting', phase = 'compile', round = 0, "
+          "reason = '', available_at = 0, finished = NULL, counted_from = "
+          "lease, known_from = (SELECT COALESCE(max(id), 0) FROM measurement) "
+          "WHERE session_id = :p1 AND state IN ('done', 'failed', 'aborted') "
+          "AND problem_id IN (SELECT problem_id FROM tag WHERE name = :p2)",
+          {session.id, tag});
+    if (!begun)
+      return begun.error();
+    count.begun = *begun;
+    Result<int64_t> made = database.execute(
+        "INSERT INTO job (session_id, problem_id, priority, gain) SELECT "
+        "CAST(:p1 AS BIGINT), problem.id, CAST(:p2 AS DOUBLE PRECISION), flops "
+        "FROM tag JOIN problem ON problem.id = problem_id WHERE name = :p3 "
+        "ORDER BY problem.id ON CONFLICT DO NOTHING",
+        {session.id, priority, tag});
+    if (!made)
+      return made.error();
+    count.made = *made;
+    return success();
+  });
+  if (!status)
+    return status.error();
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+/// The condition of a filter, whose values are parameters p1 to p5.
+static constexpr const char *kFilter =
+    "(:p1 = '' OR session_id IN (SELECT id FROM session WHERE label = :p1)) "
+    "AND (:p2 = '' OR job.state = :p2) AND (CAST(:p3 AS BIGINT) = 0 OR job.id "
+    "= :p3) AND (:p4 = '' OR job.reason LIKE :p4) AND (:p5 = '' OR worker_id "
+    "IN (SELECT worker.id FROM worker JOIN machine ON machine.id = machine_id "
+    "WHERE machine.name = :p5))";
+
+static Result<std::vector<Value>> bindFilter(Database &database,
+                                             const JobFilter &filter) {
+  if (!filter.label.empty())
+    if (auto sessions = findSessions(database, filter.label); !sessions)
+      return sessions.error();
+  if (!filter.cause.empty() && !parseCause(filter.cause))
+    return Error{"--cause: there is no cause '" + filter.cause + "'"};
+  return std::vector<Value>{
+      filter.label, filter.state, filter.job,
+      filter.cause.empty() ? "" : filter.cause + ": %", filter.machine};
+}
+
+Result<std::vector<JobInfo>> tarpon::fleet::listJobs(Database &database,
+                                                     const JobFilter &filter,
+                                                     int64_t max) {
+  Result<std::vector<Value>> values = bindFilter(database, filter);
+  if (!values)
+    return values.error();
+  values->emplace_back(max);
+  Result<Rows> rows = database.query(
+      std::string("SELECT job.id, session.label, session.target, problem.key, "
+                  "job.state, job.phase, job.reason, job.round, (SELECT "
+                  "count(*) FROM attempt WHERE job_id = job.id), (SELECT "
+                  "machine.name FROM worker JOIN machine ON machine.id = "
+                  "machine_id WHERE worker.id = worker_id) FROM job JOIN "
+                  "session ON session.id = session_id JOIN problem ON "
+                  "problem.id = problem_id WHERE ") +
+          kFilter + " ORDER BY job.id LIMIT :p6",
+      *values);
+  if (!rows)
+    return rows.error();
+  std::vector<JobInfo> jobs;
+  for (const Row &row : *rows)
+    jobs.push_back({row.integer(0), row.text(1), row.text(2), row.text(3),
+                    row.text(4), row.text(5), row.text(6), row.integer(7),
+                    row.integer(8), row.text(9)});
+  return jobs;
+}
+
+Result<int64_t> tarpon::fleet::retryJobs(Database &database,
+                                         const JobFilter &filter) {
+  Result<std::vector<Value>> values = bindFilter(database, filter);
+  if (!values)
+    return values.error();
+  return database.execute(
+      std::string("UPDATE job SET state = 'waiting', phase = 'compile', "
+                  "reason = '', available_at = 0, finished = NULL, "
+                  "counted_from = lease WHERE state IN ('failed', 'aborted') "
+                  "AND ") +
+          kFilter,
+      *values);
+}
+
+Result<int64_t> tarpon::fleet::abortJobs(Database &database,
+                                         const JobFilter &filter) {
+  Result<std::vector<Value>> values = bindFilter(database, filter);
+  if (!values)
+    return values.error();
+  return database.execute(
+      std::string("UPDATE job SET state = 'aborted', reason = 'aborted: by a "
+                  "person', lease_until = NULL, finished = $NOW WHERE state "
+                  "IN ('waiting', 'leased') AND ") +
+          kFilter,
+      *values);
+}
+
+Result<std::vector<AttemptInfo>>
+tarpon::fleet::listAttempts(Database &database, int64_t job) {
+  Result<Rows> known =
+      database.query("SELECT 1 FROM job WHERE id = :p1", {job});
+  if (!known)
+    return known.error();
+  if (known->empty())
+    return Error{"there is no job " + std::to_string(job)};
+  Result<Rows> rows = database.query(
+      "SELECT lease, round, phase, cause, attempt.reason, log, machine.name, "
+      "attempt.ended - attempt.started, attempt.ended FROM attempt LEFT JOIN "
+      "worker ON worker.id = worker_id LEFT JOIN machine ON machine.id = "
+      "machine_id WHERE job_id = :p1 ORDER BY lease",
+      {job});
+  if (!rows)
+    return rows.error();
+  std::vector<AttemptInfo> attempts;
+  for (const Row &row : *rows)
+    attempts.push_back({row.integer(0), row.integer(1), row.text(2),
+                        row.text(3), row.text(4), row.text(5), row.text(6),
+                        row.real(7), row.real(8)});
+  return attempts;
+}

@@ -1,0 +1,123 @@
+//===- Measurements.cpp - What a fleet has measured -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/Measurements.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace tarpon;
+using namespace tarpon::fleet;
+using runtime::Result;
+using runtime::Status;
+using runtime::success;
+
+static constexpr llvm::StringLiteral kStages[] = {"race", "final"};
+
+/// JSON and SQL have no infinity, which is the error of a NaN.
+static Value finiteOrNull(double value) {
+  return std::isfinite(value) ? Value(value) : Value();
+}
+
+Status tarpon::fleet::writeMeasurements(
+    Database &database, const Lease &lease,
+    llvm::ArrayRef<Measurement> measurements) {
+  for (auto [number, m] : llvm::enumerate(measurements)) {
+    auto done = database.execute(
+        "INSERT INTO measurement (session_id, problem_id, job_id, lease, "
+        "number, solver, config, stage, status, samples, median, mad, "
+        "max_error, relative_l2, workspace, rounds, detail, is_dropped, "
+        "is_modelled, time) VALUES (:p1, :p2, :p3, :p4, :p5, :p6, :p7, :p8, "
+        ":p9, :p10, :p11, :p12, :p13, :p14, :p15, :p16, :p17, :p18, :p19, "
+        "$NOW)",
+        {lease.session, lease.problem, lease.job, lease.lease,
+         static_cast<int64_t>(number), m.key.solver, m.key.config,
+         kStages[static_cast<size_t>(m.stage)].str(),
+         getStatusName(m.status).str(), nlohmann::json(m.samples).dump(),
+         m.median, m.mad, finiteOrNull(m.maxError), finiteOrNull(m.relativeL2),
+         m.workspaceBytes, m.rounds, m.detail, int64_t(m.isDropped),
+         int64_t(m.timeSource == TimeSource::Modelled)});
+    if (!done)
+      return done.error();
+  }
+  return success();
+}
+
+/// The columns that readRow reads.
+static constexpr const char *kSelect =
+    "SELECT measurement.id, problem.key, solver, config, stage, status, "
+    "samples, median, mad, max_error, relative_l2, workspace, rounds, detail, "
+    "is_dropped, is_modelled FROM measurement JOIN problem ON problem.id = "
+    "measurement.problem_id ";
+
+static std::vector<double> parseSamples(const std::string &text) {
+  std::vector<double> samples;
+  auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_array())
+    for (const auto &sample : json)
+      if (sample.is_number())
+        samples.push_back(sample.get<double>());
+  return samples;
+}
+
+static Measurement readRow(const Row &row) {
+  Measurement m;
+  m.key = {row.text(1), row.text(2), row.text(3)};
+  m.stage = row.text(4) == kStages[1] ? MeasurementStage::Final
+                                      : MeasurementStage::Race;
+  m.status = parseStatusName(row.text(5));
+  m.samples = parseSamples(row.text(6));
+  m.median = row.real(7);
+  m.mad = row.real(8);
+  m.maxError = row.isNull(9) ? INFINITY : row.real(9);
+  m.relativeL2 = row.isNull(10) ? INFINITY : row.real(10);
+  m.workspaceBytes = row.integer(11);
+  m.rounds = row.integer(12);
+  m.detail = row.text(13);
+  m.isDropped = row.integer(14) != 0;
+  m.isEarlier = true;
+  m.timeSource =
+      row.integer(15) ? TimeSource::Modelled : TimeSource::Measured;
+  return m;
+}
+
+Result<std::vector<Measurement>>
+tarpon::fleet::readMeasurements(Database &database, const Lease &lease) {
+  Result<Rows> rows = database.query(
+      std::string(kSelect) +
+          "WHERE measurement.session_id = :p1 AND measurement.problem_id = "
+          ":p2 AND measurement.id > (SELECT known_from FROM job WHERE id = "
+          ":p3) ORDER BY measurement.id",
+      {lease.session, lease.problem, lease.job});
+  if (!rows)
+    return rows.error();
+  std::vector<Measurement> measurements;
+  for (const Row &row : *rows)
+    measurements.push_back(readRow(row));
+  return measurements;
+}
+
+Result<int64_t> tarpon::fleet::copyMeasurements(Database &database,
+                                                int64_t session, int64_t after,
+                                                int64_t max, Journal &journal) {
+  Result<Rows> rows = database.query(
+      std::string(kSelect) + "WHERE measurement.session_id = :p1 AND "
+                             "measurement.id > :p2 ORDER BY measurement.id "
+                             "LIMIT :p3",
+      {session, after, max});
+  if (!rows)
+    return rows.error();
+  for (const Row &row : *rows) {
+    if (Status status = journal.record(readRow(row)); !status)
+      return status.error();
+    after = row.integer(0);
+  }
+  return after;
+}

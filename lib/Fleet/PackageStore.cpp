@@ -1,0 +1,123 @@
+//===- PackageStore.cpp - What builders have compiled ---------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/PackageStore.h"
+
+#include "tarpon/Runtime/File.h"
+#include "tarpon/Runtime/Sha256.h"
+
+#include "llvm/Support/Base64.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace tarpon;
+using namespace tarpon::fleet;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+using runtime::success;
+
+/// The bytes of a part: parameters are copied several times on their way.
+static constexpr size_t kPartBytes = size_t(4) << 20;
+
+static std::string digest(llvm::StringRef bytes) {
+  return runtime::Sha256().update(bytes).finishHex();
+}
+
+static Result<std::string> readBytes(const std::string &path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (!file)
+    return Error{path + ": " + file.getError().message()};
+  return (*file)->getBuffer().str();
+}
+
+std::string PackageStore::getPath(const std::string &digest) const {
+  return folder + "/" + digest + ".candidates";
+}
+
+Result<std::string> PackageStore::stage(const std::string &path) {
+  Result<std::string> bytes = readBytes(path);
+  if (!bytes)
+    return bytes;
+  std::string name = digest(*bytes);
+  if (!folder.empty() && !llvm::sys::fs::exists(getPath(name)))
+    if (Status status = runtime::writeFileAtomically(getPath(name), {*bytes});
+        !status)
+      return status.error();
+  staged = std::move(*bytes);
+  return name;
+}
+
+/// The same package may be recorded twice: its builder was cut off before it
+/// could tell.
+Status PackageStore::record(const Lease &lease, const std::string &digest) {
+  size_t parts =
+      folder.empty() ? (staged.size() + kPartBytes - 1) / kPartBytes : 0;
+  auto done = database.execute(
+      "INSERT INTO package (digest, session_id, problem_id, bytes, parts, "
+      "created) VALUES (:p1, :p2, :p3, :p4, :p5, $NOW) ON CONFLICT DO NOTHING",
+      {digest, lease.session, lease.problem,
+       static_cast<int64_t>(staged.size()), static_cast<int64_t>(parts)});
+  for (size_t part = 0; done && part < parts; ++part) {
+    llvm::StringRef bytes =
+        llvm::StringRef(staged).substr(part * kPartBytes, kPartBytes);
+    done = database.execute(
+        "INSERT INTO package_part (digest, part, base64) VALUES (:p1, :p2, "
+        ":p3) ON CONFLICT DO NOTHING",
+        {digest, static_cast<int64_t>(part), llvm::encodeBase64(bytes)});
+  }
+  return done ? success() : Status(done.error());
+}
+
+Status PackageStore::drop(const std::string &digest) {
+  if (!folder.empty()) {
+    (void)llvm::sys::fs::remove(getPath(digest));
+    return success();
+  }
+  auto done = database.execute("DELETE FROM package_part WHERE digest = :p1",
+                               {digest});
+  return done ? success() : Status(done.error());
+}
+
+Result<std::string> PackageStore::readParts(const Lease &lease) {
+  if (!folder.empty())
+    return readBytes(getPath(lease.package));
+  Result<Rows> rows = database.query(
+      "SELECT base64 FROM package_part WHERE digest = :p1 ORDER BY part",
+      {lease.package});
+  if (!rows)
+    return rows.error();
+  std::string bytes;
+  for (const Row &row : *rows) {
+    std::vector<char> decoded;
+    if (llvm::Error error = llvm::decodeBase64(row.text(0), decoded))
+      return Error{"package " + lease.package + ": " +
+                   llvm::toString(std::move(error))};
+    bytes.append(decoded.begin(), decoded.end());
+  }
+  return bytes;
+}
+
+Status PackageStore::fetch(const Lease &lease, const std::string &path) {
+  Result<Rows> rows = database.query(
+      "SELECT 1 FROM package WHERE digest = :p1 AND session_id = :p2 AND "
+      "problem_id = :p3",
+      {lease.package, lease.session, lease.problem});
+  if (!rows)
+    return rows.error();
+  if (rows->empty())
+    return Error{"package " + lease.package +
+                 " was recorded by no builder for this problem"};
+  Result<std::string> bytes = readParts(lease);
+  if (!bytes)
+    return bytes.error();
+  if (digest(*bytes) != lease.package)
+    return Error{"package " + lease.package + " has the digest " +
+                 digest(*bytes) + ": it is not what the builder recorded"};
+  return runtime::writeFileAtomically(path, {*bytes});
+}
