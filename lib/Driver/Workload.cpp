@@ -44,7 +44,48 @@ static std::vector<std::string> splitLine(StringRef line) {
   return {words.begin(), words.end()};
 }
 
-Workload tarpon::parseWorkload(StringRef text) {
+using Words = std::vector<std::string>;
+
+/// Sets the value of a flag, which has two names.
+static void setFlag(Words &words, StringRef name, StringRef longName,
+                    int64_t value) {
+  for (size_t i = 1; i + 1 < words.size(); ++i)
+    if (words[i] == name || words[i] == longName) {
+      words[i + 1] = std::to_string(value);
+      return;
+    }
+  words.push_back(name.str());
+  words.push_back(std::to_string(value));
+}
+
+/// Replaces each line by a line per value of a flag; none leave it as it is.
+static std::vector<Words> vary(const std::vector<Words> &lines, StringRef name,
+                               StringRef longName,
+                               const std::vector<int64_t> &values) {
+  if (values.empty())
+    return lines;
+  std::vector<Words> varied;
+  for (const Words &line : lines)
+    for (int64_t value : values) {
+      varied.push_back(line);
+      setFlag(varied.back(), name, longName, value);
+    }
+  return varied;
+}
+
+static std::vector<Words> vary(Words words, const WorkloadVariants &variants) {
+  bool isKey = words.size() < 2;
+  if (isKey)
+    return {std::move(words)};
+  bool isConv = StringRef(words.front()).starts_with("conv") ||
+                StringRef(words[1]).starts_with("conv");
+  std::vector<Words> lines =
+      vary({std::move(words)}, "-n", "--batchsize", variants.batches);
+  return isConv ? vary(lines, "-F", "--forw", variants.directions) : lines;
+}
+
+Workload tarpon::parseWorkload(StringRef text,
+                               const WorkloadVariants &variants) {
   Workload workload;
   llvm::StringSet<> known;
   // Other lines of an application's log are no faults.
@@ -57,24 +98,30 @@ Workload tarpon::parseWorkload(StringRef text) {
     line = line.trim();
     if (line.empty() || line.starts_with("#"))
       continue;
-    Result<DriverLine> parsed = parseDriverLine(splitLine(line));
-    if (!parsed && isLog && !line.contains(kMIOpenDriver))
-      continue;
-    ++workload.lines;
-    if (!parsed) {
-      workload.faults.push_back({number, parsed.message()});
-      continue;
+    bool isOther = isLog && !line.contains(kMIOpenDriver);
+    bool isCounted = false;
+    for (const Words &words : vary(splitLine(line), variants)) {
+      Result<DriverLine> parsed = parseDriverLine(words);
+      if (!parsed && isOther)
+        continue;
+      workload.lines += !isCounted;
+      isCounted = true;
+      if (!parsed) {
+        workload.faults.push_back({number, parsed.message()});
+        continue;
+      }
+      for (DriverTask &task : parsed->tasks)
+        if (known.insert(task.problem.key()).second)
+          workload.problems.push_back(std::move(task.problem));
     }
-    for (DriverTask &task : parsed->tasks)
-      if (known.insert(task.problem.key()).second)
-        workload.problems.push_back(std::move(task.problem));
   }
   return workload;
 }
 
-Result<Workload> tarpon::readWorkload(const std::string &path) {
+Result<Workload> tarpon::readWorkload(const std::string &path,
+                                      const WorkloadVariants &variants) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!file)
     return runtime::Error{path + ": " + file.getError().message()};
-  return parseWorkload((*file)->getBuffer());
+  return parseWorkload((*file)->getBuffer(), variants);
 }

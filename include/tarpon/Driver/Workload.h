@@ -43,11 +43,24 @@ struct Workload {
   int64_t lines = 0;
 };
 
-Workload parseWorkload(llvm::StringRef text);
+/// What stands in place of a driver line's own batch and direction: a problem
+/// per combination. Problem keys stay as they are, and so does the direction of
+/// lines other than convolutions.
+struct WorkloadVariants {
+  /// Empty for the line's own.
+  std::vector<int64_t> batches;
+  /// Of -F: 1 forward, 2 backward data, 4 backward weights; empty for the
+  /// line's own.
+  std::vector<int64_t> directions;
+};
+
+Workload parseWorkload(llvm::StringRef text,
+                       const WorkloadVariants &variants = {});
 
 /// Reads a workload. An error if the file cannot be read; lines that cannot be
 /// read are faults.
-runtime::Result<Workload> readWorkload(const std::string &path);
+runtime::Result<Workload> readWorkload(const std::string &path,
+                                       const WorkloadVariants &variants = {});
 
 /// Prints a line of a workload, which `graph-opt driver` runs as it stands:
 /// with the driver's flags where they describe exactly this problem, otherwise
