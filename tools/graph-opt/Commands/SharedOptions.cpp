@@ -138,10 +138,7 @@ void options::addLogDriver(CLI::App *app, std::string &path) {
       ->type_name("FILE");
 }
 
-void options::addChoice(CLI::App *app, ModelArguments &model) {
-  addTarget(app, model.target, "Target of an ONNX model (default: host)");
-  addDevice(app, model.device,
-            "Device that runs a GPU's kernels (default: hip)");
+void options::addKnobs(CLI::App *app, ModelArguments &model) {
   app->add_option_function<std::string>(
          "--dtype",
          [&model](const std::string &name) {
@@ -167,6 +164,13 @@ void options::addChoice(CLI::App *app, ModelArguments &model) {
          "Fusion (default: on)")
       ->type_name(getTypeName(kFusion))
       ->check(isOneOf(kFusion));
+}
+
+void options::addChoice(CLI::App *app, ModelArguments &model) {
+  addTarget(app, model.target, "Target of an ONNX model (default: host)");
+  addDevice(app, model.device,
+            "Device that runs a GPU's kernels (default: hip)");
+  addKnobs(app, model);
   addBatch(app, model.batch);
   addThreads(app, model.threads);
   addCpu(app, model.cpu);

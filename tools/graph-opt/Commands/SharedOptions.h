@@ -39,6 +39,9 @@ void addSearch(CLI::App *app, SearchArguments &search);
 void addTuningTime(CLI::App *app, std::optional<double> &seconds);
 void addFinder(CLI::App *app, FinderArguments &finder);
 void addLogDriver(CLI::App *app, std::string &path);
+/// Adds the knobs of one global choice.
+void addKnobs(CLI::App *app, ModelArguments &model);
+/// Adds them, and where the model runs.
 void addChoice(CLI::App *app, ModelArguments &model);
 
 /// Adds the store of a command of `db`, and the file of its answer.

@@ -197,8 +197,9 @@ void addFleetImport(CommandSet &commands) {
       ->delimiter(',')
       ->type_name("F,B,W")
       ->check(CLI::IsMember({"F", "B", "W"}));
-  options::addChoice(sub, arguments.model);
-  options::addTarget(sub, arguments.model.target, "to compile models for");
+  options::addKnobs(sub, arguments.model);
+  options::addTarget(sub, arguments.model.target,
+                     "Target of an ONNX model (default: host)");
 }
 
 } // namespace tarpon

@@ -84,7 +84,8 @@ void addFleetLoad(CommandSet &commands) {
   sub->add_option("--label", request.label, "The name of this tuning")
       ->required()
       ->type_name("LABEL");
-  options::addTarget(sub, request.target, "to tune for");
+  options::addTarget(sub, request.target,
+                     "Target to tune for (default: host)");
   sub->add_flag("--emulated", request.isEmulated,
                 "Verify on the emulated device, with a model's times");
   sub->add_option("--threads", request.threads,
