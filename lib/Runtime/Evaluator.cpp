@@ -24,6 +24,7 @@
 #include <system_error>
 #include <time.h>
 #include <unistd.h>
+#include <vector>
 
 extern char **environ;
 
@@ -48,6 +49,20 @@ EvaluatorProcess::~EvaluatorProcess() {
 // Starting and stopping
 //===----------------------------------------------------------------------===//
 
+/// The environment without what a candidate has no business with: where a
+/// database is, and the credentials for it.
+static std::vector<char *> getEnvironment() {
+  constexpr std::string_view kHidden[] = {"PG", "TARPON_FLEET=", "SLURM_"};
+  std::vector<char *> kept;
+  for (char **variable = environ; *variable; ++variable)
+    if (std::ranges::none_of(kHidden, [&](std::string_view prefix) {
+          return std::string_view(*variable).starts_with(prefix);
+        }))
+      kept.push_back(*variable);
+  kept.push_back(nullptr);
+  return kept;
+}
+
 /// Starts the program with `channel` as its standard input and output; returns
 /// 0 or an errno.
 static int spawn(const std::string &program, int channel, pid_t &process) {
@@ -60,7 +75,7 @@ static int spawn(const std::string &program, int channel, pid_t &process) {
   std::string name = program;
   char *arguments[] = {name.data(), parent.data(), nullptr};
   int code = posix_spawn(&process, program.c_str(), &actions, nullptr,
-                         arguments, environ);
+                         arguments, getEnvironment().data());
   posix_spawn_file_actions_destroy(&actions);
   return code;
 }
@@ -222,7 +237,7 @@ static EvaluationAnswer describeExit(int status) {
   answer.error = "candidate crashed with " + name;
   if (isFromOutside(WTERMSIG(status))) {
     answer.outcome = EvaluationOutcome::Failed;
-    answer.error = "the evaluator was ended from outside with " + name;
+    answer.error = std::string(kEndedFromOutside) + " with " + name;
   }
   return answer;
 }

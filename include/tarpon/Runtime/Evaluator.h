@@ -70,6 +70,11 @@ enum class EvaluationOutcome : uint8_t {
 /// "ok", "crashed", "timed-out", "failed".
 std::string_view outcomeName(EvaluationOutcome outcome);
 
+/// How the error of an answer begins if the process was ended by someone else
+/// than the candidate.
+inline constexpr std::string_view kEndedFromOutside =
+    "the evaluator was ended from outside";
+
 struct EvaluationAnswer {
   int64_t id = 0;
   EvaluationOutcome outcome = EvaluationOutcome::Ok;

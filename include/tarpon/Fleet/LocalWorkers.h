@@ -1,0 +1,36 @@
+//===- LocalWorkers.h - Workers on this machine -----------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_FLEET_LOCALWORKERS_H
+#define TARPON_FLEET_LOCALWORKERS_H
+
+#include "tarpon/Runtime/Result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tarpon::fleet {
+
+/// A worker as a process of this machine.
+struct LocalWorker {
+  /// The program with its arguments.
+  std::vector<std::string> command;
+  /// The number of cores that nobody else may use while it measures; 0 for a
+  /// builder, which takes those that are left.
+  int64_t cores = 0;
+};
+
+/// Starts the workers and waits until all have ended. Evaluators get the last
+/// cores for themselves; if none is left for builders, they share the first.
+/// SIGINT and SIGTERM are passed on. An error if a worker cannot be started or
+/// fails; the others are waited for.
+runtime::Status runLocalWorkers(std::vector<LocalWorker> workers);
+
+} // namespace tarpon::fleet
+
+#endif // TARPON_FLEET_LOCALWORKERS_H

@@ -1,0 +1,207 @@
+//===- BuildWork.cpp - Compiles the rounds of jobs ------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BuildWork.h"
+
+#include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Autotune/Store/SystemStore.h"
+#include "tarpon/Fleet/Measurements.h"
+#include "tarpon/Problem/Problem.h"
+#include "tarpon/Solver/SolverRegistry.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace tarpon;
+using namespace tarpon::fleet;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+using runtime::success;
+
+/// The number of measurements of other problems that are read at once.
+static constexpr int64_t kRowsAtOnce = 10000;
+
+static SearchOptions getSearchOptions(const SessionSettings &settings) {
+  SearchOptions options;
+  options.method = settings.method;
+  options.iterations = settings.iterations;
+  return options;
+}
+
+BuildWork::BuildWork(Database &database, const Session &session,
+                     SessionTarget target, const std::string &packages)
+    : database(database), session(session), target(std::move(target)),
+      packages(database, packages),
+      journal(Journal::openInMemory(session.context)) {}
+
+/// A system store that is damaged, or missing, only makes the search longer.
+Result<std::unique_ptr<PhaseWork>>
+BuildWork::create(Database &database, const Session &session,
+                  const std::string &packages) {
+  Result<SessionTarget> target = openTarget(session);
+  if (!target)
+    return target.error();
+  std::unique_ptr<BuildWork> work(
+      new BuildWork(database, session, std::move(*target), packages));
+  const TargetInfo &info = work->target.compiler->getTarget();
+  if (!session.isEmulated)
+    if (auto system = openSystemStore(info))
+      work->system = std::move(*system);
+  std::vector<std::string> remarks;
+  work->ranker =
+      loadLearnedRanker(info, *work->journal, work->system.get(), remarks);
+  work->builder = std::make_unique<BundleBuilder>(
+      *work->target.compiler, *work->journal, work->system.get(),
+      work->ranker.get(), getSearchOptions(session.settings));
+  return std::unique_ptr<PhaseWork>(std::move(work));
+}
+
+/// Reads what was measured since the last look, and of the job's own problem
+/// what counts for it.
+Result<std::vector<Measurement>> BuildWork::refresh(const Lease &lease) {
+  while (true) {
+    Result<int64_t> row = copyMeasurements(database, session.id, lastRow,
+                                           kRowsAtOnce, *journal);
+    if (!row)
+      return row.error();
+    if (*row == lastRow)
+      break;
+    lastRow = *row;
+  }
+  Result<std::vector<Measurement>> known = readMeasurements(database, lease);
+  if (!known)
+    return known;
+  if (Status status = journal->forgetProblem(lease.key); !status)
+    return status.error();
+  for (const Measurement &measurement : *known)
+    if (Status status = journal->record(measurement); !status)
+      return status.error();
+  return known;
+}
+
+static SolutionLimits getLimits(const SessionSettings &settings,
+                                const TargetInfo &target) {
+  SolutionLimits limits;
+  if (settings.solvers.empty())
+    return limits;
+  for (const Solver *solver : getSolvers(target))
+    if (!llvm::is_contained(settings.solvers, solver->id().str()))
+      limits.disabledSolvers.push_back(solver->id().str());
+  return limits;
+}
+
+/// The share of the best time that the last round has saved is what another may
+/// save; a first round is expected to save policy::kPriorSaving.
+static double expectGain(const std::vector<Measurement> &known) {
+  double best = 0, before = 0;
+  for (const Measurement &m : known)
+    if (m.status == MeasurementStatus::Ok && (best == 0 || m.median < best)) {
+      before = best;
+      best = m.median;
+    }
+  double share = before > 0 ? 1 - best / before : policy::kPriorSaving;
+  return best * std::min(share, policy::kPriorSaving);
+}
+
+PhaseResult BuildWork::handOver(const Lease &lease,
+                                const CandidateBundle &bundle,
+                                const std::vector<Measurement> &known) {
+  llvm::SmallString<128> path;
+  if (std::error_code code =
+          llvm::sys::fs::createTemporaryFile("tarpon", "candidates", path))
+    return PhaseResult::fail(Cause::Disk, "no temporary file can be made: " +
+                                              code.message());
+  Status written = writeBundle(bundle, path.str().str());
+  Result<std::string> digest =
+      written ? packages.stage(path.str().str()) : written.error();
+  (void)llvm::sys::fs::remove(path);
+  if (!digest)
+    return PhaseResult::fail(Cause::Disk, digest.message());
+  PhaseResult result;
+  std::optional<Phase> phase;
+  if (session.settings.measures)
+    phase = Phase::Measure;
+  result.next = {phase, lease.round, *digest, expectGain(known)};
+  result.write = [this, lease, digest = *digest]() -> Status {
+    // The package of the round before is of no use any more.
+    if (!lease.package.empty() && lease.package != digest)
+      if (Status dropped = packages.drop(lease.package); !dropped)
+        return dropped;
+    return packages.record(lease, digest);
+  };
+  return result;
+}
+
+/// The cause for which no candidate is right: what happened to most of them.
+static PhaseResult failSearch(const std::vector<Measurement> &known) {
+  std::map<MeasurementStatus, int64_t> counts;
+  for (const Measurement &m : known)
+    ++counts[m.status];
+  static constexpr std::pair<MeasurementStatus, Cause> kCauses[] = {
+      {MeasurementStatus::Wrong, Cause::Wrong},
+      {MeasurementStatus::Crashed, Cause::Crash},
+      {MeasurementStatus::TimedOut, Cause::Hang},
+      {MeasurementStatus::Failed, Cause::Compile}};
+  auto most = std::ranges::max_element(kCauses, {}, [&](const auto &row) {
+    return counts[row.first];
+  });
+  auto example = llvm::find_if(known, [&](const Measurement &m) {
+    return m.status == most->first;
+  });
+  std::string reason = "no candidate of " + std::to_string(known.size()) +
+                       " is right";
+  if (example != known.end())
+    reason += "; " + example->key.solver + " {" + example->key.config +
+              "}: " + example->detail;
+  // Trying the same again would change nothing.
+  return PhaseResult::fail(most->second, reason);
+}
+
+PhaseResult BuildWork::finish(const Lease &lease,
+                              const std::vector<Measurement> &known) {
+  bool hasRight = llvm::any_of(known, [](const Measurement &m) {
+    return m.status == MeasurementStatus::Ok;
+  });
+  if (!hasRight)
+    return failSearch(known);
+  PhaseResult result;
+  result.next = {std::nullopt, lease.round, "", std::nullopt};
+  result.write = [this, lease]() -> Status {
+    return lease.package.empty() ? success() : packages.drop(lease.package);
+  };
+  return result;
+}
+
+PhaseResult BuildWork::run(const Lease &lease, std::string &log,
+                           const std::function<bool()> & /*isLost*/) {
+  mlir::FailureOr<Problem> problem = parseProblem(lease.key);
+  if (mlir::failed(problem))
+    return PhaseResult::fail(Cause::Compile, "'" + lease.key +
+                                                 "' is no problem of this build");
+  Result<std::vector<Measurement>> known = refresh(lease);
+  if (!known)
+    return PhaseResult::fail(Cause::Database, known.message());
+  const TargetInfo &info = target.compiler->getTarget();
+  Result<std::optional<CandidateBundle>> bundle = builder->build(
+      *problem, static_cast<size_t>(session.settings.candidates),
+      getLimits(session.settings, info));
+  if (!bundle)
+    return PhaseResult::fail(Cause::Compile, bundle.message());
+  if (!*bundle) {
+    log += "nothing more is worth measuring\n";
+    return finish(lease, *known);
+  }
+  for (const BundledCandidate &candidate : (*bundle)->candidates)
+    log += candidate.key.solver + " {" + candidate.key.config + "}: " +
+           (candidate.error.empty() ? "compiled" : candidate.error) + "\n";
+  return handOver(lease, **bundle, *known);
+}

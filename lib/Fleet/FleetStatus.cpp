@@ -1,0 +1,152 @@
+//===- FleetStatus.cpp - The state of a fleet -----------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/FleetStatus.h"
+
+#include "tarpon/Fleet/Job.h"
+#include "tarpon/Fleet/Session.h"
+
+#include <algorithm>
+
+using namespace tarpon::fleet;
+using tarpon::runtime::Error;
+using tarpon::runtime::Result;
+using tarpon::runtime::Status;
+using tarpon::runtime::success;
+
+/// What a job in that state and phase is at.
+static std::string describeState(const std::string &state,
+                                 const std::string &phase) {
+  bool compiles = phase == getPhaseName(Phase::Compile);
+  if (state == kWaiting)
+    return compiles ? "waiting to compile" : "waiting to measure";
+  if (state == kLeased)
+    return compiles ? "compiling" : "measuring";
+  return state;
+}
+
+/// A shorter time of all jobs would count the pauses of the first ones.
+static constexpr double kRateSeconds = 300;
+
+static Status readSession(Database &database, const Session &session,
+                          SessionStatus &status) {
+  status.label = session.label;
+  status.target = session.target;
+  Result<Rows> rows = database.query(
+      "SELECT state, phase, count(*) FROM job WHERE session_id = :p1 GROUP BY "
+      "state, phase",
+      {session.id});
+  if (!rows)
+    return rows.error();
+  for (const Row &row : *rows) {
+    std::string state = row.text(0);
+    status.counts[describeState(state, row.text(1))] += row.integer(2);
+    status.total += row.integer(2);
+    if (state != kWaiting && state != kLeased)
+      status.ended += row.integer(2);
+  }
+  Result<Rows> recent = database.query(
+      "SELECT count(*), $NOW - min(finished) FROM job WHERE session_id = :p1 "
+      "AND finished > $NOW - :p2",
+      {session.id, kRateSeconds});
+  if (!recent)
+    return recent.error();
+  if (!recent->empty() && recent->front().integer(0) > 1) {
+    const Row &row = recent->front();
+    status.rate =
+        static_cast<double>(row.integer(0)) / std::max(row.real(1), 1.0);
+    status.secondsLeft =
+        static_cast<double>(status.total - status.ended) / status.rate;
+  }
+  return success();
+}
+
+static Result<std::vector<MachineStatus>> readMachines(Database &database) {
+  Result<Rows> rows = database.query(
+      "SELECT machine.name, machine.cpu, machine.state, machine.cores, "
+      "sum(CASE WHEN role = 'builder' AND ended IS NULL THEN 1 ELSE 0 END), "
+      "sum(CASE WHEN role = 'evaluator' AND ended IS NULL THEN 1 ELSE 0 END), "
+      "$NOW - max(worker.seen), machine.id FROM machine JOIN worker ON "
+      "machine_id = machine.id GROUP BY machine.id, machine.name, machine.cpu, "
+      "machine.state, machine.cores ORDER BY machine.name");
+  if (!rows)
+    return rows.error();
+  std::vector<MachineStatus> machines;
+  for (const Row &row : *rows) {
+    MachineStatus machine = {row.text(0),    row.text(1),    row.text(2),
+                             row.integer(3), row.integer(4), row.integer(5),
+                             0,              row.real(6),    ""};
+    Result<Rows> jobs = database.query(
+        "SELECT count(*) FROM job WHERE state = 'leased' AND worker_id IN "
+        "(SELECT id FROM worker WHERE machine_id = :p1)",
+        {row.integer(7)});
+    Result<Rows> last = database.query(
+        "SELECT reason FROM worker WHERE machine_id = :p1 AND ended IS NOT "
+        "NULL ORDER BY ended DESC LIMIT 1",
+        {row.integer(7)});
+    if (!jobs || !last)
+      return jobs ? last.error() : jobs.error();
+    machine.jobs = jobs->front().integer(0);
+    if (machine.builders + machine.evaluators == 0 && !last->empty())
+      machine.reason = last->front().text(0);
+    machines.push_back(std::move(machine));
+  }
+  return machines;
+}
+
+static Result<std::vector<CauseStatus>> readCauses(Database &database,
+                                                   const std::string &label) {
+  Result<Rows> rows = database.query(
+      "SELECT cause, count(*), count(DISTINCT job_id), (SELECT reason FROM "
+      "attempt AS latest WHERE latest.cause = attempt.cause AND latest.ended = "
+      "max(attempt.ended) LIMIT 1) FROM attempt JOIN job ON job.id = job_id "
+      "JOIN session ON session.id = session_id WHERE cause <> 'ok' AND (:p1 = "
+      "'' OR label = :p1) GROUP BY cause ORDER BY count(*) DESC",
+      {label});
+  if (!rows)
+    return rows.error();
+  std::vector<CauseStatus> causes;
+  for (const Row &row : *rows)
+    causes.push_back(
+        {row.text(0), row.integer(1), row.integer(2), row.text(3)});
+  return causes;
+}
+
+Result<FleetStatus> tarpon::fleet::getStatus(Database &database,
+                                             const std::string &label) {
+  Result<std::vector<Session>> sessions = findSessions(database, label);
+  if (!sessions)
+    return sessions.error();
+  FleetStatus status;
+  for (const Session &session : *sessions)
+    if (Status read = readSession(database, session,
+                                  status.sessions.emplace_back());
+        !read)
+      return read.error();
+  Result<std::vector<MachineStatus>> machines = readMachines(database);
+  if (!machines)
+    return machines.error();
+  status.machines = std::move(*machines);
+  Result<std::vector<CauseStatus>> causes = readCauses(database, label);
+  if (!causes)
+    return causes.error();
+  status.causes = std::move(*causes);
+  return status;
+}
+
+Status tarpon::fleet::setDraining(Database &database,
+                                  const std::string &machine,
+                                  bool isDraining) {
+  Result<int64_t> changed =
+      database.execute("UPDATE machine SET state = :p1 WHERE name = :p2",
+                       {isDraining ? "draining" : "ready", machine});
+  if (!changed)
+    return changed.error();
+  if (*changed == 0)
+    return Error{"no worker ever ran on a machine '" + machine + "'"};
+  return success();
+}

@@ -1,0 +1,82 @@
+//===- Machine.cpp - The machine of a worker ------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Machine.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstring>
+#include <fstream>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace tarpon::fleet {
+
+std::string getMachineName() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+std::string getCpuModel() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (llvm::StringRef(line).starts_with("model name"))
+      return llvm::StringRef(line).split(':').second.trim().str();
+  return "unknown";
+}
+
+std::vector<int> getCores() {
+  cpu_set_t set;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &set))
+        cores.push_back(core);
+  return cores;
+}
+
+void pinToCores(const std::vector<int> &cores) {
+  if (cores.empty())
+    return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int core : cores)
+    CPU_SET(core, &set);
+  (void)sched_setaffinity(0, sizeof(set), &set);
+}
+
+DeviceLock::DeviceLock(const std::string &device)
+    : name("tarpon-device-" + device) {}
+
+DeviceLock::~DeviceLock() {
+  if (socket >= 0)
+    close(socket);
+}
+
+bool DeviceLock::tryTake() {
+  if (socket >= 0)
+    return true;
+  int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0)
+    return false;
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  // A name whose first byte is 0 is in the abstract namespace.
+  size_t length = std::min(name.size(), sizeof(address.sun_path) - 1);
+  std::memcpy(address.sun_path + 1, name.data(), length);
+  auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  if (bind(made, reinterpret_cast<sockaddr *>(&address), size) != 0) {
+    close(made);
+    return false;
+  }
+  socket = made;
+  return true;
+}
+
+} // namespace tarpon::fleet

@@ -1,0 +1,53 @@
+//===- Machine.h - The machine of a worker ----------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_FLEET_MACHINE_H
+#define TARPON_LIB_FLEET_MACHINE_H
+
+#include "tarpon/Runtime/Result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tarpon::fleet {
+
+/// The name of this machine in its network.
+std::string getMachineName();
+
+/// The model of its CPU, as the kernel names it.
+std::string getCpuModel();
+
+/// The numbers of the cores that this process may run on.
+std::vector<int> getCores();
+
+/// Restricts the calling thread, and the threads and processes that it starts,
+/// to these cores; none leave it as it is.
+void pinToCores(const std::vector<int> &cores);
+
+/// Holds a device of this machine for one process, until the object or the
+/// process ends. It is a name in the abstract namespace of Unix sockets, which
+/// no file system keeps.
+class DeviceLock {
+public:
+  explicit DeviceLock(const std::string &device);
+  ~DeviceLock();
+  DeviceLock(const DeviceLock &) = delete;
+  DeviceLock &operator=(const DeviceLock &) = delete;
+
+  /// Takes the device unless another process has it, and returns whether this
+  /// one has it now.
+  bool tryTake();
+
+private:
+  std::string name;
+  int socket = -1;
+};
+
+} // namespace tarpon::fleet
+
+#endif // TARPON_LIB_FLEET_MACHINE_H

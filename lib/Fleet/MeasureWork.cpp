@@ -1,0 +1,147 @@
+//===- MeasureWork.cpp - Measures what builders have compiled -------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "MeasureWork.h"
+
+#include "tarpon/Fleet/Measurements.h"
+#include "tarpon/Runtime/Device.h"
+#include "tarpon/Runtime/Evaluator.h"
+#include "tarpon/Runtime/HostFeatures.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <chrono>
+#include <thread>
+
+using namespace tarpon;
+using namespace tarpon::fleet;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+/// The model of the device on which the session's packages run here: times of
+/// two models are not mixed. An error says what this machine lacks.
+static Result<std::string> findDevice(const Session &session,
+                                      const Target &target) {
+  if (session.isEmulated)
+    return "emulated " + session.target;
+  const TargetInfo &info = target.getInfo();
+  for (const std::string &feature : info.features)
+    if (!runtime::hostHasFeature(feature))
+      return Error{"this machine's CPU lacks " + feature + ", which " +
+                   session.target + " needs"};
+  Result<std::unique_ptr<runtime::Device>> device = target.openDevice(1);
+  if (!device)
+    return device.error();
+  bool isHost = (*device)->target() == info.arch;
+  if (isHost)
+    return getCpuModel() + " " + info.traits->printCacheSizes(info);
+  if ((*device)->target() != info.name())
+    return Error{"this machine has a GPU " + (*device)->target() + ", not " +
+                 info.name()};
+  return (*device)->name();
+}
+
+MeasureWork::MeasureWork(Database &database, const Session &session,
+                         const std::string &packages,
+                         const std::string &evaluatorProgram,
+                         const std::string &device)
+    : database(database), session(session), packages(database, packages),
+      lock(device), stream(remarks), progress(stream, Progress::Style::Quiet),
+      evaluator(evaluatorProgram, progress, session.isEmulated) {}
+
+Result<std::unique_ptr<PhaseWork>>
+MeasureWork::create(Database &database, Session session,
+                    const std::string &packages,
+                    const std::string &evaluatorProgram) {
+  // The description of the target, and no compiler.
+  Result<std::shared_ptr<const Target>> target = findTarget(
+      session.target,
+      {session.threads, "native", session.isEmulated ? "emulated" : ""});
+  if (!target)
+    return target.error();
+  Result<std::string> device = findDevice(session, **target);
+  if (!device)
+    return device.error();
+  if (Status status = bindDevice(database, session, *device); !status)
+    return status.error();
+  return std::unique_ptr<PhaseWork>(new MeasureWork(
+      database, session, packages, evaluatorProgram, *device));
+}
+
+/// Another worker of this machine may have the device.
+bool MeasureWork::takeDevice(const std::function<bool()> &isLost) {
+  while (!lock.tryTake()) {
+    if (isLost())
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return true;
+}
+
+static std::string describe(const Measurement &m) {
+  std::string text = m.key.solver + " {" + m.key.config + "}: ";
+  if (m.status == MeasurementStatus::Ok)
+    return text + llvm::formatv("{0:f6} ms{1}\n", m.median,
+                                m.isDropped ? ", dropped early" : "")
+                      .str();
+  return text + getStatusName(m.status).str() + ", " + m.detail + "\n";
+}
+
+/// Returns the measurement during which somebody else ended the evaluator: a
+/// user, or the kernel when memory ran out. Candidates are not to blame for it.
+static const Measurement *
+findOutsideEnd(const std::vector<Measurement> &measured) {
+  auto found = llvm::find_if(measured, [](const Measurement &m) {
+    return llvm::StringRef(m.detail).starts_with(runtime::kEndedFromOutside);
+  });
+  return found == measured.end() ? nullptr : &*found;
+}
+
+PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
+                             const std::function<bool()> &isLost) {
+  llvm::SmallString<128> path;
+  if (std::error_code code =
+          llvm::sys::fs::createTemporaryFile("tarpon", "candidates", path))
+    return PhaseResult::fail(Cause::Disk, "no temporary file can be made: " +
+                                              code.message());
+  llvm::scope_exit remove(
+      [&] { (void)llvm::sys::fs::remove(path); });
+  if (Status status = packages.fetch(lease, path.str().str()); !status)
+    return PhaseResult::fail(
+        database.isDisconnected() ? Cause::Database : Cause::Package,
+        status.message());
+  Result<std::vector<Measurement>> known = readMeasurements(database, lease);
+  if (!known)
+    return PhaseResult::fail(Cause::Database, known.message());
+  if (!takeDevice(isLost))
+    return PhaseResult::fail(Cause::Returned, "the lease was lost");
+  Result<std::vector<Measurement>> measured =
+      evaluator.measure(path.str().str(), *known, Deadline::never());
+  log += remarks;
+  remarks.clear();
+  if (!measured)
+    return PhaseResult::fail(Cause::Device, measured.message());
+  for (const Measurement &m : *measured)
+    log += describe(m);
+  if (const Measurement *ended = findOutsideEnd(*measured))
+    return PhaseResult::fail(llvm::StringRef(ended->detail).ends_with("SIGKILL")
+                                 ? Cause::Memory
+                                 : Cause::Device,
+                             ended->detail);
+  PhaseResult result;
+  result.next = {Phase::Compile, lease.round + 1, "", std::nullopt};
+  result.write = [this, lease, rows = std::move(*measured)] {
+    return writeMeasurements(database, lease, rows);
+  };
+  return result;
+}

@@ -1,0 +1,71 @@
+//===- SlurmScript.cpp - Workers as jobs of Slurm -------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/SlurmScript.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tarpon::fleet;
+
+/// Quotes a word for sh: nothing is special between single quotes but their
+/// end.
+static std::string quote(llvm::StringRef word) {
+  std::string quoted = "'";
+  for (char c : word)
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// A label may have characters that Slurm gives a meaning to in the name of a
+/// job, which is part of the output's.
+static std::string makeJobName(const SlurmArray &array) {
+  std::string name = "tarpon-" + array.label + "-" +
+                     (array.phase == Phase::Compile ? "build" : "measure");
+  for (char &c : name)
+    if (!llvm::isAlnum(c) && c != '-' && c != '.')
+      c = '_';
+  return name;
+}
+
+std::string tarpon::fleet::writeSlurmScript(const SlurmArray &array) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto option = [&](llvm::StringRef name, const llvm::Twine &value) {
+    os << "#SBATCH --" << name << "=" << value << "\n";
+  };
+  os << "#!/bin/sh\n";
+  option("job-name", makeJobName(array));
+  option("array", "1-" + llvm::Twine(array.workers));
+  option("nodes", "1");
+  option("ntasks", "1");
+  option("cpus-per-task", llvm::Twine(array.cores));
+  if (!array.gres.empty())
+    option("gres", array.gres);
+  if (!array.constraint.empty())
+    option("constraint", array.constraint);
+  if (!array.partition.empty())
+    option("partition", array.partition);
+  if (array.minutes)
+    option("time", llvm::Twine(*array.minutes));
+  // The database gives the jobs of a dead node to others.
+  os << "#SBATCH --no-requeue\n";
+  // Workers are told to end half a minute before they are killed.
+  option("signal", "TERM@30");
+  option("output", array.logs + "/%x-%A_%a.log");
+  os << "exec";
+  for (const std::string &word : array.command)
+    os << " " << quote(word);
+  os << "\n";
+  return text;
+}
+
+std::string tarpon::fleet::getGres(const Session &session) {
+  llvm::StringRef chip = llvm::StringRef(session.target).split(':').first;
+  bool isGpu = chip.starts_with("gfx") || chip.starts_with("sm_");
+  return isGpu ? ("gpu:" + chip + ":1").str() : "";
+}

@@ -1,0 +1,391 @@
+//===- Worker.cpp - Takes jobs until there are none -----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/Worker.h"
+
+#include "BuildWork.h"
+#include "Heartbeat.h"
+#include "Machine.h"
+#include "MeasureWork.h"
+
+#include "tarpon/Fleet/Schema.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+using namespace tarpon;
+using namespace tarpon::fleet;
+using llvm::formatv;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+using runtime::success;
+
+using Clock = std::chrono::steady_clock;
+
+/// How long a database that does not answer is waited for beyond a lease.
+static constexpr auto kPatience = std::chrono::minutes(5);
+/// The pause between looks for jobs while others may still make some.
+static constexpr auto kIdlePause = std::chrono::milliseconds(500);
+
+namespace {
+
+/// A session that this machine can work for.
+struct ServedSession {
+  Session session;
+  std::unique_ptr<PhaseWork> work;
+};
+
+class WorkerRun {
+public:
+  WorkerRun(const WorkerOptions &options,
+            llvm::function_ref<void(llvm::StringRef)> say)
+      : options(options), say(say) {}
+
+  Result<WorkerSummary> run();
+
+private:
+  Status connect();
+  Status registerWorker();
+  Status serve(const std::vector<Session> &sessions);
+  Status takeAll();
+  Result<bool> takeSome();
+  Status doJob(ServedSession &served, const Lease &lease);
+  Status report(const Lease &lease, const PhaseResult &result,
+                const std::string &log);
+  Result<bool> mayBeMore();
+  Status persist(llvm::function_ref<Status()> action,
+                 Clock::duration patience);
+  void endWorker(const std::string &reason);
+  bool isTimeUp() const;
+
+  const WorkerOptions &options;
+  llvm::function_ref<void(llvm::StringRef)> say;
+  std::unique_ptr<Database> database;
+  std::string packages;
+  int64_t worker = 0;
+  double leaseSeconds = 60;
+  Clock::time_point start = Clock::now();
+  std::vector<ServedSession> served;
+  std::unique_ptr<Heartbeat> heartbeat;
+  WorkerSummary summary;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The database
+//===----------------------------------------------------------------------===//
+
+/// Tries an action again on a new connection while the database does not
+/// answer.
+Status WorkerRun::persist(llvm::function_ref<Status()> action,
+                          Clock::duration patience) {
+  Clock::time_point giveUp = Clock::now() + patience;
+  auto pause = std::chrono::milliseconds(100);
+  constexpr auto kLongestPause = std::chrono::milliseconds(5000);
+  Status status = action();
+  while (!status && database->isDisconnected() && Clock::now() < giveUp &&
+         !options.shouldEnd()) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+    status = database->reconnect();
+    if (status)
+      status = action();
+  }
+  return status;
+}
+
+Status WorkerRun::connect() {
+  auto opened = Database::open(options.url);
+  if (!opened)
+    return opened.error();
+  database = std::move(*opened);
+  if (Status status = checkSchema(*database); !status)
+    return status;
+  Result<std::string> folder = getSetting(*database, "packages");
+  if (!folder)
+    return folder.error();
+  packages = *folder;
+  return success();
+}
+
+Status WorkerRun::registerWorker() {
+  return database->transact([&]() -> Status {
+    Result<Row> machine = takeRow(
+        database->query(
+            "INSERT INTO machine (name, cpu, cores, seen) VALUES (:p1, :p2, "
+            ":p3, $NOW) ON CONFLICT (name) DO UPDATE SET cpu = excluded.cpu, "
+            "cores = excluded.cores, seen = excluded.seen RETURNING id",
+            {getMachineName(), getCpuModel(),
+             static_cast<int64_t>(getCores().size())}),
+        "the machine cannot be recorded");
+    if (!machine)
+      return machine.error();
+    Result<Row> row = takeRow(
+        database->query(
+            "INSERT INTO worker (machine_id, role, label, device, process, "
+            "slurm_job, started, seen) VALUES (:p1, :p2, :p3, '', :p4, :p5, "
+            "$NOW, $NOW) RETURNING id",
+            {machine->integer(0),
+             options.phase == Phase::Compile ? "builder" : "evaluator",
+             options.label, static_cast<int64_t>(getpid()), options.slurmJob}),
+        "the worker cannot be recorded");
+    if (!row)
+      return row.error();
+    worker = row->integer(0);
+    return success();
+  });
+}
+
+/// What was recorded of a worker helps people; a worker that cannot tell it
+/// ends all the same.
+void WorkerRun::endWorker(const std::string &reason) {
+  (void)persist(
+      [&]() -> Status {
+        auto done = database->execute(
+            "UPDATE worker SET ended = $NOW, reason = :p1 WHERE id = :p2",
+            {reason, worker});
+        return done ? success() : Status(done.error());
+      },
+      std::chrono::seconds(10));
+}
+
+//===----------------------------------------------------------------------===//
+// Sessions
+//===----------------------------------------------------------------------===//
+
+/// Opens the sessions that this build and this machine fit. An error if none of
+/// them does.
+Status WorkerRun::serve(const std::vector<Session> &sessions) {
+  std::string refusal;
+  for (const Session &session : sessions) {
+    bool isWanted =
+        options.target.empty() || options.target == session.target;
+    if (!isWanted ||
+        (options.phase == Phase::Measure && !session.settings.measures))
+      continue;
+    Result<std::unique_ptr<PhaseWork>> work =
+        options.phase == Phase::Compile
+            ? BuildWork::create(*database, session, packages)
+            : MeasureWork::create(*database, session, packages,
+                                  options.evaluatorProgram);
+    if (work) {
+      served.push_back({session, std::move(*work)});
+      continue;
+    }
+    say("left alone: " + work.message());
+    refusal = work.message();
+  }
+  if (served.empty())
+    return Error{refusal.empty() ? "label '" + options.label +
+                                       "' has nothing to be measured"
+                                 : refusal};
+  for (const ServedSession &each : served)
+    leaseSeconds = each.session.settings.leaseSeconds;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
+                         const std::string &log) {
+  JobQueue queue(*database, worker, leaseSeconds);
+  bool isOk = result.end.cause == Cause::Ok;
+  Result<bool> owned = false;
+  Status status = persist(
+      [&]() -> Status {
+        owned = isOk ? queue.complete(lease, result.next, log, result.write)
+                     : queue.fail(lease,
+                                  {result.end.cause, result.end.reason, log});
+        return owned ? success() : Status(owned.error());
+      },
+      std::chrono::duration_cast<Clock::duration>(
+          std::chrono::duration<double>(leaseSeconds)) +
+          kPatience);
+  // What the database refuses for good (rights, a full disk) is tried again by
+  // whoever gets the job next.
+  if (!status && !database->isDisconnected())
+    status = persist(
+        [&]() -> Status {
+          owned = queue.fail(lease, {Cause::Database, status.message(), log});
+          return owned ? success() : Status(owned.error());
+        },
+        kPatience);
+  if (!status)
+    return status;
+  ++(*owned ? (isOk ? summary.completed : summary.failed) : summary.lost);
+  say(formatv("job {0}: {1}{2}", lease.job,
+              *owned ? llvm::StringRef(getRule(result.end.cause).name)
+                     : llvm::StringRef("refused, as the lease was lost"),
+              result.end.reason.empty() ? "" : ", " + result.end.reason)
+          .str());
+  return success();
+}
+
+Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
+  say(formatv("job {0}, round {1}: {2} {3}", lease.job, lease.round,
+              getPhaseName(lease.phase), lease.key)
+          .str());
+  auto isLost = [&] { return heartbeat->isLost(lease); };
+  if (isLost()) {
+    ++summary.lost;
+    heartbeat->release(lease);
+    return success();
+  }
+  std::string log;
+  PhaseResult result = each.work->run(lease, log, isLost);
+  Status status = report(lease, result, log);
+  heartbeat->release(lease);
+  return status;
+}
+
+/// Returns false if there was no job. Sessions take turns, so that none waits
+/// for all jobs of another.
+Result<bool> WorkerRun::takeSome() {
+  JobQueue queue(*database, worker, leaseSeconds);
+  bool any = false;
+  for (ServedSession &each : served) {
+    Result<std::vector<Lease>> leases = std::vector<Lease>();
+    Status claimed = persist(
+        [&]() -> Status {
+          leases = queue.claim(each.session.id, options.phase, options.batch);
+          return leases ? success() : Status(leases.error());
+        },
+        kPatience);
+    if (!claimed)
+      return claimed.error();
+    for (const Lease &lease : *leases)
+      heartbeat->hold(lease);
+    for (const Lease &lease : *leases) {
+      any = true;
+      bool isEnding = options.shouldEnd() || isTimeUp();
+      Status status =
+          isEnding
+              ? report(lease, PhaseResult::fail(Cause::Returned, "time was up"),
+                       "")
+              : doJob(each, lease);
+      if (!status)
+        return status.error();
+    }
+  }
+  return any;
+}
+
+bool WorkerRun::isTimeUp() const {
+  return options.seconds &&
+         Clock::now() - start > std::chrono::duration<double>(*options.seconds);
+}
+
+/// Returns true while a job of a session that is served has not ended: another
+/// worker may hand it over, or lose it.
+Result<bool> WorkerRun::mayBeMore() {
+  for (const ServedSession &each : served) {
+    Result<Rows> rows = database->query(
+        "SELECT 1 FROM job WHERE session_id = :p1 AND state IN ('waiting', "
+        "'leased') LIMIT 1",
+        {each.session.id});
+    if (!rows)
+      return rows.error();
+    if (!rows->empty())
+      return true;
+  }
+  return false;
+}
+
+Status WorkerRun::takeAll() {
+  while (!options.shouldEnd() && !isTimeUp() && !heartbeat->isDraining()) {
+    Result<bool> any = takeSome();
+    if (!any)
+      return any.error();
+    if (*any)
+      continue;
+    Result<bool> more = true;
+    Status asked = persist(
+        [&]() -> Status {
+          more = mayBeMore();
+          return more ? success() : Status(more.error());
+        },
+        kPatience);
+    if (!asked)
+      return asked;
+    if (!*more)
+      return success();
+    std::this_thread::sleep_for(kIdlePause);
+  }
+  return success();
+}
+
+/// Gives everything back from the thread of the heartbeat, since the other one
+/// may be measuring for minutes.
+static void giveBack(JobQueue &queue, Database &database, int64_t worker) {
+  Result<Rows> rows = database.query(
+      "SELECT id, lease, session_id, problem_id, phase, round FROM job WHERE "
+      "worker_id = :p1 AND state = 'leased'",
+      {worker});
+  for (size_t i = 0; rows && i < rows->size(); ++i) {
+    const Row &row = (*rows)[i];
+    Lease lease;
+    lease.job = row.integer(0);
+    lease.lease = row.integer(1);
+    lease.session = row.integer(2);
+    lease.problem = row.integer(3);
+    lease.phase = parsePhase(row.text(4)).value_or(Phase::Compile);
+    lease.round = row.integer(5);
+    (void)queue.fail(lease, {Cause::Returned, "the worker was told to end", ""});
+  }
+  (void)database.execute("UPDATE worker SET ended = $NOW, reason = 'it was "
+                         "told to end' WHERE id = :p1",
+                         {worker});
+}
+
+Result<WorkerSummary> WorkerRun::run() {
+  pinToCores(options.cores);
+  if (Status status = connect(); !status)
+    return status.error();
+  Result<std::vector<Session>> sessions =
+      findSessions(*database, options.label);
+  if (!sessions)
+    return sessions.error();
+  if (Status status = registerWorker(); !status)
+    return status.error();
+  if (Status status = serve(*sessions); !status) {
+    endWorker(status.message());
+    return status.error();
+  }
+  heartbeat = std::make_unique<Heartbeat>(
+      options.url, worker, leaseSeconds, options.shouldEnd,
+      [this](JobQueue &queue, Database &own) {
+        giveBack(queue, own, worker);
+        std::_Exit(0);
+      });
+  Status status = takeAll();
+  std::string reason = !status                   ? status.message()
+                       : heartbeat->isDraining() ? "the machine is drained"
+                       : isTimeUp()              ? "time was up"
+                                                 : "no job was left";
+  heartbeat.reset();
+  endWorker(reason);
+  say(reason);
+  if (!status)
+    return status.error();
+  return summary;
+}
+
+Result<WorkerSummary>
+tarpon::fleet::runWorker(const WorkerOptions &options,
+                         llvm::function_ref<void(llvm::StringRef)> say) {
+  return WorkerRun(options, say).run();
+}

@@ -1,0 +1,103 @@
+//===- WorkerCommand.cpp - graph-opt fleet worker -------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/CommandSet.h"
+#include "FleetDatabase.h"
+#include "Messages.h"
+#include "SafeText.h"
+
+#include "tarpon/Autotune/Search/Tuner.h"
+#include "tarpon/Fleet/Worker.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+
+namespace tarpon {
+
+using namespace runtime;
+using llvm::formatv;
+
+namespace {
+
+struct FleetWorkerArguments {
+  std::string database, label, role, target;
+  std::optional<double> seconds;
+  std::vector<int> cores;
+  int64_t batch = 2;
+};
+
+} // namespace
+
+static std::atomic<bool> wasToldToEnd = false;
+
+static void handleEnd(int) { wasToldToEnd = true; }
+
+static int runFleetWorker(const FleetWorkerArguments &arguments) {
+  std::signal(SIGTERM, handleEnd);
+  std::signal(SIGINT, handleEnd);
+  fleet::WorkerOptions options;
+  options.url = arguments.database;
+  options.label = arguments.label;
+  options.target = arguments.target;
+  options.phase = arguments.role == "builder" ? fleet::Phase::Compile
+                                              : fleet::Phase::Measure;
+  options.evaluatorProgram = findEvaluatorProgram();
+  options.seconds = arguments.seconds;
+  options.cores = arguments.cores;
+  options.batch = arguments.batch;
+  options.shouldEnd = [] { return wasToldToEnd.load(); };
+  if (const char *job = std::getenv("SLURM_JOB_ID"))
+    options.slurmJob = job;
+  auto say = [](llvm::StringRef line) {
+    llvm::errs() << showText(line) << "\n";
+    llvm::errs().flush();
+  };
+  Result<fleet::WorkerSummary> summary = fleet::runWorker(options, say);
+  if (!summary)
+    return fail(summary.message());
+  llvm::outs() << formatv("{0}: {1} phases completed, {2} failed, {3} lost\n",
+                          arguments.role, summary->completed, summary->failed,
+                          summary->lost);
+  llvm::outs().flush();
+  return kSuccess;
+}
+
+void addFleetWorker(CommandSet &commands) {
+  auto [sub, arguments] =
+      commands.addVerb("fleet", "worker", "Take jobs until there are none",
+                       runFleetWorker);
+  options::addFleetDatabase(sub, arguments.database);
+  sub->add_option("--label", arguments.label, "The label whose jobs to take")
+      ->required()
+      ->type_name("LABEL");
+  sub->add_option("--role", arguments.role,
+                  "builder compiles, evaluator measures")
+      ->required()
+      ->type_name("ROLE")
+      ->check(CLI::IsMember({"builder", "evaluator"}));
+  sub->add_option("--target", arguments.target,
+                  "Take the jobs for this target only")
+      ->type_name("TARGET");
+  sub->add_option("--time", arguments.seconds,
+                  "Take no more jobs after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--cores", arguments.cores, "The cores to run on")
+      ->delimiter(',')
+      ->type_name("N,...")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--batch", arguments.batch,
+                  "Jobs that are taken at once (default: 2)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+}
+
+} // namespace tarpon
