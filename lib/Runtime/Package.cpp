@@ -16,6 +16,7 @@
 
 #include "PackageMetadata.h"
 #include "tarpon/Runtime/File.h"
+#include "tarpon/Runtime/PackageBytes.h"
 
 #include <array>
 #include <bit>
@@ -82,27 +83,64 @@ static std::span<const char> sectionPadding(uint64_t bytes) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-Status writePackage(const Package &package, const std::string &path) {
-  if (Status status = validatePackage(package); !status)
-    return Error{"cannot write '" + path +
-                 "': the package is malformed: " + status.message()};
-  std::string metadata = packageMetadataToJson(package);
-  std::array<std::span<const char>, NumSections> sections = {
-      metadata, package.constants, package.kernels};
-  std::array<std::span<const char>, NumSections> padding;
+namespace {
+
+/// The parts of a file. The sections are the package's.
+struct FileParts {
+  std::string metadata;
   Header header = {};
+  std::array<std::span<const char>, NumSections> sections, padding;
+};
+
+} // namespace
+
+static Status fillParts(const Package &package, FileParts &parts) {
+  if (Status status = validatePackage(package); !status)
+    return Error{"the package is malformed: " + status.message()};
+  parts.metadata = packageMetadataToJson(package);
+  parts.sections = {parts.metadata, package.constants, package.kernels};
+  Header &header = parts.header;
   header.magic = kMagic;
   header.version = kVersion;
   for (int i = 0; i < NumSections; ++i) {
-    padding[i] = sectionPadding(sections[i].size());
-    header.bytes[i] = sections[i].size();
-    header.checksums[i] = checksum(padding[i], checksum(sections[i]));
+    std::span<const char> section = parts.sections[i];
+    parts.padding[i] = sectionPadding(section.size());
+    header.bytes[i] = section.size();
+    header.checksums[i] = checksum(parts.padding[i], checksum(section));
   }
   header.checksum = headerChecksum(header);
-  std::span<const char> head(reinterpret_cast<const char *>(&header),
-                             sizeof(header));
-  return writeFileAtomically(path, {head, sections[0], padding[0], sections[1],
-                                    padding[1], sections[2], padding[2]});
+  return success();
+}
+
+static std::span<const char> getBytes(const Header &header) {
+  return {reinterpret_cast<const char *>(&header), sizeof(header)};
+}
+
+Status writePackage(const Package &package, const std::string &path) {
+  FileParts parts;
+  if (Status status = fillParts(package, parts); !status)
+    return Error{"cannot write '" + path + "': " + status.message()};
+  const auto &[metadata, constants, kernels] = parts.sections;
+  const auto &padding = parts.padding;
+  return writeFileAtomically(path,
+                             {getBytes(parts.header), metadata, padding[0],
+                              constants, padding[1], kernels, padding[2]});
+}
+
+Result<std::string> serializePackage(const Package &package) {
+  FileParts parts;
+  if (Status status = fillParts(package, parts); !status)
+    return status.error();
+  std::span<const char> head = getBytes(parts.header);
+  std::string bytes(head.begin(), head.end());
+  size_t size = bytes.size();
+  for (std::span<const char> section : parts.sections)
+    size += alignSection(section.size());
+  bytes.reserve(size);
+  for (int i = 0; i < NumSections; ++i)
+    for (std::span<const char> piece : {parts.sections[i], parts.padding[i]})
+      bytes.append(piece.begin(), piece.end());
+  return bytes;
 }
 
 //===----------------------------------------------------------------------===//

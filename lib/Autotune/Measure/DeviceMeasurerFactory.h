@@ -25,12 +25,9 @@ public:
 
 protected:
   /// An error unless this machine has the target's GPU.
-  runtime::Result<ProcessMeasurer::Conditions>
-  getConditions(const Problem &problem) override;
+  runtime::Status checkMachine() override;
 
 private:
-  runtime::Status checkDevice() const;
-
   bool isChecked = false;
 };
 

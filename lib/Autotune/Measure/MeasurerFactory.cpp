@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 
 #include "Measure/DeviceMeasurerFactory.h"
+#include "Measure/EvaluationConditions.h"
 #include "Measure/ModelMeasurerFactory.h"
 #include "Measure/ModelPipelineMeasurer.h"
 #include "Measure/ProcessMeasurerFactory.h"
@@ -69,11 +70,9 @@ tarpon::makeMeasurerFactory(KernelCompiler &compiler,
   auto known = getRegistered().find(compiler.getTarget().arch);
   if (known != getRegistered().end())
     return known->second(compiler, evaluatorProgram);
-  const TargetInfo &target = compiler.getTarget();
-  bool hasTimes = target.traits->getMeasuredArch(target) == target.arch;
   bool hasModel = !compiler.describeCostModel().empty();
   // A backend has a model of its target if kernels need not run here.
-  if (hasModel && !(onDevice && hasTimes))
+  if (hasModel && !(onDevice && hasTimes(compiler.getTarget())))
     return std::make_unique<ModelMeasurerFactory>(compiler);
   if (compiler.getKernelForm() == runtime::KernelForm::CodeObjects)
     return std::make_unique<DeviceMeasurerFactory>(compiler, evaluatorProgram);

@@ -7,7 +7,6 @@
 
 #include "Measure/ProcessMeasurer.h"
 
-#include "Measure/EvaluationStatus.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -16,7 +15,6 @@
 #include <algorithm>
 
 using namespace tarpon;
-using runtime::EvaluationAnswer;
 using runtime::Result;
 using runtime::Status;
 
@@ -24,11 +22,13 @@ static constexpr const char *kReferenceFile = "reference.tpn";
 
 ProcessMeasurer::ProcessMeasurer(const Problem &problem,
                                  KernelCompiler &compiler,
-                                 runtime::EvaluatorProcess &evaluator,
                                  const TempDirectory &directory,
-                                 const Conditions &conditions)
-    : CompilingMeasurer(problem, compiler), evaluator(evaluator),
-      directory(directory), conditions(conditions) {}
+                                 const Solver &reference,
+                                 PackageEvaluation evaluation,
+                                 size_t maxProposals)
+    : CompilingMeasurer(problem, compiler), directory(directory),
+      referenceSolver(reference), evaluation(std::move(evaluation)),
+      maxProposals(maxProposals) {}
 
 ProcessMeasurer::~ProcessMeasurer() {
   for (const auto &entry : builtCandidates)
@@ -44,10 +44,10 @@ ProcessMeasurer::~ProcessMeasurer() {
 Status ProcessMeasurer::prepare(llvm::ArrayRef<Contender>) {
   if (!reference.empty())
     return runtime::success();
-  const Solver &solver = *conditions.reference;
-  PerfConfig config = solver.defaultConfig(problem, compiler.getTarget());
+  PerfConfig config =
+      referenceSolver.defaultConfig(problem, compiler.getTarget());
   Result<runtime::Package> package =
-      buildProblemPackage(problem, solver, config, compiler);
+      buildProblemPackage(problem, referenceSolver, config, compiler);
   if (!package)
     return package.error();
   reference = directory.file(kReferenceFile);
@@ -88,54 +88,10 @@ bool ProcessMeasurer::discard(const Built &built) {
 // Measuring
 //===----------------------------------------------------------------------===//
 
-/// The evaluation may include the reference.
-std::chrono::milliseconds ProcessMeasurer::getTimeLimit() const {
-  double seconds = conditions.baseSeconds +
-                   problem.flops() / conditions.referenceFlopsPerSecond;
-  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
-}
-
-void ProcessMeasurer::judge(const EvaluationAnswer &answer,
-                            MeasureOutcome &outcome) const {
-  outcome.status = toStatus(answer.outcome);
-  outcome.detail = answer.error;
-  if (outcome.status != MeasurementStatus::Ok)
-    return;
-  outcome.timing = runtime::summarize(answer.samplesMs);
-  outcome.timing.isDropped = answer.isDropped;
-  if (static_cast<int64_t>(answer.outputs.size()) != problem.numResults()) {
-    outcome.status = MeasurementStatus::Failed;
-    outcome.detail = "the evaluator did not compare the results";
-    return;
-  }
-  outcome.maxError = answer.comparison->maxAbsError;
-  outcome.relativeL2 = answer.comparison->relativeL2;
-  auto describe = [](const std::string &error) { return "error " + error; };
-  if (auto wrong = findWrongResult(problem, answer.outputs, conditions.slack,
-                                   describe)) {
-    outcome.status = MeasurementStatus::Wrong;
-    outcome.detail = *wrong;
-  }
-}
-
 Result<MeasureOutcome> ProcessMeasurer::measure(const Contender &contender,
                                                 const Effort &effort) {
-  runtime::EvaluationRequest request;
-  request.package = builtCandidates[contender.key].package;
-  request.reference = reference;
-  request.threads = static_cast<int>(compiler.getTarget().threads);
-  request.minSamples = effort.minSamples;
-  request.minTimeMs = effort.minMs;
-  request.maxTimeMs = effort.maxMs;
-  request.rotateBytes = conditions.rotateBytes;
-  request.coldConstants = conditions.coldConstants;
-  request.cutoffMs = effort.cutoffMs;
-  Result<EvaluationAnswer> answer = evaluator.evaluate(request, getTimeLimit());
-  if (!answer)
-    return answer.error();
-  MeasureOutcome outcome;
-  judge(*answer, outcome);
-  return outcome;
+  return evaluation.run(builtCandidates[contender.key].package, reference,
+                        effort);
 }
 
 /// The candidate is not to blame for the end of this process, which it was not

@@ -17,31 +17,33 @@ ProcessMeasurerFactory::ProcessMeasurerFactory(
     KernelCompiler &compiler, const std::string &evaluatorProgram)
     : MeasurerFactory(compiler), evaluator(evaluatorProgram) {}
 
-Result<ProcessMeasurer::Conditions>
-ProcessMeasurerFactory::getConditions(const Problem &problem) {
-  ProcessMeasurer::Conditions conditions;
-  conditions.reference = &getReferenceSolver();
-  conditions.rotateBytes = policy::kRotateBytes;
-  conditions.coldConstants = wantsColdConstants(problem);
-  conditions.baseSeconds = policy::kBaseTimeLimitSeconds;
-  conditions.referenceFlopsPerSecond = policy::kReferenceFlopsPerSecond;
-  conditions.maxProposals = policy::kMaxParallelProposals;
-  return conditions;
+static size_t getMaxProposals(runtime::KernelForm form) {
+  return form == runtime::KernelForm::CodeObjects
+             ? policy::kMaxDeviceProposals
+             : policy::kMaxParallelProposals;
 }
 
 Result<std::unique_ptr<Measurer>>
 ProcessMeasurerFactory::create(const Problem &problem) {
-  Result<ProcessMeasurer::Conditions> conditions = getConditions(problem);
-  if (!conditions)
-    return conditions.error();
+  if (runtime::Status status = checkMachine(); !status)
+    return status.error();
+  const TargetInfo &target = compiler.getTarget();
+  runtime::KernelForm form = compiler.getKernelForm();
+  Result<const Solver *> reference =
+      findEvaluationReference(problem, target, form);
+  if (!reference)
+    return reference.error();
   if (!directory) {
     Result<std::unique_ptr<TempDirectory>> created = TempDirectory::create();
     if (!created)
       return created.error();
     directory = std::move(*created);
   }
+  PackageEvaluation evaluation(problem.withUnitScales(), evaluator,
+                               getEvaluationConditions(problem, target, form));
   return std::unique_ptr<Measurer>(std::make_unique<ProcessMeasurer>(
-      problem, compiler, evaluator, *directory, *conditions));
+      problem, compiler, *directory, **reference, std::move(evaluation),
+      getMaxProposals(form)));
 }
 
 Result<std::unique_ptr<PipelineMeasurer>>

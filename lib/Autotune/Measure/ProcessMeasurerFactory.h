@@ -27,10 +27,8 @@ public:
   createPipelineMeasurer(const PipelineContext &context) override;
 
 protected:
-  /// The conditions of a problem's measurements; an error if it cannot be
-  /// measured.
-  virtual runtime::Result<ProcessMeasurer::Conditions>
-  getConditions(const Problem &problem);
+  /// Returns an error unless this machine can measure for the target.
+  virtual runtime::Status checkMachine() { return runtime::success(); }
 
 private:
   runtime::EvaluatorProcess evaluator;

@@ -152,59 +152,62 @@ Status Race::conclude(Contender &contender, Measurement measurement) {
 // The final
 //===----------------------------------------------------------------------===//
 
-std::vector<Contender *> Race::pickFinalists() {
-  std::vector<Contender *> ranked;
-  for (Contender &contender : contenders)
+static std::vector<size_t> pickFinalists(llvm::ArrayRef<Contender> contenders) {
+  std::vector<size_t> ranked;
+  for (auto [index, contender] : llvm::enumerate(contenders))
     if (contender.isOk() && !contender.result->isDropped)
-      ranked.push_back(&contender);
-  llvm::stable_sort(ranked, [](const Contender *a, const Contender *b) {
-    return a->result->median < b->result->median;
-  });
+      ranked.push_back(index);
+  auto getTime = [&](size_t index) { return contenders[index].result->median; };
+  llvm::stable_sort(
+      ranked, [&](size_t a, size_t b) { return getTime(a) < getTime(b); });
   size_t count = 0;
   while (count < std::min(ranked.size(), policy::kMaxFinalists) &&
-         ranked[count]->result->median <=
-             policy::kFinalistRatio * ranked[0]->result->median)
+         getTime(ranked[count]) <= policy::kFinalistRatio * getTime(ranked[0]))
     ++count;
   ranked.resize(count);
   return ranked;
 }
 
-/// Chooses the finalists once, and again if others were measured since.
-std::vector<Contender *> Race::getFinalists() {
-  std::vector<Contender *> earlier;
-  for (Contender &contender : contenders)
+std::vector<size_t>
+tarpon::chooseFinalists(llvm::ArrayRef<Contender> contenders, bool hasRaced) {
+  std::vector<size_t> earlier;
+  for (auto [index, contender] : llvm::enumerate(contenders))
     if (contender.isOk() && contender.result->stage == MeasurementStage::Final)
-      earlier.push_back(&contender);
+      earlier.push_back(index);
   bool isDecided =
-      !earlier.empty() && !hasRaced && llvm::all_of(earlier, [](Contender *c) {
-        return c->result->rounds >= policy::kFinalRounds;
+      !earlier.empty() && !hasRaced && llvm::all_of(earlier, [&](size_t index) {
+        return contenders[index].result->rounds >= policy::kFinalRounds;
       });
   if (isDecided)
     return {};
-  std::vector<Contender *> finalists = pickFinalists();
+  std::vector<size_t> finalists = pickFinalists(contenders);
   // A single finalist has won and need not be timed again, unless the result of
   // an earlier final would be served in place of its own.
   bool isAlone =
       finalists.size() == 1 && (earlier.empty() || finalists == earlier);
-  return isAlone ? std::vector<Contender *>() : finalists;
+  return isAlone ? std::vector<size_t>() : finalists;
+}
+
+Status Race::timeInTurn(llvm::ArrayRef<size_t> finalists) {
+  constexpr Effort kEffort = {MeasurementStage::Final, policy::kRoundSamples,
+                              policy::kRoundMinMs, policy::kRoundMaxMs};
+  for (int round = 0; round < policy::kFinalRounds; ++round)
+    for (size_t index : finalists) {
+      Contender &contender = contenders[index];
+      if (!contender.isOk() || contender.result->rounds > round)
+        continue;
+      if (isOver())
+        return runtime::success();
+      if (Status status = measure(contender, kEffort); !status)
+        return status;
+    }
+  return runtime::success();
 }
 
 Status Race::runFinal() {
   if (!context.measurer.isNoisy())
     return runtime::success();
-  constexpr Effort kEffort = {MeasurementStage::Final, policy::kRoundSamples,
-                              policy::kRoundMinMs, policy::kRoundMaxMs};
-  std::vector<Contender *> finalists = getFinalists();
-  for (int round = 0; round < policy::kFinalRounds; ++round)
-    for (Contender *contender : finalists) {
-      if (!contender->isOk() || contender->result->rounds > round)
-        continue;
-      if (isOver())
-        return runtime::success();
-      if (Status status = measure(*contender, kEffort); !status)
-        return status;
-    }
-  return runtime::success();
+  return timeInTurn(chooseFinalists(contenders, hasRaced));
 }
 
 //===----------------------------------------------------------------------===//

@@ -40,6 +40,12 @@ struct RaceContext {
   Deadline deadline;
 };
 
+/// Chooses the contenders that are timed in a final, the fastest first: once,
+/// and again if others were raced since (`hasRaced`). None if the final is
+/// decided, or if a single one has won already.
+std::vector<size_t> chooseFinalists(llvm::ArrayRef<Contender> contenders,
+                                    bool hasRaced);
+
 class Race {
 public:
   /// `problem` is its key.
@@ -58,6 +64,8 @@ public:
 
   /// Times the candidates that may be the fastest, until the deadline.
   runtime::Status runFinal();
+  /// Times these contenders in turn, in the rounds of a final that they lack.
+  runtime::Status timeInTurn(llvm::ArrayRef<size_t> finalists);
 
   /// Ends the race; must be called even if a measurement has failed. Reports
   /// the rejected candidates of this run, and withdraws verdicts that cannot be
@@ -74,8 +82,6 @@ private:
   runtime::Status measureBuilt(Contender &contender, const Effort &effort,
                                Measurement measurement);
   runtime::Status conclude(Contender &contender, Measurement measurement);
-  std::vector<Contender *> getFinalists();
-  std::vector<Contender *> pickFinalists();
   runtime::Status forgetDisputed();
   void reportRejected();
 

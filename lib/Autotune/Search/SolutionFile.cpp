@@ -7,6 +7,7 @@
 
 #include "SolutionFile.h"
 
+#include "Search/FieldReader.h"
 #include "Store/RecordVersion.h"
 
 #include "tarpon/Runtime/File.h"
@@ -47,52 +48,6 @@ Status tarpon::writeSolutionFile(const SolutionFile &file,
     text["median_ms"] = *file.medianMs;
   return runtime::writeFileAtomically(path, {text.dump(2) + "\n"});
 }
-
-namespace {
-
-/// Reads fields; the first one that is missing or of another type is the error.
-class FieldReader {
-public:
-  FieldReader(const json &object, const std::string &path)
-      : object(object), path(path) {}
-
-  void read(const char *name, std::string &value) {
-    if (const json *field = get(name, &json::is_string, "a string"))
-      value = field->get<std::string>();
-  }
-  void read(const char *name, int64_t &value) {
-    if (const json *field = get(name, &json::is_number_integer, "an integer"))
-      value = field->get<int64_t>();
-  }
-  void read(const char *name, bool &value) {
-    if (const json *field = get(name, &json::is_boolean, "a boolean"))
-      value = field->get<bool>();
-  }
-  void read(const char *name, std::optional<double> &value) {
-    if (object.contains(name))
-      if (const json *field = get(name, &json::is_number, "a number"))
-        value = field->get<double>();
-  }
-
-  std::string error;
-
-private:
-  const json *get(const char *name, bool (json::*isRight)() const noexcept,
-                  const char *expected) {
-    if (!error.empty())
-      return nullptr;
-    auto field = object.find(name);
-    if (field != object.end() && ((*field).*isRight)())
-      return &*field;
-    error = path + ": " + name + ": expected " + expected;
-    return nullptr;
-  }
-
-  const json &object;
-  const std::string &path;
-};
-
-} // namespace
 
 Result<SolutionFile> tarpon::readSolutionFile(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);

@@ -20,7 +20,7 @@ using runtime::Result;
 
 /// The architecture tells code objects from the IR that an emulated device
 /// runs.
-static std::string makeKernelVersion(const TargetInfo &target) {
+std::string tarpon::getKernelVersion(const TargetInfo &target) {
   Digest digest;
   for (llvm::StringRef part :
        {llvm::StringRef(target.cpu), llvm::StringRef(LLVM_VERSION_STRING),
@@ -34,7 +34,7 @@ static std::string makeKernelVersion(const TargetInfo &target) {
 }
 
 std::string tarpon::getKernelVersion(const Target &target) {
-  return makeKernelVersion(target.getInfo());
+  return getKernelVersion(target.getInfo());
 }
 
 JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
@@ -42,7 +42,7 @@ JournalContext tarpon::getMeasuredContext(const TargetInfo &target,
   JournalContext context = JournalContext::forTarget(target);
   TargetInfo measured = target;
   measured.arch = target.traits->getMeasuredArch(target);
-  if (kernelVersion == makeKernelVersion(measured))
+  if (kernelVersion == getKernelVersion(measured))
     return context;
   context.tarpon =
       translateRecordVersion(kernelVersion, context.llvm, context.target);

@@ -19,6 +19,7 @@ namespace tarpon {
 /// The text by which a package names its kernels: the version of the code
 /// generator, and a digest of the versions of the target's solvers.
 std::string getKernelVersion(const Target &target);
+std::string getKernelVersion(const TargetInfo &target);
 
 /// The context of records that are measured on a GPU. They are this build's
 /// records if the package's kernels are as this build makes them. The version
