@@ -122,7 +122,7 @@ PhaseResult BuildWork::handOver(const Lease &lease,
                                               code.message());
   Status written = writeBundle(bundle, path.str().str());
   Result<std::string> digest =
-      written ? packages.stage(path.str().str()) : written.error();
+      written ? packages.stage(lease, path.str().str()) : written.error();
   (void)llvm::sys::fs::remove(path);
   if (!digest)
     return PhaseResult::fail(Cause::Disk, digest.message());
@@ -134,7 +134,7 @@ PhaseResult BuildWork::handOver(const Lease &lease,
   result.write = [this, lease, digest = *digest]() -> Status {
     // The package of the round before is of no use any more.
     if (!lease.package.empty() && lease.package != digest)
-      if (Status dropped = packages.drop(lease.package); !dropped)
+      if (Status dropped = packages.drop(lease); !dropped)
         return dropped;
     return packages.record(lease, digest);
   };
@@ -176,7 +176,7 @@ PhaseResult BuildWork::finish(const Lease &lease,
   PhaseResult result;
   result.next = {std::nullopt, lease.round, "", std::nullopt};
   result.write = [this, lease]() -> Status {
-    return lease.package.empty() ? success() : packages.drop(lease.package);
+    return lease.package.empty() ? success() : packages.drop(lease);
   };
   return result;
 }

@@ -100,19 +100,26 @@ static Result<std::vector<MachineStatus>> readMachines(Database &database) {
 
 static Result<std::vector<CauseStatus>> readCauses(Database &database,
                                                    const std::string &label) {
+  constexpr const char *kFailed =
+      " FROM attempt JOIN job ON job.id = job_id JOIN session ON session.id = "
+      "session_id WHERE cause <> 'ok' AND (:p1 = '' OR label = :p1) ";
   Result<Rows> rows = database.query(
-      "SELECT cause, count(*), count(DISTINCT job_id), (SELECT reason FROM "
-      "attempt AS latest WHERE latest.cause = attempt.cause AND latest.ended = "
-      "max(attempt.ended) LIMIT 1) FROM attempt JOIN job ON job.id = job_id "
-      "JOIN session ON session.id = session_id WHERE cause <> 'ok' AND (:p1 = "
-      "'' OR label = :p1) GROUP BY cause ORDER BY count(*) DESC",
+      std::string("SELECT cause, count(*), count(DISTINCT job_id)") + kFailed +
+          "GROUP BY cause ORDER BY count(*) DESC",
       {label});
   if (!rows)
     return rows.error();
   std::vector<CauseStatus> causes;
-  for (const Row &row : *rows)
-    causes.push_back(
-        {row.text(0), row.integer(1), row.integer(2), row.text(3)});
+  for (const Row &row : *rows) {
+    Result<Rows> last = database.query(
+        std::string("SELECT attempt.reason") + kFailed +
+            "AND cause = :p2 ORDER BY attempt.ended DESC LIMIT 1",
+        {label, row.text(0)});
+    if (!last)
+      return last.error();
+    causes.push_back({row.text(0), row.integer(1), row.integer(2),
+                      last->empty() ? "" : last->front().text(0)});
+  }
   return causes;
 }
 

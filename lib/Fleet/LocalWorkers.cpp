@@ -12,11 +12,11 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -72,7 +72,21 @@ static void passOn(int signal) {
     kill(processes[i], signal);
 }
 
-Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers) {
+/// Waits for a process, and calls `look` every second.
+static int waitFor(pid_t process, llvm::function_ref<void()> look) {
+  constexpr useconds_t kPause = 20000;
+  constexpr int kPausesPerLook = 50;
+  int status = 0;
+  for (int pauses = 1; waitpid(process, &status, WNOHANG) == 0; ++pauses) {
+    usleep(kPause);
+    if (pauses % kPausesPerLook == 0)
+      look();
+  }
+  return status;
+}
+
+Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers,
+                                      llvm::function_ref<void()> look) {
   if (workers.size() > kMaxWorkers)
     return Error{"no more than " + std::to_string(kMaxWorkers) +
                  " workers can be started at once"};
@@ -91,9 +105,7 @@ Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers) {
     numProcesses = numProcesses + 1;
   }
   for (size_t i = 0; i < numProcesses; ++i) {
-    int status = 0;
-    while (waitpid(processes[i], &status, 0) < 0 && errno == EINTR)
-      continue;
+    int status = waitFor(processes[i], look);
     if (result && status != 0)
       result = Error{"a worker has failed: " +
                      (WIFSIGNALED(status)

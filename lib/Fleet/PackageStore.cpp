@@ -36,17 +36,21 @@ static Result<std::string> readBytes(const std::string &path) {
   return (*file)->getBuffer().str();
 }
 
-std::string PackageStore::getPath(const std::string &digest) const {
-  return folder + "/" + digest + ".candidates";
+std::string PackageStore::getPath(const Lease &lease,
+                                  const std::string &digest) const {
+  return folder + "/" + digest + "-" + std::to_string(lease.job) +
+         ".candidates";
 }
 
-Result<std::string> PackageStore::stage(const std::string &path) {
+Result<std::string> PackageStore::stage(const Lease &lease,
+                                        const std::string &path) {
   Result<std::string> bytes = readBytes(path);
   if (!bytes)
     return bytes;
   std::string name = digest(*bytes);
-  if (!folder.empty() && !llvm::sys::fs::exists(getPath(name)))
-    if (Status status = runtime::writeFileAtomically(getPath(name), {*bytes});
+  if (!folder.empty())
+    if (Status status =
+            runtime::writeFileAtomically(getPath(lease, name), {*bytes});
         !status)
       return status.error();
   staged = std::move(*bytes);
@@ -59,37 +63,40 @@ Status PackageStore::record(const Lease &lease, const std::string &digest) {
   size_t parts =
       folder.empty() ? (staged.size() + kPartBytes - 1) / kPartBytes : 0;
   auto done = database.execute(
-      "INSERT INTO package (digest, session_id, problem_id, bytes, parts, "
-      "created) VALUES (:p1, :p2, :p3, :p4, :p5, $NOW) ON CONFLICT DO NOTHING",
-      {digest, lease.session, lease.problem,
-       static_cast<int64_t>(staged.size()), static_cast<int64_t>(parts)});
+      "INSERT INTO package (digest, job_id, bytes, parts, created) VALUES "
+      "(:p1, :p2, :p3, :p4, $NOW) ON CONFLICT DO NOTHING",
+      {digest, lease.job, static_cast<int64_t>(staged.size()),
+       static_cast<int64_t>(parts)});
   for (size_t part = 0; done && part < parts; ++part) {
     llvm::StringRef bytes =
         llvm::StringRef(staged).substr(part * kPartBytes, kPartBytes);
     done = database.execute(
-        "INSERT INTO package_part (digest, part, base64) VALUES (:p1, :p2, "
-        ":p3) ON CONFLICT DO NOTHING",
-        {digest, static_cast<int64_t>(part), llvm::encodeBase64(bytes)});
+        "INSERT INTO package_part (digest, job_id, part, base64) VALUES (:p1, "
+        ":p2, :p3, :p4) ON CONFLICT DO NOTHING",
+        {digest, lease.job, static_cast<int64_t>(part),
+         llvm::encodeBase64(bytes)});
   }
   return done ? success() : Status(done.error());
 }
 
-Status PackageStore::drop(const std::string &digest) {
+Status PackageStore::drop(const Lease &lease) {
   if (!folder.empty()) {
-    (void)llvm::sys::fs::remove(getPath(digest));
+    (void)llvm::sys::fs::remove(getPath(lease, lease.package));
     return success();
   }
-  auto done = database.execute("DELETE FROM package_part WHERE digest = :p1",
-                               {digest});
+  auto done = database.execute(
+      "DELETE FROM package_part WHERE job_id = :p1 AND digest = :p2",
+      {lease.job, lease.package});
   return done ? success() : Status(done.error());
 }
 
 Result<std::string> PackageStore::readParts(const Lease &lease) {
   if (!folder.empty())
-    return readBytes(getPath(lease.package));
+    return readBytes(getPath(lease, lease.package));
   Result<Rows> rows = database.query(
-      "SELECT base64 FROM package_part WHERE digest = :p1 ORDER BY part",
-      {lease.package});
+      "SELECT base64 FROM package_part WHERE job_id = :p1 AND digest = :p2 "
+      "ORDER BY part",
+      {lease.job, lease.package});
   if (!rows)
     return rows.error();
   std::string bytes;
@@ -105,14 +112,13 @@ Result<std::string> PackageStore::readParts(const Lease &lease) {
 
 Status PackageStore::fetch(const Lease &lease, const std::string &path) {
   Result<Rows> rows = database.query(
-      "SELECT 1 FROM package WHERE digest = :p1 AND session_id = :p2 AND "
-      "problem_id = :p3",
-      {lease.package, lease.session, lease.problem});
+      "SELECT 1 FROM package WHERE job_id = :p1 AND digest = :p2",
+      {lease.job, lease.package});
   if (!rows)
     return rows.error();
   if (rows->empty())
     return Error{"package " + lease.package +
-                 " was recorded by no builder for this problem"};
+                 " was recorded by no builder for this job"};
   Result<std::string> bytes = readParts(lease);
   if (!bytes)
     return bytes.error();

@@ -34,8 +34,8 @@ static constexpr const char *kGrants[] = {
     "lease_until, leased_at, worker_id, finished) ON job TO tarpon_builder, "
     "tarpon_evaluator",
     "GRANT UPDATE (package) ON job TO tarpon_builder",
-    "GRANT INSERT (digest, session_id, problem_id, bytes, parts, created) ON "
-    "package TO tarpon_builder",
+    "GRANT INSERT (digest, job_id, bytes, parts, created) ON package TO "
+    "tarpon_builder",
     "GRANT INSERT, DELETE ON package_part TO tarpon_builder",
     "GRANT INSERT ON measurement TO tarpon_evaluator",
     "GRANT UPDATE (device) ON session TO tarpon_evaluator"};

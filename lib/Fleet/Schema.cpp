@@ -72,14 +72,15 @@ static constexpr const char *kVersion1[] = {
       started DOUBLE PRECISION NOT NULL, ended DOUBLE PRECISION NOT NULL,
       cause TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '',
       log TEXT NOT NULL DEFAULT '', PRIMARY KEY (job_id, lease)))",
+    // Jobs of several labels may compile the same bytes, which are dropped with
+    // each job's next round.
     R"(CREATE TABLE package (
-      digest TEXT PRIMARY KEY, session_id BIGINT NOT NULL REFERENCES session(id),
-      problem_id BIGINT NOT NULL REFERENCES problem(id), bytes BIGINT NOT NULL,
+      digest TEXT NOT NULL, job_id BIGINT NOT NULL, bytes BIGINT NOT NULL,
       parts BIGINT NOT NULL, recorded_by TEXT NOT NULL DEFAULT $USER,
-      created DOUBLE PRECISION NOT NULL))",
+      created DOUBLE PRECISION NOT NULL, PRIMARY KEY (job_id, digest)))",
     R"(CREATE TABLE package_part (
-      digest TEXT NOT NULL, part BIGINT NOT NULL, base64 TEXT NOT NULL,
-      PRIMARY KEY (digest, part)))",
+      digest TEXT NOT NULL, job_id BIGINT NOT NULL, part BIGINT NOT NULL,
+      base64 TEXT NOT NULL, PRIMARY KEY (job_id, digest, part)))",
     R"(CREATE TABLE measurement (
       id $ID, session_id BIGINT NOT NULL REFERENCES session(id),
       problem_id BIGINT NOT NULL REFERENCES problem(id),

@@ -273,9 +273,9 @@ Status tarpon::fleet::deleteLabel(Database &database,
       constexpr const char *kStatements[] = {
           "DELETE FROM attempt WHERE job_id IN (SELECT id FROM job WHERE "
           "session_id = :p1)",
+          "DELETE FROM package_part WHERE job_id IN (SELECT id FROM job WHERE "
+          "session_id = :p1)",
           "DELETE FROM job WHERE session_id = :p1",
-          "DELETE FROM package_part WHERE digest IN (SELECT digest FROM "
-          "package WHERE session_id = :p1)",
           "UPDATE session SET deleted = $NOW WHERE id = :p1"};
       for (const char *statement : kStatements)
         if (auto done = database.execute(statement, {session.id}); !done)

@@ -10,6 +10,8 @@
 
 #include "tarpon/Runtime/Result.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,9 +29,10 @@ struct LocalWorker {
 
 /// Starts the workers and waits until all have ended. Evaluators get the last
 /// cores for themselves; if none is left for builders, they share the first.
-/// SIGINT and SIGTERM are passed on. An error if a worker cannot be started or
-/// fails; the others are waited for.
-runtime::Status runLocalWorkers(std::vector<LocalWorker> workers);
+/// SIGINT and SIGTERM are passed on. `look` is called about every second. An
+/// error if a worker cannot be started or fails; the others are waited for.
+runtime::Status runLocalWorkers(std::vector<LocalWorker> workers,
+                                llvm::function_ref<void()> look);
 
 } // namespace tarpon::fleet
 

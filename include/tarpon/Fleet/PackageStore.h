@@ -7,7 +7,7 @@
 //
 // Packages of candidates by their SHA-256, in the database or in a folder that
 // all machines share. A package is code: it is handed out only if the digest of
-// its bytes is one that a builder has recorded for that very problem.
+// its bytes is one that a builder has recorded for that very job.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,21 +30,22 @@ public:
 
   /// Reads a file and, where there is a shared folder, copies it there. Returns
   /// the digest, with which `record` is called next.
-  runtime::Result<std::string> stage(const std::string &path);
+  runtime::Result<std::string> stage(const Lease &lease,
+                                     const std::string &path);
 
   /// Records the staged package of a job; call it within the transaction that
   /// completes the job.
   runtime::Status record(const Lease &lease, const std::string &digest);
 
-  /// Drops the bytes of a package that was measured. Its row stays.
-  runtime::Status drop(const std::string &digest);
+  /// Drops the bytes of the lease's package, which was measured. Its row stays.
+  runtime::Status drop(const Lease &lease);
 
   /// Writes the package of a job to `path`. An error if it is missing, or is
   /// not what a builder recorded.
   runtime::Status fetch(const Lease &lease, const std::string &path);
 
 private:
-  std::string getPath(const std::string &digest) const;
+  std::string getPath(const Lease &lease, const std::string &digest) const;
   runtime::Result<std::string> readParts(const Lease &lease);
 
   Database &database;

@@ -12,8 +12,8 @@
 // attempt        a lease of a job that has ended, with its cause and log
 // worker,        the processes that take jobs, and where they run
 // machine
-// package        what a builder has compiled, by digest; its bytes are in
-// package_part   these rows, or in a shared folder (setting 'packages')
+// package        what a builder has compiled for a job, by digest; its bytes are
+// package_part   in these rows, or in a shared folder (setting 'packages')
 // measurement    what was measured, appended only
 // release,       numbered results, with a row per problem
 // release_record

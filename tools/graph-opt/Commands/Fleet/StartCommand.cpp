@@ -8,7 +8,10 @@
 #include "Commands/CommandSet.h"
 #include "FleetDatabase.h"
 #include "Messages.h"
+#include "StatusReport.h"
 
+#include "tarpon/Autotune/Search/Progress.h"
+#include "tarpon/Fleet/FleetStatus.h"
 #include "tarpon/Fleet/LocalWorkers.h"
 #include "tarpon/Fleet/Session.h"
 #include "tarpon/Fleet/SlurmScript.h"
@@ -54,25 +57,88 @@ makeCommand(const FleetStartArguments &arguments, const char *role) {
   return command;
 }
 
+/// What workers of this machine would say is in the logs of their jobs.
+static std::vector<std::string>
+makeLocalCommand(const FleetStartArguments &arguments, const char *role) {
+  std::vector<std::string> command = makeCommand(arguments, role);
+  command.emplace_back("--quiet");
+  return command;
+}
+
 //===----------------------------------------------------------------------===//
 // On this machine
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// Shows how many jobs have ended while workers run.
+class FleetProgress {
+public:
+  FleetProgress(fleet::Database &database, const std::string &label)
+      : database(database), label(label),
+        progress(llvm::errs(), Progress::detectStyle(/*quiet=*/false)) {
+    look();
+  }
+
+  void look();
+  void finish();
+
+private:
+  fleet::Database &database;
+  std::string label;
+  Progress progress;
+  int64_t total = 0, ended = 0;
+};
+
+} // namespace
+
+void FleetProgress::look() {
+  Result<fleet::FleetStatus> status = fleet::getStatus(database, label);
+  if (!status)
+    return;
+  int64_t nowTotal = 0, nowEnded = 0;
+  for (const fleet::SessionStatus &session : status->sessions) {
+    nowTotal += session.total;
+    nowEnded += session.ended;
+  }
+  progress.expect(static_cast<double>(nowTotal - total));
+  total = nowTotal;
+  progress.setPhase(formatv("{0} of {1} jobs", nowEnded, nowTotal));
+  progress.advance(static_cast<double>(nowEnded - ended));
+  ended = nowEnded;
+}
+
+void FleetProgress::finish() {
+  look();
+  progress.finish();
+  Result<fleet::FleetStatus> status = fleet::getStatus(database, label);
+  if (!status)
+    return;
+  for (const fleet::SessionStatus &session : status->sessions)
+    printSession(llvm::outs(), session);
+  printCauses(llvm::outs(), status->causes);
+  llvm::outs().flush();
+}
+
 static int startHere(const FleetStartArguments &arguments,
+                     fleet::Database &database,
                      const std::vector<fleet::Session> &sessions) {
   std::vector<fleet::LocalWorker> workers;
   int64_t threads = 1;
   for (const fleet::Session &session : sessions)
     threads = std::max(threads, session.threads);
   for (int64_t i = 0; i < arguments.builders; ++i)
-    workers.push_back({makeCommand(arguments, "builder"), 0});
+    workers.push_back({makeLocalCommand(arguments, "builder"), 0});
   bool measures = std::any_of(sessions.begin(), sessions.end(),
                               [](const fleet::Session &session) {
                                 return session.settings.measures;
                               });
   for (int64_t i = 0; measures && i < arguments.evaluators; ++i)
-    workers.push_back({makeCommand(arguments, "evaluator"), threads});
-  Status status = fleet::runLocalWorkers(std::move(workers));
+    workers.push_back({makeLocalCommand(arguments, "evaluator"), threads});
+  FleetProgress progress(database, arguments.label);
+  Status status = fleet::runLocalWorkers(std::move(workers),
+                                         [&] { progress.look(); });
+  progress.finish();
   return status ? kSuccess : fail(status.message());
 }
 
@@ -156,20 +222,16 @@ static int startOnSlurm(const FleetStartArguments &arguments,
 }
 
 static int runFleetStart(const FleetStartArguments &arguments) {
-  std::vector<fleet::Session> found;
-  {
-    // Workers open it themselves.
-    auto database = openFleet(arguments.database);
-    if (!database)
-      return fail(database.message());
-    Result<std::vector<fleet::Session>> sessions =
-        fleet::findSessions(**database, arguments.label);
-    if (!sessions)
-      return fail(sessions.message());
-    found = std::move(*sessions);
-  }
-  return arguments.where == "slurm" ? startOnSlurm(arguments, found)
-                                    : startHere(arguments, found);
+  auto database = openFleet(arguments.database);
+  if (!database)
+    return fail(database.message());
+  Result<std::vector<fleet::Session>> sessions =
+      fleet::findSessions(**database, arguments.label);
+  if (!sessions)
+    return fail(sessions.message());
+  return arguments.where == "slurm"
+             ? startOnSlurm(arguments, *sessions)
+             : startHere(arguments, **database, *sessions);
 }
 
 void addFleetStart(CommandSet &commands) {

@@ -9,6 +9,7 @@
 #include "FleetDatabase.h"
 #include "Messages.h"
 #include "SafeText.h"
+#include "StatusReport.h"
 
 #include "tarpon/Fleet/FleetStatus.h"
 
@@ -36,54 +37,6 @@ struct FleetDrainArguments {
 };
 
 } // namespace
-
-/// Seconds as "2 h 5 min", "40 s".
-static std::string describeSeconds(double seconds) {
-  auto whole = static_cast<int64_t>(seconds);
-  if (whole < 120)
-    return formatv("{0} s", whole);
-  if (whole < 7200)
-    return formatv("{0} min", whole / 60);
-  return formatv("{0} h {1} min", whole / 3600, whole % 3600 / 60);
-}
-
-static void printSession(llvm::raw_ostream &os,
-                         const fleet::SessionStatus &session) {
-  os << formatv("{0} for {1}: {2} of {3} jobs have ended", session.label,
-                showText(session.target), session.ended, session.total);
-  if (session.rate > 0)
-    os << formatv(", {0:F2} per second", session.rate);
-  if (session.secondsLeft && session.ended < session.total)
-    os << ", " << describeSeconds(*session.secondsLeft) << " left";
-  os << "\n";
-  for (const auto &[state, count] : session.counts)
-    os << formatv("  {0,7} {1}\n", count, state);
-}
-
-static void printMachines(llvm::raw_ostream &os,
-                          const std::vector<fleet::MachineStatus> &machines) {
-  if (!machines.empty())
-    os << "machine            builders evaluators jobs  heard of\n";
-  for (const fleet::MachineStatus &machine : machines) {
-    os << formatv("{0,-18} {1,8} {2,10} {3,4}  {4} ago", showText(machine.name),
-                  machine.builders, machine.evaluators, machine.jobs,
-                  describeSeconds(machine.silence));
-    if (machine.state != "ready")
-      os << ", " << showText(machine.state);
-    if (!machine.reason.empty())
-      os << " (" << showText(machine.reason) << ")";
-    os << "\n";
-  }
-}
-
-static void printCauses(llvm::raw_ostream &os,
-                        const std::vector<fleet::CauseStatus> &causes) {
-  if (!causes.empty())
-    os << "attempts that failed\n";
-  for (const fleet::CauseStatus &cause : causes)
-    os << formatv("  {0,7} {1,-8} of {2} jobs; last: {3}\n", cause.attempts,
-                  showText(cause.cause), cause.jobs, showText(cause.reason));
-}
 
 static int runFleetStatus(const FleetStatusArguments &arguments) {
   auto database = openFleet(arguments.database);

@@ -32,6 +32,7 @@ struct FleetWorkerArguments {
   std::optional<double> seconds;
   std::vector<int> cores;
   int64_t batch = 2;
+  bool isQuiet = false;
 };
 
 } // namespace
@@ -56,13 +57,17 @@ static int runFleetWorker(const FleetWorkerArguments &arguments) {
   options.shouldEnd = [] { return wasToldToEnd.load(); };
   if (const char *job = std::getenv("SLURM_JOB_ID"))
     options.slurmJob = job;
-  auto say = [](llvm::StringRef line) {
+  auto say = [&](llvm::StringRef line) {
+    if (arguments.isQuiet)
+      return;
     llvm::errs() << showText(line) << "\n";
     llvm::errs().flush();
   };
   Result<fleet::WorkerSummary> summary = fleet::runWorker(options, say);
   if (!summary)
     return fail(summary.message());
+  if (arguments.isQuiet)
+    return kSuccess;
   llvm::outs() << formatv("{0}: {1} phases completed, {2} failed, {3} lost\n",
                           arguments.role, summary->completed, summary->failed,
                           summary->lost);
@@ -98,6 +103,7 @@ void addFleetWorker(CommandSet &commands) {
                   "Jobs that are taken at once (default: 2)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
+  sub->add_flag("--quiet", arguments.isQuiet, "Say errors only");
 }
 
 } // namespace tarpon
