@@ -35,8 +35,10 @@ using Clock = std::chrono::steady_clock;
 
 /// How long a database that does not answer is waited for beyond a lease.
 static constexpr auto kPatience = std::chrono::minutes(5);
-/// The pause between looks for jobs while others may still make some.
-static constexpr auto kIdlePause = std::chrono::milliseconds(500);
+/// The pause between looks for jobs while others may still make some: it doubles
+/// with each look in vain, so that a thousand idle workers are no load.
+static constexpr auto kShortestIdle = std::chrono::milliseconds(20);
+static constexpr auto kLongestIdle = std::chrono::milliseconds(2000);
 
 namespace {
 
@@ -306,12 +308,15 @@ Result<bool> WorkerRun::mayBeMore() {
 }
 
 Status WorkerRun::takeAll() {
+  auto idle = kShortestIdle;
   while (!options.shouldEnd() && !isTimeUp() && !heartbeat->isDraining()) {
     Result<bool> any = takeSome();
     if (!any)
       return any.error();
-    if (*any)
+    if (*any) {
+      idle = kShortestIdle;
       continue;
+    }
     Result<bool> more = true;
     Status asked = persist(
         [&]() -> Status {
@@ -323,7 +328,8 @@ Status WorkerRun::takeAll() {
       return asked;
     if (!*more)
       return success();
-    std::this_thread::sleep_for(kIdlePause);
+    std::this_thread::sleep_for(idle);
+    idle = std::min(idle * 2, kLongestIdle);
   }
   return success();
 }
