@@ -295,7 +295,8 @@ static Run runStatement(soci::session &session, const std::string &sql,
   if (hasRows)
     statement.exchange(soci::into(row));
   statement.alloc();
-  statement.prepare(sql);
+  // A statement that is kept would cost the server three messages.
+  statement.prepare(sql, soci::details::st_one_time_query);
   statement.define_and_bind();
   Run run;
   bool hasRow = statement.execute(/*with_data_exchange=*/true);

@@ -97,10 +97,11 @@ Result<int64_t> JobQueue::reap() {
       if (!owner->empty())
         who += " on " + owner->front().text(0) + " (process " +
                owner->front().text(1) + ")";
-      Status failed = failLeased(
-          lease, {Cause::Lost, who + " was not heard of for a whole lease", ""});
+      Result<bool> failed = failLeased(
+          lease, row.integer(6),
+          {Cause::Lost, who + " was not heard of for a whole lease", ""});
       if (!failed)
-        return failed;
+        return failed.error();
       ++count;
     }
     return success();
@@ -126,51 +127,63 @@ Result<bool> JobQueue::isRecorded(const Lease &lease) {
   return !rows->empty();
 }
 
+/// What makes a worker the owner of a job; the parameters are the job, the
+/// lease and the worker.
+static constexpr const char *kOwned =
+    " WHERE id = :p1 AND lease = :p2 AND worker_id = :p3 AND state = 'leased'";
+
 /// The worker of a lost lease is the job's, whoever records it.
-Status JobQueue::writeAttempt(const Lease &lease, const AttemptEnd &end) {
-  auto written = database.execute(
+Result<int64_t> JobQueue::writeAttempt(const Lease &lease, int64_t owner,
+                                       const AttemptEnd &end,
+                                       const std::string &condition) {
+  return database.execute(
       "INSERT INTO attempt (job_id, lease, phase, round, worker_id, started, "
-      "ended, cause, reason, log) SELECT id, lease, :p1, :p2, worker_id, "
-      "leased_at, $NOW, :p3, :p4, :p5 FROM job WHERE id = :p6",
-      {getPhaseName(lease.phase).str(), lease.round,
-       getRule(end.cause).name.str(), end.reason, end.log, lease.job});
-  return written ? success() : Status(written.error());
+      "ended, cause, reason, log) SELECT id, lease, :p4, :p5, worker_id, "
+      "leased_at, $NOW, :p6, :p7, :p8 FROM job" +
+          (kOwned + condition),
+      {lease.job, lease.lease, owner, getPhaseName(lease.phase).str(),
+       lease.round, getRule(end.cause).name.str(), end.reason, end.log});
 }
 
+/// The attempt is written if the worker owns the job, and the job is changed
+/// under the same condition: if it was lost in between, all is undone.
 Result<bool>
 JobQueue::complete(const Lease &lease, const NextStep &next,
                    const std::string &log,
                    llvm::function_ref<Status()> write) {
+  static constexpr const char *kInTime = " AND lease_until >= $NOW";
   bool isOwner = false;
   Status status = database.transact([&]() -> Status {
-    Result<Rows> owned = database.query(
-        std::string("SELECT 1 FROM job WHERE id = :p1 AND lease = :p2 AND "
-                    "worker_id = :p3 AND state = 'leased' AND lease_until >= "
-                    "$NOW") +
-            (database.isPostgres() ? " FOR UPDATE" : ""),
-        {lease.job, lease.lease, worker});
-    if (!owned)
-      return owned.error();
-    isOwner = !owned->empty();
-    if (!isOwner)
-      return success();
-    if (Status written = writeAttempt(lease, {Cause::Ok, "", log}); !written)
-      return written;
+    Result<int64_t> owned =
+        writeAttempt(lease, worker, {Cause::Ok, "", log}, kInTime);
+    if (!owned || *owned == 0)
+      return owned ? success() : Status(owned.error());
     if (write)
       if (Status written = write(); !written)
         return written;
+    Phase phase = next.phase.value_or(lease.phase);
+    std::vector<Value> values = {
+        lease.job, lease.lease, worker,
+        std::string(next.phase ? kWaiting : kDone), getPhaseName(phase).str(),
+        next.round, next.gain ? Value(*next.gain) : Value()};
+    std::string package;
+    if (!next.package.empty()) {
+      package = ", package = :p8";
+      values.emplace_back(next.package);
+    }
     Result<int64_t> changed = database.execute(
-        "UPDATE job SET state = :p1, phase = :p2, round = :p3, "
-        "gain = COALESCE(:p4, gain), available_at = 0, lease_until = NULL, "
-        "worker_id = NULL, finished = CASE WHEN :p1 = 'done' THEN $NOW END, "
-        "reason = '' WHERE id = :p5",
-        {std::string(next.phase ? kWaiting : kDone),
-         getPhaseName(next.phase.value_or(lease.phase)).str(), next.round,
-         next.gain ? Value(*next.gain) : Value(), lease.job});
-    if (changed && !next.package.empty())
-      changed = database.execute("UPDATE job SET package = :p1 WHERE id = :p2",
-                                 {next.package, lease.job});
-    return changed ? success() : Status(changed.error());
+        "UPDATE job SET state = :p4, phase = :p5, round = :p6, "
+        "gain = COALESCE(:p7, gain), available_at = 0, lease_until = NULL, "
+        "worker_id = NULL, finished = CASE WHEN :p4 = 'done' THEN $NOW END, "
+        "reason = ''" +
+            package + kOwned,
+        values);
+    if (!changed)
+      return changed.error();
+    isOwner = *changed > 0;
+    return isOwner ? success()
+                   : Status(Error{"the lease was lost while its result was "
+                                  "written"});
   });
   if (!status)
     return status.error();
@@ -178,11 +191,14 @@ JobQueue::complete(const Lease &lease, const NextStep &next,
 }
 
 /// Counts, within a transaction, the job's attempts that ended so since it was
-/// last retried by a person, and decides what follows.
-Status JobQueue::failLeased(const Lease &lease, const AttemptEnd &end) {
+/// last retried by a person, and decides what follows. Returns false if the
+/// owner is not the owner any more.
+Result<bool> JobQueue::failLeased(const Lease &lease, int64_t owner,
+                                  const AttemptEnd &end) {
   const CauseRule &rule = getRule(end.cause);
-  if (Status written = writeAttempt(lease, end); !written)
-    return written;
+  Result<int64_t> owned = writeAttempt(lease, owner, end, "");
+  if (!owned || *owned == 0)
+    return owned ? Result<bool>(false) : owned.error();
   Result<Row> counted = takeRow(
       database.query("SELECT count(*) FROM attempt JOIN job ON job.id = job_id "
                      "WHERE job_id = :p1 AND cause = :p2 AND attempt.lease > "
@@ -203,28 +219,27 @@ Status JobQueue::failLeased(const Lease &lease, const AttemptEnd &end) {
   if (isFinal && attempts > 1)
     reason += " (" + std::to_string(attempts) + " times)";
   auto changed = database.execute(
-      "UPDATE job SET state = :p1, phase = :p2, reason = :p3, "
-      "available_at = $NOW + :p4, lease_until = NULL, worker_id = NULL, "
-      "finished = CASE WHEN :p1 = 'failed' THEN $NOW END WHERE id = :p5",
-      {std::string(isFinal ? kFailed : kWaiting), getPhaseName(next).str(),
-       reason, backoff, lease.job});
-  return changed ? success() : Status(changed.error());
+      std::string("UPDATE job SET state = :p4, phase = :p5, reason = :p6, "
+                  "available_at = $NOW + :p7, lease_until = NULL, worker_id = "
+                  "NULL, finished = CASE WHEN :p4 = 'failed' THEN $NOW END") +
+          kOwned,
+      {lease.job, lease.lease, owner,
+       std::string(isFinal ? kFailed : kWaiting), getPhaseName(next).str(),
+       reason, backoff});
+  if (!changed)
+    return changed.error();
+  if (*changed == 0)
+    return Error{"the lease was lost while its failure was written"};
+  return true;
 }
 
 Result<bool> JobQueue::fail(const Lease &lease, const AttemptEnd &end) {
-  bool isOwner = false;
+  Result<bool> owned = false;
   Status status = database.transact([&]() -> Status {
-    Result<Rows> owned = database.query(
-        std::string("SELECT 1 FROM job WHERE id = :p1 AND lease = :p2 AND "
-                    "worker_id = :p3 AND state = 'leased'") +
-            (database.isPostgres() ? " FOR UPDATE" : ""),
-        {lease.job, lease.lease, worker});
-    if (!owned)
-      return owned.error();
-    isOwner = !owned->empty();
-    return isOwner ? failLeased(lease, end) : success();
+    owned = failLeased(lease, worker, end);
+    return owned ? success() : Status(owned.error());
   });
   if (!status)
     return status.error();
-  return isOwner;
+  return owned;
 }

@@ -26,28 +26,46 @@ static Value finiteOrNull(double value) {
   return std::isfinite(value) ? Value(value) : Value();
 }
 
+/// The values of a row, in the order of the columns below.
+static void addValues(std::vector<Value> &values, const Lease &lease,
+                      int64_t number, const Measurement &m) {
+  for (Value value :
+       {Value(lease.session), Value(lease.problem), Value(lease.job),
+        Value(lease.lease), Value(number), Value(m.key.solver),
+        Value(m.key.config), Value(kStages[static_cast<size_t>(m.stage)].str()),
+        Value(getStatusName(m.status).str()),
+        Value(nlohmann::json(m.samples).dump()), Value(m.median), Value(m.mad),
+        finiteOrNull(m.maxError), finiteOrNull(m.relativeL2),
+        Value(m.workspaceBytes), Value(m.rounds), Value(m.detail),
+        Value(int64_t(m.isDropped)),
+        Value(int64_t(m.timeSource == TimeSource::Modelled))})
+    values.push_back(std::move(value));
+}
+
+/// A round is one statement, since each costs a round trip.
 Status tarpon::fleet::writeMeasurements(
     Database &database, const Lease &lease,
     llvm::ArrayRef<Measurement> measurements) {
+  if (measurements.empty())
+    return success();
+  std::vector<Value> values;
+  std::string rows;
   for (auto [number, m] : llvm::enumerate(measurements)) {
-    auto done = database.execute(
-        "INSERT INTO measurement (session_id, problem_id, job_id, lease, "
-        "number, solver, config, stage, status, samples, median, mad, "
-        "max_error, relative_l2, workspace, rounds, detail, is_dropped, "
-        "is_modelled, time) VALUES (:p1, :p2, :p3, :p4, :p5, :p6, :p7, :p8, "
-        ":p9, :p10, :p11, :p12, :p13, :p14, :p15, :p16, :p17, :p18, :p19, "
-        "$NOW)",
-        {lease.session, lease.problem, lease.job, lease.lease,
-         static_cast<int64_t>(number), m.key.solver, m.key.config,
-         kStages[static_cast<size_t>(m.stage)].str(),
-         getStatusName(m.status).str(), nlohmann::json(m.samples).dump(),
-         m.median, m.mad, finiteOrNull(m.maxError), finiteOrNull(m.relativeL2),
-         m.workspaceBytes, m.rounds, m.detail, int64_t(m.isDropped),
-         int64_t(m.timeSource == TimeSource::Modelled)});
-    if (!done)
-      return done.error();
+    size_t first = values.size();
+    addValues(values, lease, static_cast<int64_t>(number), m);
+    rows += number == 0 ? "(" : ", (";
+    for (size_t i = first; i < values.size(); ++i)
+      rows += ":p" + std::to_string(i + 1) + ", ";
+    rows += "$NOW)";
   }
-  return success();
+  auto done = database.execute(
+      "INSERT INTO measurement (session_id, problem_id, job_id, lease, "
+      "number, solver, config, stage, status, samples, median, mad, max_error, "
+      "relative_l2, workspace, rounds, detail, is_dropped, is_modelled, time) "
+      "VALUES " +
+          rows,
+      values);
+  return done ? success() : Status(done.error());
 }
 
 /// The columns that readRow reads.

@@ -85,8 +85,11 @@ public:
 
 private:
   runtime::Result<bool> isRecorded(const Lease &lease);
-  runtime::Status writeAttempt(const Lease &lease, const AttemptEnd &end);
-  runtime::Status failLeased(const Lease &lease, const AttemptEnd &end);
+  runtime::Result<int64_t> writeAttempt(const Lease &lease, int64_t owner,
+                                        const AttemptEnd &end,
+                                        const std::string &condition);
+  runtime::Result<bool> failLeased(const Lease &lease, int64_t owner,
+                                   const AttemptEnd &end);
 
   Database &database;
   int64_t worker;
