@@ -99,9 +99,10 @@ static int64_t prepare(Database &database) {
                   "% 1000 FROM (") +
           numbers + ") AS numbers",
       {int64_t(numJobs)}));
-  check(database.execute("INSERT INTO job (session_id, problem_id, gain) SELECT "
-                         "CAST(:p1 AS BIGINT), id, flops FROM problem",
-                         {id}));
+  check(
+      database.execute("INSERT INTO job (session_id, problem_id, gain) SELECT "
+                       "CAST(:p1 AS BIGINT), id, flops FROM problem",
+                       {id}));
   check(database.execute(database.isPostgres() ? "ANALYZE" : "ANALYZE"));
   return id;
 }
@@ -132,10 +133,10 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
   JobQueue queue(database, number, 60);
   // Real workers do not start at the same moment.
   std::this_thread::sleep_until(
-      start + std::chrono::duration_cast<Clock::duration>(
-                  std::chrono::duration<double>(
-                      workSeconds * static_cast<double>(batch) *
-                      static_cast<double>(number % 997) / 997)));
+      start +
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+          workSeconds * static_cast<double>(batch) *
+          static_cast<double>(number % 997) / 997)));
   Phase phase = number % 2 ? Phase::Compile : Phase::Measure;
   Clock::time_point lastBeat = Clock::now();
   while (Clock::now() < end) {
@@ -199,9 +200,8 @@ int main(int argc, char **argv) {
   double prepareSeconds = since(prepared) / 1000;
   Tally tally;
   Clock::time_point start = Clock::now() + std::chrono::seconds(5);
-  Clock::time_point end =
-      start + std::chrono::duration_cast<Clock::duration>(
-                  std::chrono::duration<double>(seconds));
+  Clock::time_point end = start + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(seconds));
   std::vector<std::thread> threads;
   for (int64_t i = 0; i < numWorkers; ++i)
     threads.emplace_back(work, session, i + 1, start, end, std::ref(tally));

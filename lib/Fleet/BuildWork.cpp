@@ -69,8 +69,8 @@ BuildWork::create(Database &database, const Session &session,
 /// what counts for it.
 Result<std::vector<Measurement>> BuildWork::refresh(const Lease &lease) {
   while (true) {
-    Result<int64_t> row = copyMeasurements(database, session.id, lastRow,
-                                           kRowsAtOnce, *journal);
+    Result<int64_t> row =
+        copyMeasurements(database, session.id, lastRow, kRowsAtOnce, *journal);
     if (!row)
       return row.error();
     if (*row == lastRow)
@@ -151,14 +151,12 @@ static PhaseResult failSearch(const std::vector<Measurement> &known) {
       {MeasurementStatus::Crashed, Cause::Crash},
       {MeasurementStatus::TimedOut, Cause::Hang},
       {MeasurementStatus::Failed, Cause::Compile}};
-  auto most = std::ranges::max_element(kCauses, {}, [&](const auto &row) {
-    return counts[row.first];
-  });
-  auto example = llvm::find_if(known, [&](const Measurement &m) {
-    return m.status == most->first;
-  });
-  std::string reason = "no candidate of " + std::to_string(known.size()) +
-                       " is right";
+  auto most = std::ranges::max_element(
+      kCauses, {}, [&](const auto &row) { return counts[row.first]; });
+  auto example = llvm::find_if(
+      known, [&](const Measurement &m) { return m.status == most->first; });
+  std::string reason =
+      "no candidate of " + std::to_string(known.size()) + " is right";
   if (example != known.end())
     reason += "; " + example->key.solver + " {" + example->key.config +
               "}: " + example->detail;
@@ -185,15 +183,15 @@ PhaseResult BuildWork::run(const Lease &lease, std::string &log,
                            const std::function<bool()> & /*isLost*/) {
   mlir::FailureOr<Problem> problem = parseProblem(lease.key);
   if (mlir::failed(problem))
-    return PhaseResult::fail(Cause::Compile, "'" + lease.key +
-                                                 "' is no problem of this build");
+    return PhaseResult::fail(Cause::Compile,
+                             "'" + lease.key + "' is no problem of this build");
   Result<std::vector<Measurement>> known = refresh(lease);
   if (!known)
     return PhaseResult::fail(Cause::Database, known.message());
   const TargetInfo &info = target.compiler->getTarget();
-  Result<std::optional<CandidateBundle>> bundle = builder->build(
-      *problem, static_cast<size_t>(session.settings.candidates),
-      getLimits(session.settings, info));
+  Result<std::optional<CandidateBundle>> bundle =
+      builder->build(*problem, static_cast<size_t>(session.settings.candidates),
+                     getLimits(session.settings, info));
   if (!bundle)
     return PhaseResult::fail(Cause::Compile, bundle.message());
   if (!*bundle) {
@@ -201,7 +199,8 @@ PhaseResult BuildWork::run(const Lease &lease, std::string &log,
     return finish(lease, *known);
   }
   for (const BundledCandidate &candidate : (*bundle)->candidates)
-    log += candidate.key.solver + " {" + candidate.key.config + "}: " +
-           (candidate.error.empty() ? "compiled" : candidate.error) + "\n";
+    log += candidate.key.solver + " {" + candidate.key.config +
+           "}: " + (candidate.error.empty() ? "compiled" : candidate.error) +
+           "\n";
   return handOver(lease, **bundle, *known);
 }

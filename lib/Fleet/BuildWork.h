@@ -34,8 +34,7 @@ private:
   BuildWork(Database &database, const Session &session, SessionTarget target,
             const std::string &packages);
   runtime::Result<std::vector<Measurement>> refresh(const Lease &lease);
-  PhaseResult finish(const Lease &lease,
-                     const std::vector<Measurement> &known);
+  PhaseResult finish(const Lease &lease, const std::vector<Measurement> &known);
   PhaseResult handOver(const Lease &lease, const CandidateBundle &bundle,
                        const std::vector<Measurement> &known);
 

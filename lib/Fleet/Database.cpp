@@ -98,9 +98,9 @@ bool Database::isPostgres() const {
 static std::string addTimeouts(std::string url) {
   bool hasQuery = url.find('?') != std::string::npos;
   constexpr const char *kDefaults[] = {
-      "connect_timeout=10",       "keepalives_idle=10",
-      "keepalives_interval=5",    "keepalives_count=2",
-      "tcp_user_timeout=20000",   "application_name=tarpon-fleet",
+      "connect_timeout=10",     "keepalives_idle=10",
+      "keepalives_interval=5",  "keepalives_count=2",
+      "tcp_user_timeout=20000", "application_name=tarpon-fleet",
       "client_encoding=UTF8"};
   for (llvm::StringRef option : kDefaults) {
     if (llvm::StringRef(url).contains(option.split('=').first))
@@ -115,7 +115,8 @@ static Status checkUrl(llvm::StringRef url, bool create) {
   if (url.starts_with(kSqlite)) {
     llvm::StringRef file = url.drop_front(kSqlite.size());
     if (file.empty() || file.contains(' '))
-      return Error{"'" + url.str() + "' names no file: sqlite:FILE, without spaces"};
+      return Error{"'" + url.str() +
+                   "' names no file: sqlite:FILE, without spaces"};
     if (!create && !llvm::sys::fs::exists(file))
       return Error{"there is no database '" + file.str() +
                    "': graph-opt fleet init " + url.str() + " makes one"};
@@ -160,8 +161,7 @@ Status Database::reconnect() {
       // Loaded by name, so that programs run without it.
       made->session.open("postgresql", addTimeouts(url));
     } else {
-      made->session.open(soci::sqlite3,
-                         "dbname=" + url.substr(kSqlite.size()));
+      made->session.open(soci::sqlite3, "dbname=" + url.substr(kSqlite.size()));
       prepareSqlite(made->session);
     }
     connection = std::move(made);
@@ -181,6 +181,8 @@ Status Database::reconnect() {
 /// outside, and libpq writes several lines.
 Error Database::describe(const std::string &message) {
   llvm::StringRef text = llvm::StringRef(message).split(" while ").first;
+  for (llvm::StringRef start : {"Cannot execute query.", " Fatal error."})
+    text.consume_front(start);
   llvm::SmallVector<llvm::StringRef> words;
   llvm::SplitString(text, words, " \n\r\t");
   return Error{"the database " + url + ": " +
@@ -220,8 +222,8 @@ std::string Database::translate(llvm::StringRef sql) const {
       {"$USER", "''", "session_user"}};
   std::string text = sql.str();
   for (const Word &word : kWords)
-    for (size_t at = 0; (at = text.find(word.name.data(), at)) !=
-                        std::string::npos;) {
+    for (size_t at = 0;
+         (at = text.find(word.name.data(), at)) != std::string::npos;) {
       llvm::StringRef by = isPostgres() ? word.postgres : word.sqlite;
       text.replace(at, word.name.size(), by.str());
       at += by.size();
@@ -241,8 +243,8 @@ struct Bound {
 
 } // namespace
 
-static void bindValue(soci::statement &statement, const Value &value, Bound &bound,
-                      const std::string &name) {
+static void bindValue(soci::statement &statement, const Value &value,
+                      Bound &bound, const std::string &name) {
   if (const auto *number = std::get_if<int64_t>(&value)) {
     bound.integer = *number;
     statement.exchange(soci::use(bound.integer, bound.indicator, name));

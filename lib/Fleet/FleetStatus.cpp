@@ -77,9 +77,15 @@ static Result<std::vector<MachineStatus>> readMachines(Database &database) {
     return rows.error();
   std::vector<MachineStatus> machines;
   for (const Row &row : *rows) {
-    MachineStatus machine = {row.text(0),    row.text(1),    row.text(2),
-                             row.integer(3), row.integer(4), row.integer(5),
-                             0,              row.real(6),    ""};
+    MachineStatus machine = {row.text(0),
+                             row.text(1),
+                             row.text(2),
+                             row.integer(3),
+                             row.integer(4),
+                             row.integer(5),
+                             0,
+                             row.real(6),
+                             ""};
     Result<Rows> jobs = database.query(
         "SELECT count(*) FROM job WHERE state = 'leased' AND worker_id IN "
         "(SELECT id FROM worker WHERE machine_id = :p1)",
@@ -130,8 +136,8 @@ Result<FleetStatus> tarpon::fleet::getStatus(Database &database,
     return sessions.error();
   FleetStatus status;
   for (const Session &session : *sessions)
-    if (Status read = readSession(database, session,
-                                  status.sessions.emplace_back());
+    if (Status read =
+            readSession(database, session, status.sessions.emplace_back());
         !read)
       return read.error();
   Result<std::vector<MachineStatus>> machines = readMachines(database);
@@ -146,8 +152,7 @@ Result<FleetStatus> tarpon::fleet::getStatus(Database &database,
 }
 
 Status tarpon::fleet::setDraining(Database &database,
-                                  const std::string &machine,
-                                  bool isDraining) {
+                                  const std::string &machine, bool isDraining) {
   Result<int64_t> changed =
       database.execute("UPDATE machine SET state = :p1 WHERE name = :p2",
                        {isDraining ? "draining" : "ready", machine});

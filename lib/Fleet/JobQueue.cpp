@@ -84,9 +84,14 @@ Result<int64_t> JobQueue::reap() {
     if (!rows)
       return rows.error();
     for (const Row &row : *rows) {
-      Lease lease = {row.integer(0), row.integer(1), row.integer(2),
-                     row.integer(3), "", *parsePhase(row.text(4)),
-                     row.integer(5), ""};
+      Lease lease = {row.integer(0),
+                     row.integer(1),
+                     row.integer(2),
+                     row.integer(3),
+                     "",
+                     *parsePhase(row.text(4)),
+                     row.integer(5),
+                     ""};
       Result<Rows> owner = database.query(
           "SELECT machine.name, worker.process, worker.reason FROM worker JOIN "
           "machine ON machine.id = machine_id WHERE worker.id = :p1",
@@ -147,10 +152,9 @@ Result<int64_t> JobQueue::writeAttempt(const Lease &lease, int64_t owner,
 
 /// The attempt is written if the worker owns the job, and the job is changed
 /// under the same condition: if it was lost in between, all is undone.
-Result<bool>
-JobQueue::complete(const Lease &lease, const NextStep &next,
-                   const std::string &log,
-                   llvm::function_ref<Status()> write) {
+Result<bool> JobQueue::complete(const Lease &lease, const NextStep &next,
+                                const std::string &log,
+                                llvm::function_ref<Status()> write) {
   static constexpr const char *kInTime = " AND lease_until >= $NOW";
   bool isOwner = false;
   Status status = database.transact([&]() -> Status {
@@ -162,10 +166,13 @@ JobQueue::complete(const Lease &lease, const NextStep &next,
       if (Status written = write(); !written)
         return written;
     Phase phase = next.phase.value_or(lease.phase);
-    std::vector<Value> values = {
-        lease.job, lease.lease, worker,
-        std::string(next.phase ? kWaiting : kDone), getPhaseName(phase).str(),
-        next.round, next.gain ? Value(*next.gain) : Value()};
+    std::vector<Value> values = {lease.job,
+                                 lease.lease,
+                                 worker,
+                                 std::string(next.phase ? kWaiting : kDone),
+                                 getPhaseName(phase).str(),
+                                 next.round,
+                                 next.gain ? Value(*next.gain) : Value()};
     std::string package;
     if (!next.package.empty()) {
       package = ", package = :p8";
@@ -210,10 +217,10 @@ Result<bool> JobQueue::failLeased(const Lease &lease, int64_t owner,
   int64_t attempts = counted->integer(0);
   bool isFinal = attempts >= rule.maxAttempts;
   constexpr double kLongestBackoff = 600;
-  double backoff =
-      std::min(kLongestBackoff, rule.backoffSeconds *
-                                    std::exp2(static_cast<double>(
-                                        std::min<int64_t>(attempts, 16) - 1)));
+  double backoff = std::min(
+      kLongestBackoff,
+      rule.backoffSeconds *
+          std::exp2(static_cast<double>(std::min<int64_t>(attempts, 16) - 1)));
   Phase next = rule.recompiles ? Phase::Compile : lease.phase;
   std::string reason = rule.name.str() + ": " + end.reason;
   if (isFinal && attempts > 1)
@@ -223,9 +230,8 @@ Result<bool> JobQueue::failLeased(const Lease &lease, int64_t owner,
                   "available_at = $NOW + :p7, lease_until = NULL, worker_id = "
                   "NULL, finished = CASE WHEN :p4 = 'failed' THEN $NOW END") +
           kOwned,
-      {lease.job, lease.lease, owner,
-       std::string(isFinal ? kFailed : kWaiting), getPhaseName(next).str(),
-       reason, backoff});
+      {lease.job, lease.lease, owner, std::string(isFinal ? kFailed : kWaiting),
+       getPhaseName(next).str(), reason, backoff});
   if (!changed)
     return changed.error();
   if (*changed == 0)

@@ -111,9 +111,9 @@ static Result<std::vector<Value>> bindFilter(Database &database,
       return sessions.error();
   if (!filter.cause.empty() && !parseCause(filter.cause))
     return Error{"--cause: there is no cause '" + filter.cause + "'"};
-  return std::vector<Value>{
-      filter.label, filter.state, filter.job,
-      filter.cause.empty() ? "" : filter.cause + ": %", filter.machine};
+  return std::vector<Value>{filter.label, filter.state, filter.job,
+                            filter.cause.empty() ? "" : filter.cause + ": %",
+                            filter.machine};
 }
 
 Result<std::vector<JobInfo>> tarpon::fleet::listJobs(Database &database,
@@ -170,8 +170,8 @@ Result<int64_t> tarpon::fleet::abortJobs(Database &database,
       *values);
 }
 
-Result<std::vector<AttemptInfo>>
-tarpon::fleet::listAttempts(Database &database, int64_t job) {
+Result<std::vector<AttemptInfo>> tarpon::fleet::listAttempts(Database &database,
+                                                             int64_t job) {
   Result<Rows> known =
       database.query("SELECT 1 FROM job WHERE id = :p1", {job});
   if (!known)

@@ -38,8 +38,7 @@ static void assignCores(std::vector<LocalWorker> &workers) {
   for (LocalWorker &worker : workers) {
     if (worker.cores == 0)
       continue;
-    size_t count =
-        std::min(free.size(), static_cast<size_t>(worker.cores));
+    size_t count = std::min(free.size(), static_cast<size_t>(worker.cores));
     // With as many evaluators as cores, some share: the device's lock lets one
     // measure at a time.
     if (count == 0)
@@ -107,11 +106,11 @@ Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers,
   for (size_t i = 0; i < numProcesses; ++i) {
     int status = waitFor(processes[i], look);
     if (result && status != 0)
-      result = Error{"a worker has failed: " +
-                     (WIFSIGNALED(status)
-                          ? "ended by signal " + std::to_string(WTERMSIG(status))
-                          : "exit status " +
-                                std::to_string(WEXITSTATUS(status)))};
+      result =
+          Error{"a worker has failed: " +
+                (WIFSIGNALED(status)
+                     ? "ended by signal " + std::to_string(WTERMSIG(status))
+                     : "exit status " + std::to_string(WEXITSTATUS(status)))};
   }
   numProcesses = 0;
   return result;

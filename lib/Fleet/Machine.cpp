@@ -70,7 +70,8 @@ bool DeviceLock::tryTake() {
   // A name whose first byte is 0 is in the abstract namespace.
   size_t length = std::min(name.size(), sizeof(address.sun_path) - 1);
   std::memcpy(address.sun_path + 1, name.data(), length);
-  auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  auto size =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
   if (bind(made, reinterpret_cast<sockaddr *>(&address), size) != 0) {
     close(made);
     return false;

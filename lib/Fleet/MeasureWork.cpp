@@ -64,9 +64,9 @@ MeasureWork::create(Database &database, Session session,
                     const std::string &packages,
                     const std::string &evaluatorProgram) {
   // The description of the target, and no compiler.
-  Result<std::shared_ptr<const Target>> target = findTarget(
-      session.target,
-      {session.threads, "native", session.isEmulated ? "emulated" : ""});
+  Result<std::shared_ptr<const Target>> target =
+      findTarget(session.target, {session.threads, "native",
+                                  session.isEmulated ? "emulated" : ""});
   if (!target)
     return target.error();
   Result<std::string> device = findDevice(session, **target);
@@ -74,8 +74,8 @@ MeasureWork::create(Database &database, Session session,
     return device.error();
   if (Status status = bindDevice(database, session, *device); !status)
     return status.error();
-  return std::unique_ptr<PhaseWork>(new MeasureWork(
-      database, session, packages, evaluatorProgram, *device));
+  return std::unique_ptr<PhaseWork>(
+      new MeasureWork(database, session, packages, evaluatorProgram, *device));
 }
 
 /// Another worker of this machine may have the device.
@@ -114,12 +114,11 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
           llvm::sys::fs::createTemporaryFile("tarpon", "candidates", path))
     return PhaseResult::fail(Cause::Disk, "no temporary file can be made: " +
                                               code.message());
-  llvm::scope_exit remove(
-      [&] { (void)llvm::sys::fs::remove(path); });
+  llvm::scope_exit remove([&] { (void)llvm::sys::fs::remove(path); });
   if (Status status = packages.fetch(lease, path.str().str()); !status)
-    return PhaseResult::fail(
-        database.isDisconnected() ? Cause::Database : Cause::Package,
-        status.message());
+    return PhaseResult::fail(database.isDisconnected() ? Cause::Database
+                                                       : Cause::Package,
+                             status.message());
   Result<std::vector<Measurement>> known = readMeasurements(database, lease);
   if (!known)
     return PhaseResult::fail(Cause::Database, known.message());

@@ -43,9 +43,9 @@ static void addValues(std::vector<Value> &values, const Lease &lease,
 }
 
 /// A round is one statement, since each costs a round trip.
-Status tarpon::fleet::writeMeasurements(
-    Database &database, const Lease &lease,
-    llvm::ArrayRef<Measurement> measurements) {
+Status
+tarpon::fleet::writeMeasurements(Database &database, const Lease &lease,
+                                 llvm::ArrayRef<Measurement> measurements) {
   if (measurements.empty())
     return success();
   std::vector<Value> values;
@@ -101,8 +101,7 @@ static Measurement readRow(const Row &row) {
   m.detail = row.text(13);
   m.isDropped = row.integer(14) != 0;
   m.isEarlier = true;
-  m.timeSource =
-      row.integer(15) ? TimeSource::Modelled : TimeSource::Measured;
+  m.timeSource = row.integer(15) ? TimeSource::Modelled : TimeSource::Measured;
   return m;
 }
 

@@ -185,8 +185,7 @@ Result<int64_t> tarpon::fleet::upgradeSchema(Database &database) {
     return version;
   if (*version > kSchemaVersion)
     return checkSchema(database).error();
-  Status status =
-      database.transact([&] { return raise(database, *version); });
+  Status status = database.transact([&] { return raise(database, *version); });
   if (!status)
     return status.error();
   return version;

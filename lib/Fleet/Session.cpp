@@ -74,7 +74,8 @@ static SessionSettings parseSettings(const std::string &text) {
 // Targets
 //===----------------------------------------------------------------------===//
 
-static Result<std::shared_ptr<const Target>> findSessionTarget(const Session &session) {
+static Result<std::shared_ptr<const Target>>
+findSessionTarget(const Session &session) {
   return tarpon::findTarget(
       session.target,
       {session.threads, "native", session.isEmulated ? "emulated" : ""});
@@ -204,9 +205,9 @@ static Status insert(Database &database, const Session &session) {
 
 static Result<std::optional<Session>> findSession(Database &database,
                                                   const Session &like) {
-  Result<Rows> rows = database.query(
-      std::string(kColumns) + " AND label = :p1 AND target = :p2",
-      {like.label, like.target});
+  Result<Rows> rows = database.query(std::string(kColumns) +
+                                         " AND label = :p1 AND target = :p2",
+                                     {like.label, like.target});
   if (!rows)
     return rows.error();
   if (rows->empty())
@@ -218,7 +219,8 @@ static Status checkSolvers(const SessionSettings &settings,
                            const TargetInfo &target) {
   for (const std::string &id : settings.solvers)
     if (!findSolver(target, id))
-      return Error{"--solver: " + target.name() + " has no solver '" + id + "'"};
+      return Error{"--solver: " + target.name() + " has no solver '" + id +
+                   "'"};
   return success();
 }
 
@@ -293,10 +295,10 @@ Status tarpon::fleet::bindDevice(Database &database, Session &session,
         {device, session.id});
     if (!done)
       return done.error();
-    Result<Row> row = takeRow(
-        database.query("SELECT device FROM session WHERE id = :p1",
-                       {session.id}),
-        "label '" + session.label + "' is gone");
+    Result<Row> row =
+        takeRow(database.query("SELECT device FROM session WHERE id = :p1",
+                               {session.id}),
+                "label '" + session.label + "' is gone");
     if (!row)
       return row.error();
     session.device = row->text(0);

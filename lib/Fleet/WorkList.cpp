@@ -40,7 +40,8 @@ Status tarpon::fleet::checkName(const std::string &what,
                "' is not 1 to 100 letters, digits and \"._:+-/@ \""};
 }
 
-/// Inserts rows of so many columns, all of which `values` has one after another.
+/// Inserts rows of so many columns, all of which `values` has one after
+/// another.
 static Result<int64_t> insertRows(Database &database, const std::string &into,
                                   size_t columns,
                                   const std::vector<Value> &values) {

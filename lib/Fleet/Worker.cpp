@@ -35,8 +35,8 @@ using Clock = std::chrono::steady_clock;
 
 /// How long a database that does not answer is waited for beyond a lease.
 static constexpr auto kPatience = std::chrono::minutes(5);
-/// The pause between looks for jobs while others may still make some: it doubles
-/// with each look in vain, so that a thousand idle workers are no load.
+/// The pause between looks for jobs while others may still make some: it
+/// doubles with each look in vain, so that a thousand idle workers are no load.
 static constexpr auto kShortestIdle = std::chrono::milliseconds(20);
 static constexpr auto kLongestIdle = std::chrono::milliseconds(2000);
 
@@ -66,8 +66,7 @@ private:
   Status report(const Lease &lease, const PhaseResult &result,
                 const std::string &log);
   Result<bool> mayBeMore();
-  Status persist(llvm::function_ref<Status()> action,
-                 Clock::duration patience);
+  Status persist(llvm::function_ref<Status()> action, Clock::duration patience);
   void endWorker(const std::string &reason);
   bool isTimeUp() const;
 
@@ -172,8 +171,7 @@ void WorkerRun::endWorker(const std::string &reason) {
 Status WorkerRun::serve(const std::vector<Session> &sessions) {
   std::string refusal;
   for (const Session &session : sessions) {
-    bool isWanted =
-        options.target.empty() || options.target == session.target;
+    bool isWanted = options.target.empty() || options.target == session.target;
     if (!isWanted ||
         (options.phase == Phase::Measure && !session.settings.measures))
       continue;
@@ -350,7 +348,8 @@ static void giveBack(JobQueue &queue, Database &database, int64_t worker) {
     lease.problem = row.integer(3);
     lease.phase = parsePhase(row.text(4)).value_or(Phase::Compile);
     lease.round = row.integer(5);
-    (void)queue.fail(lease, {Cause::Returned, "the worker was told to end", ""});
+    (void)queue.fail(lease,
+                     {Cause::Returned, "the worker was told to end", ""});
   }
   (void)database.execute("UPDATE worker SET ended = $NOW, reason = 'it was "
                          "told to end' WHERE id = :p1",

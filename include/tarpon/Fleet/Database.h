@@ -61,13 +61,13 @@ using Rows = std::vector<Row>;
 
 class Database {
 public:
-  /// Connects to `url`: "sqlite:FILE" or "postgresql://[user@]host[:port]/name".
-  /// Credentials come from PostgreSQL's own places (its service file, .pgpass,
-  /// peer authentication, certificates); a password in the address is refused,
-  /// since other users of the machine would see it. A file of SQLite has to
-  /// exist unless `create` is set.
-  static runtime::Result<std::unique_ptr<Database>>
-  open(const std::string &url, bool create = false);
+  /// Connects to `url`: "sqlite:FILE" or
+  /// "postgresql://[user@]host[:port]/name". Credentials come from PostgreSQL's
+  /// own places (its service file, .pgpass, peer authentication, certificates);
+  /// a password in the address is refused, since other users of the machine
+  /// would see it. A file of SQLite has to exist unless `create` is set.
+  static runtime::Result<std::unique_ptr<Database>> open(const std::string &url,
+                                                         bool create = false);
   ~Database();
 
   /// Returns the rows of a query, or of RETURNING.

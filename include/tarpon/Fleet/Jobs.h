@@ -54,9 +54,8 @@ struct JobInfo {
   std::string machine;
 };
 
-runtime::Result<std::vector<JobInfo>> listJobs(Database &database,
-                                               const JobFilter &filter,
-                                               int64_t max);
+runtime::Result<std::vector<JobInfo>>
+listJobs(Database &database, const JobFilter &filter, int64_t max);
 
 /// Jobs that have failed or were aborted wait again, with no attempts counted.
 /// Returns their number.

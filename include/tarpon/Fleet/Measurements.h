@@ -26,8 +26,8 @@ runtime::Status writeMeasurements(Database &database, const Lease &lease,
 /// The measurements of a job's problem in its session, in their order. Those
 /// from before the job was begun anew (`load --policy search-db-update`) are
 /// left out.
-runtime::Result<std::vector<Measurement>>
-readMeasurements(Database &database, const Lease &lease);
+runtime::Result<std::vector<Measurement>> readMeasurements(Database &database,
+                                                           const Lease &lease);
 
 /// Copies the measurements of a session behind row `after` into a journal, at
 /// most `max` of them, and returns the last row that was copied.

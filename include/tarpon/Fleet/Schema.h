@@ -12,8 +12,8 @@
 // attempt        a lease of a job that has ended, with its cause and log
 // worker,        the processes that take jobs, and where they run
 // machine
-// package        what a builder has compiled for a job, by digest; its bytes are
-// package_part   in these rows, or in a shared folder (setting 'packages')
+// package        what a builder has compiled for a job, by digest; its bytes
+// are package_part   in these rows, or in a shared folder (setting 'packages')
 // measurement    what was measured, appended only
 // release,       numbered results, with a row per problem
 // release_record
@@ -33,12 +33,13 @@ inline constexpr int64_t kSchemaVersion = 1;
 
 /// Creates the tables, and on PostgreSQL the roles tarpon_reader,
 /// tarpon_builder, tarpon_evaluator and tarpon_administrator, with the least
-/// rights that each needs. Packages are kept in the folder `packages`, which all
-/// machines share, or in the database if that is empty. An error if there are
-/// tables already.
+/// rights that each needs. Packages are kept in the folder `packages`, which
+/// all machines share, or in the database if that is empty. An error if there
+/// are tables already.
 runtime::Status createSchema(Database &database, const std::string &packages);
 
-/// Brings the tables of an older version to this one's; returns the old version.
+/// Brings the tables of an older version to this one's; returns the old
+/// version.
 runtime::Result<int64_t> upgradeSchema(Database &database);
 
 /// An error if the tables are missing, or are of another version.

@@ -18,8 +18,9 @@ using namespace tarpon::fleet::test;
 
 namespace {
 
-/// A server of PostgreSQL for all tests of this program, on a socket in a folder
-/// of its own. It refuses to run as root, and so belongs to "postgres" there.
+/// A server of PostgreSQL for all tests of this program, on a socket in a
+/// folder of its own. It refuses to run as root, and so belongs to "postgres"
+/// there.
 class PostgresServer {
 public:
   static PostgresServer &get() {
@@ -41,9 +42,10 @@ private:
     folder = mkdtemp(path);
     if (geteuid() == 0)
       (void)std::system(("chown postgres " + folder).c_str());
-    running = call("initdb -A trust -D " + folder + "/data") &&
-              call("pg_ctl -w -D " + folder + "/data -l " + folder +
-                   "/log -o \"-k " + folder + " -c listen_addresses= -F\" start");
+    running =
+        call("initdb -A trust -D " + folder + "/data") &&
+        call("pg_ctl -w -D " + folder + "/data -l " + folder + "/log -o \"-k " +
+             folder + " -c listen_addresses= -F\" start");
   }
   ~PostgresServer() {
     call("pg_ctl -m immediate -D " + folder + "/data stop");

@@ -44,9 +44,8 @@ protected:
 } // namespace tarpon::fleet::test
 
 #define INSTANTIATE_FLEET_TEST(NAME)                                           \
-  INSTANTIATE_TEST_SUITE_P(All, NAME, testing::Values("sqlite", "postgresql"), \
-                           [](const auto &info) {                              \
-                             return std::string(info.param);                   \
-                           })
+  INSTANTIATE_TEST_SUITE_P(                                                    \
+      All, NAME, testing::Values("sqlite", "postgresql"),                      \
+      [](const auto &info) { return std::string(info.param); })
 
 #endif // TARPON_TEST_UNIT_FLEET_FLEETTESTDATABASE_H

@@ -104,9 +104,9 @@ TEST_P(JobQueueTest, causesAreCountedApart) {
     run("UPDATE job SET available_at = 0", {});
     auto leases = queue.claim(session, Phase::Compile, 9);
     for (const Lease &lease : *leases)
-      EXPECT_TRUE(*queue.fail(
-          lease, {lease.job == jobs[0] ? cause : Cause::Returned, "because",
-                  "the log"}));
+      EXPECT_TRUE(
+          *queue.fail(lease, {lease.job == jobs[0] ? cause : Cause::Returned,
+                              "because", "the log"}));
     return getText("SELECT state FROM job WHERE id = :p1", {jobs[0]});
   };
   EXPECT_EQ(failOnce(Cause::Crash), "waiting");
@@ -129,8 +129,7 @@ TEST_P(JobQueueTest, aFailureWaitsBeforeItIsTriedAgain) {
 TEST_P(JobQueueTest, renewalTellsWhatIsOwned) {
   JobQueue queue = makeQueue();
   auto leases = queue.claim(session, Phase::Compile, 2);
-  run("UPDATE job SET state = 'aborted' WHERE id = :p1",
-      {leases->front().job});
+  run("UPDATE job SET state = 'aborted' WHERE id = :p1", {leases->front().job});
   auto renewal = queue.renew();
   ASSERT_TRUE(renewal) << renewal.message();
   EXPECT_EQ(renewal->owned.size(), 1u);

@@ -26,9 +26,10 @@ namespace options {
 
 void addFleetDatabase(CLI::App *command, std::string &database) {
   command
-      ->add_option("DB", database,
-                   "The fleet's database: sqlite:FILE or postgresql://HOST/NAME "
-                   "(default: $TARPON_FLEET)")
+      ->add_option(
+          "DB", database,
+          "The fleet's database: sqlite:FILE or postgresql://HOST/NAME "
+          "(default: $TARPON_FLEET)")
       ->envname("TARPON_FLEET")
       ->required()
       ->type_name("");

@@ -67,8 +67,8 @@ static WorkloadVariants getVariants(const FleetImportArguments &arguments) {
   return variants;
 }
 
-static Result<FoundProblems>
-readLines(const std::string &path, const FleetImportArguments &arguments) {
+static Result<FoundProblems> readLines(const std::string &path,
+                                       const FleetImportArguments &arguments) {
   Result<Workload> workload = readWorkload(path, getVariants(arguments));
   if (!workload)
     return workload.error();
@@ -153,9 +153,8 @@ static int runFleetImport(const FleetImportArguments &arguments) {
     Result<FoundProblems> found = readProblems(path, arguments);
     if (!found)
       return fail(found.message());
-    Result<fleet::ImportCount> count =
-        fleet::importProblems(**database, found->problems, arguments.tag,
-                              arguments.isRecurrent);
+    Result<fleet::ImportCount> count = fleet::importProblems(
+        **database, found->problems, arguments.tag, arguments.isRecurrent);
     if (!count)
       return fail(count.message());
     faults += found->faults;

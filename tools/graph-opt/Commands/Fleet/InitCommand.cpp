@@ -69,9 +69,8 @@ static int runFleetUpgrade(const FleetUpgradeArguments &arguments) {
 }
 
 void addFleetInit(CommandSet &commands) {
-  auto [sub, arguments] =
-      commands.addVerb("fleet", "init", "Create a fleet's database",
-                       runFleetInit);
+  auto [sub, arguments] = commands.addVerb(
+      "fleet", "init", "Create a fleet's database", runFleetInit);
   options::addFleetDatabase(sub, arguments.database);
   sub->add_option("--packages", arguments.packages,
                   "Keep packages in this folder, which all machines share "

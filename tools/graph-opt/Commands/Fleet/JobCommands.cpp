@@ -118,7 +118,8 @@ static void addFilter(CLI::App *sub, FleetJobsArguments &arguments) {
   sub->add_option("--state", filter.state,
                   "Jobs that are waiting, leased, done, failed or aborted")
       ->type_name("STATE")
-      ->check(CLI::IsMember({"waiting", "leased", "done", "failed", "aborted"}));
+      ->check(
+          CLI::IsMember({"waiting", "leased", "done", "failed", "aborted"}));
   sub->add_option("--cause", filter.cause,
                   "Jobs whose last attempt ended so: crash, hang, lost, ...")
       ->type_name("CAUSE");
@@ -146,9 +147,9 @@ void addFleetLog(CommandSet &commands) {
 }
 
 void addFleetRetry(CommandSet &commands) {
-  auto [sub, arguments] = commands.addVerb(
-      "fleet", "retry", "Let failed and aborted jobs wait again",
-      runFleetRetry);
+  auto [sub, arguments] =
+      commands.addVerb("fleet", "retry",
+                       "Let failed and aborted jobs wait again", runFleetRetry);
   addFilter(sub, arguments);
 }
 

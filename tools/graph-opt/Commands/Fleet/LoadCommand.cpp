@@ -71,9 +71,8 @@ static int runFleetLoad(const FleetLoadArguments &arguments) {
 }
 
 void addFleetLoad(CommandSet &commands) {
-  auto [sub, arguments] =
-      commands.addVerb("fleet", "load", "Make jobs of the problems of a tag",
-                       runFleetLoad);
+  auto [sub, arguments] = commands.addVerb(
+      "fleet", "load", "Make jobs of the problems of a tag", runFleetLoad);
   fleet::SessionRequest &request = arguments.request;
   fleet::SessionSettings &settings = request.settings;
   request.target = "host";
@@ -84,8 +83,7 @@ void addFleetLoad(CommandSet &commands) {
   sub->add_option("--label", request.label, "The name of this tuning")
       ->required()
       ->type_name("LABEL");
-  options::addTarget(sub, request.target,
-                     "Target to tune for (default: host)");
+  options::addTarget(sub, request.target, "Target to tune for (default: host)");
   sub->add_flag("--emulated", request.isEmulated,
                 "Verify on the emulated device, with a model's times");
   sub->add_option("--threads", request.threads,

@@ -129,15 +129,14 @@ static int startHere(const FleetStartArguments &arguments,
     threads = std::max(threads, session.threads);
   for (int64_t i = 0; i < arguments.builders; ++i)
     workers.push_back({makeLocalCommand(arguments, "builder"), 0});
-  bool measures = std::any_of(sessions.begin(), sessions.end(),
-                              [](const fleet::Session &session) {
-                                return session.settings.measures;
-                              });
+  bool measures = std::any_of(
+      sessions.begin(), sessions.end(),
+      [](const fleet::Session &session) { return session.settings.measures; });
   for (int64_t i = 0; measures && i < arguments.evaluators; ++i)
     workers.push_back({makeLocalCommand(arguments, "evaluator"), threads});
   FleetProgress progress(database, arguments.label);
-  Status status = fleet::runLocalWorkers(std::move(workers),
-                                         [&] { progress.look(); });
+  Status status =
+      fleet::runLocalWorkers(std::move(workers), [&] { progress.look(); });
   progress.finish();
   return status ? kSuccess : fail(status.message());
 }
@@ -241,9 +240,10 @@ void addFleetStart(CommandSet &commands) {
   sub->add_option("--label", arguments.label, "The label whose jobs to do")
       ->required()
       ->type_name("LABEL");
-  sub->add_option("--on", arguments.where,
-                  "here (default): run them until no job is left; slurm: submit "
-                  "them as job arrays")
+  sub->add_option(
+         "--on", arguments.where,
+         "here (default): run them until no job is left; slurm: submit "
+         "them as job arrays")
       ->type_name("WHERE")
       ->check(CLI::IsMember({"here", "slurm"}));
   sub->add_option("--builders", arguments.builders,

@@ -84,8 +84,8 @@ static int runFleetDrain(const FleetDrainArguments &arguments) {
   auto database = openFleet(arguments.database);
   if (!database)
     return fail(database.message());
-  if (Status status = fleet::setDraining(**database, arguments.machine,
-                                         !arguments.isBack);
+  if (Status status =
+          fleet::setDraining(**database, arguments.machine, !arguments.isBack);
       !status)
     return fail(status.message());
   llvm::outs() << arguments.machine
@@ -99,9 +99,8 @@ static int runFleetDrain(const FleetDrainArguments &arguments) {
 //===----------------------------------------------------------------------===//
 
 void addFleetStatus(CommandSet &commands) {
-  auto [sub, arguments] =
-      commands.addVerb("fleet", "status", "Count jobs, machines and failures",
-                       runFleetStatus);
+  auto [sub, arguments] = commands.addVerb(
+      "fleet", "status", "Count jobs, machines and failures", runFleetStatus);
   options::addFleetDatabase(sub, arguments.database);
   sub->add_option("--label", arguments.label, "Of this label only")
       ->type_name("LABEL");

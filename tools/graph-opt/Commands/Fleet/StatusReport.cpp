@@ -25,8 +25,7 @@ static std::string describeSeconds(double seconds) {
   return formatv("{0} h {1} min", whole / 3600, whole % 3600 / 60);
 }
 
-void printSession(llvm::raw_ostream &os,
-                         const fleet::SessionStatus &session) {
+void printSession(llvm::raw_ostream &os, const fleet::SessionStatus &session) {
   os << formatv("{0} for {1}: {2} of {3} jobs have ended", session.label,
                 showText(session.target), session.ended, session.total);
   if (session.rate > 0)
@@ -39,7 +38,7 @@ void printSession(llvm::raw_ostream &os,
 }
 
 void printMachines(llvm::raw_ostream &os,
-                          const std::vector<fleet::MachineStatus> &machines) {
+                   const std::vector<fleet::MachineStatus> &machines) {
   if (!machines.empty())
     os << "machine            builders evaluators jobs  heard of\n";
   for (const fleet::MachineStatus &machine : machines) {
@@ -55,7 +54,7 @@ void printMachines(llvm::raw_ostream &os,
 }
 
 void printCauses(llvm::raw_ostream &os,
-                        const std::vector<fleet::CauseStatus> &causes) {
+                 const std::vector<fleet::CauseStatus> &causes) {
   if (!causes.empty())
     os << "attempts that failed\n";
   for (const fleet::CauseStatus &cause : causes)

@@ -76,9 +76,8 @@ static int runFleetWorker(const FleetWorkerArguments &arguments) {
 }
 
 void addFleetWorker(CommandSet &commands) {
-  auto [sub, arguments] =
-      commands.addVerb("fleet", "worker", "Take jobs until there are none",
-                       runFleetWorker);
+  auto [sub, arguments] = commands.addVerb(
+      "fleet", "worker", "Take jobs until there are none", runFleetWorker);
   options::addFleetDatabase(sub, arguments.database);
   sub->add_option("--label", arguments.label, "The label whose jobs to take")
       ->required()

@@ -1,0 +1,147 @@
+//===- DatabaseTest.cpp - Statements of an SQL database -------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FleetTestDatabase.h"
+
+#include "tarpon/Fleet/Schema.h"
+
+#include <thread>
+
+using namespace tarpon::fleet;
+using namespace tarpon::fleet::test;
+using tarpon::runtime::Error;
+using tarpon::runtime::Status;
+using tarpon::runtime::success;
+
+namespace {
+
+using DatabaseTest = FleetTest;
+
+} // namespace
+
+TEST_P(DatabaseTest, valuesComeBackAsTheyWere) {
+  run("CREATE TABLE x (t TEXT, i BIGINT, d DOUBLE PRECISION)", {});
+  std::string text = "quotes ' \" \\ :p1 $NOW \x1b[31m <b>&amp; \xc3\xa4\n";
+  run("INSERT INTO x VALUES (:p1, :p2, :p3)", {text, INT64_MIN, 0.1});
+  run("INSERT INTO x VALUES (:p1, :p2, :p3)", {Value(), Value(), Value()});
+  auto rows = database->query("SELECT t, i, d FROM x ORDER BY i");
+  ASSERT_TRUE(rows) << rows.message();
+  ASSERT_EQ(rows->size(), 2u);
+  const Row &row = (*rows)[0].isNull(0) ? (*rows)[1] : (*rows)[0];
+  const Row &null = (*rows)[0].isNull(0) ? (*rows)[0] : (*rows)[1];
+  EXPECT_EQ(row.text(0), text);
+  EXPECT_EQ(row.integer(1), INT64_MIN);
+  EXPECT_EQ(row.real(2), 0.1);
+  for (size_t i = 0; i < null.size(); ++i)
+    EXPECT_TRUE(null.isNull(i));
+}
+
+TEST_P(DatabaseTest, textFromOutsideIsNoStatement) {
+  std::string text = "x'); DELETE FROM setting; --";
+  run("INSERT INTO setting (name, value) VALUES (:p1, :p2)", {text, text});
+  EXPECT_EQ(getText("SELECT value FROM setting WHERE name = :p1", {text}),
+            text);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM setting"), 3);
+}
+
+TEST_P(DatabaseTest, anErrorIsOneLineWithoutTheParameters) {
+  auto failed = database->execute("INSERT INTO nowhere VALUES (:p1)",
+                                  {std::string("secret")});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.message().find('\n'), std::string::npos) << failed.message();
+  EXPECT_EQ(failed.message().find("secret"), std::string::npos)
+      << failed.message();
+  EXPECT_NE(failed.message().find("nowhere"), std::string::npos)
+      << failed.message();
+  EXPECT_FALSE(database->isDisconnected());
+}
+
+TEST_P(DatabaseTest, aFailedTransactionIsUndone) {
+  Status status = database->transact([&]() -> Status {
+    auto done = database->execute("DELETE FROM setting");
+    EXPECT_TRUE(done);
+    return Error{"no"};
+  });
+  EXPECT_FALSE(status);
+  EXPECT_EQ(status.message(), "no");
+  EXPECT_EQ(getInteger("SELECT count(*) FROM setting"), 2);
+  EXPECT_TRUE(database->transact([&]() -> Status { return success(); }));
+}
+
+TEST_P(DatabaseTest, twoConnectionsWriteInTurn) {
+  constexpr int64_t kRounds = 50;
+  run("INSERT INTO setting (name, value) VALUES ('n', '0')", {});
+  auto count = [&] {
+    auto own = Database::open(url);
+    ASSERT_TRUE(own) << own.message();
+    for (int64_t i = 0; i < kRounds; ++i) {
+      auto done = (*own)->execute(
+          "UPDATE setting SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) "
+          "WHERE name = 'n'");
+      ASSERT_TRUE(done) << done.message();
+    }
+  };
+  std::thread other(count);
+  count();
+  other.join();
+  EXPECT_EQ(getText("SELECT value FROM setting WHERE name = 'n'"),
+            std::to_string(2 * kRounds));
+}
+
+TEST_P(DatabaseTest, aServerThatEndsTheConnectionIsNoticed) {
+  if (!database->isPostgres())
+    GTEST_SKIP() << "files have no server";
+  auto other = Database::open(url);
+  ASSERT_TRUE(other) << other.message();
+  auto ended = (*other)->query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> "
+      "pg_backend_pid() AND datname = current_database()");
+  ASSERT_TRUE(ended) << ended.message();
+  EXPECT_FALSE(database->query("SELECT 1"));
+  EXPECT_TRUE(database->isDisconnected());
+  EXPECT_TRUE(database->reconnect());
+  EXPECT_FALSE(database->isDisconnected());
+  EXPECT_TRUE(database->query("SELECT 1"));
+}
+
+TEST_P(DatabaseTest, addressesAreChecked) {
+  struct Case {
+    const char *url, *message;
+  };
+  for (const Case &each :
+       {Case{"mysql://x/y", "is no database: sqlite:FILE"},
+        Case{"sqlite:", "names no file"},
+        Case{"sqlite:/nowhere/x.db", "there is no database '/nowhere/x.db'"},
+        Case{"postgresql://u:secret@h/d", "holds a password"},
+        Case{"postgresql://h/d?password=secret", "holds a password"}}) {
+    auto opened = Database::open(each.url);
+    ASSERT_FALSE(opened) << each.url;
+    EXPECT_NE(opened.message().find(each.message), std::string::npos)
+        << opened.message();
+    EXPECT_EQ(opened.message().find("secret"), std::string::npos);
+  }
+}
+
+TEST_P(DatabaseTest, tablesOfOtherVersionsAreRefused) {
+  EXPECT_TRUE(checkSchema(*database));
+  EXPECT_FALSE(createSchema(*database, ""));
+  EXPECT_EQ(*upgradeSchema(*database), kSchemaVersion);
+  run("UPDATE setting SET value = '99' WHERE name = 'schema'", {});
+  for (const Status &status :
+       {checkSchema(*database), Status(upgradeSchema(*database).error())}) {
+    ASSERT_FALSE(status);
+    EXPECT_NE(status.message().find("made by a newer Tarpon"),
+              std::string::npos);
+  }
+  run("DROP TABLE setting", {});
+  auto missing = checkSchema(*database);
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.message().find("graph-opt fleet init makes them"),
+            std::string::npos);
+}
+
+INSTANTIATE_FLEET_TEST(DatabaseTest);

@@ -1,0 +1,106 @@
+//===- PackageStoreTest.cpp - Packages by digest --------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FleetTestDatabase.h"
+
+#include "tarpon/Fleet/PackageStore.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+using namespace tarpon::fleet;
+using namespace tarpon::fleet::test;
+
+namespace {
+
+class PackageStoreTest : public FleetTest {
+protected:
+  void SetUp() override {
+    FleetTest::SetUp();
+    if (IsSkipped())
+      return;
+    lease.job = addJob(addSession("L", "host"), addProblem("a"));
+    shared = testing::TempDir() + "/tarpon-packages-" + GetParam();
+    std::filesystem::create_directories(shared);
+    path = shared + "/input";
+    // More than one part, with every byte.
+    for (int i = 0; i < (9 << 20); ++i)
+      bytes += static_cast<char>(i * 7);
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+
+  void TearDown() override {
+    std::filesystem::remove_all(shared);
+    FleetTest::TearDown();
+  }
+
+  void put(PackageStore &store) {
+    auto digest = store.stage(lease, path);
+    ASSERT_TRUE(digest) << digest.message();
+    lease.package = *digest;
+    auto status = store.record(lease, *digest);
+    ASSERT_TRUE(status) << status.message();
+  }
+
+  std::string read(const std::string &file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  Lease lease;
+  std::string shared, path, bytes;
+};
+
+} // namespace
+
+TEST_P(PackageStoreTest, bytesComeBackFromTheDatabase) {
+  PackageStore store(*database, "");
+  put(store);
+  auto status = store.fetch(lease, path + "2");
+  ASSERT_TRUE(status) << status.message();
+  EXPECT_TRUE(read(path + "2") == bytes);
+  EXPECT_TRUE(store.drop(lease));
+  EXPECT_FALSE(store.fetch(lease, path + "2"));
+}
+
+TEST_P(PackageStoreTest, bytesComeBackFromAFolder) {
+  PackageStore store(*database, shared);
+  put(store);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM package_part"), 0);
+  auto status = store.fetch(lease, path + "2");
+  ASSERT_TRUE(status) << status.message();
+  EXPECT_TRUE(read(path + "2") == bytes);
+  EXPECT_TRUE(store.drop(lease));
+  EXPECT_FALSE(store.fetch(lease, path + "2"));
+}
+
+TEST_P(PackageStoreTest, changedBytesAreRefused) {
+  PackageStore store(*database, "");
+  put(store);
+  run("UPDATE package_part SET base64 = 'AAAA' WHERE part = 1", {});
+  auto status = store.fetch(lease, path + "2");
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.message().find("is not what the builder recorded"),
+            std::string::npos)
+      << status.message();
+  EXPECT_FALSE(std::filesystem::exists(path + "2"));
+}
+
+TEST_P(PackageStoreTest, aPackageOfAnotherJobIsRefused) {
+  PackageStore store(*database, "");
+  put(store);
+  Lease other = lease;
+  other.job = addJob(lease.session ? lease.session : 1, addProblem("b"));
+  auto status = store.fetch(other, path + "2");
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.message().find("was recorded by no builder for this job"),
+            std::string::npos)
+      << status.message();
+}
+
+INSTANTIATE_FLEET_TEST(PackageStoreTest);
