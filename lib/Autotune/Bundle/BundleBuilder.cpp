@@ -113,12 +113,6 @@ Result<std::vector<size_t>> BundleBuilder::chooseNext(
 // Packages
 //===----------------------------------------------------------------------===//
 
-static size_t countPackages(const Problem &problem, size_t max) {
-  int64_t bytes = std::max<int64_t>(countConstantBytes(problem), 1);
-  auto count = static_cast<size_t>(policy::kMaxPackageBytes / bytes);
-  return std::clamp<size_t>(count, 1, std::max<size_t>(max, 1));
-}
-
 BundledCandidate BundleBuilder::compile(const Problem &problem,
                                         const Contender &contender) {
   BundledCandidate candidate;
@@ -176,8 +170,9 @@ BundleBuilder::build(const Problem &given, size_t max,
   Problem problem = given.withUnitScales();
   std::vector<Contender> contenders;
   MeasurementStage stage = MeasurementStage::Race;
-  Result<std::vector<size_t>> next = chooseNext(
-      problem, countPackages(problem, max), limits, contenders, stage);
+  size_t count = std::clamp<size_t>(max, 1, getMaxBatch(problem));
+  Result<std::vector<size_t>> next =
+      chooseNext(problem, count, limits, contenders, stage);
   if (!next)
     return next.error();
   if (next->empty())

@@ -52,6 +52,12 @@ EvaluationConditions tarpon::getEvaluationConditions(const Problem &problem,
   return conditions;
 }
 
+size_t tarpon::getMaxBatch(const Problem &problem) {
+  int64_t bytes = std::max<int64_t>(countConstantBytes(problem), 1);
+  return std::clamp<int64_t>(policy::kMaxPackageBytes / bytes, 1,
+                             policy::kMaxBatch);
+}
+
 Result<const Solver *> tarpon::findEvaluationReference(const Problem &problem,
                                                        const TargetInfo &target,
                                                        KernelForm form) {

@@ -40,6 +40,10 @@ EvaluationConditions getEvaluationConditions(const Problem &problem,
                                              const TargetInfo &target,
                                              runtime::KernelForm form);
 
+/// Returns the number of candidates of the problem that may be compiled before
+/// they are measured. Their packages hold its constants.
+size_t getMaxBatch(const Problem &problem);
+
 /// Returns the solver whose results are right; an error if there is none for
 /// the problem.
 runtime::Result<const Solver *>

@@ -54,11 +54,7 @@ Status ProcessMeasurer::prepare(llvm::ArrayRef<Contender>) {
   return runtime::writePackage(*package, reference);
 }
 
-size_t ProcessMeasurer::getBatchSize() const {
-  int64_t bytes = std::max<int64_t>(countConstantBytes(problem), 1);
-  return std::clamp<int64_t>(policy::kMaxPackageBytes / bytes, 1,
-                             policy::kMaxBatch);
-}
+size_t ProcessMeasurer::getBatchSize() const { return getMaxBatch(problem); }
 
 CompilingMeasurer::Built ProcessMeasurer::compile(const Contender &contender) {
   Built built;

@@ -63,8 +63,3 @@ std::unique_ptr<KernelBackend>
 tarpon::makeHostBackend(const TargetInfo &target) {
   return std::make_unique<HostBackend>(target);
 }
-
-KernelCompiler tarpon::makeHostCompiler(const TargetInfo &target,
-                                        std::shared_ptr<KernelCache> cache) {
-  return KernelCompiler(target, std::move(cache), makeHostBackend(target));
-}

@@ -7,8 +7,10 @@
 
 #include "tarpon/Runtime/Package.h"
 #include "TestPackages.h"
+#include "tarpon/Runtime/PackageBytes.h"
 
 #include <elf.h>
+#include <fstream>
 #include <functional>
 #include <gmock/gmock.h>
 #include <limits>
@@ -137,6 +139,20 @@ TEST_F(PackageTest, RoundTrips) {
   EXPECT_EQ(launch.buffers[0].space, BufferSpace::Input);
   EXPECT_EQ(launch.buffers[1].space, BufferSpace::Constant);
   EXPECT_EQ(launch.buffers[2].space, BufferSpace::Arena);
+}
+
+TEST_F(PackageTest, BytesAreThoseOfTheFile) {
+  Package package = makeTestPackage(100);
+  write(package);
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  Result<std::string> bytes = serializePackage(package);
+  ASSERT_TRUE(bytes) << bytes.message();
+  EXPECT_TRUE(*bytes == text);
+  package.outputs.clear();
+  bytes = serializePackage(package);
+  ASSERT_FALSE(bytes);
+  EXPECT_THAT(bytes.message(), StartsWith("the package is malformed: "));
 }
 
 TEST_F(PackageTest, RoundTripsWithoutLayers) {
