@@ -352,23 +352,66 @@ TEST_F(BundleSearchTest, WithoutAReferenceNothingIsMeasured) {
   EXPECT_THAT(measured.message(), HasSubstr(directory.file("none")));
 }
 
-/// evaluate-bundle links no KernelCompiler (test/lit/Tools/evaluates.test).
-TEST_F(BundleSearchTest, AProgramWithoutACompilerMeasures) {
+//===----------------------------------------------------------------------===//
+// A program that measures
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Bundles are measured by evaluate-bundle, which links no KernelCompiler
+/// (test/lit/Tools/evaluates.test).
+class BundleProgramTest : public BundleSearchTest {
+protected:
+  /// Returns what the program prints with these variables.
+  std::string evaluate(const CandidateBundle &bundle,
+                       const std::string &environment) {
+    EXPECT_TRUE(writeBundle(bundle, path));
+    std::string program = std::filesystem::path(findEvaluatorProgram())
+                              .replace_filename("evaluate-bundle");
+    std::string out = directory.file("out");
+    std::string command = environment + " " + program + " " +
+                          findEvaluatorProgram() + " " + path + " > " + out +
+                          " 2> /dev/null";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return readText(out);
+  }
+};
+
+} // namespace
+
+TEST_F(BundleProgramTest, NothingIsCompiled) {
   auto bundle = build(4);
   ASSERT_TRUE(bundle);
-  ASSERT_TRUE(writeBundle(*bundle, path));
-  std::string program = std::filesystem::path(findEvaluatorProgram())
-                            .replace_filename("evaluate-bundle");
-  std::string kernels = directory.file("kernels"), out = directory.file("out");
-  std::string command = "TARPON_CACHE_DIR=" + kernels + " " + program + " " +
-                        findEvaluatorProgram() + " " + path + " > " + out;
-  ASSERT_EQ(std::system(command.c_str()), 0);
+  std::string kernels = directory.file("kernels");
   std::string expected;
   for (const BundledCandidate &candidate : bundle->candidates)
     expected +=
         "ok " + candidate.key.solver + " {" + candidate.key.config + "}\n";
-  EXPECT_EQ(readText(out), expected);
+  EXPECT_EQ(evaluate(*bundle, "TARPON_CACHE_DIR=" + kernels), expected);
   EXPECT_FALSE(std::filesystem::exists(kernels));
+}
+
+/// The stand-in for CUDA's driver computes nothing but zeros.
+TEST_F(BundleProgramTest, AGpuIsMeasuredInTheEvaluatorProcess) {
+  auto gpu = findTarget("sm_90a");
+  ASSERT_TRUE(gpu) << gpu.message();
+  const TargetInfo &info = (*gpu)->getInfo();
+  KernelCompiler kernels(info, cache, (*gpu)->makeBackend());
+  auto records = Journal::openInMemory(JournalContext::forTarget(info));
+  BundleBuilder builder(kernels, *records, nullptr, nullptr, options);
+  auto bundle = builder.build(problem, 1);
+  ASSERT_TRUE(bundle && *bundle) << bundle.message();
+  ASSERT_EQ((*bundle)->candidates.size(), 1u);
+  EXPECT_EQ((*bundle)->candidates[0].error, "");
+  EXPECT_EQ((*bundle)->candidates[0].modelMs, 0);
+  const CandidateKey &key = (*bundle)->candidates[0].key;
+  std::string line = " " + key.solver + " {" + key.config + "}\n";
+  std::string driver =
+      "TARPON_CUDA_LIBRARY=" TARPON_FAKE_CUDA " FAKE_CUDA_GPUS=1 "
+      "FAKE_CUDA_ZERO=1 FAKE_CUDA_TIMES==0.01";
+  EXPECT_EQ(evaluate(**bundle, driver), "ok" + line);
+  EXPECT_EQ(evaluate(**bundle, driver + " FAKE_CUDA_CRASH=gpu_elem"),
+            "crashed" + line);
 }
 
 //===----------------------------------------------------------------------===//
