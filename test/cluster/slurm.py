@@ -22,7 +22,7 @@ SlurmdSpoolDir=/run/slurmd
 SlurmctldPidFile=/run/slurmctld.pid
 SlurmdPidFile=/run/slurmd.pid
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=task/affinity
 TaskProlog=/etc/slurm/task-prolog
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
@@ -64,7 +64,7 @@ def describe_node(node: Node) -> str:
     words = [
         f"NodeName={node.name}",
         f"NodeAddr={node.address}",
-        f"CPUs={spec.cpus}",
+        f"CPUs={spec.cpus} Boards=1 SocketsPerBoard=1 CoresPerSocket={spec.cpus} ThreadsPerCore=1",
         # A tenth is left to the system.
         f"RealMemory={spec.memory * 9 // 10 >> 20}",
         f"Feature={','.join(spec.features)}",
