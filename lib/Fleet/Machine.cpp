@@ -54,9 +54,12 @@ void pinToCores(const std::vector<int> &cores) {
 DeviceLock::DeviceLock(const std::string &device)
     : name("tarpon-device-" + device) {}
 
-DeviceLock::~DeviceLock() {
+DeviceLock::~DeviceLock() { release(); }
+
+void DeviceLock::release() {
   if (socket >= 0)
     close(socket);
+  socket = -1;
 }
 
 bool DeviceLock::tryTake() {

@@ -29,7 +29,7 @@ std::vector<int> getCores();
 /// to these cores; none leave it as it is.
 void pinToCores(const std::vector<int> &cores);
 
-/// Holds a device of this machine for one process, until the object or the
+/// Holds a device of this machine for one process, until it is released or the
 /// process ends. It is a name in the abstract namespace of Unix sockets, which
 /// no file system keeps.
 class DeviceLock {
@@ -42,6 +42,7 @@ public:
   /// Takes the device unless another process has it, and returns whether this
   /// one has it now.
   bool tryTake();
+  void release();
 
 private:
   std::string name;

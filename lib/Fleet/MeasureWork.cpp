@@ -124,6 +124,8 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
     return PhaseResult::fail(Cause::Database, known.message());
   if (!takeDevice(isLost))
     return PhaseResult::fail(Cause::Returned, "the lease was lost");
+  // Other workers of this machine have jobs, too.
+  llvm::scope_exit release([&] { lock.release(); });
   Result<std::vector<Measurement>> measured =
       evaluator.measure(path.str().str(), *known, Deadline::never());
   log += remarks;

@@ -71,7 +71,8 @@ def describe_node(node: Node) -> str:
     ]
     if spec.gpus:
         words.append("Gres=" + ",".join(f"gpu:{kind}:{count}" for kind, count in spec.gpus.items()))
-    return " ".join([*words, "State=UNKNOWN"])
+    # What needs no GPU goes where there is none, as long as there is room.
+    return " ".join([*words, f"Weight={10 if spec.gpus else 1}", "State=UNKNOWN"])
 
 
 def write_configuration(folder: Path, controller: Node, nodes: list[Node]) -> None:
