@@ -30,7 +30,8 @@ SIZES = {"shared": "2g", "database": "1g"}
 
 
 class Cluster:
-    def __init__(self, specs: list[NodeSpec]) -> None:
+    def __init__(self, specs: list[NodeSpec], seconds_to_down: int = 10) -> None:
+        """Slurm takes a node as down that it does not reach for so many seconds."""
         assert isolation.is_inside()
         self.groups = MemoryGroups(os.environ[isolation.MARK])
         for name in ("etc", "etc/slurm", "logs", *SIZES):
@@ -41,7 +42,7 @@ class Cluster:
         self.controller = Node(NodeSpec(CONTROLLER, is_controller=True), 1, self.groups)
         self.nodes = [Node(spec, 10 + i, self.groups) for i, spec in enumerate(specs)]
         self.database = Database(self.controller, CONTROLLER)
-        self.write_configuration()
+        self.write_configuration(seconds_to_down)
 
     def __enter__(self) -> Cluster:
         try:
@@ -78,14 +79,14 @@ class Cluster:
             self.mount_over_etc(name, Path("/etc", name).read_text() + line)
         shutil.chown(SHARED, USER, USER)
 
-    def write_configuration(self) -> None:
+    def write_configuration(self, seconds_to_down: int) -> None:
         hosts = "".join(f"{node.address} {node.name}\n" for node in self.all_nodes)
         self.mount_over_etc("hosts", f"127.0.0.1 localhost\n{hosts}")
         key = STATE / "munge.key"
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o400)
         call("cc", "-O2", "-shared", "-fPIC", "-o", str(CLOCK_LIBRARY), str(CLOCK_SOURCE))
-        slurm.write_configuration(STATE / "etc" / "slurm", self.controller, self.nodes)
+        slurm.write_configuration(STATE / "etc" / "slurm", self.controller, self.nodes, seconds_to_down)
         call("mount", "--bind", str(STATE / "etc" / "slurm"), "/etc/slurm")
 
     def start(self) -> None:

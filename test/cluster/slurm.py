@@ -7,8 +7,8 @@ from pathlib import Path
 
 from node import CLOCK, CLOCK_LIBRARY, Node
 
-# Slurm notices within ten seconds that a node is dead; the node comes back by itself. A job
-# that was lost with it may start again once its credential has expired.
+# A node that was down comes back by itself. A job that was lost with it may start again once its
+# credential has expired.
 SETTINGS = """\
 ClusterName=tarpon
 SlurmctldHost={controller}({address})
@@ -37,7 +37,7 @@ MailProg=/bin/true
 MessageTimeout=5
 TCPTimeout=2
 SlurmctldTimeout=10
-SlurmdTimeout=10
+SlurmdTimeout={seconds_to_down}
 InactiveLimit=0
 KillWait=2
 UnkillableStepTimeout=10
@@ -75,8 +75,10 @@ def describe_node(node: Node) -> str:
     return " ".join([*words, f"Weight={10 if spec.gpus else 1}", "State=UNKNOWN"])
 
 
-def write_configuration(folder: Path, controller: Node, nodes: list[Node]) -> None:
-    settings = SETTINGS.format(controller=controller.name, address=controller.address)
+def write_configuration(folder: Path, controller: Node, nodes: list[Node], seconds_to_down: int) -> None:
+    settings = SETTINGS.format(
+        controller=controller.name, address=controller.address, seconds_to_down=seconds_to_down
+    )
     lines = [describe_node(node) for node in nodes]
     lines.append("PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
     (folder / "slurm.conf").write_text(settings + "\n".join(lines) + "\n")

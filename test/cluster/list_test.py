@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A list of problems for two targets on three nodes, of which one has no GPU, while a worker is
+killed and a node is cut off."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import invariants
+from cluster import Cluster
+from fleet import Fleet
+from node import Node, NodeSpec
+from problems import SEARCH, TARGETS, make_problems, take
+
+GPU = {"gfx942": 1}
+SPECS = [
+    NodeSpec("n1", ("cpu", "gfx942"), GPU),
+    NodeSpec("n2", ("cpu", "gfx942"), GPU),
+    NodeSpec("n3", ("cpu",)),
+]
+# Seconds.
+LEASE = 6
+# All that three nodes have room for, with an evaluator of each target on each node with a GPU.
+BUILDERS = 2
+EVALUATORS = 2
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+class ListTest:
+    """`problems` for each target, measured once each."""
+
+    def __init__(self, cluster: Cluster, problems: int) -> None:
+        self.cluster = cluster
+        self.fleet = Fleet(cluster)
+        self.problems = problems
+        self.began = time.monotonic()
+
+    def say(self, text: str) -> None:
+        say(f"{time.monotonic() - self.began:6.1f} s  {text}")
+
+    def run(self, seconds: float) -> list[str]:
+        """What went wrong, one sentence each."""
+        fleet, jobs = self.fleet, self.problems * len(TARGETS)
+        fleet.create()
+        lines = take(make_problems(seed=1), self.problems)
+        for name, target in TARGETS.items():
+            fleet.add_problems(name, lines, *target, *SEARCH, "--lease", str(LEASE))
+        fleet.start(BUILDERS, 0)
+        # One by one, so that each node with a GPU gets one of each target.
+        for _ in range(EVALUATORS):
+            fleet.start(0, 1)
+        self.say(f"{jobs} jobs, {BUILDERS} builders, {EVALUATORS} evaluators of each target")
+        faults = self.kill_evaluator() + self.cut_node_off()
+        fleet.wait_for_end(seconds)
+        self.cluster.wait(lambda: not self.cluster.slurm("squeue", "--noheader"), "workers do not end", 60)
+        self.say("all jobs have ended")
+        faults += invariants.check(fleet, jobs, LEASE)
+        if failed := fleet.count("state = 'failed'"):
+            faults.append(f"{failed} jobs have failed")
+        return faults + self.check_status()
+
+    def wait_for_owner(self, phase: str, suits: Callable[[Node], bool]) -> tuple[Node, int]:
+        """A node of which a worker has a job right now, and the worker's number there."""
+        found: list[tuple[Node, int]] = []
+
+        def look() -> bool:
+            rows = self.fleet.database.query(
+                f"""SELECT DISTINCT machine.name, process FROM job JOIN worker ON worker.id = worker_id
+                JOIN machine ON machine.id = machine_id WHERE job.state = 'leased' AND phase = '{phase}'"""
+            )
+            found[:] = [
+                (self.cluster[row["name"]], row["process"]) for row in rows if suits(self.cluster[row["name"]])
+            ]
+            return bool(found)
+
+        self.cluster.wait(look, f"no worker has a job to {phase}", 60)
+        return found[0]
+
+    def kill_evaluator(self) -> list[str]:
+        node, process = self.wait_for_owner("measure", lambda node: True)
+        node.run("kill", "-KILL", str(process))
+        self.say(f"an evaluator on {node.name} is killed")
+        # Its child must not go on with the device.
+        deadline = time.monotonic() + 5
+        while orphans := self.find_orphans(node):
+            if time.monotonic() > deadline:
+                return [f"{node.name} still runs {orphans}, whose worker was killed"]
+            time.sleep(0.05)
+        return []
+
+    @staticmethod
+    def find_orphans(node: Node) -> str:
+        return node.run(
+            "pgrep", "--parent", "1", "--full", "tarpon-evaluator|graph-opt", check=False
+        ).stdout
+
+    def cut_node_off(self) -> list[str]:
+        node, _ = self.wait_for_owner("measure", lambda node: not self.find_lost(node))
+        node.cut_network()
+        self.say(f"{node.name} is cut off")
+        self.cluster.wait(lambda: self.find_lost(node), f"no job of {node.name} was lost", 4 * LEASE)
+        node.heal_network()
+        self.say(f"{node.name} is back")
+        return []
+
+    def find_lost(self, node: Node) -> list[dict]:
+        return self.fleet.database.query(
+            f"""SELECT job_id FROM attempt JOIN worker ON worker.id = worker_id JOIN machine ON
+            machine.id = machine_id WHERE cause = 'lost' AND machine.name = '{node.name}'"""
+        )
+
+    def check_status(self) -> list[str]:
+        status = self.fleet.read_status()
+        if " lost " not in status or "was not heard of for a whole lease" not in status:
+            return [f"the status does not name lost workers:\n{status}"]
+        return []

@@ -1,0 +1,83 @@
+//===- graph-opt-hostile.cpp - graph-opt with solvers that do harm --------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For tests of graph-opt fleet: packages of real candidates, some of which
+// crash, hang, eat memory or compute something else. A relu with images of 1x1
+// has the harmful candidate that its channels ask for, besides the right ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphOptMain.h"
+#include "HostileSolvers.h"
+
+#include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Targets/AllTargets.h"
+
+#include <vector>
+
+using namespace tarpon;
+using namespace tarpon::test;
+
+namespace {
+
+/// More than a node of the test's cluster has.
+constexpr int64_t kGreed = int64_t(1) << 30;
+
+class PlantedSolver : public HostileSolver {
+public:
+  PlantedSolver(const char *id, Kind kind, int64_t channels)
+      : HostileSolver(id, kind), channels(channels) {}
+
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo &target) const override {
+    if (Applicability base = HostileSolver::isApplicable(problem, target);
+        !base)
+      return base;
+    const std::vector<int64_t> &shape = problem.result.shape;
+    return shape.size() == 4 && shape[1] == channels && shape[3] == 1
+               ? Applicability::yes()
+               : Applicability::no("is planted elsewhere");
+  }
+
+private:
+  int64_t channels;
+};
+
+/// Writes to every page of a workspace that is larger than the memory.
+class GreedySolver final : public PlantedSolver {
+public:
+  using PlantedSolver::PlantedSolver;
+
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const override {
+    SolutionPlan plan = PlantedSolver::plan(problem, target, config);
+    LaunchPlan &launch = plan.launches.front();
+    launch.kernel.symbol = "hostile_greedy";
+    launch.kernel.emit = [](KernelBuilder &b) {
+      constexpr int64_t kPage = 4096;
+      b.forLoop(b.cst(kGreed / kPage), [&](mlir::Value i) {
+        b.store(b.cstF(1), b.offset(b.getBuffer(2), b.mul(i, kPage)));
+      });
+    };
+    launch.buffers.push_back({BufferSlot::Workspace, 0});
+    plan.workspaceBytes = kGreed;
+    return plan;
+  }
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  registerAllTargets();
+  PlantedSolver crash("crash-v1", HostileSolver::Crashes, 11);
+  PlantedSolver hang("hang-v1", HostileSolver::Hangs, 12);
+  PlantedSolver wrong("wrong-v1", HostileSolver::Wrong, 13);
+  GreedySolver memory("memory-v1", HostileSolver::Right, 14);
+  memory.workspace = kGreed;
+  ScopedExtraSolvers extra({&crash, &hang, &wrong, &memory});
+  return graphOptMain(argc, argv);
+}
