@@ -73,9 +73,10 @@ static std::vector<Words> vary(const std::vector<Words> &lines, StringRef name,
   return varied;
 }
 
+static bool isKey(const Words &words) { return words.size() < 2; }
+
 static std::vector<Words> vary(Words words, const WorkloadVariants &variants) {
-  bool isKey = words.size() < 2;
-  if (isKey)
+  if (isKey(words))
     return {std::move(words)};
   bool isConv = StringRef(words.front()).starts_with("conv") ||
                 StringRef(words[1]).starts_with("conv");
@@ -110,6 +111,7 @@ Workload tarpon::parseWorkload(StringRef text,
         workload.faults.push_back({number, parsed.message()});
         continue;
       }
+      workload.keys += isKey(words);
       for (DriverTask &task : parsed->tasks)
         if (known.insert(task.problem.key()).second)
           workload.problems.push_back(std::move(task.problem));

@@ -41,6 +41,9 @@ struct Workload {
   std::vector<Fault> faults;
   /// The number of lines that were not ignored.
   int64_t lines = 0;
+  /// The number of those that are problem keys, which variants leave as they
+  /// are.
+  int64_t keys = 0;
 };
 
 /// What stands in place of a driver line's own batch and direction: a problem

@@ -119,3 +119,21 @@ TEST(WorkloadTest, TheRestIsAKey) {
     EXPECT_EQ(readBack(problem), std::vector{problem.key()});
   }
 }
+
+TEST(Workload, VariantsReplaceBatchAndDirection) {
+  WorkloadVariants variants;
+  variants.batches = {2, 16};
+  variants.directions = {1, 2, 4};
+  Workload workload =
+      parseWorkload("conv -n 1 -c 8 -H 6 -W 6 -k 8 -y 1 -x 1 -F 1\n"
+                    "MIOpenDriver activ -n 1 -c 4 -H 5 -W 5 -m 3 -F 1\n"
+                    "relu(1x8xf32)->1x8xf32\n",
+                    variants);
+  EXPECT_TRUE(workload.faults.empty());
+  EXPECT_EQ(workload.lines, 3);
+  EXPECT_EQ(workload.keys, 1);
+  // Six convolutions, two activations, and the key as it is.
+  ASSERT_EQ(workload.problems.size(), 9u);
+  EXPECT_EQ(workload.problems.front().key().substr(0, 7), "conv(2x");
+  EXPECT_EQ(workload.problems.back().key(), "relu(1x8xf32)->1x8xf32");
+}

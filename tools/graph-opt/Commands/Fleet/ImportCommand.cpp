@@ -76,6 +76,10 @@ static Result<FoundProblems> readLines(const std::string &path,
        ++i)
     remark(formatv("{0}:{1}: {2}", path, workload->faults[i].line,
                    workload->faults[i].reason));
+  bool varies = !arguments.batches.empty() || !arguments.directions.empty();
+  if (varies && workload->keys)
+    remark(formatv("{0}: {1} problem keys keep their batch and direction", path,
+                   workload->keys));
   return FoundProblems{std::move(workload->problems),
                        static_cast<int64_t>(workload->faults.size())};
 }
