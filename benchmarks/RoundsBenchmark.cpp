@@ -230,11 +230,14 @@ int main(int argc, char **argv) {
     return 2;
   }
   registerHostTargets();
+  auto readNumber = [&](int argument) {
+    return std::strtoul(argv[argument], nullptr, 10);
+  };
   std::vector<size_t> sizes;
   for (int i = 3; i < argc; ++i)
-    sizes.push_back(std::strtoul(argv[i], nullptr, 10));
+    sizes.push_back(readNumber(i));
   Result<Workload> workload = readWorkload(argv[1]);
-  Status status = workload ? run(*workload, std::atoi(argv[2]), sizes)
+  Status status = workload ? run(*workload, readNumber(2), sizes)
                            : Status(workload.error());
   if (status)
     return 0;

@@ -12,7 +12,7 @@
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Bundle/CandidateBundle.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Program.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -111,10 +111,14 @@ TEST_F(BundleFileTest, AnErrorMayHaveAnyBytes) {
 }
 
 TEST_F(BundleFileTest, OtherToolsReadTheArchive) {
+  auto ar = llvm::sys::findProgramByName("ar");
+  if (!ar)
+    GTEST_SKIP() << "there is no ar";
   write(makeBundle());
   std::string out = directory.file("out");
-  std::string command = "ar t " + path + " > " + out;
-  ASSERT_EQ(std::system(command.c_str()), 0);
+  ASSERT_EQ(llvm::sys::ExecuteAndWait(*ar, {*ar, "t", path}, std::nullopt,
+                                      {std::nullopt, out, std::nullopt}),
+            0);
   EXPECT_EQ(readText(out), "manifest.json\nreference.tpn\n0.tpn\n2.tpn\n");
 }
 

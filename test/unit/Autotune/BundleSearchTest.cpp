@@ -20,12 +20,14 @@
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Program.h"
 
 #include "gmock/gmock.h"
 
 #include <filesystem>
 #include <numeric>
 #include <set>
+#include <unistd.h>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -362,17 +364,23 @@ namespace {
 /// (test/lit/Tools/evaluates.test).
 class BundleProgramTest : public BundleSearchTest {
 protected:
-  /// Returns what the program prints with these variables.
+  /// Returns what the program prints with these variables, which are added to
+  /// the environment.
   std::string evaluate(const CandidateBundle &bundle,
-                       const std::string &environment) {
+                       const std::vector<std::string> &variables) {
     EXPECT_TRUE(writeBundle(bundle, path));
-    std::string program = std::filesystem::path(findEvaluatorProgram())
+    std::string evaluatorProgram = findEvaluatorProgram();
+    std::string program = std::filesystem::path(evaluatorProgram)
                               .replace_filename("evaluate-bundle");
+    std::vector<llvm::StringRef> environment(variables.begin(),
+                                             variables.end());
+    for (char **variable = environ; *variable; ++variable)
+      environment.emplace_back(*variable);
     std::string out = directory.file("out");
-    std::string command = environment + " " + program + " " +
-                          findEvaluatorProgram() + " " + path + " > " + out +
-                          " 2> /dev/null";
-    EXPECT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(llvm::sys::ExecuteAndWait(
+                  program, {program, evaluatorProgram, path}, environment,
+                  {std::nullopt, out, /*nothing=*/""}),
+              0);
     return readText(out);
   }
 };
@@ -387,7 +395,7 @@ TEST_F(BundleProgramTest, NothingIsCompiled) {
   for (const BundledCandidate &candidate : bundle->candidates)
     expected +=
         "ok " + candidate.key.solver + " {" + candidate.key.config + "}\n";
-  EXPECT_EQ(evaluate(*bundle, "TARPON_CACHE_DIR=" + kernels), expected);
+  EXPECT_EQ(evaluate(*bundle, {"TARPON_CACHE_DIR=" + kernels}), expected);
   EXPECT_FALSE(std::filesystem::exists(kernels));
 }
 
@@ -406,12 +414,12 @@ TEST_F(BundleProgramTest, AGpuIsMeasuredInTheEvaluatorProcess) {
   EXPECT_EQ((*bundle)->candidates[0].modelMs, 0);
   const CandidateKey &key = (*bundle)->candidates[0].key;
   std::string line = " " + key.solver + " {" + key.config + "}\n";
-  std::string driver =
-      "TARPON_CUDA_LIBRARY=" TARPON_FAKE_CUDA " FAKE_CUDA_GPUS=1 "
-      "FAKE_CUDA_ZERO=1 FAKE_CUDA_TIMES==0.01";
+  std::vector<std::string> driver = {"TARPON_CUDA_LIBRARY=" TARPON_FAKE_CUDA,
+                                     "FAKE_CUDA_GPUS=1", "FAKE_CUDA_ZERO=1",
+                                     "FAKE_CUDA_TIMES==0.01"};
   EXPECT_EQ(evaluate(**bundle, driver), "ok" + line);
-  EXPECT_EQ(evaluate(**bundle, driver + " FAKE_CUDA_CRASH=gpu_elem"),
-            "crashed" + line);
+  driver.emplace_back("FAKE_CUDA_CRASH=gpu_elem");
+  EXPECT_EQ(evaluate(**bundle, driver), "crashed" + line);
 }
 
 //===----------------------------------------------------------------------===//
