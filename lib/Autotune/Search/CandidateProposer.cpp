@@ -20,7 +20,7 @@ using namespace tarpon;
 CandidateProposer::CandidateProposer(ProposalContext context,
                                      const Problem &problem, SearchScope scope,
                                      std::vector<Contender> &contenders)
-    : context(std::move(context)), problem(problem), scope(std::move(scope)),
+    : context(context), problem(problem), scope(std::move(scope)),
       contenders(contenders) {
   collectCandidates();
 }
