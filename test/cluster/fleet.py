@@ -10,6 +10,7 @@ from pathlib import Path
 from cluster import SHARED, Cluster
 from isolation import CHECKOUT
 from node import USER, Node
+from problems import SEARCH, TARGETS
 
 LABEL = "test"
 PACKAGES = SHARED / "packages"
@@ -29,9 +30,13 @@ def make_url(role: str) -> str:
 
 
 class Fleet:
-    def __init__(self, cluster: Cluster, program: str = "graph-opt", in_folder: bool = True) -> None:
-        """`in_folder` says where packages are: in the shared folder, or in the database."""
+    def __init__(
+        self, cluster: Cluster, lease: int, program: str = "graph-opt", in_folder: bool = True
+    ) -> None:
+        """`lease` is in seconds; `in_folder` says where packages are: in the shared folder, or in the
+        database."""
         self.cluster = cluster
+        self.lease = lease
         self.database = cluster.database
         self.program = CHECKOUT / "build" / "bin" / program
         self.in_folder = in_folder
@@ -62,15 +67,13 @@ class Fleet:
         for name in ("reader", *WORKERS):
             self.database.execute(f"GRANT {ROLES[name]} TO {name}")
 
-    def add_problems(self, name: str, lines: list[str], *load: str) -> None:
-        """Imports problems under a tag, and loads them. `load` has the target and settings."""
-        file = SHARED / f"{name}.txt"
+    def add_problems(self, tag: str, lines: list[str], target: str, *options: str) -> None:
+        """Imports problems under a tag, and loads them for a target."""
+        file = SHARED / f"{tag}.txt"
         file.write_text("".join(f"{line}\n" for line in lines))
-        self.call("import", str(file), "--tag", name)
-        self.load(name, *load)
-
-    def load(self, tag: str, *options: str) -> None:
-        self.call("load", "--tag", tag, "--label", LABEL, *options)
+        self.call("import", str(file), "--tag", tag)
+        settings = (*TARGETS[target], *SEARCH, "--lease", str(self.lease))
+        self.call("load", "--tag", tag, "--label", LABEL, *settings, *options)
 
     def start(self, builders: int, evaluators: int, *options: str) -> None:
         """Submits workers to Slurm, each kind with its own role of the database."""
@@ -79,6 +82,29 @@ class Fleet:
             self.call("start", *common, "--builders", str(builders), "--evaluators", "0", role="builder")
         if evaluators:
             self.call("start", *common, "--builders", "0", "--evaluators", str(evaluators), role="evaluator")
+
+    def count_workers(self) -> dict[str, int]:
+        """The workers that run, by kind: builders, and evaluators of each target."""
+        kinds = {f"--target {name} ": name for name in TARGETS}
+        counts = dict.fromkeys(("builder", *TARGETS), 0)
+        for node in self.cluster.nodes:
+            for line in node.find("fleet worker").values():
+                kind = next((name for option, name in kinds.items() if option in line), "builder")
+                counts[kind] += 1
+        return counts
+
+    def keep_workers(self, builders: int, evaluators: int) -> None:
+        """Submits what has died meanwhile. Those that still wait in Slurm's queue give way, since they
+        may be of the wrong kind."""
+        counts = self.count_workers()
+        missing = max(evaluators - counts[name] for name in TARGETS)
+        if missing <= 0 and counts["builder"] >= builders:
+            return
+        self.cluster.slurm("scancel", "--state=PENDING", f"--user={USER}")
+        self.start(max(0, builders - counts["builder"]), 0)
+        # One by one, so that each node with a GPU gets one of each target.
+        for _ in range(missing):
+            self.start(0, 1)
 
     def count(self, condition: str = "true") -> int:
         return self.database.query(f"SELECT count(*) AS n FROM job WHERE {condition}")[0]["n"]

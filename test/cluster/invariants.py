@@ -79,7 +79,7 @@ class Outage:
         return max(0.0, min(self.ended, ended) - max(self.began, began))
 
 
-def find_stranded(fleet: Fleet, lease: float, outages: Iterable[Outage] = ()) -> list[dict]:
+def find_stranded(fleet: Fleet, outages: Iterable[Outage] = ()) -> list[dict]:
     """How long each lost job was nobody's, in seconds: from its worker's last sign of life to the
     end of its lease's attempt, without the time in which the database was away."""
     rows = fleet.database.query(
@@ -111,18 +111,18 @@ def check_logs(fleet: Fleet) -> list[str]:
     return faults
 
 
-def check(fleet: Fleet, jobs: int, lease: float, outages: Iterable[Outage] = ()) -> list[str]:
+def check(fleet: Fleet, jobs: int, outages: Iterable[Outage] = ()) -> list[str]:
     """What does not hold, one sentence each. `jobs` is their true number."""
     faults = [
         message.format(**row) for message, query in RULES for row in fleet.database.query(query)
     ]
     if (found := fleet.count()) != jobs:
         faults.append(f"{found} jobs instead of {jobs}")
-    for row in find_stranded(fleet, lease, outages):
-        if row["seconds"] > MAX_LEASES_STRANDED * lease:
+    for row in find_stranded(fleet, outages):
+        if row["seconds"] > MAX_LEASES_STRANDED * fleet.lease:
             faults.append(
                 f"job {row['job_id']} was stranded for {row['seconds']:.1f} s on {row['machine']}, "
-                f"with leases of {lease:.0f} s"
+                f"with leases of {fleet.lease} s"
             )
     for node in fleet.cluster.nodes:
         for program in ("graph-opt", "tarpon-evaluator"):

@@ -11,7 +11,7 @@ import invariants
 from cluster import Cluster
 from fleet import Fleet
 from node import Node, NodeSpec
-from problems import SEARCH, TARGETS, make_problems, take
+from problems import TARGETS, make_problems, take
 
 GPU = {"gfx942": 1}
 SPECS = [
@@ -35,7 +35,7 @@ class ListTest:
 
     def __init__(self, cluster: Cluster, problems: int) -> None:
         self.cluster = cluster
-        self.fleet = Fleet(cluster)
+        self.fleet = Fleet(cluster, LEASE)
         self.problems = problems
         self.began = time.monotonic()
 
@@ -47,18 +47,15 @@ class ListTest:
         fleet, jobs = self.fleet, self.problems * len(TARGETS)
         fleet.create()
         lines = take(make_problems(seed=1), self.problems)
-        for name, target in TARGETS.items():
-            fleet.add_problems(name, lines, *target, *SEARCH, "--lease", str(LEASE))
-        fleet.start(BUILDERS, 0)
-        # One by one, so that each node with a GPU gets one of each target.
-        for _ in range(EVALUATORS):
-            fleet.start(0, 1)
+        for target in TARGETS:
+            fleet.add_problems(target, lines, target)
+        fleet.keep_workers(BUILDERS, EVALUATORS)
         self.say(f"{jobs} jobs, {BUILDERS} builders, {EVALUATORS} evaluators of each target")
         faults = self.kill_evaluator() + self.cut_node_off()
         fleet.wait_for_end(seconds)
         self.cluster.wait(lambda: not self.cluster.slurm("squeue", "--noheader"), "workers do not end", 60)
         self.say("all jobs have ended")
-        faults += invariants.check(fleet, jobs, LEASE)
+        faults += invariants.check(fleet, jobs)
         if failed := fleet.count("state = 'failed'"):
             faults.append(f"{failed} jobs have failed")
         return faults + self.check_status()

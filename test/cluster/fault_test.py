@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Everything that may go wrong in a cluster, many times at random moments, while a long list of
+problems is tuned for two targets. Nothing may be lost or counted twice."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import invariants
+from cluster import Cluster
+from faults import FAULTS, Fault, Rig
+from fleet import LABEL, Fleet
+from invariants import Outage
+from node import NodeSpec
+from problems import TARGETS, make_problems, take
+
+# Too little for one of the candidates, enough for all else.
+MEMORY = 900 << 20
+GPU = {"gfx942": 1}
+SPECS = [
+    NodeSpec("n1", ("cpu", "gfx942"), GPU, memory=MEMORY, has_movable_clock=True),
+    NodeSpec("n2", ("cpu", "gfx942"), GPU, memory=MEMORY, has_movable_clock=True),
+    NodeSpec("n3", ("cpu",), memory=MEMORY, has_movable_clock=True),
+]
+LEASE = 5
+# The list grows by so many problems of a target when less than that is left of it.
+PORTION = 30
+BUILDERS = 2
+EVALUATORS = 2
+
+
+@dataclass
+class Injection:
+    """A fault that happened."""
+
+    fault: str
+    detail: str
+    at: float
+    seconds: float = 0.0
+    # How many jobs were somebody's, and for how long after the fault's begin the last of those was.
+    jobs: int = 0
+    resolved_after: float = 0.0
+    # How many attempts failed meanwhile, by cause.
+    causes: dict[str, int] = field(default_factory=dict)
+
+
+class FaultTest:
+    def __init__(self, cluster: Cluster, repetitions: int, seed: int, names: list[str]) -> None:
+        self.cluster = cluster
+        self.fleet = Fleet(cluster, LEASE, "graph-opt-hostile")
+        self.draw = random.Random(seed)
+        self.seed = seed
+        self.problems = make_problems(seed)
+        self.rig = Rig(cluster, self.fleet, self.draw)
+        self.plan = [fault for fault in FAULTS if not names or fault.name in names] * repetitions
+        self.draw.shuffle(self.plan)
+        self.injections: list[Injection] = []
+        self.faults: list[str] = []
+        self.portions = 0
+        self.began = time.time()
+
+    def say(self, text: str) -> None:
+        print(f"{time.time() - self.began:6.0f} s  {text}", flush=True)
+
+    def run(self) -> list[str]:
+        """What went wrong, one sentence each."""
+        self.say(f"{len(self.plan)} faults with seed {self.seed}, leases of {LEASE} s")
+        self.fleet.create()
+        self.feed()
+        self.fleet.keep_workers(BUILDERS, EVALUATORS)
+        for fault in self.plan:
+            self.feed()
+            self.fleet.keep_workers(BUILDERS, EVALUATORS)
+            time.sleep(self.draw.uniform(0.5, 3))
+            self.inject(fault)
+        self.finish()
+        return self.faults
+
+    def feed(self) -> None:
+        """Keeps the list long."""
+        if self.fleet.count("state = 'waiting'") >= PORTION:
+            return
+        for target in TARGETS:
+            self.portions += 1
+            self.fleet.add_problems(f"{target}-{self.portions}", take(self.problems, PORTION), target)
+            self.rig.jobs += PORTION
+
+    def count_causes(self) -> dict[str, int]:
+        rows = self.fleet.database.query("SELECT cause, count(*) AS n FROM attempt GROUP BY 1")
+        return {row["cause"]: row["n"] for row in rows if row["cause"] != "ok"}
+
+    def inject(self, fault: Fault) -> None:
+        before = self.count_causes()
+        owned = self.fleet.database.query("SELECT id, lease FROM job WHERE state = 'leased'")
+        injection = Injection(fault.name, "", time.time() - self.began, jobs=len(owned))
+        began = time.time()
+        injection.detail = fault.inject(self.rig)
+        injection.seconds = time.time() - began
+        injection.resolved_after = self.wait_until_resolved(owned, began)
+        after = self.count_causes()
+        injection.causes = {
+            cause: count - before.get(cause, 0) for cause, count in after.items() if count > before.get(cause, 0)
+        }
+        self.injections.append(injection)
+        self.judge(fault, injection)
+        self.say(
+            f"{len(self.injections):3} {fault.name}: {injection.detail}; {injection.seconds:.1f} s, "
+            f"{injection.jobs} jobs, resolved after {injection.resolved_after:.1f} s, {injection.causes}"
+        )
+
+    def wait_until_resolved(self, owned: list[dict], began: float) -> float:
+        """Until each lease that somebody had has ended one way or another."""
+        pairs = ", ".join(f"({row['id']}, {row['lease']})" for row in owned)
+        if not pairs:
+            return 0.0
+        query = f"""SELECT count(*) AS n, max(ended) AS ended FROM attempt
+                    WHERE (job_id, lease) IN ({pairs})"""
+        deadline = time.monotonic() + 120
+        while (found := self.fleet.database.query(query)[0])["n"] < len(owned):
+            if time.monotonic() > deadline:
+                self.faults.append(f"{len(owned) - found['n']} leases have not ended two minutes after a fault")
+                return 120.0
+            time.sleep(0.2)
+        return max(0.0, found["ended"] - began)
+
+    def judge(self, fault: Fault, injection: Injection) -> None:
+        where = f"fault {len(self.injections)}, {fault.name} ({injection.detail})"
+        if unexpected := set(injection.causes) - fault.causes - {"returned"}:
+            self.faults.append(f"{where}: attempts failed by {', '.join(sorted(unexpected))}")
+        status = self.fleet.read_status()
+        for cause in injection.causes:
+            if f" {cause} " not in status:
+                self.faults.append(f"{where}: the status does not name '{cause}'")
+
+    def finish(self) -> None:
+        self.say("no more faults")
+        deadline = time.monotonic() + 900
+        while not self.fleet.has_ended():
+            if time.monotonic() > deadline:
+                self.faults.append("jobs have not ended 15 minutes after the last fault")
+                break
+            self.fleet.keep_workers(BUILDERS, EVALUATORS)
+            time.sleep(2)
+        self.cluster.slurm("scancel", "--state=PENDING", f"--name=tarpon-{LABEL}-build,tarpon-{LABEL}-measure")
+        self.cluster.wait(lambda: not self.cluster.slurm("squeue", "--noheader"), "workers do not end", 120)
+        self.faults += invariants.check(self.fleet, self.rig.jobs, self.rig.outages)
+        for row in self.fleet.database.query("SELECT id, reason FROM job WHERE state = 'failed'"):
+            self.faults.append(f"job {row['id']} has failed: {row['reason']}")
+        self.check_planted()
+        self.check_causes()
+
+    def check_planted(self) -> None:
+        """Each harmful candidate was found out, and its problem has a right one all the same."""
+        for name, status in self.rig.planted:
+            rows = self.fleet.database.query(
+                f"""SELECT solver, status FROM measurement AS m JOIN problem ON problem.id = problem_id
+                WHERE key = '{name}'"""
+            )
+            found = {row["solver"]: row["status"] for row in rows}
+            if status not in found.values() or "ok" not in found.values():
+                self.faults.append(f"{name}: {found}, where one should be {status} and another right")
+
+    def check_causes(self) -> None:
+        """A kind of fault that fails attempts did so at least once: the test would not notice otherwise."""
+        for fault in {fault.name: fault for fault in self.plan}.values():
+            causes = {cause for one in self.injections if one.fault == fault.name for cause in one.causes}
+            if missing := fault.must_cause - causes:
+                self.faults.append(f"{fault.name} never failed an attempt by {', '.join(missing)}")
+
+    def write_report(self, file: Path) -> None:
+        stranded: dict[str, float] = {}
+        rows = invariants.find_stranded(self.fleet, self.rig.outages)
+        for row in rows:
+            at = row["began"] - self.began
+            names = [one.fault for one in self.injections if one.at <= at + LEASE]
+            name = names[-1] if names else "none"
+            stranded[name] = max(stranded.get(name, 0.0), round(row["seconds"], 2))
+        counts = {fault.name: 0 for fault in self.plan}
+        for injection in self.injections:
+            counts[injection.fault] += 1
+        report = {
+            "seed": self.seed,
+            "lease_seconds": LEASE,
+            "seconds": round(time.time() - self.began),
+            "jobs": self.rig.jobs,
+            "jobs_done": self.fleet.count("state = 'done'"),
+            "jobs_failed": self.fleet.count("state = 'failed'"),
+            "attempts": self.fleet.database.query("SELECT cause, count(*) FROM attempt GROUP BY 1 ORDER BY 1"),
+            "faults": counts,
+            "longest_stranded_seconds": stranded,
+            "wrong": self.faults,
+            "status": self.fleet.read_status().splitlines(),
+            "injections": [vars(injection) for injection in self.injections],
+        }
+        file.write_text(json.dumps(report, indent=1) + "\n")

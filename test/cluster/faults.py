@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The faults that may happen to a fleet in a cluster. Each ends before its function does, which
+returns what it did."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cluster import Cluster
+from fleet import Fleet
+from invariants import Outage
+from node import Node
+
+
+@dataclass
+class Rig:
+    cluster: Cluster
+    fleet: Fleet
+    draw: random.Random
+    # How many jobs there are.
+    jobs: int = 0
+    outages: list[Outage] = field(default_factory=list)
+    # Problems with a harmful candidate, and the status that it should get.
+    planted: list[tuple[str, str]] = field(default_factory=list)
+
+    def choose_node(self) -> Node:
+        return self.draw.choice(self.cluster.nodes)
+
+    def wait(self, shortest: float, longest: float) -> None:
+        time.sleep(self.draw.uniform(shortest, longest))
+
+    def choose_worker(self) -> tuple[Node, int, str]:
+        """A worker's node, process and role."""
+        workers: list[tuple[Node, int, str]] = []
+
+        def look() -> bool:
+            workers[:] = [
+                (node, process, line)
+                for node in self.cluster.nodes for process, line in node.find("fleet worker").items()
+            ]
+            return bool(workers)
+
+        self.cluster.wait(look, "there are no workers", 60)
+        node, process, line = self.draw.choice(workers)
+        return node, process, "builder" if "--role builder" in line else "evaluator"
+
+
+class Fault(NamedTuple):
+    name: str
+    inject: Callable[[Rig], str]
+    # The causes by which attempts may fail, and those of which all such faults show some.
+    causes: frozenset[str]
+    must_cause: frozenset[str]
+
+
+FAULTS: list[Fault] = []
+
+
+def fault(*must: str, may: tuple[str, ...] = ()) -> Callable[[Callable[[Rig], str]], Callable[[Rig], str]]:
+    def add(function: Callable[[Rig], str]) -> Callable[[Rig], str]:
+        FAULTS.append(Fault(function.__name__, function, frozenset((*must, *may)), frozenset(must)))
+        return function
+
+    return add
+
+
+@fault("lost")
+def kill_worker(rig: Rig) -> str:
+    node, process, role = rig.choose_worker()
+    os.kill(process, signal.SIGKILL)
+    return f"{role} on {node.name}"
+
+
+@fault("lost")
+def stop_worker(rig: Rig) -> str:
+    """It goes on after its lease has ended."""
+    node, process, role = rig.choose_worker()
+    os.kill(process, signal.SIGSTOP)
+    rig.wait(1.2 * rig.fleet.lease, 2 * rig.fleet.lease)
+    os.kill(process, signal.SIGCONT)
+    return f"{role} on {node.name}"
+
+
+@fault()
+def kill_slurmd(rig: Rig) -> str:
+    node = rig.choose_node()
+    node.kill_slurmd()
+    rig.wait(0.5, 4)
+    node.start_slurmd()
+    return node.name
+
+
+@fault("lost")
+def kill_node(rig: Rig) -> str:
+    node = rig.choose_node()
+    node.power_off()
+    rig.wait(0.5, 5)
+    node.boot()
+    return node.name
+
+
+@fault("lost")
+def cut_network(rig: Rig) -> str:
+    node = rig.choose_node()
+    node.cut_network()
+    rig.wait(1.2 * rig.fleet.lease, 2.5 * rig.fleet.lease)
+    node.heal_network()
+    return node.name
+
+
+@fault()
+def cut_network_shortly(rig: Rig) -> str:
+    node = rig.choose_node()
+    node.cut_network()
+    rig.wait(0.1, 0.3 * rig.fleet.lease)
+    node.heal_network()
+    return node.name
+
+
+def interrupt_database(rig: Rig, end: Callable[[], None]) -> str:
+    began = time.time()
+    end()
+    rig.wait(0.2, 1.5 * rig.fleet.lease)
+    rig.cluster.database.start()
+    rig.outages.append(Outage(began, time.time()))
+    return f"away for {time.time() - began:.1f} s"
+
+
+@fault(may=("lost", "database"))
+def stop_database(rig: Rig) -> str:
+    return interrupt_database(rig, rig.cluster.database.stop)
+
+
+@fault(may=("lost", "database"))
+def kill_database(rig: Rig) -> str:
+    return interrupt_database(rig, rig.cluster.database.kill)
+
+
+@fault("disk")
+def fill_disk(rig: Rig) -> str:
+    node = rig.choose_node()
+    node.fill()
+    rig.wait(2, 6)
+    node.empty()
+    return f"/tmp of {node.name}"
+
+
+@fault("disk")
+def fill_shared_disk(rig: Rig) -> str:
+    rig.cluster.fill_shared()
+    rig.wait(2, 6)
+    rig.cluster.empty_shared()
+    return "the shared folder"
+
+
+@fault()
+def set_clock(rig: Rig) -> str:
+    node = rig.choose_node()
+    seconds = rig.draw.choice((3600, -3600))
+    node.set_clock(seconds)
+    rig.wait(rig.fleet.lease, 2 * rig.fleet.lease)
+    node.set_clock(0)
+    return f"{node.name} by {seconds} s"
+
+
+def plant(rig: Rig, channels: int, status: str) -> str:
+    """A problem that has a harmful candidate besides right ones (graph-opt-hostile.cpp)."""
+    number = 2 + len(rig.planted)
+    key = f"relu({number}x{channels}x1x1xf32)->{number}x{channels}x1x1xf32"
+    rig.planted.append((key, status))
+    rig.fleet.add_problems(f"planted-{number}", [key], "host", "--priority", "1")
+    rig.jobs += 1
+    return key
+
+
+@fault()
+def crash(rig: Rig) -> str:
+    return plant(rig, 11, "crashed")
+
+
+@fault()
+def hang(rig: Rig) -> str:
+    return plant(rig, 12, "timed-out")
+
+
+@fault()
+def lie(rig: Rig) -> str:
+    return plant(rig, 13, "wrong")
+
+
+@fault(may=("memory",))
+def eat_memory(rig: Rig) -> str:
+    return plant(rig, 14, "failed")
