@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cluster import Cluster
 from fleet import Fleet
 from invariants import Outage
-from node import Node
+from node import Node, read_command
 
 
 @dataclass
@@ -29,32 +29,36 @@ class Rig:
     # Problems with a harmful candidate, and the status that it should get.
     planted: list[tuple[str, str]] = field(default_factory=list)
 
-    def choose_node(self) -> Node:
-        return self.draw.choice(self.cluster.nodes)
-
     def wait(self, shortest: float, longest: float) -> None:
         time.sleep(self.draw.uniform(shortest, longest))
 
-    def choose_worker(self) -> tuple[Node, int, str]:
-        """A worker's node, process and role."""
-        workers: list[tuple[Node, int, str]] = []
+    def choose_owner(self) -> tuple[Node, int, str]:
+        """A worker that has jobs right now: its node, its process as seen from here, and its role."""
+        found: list[tuple[Node, int, str]] = []
 
         def look() -> bool:
-            workers[:] = [
-                (node, process, line)
-                for node in self.cluster.nodes for process, line in node.find("fleet worker").items()
-            ]
-            return bool(workers)
+            rows = self.fleet.database.query(
+                """SELECT DISTINCT machine.name, process, role FROM job JOIN worker ON worker.id = worker_id
+                JOIN machine ON machine.id = machine_id WHERE job.state = 'leased' ORDER BY 1, 2"""
+            )
+            for row in rows:
+                node = self.cluster[row["name"]]
+                process = node.translate(row["process"])
+                if process and "fleet worker" in read_command(process):
+                    found.append((node, process, row["role"]))
+            return bool(found)
 
-        self.cluster.wait(look, "there are no workers", 60)
-        node, process, line = self.draw.choice(workers)
-        return node, process, "builder" if "--role builder" in line else "evaluator"
+        self.cluster.wait(look, "no worker has a job", 60)
+        return self.draw.choice(found)
+
+    def choose_node(self) -> Node:
+        return self.choose_owner()[0]
 
 
 class Fault(NamedTuple):
     name: str
     inject: Callable[[Rig], str]
-    # The causes by which attempts may fail, and those of which all such faults show some.
+    # The causes by which attempts may fail, and those by which some do if it happens often enough.
     causes: frozenset[str]
     must_cause: frozenset[str]
 
@@ -72,7 +76,7 @@ def fault(*must: str, may: tuple[str, ...] = ()) -> Callable[[Callable[[Rig], st
 
 @fault("lost")
 def kill_worker(rig: Rig) -> str:
-    node, process, role = rig.choose_worker()
+    node, process, role = rig.choose_owner()
     os.kill(process, signal.SIGKILL)
     return f"{role} on {node.name}"
 
@@ -80,7 +84,7 @@ def kill_worker(rig: Rig) -> str:
 @fault("lost")
 def stop_worker(rig: Rig) -> str:
     """It goes on after its lease has ended."""
-    node, process, role = rig.choose_worker()
+    node, process, role = rig.choose_owner()
     os.kill(process, signal.SIGSTOP)
     rig.wait(1.2 * rig.fleet.lease, 2 * rig.fleet.lease)
     os.kill(process, signal.SIGCONT)
@@ -194,6 +198,6 @@ def lie(rig: Rig) -> str:
     return plant(rig, 13, "wrong")
 
 
-@fault(may=("memory",))
+@fault("memory")
 def eat_memory(rig: Rig) -> str:
     return plant(rig, 14, "failed")

@@ -210,6 +210,17 @@ class Node:
                 continue
         return found
 
+    def translate(self, process: int) -> int | None:
+        """The number that a process of the node has here."""
+        for candidate in self.processes():
+            try:
+                status = Path(f"/proc/{candidate}/status").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if f"\nNSpid:\t{candidate}\t{process}\n" in status:
+                return candidate
+        return None
+
     def find(self, text: str) -> dict[int, str]:
         """The processes whose command line contains a text, with their command lines."""
         lines = {process: read_command(process) for process in self.processes()}
