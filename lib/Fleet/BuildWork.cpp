@@ -7,6 +7,8 @@
 
 #include "BuildWork.h"
 
+#include "DiskErrors.h"
+
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Store/SystemStore.h"
 #include "tarpon/Fleet/Measurements.h"
@@ -193,7 +195,9 @@ PhaseResult BuildWork::run(const Lease &lease, std::string &log,
       builder->build(*problem, static_cast<size_t>(session.settings.candidates),
                      getLimits(session.settings, info));
   if (!bundle)
-    return PhaseResult::fail(Cause::Compile, bundle.message());
+    return PhaseResult::fail(isDiskError(bundle.message()) ? Cause::Disk
+                                                           : Cause::Compile,
+                             bundle.message());
   if (!*bundle) {
     log += "nothing more is worth measuring\n";
     return finish(lease, *known);
@@ -202,5 +206,8 @@ PhaseResult BuildWork::run(const Lease &lease, std::string &log,
     log += candidate.key.solver + " {" + candidate.key.config +
            "}: " + (candidate.error.empty() ? "compiled" : candidate.error) +
            "\n";
+  for (const BundledCandidate &candidate : (*bundle)->candidates)
+    if (isDiskError(candidate.error))
+      return PhaseResult::fail(Cause::Disk, candidate.error);
   return handOver(lease, **bundle, *known);
 }

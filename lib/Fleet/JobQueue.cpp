@@ -197,24 +197,29 @@ Result<bool> JobQueue::complete(const Lease &lease, const NextStep &next,
   return isOwner ? Result<bool>(true) : isRecorded(lease);
 }
 
-/// Counts, within a transaction, the job's attempts that ended so since it was
-/// last retried by a person, and decides what follows. Returns false if the
-/// owner is not the owner any more.
+Result<int64_t> tarpon::fleet::countAttempts(Database &database, int64_t job,
+                                             Cause cause) {
+  Result<Row> counted = takeRow(
+      database.query("SELECT count(*) FROM attempt JOIN job ON job.id = job_id "
+                     "WHERE job_id = :p1 AND cause = :p2 AND attempt.lease > "
+                     "counted_from",
+                     {job, getRule(cause).name.str()}),
+      "the attempts of a job cannot be counted");
+  return counted ? Result<int64_t>(counted->integer(0)) : counted.error();
+}
+
+/// Counts, within a transaction, the job's attempts that ended so, and decides
+/// what follows. Returns false if the owner is not the owner any more.
 Result<bool> JobQueue::failLeased(const Lease &lease, int64_t owner,
                                   const AttemptEnd &end) {
   const CauseRule &rule = getRule(end.cause);
   Result<int64_t> owned = writeAttempt(lease, owner, end, "");
   if (!owned || *owned == 0)
     return owned ? Result<bool>(false) : owned.error();
-  Result<Row> counted = takeRow(
-      database.query("SELECT count(*) FROM attempt JOIN job ON job.id = job_id "
-                     "WHERE job_id = :p1 AND cause = :p2 AND attempt.lease > "
-                     "counted_from",
-                     {lease.job, rule.name.str()}),
-      "the attempts of a job cannot be counted");
+  Result<int64_t> counted = countAttempts(database, lease.job, end.cause);
   if (!counted)
     return counted.error();
-  int64_t attempts = counted->integer(0);
+  int64_t attempts = *counted;
   bool isFinal = attempts >= rule.maxAttempts;
   constexpr double kLongestBackoff = 600;
   double backoff = std::min(

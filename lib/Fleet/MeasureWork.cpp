@@ -7,6 +7,9 @@
 
 #include "MeasureWork.h"
 
+#include "DiskErrors.h"
+
+#include "tarpon/Fleet/JobQueue.h"
 #include "tarpon/Fleet/Measurements.h"
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Evaluator.h"
@@ -97,14 +100,36 @@ static std::string describe(const Measurement &m) {
   return text + getStatusName(m.status).str() + ", " + m.detail + "\n";
 }
 
-/// Returns the measurement during which somebody else ended the evaluator: a
-/// user, or the kernel when memory ran out. Candidates are not to blame for it.
-static const Measurement *
-findOutsideEnd(const std::vector<Measurement> &measured) {
-  auto found = llvm::find_if(measured, [](const Measurement &m) {
-    return llvm::StringRef(m.detail).starts_with(runtime::kEndedFromOutside);
-  });
-  return found == measured.end() ? nullptr : &*found;
+/// Returns what befell a measurement that its candidate need not be to blame
+/// for: a full disk, or somebody else ended the evaluator, such as a user, or
+/// the kernel when memory ran out.
+static Cause getBlame(const Measurement &measurement) {
+  llvm::StringRef detail = measurement.detail;
+  if (measurement.status == MeasurementStatus::Ok)
+    return Cause::Ok;
+  if (isDiskError(detail))
+    return Cause::Disk;
+  if (!detail.starts_with(runtime::kEndedFromOutside))
+    return Cause::Ok;
+  return detail.ends_with("SIGKILL") ? Cause::Memory : Cause::Device;
+}
+
+/// Finds out whether to try again. Where memory runs out each time, it is the
+/// candidate: the last attempt counts, so that the others' times are kept.
+Result<PhaseResult>
+MeasureWork::judge(const Lease &lease,
+                   const std::vector<Measurement> &measured) {
+  for (const Measurement &measurement : measured) {
+    Cause cause = getBlame(measurement);
+    if (cause == Cause::Ok)
+      continue;
+    Result<int64_t> before = countAttempts(database, lease.job, cause);
+    if (!before)
+      return before.error();
+    if (cause != Cause::Memory || *before + 1 < getRule(cause).maxAttempts)
+      return PhaseResult::fail(cause, measurement.detail);
+  }
+  return PhaseResult();
 }
 
 PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
@@ -116,8 +141,9 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
                                               code.message());
   llvm::scope_exit remove([&] { (void)llvm::sys::fs::remove(path); });
   if (Status status = packages.fetch(lease, path.str().str()); !status)
-    return PhaseResult::fail(database.isDisconnected() ? Cause::Database
-                                                       : Cause::Package,
+    return PhaseResult::fail(database.isDisconnected()       ? Cause::Database
+                             : isDiskError(status.message()) ? Cause::Disk
+                                                             : Cause::Package,
                              status.message());
   Result<std::vector<Measurement>> known = readMeasurements(database, lease);
   if (!known)
@@ -134,12 +160,12 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
     return PhaseResult::fail(Cause::Device, measured.message());
   for (const Measurement &m : *measured)
     log += describe(m);
-  if (const Measurement *ended = findOutsideEnd(*measured))
-    return PhaseResult::fail(llvm::StringRef(ended->detail).ends_with("SIGKILL")
-                                 ? Cause::Memory
-                                 : Cause::Device,
-                             ended->detail);
-  PhaseResult result;
+  Result<PhaseResult> judged = judge(lease, *measured);
+  if (!judged)
+    return PhaseResult::fail(Cause::Database, judged.message());
+  PhaseResult result = std::move(*judged);
+  if (result.end.cause != Cause::Ok)
+    return result;
   result.next = {Phase::Compile, lease.round + 1, "", std::nullopt};
   result.write = [this, lease, rows = std::move(*measured)] {
     return writeMeasurements(database, lease, rows);

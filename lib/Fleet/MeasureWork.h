@@ -38,6 +38,8 @@ private:
               const std::string &packages, const std::string &evaluatorProgram,
               const std::string &device);
   bool takeDevice(const std::function<bool()> &isLost);
+  runtime::Result<PhaseResult> judge(const Lease &lease,
+                                     const std::vector<Measurement> &measured);
 
   Database &database;
   Session session;

@@ -106,6 +106,7 @@ def kill_node(rig: Rig) -> str:
     node.power_off()
     rig.wait(0.5, 5)
     node.boot()
+    rig.cluster.forget_jobs(node)
     return node.name
 
 

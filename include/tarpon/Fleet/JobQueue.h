@@ -54,6 +54,11 @@ struct Renewal {
   bool isDraining = false;
 };
 
+/// Returns how many of a job's attempts have ended by a cause since a person
+/// last retried it.
+runtime::Result<int64_t> countAttempts(Database &database, int64_t job,
+                                       Cause cause);
+
 class JobQueue {
 public:
   /// `leaseSeconds` is the length of each lease. The database must outlive the

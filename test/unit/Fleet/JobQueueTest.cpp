@@ -119,6 +119,25 @@ TEST_P(JobQueueTest, causesAreCountedApart) {
             "waiting");
 }
 
+TEST_P(JobQueueTest, attemptsAreCountedSinceAPersonRetried) {
+  JobQueue queue = makeQueue();
+  auto failOnce = [&](Cause cause) {
+    run("UPDATE job SET available_at = 0", {});
+    Lease lease = queue.claim(session, Phase::Compile, 1)->front();
+    EXPECT_EQ(lease.job, jobs[0]);
+    EXPECT_TRUE(*queue.fail(lease, {cause, "because", ""}));
+  };
+  run("UPDATE job SET priority = 1 WHERE id = :p1", {jobs[0]});
+  EXPECT_EQ(*countAttempts(*database, jobs[0], Cause::Memory), 0);
+  failOnce(Cause::Memory);
+  failOnce(Cause::Disk);
+  failOnce(Cause::Memory);
+  EXPECT_EQ(*countAttempts(*database, jobs[0], Cause::Memory), 2);
+  EXPECT_EQ(*countAttempts(*database, jobs[1], Cause::Memory), 0);
+  run("UPDATE job SET counted_from = 2 WHERE id = :p1", {jobs[0]});
+  EXPECT_EQ(*countAttempts(*database, jobs[0], Cause::Memory), 1);
+}
+
 TEST_P(JobQueueTest, aFailureWaitsBeforeItIsTriedAgain) {
   JobQueue queue = makeQueue();
   Lease lease = queue.claim(session, Phase::Compile, 1)->front();
