@@ -16,13 +16,19 @@ static constexpr int64_t kAlways = std::numeric_limits<int64_t>::max();
 /// In the order of Cause. What a machine or a person does is tried again for as
 /// long as it takes, or nearly; what the code does is not.
 static constexpr CauseRule kRules[] = {
-    {"ok", kAlways, 0, false},       {"compile", 1, 0, true},
-    {"wrong", 1, 0, false},          {"crash", 2, 5, false},
-    {"hang", 2, 5, false},           {"memory", 3, 30, false},
-    {"disk", 10, 10, false},         {"package", 5, 2, true},
-    {"device", 10, 30, false},       {"lost", 10, 1, false},
-    {"database", kAlways, 1, false}, {"returned", kAlways, 0, false},
-    {"aborted", kAlways, 0, false}};
+    {"ok", kAlways, 0},
+    {"compile", 1, 0, /*recompiles=*/true},
+    {"wrong", 1, 0},
+    {"crash", 2, 5},
+    {"hang", 2, 5},
+    {"memory", 3, 30},
+    {"disk", 10, 10, /*recompiles=*/false, /*pauses=*/true},
+    {"package", 5, 2, /*recompiles=*/true},
+    {"device", 10, 30, /*recompiles=*/false, /*pauses=*/true},
+    {"lost", 10, 1},
+    {"database", kAlways, 1},
+    {"returned", kAlways, 0},
+    {"aborted", kAlways, 0}};
 
 const CauseRule &tarpon::fleet::getRule(Cause cause) {
   return kRules[static_cast<size_t>(cause)];

@@ -39,6 +39,10 @@ static constexpr auto kPatience = std::chrono::minutes(5);
 /// doubles with each look in vain, so that a thousand idle workers are no load.
 static constexpr auto kShortestIdle = std::chrono::milliseconds(20);
 static constexpr auto kLongestIdle = std::chrono::milliseconds(2000);
+/// The pause after a fault of the machine, such as a full disk, which doubles
+/// with each: else it would take all jobs, only to fail them.
+static constexpr auto kShortestRest = std::chrono::milliseconds(1000);
+static constexpr auto kLongestRest = std::chrono::milliseconds(60000);
 
 namespace {
 
@@ -69,6 +73,7 @@ private:
   Status persist(llvm::function_ref<Status()> action, Clock::duration patience);
   void endWorker(const std::string &reason);
   bool isTimeUp() const;
+  void rest();
 
   const WorkerOptions &options;
   llvm::function_ref<void(llvm::StringRef)> say;
@@ -80,6 +85,8 @@ private:
   std::vector<ServedSession> served;
   std::unique_ptr<Heartbeat> heartbeat;
   WorkerSummary summary;
+  /// The pause that the machine's faults ask for; 0 after a job without any.
+  std::chrono::milliseconds restTime{0};
 };
 
 } // namespace
@@ -249,6 +256,9 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
   PhaseResult result = each.work->run(lease, log, isLost);
   Status status = report(lease, result, log);
   heartbeat->release(lease);
+  restTime = getRule(result.end.cause).pauses
+                 ? std::clamp(restTime * 2, kShortestRest, kLongestRest)
+                 : std::chrono::milliseconds(0);
   return status;
 }
 
@@ -305,6 +315,13 @@ Result<bool> WorkerRun::mayBeMore() {
   return false;
 }
 
+void WorkerRun::rest() {
+  constexpr auto kLook = std::chrono::milliseconds(100);
+  Clock::time_point end = Clock::now() + restTime;
+  while (Clock::now() < end && !options.shouldEnd() && !isTimeUp())
+    std::this_thread::sleep_for(kLook);
+}
+
 Status WorkerRun::takeAll() {
   auto idle = kShortestIdle;
   while (!options.shouldEnd() && !isTimeUp() && !heartbeat->isDraining()) {
@@ -313,6 +330,7 @@ Status WorkerRun::takeAll() {
       return any.error();
     if (*any) {
       idle = kShortestIdle;
+      rest();
       continue;
     }
     Result<bool> more = true;

@@ -129,10 +129,9 @@ class Cluster:
             f"Slurm has not all nodes after {seconds} s", seconds,
         )
 
-    def forget_jobs(self, node: Node) -> None:
-        """Tells Slurm at once that a node has lost its jobs, which it else finds out within minutes."""
-        for state in ("DOWN", "RESUME"):
-            self.controller.run("scontrol", "update", f"NodeName={node.name}", f"State={state}", "Reason=rebooted")
+    def report_down(self, node: Node) -> None:
+        """Tells Slurm that a node is down, as a site's monitoring does: it would notice later."""
+        self.controller.run("scontrol", "update", f"NodeName={node.name}", "State=DOWN", "Reason=no-power")
 
     def submit(self, script: str, *options: str) -> str:
         """Submits a script; returns the job's number. Its output is in the shared folder."""

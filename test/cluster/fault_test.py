@@ -29,6 +29,10 @@ SPECS = [
 LEASE = 5
 # The list grows by so many problems of a target when less than that is left of it.
 PORTION = 60
+# Candidates that eat memory are tried again long after they were planted.
+LATE = {"memory"}
+# A worker whose disk is full pauses, and does not fail the whole list.
+MAX_DISK_FAILURES = 40
 BUILDERS = 2
 EVALUATORS = 2
 
@@ -129,9 +133,10 @@ class FaultTest:
 
     def judge(self, fault: Fault, injection: Injection) -> None:
         where = f"fault {len(self.injections)}, {fault.name} ({injection.detail})"
-        # Candidates that eat memory are tried again long after they were planted.
-        if unexpected := set(injection.causes) - fault.causes - {"memory"}:
+        if unexpected := set(injection.causes) - fault.causes - LATE:
             self.faults.append(f"{where}: attempts failed by {', '.join(sorted(unexpected))}")
+        if injection.causes.get("disk", 0) > MAX_DISK_FAILURES:
+            self.faults.append(f"{where}: failed {injection.causes['disk']} attempts, as no worker paused")
         status = self.fleet.read_status()
         for cause in injection.causes:
             if f" {cause} " not in status:
@@ -167,8 +172,9 @@ class FaultTest:
 
     def check_causes(self) -> None:
         """A kind of fault that fails attempts did so at least once: the test would not notice otherwise."""
+        late = LATE & self.count_causes().keys()
         for fault in {fault.name: fault for fault in self.plan}.values():
-            causes = {cause for one in self.injections if one.fault == fault.name for cause in one.causes}
+            causes = {cause for one in self.injections if one.fault == fault.name for cause in one.causes} | late
             if missing := fault.must_cause - causes:
                 self.faults.append(f"{fault.name} never failed an attempt by {', '.join(missing)}")
 

@@ -105,8 +105,8 @@ def kill_node(rig: Rig) -> str:
     node = rig.choose_node()
     node.power_off()
     rig.wait(0.5, 5)
+    rig.cluster.report_down(node)
     node.boot()
-    rig.cluster.forget_jobs(node)
     return node.name
 
 

@@ -128,6 +128,7 @@ class Node:
             time.sleep(0.01)
 
     def boot(self) -> None:
+        """Slurm gives it jobs again at once if it knows that it was down."""
         self.begin_boot()
         self.end_boot()
         self.start_slurmd()

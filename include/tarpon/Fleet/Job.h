@@ -56,7 +56,9 @@ struct CauseRule {
   /// further one.
   double backoffSeconds;
   /// True if the package has to be made again.
-  bool recompiles;
+  bool recompiles = false;
+  /// True if the machine is to blame: it pauses, so that others get its jobs.
+  bool pauses = false;
 };
 
 const CauseRule &getRule(Cause cause);
