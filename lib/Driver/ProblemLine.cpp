@@ -71,8 +71,8 @@ static ConvDescription describe(const Problem &problem,
   return conv;
 }
 
-static std::optional<std::string> printConv(const Problem &problem,
-                                            const ConvRoles &roles) {
+static std::optional<DescribedConv> describeAs(const Problem &problem,
+                                               const ConvRoles &roles) {
   DType dtype = problem.operands.front().dtype;
   int64_t dims = problem.result.rank() - 2;
   if (problem.operands.size() != 2 || (dims != 2 && dims != 3) ||
@@ -83,13 +83,19 @@ static std::optional<std::string> printConv(const Problem &problem,
       makeConvProblem(conv, roles.direction, dtype);
   if (!described || described->key() != problem.key())
     return std::nullopt;
-  return printConvLine(conv, roles.direction, dtype);
+  return DescribedConv{std::move(conv), roles.direction, dtype};
+}
+
+std::optional<DescribedConv> tarpon::describeConv(const Problem &problem) {
+  for (const ConvRoles &roles : kConvRoles)
+    if (problem.op == roles.op)
+      return describeAs(problem, roles);
+  return std::nullopt;
 }
 
 std::string tarpon::printDriverLine(const Problem &problem) {
-  for (const ConvRoles &roles : kConvRoles)
-    if (problem.op == roles.op)
-      if (std::optional<std::string> line = printConv(problem, roles))
-        return "graph-opt driver " + *line;
+  if (std::optional<DescribedConv> found = describeConv(problem))
+    return "graph-opt driver " +
+           printConvLine(found->conv, found->direction, found->dtype);
   return "graph-opt driver '" + problem.key() + "'";
 }

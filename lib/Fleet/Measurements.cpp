@@ -7,6 +7,8 @@
 
 #include "tarpon/Fleet/Measurements.h"
 
+#include "MeasurementRows.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <nlohmann/json.hpp>
@@ -68,12 +70,17 @@ tarpon::fleet::writeMeasurements(Database &database, const Lease &lease,
   return done ? success() : Status(done.error());
 }
 
-/// The columns that readRow reads.
-static constexpr const char *kSelect =
-    "SELECT measurement.id, problem.key, solver, config, stage, status, "
-    "samples, median, mad, max_error, relative_l2, workspace, rounds, detail, "
-    "is_dropped, is_modelled FROM measurement JOIN problem ON problem.id = "
-    "measurement.problem_id ";
+std::string tarpon::fleet::selectMeasurements(bool withSamples,
+                                              const char *more) {
+  return std::string("SELECT measurement.id, problem.key, solver, config, "
+                     "stage, status, ") +
+         (withSamples ? "samples" : "'[]'") +
+         ", median, mad, max_error, relative_l2, workspace, rounds, detail, "
+         "is_dropped, is_modelled" +
+         more +
+         " FROM measurement JOIN problem ON problem.id = "
+         "measurement.problem_id ";
+}
 
 static std::vector<double> parseSamples(const std::string &text) {
   std::vector<double> samples;
@@ -85,7 +92,7 @@ static std::vector<double> parseSamples(const std::string &text) {
   return samples;
 }
 
-static Measurement readRow(const Row &row) {
+Measurement tarpon::fleet::readMeasurementRow(const Row &row) {
   Measurement m;
   m.key = {row.text(1), row.text(2), row.text(3)};
   m.stage = row.text(4) == kStages[1] ? MeasurementStage::Final
@@ -108,7 +115,7 @@ static Measurement readRow(const Row &row) {
 Result<std::vector<Measurement>>
 tarpon::fleet::readMeasurements(Database &database, const Lease &lease) {
   Result<Rows> rows = database.query(
-      std::string(kSelect) +
+      selectMeasurements() +
           "WHERE measurement.session_id = :p1 AND measurement.problem_id = "
           ":p2 AND measurement.id > (SELECT known_from FROM job WHERE id = "
           ":p3) ORDER BY measurement.id",
@@ -117,7 +124,7 @@ tarpon::fleet::readMeasurements(Database &database, const Lease &lease) {
     return rows.error();
   std::vector<Measurement> measurements;
   for (const Row &row : *rows)
-    measurements.push_back(readRow(row));
+    measurements.push_back(readMeasurementRow(row));
   return measurements;
 }
 
@@ -125,14 +132,14 @@ Result<int64_t> tarpon::fleet::copyMeasurements(Database &database,
                                                 int64_t session, int64_t after,
                                                 int64_t max, Journal &journal) {
   Result<Rows> rows = database.query(
-      std::string(kSelect) + "WHERE measurement.session_id = :p1 AND "
+      selectMeasurements() + "WHERE measurement.session_id = :p1 AND "
                              "measurement.id > :p2 ORDER BY measurement.id "
                              "LIMIT :p3",
       {session, after, max});
   if (!rows)
     return rows.error();
   for (const Row &row : *rows) {
-    if (Status status = journal.record(readRow(row)); !status)
+    if (Status status = journal.record(readMeasurementRow(row)); !status)
       return status.error();
     after = row.integer(0);
   }

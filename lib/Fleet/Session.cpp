@@ -74,8 +74,7 @@ static SessionSettings parseSettings(const std::string &text) {
 // Targets
 //===----------------------------------------------------------------------===//
 
-static Result<std::shared_ptr<const Target>>
-findSessionTarget(const Session &session) {
+static Result<std::shared_ptr<const Target>> findSessionTarget(const Session &session) {
   return tarpon::findTarget(
       session.target,
       {session.threads, "native", session.isEmulated ? "emulated" : ""});
@@ -155,7 +154,7 @@ Result<SessionTarget> tarpon::fleet::openTarget(const Session &session) {
 static constexpr const char *kColumns =
     "SELECT id, label, target, is_emulated, threads, context_target, "
     "context_tarpon, context_llvm, context_caches, kernel_version, device, "
-    "settings FROM session WHERE deleted IS NULL";
+    "settings FROM session";
 
 static Session readSession(const Row &row) {
   Session session;
@@ -175,19 +174,36 @@ static Session readSession(const Row &row) {
   return session;
 }
 
+static std::vector<Session> readSessions(const Rows &rows) {
+  std::vector<Session> sessions;
+  for (const Row &row : rows)
+    sessions.push_back(readSession(row));
+  return sessions;
+}
+
 Result<std::vector<Session>>
 tarpon::fleet::findSessions(Database &database, const std::string &label) {
   Result<Rows> rows = database.query(
-      std::string(kColumns) + " AND (:p1 = '' OR label = :p1) ORDER BY id",
+      std::string(kColumns) + " WHERE deleted IS NULL AND (:p1 = '' OR label = "
+                              ":p1) ORDER BY id",
       {label});
   if (!rows)
     return rows.error();
   if (rows->empty() && !label.empty())
     return Error{"there is no label '" + label + "'"};
-  std::vector<Session> sessions;
-  for (const Row &row : *rows)
-    sessions.push_back(readSession(row));
-  return sessions;
+  return readSessions(*rows);
+}
+
+Result<std::vector<Session>>
+tarpon::fleet::findReleaseSessions(Database &database,
+                                   const std::string &release) {
+  Result<Rows> rows = database.query(
+      std::string(kColumns) + " WHERE id IN (SELECT session_id FROM "
+                              "release_record WHERE release = :p1) ORDER BY id",
+      {release});
+  if (!rows)
+    return rows.error();
+  return readSessions(*rows);
 }
 
 static Status insert(Database &database, const Session &session) {
@@ -205,9 +221,10 @@ static Status insert(Database &database, const Session &session) {
 
 static Result<std::optional<Session>> findSession(Database &database,
                                                   const Session &like) {
-  Result<Rows> rows = database.query(std::string(kColumns) +
-                                         " AND label = :p1 AND target = :p2",
-                                     {like.label, like.target});
+  Result<Rows> rows = database.query(
+      std::string(kColumns) +
+          " WHERE deleted IS NULL AND label = :p1 AND target = :p2",
+      {like.label, like.target});
   if (!rows)
     return rows.error();
   if (rows->empty())
@@ -219,8 +236,7 @@ static Status checkSolvers(const SessionSettings &settings,
                            const TargetInfo &target) {
   for (const std::string &id : settings.solvers)
     if (!findSolver(target, id))
-      return Error{"--solver: " + target.name() + " has no solver '" + id +
-                   "'"};
+      return Error{"--solver: " + target.name() + " has no solver '" + id + "'"};
   return success();
 }
 
@@ -295,10 +311,10 @@ Status tarpon::fleet::bindDevice(Database &database, Session &session,
         {device, session.id});
     if (!done)
       return done.error();
-    Result<Row> row =
-        takeRow(database.query("SELECT device FROM session WHERE id = :p1",
-                               {session.id}),
-                "label '" + session.label + "' is gone");
+    Result<Row> row = takeRow(
+        database.query("SELECT device FROM session WHERE id = :p1",
+                       {session.id}),
+        "label '" + session.label + "' is gone");
     if (!row)
       return row.error();
     session.device = row->text(0);

@@ -7,6 +7,8 @@
 
 #include "tarpon/Fleet/WorkList.h"
 
+#include "InsertRows.h"
+
 #include "tarpon/Driver/Workload.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -19,10 +21,6 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 using runtime::success;
-
-/// The rows of one statement: a statement costs a round trip, and SQLite takes
-/// no more than 32766 parameters.
-static constexpr size_t kRowsPerStatement = 250;
 
 Status tarpon::fleet::checkName(const std::string &what,
                                 const std::string &name) {
@@ -38,21 +36,6 @@ Status tarpon::fleet::checkName(const std::string &what,
   llvm::raw_string_ostream(shown).write_escaped(name.substr(0, kLongest));
   return Error{what + " '" + shown +
                "' is not 1 to 100 letters, digits and \"._:+-/@ \""};
-}
-
-/// Inserts rows of so many columns, all of which `values` has one after
-/// another.
-static Result<int64_t> insertRows(Database &database, const std::string &into,
-                                  size_t columns,
-                                  const std::vector<Value> &values) {
-  std::string sql = "INSERT INTO " + into + " VALUES ";
-  for (size_t i = 0; i < values.size(); ++i) {
-    sql += i % columns == 0 ? (i ? ", (" : "(") : ", ";
-    sql += ":p" + std::to_string(i + 1);
-    if (i % columns == columns - 1)
-      sql += ")";
-  }
-  return database.execute(sql + " ON CONFLICT DO NOTHING", values);
 }
 
 static Result<int64_t> addProblems(Database &database,

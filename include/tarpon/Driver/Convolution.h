@@ -16,6 +16,7 @@
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Result.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,18 @@ struct ConvDescription {
 /// Returns the problem, or an error that says why it cannot be posed.
 runtime::Result<Problem> makeConvProblem(const ConvDescription &conv,
                                          ConvDirection direction, DType dtype);
+
+/// A convolution with what makes it a problem.
+struct DescribedConv {
+  ConvDescription conv;
+  ConvDirection direction = ConvDirection::Forward;
+  DType dtype = DType::F32;
+};
+
+/// Returns the convolution that poses exactly this problem, of a dtype of
+/// DriverTypes.h; none if no description does: it has an epilogue, a result of
+/// another dtype, different paddings at both ends, and so on.
+std::optional<DescribedConv> describeConv(const Problem &problem);
 
 /// Prints the line that asks for that problem: "convfp16 -n 1 -c 64 ... -F 1".
 /// Only for the dtypes of DriverTypes.h.

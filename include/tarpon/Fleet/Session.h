@@ -81,6 +81,10 @@ runtime::Result<Session> openSession(Database &database,
 runtime::Result<std::vector<Session>> findSessions(Database &database,
                                                    const std::string &label);
 
+/// The sessions that a release has records of, also of deleted labels.
+runtime::Result<std::vector<Session>>
+findReleaseSessions(Database &database, const std::string &release);
+
 /// Deletes a label's sessions and jobs. What was measured stays.
 runtime::Status deleteLabel(Database &database, const std::string &label);
 

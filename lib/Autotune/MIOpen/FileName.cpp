@@ -81,6 +81,40 @@ static int64_t parseComputeUnits(StringRef text) {
   return units;
 }
 
+/// Prints compute units as parseComputeUnits reads them.
+static std::string printComputeUnits(int64_t units) {
+  constexpr int64_t kMostInDecimal = 64;
+  return units <= kMostInDecimal
+             ? "_" + std::to_string(units)
+             : llvm::utohexstr(static_cast<uint64_t>(units),
+                               /*LowerCase=*/true);
+}
+
+std::string miopen::makeFileName(Format format, StringRef arch,
+                                 int64_t computeUnits) {
+  std::string base = arch.str() + printComputeUnits(computeUnits);
+  switch (format) {
+  case Format::FindText:
+    return base + ".HIP.fdb.txt";
+  case Format::PerfText:
+    return base + ".db.txt";
+  case Format::PerfSqlite:
+    return base + ".db";
+  }
+  llvm_unreachable("unknown format");
+}
+
+std::optional<std::string> miopen::findFileName(Format format,
+                                                StringRef target) {
+  auto [chip, units] = target.split(":cu=");
+  StringRef rest = chip;
+  StringRef arch = consumeArch(rest);
+  int64_t computeUnits;
+  if (arch.empty() || !rest.empty() || units.getAsInteger(10, computeUnits))
+    return std::nullopt;
+  return makeFileName(format, arch, computeUnits);
+}
+
 Result<FileName> miopen::parseFileName(StringRef path) {
   FileName file;
   file.name = llvm::sys::path::filename(path).str();

@@ -25,16 +25,55 @@ using namespace tarpon::miopen;
 using llvm::StringRef;
 using runtime::Status;
 
-/// There is no FFT for weights.
-static bool isAlgorithm(StringRef name) {
-  static constexpr llvm::StringLiteral kFamilies[] = {
-      "GEMM", "Direct", "FFT", "Winograd", "ImplicitGEMM"};
-  bool isWeights = name.starts_with("miopenConvolutionBwdWeightsAlgo");
-  if (!name.consume_front("miopenConvolutionFwdAlgo") &&
-      !name.consume_front("miopenConvolutionBwdDataAlgo") &&
-      !name.consume_front("miopenConvolutionBwdWeightsAlgo"))
-    return false;
-  return llvm::is_contained(kFamilies, name) && !(isWeights && name == "FFT");
+namespace {
+struct AlgorithmName {
+  Algorithm algorithm;
+  llvm::StringLiteral name;
+};
+struct DirectionName {
+  ConvDirection direction;
+  llvm::StringLiteral prefix;
+};
+} // namespace
+
+static constexpr AlgorithmName kAlgorithms[] = {
+    {Algorithm::Gemm, "GEMM"},
+    {Algorithm::Direct, "Direct"},
+    {Algorithm::Fft, "FFT"},
+    {Algorithm::Winograd, "Winograd"},
+    {Algorithm::ImplicitGemm, "ImplicitGEMM"}};
+
+static constexpr DirectionName kDirections[] = {
+    {ConvDirection::Forward, "miopenConvolutionFwdAlgo"},
+    {ConvDirection::BackwardData, "miopenConvolutionBwdDataAlgo"},
+    {ConvDirection::BackwardWeights, "miopenConvolutionBwdWeightsAlgo"}};
+
+/// Returns true if MIOpen has the algorithm: there is no FFT for weights.
+static bool exists(Algorithm algorithm, ConvDirection direction) {
+  return algorithm != Algorithm::Fft ||
+         direction != ConvDirection::BackwardWeights;
+}
+
+std::string miopen::getAlgorithmName(Algorithm algorithm,
+                                     ConvDirection direction) {
+  if (!exists(algorithm, direction))
+    algorithm = Algorithm::Direct;
+  const DirectionName *prefix = llvm::find_if(
+      kDirections,
+      [&](const DirectionName &row) { return row.direction == direction; });
+  const AlgorithmName *name = llvm::find_if(
+      kAlgorithms,
+      [&](const AlgorithmName &row) { return row.algorithm == algorithm; });
+  return (prefix->prefix + name->name).str();
+}
+
+static bool isAlgorithm(StringRef text) {
+  for (const DirectionName &prefix : kDirections)
+    for (const AlgorithmName &name : kAlgorithms)
+      if (exists(name.algorithm, prefix.direction) &&
+          text == (prefix.prefix + name.name).str())
+        return true;
+  return false;
 }
 
 /// MIOpen's own files have negative times for estimates.

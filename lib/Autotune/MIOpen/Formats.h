@@ -48,6 +48,10 @@ bool isName(llvm::StringRef text);
 /// Returns true for a solver's config that can, which may hold commas.
 bool isConfig(llvm::StringRef text);
 
+/// Returns the operand or result of a problem that is its convolution's result.
+const TensorDesc &getConvResult(const Problem &problem,
+                                ConvDirection direction);
+
 /// Reads "KEY=ITEM;ITEM" lines; `parseItem` gets "ID" and the text behind its
 /// colon, and returns a reason if that is malformed.
 using ItemParser = llvm::function_ref<std::string(

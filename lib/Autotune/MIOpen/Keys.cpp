@@ -17,7 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/MIOpen/MIOpenFile.h"
+#include "Formats.h"
+
 #include "tarpon/Driver/DriverTypes.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -283,13 +284,7 @@ Result<PosedProblem> miopen::poseProblem(const ConvKey &key) {
                         printConvLine(key.conv, key.direction, *dtype)};
   if (key.output.empty())
     return posed;
-  // The convolution's result is the result of the forward pass, the first
-  // operand of backward data, and the second of backward weights.
-  const TensorDesc &result = key.direction == ConvDirection::Forward
-                                 ? posed.problem.result
-                             : key.direction == ConvDirection::BackwardData
-                                 ? posed.problem.operands[0]
-                                 : posed.problem.operands[1];
+  const TensorDesc &result = getConvResult(posed.problem, key.direction);
   if (result.spatial() != ArrayRef(key.output))
     return Error{"its result is not of the size that follows from its window"};
   return posed;

@@ -15,6 +15,7 @@
 #include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Autotune/Store/MeasurementOrder.h"
 #include "tarpon/Runtime/UserFolder.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 
@@ -26,7 +27,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstdlib>
 
 using namespace tarpon;
@@ -213,9 +213,6 @@ static std::vector<double> parseSamples(const std::string &text) {
 /// The prefix of the detail of a candidate that was dropped early.
 static constexpr llvm::StringLiteral kDropped = "dropped";
 
-/// A kernel's time is positive.
-static bool isTime(double value) { return std::isfinite(value) && value > 0; }
-
 /// Sets the columns that all rows of measurements have.
 static SqlRow makeRow(const CandidateKey &key, MeasurementStage stage,
                       const JournalContext &context, llvm::StringRef run) {
@@ -280,13 +277,13 @@ Measurement tarpon::readMeasurement(const SqlStatement &row) {
 /// Keeps the last measurement of each candidate and stage, and the latest
 /// stage.
 static void addMeasurement(Measurement m, std::vector<Measurement> &list) {
-  if (m.status == MeasurementStatus::Ok && !isTime(m.median))
+  if (!isPossible(m))
     return;
   auto known =
       llvm::find_if(list, [&](const Measurement &r) { return r.key == m.key; });
   if (known == list.end())
     list.push_back(std::move(m));
-  else if (m.stage >= known->stage || !m.mayBeRight())
+  else if (replaces(m, *known))
     *known = std::move(m);
 }
 
@@ -346,8 +343,7 @@ std::optional<Measurement> Journal::getBest(llvm::StringRef problem) const {
   for (Measurement &m : getMeasurements(problem)) {
     if (m.status != MeasurementStatus::Ok)
       continue;
-    if (!best || m.stage > best->stage ||
-        (m.stage == best->stage && m.median < best->median))
+    if (!best || wins(m, *best))
       best = std::move(m);
   }
   return best;
@@ -439,7 +435,7 @@ Journal::getPipeline(const PipelineKey &key) const {
   });
   // If somebody edited the file, the model is measured again.
   if (result && result->status == MeasurementStatus::Ok &&
-      (!isTime(result->median) || !(result->accuracy >= 0)))
+      (!isPossibleTime(result->median) || !(result->accuracy >= 0)))
     return std::nullopt;
   return result;
 }

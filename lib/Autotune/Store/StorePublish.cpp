@@ -109,8 +109,7 @@ static Result<PublishSummary> writeAll(const PublishedRecords &records,
   return summary;
 }
 
-/// Removes a database and the files that SQLite keeps beside it.
-static void removeStore(const std::string &path) {
+void tarpon::removeStore(const std::string &path) {
   for (const char *suffix : {"", "-wal", "-journal", "-shm"})
     (void)llvm::sys::fs::remove(path + suffix); // most are not there
 }

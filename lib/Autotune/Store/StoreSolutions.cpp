@@ -10,12 +10,12 @@
 #include "Sqlite/Sqlite.h"
 #include "StoreFile.h"
 
+#include "tarpon/Autotune/Store/MeasurementOrder.h"
 #include "tarpon/Autotune/Store/StoreAdmin.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
-#include <cmath>
 
 using namespace tarpon;
 using runtime::Result;
@@ -52,7 +52,7 @@ struct Candidates {
     lastRow = row;
     auto [known, isNew] =
         results.try_emplace(std::pair(m.key.solver, m.key.config), m);
-    if (!isNew && (m.stage >= known->second.stage || !m.mayBeRight()))
+    if (!isNew && replaces(m, known->second))
       known->second = m;
   }
 };
@@ -111,8 +111,7 @@ static bool readResults(const StoreFile &store, StoreResults &results) {
     // A best solution lacks samples, and those of all rows would take much
     // memory.
     m.samples.clear();
-    bool isTime = std::isfinite(m.median) && m.median > 0;
-    if (m.status == MeasurementStatus::Ok && !isTime)
+    if (!isPossible(m))
       continue;
     results.add({m.key.problem,
                  {rows.text("target"), rows.integer("threads"),
@@ -131,9 +130,7 @@ static bool readResults(const StoreFile &store, StoreResults &results) {
 /// others, as in Journal::getBest.
 static void improve(std::optional<BestSolution> &best, const Measurement &m) {
   int64_t solutions = best ? best->solutions : 0;
-  if (!best || m.stage > best->measurement.stage ||
-      (m.stage == best->measurement.stage &&
-       m.median < best->measurement.median)) {
+  if (!best || wins(m, best->measurement)) {
     best.emplace();
     best->measurement = m;
   }

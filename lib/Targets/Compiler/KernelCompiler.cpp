@@ -7,6 +7,8 @@
 
 #include "tarpon/Targets/Compiler/KernelCompiler.h"
 
+#include "tarpon/Targets/Compiler/LaunchKernel.h"
+
 #include "tarpon/Runtime/Sha256.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -171,10 +173,8 @@ Result<SolutionEstimate> KernelCompiler::estimate(const Problem &problem,
                                plan,
                                solver.expectedFraction(problem, state->target),
                                {}};
-  for (LaunchPlan &launch : plan.launches) {
-    launch.kernel.numBuffers = static_cast<int64_t>(launch.buffers.size());
-    launch.kernel.numParams = static_cast<int64_t>(launch.params.size());
-    Result<Object> object = getObject(solver.id(), launch.kernel);
+  for (const LaunchPlan &launch : plan.launches) {
+    Result<Object> object = getObject(solver.id(), getKernelSource(launch));
     if (!object)
       return object.error();
     solution.objects.push_back(std::move(*object));

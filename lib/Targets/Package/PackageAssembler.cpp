@@ -12,6 +12,7 @@
 #include "tarpon/IR/ParallelFor.h"
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Solver/SolverRegistry.h"
+#include "tarpon/Targets/Compiler/LaunchKernel.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -181,14 +182,6 @@ private:
 
 } // namespace
 
-/// The kernel's source, with the launch's numbers of buffers and parameters.
-static KernelSource getSource(const LaunchPlan &launch) {
-  KernelSource source = launch.kernel;
-  source.numBuffers = static_cast<int64_t>(launch.buffers.size());
-  source.numParams = static_cast<int64_t>(launch.params.size());
-  return source;
-}
-
 /// A symbol names everything that its code depends on, so that solvers may
 /// share kernels: some are made from the launches of others.
 void Assembler::collectKernels() {
@@ -196,7 +189,7 @@ void Assembler::collectKernels() {
     for (const LaunchPlan &launch : layer.plan.launches)
       kernels.try_emplace(
           launch.kernel.symbol,
-          Kernel{layer.layer.solver, getSource(launch), nullptr});
+          Kernel{layer.layer.solver, getKernelSource(launch), nullptr});
 }
 
 /// Packed constants have the size of their operands, except for those of

@@ -41,13 +41,17 @@ openStoreForWriting(const StoreArguments &arguments) {
   return StoreAdmin::openForWriting(*path);
 }
 
-Status writeJson(const StoreArguments &arguments, const nlohmann::json &json) {
-  if (arguments.json.empty())
+Status writeJson(const std::string &path, const nlohmann::json &json) {
+  if (path.empty())
     return success();
   // The bytes of a damaged store need not be text.
   std::string text =
       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  return writeFileAtomically(arguments.json, {text});
+  return writeFileAtomically(path, {text});
+}
+
+Status writeJson(const StoreArguments &arguments, const nlohmann::json &json) {
+  return writeJson(arguments.json, json);
 }
 
 std::string count(int64_t number, const std::string &noun) {

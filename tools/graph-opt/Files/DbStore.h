@@ -25,7 +25,9 @@ openStore(const StoreArguments &arguments);
 runtime::Result<std::unique_ptr<StoreAdmin>>
 openStoreForWriting(const StoreArguments &arguments);
 
-/// Writes `json` if the arguments name a file for it.
+/// Writes `json`, whose texts need not be text, to a file; "" for none.
+runtime::Status writeJson(const std::string &path, const nlohmann::json &json);
+/// Writes it if the arguments name a file for it.
 runtime::Status writeJson(const StoreArguments &arguments,
                           const nlohmann::json &json);
 

@@ -53,6 +53,14 @@ struct FileName {
 /// Parses a file's name; an error if it is not that of a MIOpen database.
 runtime::Result<FileName> parseFileName(llvm::StringRef path);
 
+/// Returns the name of the system's file for a GPU: "gfx942130.HIP.fdb.txt",
+/// "gfx1030_36.db.txt".
+std::string makeFileName(Format format, llvm::StringRef arch,
+                         int64_t computeUnits);
+/// Returns that name for a target of a record, "gfx942:cu=304"; none if MIOpen
+/// has no such target.
+std::optional<std::string> findFileName(Format format, llvm::StringRef target);
+
 struct Solution {
   std::string solver;
   /// In find DBs only: "miopenConvolutionFwdAlgoDirect", milliseconds, bytes.
@@ -64,6 +72,13 @@ struct Solution {
 
   bool operator==(const Solution &) const = default;
 };
+
+/// The families of MIOpen's algorithms.
+enum class Algorithm : uint8_t { Gemm, Direct, Fft, Winograd, ImplicitGemm };
+
+/// "miopenConvolutionFwdAlgoDirect". MIOpen has no FFT for weights: it is
+/// called direct there.
+std::string getAlgorithmName(Algorithm algorithm, ConvDirection direction);
 
 /// The records of one problem. The key of a perf DB is that of its text form,
 /// whatever the form of the file.
@@ -123,6 +138,15 @@ struct ConvKey {
 runtime::Result<ConvKey> parseFindKey(llvm::StringRef key);
 runtime::Result<ConvKey> parsePerfKey(llvm::StringRef key);
 runtime::Result<ConvKey> parseKey(Format format, llvm::StringRef key);
+
+/// Prints a key as MIOpen does. `output` has to be known; an option of a perf
+/// DB's key that it cannot hold is left out.
+std::string printFindKey(const ConvKey &key);
+std::string printPerfKey(const ConvKey &key);
+
+/// Returns the key by which a file of that format names exactly this problem;
+/// none if it has no such key.
+std::optional<std::string> findKey(Format format, const Problem &problem);
 
 /// An imported problem as Tarpon's own.
 struct PosedProblem {

@@ -115,6 +115,10 @@ private:
   std::unique_ptr<StoreFile> store;
 };
 
+/// Removes a store and the files that SQLite keeps beside it. Nothing happens if
+/// there is none.
+void removeStore(const std::string &path);
+
 struct PublishSummary {
   int64_t problems = 0, measurements = 0;
 };

@@ -8,18 +8,12 @@
 #ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_FLEET_SAFETEXT_H
 #define TARPON_TOOLS_GRAPH_OPT_COMMANDS_FLEET_SAFETEXT_H
 
-#include "llvm/ADT/StringRef.h"
-
-#include <string>
+#include "tarpon/Fleet/SafeText.h"
 
 namespace tarpon {
 
-/// Returns the text on one line, with control characters and bytes that are no
-/// UTF-8 as escapes ("\x1b"): they could move the cursor or set colours.
-std::string showText(llvm::StringRef text);
-
-/// The same of several lines, each of which ends.
-std::string showLines(llvm::StringRef text);
+using fleet::showLines;
+using fleet::showText;
 
 } // namespace tarpon
 

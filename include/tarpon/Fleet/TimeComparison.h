@@ -1,0 +1,89 @@
+//===- TimeComparison.h - Whether times differ ------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two measurements of the same kernel never agree. A time rose or fell if it
+// changed by more than 5 % and by more than the noise: by more than z standard
+// errors of the logarithm of its ratio.
+//
+// The standard error has two parts, added as variances:
+//
+//   - that of both medians, from their own samples: sqrt(pi / 2) * s / sqrt(n),
+//     that of a normal sample's median (Kenney and Keeping, Mathematics of
+//     Statistics, 1962), where s is the relative spread, 1.4826 times the median
+//     absolute deviation. For few samples, that is too small by a factor of 1.1
+//     to 1.5 (Croux and Rousseeuw, Time-efficient algorithms for two highly
+//     robust estimators of scale, 1992), and may be small by chance: it counts
+//     as the typical one of all records beside it if it is less.
+//   - that between two runs of one kernel (other pages of memory, another clock,
+//     another machine), which the samples of one run do not show. It is seen in
+//     the problems that kept their solution, as between the studies of a
+//     meta-analysis (DerSimonian and Laird, 1986): the spread of their ratios
+//     that the samples do not explain. Noise makes as many times rise as fall;
+//     so it is taken from the side that changed less, and neither slower
+//     kernels nor faster ones are mistaken for it. At least 1 %.
+//
+// z is 3, and more where many times are compared: so much that noise alone makes
+// any of them rise with a probability of 1 % (Bonferroni; 3.7 for 100 times and
+// 4.8 for 10000).
+//
+// TimeComparisonTest.cpp has the rates of false alarms, and of regressions of
+// 10 % that are found.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_FLEET_TIMECOMPARISON_H
+#define TARPON_FLEET_TIMECOMPARISON_H
+
+#include "tarpon/Autotune/Store/TimeSource.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tarpon::fleet {
+
+/// A change of less than this share is none.
+inline constexpr double kLeastTimeChange = 0.05;
+
+/// A median in milliseconds with what is known about its noise.
+struct NoisyTime {
+  double median = 0, mad = 0;
+  int64_t samples = 0;
+  /// A modelled time has no noise.
+  TimeSource source = TimeSource::Measured;
+};
+
+struct TimePair {
+  NoisyTime older, newer;
+  /// True if solver and config are the same.
+  bool isSameSolution = false;
+};
+
+enum class TimeVerdict : uint8_t {
+  Same,
+  Rose,
+  Fell,
+  Incomparable ///< a measured time and a modelled one
+};
+
+struct TimeChange {
+  TimeVerdict verdict = TimeVerdict::Same;
+  /// Newer over older.
+  double ratio = 1;
+  /// The change that noise may cause, as a share: 0.02 for 2 %.
+  double noise = 0;
+};
+
+/// Compares the times of one target. `comparisons` is the number of all times
+/// that are compared together, also those of other targets.
+std::vector<TimeChange> compareTimes(llvm::ArrayRef<TimePair> pairs,
+                                     int64_t comparisons);
+
+} // namespace tarpon::fleet
+
+#endif // TARPON_FLEET_TIMECOMPARISON_H

@@ -1,0 +1,157 @@
+//===- ReleaseDiff.cpp - What two sets of results differ in ---------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/ReleaseDiff.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+
+using namespace tarpon;
+using namespace tarpon::fleet;
+
+//===----------------------------------------------------------------------===//
+// Sessions
+//===----------------------------------------------------------------------===//
+
+using Property = std::pair<const char *, std::string (*)(const Session &)>;
+
+static constexpr Property kProperties[] = {
+    {"device", [](const Session &s) { return s.device; }},
+    {"threads", [](const Session &s) { return std::to_string(s.threads); }},
+    {"caches", [](const Session &s) { return s.context.caches; }},
+    {"LLVM", [](const Session &s) { return s.context.llvm; }},
+    {"kernels", [](const Session &s) { return s.kernelVersion; }}};
+
+/// The values of the sessions with records on that target: "a, b".
+static std::string listValues(const ResultSet &set, const std::string &target,
+                              std::string (*get)(const Session &)) {
+  std::set<std::string> values;
+  for (const Session &session : set.sessions)
+    if (session.target == target)
+      values.insert(get(session));
+  return llvm::join(values, ", ");
+}
+
+static std::set<std::string> listTargets(const ResultSet &set) {
+  std::set<std::string> targets;
+  for (const Session &session : set.sessions)
+    targets.insert(session.target);
+  return targets;
+}
+
+static void compareSessions(const ResultSet &older, const ResultSet &newer,
+                            const std::string &target, ReleaseDiff &diff) {
+  for (const auto &[property, get] : kProperties) {
+    std::string before = listValues(older, target, get),
+                after = listValues(newer, target, get);
+    if (before != after)
+      diff.sessions.push_back({target, property, before, after});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+/// Returns false for a problem that a label has left alone.
+static bool hasTuned(const ResultSet &set, const TargetProblem &problem) {
+  return !set.name.isLabel || set.tuned.count(problem);
+}
+
+static std::string findReason(const ResultSet &set,
+                              const TargetProblem &problem) {
+  auto found = set.tuned.find(problem);
+  return found == set.tuned.end() ? "" : found->second;
+}
+
+static void addOlder(const ResultSet &newer, const TargetProblem &problem,
+                     const ResultRecord &record, ReleaseDiff &diff) {
+  if (!hasTuned(newer, problem)) {
+    ++diff.notTuned;
+    return;
+  }
+  ++diff.wins[record.solver].first;
+  auto found = newer.records.find(problem);
+  if (found == newer.records.end())
+    diff.lost.push_back({record, findReason(newer, problem)});
+  else if (found->second.measurement == record.measurement)
+    ++diff.same;
+  else
+    diff.changes.push_back({record, found->second, {}});
+}
+
+static void addNewer(const ResultSet &older, const TargetProblem &problem,
+                     const ResultRecord &record, ReleaseDiff &diff) {
+  if (!hasTuned(older, problem)) {
+    ++diff.notTuned;
+    return;
+  }
+  ++diff.wins[record.solver].second;
+  if (!older.records.count(problem))
+    diff.gained.push_back(record);
+}
+
+/// Compares the times of each target, whose noise differs.
+static void judgeTimes(ReleaseDiff &diff) {
+  std::map<std::string, std::vector<RecordChange *>> targets;
+  for (RecordChange &change : diff.changes)
+    targets[change.older.target].push_back(&change);
+  auto comparisons = static_cast<int64_t>(diff.changes.size());
+  for (auto &[target, changes] : targets) {
+    std::vector<TimePair> pairs;
+    for (const RecordChange *change : changes)
+      pairs.push_back({change->older.time, change->newer.time,
+                       change->hasSameSolution()});
+    for (auto [change, time] :
+         llvm::zip_equal(changes, compareTimes(pairs, comparisons)))
+      change->time = time;
+  }
+}
+
+ReleaseDiff tarpon::fleet::compareResults(const ResultSet &older,
+                                          const ResultSet &newer) {
+  ReleaseDiff diff;
+  diff.older = older.name;
+  diff.newer = newer.name;
+  std::set<std::string> before = listTargets(older), after = listTargets(newer);
+  for (const std::string &target : before)
+    if (after.count(target))
+      compareSessions(older, newer, target, diff);
+  for (const auto &[problem, record] : older.records)
+    addOlder(newer, problem, record, diff);
+  for (const auto &[problem, record] : newer.records)
+    addNewer(older, problem, record, diff);
+  judgeTimes(diff);
+  return diff;
+}
+
+static void sortByChange(std::vector<const RecordChange *> &changes) {
+  llvm::stable_sort(changes, [](const RecordChange *a, const RecordChange *b) {
+    return std::abs(std::log(a->time.ratio)) > std::abs(std::log(b->time.ratio));
+  });
+}
+
+std::vector<const RecordChange *>
+ReleaseDiff::find(TimeVerdict verdict) const {
+  std::vector<const RecordChange *> found;
+  for (const RecordChange &change : changes)
+    if (change.time.verdict == verdict)
+      found.push_back(&change);
+  sortByChange(found);
+  return found;
+}
+
+std::vector<const RecordChange *> ReleaseDiff::findNewSolutions() const {
+  std::vector<const RecordChange *> found;
+  for (const RecordChange &change : changes)
+    if (!change.hasSameSolution())
+      found.push_back(&change);
+  sortByChange(found);
+  return found;
+}

@@ -1,0 +1,169 @@
+//===- TimeComparison.cpp - Whether times differ --------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/TimeComparison.h"
+
+#include "tarpon/Runtime/Measure.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numbers>
+
+using namespace tarpon;
+using namespace tarpon::fleet;
+
+//===----------------------------------------------------------------------===//
+// The noise of a median
+//===----------------------------------------------------------------------===//
+
+/// The standard deviation of a normal distribution over its median absolute
+/// deviation.
+static constexpr double kDeviationPerMad = 1.4826;
+
+/// The factor by which the median absolute deviation of few samples is too
+/// small (Croux and Rousseeuw, 1992).
+static double getSmallSampleFactor(int64_t samples) {
+  static constexpr double kFactors[] = {1.196, 1.495, 1.363, 1.206,
+                                        1.200, 1.140, 1.129, 1.107};
+  constexpr int64_t kFirst = 2;
+  auto index = static_cast<size_t>(samples - kFirst);
+  if (index < std::size(kFactors))
+    return kFactors[index];
+  auto n = static_cast<double>(samples);
+  return n / (n - 0.8);
+}
+
+/// One sample says nothing about its spread.
+static bool hasSpread(const NoisyTime &time) {
+  return time.source == TimeSource::Measured && time.samples > 1;
+}
+
+/// The standard deviation of the samples as a share of the median.
+static double getSpread(const NoisyTime &time) {
+  return hasSpread(time) ? kDeviationPerMad *
+                               getSmallSampleFactor(time.samples) * time.mad /
+                               time.median
+                         : 0;
+}
+
+/// The median of the spreads on one side.
+static double getTypicalSpread(llvm::ArrayRef<TimePair> pairs,
+                               NoisyTime TimePair::*side) {
+  std::vector<double> spreads;
+  for (const TimePair &pair : pairs)
+    if (hasSpread(pair.*side))
+      spreads.push_back(getSpread(pair.*side));
+  return runtime::median(std::move(spreads));
+}
+
+/// The variance of the median's logarithm.
+static double getVariance(const NoisyTime &time, double typicalSpread) {
+  if (time.source == TimeSource::Modelled)
+    return 0;
+  double spread = std::max(getSpread(time), typicalSpread);
+  double samples = static_cast<double>(std::max<int64_t>(1, time.samples));
+  return std::numbers::pi / 2 * spread * spread / samples;
+}
+
+//===----------------------------------------------------------------------===//
+// The noise between two runs
+//===----------------------------------------------------------------------===//
+
+/// The least standard deviation between two runs, and the number of changes in
+/// one direction from which one is estimated.
+static constexpr double kLeastRunNoise = 0.01;
+static constexpr size_t kLeastChanges = 10;
+
+/// The standard deviation of the changes in one direction, as if there were as
+/// many of them in the other; none if there are too few.
+static std::optional<double> getDeviation(std::vector<double> changes) {
+  if (changes.size() < kLeastChanges)
+    return std::nullopt;
+  return kDeviationPerMad * runtime::median(std::move(changes));
+}
+
+/// The variance that the samples do not explain. `variances` are those that they
+/// explain, one per pair.
+static double getRunVariance(llvm::ArrayRef<TimePair> pairs,
+                             llvm::ArrayRef<double> variances) {
+  std::vector<double> rises, falls, explained;
+  for (auto [pair, variance] : llvm::zip_equal(pairs, variances)) {
+    if (!pair.isSameSolution || pair.older.source != TimeSource::Measured ||
+        pair.newer.source != TimeSource::Measured)
+      continue;
+    double change = std::log(pair.newer.median / pair.older.median);
+    (change > 0 ? rises : falls).push_back(std::abs(change));
+    explained.push_back(variance);
+  }
+  double least = kLeastRunNoise * kLeastRunNoise;
+  std::optional<double> up = getDeviation(std::move(rises)),
+                        down = getDeviation(std::move(falls));
+  if (!up || !down)
+    return least;
+  double deviation = std::min(*up, *down);
+  return std::max(least, deviation * deviation -
+                             runtime::median(std::move(explained)));
+}
+
+//===----------------------------------------------------------------------===//
+// The comparison
+//===----------------------------------------------------------------------===//
+
+/// The number of standard deviations that a normal value exceeds with that
+/// probability.
+static double getNormalQuantile(double probability) {
+  double low = 0, high = 40;
+  for (int step = 0; step < 60; ++step) {
+    double middle = (low + high) / 2;
+    double tail = 0.5 * std::erfc(middle / std::numbers::sqrt2);
+    (tail > probability ? low : high) = middle;
+  }
+  return low;
+}
+
+static double getThreshold(int64_t comparisons) {
+  constexpr double kLeast = 3, kFalseAlarms = 0.01;
+  auto number = static_cast<double>(std::max<int64_t>(1, comparisons));
+  return std::max(kLeast, getNormalQuantile(kFalseAlarms / number));
+}
+
+static TimeVerdict judge(const TimePair &pair, double ratio, double noise) {
+  if (pair.older.source != pair.newer.source)
+    return TimeVerdict::Incomparable;
+  double least = std::log1p(std::max(kLeastTimeChange, noise));
+  if (std::log(ratio) > least)
+    return TimeVerdict::Rose;
+  return std::log(ratio) < -least ? TimeVerdict::Fell : TimeVerdict::Same;
+}
+
+std::vector<TimeChange>
+tarpon::fleet::compareTimes(llvm::ArrayRef<TimePair> pairs,
+                            int64_t comparisons) {
+  double older = getTypicalSpread(pairs, &TimePair::older),
+         newer = getTypicalSpread(pairs, &TimePair::newer);
+  std::vector<double> variances;
+  for (const TimePair &pair : pairs)
+    variances.push_back(getVariance(pair.older, older) +
+                        getVariance(pair.newer, newer));
+  double runVariance = getRunVariance(pairs, variances);
+  double threshold = getThreshold(comparisons);
+  std::vector<TimeChange> changes;
+  for (auto [pair, variance] : llvm::zip_equal(pairs, variances)) {
+    TimeChange change;
+    change.ratio = pair.newer.median / pair.older.median;
+    bool isModelled = pair.older.source == TimeSource::Modelled &&
+                      pair.newer.source == TimeSource::Modelled;
+    if (!isModelled)
+      change.noise = std::expm1(threshold * std::sqrt(variance + runVariance));
+    change.verdict = judge(pair, change.ratio, change.noise);
+    changes.push_back(change);
+  }
+  return changes;
+}

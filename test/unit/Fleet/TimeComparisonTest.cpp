@@ -1,0 +1,215 @@
+//===- TimeComparisonTest.cpp - Noise and regressions ---------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Draws with fixed seeds. Each test prints the rates that it checks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/TimeComparison.h"
+
+#include "tarpon/Runtime/Measure.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+
+using namespace tarpon;
+using namespace tarpon::fleet;
+
+namespace {
+
+/// How times vary. Spreads are shares of the time.
+struct Noise {
+  const char *name;
+  int samples;
+  /// The typical spread of a problem's samples, and the factor by which it
+  /// differs between problems.
+  double spread, factor;
+  /// The share of samples that something else on the machine delays.
+  double disturbed;
+  /// The spread between two runs of one kernel.
+  double run;
+};
+
+class Draws {
+public:
+  Draws(const Noise &noise, uint64_t seed) : noise(noise), engine(seed) {}
+
+  /// Two measurements of `problems` problems; the second of the first `planted`
+  /// of them takes `ratio` times as long.
+  std::vector<TimePair> draw(int problems, int planted = 0, double ratio = 1) {
+    std::vector<TimePair> pairs;
+    for (int i = 0; i < problems; ++i) {
+      double spread = noise.spread * std::pow(noise.factor, normal(engine));
+      pairs.push_back({measure(1, spread),
+                       measure(i < planted ? ratio : 1, spread), true});
+    }
+    return pairs;
+  }
+
+private:
+  NoisyTime measure(double time, double spread) {
+    double run = std::exp(noise.run * normal(engine));
+    std::vector<double> samples;
+    for (int i = 0; i < noise.samples; ++i) {
+      double sample = time * run * std::exp(spread * normal(engine));
+      if (uniform(engine) < noise.disturbed)
+        sample *= 1 + 10 * spread * uniform(engine);
+      samples.push_back(sample);
+    }
+    runtime::Timing timing = runtime::summarize(std::move(samples));
+    return {timing.medianMs, timing.madMs, noise.samples};
+  }
+
+  Noise noise;
+  std::mt19937_64 engine;
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> uniform;
+};
+
+int64_t countRisen(const std::vector<TimeChange> &changes) {
+  return llvm::count_if(changes, [](const TimeChange &change) {
+    return change.verdict == TimeVerdict::Rose;
+  });
+}
+
+std::vector<TimeChange> compare(const std::vector<TimePair> &pairs) {
+  return compareTimes(pairs, static_cast<int64_t>(pairs.size()));
+}
+
+/// The share of comparisons in which noise alone makes some time rise.
+double getFalseAlarmRate(const Noise &noise, int problems, int comparisons) {
+  int alarms = 0;
+  for (int seed = 0; seed < comparisons; ++seed)
+    alarms += countRisen(compare(Draws(noise, seed).draw(problems))) > 0;
+  return double(alarms) / comparisons;
+}
+
+/// The share of planted regressions that are found, where one problem of each
+/// comparison has one.
+double getDetectionRate(const Noise &noise, int problems, int comparisons) {
+  int64_t found = 0;
+  for (int seed = 0; seed < comparisons; ++seed) {
+    auto changes = compare(Draws(noise, seed).draw(problems, 1, 1.1));
+    found += changes.front().verdict == TimeVerdict::Rose;
+  }
+  return double(found) / comparisons;
+}
+
+/// A final has 16 samples or more, a race five.
+constexpr Noise kQuiet = {"quiet", 16, 0.01, 1, 0, 0};
+constexpr Noise kUsual = {"usual", 16, 0.02, 1.3, 0.05, 0.005};
+constexpr Noise kUneven = {"uneven", 16, 0.01, 2, 0.1, 0};
+constexpr Noise kRuns = {"runs differ", 16, 0.01, 1.5, 0.1, 0.02};
+constexpr Noise kLoud = {"loud", 16, 0.06, 1, 0, 0};
+constexpr Noise kRace = {"race", 5, 0.01, 1.3, 0, 0};
+
+TimeChange compareOne(NoisyTime older, NoisyTime newer) {
+  return compareTimes({{older, newer, true}}, 1).front();
+}
+
+} // namespace
+
+TEST(TimeComparisonTest, noiseAloneIsNoRegression) {
+  for (const Noise &noise : {kQuiet, kUsual, kUneven, kRuns, kLoud, kRace})
+    for (auto [problems, comparisons] : {std::pair(1, 2000), {100, 200},
+                                         {2000, 20}}) {
+      // Without other problems, nothing is known of how runs differ.
+      if (noise.run > 0.01 && problems == 1)
+        continue;
+      double rate = getFalseAlarmRate(noise, problems, comparisons);
+      std::cout << "false alarms, " << noise.name << ", " << problems
+                << " problems: " << 100 * rate << " % of " << comparisons
+                << "\n";
+      EXPECT_LE(rate, 0.05) << noise.name << ", " << problems;
+    }
+}
+
+TEST(TimeComparisonTest, aRegressionOfTenPercentIsFound) {
+  struct {
+    Noise noise;
+    int problems;
+    double least;
+  } cases[] = {{kQuiet, 1, 0.99},   {kQuiet, 100, 0.99}, {kQuiet, 2000, 0.99},
+               {kUsual, 100, 0.9},  {kUsual, 2000, 0.8}, {kUneven, 100, 0.95},
+               {kUneven, 2000, 0.9}, {kRace, 100, 0.95}, {kRuns, 100, 0}};
+  for (const auto &expected : cases) {
+    double rate = getDetectionRate(expected.noise, expected.problems, 100);
+    std::cout << "found, " << expected.noise.name << ", " << expected.problems
+              << " problems: " << 100 * rate << " %\n";
+    EXPECT_GE(rate, expected.least)
+        << expected.noise.name << ", " << expected.problems;
+  }
+}
+
+/// Regressions of many problems are no noise between runs, whatever their size.
+TEST(TimeComparisonTest, manyRegressionsDoNotHideEachOther) {
+  for (double share : {0.3, 0.6, 1.0}) {
+    Draws draws(kQuiet, 7);
+    std::vector<TimePair> pairs = draws.draw(200);
+    auto slower = static_cast<size_t>(share * 200);
+    for (size_t i = 0; i < slower; ++i)
+      pairs[i].newer.median *= 1.08 + 0.3 * double(i) / 200;
+    EXPECT_GE(countRisen(compare(pairs)), int64_t(0.98 * double(slower)))
+        << share;
+  }
+}
+
+TEST(TimeComparisonTest, improvementsHideNoRegression) {
+  Draws draws(kQuiet, 9);
+  std::vector<TimePair> pairs = draws.draw(200, 1, 1.1);
+  for (size_t i = 1; i < 150; ++i)
+    pairs[i].newer.median *= 0.9 - 0.4 * double(i) / 200;
+  auto changes = compare(pairs);
+  EXPECT_EQ(changes.front().verdict, TimeVerdict::Rose);
+  EXPECT_EQ(countRisen(changes), 1);
+  EXPECT_GE(llvm::count_if(changes,
+                           [](const TimeChange &change) {
+                             return change.verdict == TimeVerdict::Fell;
+                           }),
+            148);
+}
+
+TEST(TimeComparisonTest, lessThanFivePercentIsNone) {
+  EXPECT_EQ(compareOne({1, 1e-6, 100}, {1.049, 1e-6, 100}).verdict,
+            TimeVerdict::Same);
+  EXPECT_EQ(compareOne({1, 1e-6, 100}, {1.051, 1e-6, 100}).verdict,
+            TimeVerdict::Rose);
+  EXPECT_EQ(compareOne({1.051, 1e-6, 100}, {1, 1e-6, 100}).verdict,
+            TimeVerdict::Fell);
+}
+
+TEST(TimeComparisonTest, whatIsNotMeasuredHasNoNoise) {
+  NoisyTime modelled = {1, 0, 0, TimeSource::Modelled};
+  EXPECT_EQ(compareOne(modelled, {1.06, 0, 0, TimeSource::Modelled}).verdict,
+            TimeVerdict::Rose);
+  EXPECT_EQ(compareOne(modelled, {1.04, 0, 0, TimeSource::Modelled}).verdict,
+            TimeVerdict::Same);
+  EXPECT_EQ(compareOne(modelled, {9, 0.1, 10}).verdict,
+            TimeVerdict::Incomparable);
+}
+
+/// A single sample, and samples that are equal by chance, are as noisy as the
+/// others.
+TEST(TimeComparisonTest, fewSamplesAreAsNoisyAsOthers) {
+  Draws draws(kLoud, 3);
+  std::vector<TimePair> pairs = draws.draw(50);
+  pairs.push_back({{1, 0, 1}, {1.08, 0, 1}, true});
+  pairs.push_back({{1, 0, 16}, {1.08, 0, 16}, true});
+  auto changes = compare(pairs);
+  EXPECT_EQ(changes[50].verdict, TimeVerdict::Same);
+  EXPECT_EQ(changes[51].verdict, TimeVerdict::Same);
+  EXPECT_GT(changes[50].noise, 0.2);
+}
+
+TEST(TimeComparisonTest, nothingIsCompared) {
+  EXPECT_TRUE(compareTimes({}, 0).empty());
+}
