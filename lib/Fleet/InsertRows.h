@@ -20,8 +20,8 @@ namespace tarpon::fleet {
 inline constexpr size_t kRowsPerStatement = 250;
 
 /// Inserts rows of so many columns, all of which `values` has one after
-/// another, into "TABLE (COLUMN, ...)". Rows that are there already stay as they
-/// are. Returns the number of new ones.
+/// another, into "TABLE (COLUMN, ...)". Rows that are there already stay as
+/// they are. Returns the number of new ones.
 runtime::Result<int64_t> insertRows(Database &database, const std::string &into,
                                     size_t columns,
                                     const std::vector<Value> &values);

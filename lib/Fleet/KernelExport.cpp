@@ -11,8 +11,8 @@
 #include "tarpon/Targets/Compiler/LaunchKernel.h"
 
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace tarpon;
 using namespace tarpon::fleet;
@@ -30,8 +30,7 @@ public:
   CollectingCache(const std::string &folder, const TargetInfo &target)
       : KernelCache(folder), users(openKernelCache(target)),
         collected(std::make_unique<KernelCache>(folder + "/" +
-                                                getKernelFolderName(target))) {
-  }
+                                                getKernelFolderName(target))) {}
 
   std::optional<std::vector<char>>
   read(const std::string &digest) const override {
@@ -75,26 +74,23 @@ static Status compileBest(const Measurement &best, KernelCompiler &compiler) {
 
 /// Collects the kernels of a session in `folder`, and copies them to `output`
 /// with the modes of files that are installed.
-static Result<ExportedFile> exportSession(Database &database,
-                                          const ResultsName &name,
-                                          const Session &session,
-                                          const SessionTarget &target,
-                                          const std::string &folder,
-                                          const std::string &output) {
+static Result<ExportedFile>
+exportSession(Database &database, const ResultsName &name,
+              const Session &session, const SessionTarget &target,
+              const std::string &folder, const std::string &output) {
   const TargetInfo &info = target.compiler->getTarget();
-  KernelCompiler compiler(info,
-                          std::make_shared<CollectingCache>(folder, info),
+  KernelCompiler compiler(info, std::make_shared<CollectingCache>(folder, info),
                           target.target->makeBackend());
   ExportedFile file;
-  Status status = visitResults(
-      database, name, session, /*withSamples=*/false,
-      [&](const ProblemResults &results) -> Status {
-        const RecordedMeasurement *best = results.getBest();
-        if (!best)
-          return success();
-        ++file.problems;
-        return compileBest(best->measurement, compiler);
-      });
+  Status status =
+      visitResults(database, name, session, /*withSamples=*/false,
+                   [&](const ProblemResults &results) -> Status {
+                     const RecordedMeasurement *best = results.getBest();
+                     if (!best)
+                       return success();
+                     ++file.problems;
+                     return compileBest(best->measurement, compiler);
+                   });
   if (!status)
     return status.error();
   Result<ExportedKernels> exported = exportKernels(info, folder, output);
@@ -115,8 +111,7 @@ tarpon::fleet::exportKernelCache(Database &database, const ResultsName &name,
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("tarpon-kernels", folder))
     return Error{"cannot create a temporary folder: " + error.message()};
-  llvm::scope_exit cleanUp(
-      [&] { llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
   ExportSummary summary;
   for (const Session &session : *sessions) {
     Result<SessionTarget> target = openTarget(session);
@@ -124,15 +119,15 @@ tarpon::fleet::exportKernelCache(Database &database, const ResultsName &name,
       summary.omissions.push_back(target.message());
       continue;
     }
-    Result<ExportedFile> file = exportSession(
-        database, name, session, *target, folder.str().str(), output);
+    Result<ExportedFile> file = exportSession(database, name, session, *target,
+                                              folder.str().str(), output);
     if (!file)
       return file.error();
     summary.files.push_back(std::move(*file));
   }
   if (summary.files.empty())
-    return Error{name.str() + " has no results whose kernels can be compiled" +
-                 (summary.omissions.empty() ? ""
-                                            : ": " + summary.omissions[0])};
+    return Error{
+        name.str() + " has no results whose kernels can be compiled" +
+        (summary.omissions.empty() ? "" : ": " + summary.omissions[0])};
   return summary;
 }

@@ -233,8 +233,8 @@ Result<ExportSummary> tarpon::fleet::exportMIOpen(Database &database,
     if (Status status = write(folder, files, summary); !status)
       return status.error();
   if (summary.files.empty())
-    return Error{name.str() + " has no results for MIOpen" +
-                 (summary.omissions.empty() ? ""
-                                            : ": " + summary.omissions[0])};
+    return Error{
+        name.str() + " has no results for MIOpen" +
+        (summary.omissions.empty() ? "" : ": " + summary.omissions[0])};
   return summary;
 }

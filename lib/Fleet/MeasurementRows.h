@@ -35,8 +35,7 @@ inline constexpr size_t kProblemColumn = kMeasurementColumns,
                         kSamplesColumn = kProblemColumn + 1;
 
 inline RecordedMeasurement readRecordedMeasurement(const Row &row) {
-  return {row.integer(0), readMeasurementRow(row),
-          row.integer(kSamplesColumn)};
+  return {row.integer(0), readMeasurementRow(row), row.integer(kSamplesColumn)};
 }
 
 } // namespace tarpon::fleet

@@ -97,17 +97,18 @@ static Status writeRecords(Database &database, const std::string &name,
   constexpr size_t kColumns = 5;
   std::vector<Value> values;
   auto flush = [&]() -> Status {
-    Result<int64_t> added = insertRows(
-        database,
-        "release_record (release, session_id, target, problem_id, "
-        "measurement_id)",
-        kColumns, values);
+    Result<int64_t> added =
+        insertRows(database,
+                   "release_record (release, session_id, target, problem_id, "
+                   "measurement_id)",
+                   kColumns, values);
     values.clear();
     return added ? success() : Status(added.error());
   };
   for (const auto &[problem, record] : release.records) {
-    for (Value value : {Value(name), Value(record.session), Value(record.target),
-                        Value(record.problem), Value(record.measurement)})
+    for (Value value :
+         {Value(name), Value(record.session), Value(record.target),
+          Value(record.problem), Value(record.measurement)})
       values.push_back(std::move(value));
     if (values.size() == kColumns * kRowsPerStatement)
       if (Status status = flush(); !status)
@@ -168,7 +169,8 @@ tarpon::fleet::makeRelease(Database &database, const ReleaseRequest &request) {
 Result<std::vector<ReleaseInfo>>
 tarpon::fleet::listReleases(Database &database) {
   Result<Rows> rows = database.query(
-      "SELECT name, base, label, remark, created, target, count(*) FROM release "
+      "SELECT name, base, label, remark, created, target, count(*) FROM "
+      "release "
       "LEFT JOIN release_record ON release = name GROUP BY name, base, label, "
       "remark, created, target ORDER BY created, name, target");
   if (!rows)
@@ -176,7 +178,10 @@ tarpon::fleet::listReleases(Database &database) {
   std::vector<ReleaseInfo> releases;
   for (const Row &row : *rows) {
     if (releases.empty() || releases.back().name != row.text(0))
-      releases.push_back({row.text(0), row.text(1), row.text(2), row.text(3),
+      releases.push_back({row.text(0),
+                          row.text(1),
+                          row.text(2),
+                          row.text(3),
                           row.real(4),
                           {}});
     if (!row.isNull(5))

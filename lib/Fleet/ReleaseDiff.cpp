@@ -106,8 +106,8 @@ static void judgeTimes(ReleaseDiff &diff) {
   for (auto &[target, changes] : targets) {
     std::vector<TimePair> pairs;
     for (const RecordChange *change : changes)
-      pairs.push_back({change->older.time, change->newer.time,
-                       change->hasSameSolution()});
+      pairs.push_back(
+          {change->older.time, change->newer.time, change->hasSameSolution()});
     for (auto [change, time] :
          llvm::zip_equal(changes, compareTimes(pairs, comparisons)))
       change->time = time;
@@ -133,12 +133,12 @@ ReleaseDiff tarpon::fleet::compareResults(const ResultSet &older,
 
 static void sortByChange(std::vector<const RecordChange *> &changes) {
   llvm::stable_sort(changes, [](const RecordChange *a, const RecordChange *b) {
-    return std::abs(std::log(a->time.ratio)) > std::abs(std::log(b->time.ratio));
+    return std::abs(std::log(a->time.ratio)) >
+           std::abs(std::log(b->time.ratio));
   });
 }
 
-std::vector<const RecordChange *>
-ReleaseDiff::find(TimeVerdict verdict) const {
+std::vector<const RecordChange *> ReleaseDiff::find(TimeVerdict verdict) const {
   std::vector<const RecordChange *> found;
   for (const RecordChange &change : changes)
     if (change.time.verdict == verdict)

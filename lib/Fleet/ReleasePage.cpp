@@ -95,19 +95,20 @@ static void print(const RecordChange *change, raw_ostream &os) {
   printProblem(change->newer, os);
   printTime(change->older.time.median, os);
   printTime(change->newer.time.median, os);
-  os << formatv("<td class=\"number{0}\">{1:f3}</td><td class=\"number\">{2:f1} "
-                "%</td><td>{3}",
-                getClass(change->time.verdict), change->time.ratio,
-                100 * change->time.noise, showSolution(change->older));
+  os << formatv(
+      "<td class=\"number{0}\">{1:f3}</td><td class=\"number\">{2:f1} "
+      "%</td><td>{3}",
+      getClass(change->time.verdict), change->time.ratio,
+      100 * change->time.noise, showSolution(change->older));
   if (!change->hasSameSolution())
     os << " &rarr; " << showSolution(change->newer);
   os << "</td></tr>\n";
 }
 
 template <typename Row>
-static void printTable(llvm::StringRef title, llvm::ArrayRef<const char *> heads,
-                       const std::vector<Row> &rows, size_t limit,
-                       raw_ostream &os) {
+static void
+printTable(llvm::StringRef title, llvm::ArrayRef<const char *> heads,
+           const std::vector<Row> &rows, size_t limit, raw_ostream &os) {
   if (rows.empty())
     return;
   os << "<h2>" << title << " (" << rows.size() << ")</h2>\n<table><tr>";
@@ -153,8 +154,9 @@ void tarpon::fleet::printPage(const ReleaseDiff &diff, size_t limit,
   printRatioPlot(diff, os);
   printWinsPlot(diff, os);
   printSessions(diff, os);
-  printTable("Problems lost", {"target", "problem", "ms before", "solution", "now"},
-             diff.lost, limit, os);
+  printTable("Problems lost",
+             {"target", "problem", "ms before", "solution", "now"}, diff.lost,
+             limit, os);
   for (const ReportGroup &group : groupChanges(diff))
     printTable("Problems " + group.title,
                {"target", "problem", "ms before", "ms now", "ratio", "noise",

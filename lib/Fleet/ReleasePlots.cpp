@@ -115,7 +115,8 @@ static void printBins(const RatioAxis &axis, llvm::ArrayRef<double> ratios,
     double height =
         std::max(1.0, kPlotHeight * static_cast<double>(bins[i]) / most);
     printBar(getX(left) + 0.5, kMargin + kPlotHeight - height,
-             getX(kStep) - getX(0) - 1, height, getStyle(getRatio(left + kStep / 2)),
+             getX(kStep) - getX(0) - 1, height,
+             getStyle(getRatio(left + kStep / 2)),
              formatv("{0}: ratios of {1:f3} to {2:f3}", bins[i], getRatio(left),
                      getRatio(left + kStep)),
              os);
@@ -172,7 +173,8 @@ static void printWins(const Wins &wins, double y, double scale,
     double width = scale * static_cast<double>(count);
     printBar(kLeft, top, width, kBar, style,
              showHtml(solver) + formatv(" {0}: {1}", when, count).str(), os);
-    printText(kLeft + width + 6, top + kBar, "start", std::to_string(count), os);
+    printText(kLeft + width + 6, top + kBar, "start", std::to_string(count),
+              os);
   };
   print(counts.first, y, "older", "before");
   print(counts.second, y + kBar + 1, "newer", "now");
@@ -200,6 +202,5 @@ void tarpon::fleet::printWinsPlot(const ReleaseDiff &diff, raw_ostream &os) {
     printWins(wins[i], kTop + kRow * static_cast<double>(i), kRoom / most, os);
   os << "</svg>\n";
   if (wins.size() > shown)
-    os << "<p class=\"soft\">" << wins.size() - shown
-       << " more solvers</p>\n";
+    os << "<p class=\"soft\">" << wins.size() - shown << " more solvers</p>\n";
 }

@@ -14,8 +14,8 @@
 
 namespace tarpon::fleet {
 
-// Both print SVG with a heading, in the classes of the page's style, and nothing
-// if there is nothing to show.
+// Both print SVG with a heading, in the classes of the page's style, and
+// nothing if there is nothing to show.
 
 /// The distribution of the ratios of times, on a logarithmic axis.
 void printRatioPlot(const ReleaseDiff &diff, llvm::raw_ostream &os);

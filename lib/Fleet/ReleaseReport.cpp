@@ -31,8 +31,8 @@ std::vector<ReportGroup> tarpon::fleet::groupChanges(const ReleaseDiff &diff) {
 }
 
 std::string tarpon::fleet::summarize(const ReleaseDiff &diff) {
-  std::string text = formatv("{0} lost, {1} gained", diff.lost.size(),
-                             diff.gained.size());
+  std::string text =
+      formatv("{0} lost, {1} gained", diff.lost.size(), diff.gained.size());
   for (const ReportGroup &group : groupChanges(diff))
     text += formatv(", {0} {1}", group.changes.size(), group.title).str();
   auto unchanged = diff.same + static_cast<int64_t>(
@@ -125,8 +125,8 @@ static json toJson(const ResultRecord &record) {
           {"median_ms", record.time.median},
           {"mad_ms", record.time.mad},
           {"samples", record.time.samples},
-          {"source", record.time.source == TimeSource::Modelled ? "model"
-                                                                : "measured"}};
+          {"source",
+           record.time.source == TimeSource::Modelled ? "model" : "measured"}};
 }
 
 static const char *getVerdictName(TimeVerdict verdict) {
@@ -167,9 +167,13 @@ json tarpon::fleet::toJson(const ReleaseDiff &diff) {
                        {"same_solution", change.hasSameSolution()}});
   for (const auto &[solver, counts] : diff.wins)
     wins[solver] = {{"older", counts.first}, {"newer", counts.second}};
-  return {{"older", diff.older.str()}, {"newer", diff.newer.str()},
-          {"sessions", sessions},      {"lost", lost},
-          {"gained", gained},          {"changes", changes},
-          {"same", diff.same},         {"not_tuned", diff.notTuned},
+  return {{"older", diff.older.str()},
+          {"newer", diff.newer.str()},
+          {"sessions", sessions},
+          {"lost", lost},
+          {"gained", gained},
+          {"changes", changes},
+          {"same", diff.same},
+          {"not_tuned", diff.notTuned},
           {"wins", wins}};
 }

@@ -19,14 +19,10 @@ using runtime::success;
 static ResultRecord makeRecord(const Session &session, int64_t problem,
                                const RecordedMeasurement &best) {
   const Measurement &m = best.measurement;
-  return {session.id,
-          problem,
-          best.row,
-          session.target,
-          m.key.problem,
-          m.key.solver,
-          m.key.config,
-          {m.median, m.mad, best.samples, m.timeSource}};
+  return {session.id,    problem,
+          best.row,      session.target,
+          m.key.problem, m.key.solver,
+          m.key.config,  {m.median, m.mad, best.samples, m.timeSource}};
 }
 
 //===----------------------------------------------------------------------===//

@@ -161,11 +161,11 @@ Result<std::optional<Rows>> ResultsReader::next() {
     return std::optional<Rows>();
   std::string more = kSampleColumns;
   more += name.isLabel ? ", 0" : ", release_record.measurement_id";
-  Result<Rows> rows = database.query(
-      selectMeasurements(withSamples, more.c_str()) +
-          (name.isLabel ? kOfLabel : kOfRelease) +
-          "ORDER BY measurement.problem_id, measurement.id",
-      {session.id, last, **end, name.name});
+  Result<Rows> rows =
+      database.query(selectMeasurements(withSamples, more.c_str()) +
+                         (name.isLabel ? kOfLabel : kOfRelease) +
+                         "ORDER BY measurement.problem_id, measurement.id",
+                     {session.id, last, **end, name.name});
   if (!rows)
     return rows.error();
   last = **end;
@@ -203,7 +203,8 @@ static ProblemResults takeProblem(const Session &session, Rows::iterator &first,
 
 Status tarpon::fleet::visitResults(
     Database &database, const ResultsName &name, const Session &session,
-    bool withSamples, llvm::function_ref<Status(const ProblemResults &)> visit) {
+    bool withSamples,
+    llvm::function_ref<Status(const ProblemResults &)> visit) {
   ResultsReader reader(database, name, session, withSamples);
   while (true) {
     Result<std::optional<Rows>> rows = reader.next();

@@ -74,7 +74,8 @@ static SessionSettings parseSettings(const std::string &text) {
 // Targets
 //===----------------------------------------------------------------------===//
 
-static Result<std::shared_ptr<const Target>> findSessionTarget(const Session &session) {
+static Result<std::shared_ptr<const Target>>
+findSessionTarget(const Session &session) {
   return tarpon::findTarget(
       session.target,
       {session.threads, "native", session.isEmulated ? "emulated" : ""});
@@ -236,7 +237,8 @@ static Status checkSolvers(const SessionSettings &settings,
                            const TargetInfo &target) {
   for (const std::string &id : settings.solvers)
     if (!findSolver(target, id))
-      return Error{"--solver: " + target.name() + " has no solver '" + id + "'"};
+      return Error{"--solver: " + target.name() + " has no solver '" + id +
+                   "'"};
   return success();
 }
 
@@ -311,10 +313,10 @@ Status tarpon::fleet::bindDevice(Database &database, Session &session,
         {device, session.id});
     if (!done)
       return done.error();
-    Result<Row> row = takeRow(
-        database.query("SELECT device FROM session WHERE id = :p1",
-                       {session.id}),
-        "label '" + session.label + "' is gone");
+    Result<Row> row =
+        takeRow(database.query("SELECT device FROM session WHERE id = :p1",
+                               {session.id}),
+                "label '" + session.label + "' is gone");
     if (!row)
       return row.error();
     session.device = row->text(0);

@@ -52,8 +52,8 @@ static Result<ExportedFile> copySessions(Database &database,
   file.path = path;
   std::set<std::string> problems;
   for (const Session &session : sessions)
-    if (Status status = copySession(database, name, session, path, problems,
-                                    file.entries);
+    if (Status status =
+            copySession(database, name, session, path, problems, file.entries);
         !status)
       return status.error();
   file.problems = static_cast<int64_t>(problems.size());
@@ -137,14 +137,13 @@ Result<ExportSummary> tarpon::fleet::exportStore(Database &database,
   if (Status status = checkAbsent(journal); !status)
     return status.error();
   llvm::scope_exit cleanUp([&] { removeStore(journal); });
-  Result<ExportedFile> copied =
-      copySessions(database, name, shipped, journal);
+  Result<ExportedFile> copied = copySessions(database, name, shipped, journal);
   if (!copied)
     return copied.error();
   if (copied->entries == 0)
-    return Error{name.str() + " has no results for a system store" +
-                 (summary.omissions.empty() ? ""
-                                            : ": " + summary.omissions[0])};
+    return Error{
+        name.str() + " has no results for a system store" +
+        (summary.omissions.empty() ? "" : ": " + summary.omissions[0])};
   Result<PublishSummary> published = publishStore(journal, output);
   if (!published)
     return published.error();

@@ -47,10 +47,10 @@ static bool hasSpread(const NoisyTime &time) {
 
 /// The standard deviation of the samples as a share of the median.
 static double getSpread(const NoisyTime &time) {
-  return hasSpread(time) ? kDeviationPerMad *
-                               getSmallSampleFactor(time.samples) * time.mad /
-                               time.median
-                         : 0;
+  return hasSpread(time)
+             ? kDeviationPerMad * getSmallSampleFactor(time.samples) *
+                   time.mad / time.median
+             : 0;
 }
 
 /// The median of the spreads on one side.
@@ -76,21 +76,34 @@ static double getVariance(const NoisyTime &time, double typicalSpread) {
 // The noise between two runs
 //===----------------------------------------------------------------------===//
 
-/// The least standard deviation between two runs, and the number of changes in
-/// one direction from which one is estimated.
+/// The least standard deviation between two runs, the number of changes in one
+/// direction from which one is estimated, and the factor by which those in one
+/// direction are larger that are no noise.
 static constexpr double kLeastRunNoise = 0.01;
 static constexpr size_t kLeastChanges = 10;
+static constexpr double kOneSided = 2;
 
-/// The standard deviation of the changes in one direction, as if there were as
-/// many of them in the other; none if there are too few.
-static std::optional<double> getDeviation(std::vector<double> changes) {
-  if (changes.size() < kLeastChanges)
-    return std::nullopt;
+/// The standard deviation of changes; those in one direction count as if there
+/// were as many of them in the other.
+static double getDeviation(std::vector<double> changes) {
   return kDeviationPerMad * runtime::median(std::move(changes));
 }
 
-/// The variance that the samples do not explain. `variances` are those that they
-/// explain, one per pair.
+/// The standard deviation of what noise changes, given all changes.
+static double getNoise(const std::vector<double> &rises,
+                       const std::vector<double> &falls) {
+  if (rises.size() < kLeastChanges || falls.size() < kLeastChanges)
+    return 0;
+  double up = getDeviation(rises), down = getDeviation(falls);
+  if (std::max(up, down) > kOneSided * std::min(up, down))
+    return std::min(up, down);
+  std::vector<double> all = rises;
+  llvm::append_range(all, falls);
+  return getDeviation(std::move(all));
+}
+
+/// The variance that the samples do not explain. `variances` are those that
+/// they explain, one per pair.
 static double getRunVariance(llvm::ArrayRef<TimePair> pairs,
                              llvm::ArrayRef<double> variances) {
   std::vector<double> rises, falls, explained;
@@ -102,14 +115,9 @@ static double getRunVariance(llvm::ArrayRef<TimePair> pairs,
     (change > 0 ? rises : falls).push_back(std::abs(change));
     explained.push_back(variance);
   }
-  double least = kLeastRunNoise * kLeastRunNoise;
-  std::optional<double> up = getDeviation(std::move(rises)),
-                        down = getDeviation(std::move(falls));
-  if (!up || !down)
-    return least;
-  double deviation = std::min(*up, *down);
-  return std::max(least, deviation * deviation -
-                             runtime::median(std::move(explained)));
+  double noise = getNoise(rises, falls);
+  return std::max(kLeastRunNoise * kLeastRunNoise,
+                  noise * noise - runtime::median(std::move(explained)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -44,9 +44,9 @@ runtime::Result<ExportSummary> exportJournal(Database &database,
                                              const ResultsName &name,
                                              const std::string &output);
 
-/// Writes a system store to `output`, which must not be there. Sessions of other
-/// builds are left out, and so are those whose times come from a model. An error
-/// if nothing is left.
+/// Writes a system store to `output`, which must not be there. Sessions of
+/// other builds are left out, and so are those whose times come from a model.
+/// An error if nothing is left.
 runtime::Result<ExportSummary> exportStore(Database &database,
                                            const ResultsName &name,
                                            const std::string &output);
@@ -60,9 +60,9 @@ runtime::Result<ExportSummary> exportMIOpen(Database &database,
                                             const std::string &folder);
 
 /// Compiles the kernels of the best solutions into a kernel cache, which can be
-/// installed. Kernels that are there already are written again; all others stay.
-/// Sessions for which this machine or this build cannot compile are left out; an
-/// error if none is left.
+/// installed. Kernels that are there already are written again; all others
+/// stay. Sessions for which this machine or this build cannot compile are left
+/// out; an error if none is left.
 runtime::Result<ExportSummary> exportKernelCache(Database &database,
                                                  const ResultsName &name,
                                                  const std::string &folder);

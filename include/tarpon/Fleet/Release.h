@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A release is a label's results over those of an older release: problems that
-// the label has tuned get its results, all others keep theirs. What was released
-// is never changed.
+// the label has tuned get its results, all others keep theirs. What was
+// released is never changed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ struct ReleaseRequest {
   /// The new release, and the older one; "" for none.
   std::string name, base;
   std::string label, remark;
-  /// Make it although it loses problems, got slower, or the label has not ended.
+  /// Make it although it loses problems, got slower, or the label has not
+  /// ended.
   bool accept = false;
 };
 

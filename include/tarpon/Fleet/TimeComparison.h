@@ -13,22 +13,24 @@
 //
 //   - that of both medians, from their own samples: sqrt(pi / 2) * s / sqrt(n),
 //     that of a normal sample's median (Kenney and Keeping, Mathematics of
-//     Statistics, 1962), where s is the relative spread, 1.4826 times the median
-//     absolute deviation. For few samples, that is too small by a factor of 1.1
-//     to 1.5 (Croux and Rousseeuw, Time-efficient algorithms for two highly
-//     robust estimators of scale, 1992), and may be small by chance: it counts
-//     as the typical one of all records beside it if it is less.
-//   - that between two runs of one kernel (other pages of memory, another clock,
+//     Statistics, 1962), where s is the relative spread, 1.4826 times the
+//     median absolute deviation. For few samples, that is too small by a factor
+//     of 1.1 to 1.5 (Croux and Rousseeuw, Time-efficient algorithms for two
+//     highly robust estimators of scale, 1992), and may be small by chance: it
+//     counts as the typical one of all records beside it if it is less.
+//   - that between two runs of one kernel (other pages of memory, another
+//   clock,
 //     another machine), which the samples of one run do not show. It is seen in
 //     the problems that kept their solution, as between the studies of a
 //     meta-analysis (DerSimonian and Laird, 1986): the spread of their ratios
-//     that the samples do not explain. Noise makes as many times rise as fall;
-//     so it is taken from the side that changed less, and neither slower
-//     kernels nor faster ones are mistaken for it. At least 1 %.
+//     that the samples do not explain. Noise makes times rise and fall alike: if
+//     one side changed by twice as much as the other, the noise is that of the
+//     other, so that neither slower kernels nor faster ones are mistaken for it.
+//     At least 1 %.
 //
-// z is 3, and more where many times are compared: so much that noise alone makes
-// any of them rise with a probability of 1 % (Bonferroni; 3.7 for 100 times and
-// 4.8 for 10000).
+// z is 3, and more where many times are compared: so much that noise alone
+// makes any of them rise with a probability of 1 % (Bonferroni; 3.7 for 100
+// times and 4.8 for 10000).
 //
 // TimeComparisonTest.cpp has the rates of false alarms, and of regressions of
 // 10 % that are found.

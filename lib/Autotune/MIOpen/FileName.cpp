@@ -84,10 +84,9 @@ static int64_t parseComputeUnits(StringRef text) {
 /// Prints compute units as parseComputeUnits reads them.
 static std::string printComputeUnits(int64_t units) {
   constexpr int64_t kMostInDecimal = 64;
-  return units <= kMostInDecimal
-             ? "_" + std::to_string(units)
-             : llvm::utohexstr(static_cast<uint64_t>(units),
-                               /*LowerCase=*/true);
+  return units <= kMostInDecimal ? "_" + std::to_string(units)
+                                 : llvm::utohexstr(static_cast<uint64_t>(units),
+                                                   /*LowerCase=*/true);
 }
 
 std::string miopen::makeFileName(Format format, StringRef arch,

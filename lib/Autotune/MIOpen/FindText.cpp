@@ -58,12 +58,14 @@ std::string miopen::getAlgorithmName(Algorithm algorithm,
                                      ConvDirection direction) {
   if (!exists(algorithm, direction))
     algorithm = Algorithm::Direct;
-  const DirectionName *prefix = llvm::find_if(
-      kDirections,
-      [&](const DirectionName &row) { return row.direction == direction; });
-  const AlgorithmName *name = llvm::find_if(
-      kAlgorithms,
-      [&](const AlgorithmName &row) { return row.algorithm == algorithm; });
+  const DirectionName *prefix =
+      llvm::find_if(kDirections, [&](const DirectionName &row) {
+        return row.direction == direction;
+      });
+  const AlgorithmName *name =
+      llvm::find_if(kAlgorithms, [&](const AlgorithmName &row) {
+        return row.algorithm == algorithm;
+      });
   return (prefix->prefix + name->name).str();
 }
 

@@ -34,11 +34,10 @@ static StringRef getDirectionName(ConvDirection direction) {
 }
 
 static std::string join(ArrayRef<int64_t> values, StringRef separator) {
-  return llvm::join(llvm::map_range(values,
-                                    [](int64_t value) {
-                                      return std::to_string(value);
-                                    }),
-                    separator);
+  return llvm::join(
+      llvm::map_range(values,
+                      [](int64_t value) { return std::to_string(value); }),
+      separator);
 }
 
 /// MIOpen spells the default layout out.

@@ -18,12 +18,11 @@ TEST(MIOpenKeysTest, NamesAreThoseThatAreParsed) {
     const char *arch;
     int64_t units;
     const char *name;
-  } cases[] = {
-      {Format::FindText, "gfx942", 304, "gfx942130.HIP.fdb.txt"},
-      {Format::FindText, "gfx1030", 36, "gfx1030_36.HIP.fdb.txt"},
-      {Format::FindText, "gfx906", 64, "gfx906_64.HIP.fdb.txt"},
-      {Format::PerfText, "gfx90a", 104, "gfx90a68.db.txt"},
-      {Format::PerfSqlite, "gfx90a", 110, "gfx90a6e.db"}};
+  } cases[] = {{Format::FindText, "gfx942", 304, "gfx942130.HIP.fdb.txt"},
+               {Format::FindText, "gfx1030", 36, "gfx1030_36.HIP.fdb.txt"},
+               {Format::FindText, "gfx906", 64, "gfx906_64.HIP.fdb.txt"},
+               {Format::PerfText, "gfx90a", 104, "gfx90a68.db.txt"},
+               {Format::PerfSqlite, "gfx90a", 110, "gfx90a6e.db"}};
   for (const auto &expected : cases) {
     std::string name =
         makeFileName(expected.format, expected.arch, expected.units);
@@ -33,9 +32,9 @@ TEST(MIOpenKeysTest, NamesAreThoseThatAreParsed) {
     EXPECT_EQ(file->format, expected.format);
     EXPECT_EQ(file->arch, expected.arch);
     EXPECT_EQ(file->computeUnits, expected.units);
-    EXPECT_EQ(findFileName(expected.format,
-                           expected.arch + std::string(":cu=") +
-                               std::to_string(expected.units)),
+    EXPECT_EQ(findFileName(expected.format, expected.arch +
+                                                std::string(":cu=") +
+                                                std::to_string(expected.units)),
               name);
   }
   for (const char *target : {"x86-64/znver5/512", "sm_90a:cu=132", "gfx942",

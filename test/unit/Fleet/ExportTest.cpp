@@ -13,6 +13,7 @@
 #include "tarpon/Autotune/Store/ImportedRecords.h"
 #include "tarpon/Autotune/Store/StoreAdmin.h"
 #include "tarpon/Fleet/Export.h"
+#include "tarpon/Runtime/Measure.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Compiler/LaunchKernel.h"
@@ -146,17 +147,18 @@ TEST_P(ExportTest, theStoreIsThatOfTheSameMeasurements) {
   ASSERT_TRUE(publishStore(output + "/tuned.journal", output + "/tuned.store"));
 
   auto name = ResultsName::forLabel("L");
-  auto exported = exportStore(*database, name, output + "/fleet.store");
+  auto exported = exportStore(*database, name, output + "/fleet/store");
   ASSERT_TRUE(exported) << exported.message();
+  // Nothing else is left beside it.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(output + "/fleet"),
+                          std::filesystem::directory_iterator()),
+            1);
   ASSERT_EQ(exported->files.size(), 1u);
   EXPECT_EQ(exported->files[0].problems, 2);
   EXPECT_EQ(exported->files[0].entries, 4);
-  EXPECT_EQ(listSolutions(output + "/fleet.store"),
+  EXPECT_EQ(listSolutions(output + "/fleet/store"),
             listSolutions(output + "/tuned.store"));
-  EXPECT_EQ(listSolutions(output + "/fleet.store").size(), 4u);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(output),
-                          std::filesystem::directory_iterator()),
-            3);
+  EXPECT_EQ(listSolutions(output + "/fleet/store").size(), 4u);
 
   // The release has the same.
   release("1", "", "L");
@@ -208,8 +210,15 @@ TEST_P(ExportTest, resultsOfOtherBuildsAreNotShipped) {
 
 TEST_P(ExportTest, timesOfAModelAreNotShipped) {
   Session session = openSession("L", "gfx942:cu=304", /*isEmulated=*/true);
-  addMeasurement({session.id, addProblem(kForward), 1, "gpu-igemm-v1", "",
-                  "race", "ok", {}, /*isModelled=*/true});
+  addMeasurement({session.id,
+                  addProblem(kForward),
+                  1,
+                  "gpu-igemm-v1",
+                  "",
+                  "race",
+                  "ok",
+                  {},
+                  /*isModelled=*/true});
   EXPECT_THAT(getError(exportStore(*database, ResultsName::forLabel("L"),
                                    output + "/store")),
               HasSubstr("its times come from a model, which any machine can "
@@ -226,8 +235,8 @@ TEST_P(ExportTest, noFileIsOverwritten) {
               HasSubstr("is there already"));
   EXPECT_THAT(getError(exportJournal(*database, name, output + "/journal")),
               HasSubstr("is there already"));
-  EXPECT_THAT(getError(exportJournal(*database, name, output + "/no/journal")),
-              HasSubstr("/no/journal"));
+  EXPECT_THAT(getError(exportJournal(*database, name, output + "/store/no")),
+              HasSubstr("/store/no"));
   EXPECT_EQ(getError(exportJournal(*database, ResultsName::forLabel("M"),
                                    output + "/m")),
             "there is no label 'M'");
@@ -256,8 +265,8 @@ TEST_P(ExportTest, theJournalIsTrainingData) {
     if (solver == &getReferenceSolver() ||
         !checkApplicable(*solver, *problem, *target))
       continue;
-    for (const PerfConfig &config : solver->listConfigs(*problem, *target)) {
-      MeasuredRow row = {session.id, id, 1, std::string(solver->id()),
+    for (const PerfConfig &config : solver->configs(*problem, *target)) {
+      MeasuredRow row = {session.id,   id,    1, std::string(solver->id()),
                          config.str(), "race"};
       row.samples = drawSamples(1 + 0.1 * double(rows), 0.01, 5, rows);
       addMeasurement(row);
@@ -286,14 +295,14 @@ TEST_P(ExportTest, MIOpenFilesAreReadAgain) {
   addMeasurement({session.id, forward, 0.25, "gpu-igemm-v1", "a=1,b=2"});
   addMeasurement({session.id, forward, 0.5, "gpu-igemm-v1", "a=2,b=2"});
   addMeasurement({session.id, forward, 0.125, "gpu-winograd-f2x3-v1", "a=1"});
-  addMeasurement({session.id, forward, 0.1, "gpu-depthwise-v1", "", "race",
-                  "wrong"});
+  addMeasurement(
+      {session.id, forward, 0.1, "gpu-depthwise-v1", "", "race", "wrong"});
   for (double time : {1, 2, 3})
     addMeasurement({session.id, forward, time,
                     "gpu-other" + std::to_string(int(time)) + "-v1", ""});
   addMeasurement({session.id, addProblem(kBackward), 0.3, "gpu-naive-v1", ""});
-  addMeasurement({session.id, addProblem(kWeights), 0.1 + 0.2, "gpu-igemm-v1",
-                  "a=1"});
+  addMeasurement(
+      {session.id, addProblem(kWeights), 0.1 + 0.2, "gpu-igemm-v1", "a=1"});
   addMeasurement({session.id, addProblem(kFused), 1, "gpu-igemm-v1", "a=1"});
   Session host = openSession("L", "host");
   addMeasurement({host.id, forward, 1, "conv-igemm-v1", "a=1"});
@@ -358,11 +367,17 @@ TEST_P(ExportTest, MIOpenFilesAreReadAgain) {
 }
 
 TEST_P(ExportTest, estimatesAreNegative) {
-  Session session = openSession("L", "gfx1030", /*isEmulated=*/true);
-  addMeasurement({session.id, addProblem(kForward), 0.5, "gpu-igemm-v1", "",
-                  "race", "ok", {}, /*isModelled=*/true});
-  auto summary =
-      exportMIOpen(*database, ResultsName::forLabel("L"), output);
+  Session session = openSession("L", "gfx1100", /*isEmulated=*/true);
+  addMeasurement({session.id,
+                  addProblem(kForward),
+                  0.5,
+                  "gpu-igemm-v1",
+                  "",
+                  "race",
+                  "ok",
+                  {},
+                  /*isModelled=*/true});
+  auto summary = exportMIOpen(*database, ResultsName::forLabel("L"), output);
   ASSERT_TRUE(summary) << summary.message();
   auto find = miopen::readDatabase(summary->files[0].path);
   ASSERT_TRUE(find) << find.message();
@@ -393,9 +408,9 @@ TEST_P(ExportTest, theBestSolutionsNeedNoCompiler) {
   auto problem = parseProblem(key);
   const Solver *solver = findSolver(info, "elementwise-v1");
   ASSERT_NE(solver, nullptr);
-  PerfConfig config = solver->listConfigs(*problem, info).front();
-  addMeasurement({session.id, addProblem(key), 1, "elementwise-v1",
-                  config.str()});
+  PerfConfig config = solver->configs(*problem, info).front();
+  addMeasurement(
+      {session.id, addProblem(key), 1, "elementwise-v1", config.str()});
   addMeasurement({session.id, addProblem(kFused), 1, "gone-v1", "a=1"});
 
   auto name = ResultsName::forLabel("L");

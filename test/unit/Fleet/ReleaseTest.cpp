@@ -27,9 +27,7 @@ protected:
       problems.push_back(addProblem(key));
   }
 
-  int64_t countReleases() {
-    return getInteger("SELECT count(*) FROM release");
-  }
+  int64_t countReleases() { return getInteger("SELECT count(*) FROM release"); }
   std::string getSolver(const std::string &release, int64_t problem) {
     return getText("SELECT solver FROM release_record JOIN measurement ON "
                    "measurement.id = measurement_id WHERE release = :p1 AND "
@@ -64,11 +62,18 @@ TEST_P(ReleaseTest, aReleaseHasTheBestOfEachProblem) {
   int64_t session = addLabel("L", "host", problems);
   addMeasurement({session, problems[0], 0.5, "fast-v1"});
   addMeasurement({session, problems[0], 0.4, "race-v1", "tile=1", "race"});
-  addMeasurement({session, problems[1], 0.1, "modelled-v1", "", "final", "ok",
-                  {}, /*isModelled=*/true});
+  addMeasurement({session,
+                  problems[1],
+                  0.1,
+                  "modelled-v1",
+                  "",
+                  "final",
+                  "ok",
+                  {},
+                  /*isModelled=*/true});
   addMeasurement({session, problems[2], 0.5, "late-v1"});
-  addMeasurement({session, problems[2], 0.5, "late-v1", "tile=1", "race",
-                  "wrong"});
+  addMeasurement(
+      {session, problems[2], 0.5, "late-v1", "tile=1", "race", "wrong"});
   ReleaseOutcome outcome = tryRelease({"1", "", "L", "the first"});
   EXPECT_EQ(outcome.records, 3);
   EXPECT_EQ(outcome.fromLabel, 3);
@@ -205,7 +210,8 @@ TEST_P(ReleaseTest, noiseIsNotRefused) {
     addNoisyLabel("slow" + number, tuned, 0.02, 90 + i, /*ratioOfFirst=*/1.1);
     release(old, "", old);
     refused += tryRelease({"new" + number, old, "new" + number, ""}).isRefused;
-    planted += tryRelease({"slow" + number, old, "slow" + number, ""}).isRefused;
+    planted +=
+        tryRelease({"slow" + number, old, "slow" + number, ""}).isRefused;
   }
   std::cout << "refused: " << refused << " of " << kDraws
             << " without a change, " << planted
@@ -221,7 +227,14 @@ TEST_P(ReleaseTest, modelledTimesAreNotComparedWithMeasuredOnes) {
   int64_t session = addSession("new", "gfx942:cu=304");
   run("UPDATE session SET is_emulated = 1 WHERE id = :p1", {session});
   for (int64_t problem : problems)
-    addMeasurement({session, problem, 9, "solver-a-v1", "", "race", "ok", {},
+    addMeasurement({session,
+                    problem,
+                    9,
+                    "solver-a-v1",
+                    "",
+                    "race",
+                    "ok",
+                    {},
                     /*isModelled=*/true});
   ReleaseOutcome outcome = tryRelease({"2", "1", "new", ""});
   EXPECT_FALSE(outcome.isRefused);
@@ -238,7 +251,7 @@ TEST_P(ReleaseTest, requestsAreChecked) {
   };
   EXPECT_NE(getError({"", "", "L", ""}).find("the release ''"),
             std::string::npos);
-  EXPECT_NE(getError({"2\x1b[31m", "", "L", ""}).find("\\x1B"),
+  EXPECT_NE(getError({"2\x1b[31m", "", "L", ""}).find("is not 1 to 100 letters"),
             std::string::npos);
   EXPECT_NE(getError({"label:2", "", "L", ""}).find("begins with 'label:'"),
             std::string::npos);

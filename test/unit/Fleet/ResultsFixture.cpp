@@ -49,8 +49,8 @@ void ResultsTest::addMeasurements(const std::vector<MeasuredRow> &rows) {
         values.push_back(std::move(value));
       sql += i == first ? "(" : ", (";
       for (size_t column = 0; column < kColumns; ++column)
-        sql += ":p" + std::to_string(values.size() - kColumns + column + 1) +
-               ", ";
+        sql +=
+            ":p" + std::to_string(values.size() - kColumns + column + 1) + ", ";
       sql += "$NOW)";
     }
     run(sql, values);

@@ -115,8 +115,8 @@ private:
   std::unique_ptr<StoreFile> store;
 };
 
-/// Removes a store and the files that SQLite keeps beside it. Nothing happens if
-/// there is none.
+/// Removes a store and the files that SQLite keeps beside it. Nothing happens
+/// if there is none.
 void removeStore(const std::string &path);
 
 struct PublishSummary {

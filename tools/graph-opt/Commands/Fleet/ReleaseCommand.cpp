@@ -72,9 +72,9 @@ static int runFleetRelease(const FleetReleaseArguments &arguments) {
 }
 
 void addFleetRelease(CommandSet &commands) {
-  auto [sub, arguments] = commands.addVerb(
-      "fleet", "release", "Make a release of a label's results",
-      runFleetRelease);
+  auto [sub, arguments] =
+      commands.addVerb("fleet", "release",
+                       "Make a release of a label's results", runFleetRelease);
   sub->add_option("NAME", arguments.request.name, "The name of the release")
       ->required()
       ->type_name("");
@@ -114,13 +114,17 @@ static void print(const fleet::ReleaseInfo &release) {
     llvm::outs() << ": " << showText(release.remark);
   llvm::outs() << "\n";
   for (const auto &[target, problems] : release.targets)
-    llvm::outs() << formatv("  {0}: {1} problems\n", showText(target), problems);
+    llvm::outs() << formatv("  {0}: {1} problems\n", showText(target),
+                            problems);
 }
 
 static nlohmann::json toJson(const fleet::ReleaseInfo &release) {
-  return {{"name", release.name},     {"base", release.base},
-          {"label", release.label},   {"remark", release.remark},
-          {"time", printTime(release.created)}, {"targets", release.targets}};
+  return {{"name", release.name},
+          {"base", release.base},
+          {"label", release.label},
+          {"remark", release.remark},
+          {"time", printTime(release.created)},
+          {"targets", release.targets}};
 }
 
 static int runFleetReleases(const FleetReleasesArguments &arguments) {
