@@ -89,6 +89,10 @@ static Result<FoundProblems> readMIOpen(const std::string &path) {
   if (!database)
     return database.error();
   FoundProblems found;
+  found.faults = database->faults.malformed;
+  if (std::string text = database->faults.describe(database->file.format);
+      !text.empty())
+    remark(path + ": " + text);
   std::map<std::string, int64_t> reasons;
   for (const miopen::Record &record : database->records) {
     Result<miopen::ConvKey> key =
