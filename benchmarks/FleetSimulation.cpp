@@ -39,6 +39,10 @@ static llvm::cl::opt<double> workSeconds(
     "work", llvm::cl::init(1),
     llvm::cl::desc("Seconds for which a worker pretends to do one job"));
 static llvm::cl::opt<double> seconds("seconds", llvm::cl::init(60));
+static llvm::cl::opt<bool>
+    untilDone("until-done",
+              llvm::cl::desc("End when all jobs have ended, however long it "
+                             "takes"));
 
 namespace {
 
@@ -103,7 +107,7 @@ static int64_t prepare(Database &database) {
       database.execute("INSERT INTO job (session_id, problem_id, gain) SELECT "
                        "CAST(:p1 AS BIGINT), id, flops FROM problem",
                        {id}));
-  check(database.execute(database.isPostgres() ? "ANALYZE" : "ANALYZE"));
+  check(database.execute("ANALYZE"));
   return id;
 }
 
@@ -131,7 +135,7 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
   }
   Database &database = **opened;
   JobQueue queue(database, number, 60);
-  // Real workers do not start at the same moment.
+  // Many workers do not start at the same moment.
   std::this_thread::sleep_until(
       start +
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
@@ -139,7 +143,7 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
           static_cast<double>(number % 997) / 997)));
   Phase phase = number % 2 ? Phase::Compile : Phase::Measure;
   Clock::time_point lastBeat = Clock::now();
-  while (Clock::now() < end) {
+  while (untilDone ? tally.completed < numJobs : Clock::now() < end) {
     Clock::time_point claimStart = Clock::now();
     auto leases = queue.claim(session, phase, batch);
     if (!leases) {
@@ -173,12 +177,12 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
         ++(next.phase ? tally.measured : tally.completed);
     }
     if (since(lastBeat) > 20000) {
-      (void)queue.renew();
+      (void)queue.renew({});
       (void)queue.reap();
       lastBeat = Clock::now();
     }
     if (leases->empty())
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
 

@@ -102,14 +102,16 @@ static SolutionLimits getLimits(const SessionSettings &settings,
 }
 
 /// The share of the best time that the last round has saved is what another may
-/// save; a first round is expected to save policy::kPriorSaving.
-static double expectGain(const std::vector<Measurement> &known) {
+/// save; before anything is measured, the job's own expectation stays.
+static std::optional<double> expectGain(const std::vector<Measurement> &known) {
   double best = 0, before = 0;
   for (const Measurement &m : known)
     if (m.status == MeasurementStatus::Ok && (best == 0 || m.median < best)) {
       before = best;
       best = m.median;
     }
+  if (best == 0)
+    return std::nullopt;
   double share = before > 0 ? 1 - best / before : policy::kPriorSaving;
   return best * std::min(share, policy::kPriorSaving);
 }

@@ -63,7 +63,7 @@ void Heartbeat::beat() {
   }
   JobQueue queue(*database, worker, lease.count());
   Clock::time_point start = Clock::now();
-  Result<Renewal> renewal = queue.renew();
+  Result<Renewal> renewal = queue.renew(before);
   if (!renewal)
     return;
   lastBeat = start;

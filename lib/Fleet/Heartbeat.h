@@ -43,7 +43,7 @@ public:
   bool isDraining() const { return draining; }
 
 private:
-  using Key = std::pair<int64_t, int64_t>;
+  using Key = LeaseKey;
   using Clock = std::chrono::steady_clock;
 
   void run();

@@ -41,6 +41,13 @@ std::optional<Cause> tarpon::fleet::parseCause(llvm::StringRef name) {
   return std::nullopt;
 }
 
+std::vector<llvm::StringRef> tarpon::fleet::getCauseNames() {
+  std::vector<llvm::StringRef> names;
+  for (const CauseRule &rule : kRules)
+    names.push_back(rule.name);
+  return names;
+}
+
 static constexpr llvm::StringLiteral kPhases[] = {"compile", "measure"};
 
 llvm::StringRef tarpon::fleet::getPhaseName(Phase phase) {

@@ -16,6 +16,11 @@ using tarpon::runtime::Result;
 using tarpon::runtime::Status;
 using tarpon::runtime::success;
 
+/// What makes a worker the owner of a job; the parameters are the job, the
+/// lease and the worker.
+static constexpr const char *kOwned =
+    " WHERE id = :p1 AND lease = :p2 AND worker_id = :p3 AND state = 'leased'";
+
 //===----------------------------------------------------------------------===//
 // Taking and keeping
 //===----------------------------------------------------------------------===//
@@ -48,19 +53,34 @@ Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
   return leases;
 }
 
-Result<Renewal> JobQueue::renew() {
+/// A job whose claim was never answered is not held: nobody works on it, and so
+/// its lease must end. A worker that was taken for dead, and is not, lives
+/// again.
+Result<Renewal> JobQueue::renew(const std::set<LeaseKey> &held) {
   Result<Rows> machine = database.query(
-      "UPDATE worker SET seen = $NOW WHERE id = :p1 AND ended IS NULL "
-      "RETURNING (SELECT state FROM machine WHERE machine.id = machine_id)",
+      "UPDATE worker SET seen = $NOW, ended = NULL WHERE id = :p1 RETURNING "
+      "(SELECT state FROM machine WHERE machine.id = machine_id)",
       {worker});
   if (!machine)
     return machine.error();
   Renewal renewal;
   renewal.isDraining = machine->empty() || machine->front().text(0) != "ready";
+  if (held.empty())
+    return renewal;
+  std::vector<Value> values = {leaseSeconds, worker};
+  std::string which;
+  for (const LeaseKey &key : held) {
+    values.emplace_back(key.first);
+    values.emplace_back(key.second);
+    which += (which.empty() ? "(id = :p" : " OR (id = :p") +
+             std::to_string(values.size() - 1) + " AND lease = :p" +
+             std::to_string(values.size()) + ")";
+  }
   Result<Rows> jobs = database.query(
       "UPDATE job SET lease_until = $NOW + :p1 WHERE worker_id = :p2 AND "
-      "state = 'leased' AND lease_until >= $NOW RETURNING id, lease",
-      {leaseSeconds, worker});
+      "state = 'leased' AND lease_until >= $NOW AND (" +
+          which + ") RETURNING id, lease",
+      values);
   if (!jobs)
     return jobs.error();
   for (const Row &row : *jobs)
@@ -68,51 +88,75 @@ Result<Renewal> JobQueue::renew() {
   return renewal;
 }
 
-Result<int64_t> JobQueue::reap() {
-  // This look costs nothing, and takes no lock.
-  constexpr const char *kExpired =
-      "SELECT 1 FROM job WHERE state = 'leased' AND lease_until < $NOW LIMIT 1";
-  Result<Rows> expired = database.query(kExpired);
-  if (!expired || expired->empty())
-    return expired ? Result<int64_t>(0) : expired.error();
-  int64_t count = 0;
+/// Each job is taken back by itself, so that what is wrong with one leaves the
+/// others.
+Result<bool> JobQueue::reapOne(int64_t job) {
+  Result<bool> reaped = false;
   Status status = database.transact([&]() -> Status {
     Result<Rows> rows = database.query(
-        "SELECT job.id, lease, session_id, problem_id, phase, round, "
-        "COALESCE(worker_id, 0) FROM job WHERE state = 'leased' AND "
-        "lease_until < $NOW ORDER BY job.id LIMIT 1000 $SKIP");
-    if (!rows)
-      return rows.error();
-    for (const Row &row : *rows) {
-      Lease lease = {row.integer(0),
-                     row.integer(1),
-                     row.integer(2),
-                     row.integer(3),
-                     "",
-                     *parsePhase(row.text(4)),
-                     row.integer(5),
-                     ""};
-      Result<Rows> owner = database.query(
-          "SELECT machine.name, worker.process, worker.reason FROM worker JOIN "
-          "machine ON machine.id = machine_id WHERE worker.id = :p1",
-          {row.integer(6)});
-      if (!owner)
-        return owner.error();
-      std::string who = "worker " + std::to_string(row.integer(6));
-      if (!owner->empty())
-        who += " on " + owner->front().text(0) + " (process " +
-               owner->front().text(1) + ")";
-      Result<bool> failed = failLeased(
-          lease, row.integer(6),
-          {Cause::Lost, who + " was not heard of for a whole lease", ""});
-      if (!failed)
-        return failed.error();
-      ++count;
-    }
-    return success();
+        "SELECT lease, session_id, problem_id, phase, round, "
+        "COALESCE(worker_id, 0) FROM job WHERE id = :p1 AND state = 'leased' "
+        "AND lease_until < $NOW $SKIP",
+        {job});
+    if (!rows || rows->empty())
+      return rows ? success() : Status(rows.error());
+    const Row &row = rows->front();
+    Lease lease;
+    lease.job = job;
+    lease.lease = row.integer(0);
+    lease.session = row.integer(1);
+    lease.problem = row.integer(2);
+    lease.phase = parsePhase(row.text(3)).value_or(Phase::Compile);
+    lease.round = row.integer(4);
+    Result<Rows> owner = database.query(
+        "SELECT machine.name, worker.process FROM worker JOIN machine ON "
+        "machine.id = machine_id WHERE worker.id = :p1",
+        {row.integer(5)});
+    if (!owner)
+      return owner.error();
+    std::string who = "worker " + std::to_string(row.integer(5));
+    if (!owner->empty())
+      who += " on " + owner->front().text(0) + " (process " +
+             owner->front().text(1) + ")";
+    reaped = failLeased(
+        lease, row.integer(5),
+        {Cause::Lost, who + " was not heard of for a whole lease", ""});
+    if (!reaped || *reaped)
+      return reaped ? success() : Status(reaped.error());
+    // Somebody has written the attempt already: the job goes on without it.
+    auto freed = database.execute(
+        std::string("UPDATE job SET state = 'waiting', lease_until = NULL, "
+                    "worker_id = NULL") +
+            kOwned,
+        {job, lease.lease, row.integer(5)});
+    reaped = freed && *freed > 0;
+    return freed ? success() : Status(freed.error());
   });
   if (!status)
     return status.error();
+  return reaped;
+}
+
+Result<int64_t> JobQueue::reap() {
+  // Few at a time: the caller has leases of its own to renew.
+  Result<Rows> expired = database.query(
+      "SELECT id FROM job WHERE state = 'leased' AND lease_until < $NOW "
+      "ORDER BY lease_until LIMIT 50");
+  if (!expired)
+    return expired.error();
+  int64_t count = 0;
+  for (const Row &row : *expired) {
+    Result<bool> reaped = reapOne(row.integer(0));
+    if (!reaped && database.isDisconnected())
+      return reaped.error();
+    count += reaped && *reaped;
+  }
+  auto ended = database.execute(
+      "UPDATE worker SET ended = $NOW, reason = 'not heard of' WHERE ended IS "
+      "NULL AND seen < $NOW - 2 * :p1",
+      {leaseSeconds});
+  if (!ended)
+    return ended.error();
   return count;
 }
 
@@ -132,11 +176,6 @@ Result<bool> JobQueue::isRecorded(const Lease &lease) {
   return !rows->empty();
 }
 
-/// What makes a worker the owner of a job; the parameters are the job, the
-/// lease and the worker.
-static constexpr const char *kOwned =
-    " WHERE id = :p1 AND lease = :p2 AND worker_id = :p3 AND state = 'leased'";
-
 /// The worker of a lost lease is the job's, whoever records it.
 Result<int64_t> JobQueue::writeAttempt(const Lease &lease, int64_t owner,
                                        const AttemptEnd &end,
@@ -145,7 +184,7 @@ Result<int64_t> JobQueue::writeAttempt(const Lease &lease, int64_t owner,
       "INSERT INTO attempt (job_id, lease, phase, round, worker_id, started, "
       "ended, cause, reason, log) SELECT id, lease, :p4, :p5, worker_id, "
       "leased_at, $NOW, :p6, :p7, :p8 FROM job" +
-          (kOwned + condition),
+          (kOwned + condition) + " ON CONFLICT DO NOTHING",
       {lease.job, lease.lease, owner, getPhaseName(lease.phase).str(),
        lease.round, getRule(end.cause).name.str(), end.reason, end.log});
 }

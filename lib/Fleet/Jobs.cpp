@@ -100,9 +100,10 @@ Result<LoadCount> tarpon::fleet::loadJobs(Database &database,
 static constexpr const char *kFilter =
     "(:p1 = '' OR session_id IN (SELECT id FROM session WHERE label = :p1)) "
     "AND (:p2 = '' OR job.state = :p2) AND (CAST(:p3 AS BIGINT) = 0 OR job.id "
-    "= :p3) AND (:p4 = '' OR job.reason LIKE :p4) AND (:p5 = '' OR worker_id "
-    "IN (SELECT worker.id FROM worker JOIN machine ON machine.id = machine_id "
-    "WHERE machine.name = :p5))";
+    "= :p3) AND (:p4 = '' OR job.reason LIKE :p4) AND (:p5 = '' OR "
+    "COALESCE(worker_id, (SELECT worker_id FROM attempt WHERE job_id = job.id "
+    "ORDER BY attempt.lease DESC LIMIT 1)) IN (SELECT worker.id FROM worker "
+    "JOIN machine ON machine.id = machine_id WHERE machine.name = :p5))";
 
 static Result<std::vector<Value>> bindFilter(Database &database,
                                              const JobFilter &filter) {
@@ -151,8 +152,10 @@ Result<int64_t> tarpon::fleet::retryJobs(Database &database,
   return database.execute(
       std::string("UPDATE job SET state = 'waiting', phase = 'compile', "
                   "reason = '', available_at = 0, finished = NULL, "
-                  "counted_from = lease WHERE state IN ('failed', 'aborted') "
-                  "AND ") +
+                  "counted_from = lease, known_from = CASE WHEN state = "
+                  "'failed' THEN (SELECT COALESCE(max(id), 0) FROM "
+                  "measurement) ELSE known_from END WHERE state IN ('failed', "
+                  "'aborted') AND ") +
           kFilter,
       *values);
 }
@@ -162,12 +165,29 @@ Result<int64_t> tarpon::fleet::abortJobs(Database &database,
   Result<std::vector<Value>> values = bindFilter(database, filter);
   if (!values)
     return values.error();
-  return database.execute(
-      std::string("UPDATE job SET state = 'aborted', reason = 'aborted: by a "
-                  "person', lease_until = NULL, finished = $NOW WHERE state "
-                  "IN ('waiting', 'leased') AND ") +
-          kFilter,
-      *values);
+  Result<int64_t> aborted = 0;
+  Status status = database.transact([&]() -> Status {
+    Result<int64_t> ended = database.execute(
+        std::string("INSERT INTO attempt (job_id, lease, phase, round, "
+                    "worker_id, started, ended, cause, reason) SELECT id, "
+                    "lease, phase, round, worker_id, leased_at, $NOW, "
+                    "'aborted', 'by a person' FROM job WHERE state = 'leased' "
+                    "AND ") +
+            kFilter + " ON CONFLICT DO NOTHING",
+        *values);
+    if (!ended)
+      return ended.error();
+    aborted = database.execute(
+        std::string("UPDATE job SET state = 'aborted', reason = 'aborted: by a "
+                    "person', lease_until = NULL, finished = $NOW WHERE state "
+                    "IN ('waiting', 'leased') AND ") +
+            kFilter,
+        *values);
+    return aborted ? success() : Status(aborted.error());
+  });
+  if (!status)
+    return status.error();
+  return aborted;
 }
 
 Result<std::vector<AttemptInfo>> tarpon::fleet::listAttempts(Database &database,

@@ -71,17 +71,39 @@ static void passOn(int signal) {
     kill(processes[i], signal);
 }
 
-/// Waits for a process, and calls `look` every second.
-static int waitFor(pid_t process, llvm::function_ref<void()> look) {
+static std::string describeEnd(int status) {
+  return WIFSIGNALED(status)
+             ? "ended by signal " + std::to_string(WTERMSIG(status))
+             : "exit status " + std::to_string(WEXITSTATUS(status));
+}
+
+/// Waits for all processes, and calls `look` every second. When one refuses,
+/// the others, which might wait for it, are told to end.
+static Status waitForAll(llvm::function_ref<void()> look) {
   constexpr useconds_t kPause = 20000;
   constexpr int kPausesPerLook = 50;
-  int status = 0;
-  for (int pauses = 1; waitpid(process, &status, WNOHANG) == 0; ++pauses) {
-    usleep(kPause);
-    if (pauses % kPausesPerLook == 0)
-      look();
+  Status result = success();
+  size_t living = numProcesses;
+  for (int pauses = 1; living > 0; ++pauses) {
+    int status = 0;
+    pid_t ended = waitpid(-1, &status, WNOHANG);
+    if (ended == 0) {
+      usleep(kPause);
+      if (pauses % kPausesPerLook == 0)
+        look();
+      continue;
+    }
+    if (ended < 0)
+      return result;
+    --living;
+    if (status == 0 || !result)
+      continue;
+    result = Error{"a worker has failed: " + describeEnd(status)};
+    // Of one that was killed, others take the jobs.
+    if (!WIFSIGNALED(status))
+      passOn(SIGTERM);
   }
-  return status;
+  return result;
 }
 
 Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers,
@@ -103,15 +125,9 @@ Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers,
     processes[numProcesses] = process;
     numProcesses = numProcesses + 1;
   }
-  for (size_t i = 0; i < numProcesses; ++i) {
-    int status = waitFor(processes[i], look);
-    if (result && status != 0)
-      result =
-          Error{"a worker has failed: " +
-                (WIFSIGNALED(status)
-                     ? "ended by signal " + std::to_string(WTERMSIG(status))
-                     : "exit status " + std::to_string(WEXITSTATUS(status)))};
-  }
+  if (!result)
+    passOn(SIGTERM);
+  Status ended = waitForAll(look);
   numProcesses = 0;
-  return result;
+  return result ? ended : result;
 }

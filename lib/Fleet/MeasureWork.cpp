@@ -23,6 +23,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 using namespace tarpon;
@@ -54,12 +55,24 @@ static Result<std::string> findDevice(const Session &session,
   return (*device)->name();
 }
 
+/// Equal GPUs of a machine are told apart by what Slurm, or a user, lets this
+/// process see.
+static std::string getVisibleDevices() {
+  std::string text;
+  for (const char *name :
+       {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
+    if (const char *value = std::getenv(name))
+      text += std::string(" ") + value;
+  return text;
+}
+
 MeasureWork::MeasureWork(Database &database, const Session &session,
                          const std::string &packages,
                          const std::string &evaluatorProgram,
                          const std::string &device)
     : database(database), session(session), packages(database, packages),
-      lock(device), stream(remarks), progress(stream, Progress::Style::Quiet),
+      lock(device + getVisibleDevices()), stream(remarks),
+      progress(stream, Progress::Style::Quiet),
       evaluator(evaluatorProgram, progress, session.isEmulated) {}
 
 Result<std::unique_ptr<PhaseWork>>
@@ -72,6 +85,8 @@ MeasureWork::create(Database &database, Session session,
                                   session.isEmulated ? "emulated" : ""});
   if (!target)
     return target.error();
+  if (Status status = checkVersions(session, **target); !status)
+    return status.error();
   Result<std::string> device = findDevice(session, **target);
   if (!device)
     return device.error();
@@ -81,10 +96,13 @@ MeasureWork::create(Database &database, Session session,
       new MeasureWork(database, session, packages, evaluatorProgram, *device));
 }
 
-/// Another worker of this machine may have the device.
+/// Another worker of this machine may have the device, for as long as a round
+/// takes; who has it for longer is none.
 bool MeasureWork::takeDevice(const std::function<bool()> &isLost) {
+  constexpr auto kLongest = std::chrono::minutes(10);
+  auto start = std::chrono::steady_clock::now();
   while (!lock.tryTake()) {
-    if (isLost())
+    if (isLost() || std::chrono::steady_clock::now() - start > kLongest)
       return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

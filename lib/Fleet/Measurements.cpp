@@ -58,12 +58,12 @@ tarpon::fleet::writeMeasurements(Database &database, const Lease &lease,
     rows += number == 0 ? "(" : ", (";
     for (size_t i = first; i < values.size(); ++i)
       rows += ":p" + std::to_string(i + 1) + ", ";
-    rows += "$NOW)";
+    rows.replace(rows.size() - 2, 2, ")");
   }
   auto done = database.execute(
       "INSERT INTO measurement (session_id, problem_id, job_id, lease, "
       "number, solver, config, stage, status, samples, median, mad, max_error, "
-      "relative_l2, workspace, rounds, detail, is_dropped, is_modelled, time) "
+      "relative_l2, workspace, rounds, detail, is_dropped, is_modelled) "
       "VALUES " +
           rows,
       values);

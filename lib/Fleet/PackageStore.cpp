@@ -112,7 +112,11 @@ Result<std::string> PackageStore::readParts(const Lease &lease) {
 
 Status PackageStore::fetch(const Lease &lease, const std::string &path) {
   Result<Rows> rows = database.query(
-      "SELECT 1 FROM package WHERE job_id = :p1 AND digest = :p2",
+      std::string("SELECT 1 FROM package WHERE job_id = :p1 AND digest = :p2") +
+          (database.isPostgres()
+               ? " AND pg_has_role(CAST(recorded_by AS name), "
+                 "'tarpon_builder', 'MEMBER')"
+               : ""),
       {lease.job, lease.package});
   if (!rows)
     return rows.error();

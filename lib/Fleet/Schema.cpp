@@ -9,6 +9,8 @@
 
 #include "Roles.h"
 
+#include "tarpon/Fleet/Job.h"
+
 using namespace tarpon::fleet;
 using tarpon::runtime::Error;
 using tarpon::runtime::Result;
@@ -41,8 +43,10 @@ static constexpr const char *kVersion1[] = {
     R"(CREATE TABLE job (
       id $ID, session_id BIGINT NOT NULL REFERENCES session(id),
       problem_id BIGINT NOT NULL REFERENCES problem(id),
-      phase TEXT NOT NULL DEFAULT 'compile',
-      state TEXT NOT NULL DEFAULT 'waiting', reason TEXT NOT NULL DEFAULT '',
+      phase TEXT NOT NULL DEFAULT 'compile'
+        CHECK (phase IN ('compile', 'measure')),
+      state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN
+        ('waiting', 'leased', 'done', 'failed', 'aborted')), reason TEXT NOT NULL DEFAULT '',
       round BIGINT NOT NULL DEFAULT 0, priority DOUBLE PRECISION NOT NULL DEFAULT 0,
       gain DOUBLE PRECISION NOT NULL DEFAULT 0,
       available_at DOUBLE PRECISION NOT NULL DEFAULT 0,
@@ -53,25 +57,28 @@ static constexpr const char *kVersion1[] = {
       finished DOUBLE PRECISION, UNIQUE (session_id, problem_id)))",
     R"(CREATE INDEX job_waiting ON job (session_id, phase, priority DESC,
       gain DESC, id) WHERE state = 'waiting')",
+    R"(CREATE INDEX job_open ON job (session_id)
+      WHERE state IN ('waiting', 'leased'))",
     R"(CREATE INDEX job_leased ON job (lease_until) WHERE state = 'leased')",
     R"(CREATE INDEX job_worker ON job (worker_id) WHERE state = 'leased')",
     R"(CREATE TABLE machine (
       id $ID, name TEXT NOT NULL UNIQUE, cpu TEXT NOT NULL,
-      cores BIGINT NOT NULL, state TEXT NOT NULL DEFAULT 'ready',
+      cores BIGINT NOT NULL, state TEXT NOT NULL DEFAULT 'ready'
+        CHECK (state IN ('ready', 'draining')),
       seen DOUBLE PRECISION NOT NULL))",
     R"(CREATE TABLE worker (
       id $ID, machine_id BIGINT NOT NULL REFERENCES machine(id),
-      role TEXT NOT NULL, label TEXT NOT NULL, device TEXT NOT NULL,
+      role TEXT NOT NULL CHECK (role IN ('builder', 'evaluator')), label TEXT NOT NULL, device TEXT NOT NULL,
       process BIGINT NOT NULL, slurm_job TEXT NOT NULL DEFAULT '',
       started DOUBLE PRECISION NOT NULL, seen DOUBLE PRECISION NOT NULL,
       ended DOUBLE PRECISION, reason TEXT NOT NULL DEFAULT ''))",
     R"(CREATE INDEX worker_live ON worker (label) WHERE ended IS NULL)",
     R"(CREATE TABLE attempt (
       job_id BIGINT NOT NULL REFERENCES job(id), lease BIGINT NOT NULL,
-      phase TEXT NOT NULL, round BIGINT NOT NULL, worker_id BIGINT,
-      started DOUBLE PRECISION NOT NULL, ended DOUBLE PRECISION NOT NULL,
-      cause TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '',
-      log TEXT NOT NULL DEFAULT '', PRIMARY KEY (job_id, lease)))",
+      phase TEXT NOT NULL CHECK (phase IN ('compile', 'measure')),
+      round BIGINT NOT NULL, worker_id BIGINT, started DOUBLE PRECISION NOT NULL, ended DOUBLE PRECISION NOT NULL,
+      cause TEXT NOT NULL CHECK (cause IN ($CAUSES)),
+      reason TEXT NOT NULL DEFAULT '', log TEXT NOT NULL DEFAULT '', PRIMARY KEY (job_id, lease)))",
     // Jobs of several labels may compile the same bytes, which are dropped with
     // each job's next round.
     R"(CREATE TABLE package (
@@ -85,14 +92,20 @@ static constexpr const char *kVersion1[] = {
       id $ID, session_id BIGINT NOT NULL REFERENCES session(id),
       problem_id BIGINT NOT NULL REFERENCES problem(id),
       job_id BIGINT, lease BIGINT, number BIGINT NOT NULL,
-      solver TEXT NOT NULL, config TEXT NOT NULL, stage TEXT NOT NULL,
-      status TEXT NOT NULL, samples TEXT NOT NULL,
+      solver TEXT NOT NULL, config TEXT NOT NULL,
+      stage TEXT NOT NULL CHECK (stage IN ('race', 'final')),
+      status TEXT NOT NULL CHECK (status IN
+        ('ok', 'wrong', 'crashed', 'timed-out', 'failed')), samples TEXT NOT NULL,
       median DOUBLE PRECISION NOT NULL, mad DOUBLE PRECISION NOT NULL,
       max_error DOUBLE PRECISION, relative_l2 DOUBLE PRECISION,
       workspace BIGINT NOT NULL, rounds BIGINT NOT NULL,
       detail TEXT NOT NULL DEFAULT '', is_dropped BIGINT NOT NULL DEFAULT 0,
-      is_modelled BIGINT NOT NULL DEFAULT 0, time DOUBLE PRECISION NOT NULL,
+      is_modelled BIGINT NOT NULL DEFAULT 0,
+      time DOUBLE PRECISION NOT NULL DEFAULT $NOW,
       UNIQUE (job_id, lease, number)))",
+    R"(CREATE INDEX attempt_failed ON attempt (cause, ended)
+      WHERE cause <> 'ok')",
+    R"(CREATE INDEX worker_machine ON worker (machine_id))",
     R"(CREATE INDEX measurement_problem ON measurement (session_id, problem_id))",
     R"(CREATE TABLE release (
       name TEXT PRIMARY KEY, base TEXT NOT NULL DEFAULT '', label TEXT NOT NULL,
@@ -114,9 +127,16 @@ static_assert(std::size(kVersions) == kSchemaVersion);
 
 static Status runAll(Database &database,
                      llvm::ArrayRef<const char *> statements) {
-  for (const char *statement : statements)
+  std::string causes;
+  for (llvm::StringRef name : getCauseNames())
+    causes += (causes.empty() ? "'" : ", '") + name.str() + "'";
+  for (std::string statement : statements) {
+    constexpr llvm::StringLiteral kCauses = "$CAUSES";
+    if (size_t at = statement.find(kCauses); at != std::string::npos)
+      statement.replace(at, kCauses.size(), causes);
     if (auto done = database.execute(statement); !done)
       return done.error();
+  }
   return success();
 }
 

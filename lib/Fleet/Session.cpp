@@ -121,19 +121,30 @@ static Status checkSame(const Session &session, const char *what,
                " needs " + what + " " + there + ", and here it is " + here};
 }
 
-static Status checkBuild(const Session &session, const JournalContext &here,
-                         const std::string &kernelVersion) {
+Status tarpon::fleet::checkVersions(const Session &session,
+                                    const Target &target) {
   const JournalContext &there = session.context;
+  JournalContext here = JournalContext::forTarget(target.getInfo());
+  // The context of an emulated GPU names its model, too.
+  std::string name = session.isEmulated ? there.target : here.target;
   Status checks[] = {
       checkSame(session, "LLVM", there.llvm, here.llvm),
       checkSame(session, "the code generator", there.tarpon, here.tarpon),
-      checkSame(session, "the target", there.target, here.target),
+      checkSame(session, "the target", there.target, name),
       checkSame(session, "kernels of version", session.kernelVersion,
-                kernelVersion)};
+                getKernelVersion(target))};
   for (Status &check : checks)
     if (!check)
       return check;
   return success();
+}
+
+/// The context of an emulated GPU is known to its compiler.
+static Status checkBuild(const Session &session, SessionTarget &target) {
+  if (Status status = checkVersions(session, *target.target); !status)
+    return status;
+  return checkSame(session, "the target", session.context.target,
+                   getContext(session, target).target);
 }
 
 Result<SessionTarget> tarpon::fleet::openTarget(const Session &session) {
@@ -141,9 +152,7 @@ Result<SessionTarget> tarpon::fleet::openTarget(const Session &session) {
   if (!found)
     return found.error();
   SessionTarget target = makeCompiler(*found, session.context.caches);
-  if (Status status = checkBuild(session, getContext(session, target),
-                                 getKernelVersion(*target.target));
-      !status)
+  if (Status status = checkBuild(session, target); !status)
     return status.error();
   return std::move(target);
 }
@@ -270,9 +279,7 @@ Result<Session> tarpon::fleet::openSession(Database &database,
     return Error{"label '" + wanted.label +
                  "' was deleted: what was measured under it stays, and so "
                  "does its name"};
-  if (Status status =
-          checkBuild(**session, wanted.context, wanted.kernelVersion);
-      !status)
+  if (Status status = checkBuild(**session, target); !status)
     return status.error();
   if ((*session)->isEmulated != wanted.isEmulated ||
       (*session)->threads != wanted.threads ||

@@ -7,10 +7,18 @@
 
 #include "tarpon/Fleet/SlurmScript.h"
 
+#include "tarpon/Fleet/SafeText.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+
 using namespace tarpon::fleet;
+using tarpon::runtime::Error;
+using tarpon::runtime::Result;
+using tarpon::runtime::Status;
+using tarpon::runtime::success;
 
 /// Quotes a word for sh: nothing is special between single quotes but their
 /// end.
@@ -32,7 +40,35 @@ static std::string makeJobName(const SlurmArray &array) {
   return name;
 }
 
-std::string tarpon::fleet::writeSlurmScript(const SlurmArray &array) {
+/// What the batch jobs see of the environment of whoever submits them: nothing
+/// that holds a password.
+static constexpr const char *kExported =
+    "HOME,PATH,USER,LANG,XDG_CONFIG_HOME,XDG_CACHE_HOME,TARPON_EVALUATOR,"
+    "TARPON_CACHE_DIR,TARPON_SYSTEM_DB_PATH,PGSERVICE,PGSERVICEFILE,PGPASSFILE,"
+    "PGSSLMODE,PGSSLROOTCERT,PGSSLCERT,PGSSLKEY";
+
+/// A line of Slurm's options ends at a blank.
+static Status checkValue(llvm::StringRef what, llvm::StringRef value) {
+  if (std::ranges::all_of(value,
+                          [](char c) { return llvm::isPrint(c) && c != ' '; }))
+    return success();
+  return Error{(what + " '" + showText(value) +
+                "' has blanks or control characters, which Slurm would not "
+                "take for a part of it")
+                   .str()};
+}
+
+Result<std::string> tarpon::fleet::writeSlurmScript(const SlurmArray &array) {
+  for (const auto &[what, value] :
+       {std::pair("the resource", llvm::StringRef(array.gres)),
+        std::pair("the constraint", llvm::StringRef(array.constraint)),
+        std::pair("the partition", llvm::StringRef(array.partition)),
+        std::pair("the folder of logs", llvm::StringRef(array.logs))})
+    if (Status status = checkValue(what, value); !status)
+      return status.error();
+  for (const std::string &word : array.command)
+    if (llvm::StringRef(word).contains('\n'))
+      return Error{"'" + showText(word) + "' has several lines"};
   std::string text;
   llvm::raw_string_ostream os(text);
   auto option = [&](llvm::StringRef name, const llvm::Twine &value) {
@@ -54,8 +90,10 @@ std::string tarpon::fleet::writeSlurmScript(const SlurmArray &array) {
     option("time", llvm::Twine(*array.minutes));
   // The database gives the jobs of a dead node to others.
   os << "#SBATCH --no-requeue\n";
-  // Workers are told to end half a minute before they are killed.
-  option("signal", "TERM@30");
+  option("export", kExported);
+  // Workers, which take the shell's place, are told to end a minute before they
+  // are killed.
+  option("signal", "B:TERM@60");
   option("output", array.logs + "/%x-%A_%a.log");
   os << "exec";
   for (const std::string &word : array.command)

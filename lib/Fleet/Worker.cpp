@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <sys/prctl.h>
 #include <thread>
 #include <unistd.h>
 
@@ -39,6 +40,9 @@ static constexpr auto kPatience = std::chrono::minutes(5);
 /// doubles with each look in vain, so that a thousand idle workers are no load.
 static constexpr auto kShortestIdle = std::chrono::milliseconds(20);
 static constexpr auto kLongestIdle = std::chrono::milliseconds(2000);
+/// A worker that had no job for so long looks whether anybody is left who could
+/// hand it one: workers of both roles do not start at the same moment.
+static constexpr auto kLoneliness = std::chrono::seconds(30);
 /// The pause after a fault of the machine, such as a full disk, which doubles
 /// with each: else it would take all jobs, only to fail them.
 static constexpr auto kShortestRest = std::chrono::milliseconds(1000);
@@ -62,6 +66,7 @@ public:
 
 private:
   Status connect();
+  Status open();
   Status registerWorker();
   Status serve(const std::vector<Session> &sessions);
   Status takeAll();
@@ -70,6 +75,7 @@ private:
   Status report(const Lease &lease, const PhaseResult &result,
                 const std::string &log);
   Result<bool> mayBeMore();
+  Result<bool> isAlone();
   Status persist(llvm::function_ref<Status()> action, Clock::duration patience);
   void endWorker(const std::string &reason);
   bool isTimeUp() const;
@@ -84,6 +90,8 @@ private:
   Clock::time_point start = Clock::now();
   std::vector<ServedSession> served;
   std::unique_ptr<Heartbeat> heartbeat;
+  /// Jobs are left, but nobody who could hand them over.
+  bool isLonely = false;
   WorkerSummary summary;
   /// The pause that the machine's faults ask for; 0 after a job without any.
   std::chrono::milliseconds restTime{0};
@@ -128,6 +136,10 @@ Status WorkerRun::connect() {
   return success();
 }
 
+static std::string getRoleName(Phase phase) {
+  return phase == Phase::Compile ? "builder" : "evaluator";
+}
+
 Status WorkerRun::registerWorker() {
   return database->transact([&]() -> Status {
     Result<Row> machine = takeRow(
@@ -145,9 +157,8 @@ Status WorkerRun::registerWorker() {
             "INSERT INTO worker (machine_id, role, label, device, process, "
             "slurm_job, started, seen) VALUES (:p1, :p2, :p3, '', :p4, :p5, "
             "$NOW, $NOW) RETURNING id",
-            {machine->integer(0),
-             options.phase == Phase::Compile ? "builder" : "evaluator",
-             options.label, static_cast<int64_t>(getpid()), options.slurmJob}),
+            {machine->integer(0), getRoleName(options.phase), options.label,
+             static_cast<int64_t>(getpid()), options.slurmJob}),
         "the worker cannot be recorded");
     if (!row)
       return row.error();
@@ -227,7 +238,7 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
   if (!status && !database->isDisconnected())
     status = persist(
         [&]() -> Status {
-          owned = queue.fail(lease, {Cause::Database, status.message(), log});
+          owned = queue.fail(lease, {Cause::Database, status.message(), ""});
           return owned ? success() : Status(owned.error());
         },
         kPatience);
@@ -315,6 +326,31 @@ Result<bool> WorkerRun::mayBeMore() {
   return false;
 }
 
+/// Returns true if no live worker of the other role is left, and nobody has a
+/// job: nothing will ever become claimable.
+Result<bool> WorkerRun::isAlone() {
+  Result<Rows> others = database->query(
+      "SELECT 1 FROM worker WHERE label = :p1 AND role <> :p2 AND ended IS "
+      "NULL AND seen > $NOW - 2 * :p3 LIMIT 1",
+      {options.label, getRoleName(options.phase), leaseSeconds});
+  if (!others)
+    return others.error();
+  if (!others->empty())
+    return false;
+  for (const ServedSession &each : served) {
+    // A job that failed waits for its next attempt.
+    Result<Rows> own = database->query(
+        "SELECT 1 FROM job WHERE session_id = :p1 AND (state = 'leased' OR "
+        "(state = 'waiting' AND phase = :p2)) LIMIT 1",
+        {each.session.id, getPhaseName(options.phase).str()});
+    if (!own)
+      return own.error();
+    if (!own->empty())
+      return false;
+  }
+  return true;
+}
+
 void WorkerRun::rest() {
   constexpr auto kLook = std::chrono::milliseconds(100);
   Clock::time_point end = Clock::now() + restTime;
@@ -324,12 +360,14 @@ void WorkerRun::rest() {
 
 Status WorkerRun::takeAll() {
   auto idle = kShortestIdle;
+  Clock::time_point lastJob = Clock::now();
   while (!options.shouldEnd() && !isTimeUp() && !heartbeat->isDraining()) {
     Result<bool> any = takeSome();
     if (!any)
       return any.error();
     if (*any) {
       idle = kShortestIdle;
+      lastJob = Clock::now();
       rest();
       continue;
     }
@@ -337,15 +375,48 @@ Status WorkerRun::takeAll() {
     Status asked = persist(
         [&]() -> Status {
           more = mayBeMore();
+          if (more && *more && Clock::now() - lastJob > kLoneliness) {
+            Result<bool> alone = isAlone();
+            if (!alone)
+              return alone.error();
+            isLonely = *alone;
+          }
           return more ? success() : Status(more.error());
         },
         kPatience);
     if (!asked)
       return asked;
-    if (!*more)
+    if (!*more || isLonely)
       return success();
     std::this_thread::sleep_for(idle);
     idle = std::min(idle * 2, kLongestIdle);
+  }
+  return success();
+}
+
+/// Connects, and finds out what this machine can serve. What Slurm starts waits
+/// for a database that is away; a person is told at once.
+Status WorkerRun::open() {
+  Clock::time_point giveUp = Clock::now();
+  if (!options.slurmJob.empty())
+    giveUp += kPatience;
+  Status status = connect();
+  while (!status && Clock::now() < giveUp && !options.shouldEnd() &&
+         (!database || database->isDisconnected())) {
+    std::this_thread::sleep_for(kLongestIdle);
+    status = connect();
+  }
+  if (!status)
+    return status;
+  Result<std::vector<Session>> sessions =
+      findSessions(*database, options.label);
+  if (!sessions)
+    return sessions.error();
+  if (Status registered = registerWorker(); !registered)
+    return registered;
+  if (Status served = serve(*sessions); !served) {
+    endWorker(served.message());
+    return served;
   }
   return success();
 }
@@ -375,19 +446,11 @@ static void giveBack(JobQueue &queue, Database &database, int64_t worker) {
 }
 
 Result<WorkerSummary> WorkerRun::run() {
+  // Others of this user do not see the environment, which may hold credentials.
+  prctl(PR_SET_DUMPABLE, 0);
   pinToCores(options.cores);
-  if (Status status = connect(); !status)
+  if (Status status = open(); !status)
     return status.error();
-  Result<std::vector<Session>> sessions =
-      findSessions(*database, options.label);
-  if (!sessions)
-    return sessions.error();
-  if (Status status = registerWorker(); !status)
-    return status.error();
-  if (Status status = serve(*sessions); !status) {
-    endWorker(status.message());
-    return status.error();
-  }
   heartbeat = std::make_unique<Heartbeat>(
       options.url, worker, leaseSeconds, options.shouldEnd,
       [this](JobQueue &queue, Database &own) {
@@ -395,15 +458,20 @@ Result<WorkerSummary> WorkerRun::run() {
         std::_Exit(0);
       });
   Status status = takeAll();
-  std::string reason = !status                   ? status.message()
-                       : heartbeat->isDraining() ? "the machine is drained"
-                       : isTimeUp()              ? "time was up"
-                                                 : "no job was left";
+  std::string reason =
+      !status                   ? status.message()
+      : options.shouldEnd()     ? "it was told to end"
+      : heartbeat->isDraining() ? "the machine is drained"
+      : isTimeUp()              ? "time was up"
+      : isLonely ? "jobs are left for the other role, of which no worker lives"
+                 : "no job was left";
   heartbeat.reset();
   endWorker(reason);
   say(reason);
   if (!status)
     return status.error();
+  if (isLonely)
+    return Error{reason};
   return summary;
 }
 

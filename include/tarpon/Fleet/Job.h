@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tarpon::fleet {
 
@@ -63,6 +64,8 @@ struct CauseRule {
 
 const CauseRule &getRule(Cause cause);
 std::optional<Cause> parseCause(llvm::StringRef name);
+/// The names of all causes.
+std::vector<llvm::StringRef> getCauseNames();
 
 /// A job that a worker owns until its lease ends.
 struct Lease {

@@ -46,10 +46,13 @@ struct NextStep {
   std::optional<double> gain;
 };
 
+/// The numbers of a job and of its lease.
+using LeaseKey = std::pair<int64_t, int64_t>;
+
 /// The answer to a heartbeat.
 struct Renewal {
-  /// The jobs, with their leases, that are still the worker's.
-  std::set<std::pair<int64_t, int64_t>> owned;
+  /// Those of the leases that are still the worker's.
+  std::set<LeaseKey> owned;
   /// The worker's machine is drained: no more jobs.
   bool isDraining = false;
 };
@@ -71,10 +74,11 @@ public:
   runtime::Result<std::vector<Lease>> claim(int64_t session, Phase phase,
                                             int64_t max);
 
-  /// The heartbeat: renews all leases of the worker.
-  runtime::Result<Renewal> renew();
+  /// The heartbeat: renews the leases that the worker holds, and no others.
+  runtime::Result<Renewal> renew(const std::set<LeaseKey> &held);
 
-  /// Takes back the leases that have ended, of any worker; returns how many.
+  /// Takes back leases that have ended, of any worker, and returns how many.
+  /// Workers that were not heard of for two leases count as ended.
   runtime::Result<int64_t> reap();
 
   /// Records a successful attempt, and in the same transaction what `write`
@@ -89,6 +93,7 @@ public:
   runtime::Result<bool> fail(const Lease &lease, const AttemptEnd &end);
 
 private:
+  runtime::Result<bool> reapOne(int64_t job);
   runtime::Result<bool> isRecorded(const Lease &lease);
   runtime::Result<int64_t> writeAttempt(const Lease &lease, int64_t owner,
                                         const AttemptEnd &end,

@@ -57,7 +57,9 @@ struct JobInfo {
 runtime::Result<std::vector<JobInfo>>
 listJobs(Database &database, const JobFilter &filter, int64_t max);
 
-/// Jobs that have failed or were aborted wait again, with no attempts counted.
+/// Jobs that have failed or were aborted wait again, with no attempts counted;
+/// of those that failed, what was measured is not looked at again, since it may
+/// be what they failed by.
 /// Returns their number.
 runtime::Result<int64_t> retryJobs(Database &database, const JobFilter &filter);
 

@@ -30,7 +30,8 @@ struct LocalWorker {
 /// Starts the workers and waits until all have ended. Evaluators get the last
 /// cores for themselves; if none is left for builders, they share the first.
 /// SIGINT and SIGTERM are passed on. `look` is called about every second. An
-/// error if a worker cannot be started or fails; the others are waited for.
+/// error if a worker cannot be started or fails; if it refused, the others are
+/// told to end.
 runtime::Status runLocalWorkers(std::vector<LocalWorker> workers,
                                 llvm::function_ref<void()> look);
 

@@ -97,6 +97,10 @@ struct SessionTarget {
 };
 runtime::Result<SessionTarget> openTarget(const Session &session);
 
+/// An error if this build's kernels, or LLVM, are not the session's; asks no
+/// compiler.
+runtime::Status checkVersions(const Session &session, const Target &target);
+
 /// Makes `device` that of the session if it has none. An error if it has
 /// another one: times of two devices are not mixed.
 runtime::Status bindDevice(Database &database, Session &session,

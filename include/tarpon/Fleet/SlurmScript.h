@@ -35,8 +35,9 @@ struct SlurmArray {
   std::vector<std::string> command;
 };
 
-/// Writes the script that sbatch reads. Each word of the command is quoted.
-std::string writeSlurmScript(const SlurmArray &array);
+/// Writes the script that sbatch reads. Each word of the command is quoted; an
+/// error if an option's value cannot be.
+runtime::Result<std::string> writeSlurmScript(const SlurmArray &array);
 
 /// The generic resource that evaluators of a session need: "gpu:gfx942:1" for
 /// "gfx942:cu=304", "" for a CPU.

@@ -23,10 +23,10 @@
 //     another machine), which the samples of one run do not show. It is seen in
 //     the problems that kept their solution, as between the studies of a
 //     meta-analysis (DerSimonian and Laird, 1986): the spread of their ratios
-//     that the samples do not explain. Noise makes times rise and fall alike: if
-//     one side changed by twice as much as the other, the noise is that of the
-//     other, so that neither slower kernels nor faster ones are mistaken for it.
-//     At least 1 %.
+//     that the samples do not explain. Noise makes times rise and fall alike:
+//     if one side changed by twice as much as the other, the noise is that of
+//     the other, so that neither slower kernels nor faster ones are mistaken
+//     for it. At least 1 %.
 //
 // z is 3, and more where many times are compared: so much that noise alone
 // makes any of them rise with a probability of 1 % (Bonferroni; 3.7 for 100

@@ -55,8 +55,8 @@ struct WorkerSummary {
 /// minutes, with the jobs lost.
 ///
 /// `say` is called with a line for each step. An error means that the worker
-/// could do nothing: it differs from every session of the label, or the
-/// database cannot be used.
+/// could do nothing: it differs from every session of the label, the database
+/// cannot be used, or jobs wait for the other role and no worker of it lives.
 runtime::Result<WorkerSummary>
 runWorker(const WorkerOptions &options,
           llvm::function_ref<void(llvm::StringRef)> say);

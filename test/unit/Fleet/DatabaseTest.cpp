@@ -40,6 +40,15 @@ TEST_P(DatabaseTest, valuesComeBackAsTheyWere) {
     EXPECT_TRUE(null.isNull(i));
 }
 
+TEST_P(DatabaseTest, anyBytesCanBeStored) {
+  std::string text = "caf\xc3\xa9 \xff\xfe zero";
+  text.push_back('\0');
+  run("INSERT INTO setting (name, value) VALUES ('bytes', :p1)",
+      {text + "\xe2\x82"});
+  EXPECT_EQ(getText("SELECT value FROM setting WHERE name = 'bytes'"),
+            "caf\xc3\xa9 ?? zero???");
+}
+
 TEST_P(DatabaseTest, textFromOutsideIsNoStatement) {
   std::string text = "x'); DELETE FROM setting; --";
   run("INSERT INTO setting (name, value) VALUES (:p1, :p2)", {text, text});
@@ -114,6 +123,7 @@ TEST_P(DatabaseTest, addressesAreChecked) {
   };
   for (const Case &each :
        {Case{"mysql://x/y", "is no database: sqlite:FILE"},
+        Case{"postgres://u:secret@h/d", "is no database: sqlite:FILE"},
         Case{"sqlite:", "names no file"},
         Case{"sqlite:/nowhere/x.db", "there is no database '/nowhere/x.db'"},
         Case{"postgresql://u:secret@h/d", "holds a password"},

@@ -150,9 +150,10 @@ TEST_P(ExportTest, theStoreIsThatOfTheSameMeasurements) {
   auto exported = exportStore(*database, name, output + "/fleet/store");
   ASSERT_TRUE(exported) << exported.message();
   // Nothing else is left beside it.
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(output + "/fleet"),
-                          std::filesystem::directory_iterator()),
-            1);
+  EXPECT_EQ(
+      std::distance(std::filesystem::directory_iterator(output + "/fleet"),
+                    std::filesystem::directory_iterator()),
+      1);
   ASSERT_EQ(exported->files.size(), 1u);
   EXPECT_EQ(exported->files[0].problems, 2);
   EXPECT_EQ(exported->files[0].entries, 4);

@@ -149,13 +149,56 @@ TEST_P(JobQueueTest, renewalTellsWhatIsOwned) {
   JobQueue queue = makeQueue();
   auto leases = queue.claim(session, Phase::Compile, 2);
   run("UPDATE job SET state = 'aborted' WHERE id = :p1", {leases->front().job});
-  auto renewal = queue.renew();
+  std::set<LeaseKey> held;
+  for (const Lease &lease : *leases)
+    held.emplace(lease.job, lease.lease);
+  auto renewal = queue.renew(held);
   ASSERT_TRUE(renewal) << renewal.message();
   EXPECT_EQ(renewal->owned.size(), 1u);
   EXPECT_TRUE(renewal->owned.count({leases->back().job, 1}));
   EXPECT_FALSE(renewal->isDraining);
   run("UPDATE machine SET state = 'draining'", {});
-  EXPECT_TRUE(queue.renew()->isDraining);
+  EXPECT_TRUE(queue.renew({})->isDraining);
+}
+
+TEST_P(JobQueueTest, aJobWhoseClaimWasNeverAnsweredComesBack) {
+  JobQueue queue = makeQueue();
+  ASSERT_EQ(queue.claim(session, Phase::Compile, 1)->size(), 1u);
+  std::string until = getText("SELECT lease_until FROM job WHERE state = "
+                              "'leased'");
+  // The worker lives, but does not know of the job.
+  EXPECT_TRUE(queue.renew({})->owned.empty());
+  EXPECT_EQ(getText("SELECT lease_until FROM job WHERE state = 'leased'"),
+            until);
+}
+
+TEST_P(JobQueueTest, whatIsWrongWithOneJobLeavesTheOthers) {
+  JobQueue queue = makeQueue(-1);
+  auto leases = queue.claim(session, Phase::Compile, 2);
+  run("INSERT INTO attempt (job_id, lease, phase, round, started, ended, "
+      "cause) VALUES (:p1, 1, 'compile', 0, 0, 0, 'ok')",
+      {leases->front().job});
+  auto reaped = queue.reap();
+  ASSERT_TRUE(reaped) << reaped.message();
+  EXPECT_EQ(*reaped, 2);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM job WHERE state = 'waiting'"), 3);
+}
+
+TEST_P(JobQueueTest, aWorkerThatIsNotHeardOfHasEnded) {
+  run("UPDATE worker SET seen = seen - 1000", {});
+  JobQueue queue = makeQueue();
+  ASSERT_TRUE(queue.reap());
+  EXPECT_EQ(getText("SELECT reason FROM worker WHERE ended IS NOT NULL"),
+            "not heard of");
+  EXPECT_FALSE(queue.renew({})->isDraining);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM worker WHERE ended IS NULL"), 1);
+}
+
+TEST_P(JobQueueTest, statesAreThoseOfTheTable) {
+  for (const char *sql :
+       {"UPDATE job SET state = 'X'", "UPDATE job SET phase = 'X'",
+        "UPDATE machine SET state = 'X'", "UPDATE worker SET role = 'X'"})
+    EXPECT_FALSE(database->execute(sql)) << sql;
 }
 
 TEST_P(JobQueueTest, whatIsWrittenBelongsToTheTransaction) {

@@ -143,6 +143,40 @@ TEST_P(JobsTest, retryAndAbortTakeFilters) {
   EXPECT_FALSE(abortJobs(*database, unknown));
 }
 
+TEST_P(JobsTest, whatFailedIsMeasuredAnew) {
+  load();
+  JobQueue queue(*database, addWorker("node1"), 60);
+  auto leases = queue.claim(session.id, Phase::Compile, 2);
+  Measurement m;
+  m.key = {leases->front().key, "s", "x=1"};
+  m.status = MeasurementStatus::Wrong;
+  ASSERT_TRUE(queue.complete(
+      leases->front(), {Phase::Compile, 1, "", std::nullopt}, "",
+      [&] { return writeMeasurements(*database, leases->front(), m); }));
+  leases = queue.claim(session.id, Phase::Compile, 1);
+  ASSERT_TRUE(queue.fail(leases->front(), {Cause::Wrong, "all are", ""}));
+  JobFilter filter;
+  filter.label = "L";
+  filter.machine = "node2";
+  EXPECT_EQ(*retryJobs(*database, filter), 0);
+  filter.machine = "node1";
+  EXPECT_EQ(*retryJobs(*database, filter), 1);
+  EXPECT_TRUE(readMeasurements(*database, leases->front())->empty());
+}
+
+TEST_P(JobsTest, anAbortedLeaseLeavesATrace) {
+  load();
+  JobQueue queue(*database, addWorker("node1"), 60);
+  auto leases = queue.claim(session.id, Phase::Compile, 1);
+  JobFilter filter;
+  filter.label = "L";
+  EXPECT_EQ(*abortJobs(*database, filter), 3);
+  auto attempts = listAttempts(*database, leases->front().job);
+  ASSERT_EQ(attempts->size(), 1u);
+  EXPECT_EQ(attempts->front().cause, "aborted");
+  EXPECT_FALSE(*queue.complete(leases->front(), {}, ""));
+}
+
 TEST_P(JobsTest, theStateOfAFleet) {
   load();
   JobQueue queue(*database, addWorker("node1"), 60);
@@ -172,9 +206,9 @@ TEST_P(JobsTest, theStateOfAFleet) {
 TEST_P(JobsTest, machinesAreDrained) {
   JobQueue queue(*database, addWorker("node1"), 60);
   EXPECT_TRUE(setDraining(*database, "node1", true));
-  EXPECT_TRUE(queue.renew()->isDraining);
+  EXPECT_TRUE(queue.renew({})->isDraining);
   EXPECT_TRUE(setDraining(*database, "node1", false));
-  EXPECT_FALSE(queue.renew()->isDraining);
+  EXPECT_FALSE(queue.renew({})->isDraining);
   EXPECT_FALSE(setDraining(*database, "node2", true));
 }
 

@@ -251,8 +251,9 @@ TEST_P(ReleaseTest, requestsAreChecked) {
   };
   EXPECT_NE(getError({"", "", "L", ""}).find("the release ''"),
             std::string::npos);
-  EXPECT_NE(getError({"2\x1b[31m", "", "L", ""}).find("is not 1 to 100 letters"),
-            std::string::npos);
+  EXPECT_NE(
+      getError({"2\x1b[31m", "", "L", ""}).find("is not 1 to 100 letters"),
+      std::string::npos);
   EXPECT_NE(getError({"label:2", "", "L", ""}).find("begins with 'label:'"),
             std::string::npos);
   EXPECT_NE(getError({"1", "", "L", ""}).find("already"), std::string::npos);

@@ -106,7 +106,13 @@ TEST_P(RolesTest, anEvaluatorAddsNoPackage) {
         "DELETE FROM measurement",
         "INSERT INTO setting (name, value) VALUES "
         "('x', 'y')",
-        "UPDATE machine SET state = 'ready'"})
+        "UPDATE machine SET state = 'ready'",
+        // Numbers and times of measurements are the database's.
+        "INSERT INTO measurement (id, session_id, problem_id, number, solver, "
+        "config, stage, status, samples, median, mad, workspace, rounds) "
+        "VALUES (9223372036854775807, 1, 1, 0, '', '', 'race', 'ok', '', 0, 0, "
+        "0, 0)",
+        "CREATE TEMPORARY TABLE mine (x BIGINT)"})
     expectRefused(*evaluator, sql);
 }
 
@@ -123,6 +129,32 @@ TEST_P(RolesTest, aBuilderRecordsNoMeasurement) {
         "UPDATE package SET recorded_by = 'somebody'",
         "INSERT INTO job (session_id, problem_id) VALUES (1, 1)"})
     expectRefused(*builder, sql);
+}
+
+TEST_P(RolesTest, aPackageThatNoBuilderRecordedIsRefused) {
+  run("CREATE ROLE somebody LOGIN", {});
+  run("GRANT INSERT ON package, package_part TO somebody", {});
+  auto other = connectAs("reader");
+  std::string address = url;
+  size_t at = address.find("//") + 2;
+  if (size_t end = address.find('@'); end != std::string::npos)
+    address.erase(at, end + 1 - at);
+  auto somebody = Database::open(address.insert(at, "somebody@"));
+  ASSERT_TRUE(somebody) << somebody.message();
+  auto added = (*somebody)->execute(
+      "INSERT INTO package (digest, job_id, bytes, parts, created) VALUES "
+      "('d', 1, 0, 0, 0)");
+  ASSERT_TRUE(added) << added.message();
+  Lease lease;
+  lease.job = 1;
+  lease.package = "d";
+  auto fetched =
+      PackageStore(*other, "").fetch(lease, testing::TempDir() + "/planted");
+  ASSERT_FALSE(fetched);
+  EXPECT_NE(fetched.message().find("recorded by no builder"), std::string::npos)
+      << fetched.message();
+  run("DROP OWNED BY somebody", {});
+  run("DROP ROLE somebody", {});
 }
 
 TEST_P(RolesTest, aJobGoesThroughBothRoles) {
@@ -153,7 +185,7 @@ TEST_P(RolesTest, aJobGoesThroughBothRoles) {
       claimed->front(), {Phase::Compile, 1, "", std::nullopt}, "",
       [&] { return writeMeasurements(*evaluator, claimed->front(), m); });
   ASSERT_TRUE(measured) << measured.message();
-  EXPECT_TRUE(measures.renew());
+  EXPECT_TRUE(measures.renew({}));
   EXPECT_TRUE(measures.reap());
 
   auto last = builds.claim(session, Phase::Compile, 1);

@@ -37,10 +37,9 @@ static int runFleetDelete(const FleetDeleteArguments &arguments) {
 }
 
 void addFleetDelete(CommandSet &commands) {
-  auto [sub, arguments] =
-      commands.addVerb("fleet", "delete",
-                       "Delete a label's jobs, and keep what was measured",
-                       runFleetDelete);
+  auto [sub, arguments] = commands.addVerb(
+      "fleet", "delete", "Delete a label's jobs, and keep what was measured",
+      runFleetDelete);
   options::addFleetDatabase(sub, arguments.database);
   sub->add_option("--label", arguments.label, "The label")
       ->required()

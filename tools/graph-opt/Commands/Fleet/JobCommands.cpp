@@ -47,8 +47,9 @@ static int runFleetJobs(const FleetJobsArguments &arguments) {
   for (const fleet::JobInfo &job : *jobs) {
     os << formatv("{0,6} {1,-8} {2,-7} round {3}, {4} attempts  {5} for {6}: "
                   "{7}",
-                  job.id, job.state, job.phase, job.round, job.attempts,
-                  job.label, job.target, showText(job.problem));
+                  job.id, showText(job.state), showText(job.phase), job.round,
+                  job.attempts, showText(job.label), showText(job.target),
+                  showText(job.problem));
     if (!job.machine.empty())
       os << "  on " << showText(job.machine);
     if (!job.reason.empty())
@@ -71,7 +72,8 @@ static int runFleetLog(const FleetLogArguments &arguments) {
   for (const fleet::AttemptInfo &attempt : *attempts) {
     os << formatv("--- attempt {0}: {1} of round {2} on {3}, {4:F1} s: {5}",
                   attempt.lease, attempt.phase, attempt.round,
-                  showText(attempt.machine), attempt.seconds, attempt.cause);
+                  showText(attempt.machine), attempt.seconds,
+                  showText(attempt.cause));
     if (!attempt.reason.empty())
       os << ", " << showText(attempt.reason);
     os << "\n" << showLines(attempt.log);

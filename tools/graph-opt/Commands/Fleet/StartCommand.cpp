@@ -210,10 +210,12 @@ makeArrays(const FleetStartArguments &arguments,
 static int startOnSlurm(const FleetStartArguments &arguments,
                         const std::vector<fleet::Session> &sessions) {
   for (const fleet::SlurmArray &array : makeArrays(arguments, sessions)) {
-    std::string script = fleet::writeSlurmScript(array);
+    Result<std::string> script = fleet::writeSlurmScript(array);
+    if (!script)
+      return fail(script.message());
     if (arguments.isDryRun)
-      llvm::outs() << script << "\n";
-    else if (Status status = submit(script); !status)
+      llvm::outs() << *script << "\n";
+    else if (Status status = submit(*script); !status)
       return fail(status.message());
   }
   llvm::outs().flush();
