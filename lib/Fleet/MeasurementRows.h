@@ -13,6 +13,7 @@
 #include "tarpon/Fleet/Results.h"
 
 #include <string>
+#include <vector>
 
 namespace tarpon::fleet {
 
@@ -25,6 +26,12 @@ inline constexpr size_t kMeasurementColumns = 16;
 std::string selectMeasurements(bool withSamples = true, const char *more = "");
 
 Measurement readMeasurementRow(const Row &row);
+
+/// Parses the text of a list of samples; none if it is damaged.
+std::vector<double> parseSamples(const std::string &text);
+
+/// "race", "final".
+llvm::StringRef getStageName(MeasurementStage stage);
 
 /// Further columns: the number of the problem and that of the samples. The
 /// latter is that of the commas between them.

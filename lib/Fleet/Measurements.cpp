@@ -23,6 +23,10 @@ using runtime::success;
 
 static constexpr llvm::StringLiteral kStages[] = {"race", "final"};
 
+llvm::StringRef tarpon::fleet::getStageName(MeasurementStage stage) {
+  return kStages[static_cast<size_t>(stage)];
+}
+
 /// JSON and SQL have no infinity, which is the error of a NaN.
 static Value finiteOrNull(double value) {
   return std::isfinite(value) ? Value(value) : Value();
@@ -34,7 +38,7 @@ static void addValues(std::vector<Value> &values, const Lease &lease,
   for (Value value :
        {Value(lease.session), Value(lease.problem), Value(lease.job),
         Value(lease.lease), Value(number), Value(m.key.solver),
-        Value(m.key.config), Value(kStages[static_cast<size_t>(m.stage)].str()),
+        Value(m.key.config), Value(getStageName(m.stage).str()),
         Value(getStatusName(m.status).str()),
         Value(nlohmann::json(m.samples).dump()), Value(m.median), Value(m.mad),
         finiteOrNull(m.maxError), finiteOrNull(m.relativeL2),
@@ -82,7 +86,7 @@ std::string tarpon::fleet::selectMeasurements(bool withSamples,
          "measurement.problem_id ";
 }
 
-static std::vector<double> parseSamples(const std::string &text) {
+std::vector<double> tarpon::fleet::parseSamples(const std::string &text) {
   std::vector<double> samples;
   auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_array())

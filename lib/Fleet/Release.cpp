@@ -149,8 +149,11 @@ tarpon::fleet::makeRelease(Database &database, const ReleaseRequest &request) {
   if (label->records.empty())
     return Error{"label '" + request.label + "' has no verified results"};
   ResultSet release = overlay(request.name, base, *label);
+  Result<ReleaseDiff> diff = compareResults(database, base, release);
+  if (!diff)
+    return diff.error();
   ReleaseOutcome outcome;
-  outcome.diff = compareResults(base, release);
+  outcome.diff = std::move(*diff);
   outcome.records = static_cast<int64_t>(release.records.size());
   outcome.fromLabel = static_cast<int64_t>(label->records.size());
   outcome.unfinished = label->unfinished;

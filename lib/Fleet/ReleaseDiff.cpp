@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Fleet/ReleaseDiff.h"
+#include "Repeats.h"
+
+#include "tarpon/Runtime/Measure.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,6 +16,9 @@
 
 using namespace tarpon;
 using namespace tarpon::fleet;
+using runtime::Result;
+using runtime::Status;
+using runtime::success;
 
 //===----------------------------------------------------------------------===//
 // Sessions
@@ -97,25 +102,60 @@ static void addNewer(const ResultSet &older, const TargetProblem &problem,
     diff.gained.push_back(record);
 }
 
-/// Compares the times of each target, whose noise differs.
-static void judgeTimes(ReleaseDiff &diff) {
-  std::map<std::string, std::vector<RecordChange *>> targets;
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+/// The times of each group have a noise of their own.
+static void judge(const std::map<TimeGroup, std::vector<TimePair>> &repeats,
+                  ReleaseDiff &diff) {
+  std::map<TimeGroup, std::vector<RecordChange *>> groups;
   for (RecordChange &change : diff.changes)
-    targets[change.older.target].push_back(&change);
+    groups[getGroup(change)].push_back(&change);
   auto comparisons = static_cast<int64_t>(diff.changes.size());
-  for (auto &[target, changes] : targets) {
+  for (auto &[group, changes] : groups) {
     std::vector<TimePair> pairs;
     for (const RecordChange *change : changes)
-      pairs.push_back(
-          {change->older.time, change->newer.time, change->hasSameSolution()});
+      pairs.push_back({change->older.time, change->newer.time});
+    auto found = repeats.find(group);
+    auto same = found == repeats.end() ? std::vector<TimePair>() : found->second;
     for (auto [change, time] :
-         llvm::zip_equal(changes, compareTimes(pairs, comparisons)))
+         llvm::zip_equal(changes, compareTimes(pairs, same, comparisons)))
       change->time = time;
   }
 }
 
-ReleaseDiff tarpon::fleet::compareResults(const ResultSet &older,
-                                          const ResultSet &newer) {
+static std::vector<RepeatedTimes>
+summarize(const std::map<TimeGroup, std::vector<TimePair>> &repeats) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (const auto &[group, pairs] : repeats)
+    for (const TimePair &pair : pairs)
+      ratios[group.first].push_back(pair.newer.median / pair.older.median);
+  std::vector<RepeatedTimes> repeated;
+  for (auto &[target, list] : ratios)
+    repeated.push_back({target, static_cast<int64_t>(list.size()),
+                        runtime::median(std::move(list))});
+  return repeated;
+}
+
+static Status judgeTimes(Database &database, ReleaseDiff &diff) {
+  if (Status status = readSamples(database, diff.changes); !status)
+    return status;
+  auto repeats = readRepeats(database, diff.changes);
+  if (!repeats)
+    return repeats.error();
+  judge(*repeats, diff);
+  diff.repeated = summarize(*repeats);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The comparison
+//===----------------------------------------------------------------------===//
+
+Result<ReleaseDiff> tarpon::fleet::compareResults(Database &database,
+                                                  const ResultSet &older,
+                                                  const ResultSet &newer) {
   ReleaseDiff diff;
   diff.older = older.name;
   diff.newer = newer.name;
@@ -127,7 +167,8 @@ ReleaseDiff tarpon::fleet::compareResults(const ResultSet &older,
     addOlder(newer, problem, record, diff);
   for (const auto &[problem, record] : newer.records)
     addNewer(older, problem, record, diff);
-  judgeTimes(diff);
+  if (Status status = judgeTimes(database, diff); !status)
+    return status.error();
   return diff;
 }
 

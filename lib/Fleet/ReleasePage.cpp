@@ -134,6 +134,14 @@ static void printSessions(const ReleaseDiff &diff, raw_ostream &os) {
   os << "</table>\n";
 }
 
+static void printRepeated(const ReleaseDiff &diff, raw_ostream &os) {
+  for (const RepeatedTimes &repeated : diff.repeated)
+    os << formatv("<p>{0}: {1} candidates were measured on both sides, and "
+                  "typically take {2:f3} times as long.</p>\n",
+                  showHtml(repeated.target), repeated.candidates,
+                  repeated.ratio);
+}
+
 //===----------------------------------------------------------------------===//
 // The page
 //===----------------------------------------------------------------------===//
@@ -151,6 +159,7 @@ void tarpon::fleet::printPage(const ReleaseDiff &diff, size_t limit,
      << "</style></head>\n<body>\n<h1>" << newer
      << " <span class=\"soft\">compared with " << older << "</span></h1>\n<p>"
      << summarize(diff) << "</p>\n";
+  printRepeated(diff, os);
   printRatioPlot(diff, os);
   printWinsPlot(diff, os);
   printSessions(diff, os);

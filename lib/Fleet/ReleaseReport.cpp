@@ -104,6 +104,11 @@ void tarpon::fleet::printDiff(const ReleaseDiff &diff, size_t limit,
     os << formatv("{0}: {1} '{2}' before, '{3}' now\n",
                   showText(session.target), session.property,
                   showText(session.older), showText(session.newer));
+  for (const RepeatedTimes &repeated : diff.repeated)
+    os << formatv("{0}: {1} candidates were measured on both sides, and "
+                  "typically take {2:f3} times as long\n",
+                  showText(repeated.target), repeated.candidates,
+                  repeated.ratio);
   printGroup("lost", diff.lost, limit, os);
   for (const ReportGroup &group : groupChanges(diff))
     printGroup(group.title, group.changes, limit, os);
@@ -145,7 +150,12 @@ static const char *getVerdictName(TimeVerdict verdict) {
 
 json tarpon::fleet::toJson(const ReleaseDiff &diff) {
   json sessions = json::array(), lost = json::array(), gained = json::array(),
-       changes = json::array(), wins = json::object();
+       changes = json::array(), wins = json::object(),
+       repeated = json::array();
+  for (const RepeatedTimes &times : diff.repeated)
+    repeated.push_back({{"target", times.target},
+                        {"candidates", times.candidates},
+                        {"ratio", times.ratio}});
   for (const SessionDifference &session : diff.sessions)
     sessions.push_back({{"target", session.target},
                         {"property", session.property},

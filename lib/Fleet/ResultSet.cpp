@@ -22,7 +22,8 @@ static ResultRecord makeRecord(const Session &session, int64_t problem,
   return {session.id,    problem,
           best.row,      session.target,
           m.key.problem, m.key.solver,
-          m.key.config,  {m.median, m.mad, best.samples, m.timeSource}};
+          m.key.config,  m.stage,
+          {m.median, m.mad, best.samples, m.timeSource}};
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,11 +55,13 @@ static double getSpread(const NoisyTime &time) {
 
 /// The median of the spreads on one side.
 static double getTypicalSpread(llvm::ArrayRef<TimePair> pairs,
+                               llvm::ArrayRef<TimePair> repeats,
                                NoisyTime TimePair::*side) {
   std::vector<double> spreads;
-  for (const TimePair &pair : pairs)
-    if (hasSpread(pair.*side))
-      spreads.push_back(getSpread(pair.*side));
+  for (llvm::ArrayRef<TimePair> list : {pairs, repeats})
+    for (const TimePair &pair : list)
+      if (hasSpread(pair.*side))
+        spreads.push_back(getSpread(pair.*side));
   return runtime::median(std::move(spreads));
 }
 
@@ -70,6 +72,27 @@ static double getVariance(const NoisyTime &time, double typicalSpread) {
   double spread = std::max(getSpread(time), typicalSpread);
   double samples = static_cast<double>(std::max<int64_t>(1, time.samples));
   return std::numbers::pi / 2 * spread * spread / samples;
+}
+
+void NoisyTime::setSamples(std::vector<double> values) {
+  constexpr double kRounding = 1e-6;
+  if (values.empty() ||
+      std::abs(runtime::median(values) - median) > kRounding * median)
+    return;
+  llvm::sort(values);
+  samples = static_cast<int64_t>(values.size());
+  lowerDecile = values[values.size() / 10];
+}
+
+/// The logarithm of the part of a change that medians and lower deciles agree on.
+static double getChange(const TimePair &pair) {
+  double ofMedians = std::log(pair.newer.median / pair.older.median);
+  if (pair.older.lowerDecile <= 0 || pair.newer.lowerDecile <= 0)
+    return ofMedians;
+  double ofDeciles = std::log(pair.newer.lowerDecile / pair.older.lowerDecile);
+  if ((ofDeciles > 0) != (ofMedians > 0))
+    return 0;
+  return std::abs(ofDeciles) < std::abs(ofMedians) ? ofDeciles : ofMedians;
 }
 
 //===----------------------------------------------------------------------===//
@@ -83,13 +106,16 @@ static constexpr double kLeastRunNoise = 0.01;
 static constexpr size_t kLeastChanges = 10;
 static constexpr double kOneSided = 2;
 
-/// The standard deviation of changes; those in one direction count as if there
-/// were as many of them in the other.
+/// The standard deviation of changes, from their upper quartile: some of them are
+/// no noise. Those in one direction count as if there were as many of them in the
+/// other.
 static double getDeviation(std::vector<double> changes) {
-  return kDeviationPerMad * runtime::median(std::move(changes));
+  constexpr double kQuartileOfNormal = 1.1503;
+  llvm::sort(changes);
+  return changes[changes.size() * 3 / 4] / kQuartileOfNormal;
 }
 
-/// The standard deviation of what noise changes, given all changes.
+/// The standard deviation of those changes that are noise.
 static double getNoise(const std::vector<double> &rises,
                        const std::vector<double> &falls) {
   if (rises.size() < kLeastChanges || falls.size() < kLeastChanges)
@@ -102,18 +128,40 @@ static double getNoise(const std::vector<double> &rises,
   return getDeviation(std::move(all));
 }
 
-/// The variance that the samples do not explain. `variances` are those that
-/// they explain, one per pair.
-static double getRunVariance(llvm::ArrayRef<TimePair> pairs,
-                             llvm::ArrayRef<double> variances) {
+namespace {
+/// The noise of all times that were measured alike.
+class NoiseModel {
+public:
+  NoiseModel(llvm::ArrayRef<TimePair> pairs, llvm::ArrayRef<TimePair> repeats)
+      : older(getTypicalSpread(pairs, repeats, &TimePair::older)),
+        newer(getTypicalSpread(pairs, repeats, &TimePair::newer)),
+        runVariance(getRunVariance(repeats)) {}
+
+  /// The standard deviation of a change; 0 if both times are a model's.
+  double getDeviation(const TimePair &pair) const {
+    bool isModelled = pair.older.source == TimeSource::Modelled &&
+                      pair.newer.source == TimeSource::Modelled;
+    return isModelled ? 0 : std::sqrt(explain(pair) + runVariance);
+  }
+
+private:
+  /// The variance that follows from the samples.
+  double explain(const TimePair &pair) const {
+    return getVariance(pair.older, older) + getVariance(pair.newer, newer);
+  }
+  double getRunVariance(llvm::ArrayRef<TimePair> repeats) const;
+
+  double older, newer, runVariance;
+};
+} // namespace
+
+/// The variance that the samples do not explain.
+double NoiseModel::getRunVariance(llvm::ArrayRef<TimePair> repeats) const {
   std::vector<double> rises, falls, explained;
-  for (auto [pair, variance] : llvm::zip_equal(pairs, variances)) {
-    if (!pair.isSameSolution || pair.older.source != TimeSource::Measured ||
-        pair.newer.source != TimeSource::Measured)
-      continue;
-    double change = std::log(pair.newer.median / pair.older.median);
+  for (const TimePair &pair : repeats) {
+    double change = getChange(pair);
     (change > 0 ? rises : falls).push_back(std::abs(change));
-    explained.push_back(variance);
+    explained.push_back(explain(pair));
   }
   double noise = getNoise(rises, falls);
   return std::max(kLeastRunNoise * kLeastRunNoise,
@@ -142,35 +190,28 @@ static double getThreshold(int64_t comparisons) {
   return std::max(kLeast, getNormalQuantile(kFalseAlarms / number));
 }
 
-static TimeVerdict judge(const TimePair &pair, double ratio, double noise) {
+static TimeVerdict judge(const TimePair &pair, double noise) {
   if (pair.older.source != pair.newer.source)
     return TimeVerdict::Incomparable;
   double least = std::log1p(std::max(kLeastTimeChange, noise));
-  if (std::log(ratio) > least)
+  double change = getChange(pair);
+  if (change > least)
     return TimeVerdict::Rose;
-  return std::log(ratio) < -least ? TimeVerdict::Fell : TimeVerdict::Same;
+  return change < -least ? TimeVerdict::Fell : TimeVerdict::Same;
 }
 
 std::vector<TimeChange>
 tarpon::fleet::compareTimes(llvm::ArrayRef<TimePair> pairs,
+                            llvm::ArrayRef<TimePair> repeats,
                             int64_t comparisons) {
-  double older = getTypicalSpread(pairs, &TimePair::older),
-         newer = getTypicalSpread(pairs, &TimePair::newer);
-  std::vector<double> variances;
-  for (const TimePair &pair : pairs)
-    variances.push_back(getVariance(pair.older, older) +
-                        getVariance(pair.newer, newer));
-  double runVariance = getRunVariance(pairs, variances);
+  NoiseModel model(pairs, repeats);
   double threshold = getThreshold(comparisons);
   std::vector<TimeChange> changes;
-  for (auto [pair, variance] : llvm::zip_equal(pairs, variances)) {
+  for (const TimePair &pair : pairs) {
     TimeChange change;
     change.ratio = pair.newer.median / pair.older.median;
-    bool isModelled = pair.older.source == TimeSource::Modelled &&
-                      pair.newer.source == TimeSource::Modelled;
-    if (!isModelled)
-      change.noise = std::expm1(threshold * std::sqrt(variance + runVariance));
-    change.verdict = judge(pair, change.ratio, change.noise);
+    change.noise = std::expm1(threshold * model.getDeviation(pair));
+    change.verdict = judge(pair, change.noise);
     changes.push_back(change);
   }
   return changes;

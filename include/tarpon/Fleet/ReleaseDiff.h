@@ -24,6 +24,7 @@ struct ResultRecord {
   /// Numbers of rows.
   int64_t session = 0, problem = 0, measurement = 0;
   std::string target, key, solver, config;
+  MeasurementStage stage = MeasurementStage::Race;
   NoisyTime time;
 };
 
@@ -67,9 +68,18 @@ struct SessionDifference {
   std::string target, property, older, newer;
 };
 
+/// How long the candidates that both sides have measured on a target take now,
+/// typically, over what they took before.
+struct RepeatedTimes {
+  std::string target;
+  int64_t candidates = 0;
+  double ratio = 1;
+};
+
 struct ReleaseDiff {
   ResultsName older, newer;
   std::vector<SessionDifference> sessions;
+  std::vector<RepeatedTimes> repeated;
   std::vector<LostRecord> lost;
   std::vector<ResultRecord> gained;
   /// The problems with a result in both that is not the same measurement.
@@ -88,7 +98,9 @@ struct ReleaseDiff {
 };
 
 /// Compares all problems but those that a label on either side has not tuned.
-ReleaseDiff compareResults(const ResultSet &older, const ResultSet &newer);
+runtime::Result<ReleaseDiff> compareResults(Database &database,
+                                            const ResultSet &older,
+                                            const ResultSet &newer);
 
 } // namespace tarpon::fleet
 

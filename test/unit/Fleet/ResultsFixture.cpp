@@ -102,5 +102,9 @@ ReleaseDiff ResultsTest::diff(const std::string &newer,
        before = readResultSet(*database, ResultsName::parse(older));
   EXPECT_TRUE(after) << after.message();
   EXPECT_TRUE(before) << before.message();
-  return after && before ? compareResults(*before, *after) : ReleaseDiff();
+  if (!after || !before)
+    return ReleaseDiff();
+  auto compared = compareResults(*database, *before, *after);
+  EXPECT_TRUE(compared) << compared.message();
+  return compared ? *compared : ReleaseDiff();
 }

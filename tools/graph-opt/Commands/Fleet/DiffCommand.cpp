@@ -67,10 +67,13 @@ static int runFleetDiff(const FleetDiffArguments &arguments) {
   for (const Result<fleet::ResultSet> &set : sets)
     if (!set)
       return fail(set.message());
-  fleet::ReleaseDiff diff = fleet::compareResults(*sets[0], *sets[1]);
-  fleet::printDiff(diff, static_cast<size_t>(arguments.limit), llvm::outs());
+  Result<fleet::ReleaseDiff> diff =
+      fleet::compareResults(**database, *sets[0], *sets[1]);
+  if (!diff)
+    return fail(diff.message());
+  fleet::printDiff(*diff, static_cast<size_t>(arguments.limit), llvm::outs());
   llvm::outs().flush();
-  if (Status status = writeFiles(diff, arguments); !status)
+  if (Status status = writeFiles(*diff, arguments); !status)
     return fail(status.message());
   return kSuccess;
 }
