@@ -98,8 +98,8 @@ static void printGroup(llvm::StringRef title, const std::vector<Row> &rows,
     os << formatv("  {0} more\n", rows.size() - limit);
 }
 
-void tarpon::fleet::printDiff(const ReleaseDiff &diff, size_t limit,
-                              llvm::raw_ostream &os) {
+/// Prints what may explain times.
+static void printConditions(const ReleaseDiff &diff, llvm::raw_ostream &os) {
   for (const SessionDifference &session : diff.sessions)
     os << formatv("{0}: {1} '{2}' before, '{3}' now\n",
                   showText(session.target), session.property,
@@ -109,6 +109,18 @@ void tarpon::fleet::printDiff(const ReleaseDiff &diff, size_t limit,
                   "typically take {2:f3} times as long\n",
                   showText(repeated.target), repeated.candidates,
                   repeated.ratio);
+}
+
+void tarpon::fleet::printFaults(const ReleaseDiff &diff, size_t limit,
+                                llvm::raw_ostream &os) {
+  printConditions(diff, os);
+  printGroup("lost", diff.lost, limit, os);
+  printGroup("slower", diff.find(TimeVerdict::Rose), limit, os);
+}
+
+void tarpon::fleet::printDiff(const ReleaseDiff &diff, size_t limit,
+                              llvm::raw_ostream &os) {
+  printConditions(diff, os);
   printGroup("lost", diff.lost, limit, os);
   for (const ReportGroup &group : groupChanges(diff))
     printGroup(group.title, group.changes, limit, os);
@@ -180,6 +192,7 @@ json tarpon::fleet::toJson(const ReleaseDiff &diff) {
   return {{"older", diff.older.str()},
           {"newer", diff.newer.str()},
           {"sessions", sessions},
+          {"repeated", repeated},
           {"lost", lost},
           {"gained", gained},
           {"changes", changes},

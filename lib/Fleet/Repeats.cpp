@@ -44,10 +44,9 @@ Status tarpon::fleet::readSamples(Database &database,
     numbers.push_back(number);
   for (size_t first = 0; first < numbers.size(); first += kRowsPerStatement) {
     std::vector<Value> values;
-    std::string list = bindList(llvm::ArrayRef(numbers)
-                                    .drop_front(first)
-                                    .take_front(kRowsPerStatement),
-                                values);
+    std::string list = bindList(
+        llvm::ArrayRef(numbers).drop_front(first).take_front(kRowsPerStatement),
+        values);
     Result<Rows> rows = database.query(
         "SELECT id, samples FROM measurement WHERE id IN (" + list + ")",
         values);
@@ -77,15 +76,16 @@ struct SessionPair {
 /// More than this many problems tell nothing new about noise.
 static constexpr size_t kMostProblems = 500;
 
-/// The same row on both sides, as where a label is compared with a release of
-/// it, says nothing.
+/// A row that is compared with itself, as where a label is compared with a
+/// release of it, would say nothing.
 static constexpr const char *kSelectRepeats =
     "SELECT older.median, older.mad, older.samples, newer.median, newer.mad, "
     "newer.samples FROM measurement AS older JOIN measurement AS newer ON "
     "newer.problem_id = older.problem_id AND newer.solver = older.solver AND "
     "newer.config = older.config AND newer.stage = older.stage WHERE "
     "older.session_id = :p1 AND newer.session_id = :p2 AND older.stage = :p3 "
-    "AND older.id < newer.id AND older.status = 'ok' AND newer.status = 'ok' "
+    "AND (older.session_id <> newer.session_id OR older.id < newer.id) AND "
+    "older.status = 'ok' AND newer.status = 'ok' "
     "AND older.is_dropped = 0 AND newer.is_dropped = 0 AND older.is_modelled = "
     "0 AND newer.is_modelled = 0 AND older.median > 0 AND newer.median > 0 AND "
     "older.problem_id IN (";
@@ -99,13 +99,14 @@ static NoisyTime readTime(const Row &row, size_t column) {
 static Status readPairs(Database &database, const SessionPair &sessions,
                         llvm::ArrayRef<int64_t> problems,
                         std::vector<TimePair> &repeats) {
-  MeasurementStage stage = sessions.group.second ? MeasurementStage::Final
-                                                 : MeasurementStage::Race;
+  MeasurementStage stage =
+      sessions.group.second ? MeasurementStage::Final : MeasurementStage::Race;
   while (!problems.empty()) {
     std::vector<Value> values = {sessions.older, sessions.newer,
                                  getStageName(stage).str()};
     std::string list = bindList(problems.take_front(kRowsPerStatement), values);
-    problems = problems.drop_front(std::min(problems.size(), kRowsPerStatement));
+    problems =
+        problems.drop_front(std::min(problems.size(), kRowsPerStatement));
     Result<Rows> rows = database.query(kSelectRepeats + list + ")", values);
     if (!rows)
       return rows.error();
@@ -134,8 +135,8 @@ tarpon::fleet::readRepeats(Database &database,
         .push_back(change.newer.problem);
   std::map<TimeGroup, std::vector<TimePair>> repeats;
   for (const auto &[sessions, list] : problems)
-    if (Status status = readPairs(database, sessions, thin(list),
-                                  repeats[sessions.group]);
+    if (Status status =
+            readPairs(database, sessions, thin(list), repeats[sessions.group]);
         !status)
       return status.error();
   return repeats;

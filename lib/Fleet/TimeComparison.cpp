@@ -84,7 +84,8 @@ void NoisyTime::setSamples(std::vector<double> values) {
   lowerDecile = values[values.size() / 10];
 }
 
-/// The logarithm of the part of a change that medians and lower deciles agree on.
+/// The logarithm of the part of a change that medians and lower deciles agree
+/// on.
 static double getChange(const TimePair &pair) {
   double ofMedians = std::log(pair.newer.median / pair.older.median);
   if (pair.older.lowerDecile <= 0 || pair.newer.lowerDecile <= 0)
@@ -99,33 +100,43 @@ static double getChange(const TimePair &pair) {
 // The noise between two runs
 //===----------------------------------------------------------------------===//
 
-/// The least standard deviation between two runs, the number of changes in one
-/// direction from which one is estimated, and the factor by which those in one
-/// direction are larger that are no noise.
+/// The least standard deviation between two runs, the number of changes from
+/// which one is estimated, and the factor by which those in one direction are
+/// larger that are no noise.
 static constexpr double kLeastRunNoise = 0.01;
-static constexpr size_t kLeastChanges = 10;
+static constexpr size_t kLeastChanges = 20;
 static constexpr double kOneSided = 2;
 
-/// The standard deviation of changes, from their upper quartile: some of them are
-/// no noise. Those in one direction count as if there were as many of them in the
-/// other.
+/// The standard deviation of changes, from their upper quartile: some of them
+/// are no noise. Those in one direction count as if there were as many of them
+/// in the other.
 static double getDeviation(std::vector<double> changes) {
   constexpr double kQuartileOfNormal = 1.1503;
+  if (changes.empty())
+    return 0;
   llvm::sort(changes);
   return changes[changes.size() * 3 / 4] / kQuartileOfNormal;
 }
 
-/// The standard deviation of those changes that are noise.
-static double getNoise(const std::vector<double> &rises,
-                       const std::vector<double> &falls) {
-  if (rises.size() < kLeastChanges || falls.size() < kLeastChanges)
+/// The standard deviation of those changes that are noise; 0 if it is not
+/// known. What all of them have in common is noise, too, unless it is a change
+/// of its own: a machine that is a little slower than the day before.
+static double getNoise(const std::vector<double> &changes) {
+  double shift = runtime::median(changes);
+  if (changes.size() < kLeastChanges ||
+      std::abs(shift) > std::log1p(kLeastTimeChange))
     return 0;
-  double up = getDeviation(rises), down = getDeviation(falls);
-  if (std::max(up, down) > kOneSided * std::min(up, down))
-    return std::min(up, down);
-  std::vector<double> all = rises;
-  llvm::append_range(all, falls);
-  return getDeviation(std::move(all));
+  std::vector<double> above, below, all;
+  for (double change : changes) {
+    double distance = change - shift;
+    (distance > 0 ? above : below).push_back(std::abs(distance));
+    all.push_back(std::abs(distance));
+  }
+  double up = getDeviation(above), down = getDeviation(below);
+  double deviation = std::max(up, down) > kOneSided * std::min(up, down)
+                         ? std::min(up, down)
+                         : getDeviation(all);
+  return std::hypot(deviation, shift);
 }
 
 namespace {
@@ -157,13 +168,12 @@ private:
 
 /// The variance that the samples do not explain.
 double NoiseModel::getRunVariance(llvm::ArrayRef<TimePair> repeats) const {
-  std::vector<double> rises, falls, explained;
+  std::vector<double> changes, explained;
   for (const TimePair &pair : repeats) {
-    double change = getChange(pair);
-    (change > 0 ? rises : falls).push_back(std::abs(change));
+    changes.push_back(getChange(pair));
     explained.push_back(explain(pair));
   }
-  double noise = getNoise(rises, falls);
+  double noise = getNoise(changes);
   return std::max(kLeastRunNoise * kLeastRunNoise,
                   noise * noise - runtime::median(std::move(explained)));
 }

@@ -26,7 +26,8 @@
 //     other load), which the samples of one run do not show. It is seen in the
 //     candidates that both sides have measured, whether they won or not, as
 //     between the studies of a meta-analysis (DerSimonian and Laird, 1986): the
-//     spread of their changes that the samples do not explain. Noise makes times
+//     spread of their changes that the samples do not explain, and what all of
+//     them have in common, unless that is a change by itself. Noise makes times
 //     rise and fall alike: if one side changed by twice as much as the other, the
 //     noise is that of the other, so that neither slower kernels nor faster ones
 //     are mistaken for it. At least 1 %.

@@ -220,6 +220,42 @@ TEST_P(ReleaseTest, noiseIsNotRefused) {
   EXPECT_EQ(planted, kDraws);
 }
 
+/// The candidates that did not win show how much two runs of one kernel differ.
+TEST_P(ReleaseTest, candidatesThatWereMeasuredTwiceShowTheNoise) {
+  for (bool hasRepeats : {false, true}) {
+    std::string suffix = hasRepeats ? "2" : "1";
+    std::vector<MeasuredRow> rows;
+    for (const char *name : {"old", "new"}) {
+      bool isNew = name == std::string("new");
+      int64_t session = addSession(name + suffix, "host");
+      for (int i = 0; i < 60; ++i) {
+        int64_t problem =
+            isNew || hasRepeats
+                ? getInteger("SELECT id FROM problem WHERE key = :p1",
+                             {"n" + std::to_string(i)})
+                : addProblem("n" + std::to_string(i));
+        // One of the times is 9 % longer.
+        double time = isNew && i == 7 ? 1.09 : 1;
+        rows.push_back({session, problem});
+        rows.back().samples = drawSamples(time, 0.01, 16, rows.size());
+        if (!hasRepeats)
+          continue;
+        double other = isNew ? drawSamples(2, 0.05, 1, i).front() : 2;
+        rows.push_back({session, problem, 1, "solver-b-v1"});
+        rows.back().samples = drawSamples(other, 0.01, 16, rows.size());
+      }
+    }
+    addMeasurements(rows);
+    std::string older = "label:old" + suffix, newer = "label:new" + suffix;
+    ReleaseDiff changes = diff(newer, older);
+    EXPECT_EQ(changes.find(TimeVerdict::Rose).size(), hasRepeats ? 0u : 1u);
+    EXPECT_EQ(changes.repeated.size(), 1u);
+    EXPECT_EQ(changes.repeated.front().candidates, hasRepeats ? 120 : 60);
+    EXPECT_EQ(diff(older, newer).repeated.front().candidates,
+              hasRepeats ? 120 : 60);
+  }
+}
+
 /// A model's time says nothing about a measured one.
 TEST_P(ReleaseTest, modelledTimesAreNotComparedWithMeasuredOnes) {
   addLabel("old", "gfx942:cu=304", problems);

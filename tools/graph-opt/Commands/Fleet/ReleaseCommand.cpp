@@ -44,7 +44,7 @@ struct FleetReleasesArguments {
 // release
 //===----------------------------------------------------------------------===//
 
-/// Everything that speaks against a release is shown.
+/// The most rows that say why a release is refused.
 static constexpr size_t kRowsShown = 1000;
 
 static int runFleetRelease(const FleetReleaseArguments &arguments) {
@@ -58,7 +58,7 @@ static int runFleetRelease(const FleetReleaseArguments &arguments) {
     return fail(showText(outcome.message()));
   std::string faults = outcome->describeFaults();
   if (!faults.empty())
-    fleet::printDiff(outcome->diff, kRowsShown, llvm::outs());
+    fleet::printFaults(outcome->diff, kRowsShown, llvm::outs());
   llvm::outs().flush();
   if (outcome->isRefused)
     return fail("release '" + request.name + "' is refused: " + faults +
