@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Fleet/Export.h"
+#include "ExportSessions.h"
+
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Compiler/LaunchKernel.h"
@@ -104,30 +105,26 @@ exportSession(Database &database, const ResultsName &name,
 Result<ExportSummary>
 tarpon::fleet::exportKernelCache(Database &database, const ResultsName &name,
                                  const std::string &output) {
-  Result<std::vector<Session>> sessions = findSessions(database, name);
+  ExportSummary summary;
+  Result<std::vector<Session>> sessions =
+      selectSessions(database, name, kKernelForm, summary.omissions);
   if (!sessions)
     return sessions.error();
   llvm::SmallString<128> folder;
   if (std::error_code error =
           llvm::sys::fs::createUniqueDirectory("tarpon-kernels", folder))
     return Error{"cannot create a temporary folder: " + error.message()};
-  llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
-  ExportSummary summary;
+  llvm::scope_exit cleanUp(
+      [&] { (void)llvm::sys::fs::remove_directories(folder); });
   for (const Session &session : *sessions) {
     Result<SessionTarget> target = openTarget(session);
-    if (!target) {
-      summary.omissions.push_back(target.message());
-      continue;
-    }
+    if (!target)
+      return target.error();
     Result<ExportedFile> file = exportSession(database, name, session, *target,
                                               folder.str().str(), output);
     if (!file)
       return file.error();
     summary.files.push_back(std::move(*file));
   }
-  if (summary.files.empty())
-    return Error{
-        name.str() + " has no results whose kernels can be compiled" +
-        (summary.omissions.empty() ? "" : ": " + summary.omissions[0])};
   return summary;
 }

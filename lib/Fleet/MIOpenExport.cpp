@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExportSessions.h"
+
 #include "tarpon/Autotune/MIOpen/MIOpenFile.h"
 #include "tarpon/Autotune/Store/MeasurementOrder.h"
-#include "tarpon/Fleet/Export.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -189,7 +190,8 @@ static Status write(const std::string &folder, const TargetFiles &files,
 
 static Result<std::vector<TargetFiles>>
 collect(Database &database, const ResultsName &name, ExportSummary &summary) {
-  Result<std::vector<Session>> sessions = findSessions(database, name);
+  Result<std::vector<Session>> sessions =
+      selectSessions(database, name, kMIOpenForm, summary.omissions);
   if (!sessions)
     return sessions.error();
   std::map<std::string, TargetFiles> targets;
@@ -197,12 +199,6 @@ collect(Database &database, const ResultsName &name, ExportSummary &summary) {
     llvm::StringRef target =
         llvm::StringRef(session.context.target).split('/').first;
     auto findName = miopen::findFileName(miopen::Format::FindText, target);
-    if (!findName) {
-      summary.omissions.push_back("label '" + session.label + "' for " +
-                                  session.target +
-                                  ": MIOpen has AMD's GPUs only");
-      continue;
-    }
     TargetFiles &files = targets[*findName];
     files.findName = *findName;
     files.perfName = *miopen::findFileName(miopen::Format::PerfText, target);
@@ -233,8 +229,6 @@ Result<ExportSummary> tarpon::fleet::exportMIOpen(Database &database,
     if (Status status = write(folder, files, summary); !status)
       return status.error();
   if (summary.files.empty())
-    return Error{
-        name.str() + " has no results for MIOpen" +
-        (summary.omissions.empty() ? "" : ": " + summary.omissions[0])};
+    return Error{name.str() + " has no results that MIOpen's keys describe"};
   return summary;
 }

@@ -1,4 +1,4 @@
-//===- ReleaseDiff.cpp - What two sets of results differ in ---------------===//
+//===- ReleaseDiff.cpp - Differences of two sets of results ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -118,7 +118,8 @@ static void judge(const std::map<TimeGroup, std::vector<TimePair>> &repeats,
     for (const RecordChange *change : changes)
       pairs.push_back({change->older.time, change->newer.time});
     auto found = repeats.find(group);
-    auto same = found == repeats.end() ? std::vector<TimePair>() : found->second;
+    auto same =
+        found == repeats.end() ? std::vector<TimePair>() : found->second;
     for (auto [change, time] :
          llvm::zip_equal(changes, compareTimes(pairs, same, comparisons)))
       change->time = time;

@@ -162,8 +162,7 @@ static const char *getVerdictName(TimeVerdict verdict) {
 
 json tarpon::fleet::toJson(const ReleaseDiff &diff) {
   json sessions = json::array(), lost = json::array(), gained = json::array(),
-       changes = json::array(), wins = json::object(),
-       repeated = json::array();
+       changes = json::array(), wins = json::object(), repeated = json::array();
   for (const RepeatedTimes &times : diff.repeated)
     repeated.push_back({{"target", times.target},
                         {"candidates", times.candidates},

@@ -1,4 +1,4 @@
-//===- Repeats.cpp - What two sessions have measured alike ----------------===//
+//===- Repeats.cpp - Candidates of two sessions ---------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

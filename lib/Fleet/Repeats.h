@@ -1,4 +1,4 @@
-//===- Repeats.h - What two sessions have measured alike --------*- C++ -*-===//
+//===- Repeats.h - Candidates of two sessions -------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

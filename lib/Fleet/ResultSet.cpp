@@ -19,10 +19,14 @@ using runtime::success;
 static ResultRecord makeRecord(const Session &session, int64_t problem,
                                const RecordedMeasurement &best) {
   const Measurement &m = best.measurement;
-  return {session.id,    problem,
-          best.row,      session.target,
-          m.key.problem, m.key.solver,
-          m.key.config,  m.stage,
+  return {session.id,
+          problem,
+          best.row,
+          session.target,
+          m.key.problem,
+          m.key.solver,
+          m.key.config,
+          m.stage,
           {m.median, m.mad, best.samples, m.timeSource}};
 }
 

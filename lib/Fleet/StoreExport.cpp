@@ -5,11 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Autotune/Store/DeviceJournal.h"
+#include "ExportSessions.h"
+
 #include "tarpon/Autotune/Store/StoreAdmin.h"
-#include "tarpon/Fleet/Export.h"
-#include "tarpon/Targets/Host/HostTarget.h"
-#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -60,12 +58,6 @@ static Result<ExportedFile> copySessions(Database &database,
   return file;
 }
 
-static Status checkAbsent(const std::string &path) {
-  if (llvm::sys::fs::exists(path))
-    return Error{path + " is there already"};
-  return success();
-}
-
 Result<ExportSummary> tarpon::fleet::exportJournal(Database &database,
                                                    const ResultsName &name,
                                                    const std::string &output) {
@@ -88,62 +80,25 @@ Result<ExportSummary> tarpon::fleet::exportJournal(Database &database,
   return ExportSummary{{*file}, {}};
 }
 
-//===----------------------------------------------------------------------===//
-// System stores
-//===----------------------------------------------------------------------===//
-
-/// The target of a session, whatever machine this is.
-static Result<std::shared_ptr<const Target>>
-describeTarget(const Session &session) {
-  const JournalContext &context = session.context;
-  if (Result<TargetInfo> cpu = getNamedCpu(context.target, session.threads))
-    return makeHostTarget(*cpu);
-  return findTarget(llvm::StringRef(context.target).split('/').first);
-}
-
-/// Returns the reason why a session's results are not shipped; "" if they are.
-static std::string findOmission(const Session &session) {
-  std::string who = "label '" + session.label + "' for " + session.target;
-  if (session.context.getTimeSource() == TimeSource::Modelled)
-    return who + ": its times come from a model, which any machine can ask";
-  Result<std::shared_ptr<const Target>> target = describeTarget(session);
-  if (!target)
-    return who + ": " + target.message();
-  std::string version = getKernelVersion(**target);
-  if (version != session.kernelVersion)
-    return who + ": it has kernels of version " + session.kernelVersion +
-           ", and this build has " + version;
-  return "";
-}
-
 Result<ExportSummary> tarpon::fleet::exportStore(Database &database,
                                                  const ResultsName &name,
                                                  const std::string &output) {
-  if (Status status = checkAbsent(output); !status)
-    return status.error();
-  Result<std::vector<Session>> sessions = findSessions(database, name);
+  std::string journal = output + ".journal";
+  for (const std::string &path : {output, journal})
+    if (Status status = checkAbsent(path); !status)
+      return status.error();
+  ExportSummary summary;
+  Result<std::vector<Session>> sessions =
+      selectSessions(database, name, kStoreForm, summary.omissions);
   if (!sessions)
     return sessions.error();
-  ExportSummary summary;
-  std::vector<Session> shipped;
-  for (Session &session : *sessions) {
-    std::string omission = findOmission(session);
-    if (omission.empty())
-      shipped.push_back(std::move(session));
-    else
-      summary.omissions.push_back(std::move(omission));
-  }
-  std::string journal = output + ".journal";
-  if (Status status = checkAbsent(journal); !status)
-    return status.error();
   llvm::scope_exit cleanUp([&] { removeStore(journal); });
-  Result<ExportedFile> copied = copySessions(database, name, shipped, journal);
+  Result<ExportedFile> copied =
+      copySessions(database, name, *sessions, journal);
   if (!copied)
     return copied.error();
   if (copied->entries == 0)
-    return Error{
-        name.str() + " has no results for a system store" +
-        (summary.omissions.empty() ? "" : ": " + summary.omissions[0])};
+    return Error{name.str() + " has no results"};
   Result<PublishSummary> published = publishStore(journal, output);
   if (!published)
     return published.error();

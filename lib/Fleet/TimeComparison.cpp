@@ -1,4 +1,4 @@
-//===- TimeComparison.cpp - Whether times differ --------------------------===//
+//===- TimeComparison.cpp - Tells changes of times from noise -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -150,9 +150,9 @@ public:
 
   /// The standard deviation of a change; 0 if both times are a model's.
   double getDeviation(const TimePair &pair) const {
-    bool isModelled = pair.older.source == TimeSource::Modelled &&
-                      pair.newer.source == TimeSource::Modelled;
-    return isModelled ? 0 : std::sqrt(explain(pair) + runVariance);
+    bool areModelled = pair.older.source == TimeSource::Modelled &&
+                       pair.newer.source == TimeSource::Modelled;
+    return areModelled ? 0 : std::sqrt(explain(pair) + runVariance);
   }
 
 private:

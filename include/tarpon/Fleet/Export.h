@@ -26,7 +26,18 @@
 
 namespace tarpon::fleet {
 
-/// What was written into a file, or a folder.
+/// The files and folders to write; "" for none.
+struct ExportRequest {
+  std::string journal, store, miopen, kernels;
+};
+
+/// An error if one of them could not be written: a file is there already, or no
+/// session has such results. Nothing is written before all are known to be
+/// possible.
+runtime::Status checkExport(Database &database, const ResultsName &name,
+                            const ExportRequest &request);
+
+/// A file or folder that was written.
 struct ExportedFile {
   std::string path;
   /// The numbers of problems and of measurements or kernels.
@@ -35,7 +46,7 @@ struct ExportedFile {
 
 struct ExportSummary {
   std::vector<ExportedFile> files;
-  /// What was left out, and why: a sentence each.
+  /// A sentence for each thing that was left out.
   std::vector<std::string> omissions;
 };
 

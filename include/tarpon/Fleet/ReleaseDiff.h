@@ -1,4 +1,4 @@
-//===- ReleaseDiff.h - What two sets of results differ in -------*- C++ -*-===//
+//===- ReleaseDiff.h - Differences of two sets of results -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

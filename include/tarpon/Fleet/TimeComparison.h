@@ -1,4 +1,4 @@
-//===- TimeComparison.h - Whether times differ ------------------*- C++ -*-===//
+//===- TimeComparison.h - Tells changes of times from noise -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,35 +6,37 @@
 //===----------------------------------------------------------------------===//
 //
 // Two measurements of the same kernel never agree. A time rose or fell if it
-// changed by more than 5 %, and by more than z standard errors of its logarithm.
+// changed by more than 5 %, and by more than z standard errors of its
+// logarithm.
 //
-// The change is that of the medians, or that of the lower deciles of the samples
-// if it is less: another process's load delays half of a measurement's samples,
-// a slower kernel all of them (Chen and Revels, Robust Benchmarking in Noisy
-// Environments, 2016).
+// The change is that of the medians, or that of the lower deciles of the
+// samples if it is less: another process's load delays half of a measurement's
+// samples, a slower kernel all of them (Chen and Revels, Robust Benchmarking in
+// Noisy Environments, 2016).
 //
 // The standard error has two parts, added as variances:
 //
 //   - that of both medians, from their own samples: sqrt(pi / 2) * s / sqrt(n),
 //     that of a normal sample's median (Kenney and Keeping, Mathematics of
-//     Statistics, 1962), where s is the relative spread, 1.4826 times the median
-//     absolute deviation. For few samples, that is too small by a factor of 1.1
-//     to 1.5 (Croux and Rousseeuw, Time-efficient algorithms for two highly
-//     robust estimators of scale, 1992), and may be small by chance: it counts
-//     as the typical one of all measurements beside it if it is less.
-//   - that between two runs of one kernel (other pages of memory, another clock,
+//     Statistics, 1962), where s is the relative spread, 1.4826 times the
+//     median absolute deviation. For few samples, that is too small by a factor
+//     of 1.1 to 1.5 (Croux and Rousseeuw, Time-efficient algorithms for two
+//     highly robust estimators of scale, 1992), and may be small by chance: it
+//     counts as the typical one of all measurements beside it if it is less.
+//   - that between two runs of one kernel (other pages of memory, another
+//   clock,
 //     other load), which the samples of one run do not show. It is seen in the
 //     candidates that both sides have measured, whether they won or not, as
 //     between the studies of a meta-analysis (DerSimonian and Laird, 1986): the
 //     spread of their changes that the samples do not explain, and what all of
 //     them have in common, unless that is a change by itself. Noise makes times
-//     rise and fall alike: if one side changed by twice as much as the other, the
-//     noise is that of the other, so that neither slower kernels nor faster ones
-//     are mistaken for it. At least 1 %.
+//     rise and fall alike: if one side changed by twice as much as the other,
+//     the noise is that of the other, so that neither slower kernels nor faster
+//     ones are mistaken for it. At least 1 %.
 //
-// z is 3, and more where many times are compared: so much that noise alone makes
-// any of them rise with a probability of 1 % (Bonferroni; 3.7 for 100 times and
-// 4.8 for 10000).
+// z is 3, and more where many times are compared: so much that noise alone
+// makes any of them rise with a probability of 1 % (Bonferroni; 3.7 for 100
+// times and 4.8 for 10000).
 //
 // TimeComparisonTest.cpp has the rates of false alarms, and of regressions of
 // 10 % that are found.

@@ -226,6 +226,25 @@ TEST_P(ExportTest, timesOfAModelAreNotShipped) {
                         "ask"));
 }
 
+/// A wish that cannot be fulfilled leaves nothing half done.
+TEST_P(ExportTest, allWishesAreChecked) {
+  Session session = openSession("L", "host");
+  addMeasurement({session.id, addProblem(kFused), 1, "conv-igemm-v1"});
+  auto name = ResultsName::forLabel("L");
+  auto check = [&](const ExportRequest &request) {
+    auto status = checkExport(*database, name, request);
+    return status ? "" : status.message();
+  };
+  EXPECT_EQ(
+      check({output + "/journal", output + "/store", "", output + "/kernels"}),
+      "");
+  EXPECT_THAT(check({"", output + "/store", output + "/db", ""}),
+              HasSubstr("MIOpen has AMD's GPUs only"));
+  ASSERT_TRUE(exportJournal(*database, name, output + "/journal"));
+  EXPECT_THAT(check({output + "/journal", "", "", ""}),
+              HasSubstr("is there already"));
+}
+
 TEST_P(ExportTest, noFileIsOverwritten) {
   Session session = openSession("L", "host");
   addMeasurement({session.id, addProblem(kFused), 1, "conv-igemm-v1"});

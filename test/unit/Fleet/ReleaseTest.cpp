@@ -240,7 +240,7 @@ TEST_P(ReleaseTest, candidatesThatWereMeasuredTwiceShowTheNoise) {
         rows.back().samples = drawSamples(time, 0.01, 16, rows.size());
         if (!hasRepeats)
           continue;
-        double other = isNew ? drawSamples(2, 0.05, 1, i).front() : 2;
+        double other = !isNew ? 2 : i % 2 ? 2 * 1.12 : 2 / 1.12;
         rows.push_back({session, problem, 1, "solver-b-v1"});
         rows.back().samples = drawSamples(other, 0.01, 16, rows.size());
       }
@@ -261,7 +261,9 @@ TEST_P(ReleaseTest, modelledTimesAreNotComparedWithMeasuredOnes) {
   addLabel("old", "gfx942:cu=304", problems);
   release("1", "", "old");
   int64_t session = addSession("new", "gfx942:cu=304");
-  run("UPDATE session SET is_emulated = 1 WHERE id = :p1", {session});
+  run("UPDATE session SET context_target = 'gfx942:cu=304/0/model:m-1' WHERE "
+      "id = :p1",
+      {session});
   for (int64_t problem : problems)
     addMeasurement({session,
                     problem,

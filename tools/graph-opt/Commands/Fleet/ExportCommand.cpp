@@ -27,28 +27,27 @@ struct FleetExportArguments {
   std::string database;
   /// One of them is given.
   std::string label, release;
-  /// The files and folders to write; "" for none.
-  std::string store, journal, miopen, kernels;
+  fleet::ExportRequest request;
 };
 
 using Exporter = Result<fleet::ExportSummary> (*)(fleet::Database &,
                                                   const fleet::ResultsName &,
                                                   const std::string &);
 
-/// A form of results.
-struct ExportForm {
-  std::string FleetExportArguments::*output;
+/// A kind of output.
+struct ExportKind {
+  std::string fleet::ExportRequest::*output;
   Exporter write;
   const char *entries;
 };
 
 } // namespace
 
-static constexpr ExportForm kForms[] = {
-    {&FleetExportArguments::journal, fleet::exportJournal, "measurements"},
-    {&FleetExportArguments::store, fleet::exportStore, "measurements"},
-    {&FleetExportArguments::miopen, fleet::exportMIOpen, "solutions"},
-    {&FleetExportArguments::kernels, fleet::exportKernelCache, "kernels"}};
+static constexpr ExportKind kKinds[] = {
+    {&fleet::ExportRequest::journal, fleet::exportJournal, "measurements"},
+    {&fleet::ExportRequest::store, fleet::exportStore, "measurements"},
+    {&fleet::ExportRequest::miopen, fleet::exportMIOpen, "solutions"},
+    {&fleet::ExportRequest::kernels, fleet::exportKernelCache, "kernels"}};
 
 static int runFleetExport(const FleetExportArguments &arguments) {
   auto database = openFleet(arguments.database);
@@ -57,18 +56,21 @@ static int runFleetExport(const FleetExportArguments &arguments) {
   auto name = arguments.label.empty()
                   ? fleet::ResultsName::forRelease(arguments.release)
                   : fleet::ResultsName::forLabel(arguments.label);
-  for (const ExportForm &form : kForms) {
-    const std::string &output = arguments.*form.output;
+  if (Status status = fleet::checkExport(**database, name, arguments.request);
+      !status)
+    return fail(showText(status.message()));
+  for (const ExportKind &kind : kKinds) {
+    const std::string &output = arguments.request.*kind.output;
     if (output.empty())
       continue;
-    Result<fleet::ExportSummary> summary = form.write(**database, name, output);
+    Result<fleet::ExportSummary> summary = kind.write(**database, name, output);
     if (!summary)
       return fail(showText(summary.message()));
     for (const std::string &omission : summary->omissions)
       remark("left out: " + showText(omission));
     for (const fleet::ExportedFile &file : summary->files)
       llvm::outs() << formatv("{0}: {1} problems, {2} {3}\n", file.path,
-                              file.problems, file.entries, form.entries);
+                              file.problems, file.entries, kind.entries);
     llvm::outs().flush();
   }
   return kSuccess;
@@ -86,17 +88,17 @@ void addFleetExport(CommandSet &commands) {
       ->type_name("NAME");
   from->require_option(1);
   CLI::Option_group *to = sub->add_option_group("files");
-  to->add_option("--store", arguments.store,
+  to->add_option("--store", arguments.request.store,
                  "Write a system store, like db publish")
       ->type_name("FILE");
-  to->add_option("--journal", arguments.journal,
+  to->add_option("--journal", arguments.request.journal,
                  "Write all measurements, for train --store, db merge and db "
                  "diff")
       ->type_name("FILE");
-  to->add_option("--miopen", arguments.miopen,
+  to->add_option("--miopen", arguments.request.miopen,
                  "Write find DBs and perf DBs of MIOpen into this folder")
       ->type_name("DIR");
-  to->add_option("--kernels", arguments.kernels,
+  to->add_option("--kernels", arguments.request.kernels,
                  "Write a precompiled kernel cache into this folder")
       ->type_name("DIR");
   to->require_option(1, 4);

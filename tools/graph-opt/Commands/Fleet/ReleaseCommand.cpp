@@ -44,8 +44,8 @@ struct FleetReleasesArguments {
 // release
 //===----------------------------------------------------------------------===//
 
-/// The most rows that say why a release is refused.
-static constexpr size_t kRowsShown = 1000;
+/// The most rows of each kind that say why a release is refused.
+static constexpr size_t kRowsShown = 20;
 
 static int runFleetRelease(const FleetReleaseArguments &arguments) {
   auto database = openFleet(arguments.database);
