@@ -25,6 +25,19 @@ using runtime::success;
 // The request
 //===----------------------------------------------------------------------===//
 
+/// Whatever a release without an older one loses would not be seen.
+static Status checkBase(Database &database, const ReleaseRequest &request) {
+  if (!request.base.empty() || request.accept)
+    return success();
+  Result<Rows> known = database.query("SELECT 1 FROM release LIMIT 1");
+  if (!known)
+    return known.error();
+  if (!known->empty())
+    return Error{"there are releases already: --base names the one to compare "
+                 "with (--accept makes one that is compared with none)"};
+  return success();
+}
+
 static Status checkRequest(Database &database, const ReleaseRequest &request) {
   if (Status status = checkName("the release", request.name); !status)
     return status;
@@ -41,7 +54,7 @@ static Status checkRequest(Database &database, const ReleaseRequest &request) {
   if (!known->empty())
     return Error{"there is a release '" + request.name +
                  "' already, and releases are not changed"};
-  return success();
+  return checkBase(database, request);
 }
 
 //===----------------------------------------------------------------------===//
@@ -67,24 +80,27 @@ static ResultSet overlay(const std::string &name, const ResultSet &base,
   return release;
 }
 
-int64_t ReleaseOutcome::countSlower() const {
-  return static_cast<int64_t>(diff.find(TimeVerdict::Rose).size());
+int64_t ReleaseOutcome::count(TimeVerdict verdict) const {
+  return static_cast<int64_t>(diff.find(verdict).size());
 }
 
-static std::string count(int64_t number, const std::string &noun) {
+static std::string print(int64_t number, const std::string &noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 std::string ReleaseOutcome::describeFaults() const {
   std::vector<std::string> faults;
-  if (countLost() > 0)
-    faults.push_back(count(countLost(), "problem") +
-                     (countLost() == 1 ? " is lost" : " are lost"));
-  if (countSlower() > 0)
-    faults.push_back(count(countSlower(), "time") + " rose");
-  if (unfinished > 0)
-    faults.push_back(count(unfinished, "job") +
-                     (unfinished == 1 ? " has" : " have") + " not ended");
+  auto add = [&](int64_t number, const std::string &noun, const char *one,
+                 const char *many) {
+    if (number > 0)
+      faults.push_back(print(number, noun) + (number == 1 ? one : many));
+  };
+  add(static_cast<int64_t>(diff.lost.size()), "problem", " is lost",
+      " are lost");
+  add(count(TimeVerdict::Rose), "time", " rose", " rose");
+  add(count(TimeVerdict::Incomparable), "time", " cannot be compared",
+      " cannot be compared");
+  add(unfinished, "job", " has not ended", " have not ended");
   return llvm::join(faults, ", ");
 }
 

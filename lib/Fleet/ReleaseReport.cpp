@@ -116,6 +116,8 @@ void tarpon::fleet::printFaults(const ReleaseDiff &diff, size_t limit,
   printConditions(diff, os);
   printGroup("lost", diff.lost, limit, os);
   printGroup("slower", diff.find(TimeVerdict::Rose), limit, os);
+  printGroup("with times that cannot be compared",
+             diff.find(TimeVerdict::Incomparable), limit, os);
 }
 
 void tarpon::fleet::printDiff(const ReleaseDiff &diff, size_t limit,

@@ -100,10 +100,11 @@ static double getChange(const TimePair &pair) {
 // The noise between two runs
 //===----------------------------------------------------------------------===//
 
-/// The least standard deviation between two runs, the number of changes from
-/// which one is estimated, and the factor by which those in one direction are
-/// larger that are no noise.
-static constexpr double kLeastRunNoise = 0.01;
+/// The least and the largest standard deviation between two runs, the number of
+/// changes from which one is estimated, and the factor by which those in one
+/// direction are larger that are no noise. Even where 10000 times are compared,
+/// the largest one does not hide a regression of 10 %.
+static constexpr double kLeastRunNoise = 0.01, kMostRunNoise = 0.02;
 static constexpr size_t kLeastChanges = 20;
 static constexpr double kOneSided = 2;
 
@@ -174,8 +175,9 @@ double NoiseModel::getRunVariance(llvm::ArrayRef<TimePair> repeats) const {
     explained.push_back(explain(pair));
   }
   double noise = getNoise(changes);
-  return std::max(kLeastRunNoise * kLeastRunNoise,
-                  noise * noise - runtime::median(std::move(explained)));
+  return std::clamp(noise * noise - runtime::median(std::move(explained)),
+                    kLeastRunNoise * kLeastRunNoise,
+                    kMostRunNoise * kMostRunNoise);
 }
 
 //===----------------------------------------------------------------------===//

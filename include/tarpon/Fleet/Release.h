@@ -22,7 +22,8 @@
 namespace tarpon::fleet {
 
 struct ReleaseRequest {
-  /// The new release, and the older one; "" for none.
+  /// The new release, and the older one; "" for none, which has to be accepted
+  /// once there are releases.
   std::string name, base;
   std::string label, remark;
   /// Make it although it loses problems, got slower, or the label has not
@@ -40,17 +41,17 @@ struct ReleaseOutcome {
   /// True if nothing was written.
   bool isRefused = false;
 
-  int64_t countLost() const { return static_cast<int64_t>(diff.lost.size()); }
-  int64_t countSlower() const;
+  int64_t count(TimeVerdict verdict) const;
   /// Says in one sentence why it was, or would have been, refused; "" if there
   /// is no reason.
   std::string describeFaults() const;
 };
 
-/// Makes a release, unless it would lose problems or got slower. A problem of
-/// the older release is lost if the label has tuned it and has no verified
-/// result; where that is accepted, the release does not have it. An error if
-/// there is such a release, or if the label has no results.
+/// Makes a release, unless it would lose problems, got slower, or has a model's
+/// times where there were measured ones. A problem of the older release is lost
+/// if the label has tuned it and has no verified result; where that is
+/// accepted, the release does not have it. An error if there is such a release,
+/// or if the label has no results.
 runtime::Result<ReleaseOutcome> makeRelease(Database &database,
                                             const ReleaseRequest &request);
 

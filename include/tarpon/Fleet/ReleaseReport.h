@@ -33,7 +33,7 @@ std::string summarize(const ReleaseDiff &diff);
 /// Prints the differences as tables, with at most `limit` rows in each.
 void printDiff(const ReleaseDiff &diff, size_t limit, llvm::raw_ostream &os);
 
-/// Prints only the problems that were lost or got slower.
+/// Prints only the problems for which a release is refused.
 void printFaults(const ReleaseDiff &diff, size_t limit, llvm::raw_ostream &os);
 
 /// All differences.
