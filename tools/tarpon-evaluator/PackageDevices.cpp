@@ -8,57 +8,45 @@
 #include "PackageDevices.h"
 
 #include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
+#include "tarpon/Targets/GPU/GpuLaunch.h"
 #include "tarpon/Targets/NVIDIA/Cuda/CudaDevice.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace tarpon::evaluator {
 
 using namespace runtime;
-
-using Devices = Result<std::vector<std::unique_ptr<Device>>>;
 
 namespace {
 
 /// The driver of the chips whose names begin so.
 struct Driver {
   std::string_view prefix;
-  Devices (*open)(const std::string &chip);
+  Result<std::unique_ptr<Device>> (*open)(const std::string &target);
 };
 
 } // namespace
 
 static constexpr Driver kDrivers[] = {
-    {"gfx", [](const std::string &) { return openHipDevices(); }},
-    {"sm_", [](const std::string &chip) {
-       return openCudaDevices({{chip}, /*library=*/""});
+    {"gfx", [](const std::string &target) { return openHipDevice({target}); }},
+    {"sm_", [](const std::string &target) {
+       return openCudaDevice({target}, {{getGpuChip(target)}, /*library=*/""});
      }}};
-
-static std::string getChip(const std::string &target) {
-  return target.substr(0, target.find(':'));
-}
 
 Result<Device *> PackageDevices::find(const Package &package) {
   if (package.getKernelForm() == KernelForm::SharedObject)
     return static_cast<Device *>(nullptr);
-  std::string chip = getChip(package.chip);
+  std::string chip = getGpuChip(package.chip);
   if (auto known = devices.find(chip); known != devices.end())
     return known->second.get();
   auto driver = std::ranges::find_if(
       kDrivers, [&](const Driver &d) { return chip.starts_with(d.prefix); });
   if (driver == std::end(kDrivers))
     return Error{"no driver is known for " + chip};
-  Devices opened = driver->open(chip);
+  Result<std::unique_ptr<Device>> opened = driver->open(package.chip);
   if (!opened)
     return opened.error();
-  auto fits = std::ranges::find_if(*opened, [&](const auto &device) {
-    return getChip(device->target()) == chip;
-  });
-  // The first one's refusal says what it is.
-  if (fits == opened->end())
-    fits = opened->begin();
-  return (devices[chip] = std::move(*fits)).get();
+  return (devices[chip] = std::move(*opened)).get();
 }
 
 bool PackageDevices::areAlive() {

@@ -20,7 +20,7 @@ static const GpuPlatform kPlatform = {
     /*prefix=*/"gfx",
     /*driver=*/"hip",
     makeAmdGpuBackend,
-    [] { return openHipDevices(); },
+    [](const GpuRequest &request) { return openHipDevice(request); },
     [](const GpuTarget &gpu) { return makeEmulatedDevice(gpu); }};
 
 std::shared_ptr<const Target> tarpon::makeAmdGpuTarget(const GpuTarget &gpu,

@@ -27,8 +27,7 @@ std::vector<char> tarpon::packArguments(const runtime::DeviceLaunch &launch) {
   return segment;
 }
 
-/// Returns the chip of "gfx942:cu=304".
-static std::string getChip(const std::string &target) {
+std::string tarpon::getGpuChip(const std::string &target) {
   return target.substr(0, target.find(':'));
 }
 
@@ -36,7 +35,7 @@ Status tarpon::checkGpuPackage(const runtime::Package &package,
                                const std::string &target) {
   if (package.getKernelForm() != runtime::KernelForm::CodeObjects)
     return Error{"it was compiled for " + package.arch + ", not for a GPU"};
-  if (getChip(package.chip) != getChip(target))
+  if (getGpuChip(package.chip) != getGpuChip(target))
     return Error{"it was compiled for " + package.chip + ", and this GPU is " +
                  target};
   return runtime::success();

@@ -20,7 +20,9 @@ static const GpuPlatform kPlatform = {
     /*prefix=*/"sm_",
     /*driver=*/"cuda",
     makeNvidiaGpuBackend,
-    [] { return openCudaDevices({getGpuChips(GpuVendor::NVIDIA), ""}); },
+    [](const GpuRequest &request) {
+      return openCudaDevice(request, {getGpuChips(GpuVendor::NVIDIA), ""});
+    },
     [](const GpuTarget &gpu) { return makeEmulatedNvidiaDevice(gpu); }};
 
 std::shared_ptr<const Target> tarpon::makeNvidiaGpuTarget(const GpuTarget &gpu,

@@ -61,10 +61,10 @@ struct TestedDevice {
   std::shared_ptr<const Target> target;
 };
 
-Result<std::vector<std::unique_ptr<Device>>> openAll(const std::string &name) {
+Result<std::unique_ptr<Device>> openFirst(const std::string &name) {
   if (name == "cuda")
-    return openCudaDevices({getGpuChips(GpuVendor::NVIDIA), ""});
-  return openHipDevices();
+    return openCudaDevice({}, {getGpuChips(GpuVendor::NVIDIA), ""});
+  return openHipDevice();
 }
 
 Result<TestedDevice> openTestedDevice(const std::string &name) {
@@ -80,13 +80,13 @@ Result<TestedDevice> openTestedDevice(const std::string &name) {
       return device.error();
     return TestedDevice{std::move(*device), *target};
   }
-  auto devices = openAll(name);
-  if (!devices)
-    return devices.error();
-  auto target = findTarget(devices->front()->target());
+  auto device = openFirst(name);
+  if (!device)
+    return device.error();
+  auto target = findTarget((*device)->target());
   if (!target)
     return target.error();
-  return TestedDevice{std::move(devices->front()), *target};
+  return TestedDevice{std::move(*device), *target};
 }
 
 /// The number of processes; 0 if a debugger or a checker looks into this one.

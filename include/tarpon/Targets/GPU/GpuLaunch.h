@@ -22,6 +22,9 @@
 
 namespace tarpon {
 
+/// Returns the chip of "gfx942:cu=304".
+std::string getGpuChip(const std::string &target);
+
 /// Makes the argument segment of a launch.
 std::vector<char> packArguments(const runtime::DeviceLaunch &launch);
 

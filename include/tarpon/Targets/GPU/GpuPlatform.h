@@ -10,10 +10,10 @@
 #define TARPON_TARGETS_GPU_GPUPLATFORM_H
 
 #include "tarpon/Targets/GPU/GpuBackend.h"
+#include "tarpon/Targets/GPU/GpuList.h"
 #include "tarpon/Targets/Target.h"
 
 #include <memory>
-#include <vector>
 
 namespace tarpon {
 
@@ -28,9 +28,9 @@ struct GpuPlatform {
 
   std::unique_ptr<KernelBackend> (*makeBackend)(const GpuTarget &gpu,
                                                 GpuCodeForm form);
-  /// Opens all GPUs of this machine; an error if there is none.
-  runtime::Result<std::vector<std::unique_ptr<runtime::Device>>> (
-      *openDevices)();
+  /// Opens a GPU of this machine; an error if there is no such one.
+  runtime::Result<std::unique_ptr<runtime::Device>> (*openDevice)(
+      const GpuRequest &request);
   std::unique_ptr<runtime::Device> (*makeEmulatedDevice)(const GpuTarget &gpu);
 };
 

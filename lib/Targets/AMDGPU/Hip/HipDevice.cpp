@@ -49,12 +49,35 @@ static Result<std::string> getTarget(const HipContext &context,
   return *chip + ":cu=" + std::to_string(*units);
 }
 
-static Result<std::unique_ptr<Device>>
-openDevice(std::shared_ptr<HipContext> context, const std::string &topology) {
+namespace {
+
+class HipGpus final : public GpuList {
+public:
+  HipGpus(const Api &api, int number, std::string topology)
+      : api(api), number(number), topology(std::move(topology)) {}
+
+  int count() const override { return number; }
+
+  Result<std::string> getTarget(int index) const override {
+    return ::getTarget(HipContext(api, index), topology);
+  }
+
+  Result<std::unique_ptr<Device>> open(int index) const override;
+
+private:
+  const Api &api;
+  int number;
+  std::string topology;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Device>> HipGpus::open(int index) const {
+  auto context = std::make_shared<HipContext>(api, index);
   if (Status status = context->check(context->select(), "hipSetDevice");
       !status)
     return status.error();
-  Result<std::string> target = getTarget(*context, topology);
+  Result<std::string> target = getTarget(index);
   if (!target)
     return target.error();
   char name[256] = "";
@@ -73,8 +96,8 @@ static std::string getTopology(const HipOptions &options) {
   return named && *named ? named : "/sys/class/kfd/kfd/topology/nodes";
 }
 
-Result<std::vector<std::unique_ptr<Device>>>
-tarpon::openHipDevices(const HipOptions &options) {
+Result<std::unique_ptr<Device>>
+tarpon::openHipDevice(const GpuRequest &request, const HipOptions &options) {
   Result<Api> api = loadApi(options.library);
   if (!api)
     return api.error();
@@ -89,13 +112,5 @@ tarpon::openHipDevices(const HipOptions &options) {
   if (Status status = HipContext(*api, 0).check(code, "hipGetDeviceCount");
       !status)
     return status.error();
-  std::vector<std::unique_ptr<Device>> devices;
-  for (int index = 0; index < count; ++index) {
-    auto device = openDevice(std::make_shared<HipContext>(*api, index),
-                             getTopology(options));
-    if (!device)
-      return Error{"GPU " + std::to_string(index) + ": " + device.message()};
-    devices.push_back(std::move(*device));
-  }
-  return devices;
+  return openGpu(HipGpus(*api, count, getTopology(options)), request);
 }

@@ -13,20 +13,6 @@ using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
 
-/// Opens the first GPU of this chip, whatever its variant.
-static Result<std::unique_ptr<runtime::Device>>
-openFirstDevice(const GpuPlatform &platform, const GpuTarget &gpu) {
-  Result<std::vector<std::unique_ptr<runtime::Device>>> devices =
-      platform.openDevices();
-  if (!devices)
-    return devices.error();
-  for (std::unique_ptr<runtime::Device> &device : *devices)
-    if (llvm::StringRef(device->target()).split(':').first == gpu.chip)
-      return std::move(device);
-  return Error{"the package is for " + gpu.name() + ", and this machine has " +
-               devices->front()->target()};
-}
-
 namespace {
 
 class PlatformTarget final : public Target {
@@ -44,7 +30,7 @@ public:
   openDevice(int64_t /*threads*/) const override {
     if (form == GpuCodeForm::Ir)
       return platform.makeEmulatedDevice(*getInfo().gpu);
-    return openFirstDevice(platform, *getInfo().gpu);
+    return platform.openDevice({getInfo().gpu->name()});
   }
 
   std::optional<TargetPeaks> getPeaks() const override {

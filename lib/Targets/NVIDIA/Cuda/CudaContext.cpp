@@ -47,10 +47,11 @@ std::string CudaContext::getErrorString(ErrorCode code) const {
   return api.getErrorString(code, &text) == 0 && text ? text : "unknown error";
 }
 
-Status CudaContext::open() {
-  if (Status status = check(api.deviceGet(&device, index), "cuDeviceGet");
-      !status)
-    return status;
+Status CudaContext::find() {
+  return check(api.deviceGet(&device, index), "cuDeviceGet");
+}
+
+Status CudaContext::retain() {
   return check(api.primaryContextRetain(&primary, device),
                "cuDevicePrimaryCtxRetain");
 }

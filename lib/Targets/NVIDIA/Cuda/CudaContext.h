@@ -31,8 +31,10 @@ public:
       (void)api.primaryContextRelease(device);
   }
 
-  /// Finds the GPU and retains its context.
-  runtime::Status open();
+  /// Finds the GPU, whose attributes can be asked for from then on.
+  runtime::Status find();
+  /// Makes the context, if no other user has made it.
+  runtime::Status retain();
 
   const stream::CallNames &names() const override;
   std::string getErrorString(ErrorCode code) const override;

@@ -62,14 +62,41 @@ static Result<std::string> getTarget(const CudaContext &context,
   return findChip(capability, chips) + ":cu=" + std::to_string(*units);
 }
 
-static Result<std::unique_ptr<Device>>
-openDevice(std::shared_ptr<CudaContext> context,
-           const std::vector<std::string> &chips) {
-  if (Status status = context->open(); !status)
+namespace {
+
+class CudaGpus final : public GpuList {
+public:
+  CudaGpus(const Api &api, int number, const CudaOptions &options)
+      : api(api), number(number), options(options) {}
+
+  int count() const override { return number; }
+
+  Result<std::string> getTarget(int index) const override {
+    CudaContext context(api, index);
+    if (Status status = context.find(); !status)
+      return status.error();
+    return ::getTarget(context, options.chips);
+  }
+
+  Result<std::unique_ptr<Device>> open(int index) const override;
+
+private:
+  const Api &api;
+  int number;
+  const CudaOptions &options;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Device>> CudaGpus::open(int index) const {
+  auto context = std::make_shared<CudaContext>(api, index);
+  if (Status status = context->find(); !status)
     return status.error();
-  Result<std::string> target = getTarget(*context, chips);
+  Result<std::string> target = ::getTarget(*context, options.chips);
   if (!target)
     return target.error();
+  if (Status status = context->retain(); !status)
+    return status.error();
   char name[256] = "";
   if (Status status = context->check(
           context->api.deviceGetName(name, sizeof name, context->device),
@@ -79,8 +106,8 @@ openDevice(std::shared_ptr<CudaContext> context,
   return openStreamDevice(std::move(context), std::move(*target), name);
 }
 
-Result<std::vector<std::unique_ptr<Device>>>
-tarpon::openCudaDevices(const CudaOptions &options) {
+Result<std::unique_ptr<Device>>
+tarpon::openCudaDevice(const GpuRequest &request, const CudaOptions &options) {
   Result<Api> api = loadApi(options.library);
   if (!api)
     return api.error();
@@ -95,13 +122,5 @@ tarpon::openCudaDevices(const CudaOptions &options) {
           CudaContext(*api, 0).check(code, "cuInit or cuDeviceGetCount");
       !status)
     return status.error();
-  std::vector<std::unique_ptr<Device>> devices;
-  for (int index = 0; index < count; ++index) {
-    auto device =
-        openDevice(std::make_shared<CudaContext>(*api, index), options.chips);
-    if (!device)
-      return Error{"GPU " + std::to_string(index) + ": " + device.message()};
-    devices.push_back(std::move(*device));
-  }
-  return devices;
+  return openGpu(CudaGpus(*api, count, options), request);
 }

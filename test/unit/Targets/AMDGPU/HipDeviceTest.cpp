@@ -39,50 +39,51 @@ protected:
 
 TEST_F(HipDeviceTest, DevicesAreNamedByTheDriver) {
   setenv("FAKE_HIP_GPUS", "2", 1);
-  auto devices = openHipDevices(options);
-  ASSERT_TRUE(devices) << devices.message();
-  ASSERT_EQ(devices->size(), 2u);
-  EXPECT_EQ((*devices)[0]->target(), "gfx942:cu=304");
-  EXPECT_EQ((*devices)[1]->target(), "gfx90a:cu=304");
-  EXPECT_EQ((*devices)[0]->name(), "AMD Instinct");
+  auto first = openHipDevice({}, options);
+  ASSERT_TRUE(first) << first.message();
+  EXPECT_EQ((*first)->target(), "gfx942:cu=304");
+  EXPECT_EQ((*first)->name(), "AMD Instinct");
+  auto second = openHipDevice({"", 1}, options);
+  ASSERT_TRUE(second) << second.message();
+  EXPECT_EQ((*second)->target(), "gfx90a:cu=304");
 }
 
 TEST_F(HipDeviceTest, GpuThatTheDriverDoesNotKnow) {
   fs::remove_all(folder.path / "nodes" / "1");
-  auto devices = openHipDevices(options);
-  ASSERT_FALSE(devices);
-  EXPECT_THAT(devices.message(), HasSubstr("has none at PCI bus 0:193:0"));
+  auto device = openHipDevice({}, options);
+  ASSERT_FALSE(device);
+  EXPECT_THAT(device.message(), HasSubstr("has none at PCI bus 0:193:0"));
 }
 
 TEST_F(HipDeviceTest, NoGpuIsOneSentence) {
   setenv("FAKE_HIP_GPUS", "0", 1);
-  EXPECT_EQ(openHipDevices(options).message(),
+  EXPECT_EQ(openHipDevice({}, options).message(),
             "HIP finds no GPU on this machine; models can be compiled for AMD "
             "GPUs, but not run on one");
 }
 
 TEST_F(HipDeviceTest, LibraryThatLacksAFunction) {
   options.library = "libm.so.6";
-  EXPECT_EQ(openHipDevices(options).message(),
+  EXPECT_EQ(openHipDevice({}, options).message(),
             "the HIP runtime has no function hipInit: it is older than ROCm 5");
   options.library = "/nowhere/libamdhip64.so";
-  EXPECT_THAT(openHipDevices(options).message(),
+  EXPECT_THAT(openHipDevice({}, options).message(),
               StartsWith("the HIP runtime cannot be loaded: /nowhere/"));
 }
 
 /// With Debian's libamdhip64-5 or without it: either sentence.
 TEST(HipDeviceOfThisMachine, SaysWhatIsMissing) {
   unsetenv("TARPON_HIP_LIBRARY");
-  auto devices = openHipDevices();
-  if (devices)
+  auto device = openHipDevice();
+  if (device)
     GTEST_SKIP() << "there is a GPU";
   bool hasLibrary = false;
   for (const char *name : {"libamdhip64.so.7", "libamdhip64.so.6",
                            "libamdhip64.so.5", "libamdhip64.so"})
     hasLibrary |= dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr;
-  EXPECT_THAT(devices.message(),
+  EXPECT_THAT(device.message(),
               StartsWith(hasLibrary ? "HIP finds no GPU on this machine; "
                                     : "the HIP runtime (libamdhip64.so) is not "
                                       "installed; "));
-  EXPECT_THAT(devices.message(), Not(HasSubstr("\n")));
+  EXPECT_THAT(device.message(), Not(HasSubstr("\n")));
 }

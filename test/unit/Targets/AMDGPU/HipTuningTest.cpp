@@ -56,9 +56,9 @@ protected:
     for (const char *name : {"FAKE_HIP_LOG", "FAKE_HIP_FAIL"})
       unsetenv(name);
     setenv("FAKE_HIP_GPUS", "1", 1);
-    auto devices = openHipDevices(options);
-    EXPECT_TRUE(devices) << devices.message();
-    hip = std::move(devices->front());
+    auto device = openHipDevice({}, options);
+    EXPECT_TRUE(device) << device.message();
+    hip = std::move(*device);
   }
   ~HipTuningTest() override {
     for (const char *name :

@@ -20,17 +20,22 @@
 #include <numeric>
 
 using namespace tarpon;
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Not;
 using testing::StartsWith;
 
 namespace {
 
-using Devices = runtime::Result<std::vector<std::unique_ptr<runtime::Device>>>;
+using Opened = runtime::Result<std::unique_ptr<runtime::Device>>;
 
 /// How the libraries call what the tests look for, in logs and in messages.
 struct Hip : test::HipMachine {
   static constexpr const char *kPrefix = "FAKE_HIP_";
   static constexpr const char *kTarget = "gfx942:cu=304";
+  /// The second of two GPUs, and its place among those of its chip.
+  static constexpr const char *kLastTarget = "gfx90a:cu=304";
+  static constexpr int kLastIndex = 0;
   static constexpr const char *kAllocate = "hipMalloc";
   static constexpr const char *kFill = "hipMemsetAsync";
   static constexpr const char *kCopyIn = "hipMemcpyAsync";
@@ -47,15 +52,20 @@ struct Hip : test::HipMachine {
   static std::string select(int index) {
     return "hipSetDevice " + std::to_string(index);
   }
+  static std::string openCall(int index) { return select(index); }
   static std::string name(const std::string &call) {
     return "hip" + (call == "LaunchKernel" ? "Module" + call : call);
   }
-  Devices open() { return openHipDevices(options); }
+  Opened open(const GpuRequest &request) {
+    return openHipDevice(request, options);
+  }
 };
 
 struct Cuda {
   static constexpr const char *kPrefix = "FAKE_CUDA_";
   static constexpr const char *kTarget = "sm_90a:cu=132";
+  static constexpr const char *kLastTarget = "sm_90a:cu=132";
+  static constexpr int kLastIndex = 1;
   static constexpr const char *kAllocate = "cuMemAlloc";
   static constexpr const char *kFill = "cuMemsetD8Async";
   static constexpr const char *kCopyIn = "cuMemcpyHtoDAsync";
@@ -72,9 +82,12 @@ struct Cuda {
   static std::string select(int index) {
     return "cuCtxSetCurrent " + std::to_string(index);
   }
+  static std::string openCall(int index) {
+    return "cuDevicePrimaryCtxRetain " + std::to_string(index);
+  }
   static std::string name(const std::string &call) { return "cu" + call; }
-  Devices open() {
-    return openCudaDevices({{"sm_80", "sm_90a"}, TARPON_FAKE_CUDA});
+  Opened open(const GpuRequest &request) {
+    return openCudaDevice(request, {{"sm_80", "sm_90a"}, TARPON_FAKE_CUDA});
   }
 };
 
@@ -97,9 +110,9 @@ protected:
   }
 
   std::unique_ptr<runtime::Device> open() {
-    Devices devices = library.open();
-    EXPECT_TRUE(devices) << devices.message();
-    return devices ? std::move(devices->front()) : nullptr;
+    Opened device = library.open({});
+    EXPECT_TRUE(device) << device.message();
+    return device ? std::move(*device) : nullptr;
   }
   std::vector<std::string> takeLog() { return folder.takeLines("log"); }
 
@@ -113,11 +126,31 @@ using Libraries = testing::Types<Hip, Cuda>;
 TYPED_TEST_SUITE(StreamDeviceTest, Libraries);
 
 TYPED_TEST(StreamDeviceTest, DevicesHaveTargets) {
+  auto device = this->open();
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->target(), TypeParam::kTarget);
+}
+
+/// A context on each GPU of a machine would cost others their memory.
+TYPED_TEST(StreamDeviceTest, OpensTheGpuThatIsAskedForAlone) {
   this->set("GPUS", "2");
-  Devices devices = this->library.open();
-  ASSERT_TRUE(devices) << devices.message();
-  ASSERT_EQ(devices->size(), 2u);
-  EXPECT_EQ((*devices)[0]->target(), TypeParam::kTarget);
+  GpuRequest request = {TypeParam::kLastTarget, TypeParam::kLastIndex};
+  auto device = this->library.open(request);
+  ASSERT_TRUE(device) << device.message();
+  EXPECT_EQ((*device)->target(), TypeParam::kLastTarget);
+  std::vector<std::string> log = this->takeLog();
+  EXPECT_THAT(log, Contains(TypeParam::openCall(1)));
+  EXPECT_THAT(log, Not(Contains(TypeParam::openCall(0))));
+  request.index = 3;
+  EXPECT_EQ(this->library.open(request).message(),
+            "GPU 3 was asked for, and this machine has " +
+                std::to_string(TypeParam::kLastIndex + 1) + " of " +
+                TypeParam::kLastTarget);
+  EXPECT_EQ(this->library.open({"", 3}).message(),
+            "GPU 3 was asked for, and this machine has 2");
+  EXPECT_EQ(this->library.open({"vax:cu=1"}).message(),
+            std::string("the package is for vax:cu=1, and this machine has ") +
+                TypeParam::kTarget);
 }
 
 TYPED_TEST(StreamDeviceTest, CopiesWhatItIsGiven) {
@@ -273,9 +306,9 @@ TYPED_TEST(StreamDeviceTest, ErrorsNameTheCall) {
   for (const char *call :
        {"StreamCreate", "EventCreate", "DeviceGetAttribute"}) {
     this->set("FAIL", this->name(call));
-    Devices devices = this->library.open();
-    ASSERT_FALSE(devices);
-    EXPECT_THAT(devices.message(), StartsWith("GPU 0: " + this->name(call)));
+    Opened opened = this->library.open({});
+    ASSERT_FALSE(opened);
+    EXPECT_THAT(opened.message(), StartsWith("GPU 0: " + this->name(call)));
   }
 }
 
@@ -315,9 +348,9 @@ TYPED_TEST(StreamDeviceTest, ARunThatFailsWaitsForItsCopies) {
 /// A thread has one current device.
 TYPED_TEST(StreamDeviceTest, SelectsTheDeviceOfEachCall) {
   this->set("GPUS", "2");
-  Devices devices = this->library.open();
-  ASSERT_TRUE(devices) << devices.message();
-  runtime::Device &second = *(*devices)[1];
+  Opened opened = this->library.open({"", 1});
+  ASSERT_TRUE(opened) << opened.message();
+  runtime::Device &second = **opened;
   auto memory = second.allocate(8);
   ASSERT_TRUE(memory) << memory.message();
   std::vector<char> bytes(8);

@@ -38,9 +38,9 @@ protected:
   }
 
   std::unique_ptr<runtime::Device> open() {
-    auto devices = openCudaDevices(options);
-    EXPECT_TRUE(devices) << devices.message();
-    return devices ? std::move(devices->front()) : nullptr;
+    auto device = openCudaDevice({}, options);
+    EXPECT_TRUE(device) << device.message();
+    return device ? std::move(*device) : nullptr;
   }
   std::vector<std::string> takeLog() { return folder.takeLines("log"); }
 
@@ -130,34 +130,34 @@ TEST_F(CudaDeviceTest, TheContextIsEveryThreadsAndReleasedLast) {
 
 TEST_F(CudaDeviceTest, WithoutAGpuOrADriver) {
   setenv("FAKE_CUDA_GPUS", "0", 1);
-  EXPECT_EQ(openCudaDevices(options).message(),
+  EXPECT_EQ(openCudaDevice({}, options).message(),
             "CUDA finds no GPU on this machine; models can be compiled for "
             "NVIDIA GPUs, but not run on one");
   setenv("FAKE_CUDA_GPUS", "1", 1);
   setenv("FAKE_CUDA_FAIL", "cuDevicePrimaryCtxRetain", 1);
-  EXPECT_EQ(openCudaDevices(options).message(),
+  EXPECT_EQ(openCudaDevice({}, options).message(),
             "GPU 0: cuDevicePrimaryCtxRetain has failed: out of memory (2)");
   setenv("FAKE_CUDA_FAIL", "cuInit", 1);
-  EXPECT_EQ(openCudaDevices(options).message(),
+  EXPECT_EQ(openCudaDevice({}, options).message(),
             "cuInit or cuDeviceGetCount has failed: out of memory (2)");
   options.library = "libm.so.6";
-  EXPECT_EQ(openCudaDevices(options).message(),
+  EXPECT_EQ(openCudaDevice({}, options).message(),
             "the CUDA driver has no function cuInit: it is older than CUDA 12");
   options.library = "/nowhere/libcuda.so.1";
-  EXPECT_THAT(openCudaDevices(options).message(),
+  EXPECT_THAT(openCudaDevice({}, options).message(),
               StartsWith("the CUDA driver cannot be loaded: /nowhere/"));
 }
 
 /// With a driver or without it: either sentence.
 TEST(CudaDeviceOfThisMachine, SaysWhatIsMissing) {
   unsetenv("TARPON_CUDA_LIBRARY");
-  auto devices = openCudaDevices({{"sm_90a"}, ""});
-  if (devices)
+  auto device = openCudaDevice({}, {{"sm_90a"}, ""});
+  if (device)
     GTEST_SKIP() << "there is a GPU";
   bool hasLibrary = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr;
-  EXPECT_THAT(devices.message(),
+  EXPECT_THAT(device.message(),
               StartsWith(hasLibrary ? "CUDA finds no GPU on this machine; "
                                     : "the CUDA driver (libcuda.so.1) is not "
                                       "installed; "));
-  EXPECT_THAT(devices.message(), Not(HasSubstr("\n")));
+  EXPECT_THAT(device.message(), Not(HasSubstr("\n")));
 }

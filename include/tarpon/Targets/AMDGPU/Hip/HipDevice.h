@@ -13,9 +13,7 @@
 #ifndef TARPON_TARGETS_AMDGPU_HIP_HIPDEVICE_H
 #define TARPON_TARGETS_AMDGPU_HIP_HIPDEVICE_H
 
-#include "tarpon/Runtime/Device.h"
-
-#include <vector>
+#include "tarpon/Targets/GPU/GpuList.h"
 
 namespace tarpon {
 
@@ -30,10 +28,10 @@ struct HipOptions {
   std::string topology;
 };
 
-/// Finds the GPUs that HIP has. The error tells a missing library from a
-/// missing GPU, and says what can be done without one.
-runtime::Result<std::vector<std::unique_ptr<runtime::Device>>>
-openHipDevices(const HipOptions &options = {});
+/// Opens a GPU that HIP has. The error tells a missing library from a missing
+/// GPU, and says what can be done without one.
+runtime::Result<std::unique_ptr<runtime::Device>>
+openHipDevice(const GpuRequest &request = {}, const HipOptions &options = {});
 
 } // namespace tarpon
 

@@ -13,7 +13,7 @@
 #ifndef TARPON_TARGETS_NVIDIA_CUDA_CUDADEVICE_H
 #define TARPON_TARGETS_NVIDIA_CUDA_CUDADEVICE_H
 
-#include "tarpon/Runtime/Device.h"
+#include "tarpon/Targets/GPU/GpuList.h"
 
 #include <memory>
 #include <string>
@@ -30,10 +30,10 @@ struct CudaOptions {
   std::string library;
 };
 
-/// Finds the GPUs that the CUDA driver has. The error tells a missing library
-/// from a missing GPU, and says what can be done without one.
-runtime::Result<std::vector<std::unique_ptr<runtime::Device>>>
-openCudaDevices(const CudaOptions &options);
+/// Opens a GPU that the CUDA driver has. The error tells a missing library from
+/// a missing GPU, and says what can be done without one.
+runtime::Result<std::unique_ptr<runtime::Device>>
+openCudaDevice(const GpuRequest &request, const CudaOptions &options);
 
 } // namespace tarpon
 
