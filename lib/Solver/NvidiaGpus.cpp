@@ -58,12 +58,15 @@ static constexpr MatrixInstruction kSm90Matrix[] = {
 //===----------------------------------------------------------------------===//
 
 /// Warps of 32 lanes on four partitions, each with 512 registers per lane
-/// (64 Ki of a multiprocessor), of which a warp can address 255 [CUDA].
-static GpuTarget makeNvidia(const char *chip, int64_t computeUnits,
-                            double clockGhz, double memoryGbps) {
+/// (64 Ki of a multiprocessor), of which a warp can address 255 [CUDA]. PTX is of
+/// the first version that has the chip, unless a row says otherwise.
+static GpuTarget makeNvidia(const char *chip, int64_t ptxVersion,
+                            int64_t computeUnits, double clockGhz,
+                            double memoryGbps) {
   GpuTarget target;
   target.vendor = GpuVendor::NVIDIA;
   target.chip = chip;
+  target.ptxVersion = ptxVersion;
   target.waveSize = 32;
   target.maxVectorRegisters = 255;
   // The lanes of larger ones have 128 registers or fewer, and ptxas 13.0 spills
@@ -83,29 +86,30 @@ static GpuTarget makeNvidia(const char *chip, int64_t computeUnits,
 
 std::vector<GpuTarget> tarpon::getNvidiaGpus() {
   // A100 SXM 80 GB: 108 units at 1.41 GHz, 2.0 TB/s, 40 MiB L2.
-  GpuTarget sm80 = makeNvidia("sm_80", 108, 1.41, 2039);
+  GpuTarget sm80 = makeNvidia("sm_80", 70, 108, 1.41, 2039);
   sm80.vectorFmasPerClock = 64;
   sm80.matrixInstructions = kSm80Matrix;
   sm80.ldsBytes = 163 << 10;
   sm80.ldsBytesPerUnit = 164 << 10;
   sm80.l2Bytes = 40 << 20;
   // RTX 4090: 128 units at 2.52 GHz, 1.0 TB/s, 72 MiB L2; 48 warps, 24 blocks.
-  GpuTarget sm89 = makeNvidia("sm_89", 128, 2.52, 1008);
+  GpuTarget sm89 = makeNvidia("sm_89", 78, 128, 2.52, 1008);
   sm89.matrixInstructions = kSm89Matrix;
   sm89.maxWaves = 12;
   sm89.maxGroupsPerUnit = 24;
   sm89.ldsBytes = 99 << 10;
   sm89.ldsBytesPerUnit = 100 << 10;
   sm89.l2Bytes = 72 << 20;
-  // H200 SXM: 132 units at 1.98 GHz [measured], 4.8 TB/s, 50 MiB L2.
-  GpuTarget sm90 = makeNvidia("sm_90a", 132, 1.98, 4800);
+  // H200 SXM: 132 units at 1.98 GHz [measured], 4.8 TB/s, 50 MiB L2. wgmma
+  // multiplies u8 by i8 from PTX 8.4 on; the chip is known to 8.0.
+  GpuTarget sm90 = makeNvidia("sm_90a", 84, 132, 1.98, 4800);
   sm90.matrixInstructions = kSm90Matrix;
   sm90.ldsBytes = 227 << 10;
   sm90.ldsBytesPerUnit = 228 << 10;
   sm90.l2Bytes = 50 << 20;
   // B200: 148 units at 1.96 GHz, 8 TB/s, 126 MiB L2. NVIDIA does not say how
   // fast mma.sync is beside tcgen05; this takes it for as fast as on sm_80.
-  GpuTarget sm100 = makeNvidia("sm_100a", 148, 1.96, 8000);
+  GpuTarget sm100 = makeNvidia("sm_100a", 86, 148, 1.96, 8000);
   sm100.matrixInstructions = kSm80Matrix;
   sm100.ldsBytes = 227 << 10;
   sm100.ldsBytesPerUnit = 228 << 10;

@@ -64,6 +64,8 @@ struct GpuTarget {
   GpuVendor vendor = GpuVendor::AMD;
   /// LLVM's name of the processor: "gfx942", "sm_90a".
   std::string chip;
+  /// NVIDIA: the version of PTX that its kernels are written in, times ten.
+  int64_t ptxVersion = 0;
   int64_t waveSize = 64;
   /// The number of compute units (in RDNA, halves of workgroup processors), and
   /// of SIMDs in each.

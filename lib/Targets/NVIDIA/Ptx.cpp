@@ -62,8 +62,7 @@ makeTargetMachine(const GpuTarget &target) {
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!backend)
     return Error{"LLVM has no backend for NVIDIA GPUs: " + error};
-  // wgmma multiplies u8 by i8 from PTX 8.4 on; LLVM would write 8.0.
-  const char *features = target.chip == "sm_90a" ? "+ptx84" : "";
+  std::string features = "+ptx" + std::to_string(target.ptxVersion);
   return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
       triple, target.chip, features, getKernelOptions(), llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));

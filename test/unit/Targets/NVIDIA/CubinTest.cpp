@@ -110,6 +110,18 @@ TEST(Ptx, TellsWorkgroupAndLds) {
   EXPECT_EQ(resources->ldsBytes, 100 << 10);
 }
 
+/// Drivers refuse versions that are newer than they are.
+TEST(Ptx, IsOfTheVersionOfItsRow) {
+  const std::pair<const char *, const char *> versions[] = {{"sm_80", "7.0"},
+                                                            {"sm_89", "7.8"},
+                                                            {"sm_90a", "8.4"},
+                                                            {"sm_100a", "8.6"}};
+  EXPECT_EQ(std::size(versions), getGpuChips(GpuVendor::NVIDIA).size());
+  for (auto [chip, version] : versions)
+    EXPECT_THAT(compile(makeReversal(64, 256), chip),
+                HasSubstr(std::string("\n.version ") + version + "\n"));
+}
+
 TEST(Ptx, VectorsAreLoadedWhole) {
   KernelSource source;
   source.symbol = "copy";
