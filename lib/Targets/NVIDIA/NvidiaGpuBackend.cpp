@@ -8,6 +8,7 @@
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 
 #include "GpuCodeDigest.h"
+#include "tarpon/Runtime/Package.h"
 #include "tarpon/Targets/GPU/Model/SolutionModel.h"
 #include "tarpon/Targets/NVIDIA/Cubin.h"
 #include "tarpon/Targets/NVIDIA/Model/PtxInstructions.h"
@@ -45,8 +46,8 @@ protected:
   Result<KernelResources>
   readResources(const std::string & /*symbol*/,
                 llvm::ArrayRef<char> code) const override {
-    return isPtx(code) ? readPtxResources({code.data(), code.size()})
-                       : readCubinResources(code);
+    return runtime::isElf(code) ? readCubinResources(code)
+                                : readPtxResources({code.data(), code.size()});
   }
 
   bool hasDynamicLds() const override { return true; }
@@ -109,7 +110,7 @@ NvidiaGpuBackend::profileLaunch(const LaunchPlan &launch,
   Result<KernelResources> resources = readResources(launch.kernel.symbol, code);
   if (!resources)
     return resources.error();
-  if (isPtx(code))
+  if (!runtime::isElf(code))
     return profilePtx({code.data(), code.size()}, *resources, getGpu());
   Result<std::string> ptx = printAssembly(launch.kernel);
   if (!ptx)

@@ -86,10 +86,6 @@ Result<std::string> tarpon::compileToPtx(gpu::GPUModuleOp module,
 // Reading
 //===----------------------------------------------------------------------===//
 
-bool tarpon::isPtx(llvm::ArrayRef<char> code) {
-  return !llvm::StringRef(code.data(), code.size()).starts_with("\177ELF");
-}
-
 /// The number that the pattern's group matches, or none.
 static std::optional<int64_t> findNumber(llvm::StringRef text,
                                          llvm::StringRef pattern) {

@@ -37,9 +37,6 @@ runtime::Result<std::string> compileToPtx(mlir::gpu::GPUModuleOp module,
 /// assembled code knows its registers.
 runtime::Result<KernelResources> readPtxResources(llvm::StringRef ptx);
 
-/// Returns true if the bytes are PTX rather than a cubin.
-bool isPtx(llvm::ArrayRef<char> code);
-
 } // namespace tarpon
 
 #endif // TARPON_TARGETS_NVIDIA_PTX_H

@@ -8,6 +8,7 @@
 #include "tarpon/Targets/NVIDIA/Cubin.h"
 
 #include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
+#include "tarpon/Runtime/Package.h"
 #include "tarpon/Targets/GPU/EmittedGpuKernel.h"
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 #include "tarpon/Targets/NVIDIA/Ptx.h"
@@ -151,7 +152,7 @@ TEST_F(Cubin, TellsWhatThePtxTellsAndItsRegisters) {
     auto cubin = assembler.assemble(compile(makeReversal(256, 70 << 10), chip),
                                     chip, "reversal");
     ASSERT_TRUE(cubin) << cubin.message();
-    EXPECT_FALSE(isPtx(*cubin));
+    EXPECT_TRUE(runtime::isElf(*cubin));
     auto resources = readCubinResources(*cubin);
     ASSERT_TRUE(resources) << chip << ": " << resources.message();
     EXPECT_EQ(resources->symbol, "reversal");
