@@ -7,7 +7,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIST = ROOT / "lib/Targets/Host/CMakeLists.txt"
+LIST = ROOT / "cmake/TarponCodeDigest.cmake"
+HOST = ROOT / "lib/Targets/Host"
 INCLUDE_FOLDERS = ("include", "lib", "lib/Kernels", "lib/Targets")
 
 # Headers that emitters of code include, and that decide nothing about code: how
@@ -37,11 +38,11 @@ WITHOUT_CODE = {
 
 
 def list_sources() -> set[str]:
-    """The files that lib/Targets/Host/CMakeLists.txt lists."""
+    """The sources of the host's digest."""
     text = LIST.read_text()
     globbed = re.search(r"GLOB_RECURSE code_sources CONFIGURE_DEPENDS(.*?)\)", text, re.S)[1]
-    excluded = re.search(r'EXCLUDE REGEX "(.*?)"', text)[1]
-    found = set()
+    excluded = re.search(r'EXCLUDE REGEX "(.*?)"', (HOST / "CMakeLists.txt").read_text())[1]
+    found = {str(path.relative_to(ROOT)) for end in ("cpp", "h") for path in HOST.glob("*." + end)}
     for pattern in re.findall(r"\$\{PROJECT_SOURCE_DIR\}/(\S+)", globbed):
         folder, name = pattern.rsplit("/", 1)
         found |= {str(path.relative_to(ROOT)) for path in (ROOT / folder).rglob(name)}
