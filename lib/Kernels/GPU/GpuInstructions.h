@@ -74,10 +74,12 @@ public:
   /// each eight lanes give the addresses of the rows of one matrix in LDS. Only
   /// where MatrixUnit is MmaSync.
   virtual Value loadFragment(GpuKernelBuilder &b, Value pointer) const = 0;
+  /// Makes the wave's copies to LDS, which it has waited for, visible to
+  /// products of a warpgroup, which read LDS by another path.
+  virtual void fenceCopies(GpuKernelBuilder &b) const = 0;
   /// Products of a warpgroup, whose A and B are matrices in LDS of rows of 128
   /// swizzled bytes, and whose sums are structures. They run asynchronously:
   /// fence their registers before the first one, and wait after the last.
-  virtual void fenceCopies(GpuKernelBuilder &b) const = 0;
   virtual void beginProducts(GpuKernelBuilder &b) const = 0;
   virtual void commitProducts(GpuKernelBuilder &b) const = 0;
   /// Waits for the committed products but the latest `left` groups.
