@@ -7,16 +7,18 @@
 
 #include "tarpon/Targets/NVIDIA/PtxAssembler.h"
 
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
 
 using namespace tarpon;
 using runtime::Error;
@@ -24,41 +26,49 @@ using runtime::Result;
 
 namespace {
 
-/// A file that is removed with the object.
-class TemporaryFile {
+/// A file in memory, which other processes open by its path while the object
+/// lives. The system removes it even if this process is killed.
+class MemoryFile {
 public:
-  static Result<TemporaryFile> make(llvm::StringRef suffix,
-                                    llvm::StringRef text) {
-    llvm::SmallString<128> path;
-    int descriptor = -1;
-    if (std::error_code code = llvm::sys::fs::createTemporaryFile(
-            "tarpon", suffix, descriptor, path))
-      return Error{"a temporary file cannot be made: " + code.message()};
-    TemporaryFile file(path.str());
-    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+  static Result<MemoryFile> make(llvm::StringRef text) {
+    int descriptor = memfd_create("tarpon", MFD_CLOEXEC);
+    if (descriptor < 0)
+      return Error{std::string("a file in memory cannot be made: ") +
+                   std::strerror(errno)};
+    MemoryFile file(descriptor);
+    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/false);
     stream << text;
-    stream.close();
+    stream.flush();
     if (!stream.has_error())
       return file;
     std::string why = stream.error().message();
     stream.clear_error();
-    return Error{"'" + path.str().str() + "' cannot be written: " + why};
+    return Error{"a file in memory cannot be written: " + why};
   }
 
-  llvm::StringRef path() const { return remover.get()->first; }
+  MemoryFile(MemoryFile &&other) noexcept
+      : descriptor(std::exchange(other.descriptor, -1)),
+        name(std::move(other.name)) {}
+  MemoryFile(const MemoryFile &) = delete;
+  ~MemoryFile() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+
+  llvm::StringRef path() const { return name; }
 
   std::string read() const {
-    auto buffer = llvm::MemoryBuffer::getFile(path());
+    auto buffer = llvm::MemoryBuffer::getFile(name);
     return buffer ? (*buffer)->getBuffer().str() : std::string();
   }
 
 private:
-  using Remover = std::pair<std::string, llvm::FileRemover>;
+  explicit MemoryFile(int descriptor)
+      : descriptor(descriptor), name("/proc/" + std::to_string(getpid()) +
+                                     "/fd/" + std::to_string(descriptor)) {}
 
-  explicit TemporaryFile(llvm::StringRef path)
-      : remover(std::make_unique<Remover>(path.str(), path)) {}
-
-  std::unique_ptr<Remover> remover;
+  int descriptor;
+  std::string name;
 };
 
 /// The text that a program printed, and whether it succeeded.
@@ -74,7 +84,7 @@ static constexpr unsigned kMostSeconds = 120;
 
 static Result<Output> runProgram(const std::string &program,
                                  llvm::ArrayRef<llvm::StringRef> arguments) {
-  Result<TemporaryFile> printed = TemporaryFile::make("log", "");
+  Result<MemoryFile> printed = MemoryFile::make("");
   if (!printed)
     return printed.error();
   llvm::SmallVector<llvm::StringRef> all = {program};
@@ -123,10 +133,10 @@ Result<std::optional<PtxAssembler>> PtxAssembler::find() {
 Result<std::vector<char>> PtxAssembler::assemble(llvm::StringRef ptx,
                                                  llvm::StringRef chip,
                                                  llvm::StringRef kernel) const {
-  Result<TemporaryFile> source = TemporaryFile::make("ptx", ptx);
+  Result<MemoryFile> source = MemoryFile::make(ptx);
   if (!source)
     return source.error();
-  Result<TemporaryFile> cubin = TemporaryFile::make("cubin", "");
+  Result<MemoryFile> cubin = MemoryFile::make("");
   if (!cubin)
     return cubin.error();
   Result<Output> output = runProgram(

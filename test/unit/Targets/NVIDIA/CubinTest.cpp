@@ -14,14 +14,19 @@
 #include "tarpon/Targets/NVIDIA/Ptx.h"
 #include "tarpon/Targets/NVIDIA/PtxAssembler.h"
 
+#include "../GPU/TestFolder.h"
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 using namespace tarpon;
 using testing::HasSubstr;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -209,6 +214,25 @@ TEST_F(PtxAssemblerErrors, NameTheKernel) {
   EXPECT_THAT(
       getAssembler().assemble("nonsense", "sm_90a", "kernel_7").message(),
       HasSubstr("ptxas refuses kernel 'kernel_7'"));
+}
+
+/// Files on a disk would survive a process that is killed.
+TEST(PtxAssembler, LeavesNothingBehindEvenIfItIsKilled) {
+  test::TestFolder folder;
+  fs::create_directories(folder.path / "temporary");
+  std::string program = folder.path / "ptxas";
+  std::ofstream(program) << "#!/bin/sh\n"
+                            "[ $1 = --version ] && echo V1.2.3 && exit\n"
+                            "{ cat $4; ls -A $TMPDIR; } > $6\n";
+  fs::permissions(program, fs::perms::owner_all);
+  ScopedVariable assembler("TARPON_PTXAS", program);
+  ScopedVariable place("TMPDIR", folder.path / "temporary");
+  auto found = PtxAssembler::find();
+  ASSERT_TRUE(found) << found.message();
+  auto code = (*found)->assemble("some PTX", "sm_90a", "kernel_7");
+  ASSERT_TRUE(code) << code.message();
+  // The source, and no name of a file that was there at that time.
+  EXPECT_EQ(std::string(code->begin(), code->end()), "some PTX");
 }
 
 TEST(PtxAssembler, ProgramsThatAreNoneAreNamed) {
