@@ -135,24 +135,73 @@ TEST(GpuPlantedFaults, copies) {
   EXPECT_TRUE(isWrong(edge)) << edge;
 }
 
+static std::string runWarpgroups(int64_t stages,
+                                 std::function<std::string(std::string)> edit) {
+  return runEdited(std::move(edit), "sm_90a",
+                   {{"block_m", 64},
+                    {"block_n", 64},
+                    {"wave_m", 64},
+                    {"wave_n", 64},
+                    {"inst", 64},
+                    {"stages", stages}});
+}
+
 /// A stage is filled while products of an earlier step may still read it.
 TEST(GpuPlantedFaults, warpgroups) {
   for (int64_t stages : {3, 4}) {
     auto run = [&](int more) {
-      auto edit = [=](std::string text) {
+      return runWarpgroups(stages, [=](std::string text) {
         size_t at = text.find("wgmma.wait.group.sync.aligned ") + 30;
         text[at] = static_cast<char>(text[at] + more);
         return text;
-      };
-      return runEdited(edit, "sm_90a",
-                       {{"block_m", 64},
-                        {"block_n", 64},
-                        {"wave_m", 64},
-                        {"wave_n", 64},
-                        {"inst", 64},
-                        {"stages", stages}});
+      });
     };
     EXPECT_EQ(run(0), "");
     EXPECT_NE(run(1).find("LDS"), std::string::npos) << run(1);
   }
+}
+
+/// Products and other instructions see registers and LDS by different paths.
+TEST(GpuPlantedFaults, warpgroupFences) {
+  auto takeLine = [](std::string &text, size_t at) {
+    EXPECT_NE(at, std::string::npos) << text;
+    size_t end = text.find('\n', at);
+    std::string line = text.substr(at, end - at);
+    text.erase(at, end - at);
+    return line;
+  };
+  struct Planted {
+    std::function<std::string(std::string)> edit;
+    const char *fault;
+  };
+  const Planted planted[] = {
+      {[&](std::string text) {
+         takeLine(text, text.find("nvvm.fence.proxy"));
+         return text;
+       },
+       "with no fence between for asynchronous products"},
+      // A fence orders nothing that has not arrived yet.
+      {[&](std::string text) {
+         size_t at = text.find("nvvm.fence.proxy");
+         std::string fence = takeLine(text, at);
+         return text.insert(text.rfind("nvvm.cp.async.wait.group", at),
+                            fence + "\n");
+       },
+       "with no fence between for asynchronous products"},
+      {[&](std::string text) {
+         takeLine(text, text.find("nvvm.wgmma.fence"));
+         return text;
+       },
+       "with no wgmma.fence"},
+      {[&](std::string text) {
+         takeLine(text, text.rfind("nvvm.wgmma.wait.group"));
+         return text;
+       },
+       "uses sums of products that nothing has waited for"}};
+  for (int64_t stages : {3, 4})
+    for (const Planted &p : planted) {
+      std::string fault = runWarpgroups(stages, p.edit);
+      EXPECT_NE(fault.find(p.fault), std::string::npos)
+          << "expected '" << p.fault << "', but got: " << fault;
+    }
 }

@@ -7,6 +7,8 @@
 
 #include "MemoryAccess.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace tarpon;
 using namespace tarpon::emulator;
 
@@ -72,9 +74,20 @@ uint8_t *MemoryAccess::failLanes(unsigned lane) {
   return nullptr;
 }
 
+void MemoryAccess::failFence(unsigned lane, const Cell &cell) {
+  wave.fail(instr, static_cast<int>(lane),
+            describe("reads") + ", which lane " +
+                std::to_string(cell.writeSite & 255) + " of wave " +
+                std::to_string(cell.writeWave) + " writes in " +
+                describeSite(wave.group->machine.program, cell.writeSite >> 8) +
+                ", with no fence between for asynchronous products");
+}
+
 const Cell *Wave::completeProducts(size_t left) {
-  for (; heldGroups.size() > left; heldGroups.pop_front())
-    for (const HeldRead &read : heldGroups.front()) {
+  for (; heldGroups.size() > left; heldGroups.pop_front()) {
+    for (uint32_t accumulator : heldGroups.front().accumulators)
+      --accumulators[accumulator].underWay;
+    for (const HeldRead &read : heldGroups.front().reads) {
       Cell &cell = *read.cell;
       if (cell.writeEpoch != read.writeEpoch ||
           cell.writeSerial != read.writeSerial)
@@ -88,7 +101,29 @@ const Cell *Wave::completeProducts(size_t left) {
       cell.readEpoch = group->ldsEpoch;
       cell.readWave = static_cast<uint8_t>(index);
     }
+  }
   return nullptr;
+}
+
+void Wave::fenceProxy() {
+  ProxyFences &fences = group->proxyFences[index];
+  if (fences.last.epoch != group->ldsEpoch)
+    fences.earlier = fences.last;
+  fences.last = {group->ldsEpoch, static_cast<uint32_t>(steps)};
+}
+
+bool Workgroup::isFenced(const Cell &cell, uint32_t wave) const {
+  for (auto [index, fences] : llvm::enumerate(proxyFences)) {
+    // Another wave's fence is ordered with this one by a barrier behind it.
+    bool isOrdered = index == wave || fences.last.epoch != ldsEpoch;
+    const ProxyFences::Time &fence = isOrdered ? fences.last : fences.earlier;
+    bool isOwn = index == cell.writeWave;
+    if (fence.epoch > cell.writeEpoch ||
+        (isOwn && fence.epoch == cell.writeEpoch &&
+         fence.serial > cell.writeSerial))
+      return true;
+  }
+  return false;
 }
 
 void MemoryAccess::addPending() {

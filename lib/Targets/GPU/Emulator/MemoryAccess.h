@@ -58,12 +58,19 @@ public:
     return data;
   }
 
-  /// Has the wave hold the cells that were read last.
-  void holdRead() {
+  /// Has the wave hold the cells that were read last. Fails if products cannot
+  /// see their last writes.
+  bool holdRead(unsigned lane) {
     if (!checked)
-      return;
-    for (Cell *cell = firstCell(), *end = endCell(); cell != end; ++cell)
-      wave.held.push_back({cell, cell->writeEpoch, cell->writeSerial});
+      return true;
+    for (Cell *cell = firstCell(), *end = endCell(); cell != end; ++cell) {
+      if (!wave.group->isFenced(*cell, wave.index)) {
+        failFence(lane, *cell);
+        return false;
+      }
+      wave.held.reads.push_back({cell, cell->writeEpoch, cell->writeSerial});
+    }
+    return true;
   }
 
 private:
@@ -91,6 +98,7 @@ private:
   uint8_t *failPlace(unsigned lane, const char *verb);
   uint8_t *fail(unsigned lane, const char *verb, const Fault &fault);
   uint8_t *failLanes(unsigned lane);
+  void failFence(unsigned lane, const Cell &cell);
   void addPending();
 
   Wave &wave;

@@ -123,6 +123,8 @@ struct Program {
   /// multiples of this power of two.
   uint32_t ldsGranule = 16, globalGranule = 16;
   uint32_t frameBytes = 0;
+  /// The number of accumulators of asynchronous products (ProductSums.h).
+  uint32_t accumulators = 0;
   std::vector<Reg> arguments;
   std::vector<bool> isPointer; ///< of the arguments
   std::array<int64_t, 3> knownBlock = {0, 0, 0};

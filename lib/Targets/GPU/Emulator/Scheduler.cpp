@@ -300,6 +300,7 @@ bool Launcher::checkBarrier(Workgroup &group) {
 
 void Launcher::runGroup(Workgroup &group) {
   group.start = group.ldsEpoch = group.globalEpoch = ++machine.epoch;
+  group.proxyFences.resize(waves.size());
   for (Wave &wave : waves) {
     wave.group = &group;
     wave.state = Wave::State::Running;
@@ -308,8 +309,10 @@ void Launcher::runGroup(Workgroup &group) {
     wave.masks.clear();
     wave.pending.clear();
     wave.pendingGroups.clear();
-    wave.held.clear();
+    wave.held = {};
     wave.heldGroups.clear();
+    wave.accumulators.assign(machine.program.accumulators, {});
+    wave.registerFence = 0;
     wave.steps = 0;
     wave.matrixInstructions = 0;
   }

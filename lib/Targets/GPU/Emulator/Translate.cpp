@@ -309,7 +309,26 @@ LogicalResult Translator::translateOp(Operation *op) {
     if (!getRegisterType(result.getType()))
       return refuse(op, "has a result of type " + printType(result.getType()) +
                             ", which the emulator does not know");
+  emitSumAccesses(op);
   return entry->second(*this, op);
+}
+
+static void runReadSums(Wave &wave, const Instr &instr) {
+  Accumulator &sums = wave.accumulators[static_cast<size_t>(instr.imm)];
+  if (sums.underWay)
+    wave.fail(instr, -1, "uses sums of products that nothing has waited for");
+  sums.lastAccess = wave.steps;
+}
+
+static void runWriteSums(Wave &wave, const Instr &instr) {
+  wave.accumulators[static_cast<size_t>(instr.imm)].lastAccess = wave.steps;
+}
+
+void Translator::emitSumAccesses(Operation *op) {
+  for (uint32_t accumulator : sums.reads.lookup(op))
+    emit(op, runReadSums).imm = accumulator;
+  for (uint32_t accumulator : sums.writes.lookup(op))
+    emit(op, runWriteSums).imm = accumulator;
 }
 
 /// Returns, for each op of the block, the results of this block's ops that are
@@ -405,5 +424,8 @@ LogicalResult Translator::run() {
     std::copy_n(block->begin(), 3, program.knownBlock.begin());
   if (failed(addLds()) || failed(addArguments()))
     return failure();
+  if (const VendorInstructions *vendor = program.options.instructions)
+    sums = vendor->findSums(kernel);
+  program.accumulators = sums.count;
   return translateBlock(kernel.getBody().front());
 }

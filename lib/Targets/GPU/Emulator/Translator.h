@@ -19,6 +19,7 @@
 #ifndef TARPON_TARGETS_GPU_EMULATOR_TRANSLATOR_H
 #define TARPON_TARGETS_GPU_EMULATOR_TRANSLATOR_H
 
+#include "ProductSums.h"
 #include "Program.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -97,6 +98,10 @@ public:
   }
   unsigned lanes() const { return program.options.waveSize; }
   uint32_t addAccess(const Access &access);
+  /// The accumulator of a sum of asynchronous products.
+  uint32_t getAccumulator(mlir::Value sum) const {
+    return sums.accumulators.lookup(sum);
+  }
   /// Returns the pointer to the LDS global of that name in the kernel's module,
   /// if there is one.
   std::optional<uint64_t> getLdsPointer(llvm::StringRef name) const;
@@ -111,7 +116,10 @@ private:
   mlir::LogicalResult addLds();
   uint32_t getSite(mlir::Operation *op);
 
+  void emitSumAccesses(mlir::Operation *op);
+
   OpTable ops;
+  ProductSums sums;
   llvm::DenseMap<mlir::Value, Reg> registers;
   /// Offsets of free registers, by size.
   std::map<uint32_t, std::vector<uint32_t>> freeOffsets;

@@ -8,6 +8,7 @@
 #ifndef TARPON_TARGETS_GPU_EMULATOR_VENDORINSTRUCTIONS_H
 #define TARPON_TARGETS_GPU_EMULATOR_VENDORINSTRUCTIONS_H
 
+#include "ProductSums.h"
 #include "Translator.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -23,6 +24,11 @@ public:
 
   /// Adds its ops to those that GPUs have in common.
   virtual void addOps(OpTable &table) const = 0;
+
+  /// Finds the sums of asynchronous products; none if there are no such ones.
+  virtual ProductSums findSums(mlir::gpu::GPUFuncOp /*kernel*/) const {
+    return ProductSums();
+  }
 
   /// The 64-bit registers of a pointer to an address space other than global
   /// memory and LDS; 0 if there are no such pointers.

@@ -30,6 +30,15 @@ struct Machine {
   std::string error;
 };
 
+/// The last fence between copies and asynchronous products that a wave has
+/// executed, and the last one of an epoch before that. Epoch 0: none.
+struct ProxyFences {
+  struct Time {
+    uint32_t epoch = 0, serial = 0;
+  };
+  Time last, earlier;
+};
+
 /// The running workgroup.
 struct Workgroup {
   Machine &machine;
@@ -37,6 +46,12 @@ struct Workgroup {
   /// Accesses of this workgroup have this epoch or later ones.
   uint32_t start = 0;
   uint32_t ldsEpoch = 0, globalEpoch = 0;
+  /// By wave.
+  std::vector<ProxyFences> proxyFences = {};
+
+  /// Returns true if a fence between the cell's last write, which is ordered
+  /// with the wave, and now makes it visible to products of the wave.
+  bool isFenced(const Cell &cell, uint32_t wave) const;
 };
 
 /// A cell that an asynchronous product reads until it is waited for, with its
@@ -44,6 +59,20 @@ struct Workgroup {
 struct HeldRead {
   Cell *cell;
   uint32_t writeEpoch, writeSerial;
+};
+
+/// The registers of sums, as asynchronous products see them.
+struct Accumulator {
+  /// The wave's step at the last access by another instruction.
+  uint64_t lastAccess = 0;
+  /// The number of products that have not been waited for.
+  uint32_t underWay = 0;
+};
+
+/// The cells and registers of asynchronous products that run at a time.
+struct ProductGroup {
+  std::vector<HeldRead> reads;
+  std::vector<uint32_t> accumulators;
 };
 
 /// One wave. Frame and thread ids are kept from one workgroup to the next.
@@ -69,9 +98,12 @@ struct Wave {
   std::vector<Cell *> pending;
   /// Those of the committed groups that are still under way, oldest first.
   std::deque<std::vector<Cell *>> pendingGroups;
-  /// Cells that asynchronous products read, since the last commit and by group.
-  std::vector<HeldRead> held;
-  std::deque<std::vector<HeldRead>> heldGroups;
+  /// Asynchronous products since the last commit, and by group.
+  ProductGroup held;
+  std::deque<ProductGroup> heldGroups;
+  std::vector<Accumulator> accumulators;
+  /// The step of the last fence between accesses to registers and products.
+  uint64_t registerFence = 0;
 
   template <typename T>
   T *at(uint32_t offset) const {
@@ -98,17 +130,20 @@ struct Wave {
       for (Cell *cell : pendingGroups.front()) {
         cell->flags &= ~Pending;
         cell->writeEpoch = group->ldsEpoch;
+        cell->writeSerial = static_cast<uint32_t>(steps);
       }
   }
 
   /// Makes a group of the asynchronous products since the last commit.
   void commitHeld() {
     heldGroups.push_back(std::move(held));
-    held.clear();
+    held = {};
   }
   /// All groups of products but the latest `left` are done, and count as
   /// reading now. Returns a cell that was written in the meantime, or null.
   const Cell *completeProducts(size_t left);
+  /// Orders the wave's writes to LDS with later asynchronous products.
+  void fenceProxy();
 
   /// Ends the launch with the error "kernel k: workgroup 3, wave 1, lane 17:
   /// 'op' at file:1:2 MESSAGE". A negative lane is left out.

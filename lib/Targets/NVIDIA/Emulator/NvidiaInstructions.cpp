@@ -37,6 +37,9 @@ public:
     addMmaOps(table);
     addWgmmaOps(table);
   }
+  ProductSums findSums(gpu::GPUFuncOp kernel) const override {
+    return findWgmmaSums(kernel);
+  }
 };
 
 } // namespace

@@ -19,6 +19,7 @@ void addCopyOps(OpTable &table);
 void addMmaOps(OpTable &table);
 /// wgmma, which multiplies matrices in LDS.
 void addWgmmaOps(OpTable &table);
+ProductSums findWgmmaSums(mlir::gpu::GPUFuncOp kernel);
 
 /// Returns true if all lanes of the wave are active; fails otherwise: a kernel
 /// that has disabled some of them is wrong.

@@ -1,5 +1,4 @@
-//===- WarpgroupOps.cpp - wgmma
-//--------------------------------------------===//
+//===- WarpgroupOps.cpp - wgmma -------------------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,9 +12,10 @@
 // eight at the stride of the descriptor; bits 4 to 6 of an address are
 // exchanged by bits 7 to 9.
 //
-// Each wave computes its rows when it starts the product, but LDS must not
-// change until it has waited for the product. That sums are used before is not
-// found.
+// Each wave computes its rows when it starts the product, but until it has
+// waited for the product LDS must not change, and nothing but products may use
+// the sums. wgmma.fence has to order the products with other accesses to their
+// sums, and fence.proxy.async with writes to LDS.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,8 @@ static bool readLine(Wave &wave, const Instr &instr, MemoryAccess &memory,
         memory.read(0, makePointer(kLds, static_cast<int64_t>(at)));
     if (!data)
       return false;
-    memory.holdRead();
+    if (!memory.holdRead(0))
+      return false;
     std::memcpy(bytes + chunk, data, 16);
   }
   return true;
@@ -100,6 +101,25 @@ static void runWgmma(Wave &wave, const Instr &instr) {
   }
 }
 
+/// `imm` is the accumulator of the product that follows.
+static void runBegin(Wave &wave, const Instr &instr) {
+  auto accumulator = static_cast<uint32_t>(instr.imm);
+  Accumulator &sums = wave.accumulators[accumulator];
+  if (sums.lastAccess >= wave.registerFence)
+    return wave.fail(instr, -1,
+                     "adds to registers with no wgmma.fence behind their last "
+                     "use by other instructions");
+  ++sums.underWay;
+  wave.held.accumulators.push_back(accumulator);
+}
+
+static void runFence(Wave &wave, const Instr &instr) {
+  if (areAllActive(wave, instr))
+    wave.registerFence = wave.steps;
+}
+
+static void runProxyFence(Wave &wave, const Instr &) { wave.fenceProxy(); }
+
 namespace {
 struct WgmmaForm {
   NVVM::WGMMATypes a, b;
@@ -139,6 +159,8 @@ static LogicalResult translateWgmma(Translator &translator, Operation *op) {
   Reg a = translator.use(mma.getDescriptorA());
   Reg b = translator.use(mma.getDescriptorB());
   Reg sums = translator.use(mma.getInouts());
+  translator.emit(op, runBegin).imm =
+      translator.getAccumulator(mma.getResults());
   Reg dst = translator.define(mma.getResults());
   Instr &instr = translator.emit(op, form->handler, dst, a, b, sums);
   instr.aux = index;
@@ -173,14 +195,30 @@ static LogicalResult translateWait(Translator &translator, Operation *op) {
   return success();
 }
 
-static LogicalResult translateOrder(Translator &, Operation *) {
+static LogicalResult translateFence(Translator &translator, Operation *op) {
+  translator.emit(op, runFence);
   return success();
+}
+
+static LogicalResult translateProxyFence(Translator &translator,
+                                         Operation *op) {
+  NVVM::ProxyKind kind = cast<NVVM::FenceProxyOp>(op).getKind();
+  if (kind != NVVM::ProxyKind::async && kind != NVVM::ProxyKind::async_shared)
+    return translator.refuse(op, "orders no asynchronous accesses to LDS");
+  translator.emit(op, runProxyFence);
+  return success();
+}
+
+ProductSums emulator::findWgmmaSums(gpu::GPUFuncOp kernel) {
+  constexpr unsigned kInouts = 0;
+  return findProductSums(kernel, NVVM::WgmmaMmaAsyncOp::getOperationName(),
+                         kInouts);
 }
 
 void emulator::addWgmmaOps(OpTable &table) {
   table["nvvm.wgmma.mma_async"] = translateWgmma;
   table["nvvm.wgmma.commit.group.sync.aligned"] = translateCommit;
   table["nvvm.wgmma.wait.group.sync.aligned"] = translateWait;
-  for (const char *order : {"nvvm.wgmma.fence.aligned", "nvvm.fence.proxy"})
-    table[order] = translateOrder;
+  table["nvvm.wgmma.fence.aligned"] = translateFence;
+  table["nvvm.fence.proxy"] = translateProxyFence;
 }
