@@ -20,7 +20,8 @@ function(tarpon_find_code_sources variable)
     ${PROJECT_SOURCE_DIR}/include/tarpon/Runtime/KernelABI.h
     ${PROJECT_SOURCE_DIR}/include/tarpon/Targets/Codegen/LlvmCodegen.h
     ${PROJECT_SOURCE_DIR}/lib/Runtime/DType.cpp ${PROJECT_SOURCE_DIR}/lib/Runtime/FloatFormat.cpp
-    ${PROJECT_SOURCE_DIR}/lib/Targets/Compiler/KernelCompiler.cpp)
+    ${PROJECT_SOURCE_DIR}/lib/Targets/Compiler/KernelCompiler.cpp
+    ${PROJECT_SOURCE_DIR}/include/tarpon/Targets/Compiler/LaunchKernel.h)
   set(${variable} ${code_sources} PARENT_SCOPE)
 endfunction()
 
