@@ -9,6 +9,7 @@
 
 #include "GpuCodeDigest.h"
 #include "tarpon/Runtime/Package.h"
+#include "tarpon/Targets/Compiler/LaunchKernel.h"
 #include "tarpon/Targets/GPU/Model/SolutionModel.h"
 #include "tarpon/Targets/NVIDIA/Cubin.h"
 #include "tarpon/Targets/NVIDIA/Model/PtxInstructions.h"
@@ -112,7 +113,7 @@ NvidiaGpuBackend::profileLaunch(const LaunchPlan &launch,
     return resources.error();
   if (!runtime::isElf(code))
     return profilePtx({code.data(), code.size()}, *resources, getGpu());
-  Result<std::string> ptx = printAssembly(launch.kernel);
+  Result<std::string> ptx = printAssembly(getKernelSource(launch));
   if (!ptx)
     return ptx.error();
   return profilePtx(*ptx, *resources, getGpu());
