@@ -55,7 +55,7 @@ BuildWork::create(Database &database, const Session &session,
   std::unique_ptr<BuildWork> work(
       new BuildWork(database, session, std::move(*target), packages));
   const TargetInfo &info = work->target.compiler->getTarget();
-  if (!session.isEmulated)
+  if (!session.usesEmulator)
     if (auto system = openSystemStore(info))
       work->system = std::move(*system);
   std::vector<std::string> remarks;

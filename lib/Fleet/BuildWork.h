@@ -42,7 +42,7 @@ private:
   Session session;
   SessionTarget target;
   PackageStore packages;
-  /// What the session has measured, in memory, up to the row.
+  /// The session's measurements, in memory, up to the row.
   std::unique_ptr<Journal> journal, system;
   int64_t lastRow = 0;
   std::unique_ptr<LearnedRanker> ranker;

@@ -299,9 +299,13 @@ static Value readColumn(const soci::row &row, size_t column) {
     return static_cast<int64_t>(row.get<unsigned long long>(column));
   case soci::dt_double:
     return row.get<double>(column);
-  default:
+  case soci::dt_string:
+  case soci::dt_date:
+  case soci::dt_blob:
+  case soci::dt_xml:
     return row.get<std::string>(column);
   }
+  return std::monostate();
 }
 
 namespace {

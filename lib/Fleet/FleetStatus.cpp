@@ -18,7 +18,7 @@ using tarpon::runtime::Result;
 using tarpon::runtime::Status;
 using tarpon::runtime::success;
 
-/// What a job in that state and phase is at.
+/// Describes what a job in that state and phase is at.
 static std::string describeState(const std::string &state,
                                  const std::string &phase) {
   bool compiles = phase == getPhaseName(Phase::Compile);

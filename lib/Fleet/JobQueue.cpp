@@ -16,7 +16,7 @@ using tarpon::runtime::Result;
 using tarpon::runtime::Status;
 using tarpon::runtime::success;
 
-/// What makes a worker the owner of a job; the parameters are the job, the
+/// The condition that a worker owns a job; the parameters are the job, the
 /// lease and the worker.
 static constexpr const char *kOwned =
     " WHERE id = :p1 AND lease = :p2 AND worker_id = :p3 AND state = 'leased'";

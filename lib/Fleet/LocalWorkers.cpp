@@ -99,7 +99,7 @@ static Status waitForAll(llvm::function_ref<void()> look) {
     if (status == 0 || !result)
       continue;
     result = Error{"a worker has failed: " + describeEnd(status)};
-    // Of one that was killed, others take the jobs.
+    // If it was killed, others take its jobs.
     if (!WIFSIGNALED(status))
       passOn(SIGTERM);
   }

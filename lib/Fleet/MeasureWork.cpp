@@ -36,7 +36,7 @@ using runtime::Status;
 /// two models are not mixed. An error says what this machine lacks.
 static Result<std::string> findDevice(const Session &session,
                                       const Target &target) {
-  if (session.isEmulated)
+  if (session.usesEmulator)
     return "emulated " + session.target;
   const TargetInfo &info = target.getInfo();
   for (const std::string &feature : info.features)
@@ -73,7 +73,7 @@ MeasureWork::MeasureWork(Database &database, const Session &session,
     : database(database), session(session), packages(database, packages),
       lock(device + getVisibleDevices()), stream(remarks),
       progress(stream, Progress::Style::Quiet),
-      evaluator(evaluatorProgram, progress, session.isEmulated) {}
+      evaluator(evaluatorProgram, progress, session.usesEmulator) {}
 
 Result<std::unique_ptr<PhaseWork>>
 MeasureWork::create(Database &database, Session session,
@@ -82,7 +82,7 @@ MeasureWork::create(Database &database, Session session,
   // The description of the target, and no compiler.
   Result<std::shared_ptr<const Target>> target =
       findTarget(session.target, {session.threads, "native",
-                                  session.isEmulated ? "emulated" : ""});
+                                  session.usesEmulator ? "emulated" : ""});
   if (!target)
     return target.error();
   if (Status status = checkVersions(session, **target); !status)

@@ -45,7 +45,7 @@ private:
   Session session;
   PackageStore packages;
   DeviceLock lock;
-  /// What the evaluator remarks goes to the log of the job.
+  /// The evaluator's remarks, for the log of the job.
   std::string remarks;
   llvm::raw_string_ostream stream;
   Progress progress;

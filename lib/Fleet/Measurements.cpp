@@ -1,4 +1,4 @@
-//===- Measurements.cpp - What a fleet has measured -----------------------===//
+//===- Measurements.cpp - The measurements of a fleet ---------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- PackageStore.cpp - What builders have compiled ---------------------===//
+//===- PackageStore.cpp - The packages of builders ------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- PhaseWork.h - What a worker does with a job --------------*- C++ -*-===//
+//===- PhaseWork.h - The work of a phase of a job ---------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

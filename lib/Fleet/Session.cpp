@@ -78,7 +78,7 @@ static Result<std::shared_ptr<const Target>>
 findSessionTarget(const Session &session) {
   return tarpon::findTarget(
       session.target,
-      {session.threads, "native", session.isEmulated ? "emulated" : ""});
+      {session.threads, "native", session.usesEmulator ? "emulated" : ""});
 }
 
 /// Sets the sizes that printCacheSizes has printed: "48K/1024K/32768K".
@@ -109,7 +109,7 @@ static SessionTarget makeCompiler(std::shared_ptr<const Target> target,
 static JournalContext getContext(const Session &session,
                                  SessionTarget &target) {
   return makeMeasurerFactory(*target.compiler, /*evaluatorProgram=*/"",
-                             /*onDevice=*/!session.isEmulated)
+                             /*onDevice=*/!session.usesEmulator)
       ->getJournalContext();
 }
 
@@ -126,7 +126,7 @@ Status tarpon::fleet::checkVersions(const Session &session,
   const JournalContext &there = session.context;
   JournalContext here = JournalContext::forTarget(target.getInfo());
   // The context of an emulated GPU names its model, too.
-  std::string name = session.isEmulated ? there.target : here.target;
+  std::string name = session.usesEmulator ? there.target : here.target;
   Status checks[] = {
       checkSame(session, "LLVM", there.llvm, here.llvm),
       checkSame(session, "the code generator", there.tarpon, here.tarpon),
@@ -171,7 +171,7 @@ static Session readSession(const Row &row) {
   session.id = row.integer(0);
   session.label = row.text(1);
   session.target = row.text(2);
-  session.isEmulated = row.integer(3) != 0;
+  session.usesEmulator = row.integer(3) != 0;
   session.threads = row.integer(4);
   session.context.target = row.text(5);
   session.context.threads = session.threads;
@@ -222,7 +222,7 @@ static Status insert(Database &database, const Session &session) {
       "context_target, context_tarpon, context_llvm, context_caches, "
       "kernel_version, settings, created) VALUES (:p1, :p2, :p3, :p4, :p5, "
       ":p6, :p7, :p8, :p9, :p10, $NOW) ON CONFLICT DO NOTHING",
-      {session.label, session.target, int64_t(session.isEmulated),
+      {session.label, session.target, int64_t(session.usesEmulator),
        session.threads, session.context.target, session.context.tarpon,
        session.context.llvm, session.context.caches, session.kernelVersion,
        toJson(session.settings)});
@@ -258,7 +258,7 @@ Result<Session> tarpon::fleet::openSession(Database &database,
   Session wanted;
   wanted.label = request.label;
   wanted.target = request.target;
-  wanted.isEmulated = request.isEmulated;
+  wanted.usesEmulator = request.usesEmulator;
   wanted.threads = std::max<int64_t>(1, request.threads);
   wanted.settings = request.settings;
   Result<std::shared_ptr<const Target>> found = findSessionTarget(wanted);
@@ -281,7 +281,7 @@ Result<Session> tarpon::fleet::openSession(Database &database,
                  "does its name"};
   if (Status status = checkBuild(**session, target); !status)
     return status.error();
-  if ((*session)->isEmulated != wanted.isEmulated ||
+  if ((*session)->usesEmulator != wanted.usesEmulator ||
       (*session)->threads != wanted.threads ||
       (*session)->settings != wanted.settings)
     return Error{"label '" + wanted.label + "' for " + wanted.target +

@@ -40,8 +40,8 @@ static std::string makeJobName(const SlurmArray &array) {
   return name;
 }
 
-/// What the batch jobs see of the environment of whoever submits them: nothing
-/// that holds a password.
+/// The variables of whoever submits the batch jobs that these see: none of them
+/// holds a password.
 static constexpr const char *kExported =
     "HOME,PATH,USER,LANG,XDG_CONFIG_HOME,XDG_CACHE_HOME,TARPON_EVALUATOR,"
     "TARPON_CACHE_DIR,TARPON_SYSTEM_DB_PATH,PGSERVICE,PGSERVICEFILE,PGPASSFILE,"

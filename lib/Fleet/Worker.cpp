@@ -167,8 +167,8 @@ Status WorkerRun::registerWorker() {
   });
 }
 
-/// What was recorded of a worker helps people; a worker that cannot tell it
-/// ends all the same.
+/// The record of a worker helps people; a worker that cannot write it ends all
+/// the same.
 void WorkerRun::endWorker(const std::string &reason) {
   (void)persist(
       [&]() -> Status {
@@ -233,8 +233,8 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
       std::chrono::duration_cast<Clock::duration>(
           std::chrono::duration<double>(leaseSeconds)) +
           kPatience);
-  // What the database refuses for good (rights, a full disk) is tried again by
-  // whoever gets the job next.
+  // A result that the database refuses for good (rights, a full disk) is tried
+  // again by whoever gets the job next.
   if (!status && !database->isDisconnected())
     status = persist(
         [&]() -> Status {

@@ -58,8 +58,8 @@ static constexpr MatrixInstruction kSm90Matrix[] = {
 //===----------------------------------------------------------------------===//
 
 /// Warps of 32 lanes on four partitions, each with 512 registers per lane
-/// (64 Ki of a multiprocessor), of which a warp can address 255 [CUDA]. PTX is of
-/// the first version that has the chip, unless a row says otherwise.
+/// (64 Ki of a multiprocessor), of which a warp can address 255 [CUDA]. PTX is
+/// of the first version that has the chip, unless a row says otherwise.
 static GpuTarget makeNvidia(const char *chip, int64_t ptxVersion,
                             int64_t computeUnits, double clockGhz,
                             double memoryGbps) {

@@ -46,14 +46,14 @@ struct Workload {
   int64_t keys = 0;
 };
 
-/// What stands in place of a driver line's own batch and direction: a problem
+/// Values in place of a driver line's own batch and direction: a problem
 /// per combination. Problem keys stay as they are, and so does the direction of
 /// lines other than convolutions.
 struct WorkloadVariants {
   /// Empty for the line's own.
   std::vector<int64_t> batches;
-  /// Of -F: 1 forward, 2 backward data, 4 backward weights; empty for the
-  /// line's own.
+  /// Values of -F: 1 forward, 2 backward data, 4 backward weights; empty for
+  /// the line's own.
   std::vector<int64_t> directions;
 };
 

@@ -42,7 +42,7 @@ struct NextStep {
   int64_t round = 0;
   /// The digest of the package, for a phase that measures.
   std::string package;
-  /// What another round may save, in milliseconds: jobs with more go first.
+  /// The milliseconds that another round may save: jobs with more go first.
   std::optional<double> gain;
 };
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a person does with jobs: make, choose, retry, abort, look at. Workers
-// take them through JobQueue.h.
+// The jobs as a person handles them: make, choose, retry, abort, look at.
+// Workers take them through JobQueue.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Measurements.h - What a fleet has measured ---------------*- C++ -*-===//
+//===- Measurements.h - The measurements of a fleet -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- PackageStore.h - What builders have compiled -------------*- C++ -*-===//
+//===- PackageStore.h - The packages of builders ----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -50,7 +50,7 @@ private:
 
   Database &database;
   std::string folder;
-  /// What was staged, for `record`.
+  /// The bytes that were staged, for `record`.
   std::string staged;
 };
 

@@ -49,9 +49,9 @@ struct Session {
   std::string label;
   /// The name that findTarget takes: "host", "znver4", "gfx942:cu=304".
   std::string target;
-  bool isEmulated = false;
+  bool usesEmulator = false;
   int64_t threads = 1;
-  /// What its measurements are valid for.
+  /// The context in which its measurements are valid.
   JournalContext context;
   /// The versions of the code generator, of LLVM and of all solvers, digested.
   std::string kernelVersion;
@@ -60,12 +60,12 @@ struct Session {
   SessionSettings settings;
 };
 
-/// What a session is asked for by.
+/// The properties by which a session is asked for.
 struct SessionRequest {
   std::string label, target;
   /// The results come from an emulated GPU: verified, with the times of a
   /// model.
-  bool isEmulated = false;
+  bool usesEmulator = false;
   /// 0: one.
   int64_t threads = 0;
   SessionSettings settings;

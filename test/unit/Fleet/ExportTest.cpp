@@ -59,9 +59,9 @@ protected:
   }
 
   Session openSession(const std::string &label, const std::string &target,
-                      bool isEmulated = false) {
+                      bool isModelled = false) {
     auto session =
-        fleet::openSession(*database, {label, target, isEmulated, 1, {}});
+        fleet::openSession(*database, {label, target, isModelled, 1, {}});
     EXPECT_TRUE(session) << session.message();
     return session ? *session : Session();
   }
@@ -210,7 +210,7 @@ TEST_P(ExportTest, resultsOfOtherBuildsAreNotShipped) {
 }
 
 TEST_P(ExportTest, timesOfAModelAreNotShipped) {
-  Session session = openSession("L", "gfx942:cu=304", /*isEmulated=*/true);
+  Session session = openSession("L", "gfx942:cu=304", /*isModelled=*/true);
   addMeasurement({session.id,
                   addProblem(kForward),
                   1,
@@ -387,7 +387,7 @@ TEST_P(ExportTest, MIOpenFilesAreReadAgain) {
 }
 
 TEST_P(ExportTest, estimatesAreNegative) {
-  Session session = openSession("L", "gfx1100", /*isEmulated=*/true);
+  Session session = openSession("L", "gfx1100", /*isModelled=*/true);
   addMeasurement({session.id,
                   addProblem(kForward),
                   0.5,

@@ -34,10 +34,9 @@ TEST(SlurmScript, wordsAreQuoted) {
 }
 
 TEST(SlurmScript, valuesThatWouldBeLinesAreRefused) {
-  std::string SlurmArray::*fields[] = {&SlurmArray::gres,
-                                       &SlurmArray::constraint,
-                                       &SlurmArray::partition,
-                                       &SlurmArray::logs};
+  std::string SlurmArray::*fields[] = {
+      &SlurmArray::gres, &SlurmArray::constraint, &SlurmArray::partition,
+      &SlurmArray::logs};
   for (std::string SlurmArray::*field : fields)
     for (const char *value : {"gpu:x\necho pwned", "my logs", "a\x1b[31m"}) {
       SlurmArray array = makeArray();

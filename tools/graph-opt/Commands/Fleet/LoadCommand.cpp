@@ -84,7 +84,7 @@ void addFleetLoad(CommandSet &commands) {
       ->required()
       ->type_name("LABEL");
   options::addTarget(sub, request.target, "Target to tune for (default: host)");
-  sub->add_flag("--emulated", request.isEmulated,
+  sub->add_flag("--emulated", request.usesEmulator,
                 "Verify on the emulated device, with a model's times");
   sub->add_option("--threads", request.threads,
                   "Threads of a problem on the host (default: 1)")

@@ -57,7 +57,7 @@ makeCommand(const FleetStartArguments &arguments, const char *role) {
   return command;
 }
 
-/// What workers of this machine would say is in the logs of their jobs.
+/// Workers of this machine are quiet: the logs of their jobs have it all.
 static std::vector<std::string>
 makeLocalCommand(const FleetStartArguments &arguments, const char *role) {
   std::vector<std::string> command = makeCommand(arguments, role);
