@@ -97,13 +97,18 @@ class FaultTest:
         rows = self.fleet.database.query("SELECT cause, count(*) AS n FROM attempt GROUP BY 1")
         return {row["cause"]: row["n"] for row in rows if row["cause"] != "ok"}
 
+    def read_owned(self) -> list[dict]:
+        return self.fleet.database.query("SELECT id, lease FROM job WHERE state = 'leased'")
+
     def inject(self, fault: Fault) -> None:
         before = self.count_causes()
-        owned = self.fleet.database.query("SELECT id, lease FROM job WHERE state = 'leased'")
+        owned = self.read_owned()
         injection = Injection(fault.name, "", time.time() - self.began, jobs=len(owned))
         began = time.time()
         injection.detail = fault.inject(self.rig)
         injection.seconds = time.time() - began
+        # Those that were taken meanwhile count as well: the answer to a claim may have been cut off.
+        owned += self.read_owned()
         injection.resolved_after = self.wait_until_resolved(owned, began)
         after = self.count_causes()
         injection.causes = {
@@ -118,15 +123,16 @@ class FaultTest:
 
     def wait_until_resolved(self, owned: list[dict], began: float) -> float:
         """Until each lease that somebody had has ended one way or another."""
-        pairs = ", ".join(f"({row['id']}, {row['lease']})" for row in owned)
+        keys = {(row["id"], row["lease"]) for row in owned}
+        pairs = ", ".join(map(str, sorted(keys)))
         if not pairs:
             return 0.0
         query = f"""SELECT count(*) AS n, max(ended) AS ended FROM attempt
                     WHERE (job_id, lease) IN ({pairs})"""
         deadline = time.monotonic() + 120
-        while (found := self.fleet.database.query(query)[0])["n"] < len(owned):
+        while (found := self.fleet.database.query(query)[0])["n"] < len(keys):
             if time.monotonic() > deadline:
-                self.faults.append(f"{len(owned) - found['n']} leases have not ended two minutes after a fault")
+                self.faults.append(f"{len(keys) - found['n']} leases have not ended two minutes after a fault")
                 return 120.0
             time.sleep(0.2)
         return max(0.0, found["ended"] - began)
