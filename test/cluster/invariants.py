@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fleet import Fleet
 
@@ -13,57 +14,78 @@ from fleet import Fleet
 # third of one. The database's answers take their time on a machine with little to spare.
 MAX_LEASES_STRANDED = 2
 
-# Each finds rows that must not be there. A message has the columns of the row.
+class Rule(NamedTuple):
+    """A query that finds rows that must not be there. The message has their columns."""
+
+    message: str
+    query: str
+    # Makes such rows, to see that the query finds them.
+    tampering: str
+
+
 RULES = (
-    (
+    Rule(
         "{n} jobs of problem {problem_id} in session {session_id}",
         "SELECT session_id, problem_id, count(*) AS n FROM job GROUP BY 1, 2 HAVING count(*) > 1",
+        """ALTER TABLE job DROP CONSTRAINT job_session_id_problem_id_key;
+           INSERT INTO job (session_id, problem_id, state) SELECT session_id, problem_id, state FROM job LIMIT 1""",
     ),
-    (
+    Rule(
         "job {id} is {state}: {reason}",
         "SELECT id, state, reason FROM job WHERE state NOT IN ('done', 'failed')",
+        "UPDATE job SET state = 'leased' WHERE id = (SELECT min(id) FROM job)",
     ),
-    (
+    Rule(
         "job {id} is done and has no verified time",
         """SELECT id FROM job WHERE state = 'done' AND NOT EXISTS (SELECT 1 FROM measurement AS m
            WHERE m.session_id = job.session_id AND m.problem_id = job.problem_id AND m.status = 'ok'
            AND m.is_dropped = 0 AND m.median > 0 AND m.max_error IS NOT NULL)""",
+        """UPDATE measurement SET max_error = NULL WHERE problem_id = (SELECT min(problem_id) FROM measurement)""",
     ),
-    (
+    Rule(
         "round {round} of job {job_id} was measured {n} times",
         """SELECT job_id, round, count(*) AS n FROM attempt WHERE cause = 'ok' AND phase = 'measure'
            GROUP BY 1, 2 HAVING count(*) > 1""",
+        "UPDATE attempt SET round = 0 WHERE job_id IN (SELECT id FROM job WHERE round > 1)",
     ),
-    (
+    Rule(
         "job {id} ended after {round} rounds, of which {n} were measured",
         """SELECT id, round, (SELECT count(DISTINCT attempt.round) FROM attempt WHERE job_id = job.id
              AND cause = 'ok' AND phase = 'measure') AS n
            FROM job WHERE state = 'done' AND round <> (SELECT count(DISTINCT attempt.round) FROM attempt
              WHERE job_id = job.id AND cause = 'ok' AND phase = 'measure')""",
+        "UPDATE job SET round = round + 1 WHERE id = (SELECT min(id) FROM job)",
     ),
-    (
+    Rule(
         "measurement {id} belongs to no successful attempt",
         """SELECT id FROM measurement AS m WHERE NOT EXISTS (SELECT 1 FROM attempt AS a
            WHERE a.job_id = m.job_id AND a.lease = m.lease AND a.cause = 'ok' AND a.phase = 'measure')""",
+        "UPDATE measurement SET lease = lease + 1000 WHERE id = (SELECT min(id) FROM measurement)",
     ),
-    (
+    Rule(
         "{solver} {{{config}}} was raced {n} times for problem {problem_id}",
         """SELECT problem_id, solver, config, count(*) AS n FROM measurement
            WHERE stage = 'race' AND status = 'ok' GROUP BY session_id, 1, 2, 3 HAVING count(*) > 1""",
+        """UPDATE measurement SET config = 'same', solver = 'same', status = 'ok'
+           WHERE problem_id = (SELECT problem_id FROM measurement WHERE stage = 'race'
+           GROUP BY 1 HAVING count(*) > 1 LIMIT 1)""",
     ),
-    (
+    Rule(
         "lease {lease} of job {job_id} has no attempt",
         """SELECT id AS job_id, n AS lease FROM job, generate_series(1, job.lease) AS n WHERE NOT EXISTS
            (SELECT 1 FROM attempt WHERE job_id = job.id AND attempt.lease = n)""",
+        "DELETE FROM attempt WHERE job_id = (SELECT min(job_id) FROM attempt) AND attempt.lease = 1",
     ),
-    (
+    Rule(
         "a {role} did {phase} of job {job_id}",
         """SELECT role, phase, job_id FROM attempt JOIN worker ON worker.id = worker_id
            WHERE (role, phase) NOT IN (('builder', 'compile'), ('evaluator', 'measure'))""",
+        "UPDATE worker SET role = 'builder'",
     ),
-    (
+    Rule(
         "package {digest} was recorded by {recorded_by}",
         "SELECT digest, recorded_by FROM package WHERE recorded_by <> 'builder'",
+        "UPDATE package SET recorded_by = 'evaluator' WHERE digest = (SELECT min(digest) FROM package)",
     ),
 )
 
@@ -93,6 +115,16 @@ def find_stranded(fleet: Fleet, outages: Iterable[Outage] = ()) -> list[dict]:
     return rows
 
 
+def check_rules(fleet: Fleet) -> list[str]:
+    """Each rule notices what it is there for."""
+    faults = []
+    for rule in RULES:
+        text = f"BEGIN; {rule.tampering}; SELECT count(*) FROM ({rule.query}) AS rows; ROLLBACK"
+        if int(fleet.database.execute(text)) == 0:
+            faults.append(f"'{rule.message}' would not be noticed")
+    return faults
+
+
 def check_logs(fleet: Fleet) -> list[str]:
     """Logs of builders tell of compiling alone, those of evaluators of measuring."""
     phases = {"build": "compile", "measure": "measure"}
@@ -114,7 +146,7 @@ def check_logs(fleet: Fleet) -> list[str]:
 def check(fleet: Fleet, jobs: int, outages: Iterable[Outage] = ()) -> list[str]:
     """What does not hold, one sentence each. `jobs` is their true number."""
     faults = [
-        message.format(**row) for message, query in RULES for row in fleet.database.query(query)
+        rule.message.format(**row) for rule in RULES for row in fleet.database.query(rule.query)
     ]
     if (found := fleet.count()) != jobs:
         faults.append(f"{found} jobs instead of {jobs}")

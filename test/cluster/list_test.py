@@ -58,7 +58,7 @@ class ListTest:
         faults += invariants.check(fleet, jobs)
         if failed := fleet.count("state = 'failed'"):
             faults.append(f"{failed} jobs have failed")
-        return faults + self.check_status()
+        return faults + invariants.check_rules(fleet) + self.check_status()
 
     def wait_for_owner(self, phase: str, suits: Callable[[Node], bool]) -> tuple[Node, int]:
         """A node of which a worker has a job right now, and the worker's number there."""
