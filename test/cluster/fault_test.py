@@ -48,6 +48,8 @@ class Injection:
     # How many jobs were somebody's, and for how long after the fault's begin the last of those was.
     jobs: int = 0
     resolved_after: float = 0.0
+    # The longest time that a job which was lost was nobody's.
+    stranded: float = 0.0
     # How many attempts failed meanwhile, by cause.
     causes: dict[str, int] = field(default_factory=dict)
 
@@ -104,12 +106,13 @@ class FaultTest:
         before = self.count_causes()
         owned = self.read_owned()
         injection = Injection(fault.name, "", time.time() - self.began, jobs=len(owned))
-        began = time.time()
+        self.rig.began = began = time.time()
         injection.detail = fault.inject(self.rig)
         injection.seconds = time.time() - began
         # Those that were taken meanwhile count as well: the answer to a claim may have been cut off.
         owned += self.read_owned()
         injection.resolved_after = self.wait_until_resolved(owned, began)
+        injection.stranded = self.measure_stranded(owned)
         after = self.count_causes()
         injection.causes = {
             cause: count - before.get(cause, 0) for cause, count in after.items() if count > before.get(cause, 0)
@@ -118,7 +121,7 @@ class FaultTest:
         self.judge(fault, injection)
         self.say(
             f"{len(self.injections):3} {fault.name}: {injection.detail}; {injection.seconds:.1f} s, "
-            f"{injection.jobs} jobs, resolved after {injection.resolved_after:.1f} s, {injection.causes}"
+            f"{injection.jobs} jobs, resolved after {injection.resolved_after:.1f} s, stranded {injection.stranded} s, {injection.causes}"
         )
 
     def wait_until_resolved(self, owned: list[dict], began: float) -> float:
@@ -137,10 +140,28 @@ class FaultTest:
             time.sleep(0.2)
         return max(0.0, found["ended"] - began)
 
+    def measure_stranded(self, owned: list[dict]) -> float:
+        """From the fault's begin, or a later claim, to the end of a lost lease, in seconds, without
+        the time in which the database was away."""
+        keys = ", ".join(f"({row['id']}, {row['lease']})" for row in owned)
+        if not keys:
+            return 0.0
+        rows = self.fleet.database.query(
+            f"SELECT started, ended FROM attempt WHERE cause = 'lost' AND (job_id, lease) IN ({keys})"
+        )
+        longest = 0.0
+        for row in rows:
+            began = max(self.rig.began, row["started"])
+            away = sum(outage.overlap(began, row["ended"]) for outage in self.rig.outages)
+            longest = max(longest, row["ended"] - began - away)
+        return round(longest, 2)
+
     def judge(self, fault: Fault, injection: Injection) -> None:
         where = f"fault {len(self.injections)}, {fault.name} ({injection.detail})"
         if unexpected := set(injection.causes) - fault.causes - LATE:
             self.faults.append(f"{where}: attempts failed by {', '.join(sorted(unexpected))}")
+        if injection.stranded > invariants.MAX_LEASES_STRANDED * LEASE:
+            self.faults.append(f"{where}: a job was stranded for {injection.stranded} s")
         if injection.causes.get("disk", 0) > MAX_DISK_FAILURES:
             self.faults.append(f"{where}: failed {injection.causes['disk']} attempts, as no worker paused")
         status = self.fleet.read_status()
@@ -186,12 +207,8 @@ class FaultTest:
 
     def write_report(self, file: Path) -> None:
         stranded: dict[str, float] = {}
-        rows = invariants.find_stranded(self.fleet, self.rig.outages)
-        for row in rows:
-            at = row["began"] - self.began
-            names = [one.fault for one in self.injections if one.at <= at + LEASE]
-            name = names[-1] if names else "none"
-            stranded[name] = max(stranded.get(name, 0.0), round(row["seconds"], 2))
+        for one in self.injections:
+            stranded[one.fault] = max(stranded.get(one.fault, 0.0), one.stranded)
         counts = {fault.name: 0 for fault in self.plan}
         for injection in self.injections:
             counts[injection.fault] += 1

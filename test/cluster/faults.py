@@ -23,6 +23,8 @@ class Rig:
     cluster: Cluster
     fleet: Fleet
     draw: random.Random
+    # When the fault of the moment began.
+    began: float = 0.0
     # How many jobs there are.
     jobs: int = 0
     outages: list[Outage] = field(default_factory=list)
@@ -49,6 +51,7 @@ class Rig:
             return bool(found)
 
         self.cluster.wait(look, "no worker has a job", 60)
+        self.began = time.time()
         return self.draw.choice(found)
 
     def choose_node(self) -> Node:
