@@ -31,6 +31,8 @@ using runtime::success;
 
 /// The number of measurements of other problems that are read at once.
 static constexpr int64_t kRowsAtOnce = 10000;
+/// The measurements of other problems that a builder begins with: about 100 MB.
+static constexpr int64_t kMaxHistory = 100000;
 
 static SearchOptions getSearchOptions(const SessionSettings &settings) {
   SearchOptions options;
@@ -54,6 +56,17 @@ BuildWork::create(Database &database, const Session &session,
     return target.error();
   std::unique_ptr<BuildWork> work(
       new BuildWork(database, session, std::move(*target), packages));
+  // Of a long history, the latest part tells enough about related problems; the
+  // job's own measurements are always read.
+  Result<Row> first = takeRow(
+      database.query(
+          "SELECT COALESCE((SELECT id FROM measurement WHERE "
+          "session_id = :p1 ORDER BY id DESC LIMIT 1 OFFSET :p2), 0)",
+          {session.id, kMaxHistory}),
+      "the measurements of label '" + session.label + "' cannot be read");
+  if (!first)
+    return first.error();
+  work->lastRow = first->integer(0);
   const TargetInfo &info = work->target.compiler->getTarget();
   if (!session.usesEmulator)
     if (auto system = openSystemStore(info))
