@@ -39,6 +39,10 @@ static llvm::cl::opt<double> workSeconds(
     "work", llvm::cl::init(1),
     llvm::cl::desc("Seconds for which a worker pretends to do one job"));
 static llvm::cl::opt<double> seconds("seconds", llvm::cl::init(60));
+static llvm::cl::opt<double> warmup(
+    "warmup", llvm::cl::init(0),
+    llvm::cl::desc("Seconds at the beginning that do not count: all workers "
+                   "connect then"));
 static llvm::cl::opt<bool>
     untilDone("until-done",
               llvm::cl::desc("End when all jobs have ended, however long it "
@@ -53,7 +57,12 @@ struct Tally {
   std::atomic<int64_t> claimed = 0, completed = 0, measured = 0, refused = 0,
                        failures = 0;
 
+  /// The moment from which on things count.
+  Clock::time_point from;
+
   void add(std::vector<double> &list, double ms) {
+    if (Clock::now() < from)
+      return;
     std::lock_guard lock(mutex);
     list.push_back(ms);
   }
@@ -151,7 +160,8 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
       return;
     }
     tally.add(tally.claimMs, since(claimStart));
-    tally.claimed += static_cast<int64_t>(leases->size());
+    if (Clock::now() >= tally.from)
+      tally.claimed += static_cast<int64_t>(leases->size());
     if (leases->empty())
       phase = phase == Phase::Compile ? Phase::Measure : Phase::Compile;
     for (const Lease &lease : *leases) {
@@ -173,7 +183,7 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
         ++tally.failures;
       else if (!*done)
         ++tally.refused;
-      else
+      else if (untilDone || Clock::now() >= tally.from)
         ++(next.phase ? tally.measured : tally.completed);
     }
     if (since(lastBeat) > 20000) {
@@ -211,7 +221,7 @@ int main(int argc, char **argv) {
     threads.emplace_back(work, session, i + 1, start, end, std::ref(tally));
   for (std::thread &thread : threads)
     thread.join();
-  double elapsed = since(start) / 1000;
+  double elapsed = since(untilDone ? start : tally.from) / 1000;
   auto rate = [&](int64_t count) {
     return static_cast<double>(count) / elapsed;
   };

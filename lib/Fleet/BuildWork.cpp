@@ -56,7 +56,7 @@ BuildWork::create(Database &database, const Session &session,
     return target.error();
   std::unique_ptr<BuildWork> work(
       new BuildWork(database, session, std::move(*target), packages));
-  // Of a long history, the latest part tells enough about related problems; the
+  // The latest part of a long history tells enough about related problems; the
   // job's own measurements are always read.
   Result<Row> first = takeRow(
       database.query(
