@@ -214,8 +214,12 @@ int main(int argc, char **argv) {
   double prepareSeconds = since(prepared) / 1000;
   Tally tally;
   Clock::time_point start = Clock::now() + std::chrono::seconds(5);
-  Clock::time_point end = start + std::chrono::duration_cast<Clock::duration>(
-                                      std::chrono::duration<double>(seconds));
+  auto after = [&](double time) {
+    return start + std::chrono::duration_cast<Clock::duration>(
+                       std::chrono::duration<double>(time));
+  };
+  tally.from = after(warmup);
+  Clock::time_point end = after(warmup + seconds);
   std::vector<std::thread> threads;
   for (int64_t i = 0; i < numWorkers; ++i)
     threads.emplace_back(work, session, i + 1, start, end, std::ref(tally));
