@@ -57,11 +57,16 @@ struct Tally {
   std::atomic<int64_t> claimed = 0, completed = 0, measured = 0, refused = 0,
                        failures = 0;
 
-  /// The moment from which on things count.
-  Clock::time_point from;
+  /// The span in which things count: workers end with their batches.
+  Clock::time_point from, until;
+
+  bool counts() const {
+    Clock::time_point now = Clock::now();
+    return now >= from && now < until;
+  }
 
   void add(std::vector<double> &list, double ms) {
-    if (Clock::now() < from)
+    if (!counts())
       return;
     std::lock_guard lock(mutex);
     list.push_back(ms);
@@ -116,7 +121,10 @@ static int64_t prepare(Database &database) {
       database.execute("INSERT INTO job (session_id, problem_id, gain) SELECT "
                        "CAST(:p1 AS BIGINT), id, flops FROM problem",
                        {id}));
-  check(database.execute("ANALYZE"));
+  // A database that has been in use for a while owes its server nothing.
+  check(database.execute(database.isPostgres() ? "VACUUM ANALYZE" : "ANALYZE"));
+  if (database.isPostgres())
+    check(database.execute("CHECKPOINT"));
   return id;
 }
 
@@ -160,7 +168,7 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
       return;
     }
     tally.add(tally.claimMs, since(claimStart));
-    if (Clock::now() >= tally.from)
+    if (tally.counts())
       tally.claimed += static_cast<int64_t>(leases->size());
     if (leases->empty())
       phase = phase == Phase::Compile ? Phase::Measure : Phase::Compile;
@@ -183,7 +191,7 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
         ++tally.failures;
       else if (!*done)
         ++tally.refused;
-      else if (untilDone || Clock::now() >= tally.from)
+      else if (tally.counts())
         ++(next.phase ? tally.measured : tally.completed);
     }
     if (since(lastBeat) > 20000) {
@@ -220,12 +228,13 @@ int main(int argc, char **argv) {
   };
   tally.from = after(warmup);
   Clock::time_point end = after(warmup + seconds);
+  tally.until = untilDone ? Clock::time_point::max() : end;
   std::vector<std::thread> threads;
   for (int64_t i = 0; i < numWorkers; ++i)
     threads.emplace_back(work, session, i + 1, start, end, std::ref(tally));
   for (std::thread &thread : threads)
     thread.join();
-  double elapsed = since(untilDone ? start : tally.from) / 1000;
+  double elapsed = untilDone ? since(start) / 1000 : double(seconds);
   auto rate = [&](int64_t count) {
     return static_cast<double>(count) / elapsed;
   };

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 using namespace tarpon::fleet;
 using tarpon::runtime::Error;
@@ -83,8 +84,41 @@ Result<Row> tarpon::fleet::takeRow(Result<Rows> rows,
 static constexpr llvm::StringLiteral kSqlite = "sqlite:";
 static constexpr llvm::StringLiteral kPostgres = "postgresql://";
 
+namespace {
+
+/// A parameter as SOCI binds it, which needs an address and an indicator.
+struct Bound {
+  long long integer = 0;
+  double real = 0;
+  std::string text;
+  soci::indicator indicator = soci::i_ok;
+};
+
+/// A statement with the places of its parameters and of its row.
+struct Prepared {
+  explicit Prepared(soci::session &session) : statement(session) {}
+
+  std::vector<Bound> bounds;
+  soci::row row;
+  soci::statement statement;
+};
+
+/// One run of a statement.
+struct Run {
+  Rows rows;
+  int64_t changed = 0;
+};
+
+} // namespace
+
 struct Database::Connection {
+  Run run(const std::string &sql, llvm::ArrayRef<Value> parameters,
+          bool hasRows, bool mayKeep);
+
   soci::session session;
+  /// The statements that the server has parsed and planned, by their text and
+  /// the types of their parameters.
+  std::map<std::string, std::unique_ptr<Prepared>> kept;
 };
 
 Database::Database(std::string url) : url(std::move(url)) {}
@@ -243,18 +277,6 @@ std::string Database::translate(llvm::StringRef sql) const {
   return text;
 }
 
-namespace {
-
-/// A parameter as SOCI binds it, which needs an address and an indicator.
-struct Bound {
-  long long integer = 0;
-  double real = 0;
-  std::string text;
-  soci::indicator indicator = soci::i_ok;
-};
-
-} // namespace
-
 /// Messages of compilers and candidates may hold any bytes, and be of any
 /// length; PostgreSQL takes UTF-8 without zeros.
 static std::string makeStorable(const std::string &text) {
@@ -270,21 +292,27 @@ static std::string makeStorable(const std::string &text) {
   return stored;
 }
 
-static void bindValue(soci::statement &statement, const Value &value,
-                      Bound &bound, const std::string &name) {
-  if (const auto *number = std::get_if<int64_t>(&value)) {
+static void assign(Bound &bound, const Value &value) {
+  bound.indicator = soci::i_ok;
+  if (const auto *number = std::get_if<int64_t>(&value))
     bound.integer = *number;
-    statement.exchange(soci::use(bound.integer, bound.indicator, name));
-  } else if (const auto *number = std::get_if<double>(&value)) {
+  else if (const auto *number = std::get_if<double>(&value))
     bound.real = *number;
+  else if (const auto *text = std::get_if<std::string>(&value))
+    bound.text = makeStorable(*text);
+  else
+    bound.indicator = soci::i_null;
+}
+
+/// NULL is bound as text.
+static void bindPlace(soci::statement &statement, const Value &value,
+                      Bound &bound, const std::string &name) {
+  if (std::holds_alternative<int64_t>(value))
+    statement.exchange(soci::use(bound.integer, bound.indicator, name));
+  else if (std::holds_alternative<double>(value))
     statement.exchange(soci::use(bound.real, bound.indicator, name));
-  } else {
-    if (const auto *text = std::get_if<std::string>(&value))
-      bound.text = makeStorable(*text);
-    else
-      bound.indicator = soci::i_null;
+  else
     statement.exchange(soci::use(bound.text, bound.indicator, name));
-  }
 }
 
 static Value readColumn(const soci::row &row, size_t column) {
@@ -308,47 +336,75 @@ static Value readColumn(const soci::row &row, size_t column) {
   return std::monostate();
 }
 
-namespace {
-
-/// One run of a statement.
-struct Run {
-  Rows rows;
-  int64_t changed = 0;
-};
-
-} // namespace
-
-static Run runStatement(soci::session &session, const std::string &sql,
-                        llvm::ArrayRef<Value> parameters, bool hasRows) {
-  soci::statement statement(session);
-  std::vector<Bound> bounds(parameters.size());
+static std::unique_ptr<Prepared> prepare(soci::session &session,
+                                         const std::string &sql,
+                                         llvm::ArrayRef<Value> parameters,
+                                         bool hasRows, bool isKept) {
+  auto prepared = std::make_unique<Prepared>(session);
+  soci::statement &statement = prepared->statement;
+  prepared->bounds.resize(parameters.size());
   for (size_t i = 0; i < parameters.size(); ++i)
-    bindValue(statement, parameters[i], bounds[i], "p" + std::to_string(i + 1));
-  soci::row row;
+    bindPlace(statement, parameters[i], prepared->bounds[i],
+              "p" + std::to_string(i + 1));
   if (hasRows)
-    statement.exchange(soci::into(row));
+    statement.exchange(soci::into(prepared->row));
   statement.alloc();
-  // A statement that is kept would cost the server three messages.
-  statement.prepare(sql, soci::details::st_one_time_query);
+  statement.prepare(sql, isKept ? soci::details::st_repeatable_query
+                                : soci::details::st_one_time_query);
   statement.define_and_bind();
+  return prepared;
+}
+
+static Run runPrepared(Prepared &prepared, llvm::ArrayRef<Value> parameters,
+                       bool hasRows) {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    assign(prepared.bounds[i], parameters[i]);
   Run run;
+  soci::statement &statement = prepared.statement;
   bool hasRow = statement.execute(/*with_data_exchange=*/true);
   for (; hasRows && hasRow; hasRow = statement.fetch()) {
     std::vector<Value> values;
-    for (size_t i = 0; i < row.size(); ++i)
-      values.push_back(readColumn(row, i));
+    for (size_t i = 0; i < prepared.row.size(); ++i)
+      values.push_back(readColumn(prepared.row, i));
     run.rows.emplace_back(std::move(values));
   }
   run.changed = hasRows ? 0 : statement.get_affected_rows();
   return run;
 }
 
+/// Workers run few statements, many times: from its second run on, the server
+/// keeps a statement with its plan. That takes three messages, so that what
+/// runs once is not kept.
+Run Database::Connection::run(const std::string &sql,
+                              llvm::ArrayRef<Value> parameters, bool hasRows,
+                              bool mayKeep) {
+  if (!mayKeep || parameters.empty())
+    return runPrepared(*prepare(session, sql, parameters, hasRows, false),
+                       parameters, hasRows);
+  std::string key = sql + (hasRows ? " rows " : " ");
+  for (const Value &value : parameters)
+    key += std::to_string(value.index());
+  constexpr size_t kMost = 64;
+  if (kept.size() >= kMost && !kept.count(key))
+    kept.clear();
+  auto [entry, isNew] = kept.try_emplace(key);
+  if (isNew)
+    return run(sql, parameters, hasRows, false);
+  // Whatever fails is not used again.
+  std::unique_ptr<Prepared> prepared = std::move(entry->second);
+  kept.erase(entry);
+  if (!prepared)
+    prepared = prepare(session, sql, parameters, hasRows, true);
+  Run result = runPrepared(*prepared, parameters, hasRows);
+  kept[key] = std::move(prepared);
+  return result;
+}
+
 Result<Rows> Database::query(llvm::StringRef sql,
                              llvm::ArrayRef<Value> parameters) {
   try {
     return std::move(
-        runStatement(connection->session, translate(sql), parameters, true)
-            .rows);
+        connection->run(translate(sql), parameters, true, isPostgres()).rows);
   } catch (const soci::soci_error &error) {
     disconnected = isLost(connection->session, error, inTransaction);
     return describe(error.what());
@@ -358,7 +414,7 @@ Result<Rows> Database::query(llvm::StringRef sql,
 Result<int64_t> Database::execute(llvm::StringRef sql,
                                   llvm::ArrayRef<Value> parameters) {
   try {
-    return runStatement(connection->session, translate(sql), parameters, false)
+    return connection->run(translate(sql), parameters, false, isPostgres())
         .changed;
   } catch (const soci::soci_error &error) {
     disconnected = isLost(connection->session, error, inTransaction);

@@ -57,6 +57,38 @@ TEST_P(DatabaseTest, textFromOutsideIsNoStatement) {
   EXPECT_EQ(getInteger("SELECT count(*) FROM setting"), 3);
 }
 
+TEST_P(DatabaseTest, aStatementThatIsKeptRunsAgainWithOtherParameters) {
+  run("CREATE TABLE kept (id BIGINT, x DOUBLE PRECISION, t TEXT)", {});
+  // Types alternate, and NULL is one of them.
+  for (int64_t i = 0; i < 8; ++i)
+    run("INSERT INTO kept (id, x, t) VALUES (:p1, :p2, :p3)",
+        {i, i % 2 ? Value(0.5 * static_cast<double>(i)) : Value(),
+         i % 3 ? Value(std::to_string(i)) : Value()});
+  for (int64_t i = 0; i < 8; ++i) {
+    auto rows = database->query("SELECT id, x, t FROM kept WHERE id >= :p1 "
+                                "ORDER BY id LIMIT :p2",
+                                {i, int64_t(2)});
+    ASSERT_TRUE(rows) << rows.message();
+    ASSERT_EQ(rows->size(), i < 7 ? 2u : 1u);
+    EXPECT_EQ(rows->front().integer(0), i);
+    EXPECT_EQ(rows->front().isNull(1), i % 2 == 0);
+    EXPECT_EQ(rows->front().real(1), i % 2 ? 0.5 * static_cast<double>(i) : 0);
+    EXPECT_EQ(rows->front().text(2), i % 3 ? std::to_string(i) : "");
+  }
+}
+
+/// An error leaves neither the statement nor the connection in a bad state.
+TEST_P(DatabaseTest, aStatementThatIsKeptRunsAfterAnError) {
+  run("CREATE TABLE once (id BIGINT PRIMARY KEY)", {});
+  int64_t last = 0;
+  for (int64_t i : {1, 2, 2, 3, 3, 4}) {
+    auto done = database->execute("INSERT INTO once (id) VALUES (:p1)", {i});
+    EXPECT_EQ(static_cast<bool>(done), i != last) << i;
+    last = i;
+  }
+  EXPECT_EQ(getInteger("SELECT count(*) FROM once"), 4);
+}
+
 TEST_P(DatabaseTest, anErrorIsOneLineWithoutTheParameters) {
   auto failed = database->execute("INSERT INTO nowhere VALUES (:p1)",
                                   {std::string("secret")});
