@@ -170,12 +170,14 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
     return PhaseResult::fail(Cause::Returned, "the lease was lost");
   // Other workers of this machine have jobs, too.
   llvm::scope_exit release([&] { lock.release(); });
-  Result<std::vector<Measurement>> measured =
-      evaluator.measure(path.str().str(), *known, Deadline::never());
+  Result<std::vector<Measurement>> measured = evaluator.measure(
+      path.str().str(), *known, Deadline::never().orWhen(isLost));
   log += remarks;
   remarks.clear();
   if (!measured)
     return PhaseResult::fail(Cause::Device, measured.message());
+  if (isLost())
+    return PhaseResult::fail(Cause::Returned, "the lease was lost");
   for (const Measurement &m : *measured)
     log += describe(m);
   Result<PhaseResult> judged = judge(lease, *measured);

@@ -24,8 +24,7 @@ static constexpr const char *kTables =
 
 /// Builders alone record packages, and cannot say that somebody else did;
 /// evaluators alone record measurements, at the time that the database says.
-/// Neither makes jobs, or changes what a session or a job is about. Workers may
-/// spoil the state of each other's jobs, but no result that was recorded.
+/// Neither makes jobs, or changes what a session or a job is about.
 static constexpr const char *kGrants[] = {
     "GRANT USAGE ON SCHEMA $SCHEMA TO tarpon_reader, tarpon_builder, "
     "tarpon_evaluator, tarpon_administrator",
@@ -60,6 +59,36 @@ static constexpr const char *kGrants[] = {
     "REVOKE TEMPORARY ON DATABASE $DATABASE FROM PUBLIC",
     "REVOKE CREATE ON SCHEMA $SCHEMA FROM PUBLIC"};
 
+/// Rights on columns do not tell phases apart: a worker changes jobs of its own
+/// role's phase, takes back leases that have ended, and revives no job. Only a
+/// builder says that a job is done. Workers of one role trust each other.
+static constexpr const char *kGuardFunction =
+    R"(CREATE OR REPLACE FUNCTION $SCHEMA.guard_job() RETURNS trigger
+    LANGUAGE plpgsql AS $body$
+    BEGIN
+      IF pg_has_role(session_user, 'tarpon_administrator', 'MEMBER') THEN
+        RETURN NEW;
+      END IF;
+      IF OLD.state = 'leased' AND OLD.lease_until < $NOW AND
+          NEW.state IN ('waiting', 'failed') AND NEW.lease = OLD.lease THEN
+        RETURN NEW;
+      END IF;
+      IF OLD.state IN ('waiting', 'leased') AND NEW.lease >= OLD.lease AND
+          pg_has_role(session_user, CASE OLD.phase WHEN 'compile' THEN
+            'tarpon_builder' ELSE 'tarpon_evaluator' END, 'MEMBER') AND
+          (NEW.state IN ('waiting', 'leased', 'failed') OR
+           (NEW.state = 'done' AND OLD.phase = 'compile')) THEN
+        RETURN NEW;
+      END IF;
+      RAISE EXCEPTION 'permission denied, % may not make job % of phase % %',
+        session_user, OLD.id, OLD.phase, NEW.state;
+    END $body$)";
+
+static constexpr const char *kGuard[] = {
+    kGuardFunction, "DROP TRIGGER IF EXISTS guard_job ON job",
+    "CREATE TRIGGER guard_job BEFORE UPDATE ON job FOR EACH ROW "
+    "EXECUTE FUNCTION guard_job()"};
+
 static Status createRole(Database &database, const char *role) {
   auto known = database.query("SELECT 1 FROM pg_roles WHERE rolname = :p1",
                               {std::string(role)});
@@ -90,12 +119,14 @@ Status tarpon::fleet::grantRights(Database &database) {
               "the database does not say its name");
   if (!names)
     return names.error();
-  for (std::string grant : kGrants) {
-    replace(grant, "$TABLES", kTables);
-    replace(grant, "$SCHEMA", names->text(0));
-    replace(grant, "$DATABASE", names->text(1));
-    if (auto done = database.execute(grant); !done)
-      return done.error();
-  }
+  for (llvm::ArrayRef<const char *> list :
+       {llvm::ArrayRef(kGrants), llvm::ArrayRef(kGuard)})
+    for (std::string statement : list) {
+      replace(statement, "$TABLES", kTables);
+      replace(statement, "$SCHEMA", names->text(0));
+      replace(statement, "$DATABASE", names->text(1));
+      if (auto done = database.execute(statement); !done)
+        return done.error();
+    }
   return success();
 }

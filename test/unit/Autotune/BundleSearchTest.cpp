@@ -253,6 +253,21 @@ TEST_F(BundleSearchTest, NothingIsMeasuredAfterTheDeadline) {
   EXPECT_EQ(measure(*bundle).size(), bundle->candidates.size());
 }
 
+/// A job that was aborted ends between two candidates.
+TEST_F(BundleSearchTest, NothingIsMeasuredOnceNobodyWaitsForIt) {
+  HostileSolver right("right-v1", HostileSolver::Right, /*configCount=*/7);
+  ScopedExtraSolvers extra({&right});
+  auto bundle = build(4);
+  ASSERT_TRUE(bundle);
+  ASSERT_GT(bundle->candidates.size(), 1u);
+  ASSERT_TRUE(writeBundle(*bundle, path));
+  int looks = 0;
+  Deadline::Condition isLost = [&] { return ++looks > 1; };
+  auto measured = evaluator.measure(path, {}, Deadline::never().orWhen(isLost));
+  ASSERT_TRUE(measured) << measured.message();
+  EXPECT_LT(measured->size(), bundle->candidates.size());
+}
+
 /// A candidate that cannot reach the final is dropped, since the evaluator
 /// knows the times of earlier rounds.
 TEST_F(BundleSearchTest, SlowCandidatesAreDropped) {

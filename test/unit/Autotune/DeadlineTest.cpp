@@ -34,6 +34,18 @@ TEST(DeadlineTest, CountsDown) {
   EXPECT_LE(deadline.part(0.5).remainingSeconds(), 50);
 }
 
+TEST(DeadlineTest, EndsWhenAConditionHolds) {
+  bool isLost = false;
+  Deadline::Condition condition = [&] { return isLost; };
+  Deadline deadline = Deadline::never().orWhen(condition);
+  Deadline part = Deadline::after(100).orWhen(condition).part(0.5);
+  EXPECT_FALSE(deadline.isOver());
+  EXPECT_FALSE(part.isOver());
+  isLost = true;
+  EXPECT_TRUE(deadline.isOver());
+  EXPECT_TRUE(part.isOver());
+}
+
 TEST(DeadlineTest, TimesBeyondTheClockMeanNever) {
   EXPECT_FALSE(Deadline::after(1e300).isBounded());
   EXPECT_FALSE(Deadline::after(INFINITY).isBounded());

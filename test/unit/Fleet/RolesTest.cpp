@@ -132,6 +132,41 @@ TEST_P(RolesTest, aBuilderRecordsNoMeasurement) {
     expectRefused(*builder, sql);
 }
 
+TEST_P(RolesTest, aWorkerChangesJobsOfItsPhaseAlone) {
+  auto builder = connectAs("builder"), evaluator = connectAs("evaluator");
+  JobQueue builds(*builder, worker, 60);
+  // It waits to be compiled.
+  for (const char *state : {"leased", "failed", "done", "aborted"})
+    expectRefused(*evaluator,
+                  std::string("UPDATE job SET state = '") + state + "'");
+  expectRefused(*builder, "UPDATE job SET state = 'aborted'");
+  auto lease = builds.claim(session, Phase::Compile, 1);
+  ASSERT_TRUE(lease) << lease.message();
+  expectRefused(*evaluator, "UPDATE job SET state = 'waiting'");
+  expectRefused(*evaluator, "UPDATE job SET lease_until = 0");
+  expectRefused(*builder, "UPDATE job SET lease = 0");
+  ASSERT_TRUE(builds.complete(lease->front(),
+                              {Phase::Measure, 0, "digest", std::nullopt}, ""));
+  // It waits to be measured.
+  expectRefused(*builder, "UPDATE job SET package = 'x'");
+  expectRefused(*evaluator, "UPDATE job SET state = 'done'");
+  // Nobody revives what has ended.
+  run("UPDATE job SET state = 'done', phase = 'compile'", {});
+  expectRefused(*builder, "UPDATE job SET state = 'waiting'");
+  EXPECT_EQ(getText("SELECT state FROM job"), "done");
+}
+
+TEST_P(RolesTest, aWorkerTakesBackALeaseOfTheOtherPhase) {
+  run("UPDATE job SET state = 'leased', phase = 'measure', lease = 1, "
+      "lease_until = 1, leased_at = 0, worker_id = :p1",
+      {worker});
+  auto builder = connectAs("builder");
+  auto taken = JobQueue(*builder, worker, 60).reap();
+  ASSERT_TRUE(taken) << taken.message();
+  EXPECT_EQ(*taken, 1);
+  EXPECT_EQ(getText("SELECT state FROM job"), "waiting");
+}
+
 TEST_P(RolesTest, aPackageThatNoBuilderRecordedIsRefused) {
   run("CREATE ROLE somebody LOGIN", {});
   run("GRANT INSERT ON package, package_part TO somebody", {});

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
 
 namespace tarpon {
@@ -18,6 +19,7 @@ namespace tarpon {
 class Deadline {
 public:
   using Clock = std::chrono::steady_clock;
+  using Condition = std::function<bool()>;
 
   static Deadline never() { return Deadline(Clock::time_point::max()); }
 
@@ -32,8 +34,19 @@ public:
                     std::chrono::duration_cast<Clock::duration>(span));
   }
 
+  /// This deadline, or the moment from which on a condition holds, which is
+  /// asked often and has to outlive the deadline.
+  Deadline orWhen(const Condition &condition) const {
+    Deadline sooner = *this;
+    sooner.condition = &condition;
+    return sooner;
+  }
+
   bool isBounded() const { return end != Clock::time_point::max(); }
-  bool isOver() const { return isBounded() && Clock::now() >= end; }
+  bool isOver() const {
+    return (isBounded() && Clock::now() >= end) ||
+           (condition && (*condition)());
+  }
 
   /// Never negative; infinite without a bound.
   double remainingSeconds() const {
@@ -46,12 +59,16 @@ public:
   /// The deadline for a part of the work: after `fraction` of what is left of
   /// this one.
   Deadline part(double fraction) const {
-    return isBounded() ? after(remainingSeconds() * fraction) : never();
+    Deadline sooner = *this;
+    if (isBounded())
+      sooner.end = after(remainingSeconds() * fraction).end;
+    return sooner;
   }
 
 private:
   explicit Deadline(Clock::time_point end) : end(end) {}
   Clock::time_point end;
+  const Condition *condition = nullptr;
 };
 
 } // namespace tarpon
