@@ -25,31 +25,36 @@ using tarpon::runtime::Error;
 using tarpon::runtime::Status;
 using tarpon::runtime::success;
 
-/// Appends "--cores 2,3" to the commands of evaluators and builders.
-static void assignCores(std::vector<LocalWorker> &workers) {
-  std::vector<int> free = getCores();
-  auto assign = [](LocalWorker &worker, const std::vector<int> &cores) {
-    std::vector<std::string> names;
-    for (int core : cores)
-      names.push_back(std::to_string(core));
-    worker.command.insert(worker.command.end(),
-                          {"--cores", llvm::join(names, ",")});
-  };
+static void assign(LocalWorker &worker, llvm::ArrayRef<int> cores) {
+  std::vector<std::string> names;
+  for (int core : cores)
+    names.push_back(std::to_string(core));
+  worker.command.insert(worker.command.end(),
+                        {"--cores", llvm::join(names, ",")});
+}
+
+void tarpon::fleet::assignCores(std::vector<LocalWorker> &workers,
+                                std::vector<int> free) {
+  llvm::ArrayRef<int> left = free;
+  bool isShared = false;
   for (LocalWorker &worker : workers) {
-    if (worker.cores == 0)
+    if (worker.cores == 0 || free.empty())
       continue;
-    size_t count = std::min(free.size(), static_cast<size_t>(worker.cores));
     // With as many evaluators as cores, some share: the device's lock lets one
     // measure at a time.
-    if (count == 0)
-      continue;
-    assign(worker, {free.end() - static_cast<ptrdiff_t>(count), free.end()});
-    if (free.size() > count)
-      free.resize(free.size() - count);
+    size_t count = std::min(free.size(), static_cast<size_t>(worker.cores));
+    isShared |= count >= left.size();
+    assign(worker, llvm::ArrayRef(free).slice(
+                       isShared ? 0 : left.size() - count, count));
+    if (!isShared)
+      left = left.drop_back(count);
   }
-  for (LocalWorker &worker : workers)
-    if (worker.cores == 0)
-      assign(worker, free);
+  for (LocalWorker &worker : workers) {
+    if (worker.cores == 0 && !free.empty())
+      assign(worker, left);
+    if (isShared)
+      worker.command.emplace_back("--take-turns");
+  }
 }
 
 static int start(const LocalWorker &worker, pid_t &process) {
@@ -111,7 +116,7 @@ Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers,
   if (workers.size() > kMaxWorkers)
     return Error{"no more than " + std::to_string(kMaxWorkers) +
                  " workers can be started at once"};
-  assignCores(workers);
+  assignCores(workers, getCores());
   std::signal(SIGINT, passOn);
   std::signal(SIGTERM, passOn);
   Status result = success();

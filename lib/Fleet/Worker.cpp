@@ -71,6 +71,7 @@ private:
   Status serve(const std::vector<Session> &sessions);
   Status takeAll();
   Result<bool> takeSome();
+  bool takeTurn(const std::function<bool()> &isLost);
   Status doJob(ServedSession &served, const Lease &lease);
   Status report(const Lease &lease, const PhaseResult &result,
                 const std::string &log);
@@ -90,6 +91,8 @@ private:
   Clock::time_point start = Clock::now();
   std::vector<ServedSession> served;
   std::unique_ptr<Heartbeat> heartbeat;
+  /// The cores that workers of this machine share.
+  DeviceLock turn{"cores"};
   /// Jobs are left, but nobody who could hand them over.
   bool isLonely = false;
   WorkerSummary summary;
@@ -253,6 +256,18 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
   return success();
 }
 
+/// Returns false if the lease is lost meanwhile, or the worker is to end.
+bool WorkerRun::takeTurn(const std::function<bool()> &isLost) {
+  // Others of this machine look as often: whoever has just worked comes last.
+  std::this_thread::sleep_for(2 * kShortestIdle);
+  while (!turn.tryTake()) {
+    if (isLost() || options.shouldEnd())
+      return false;
+    std::this_thread::sleep_for(kShortestIdle);
+  }
+  return true;
+}
+
 Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
   say(formatv("job {0}, round {1}: {2} {3}", lease.job, lease.round,
               getPhaseName(lease.phase), lease.key)
@@ -264,7 +279,13 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
     return success();
   }
   std::string log;
-  PhaseResult result = each.work->run(lease, log, isLost);
+  PhaseResult result;
+  if (options.takesTurns && !takeTurn(isLost)) {
+    result = PhaseResult::fail(Cause::Returned, "its turn did not come");
+  } else {
+    result = each.work->run(lease, log, isLost);
+    turn.release();
+  }
   Status status = report(lease, result, log);
   heartbeat->release(lease);
   restTime = getRule(result.end.cause).pauses

@@ -27,11 +27,15 @@ struct LocalWorker {
   int64_t cores = 0;
 };
 
-/// Starts the workers and waits until all have ended. Evaluators get the last
-/// cores for themselves; if none is left for builders, they share the first.
-/// SIGINT and SIGTERM are passed on. `look` is called about every second. An
-/// error if a worker cannot be started or fails; if it refused, the others are
-/// told to end.
+/// Appends to the commands the cores to run on: "--cores 2,3". Evaluators get
+/// the last of `free` for themselves; if none is left for builders, all take
+/// turns ("--take-turns").
+void assignCores(std::vector<LocalWorker> &workers, std::vector<int> free);
+
+/// Starts the workers, on cores that it assigns, and waits until all have
+/// ended. SIGINT and SIGTERM are passed on. `look` is called about every
+/// second. An error if a worker cannot be started or fails; if it refused, the
+/// others are told to end.
 runtime::Status runLocalWorkers(std::vector<LocalWorker> workers,
                                 llvm::function_ref<void()> look);
 

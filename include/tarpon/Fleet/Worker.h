@@ -36,6 +36,9 @@ struct WorkerOptions {
   /// The cores to run on; empty for all that the process may use. Nobody else
   /// should use those of an evaluator.
   std::vector<int> cores;
+  /// Works on a job only while no other worker of this machine that takes turns
+  /// does: builders and evaluators share cores.
+  bool takesTurns = false;
   /// The number of jobs that are taken at once.
   int64_t batch = 2;
   /// Slurm's number of the job that started the worker; "" for none.

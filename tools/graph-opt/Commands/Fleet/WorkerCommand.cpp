@@ -32,7 +32,7 @@ struct FleetWorkerArguments {
   std::optional<double> seconds;
   std::vector<int> cores;
   int64_t batch = 2;
-  bool isQuiet = false;
+  bool takesTurns = false, isQuiet = false;
 };
 
 } // namespace
@@ -53,6 +53,7 @@ static int runFleetWorker(const FleetWorkerArguments &arguments) {
   options.evaluatorProgram = findEvaluatorProgram();
   options.seconds = arguments.seconds;
   options.cores = arguments.cores;
+  options.takesTurns = arguments.takesTurns;
   options.batch = arguments.batch;
   options.shouldEnd = [] { return wasToldToEnd.load(); };
   if (const char *job = std::getenv("SLURM_JOB_ID"))
@@ -98,6 +99,9 @@ void addFleetWorker(CommandSet &commands) {
       ->delimiter(',')
       ->type_name("N,...")
       ->check(CLI::NonNegativeNumber);
+  sub->add_flag("--take-turns", arguments.takesTurns,
+                "Work only while no other worker of this machine with this "
+                "option does: builders and evaluators share cores");
   sub->add_option("--batch", arguments.batch,
                   "Jobs that are taken at once (default: 2)")
       ->type_name("N")

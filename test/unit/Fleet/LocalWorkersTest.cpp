@@ -1,0 +1,57 @@
+//===- LocalWorkersTest.cpp - Who runs on which cores ---------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Fleet/LocalWorkers.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace tarpon::fleet;
+using Words = std::vector<std::string>;
+
+/// What is appended to the command of each worker, given the cores that it
+/// asks for.
+static std::vector<Words> assignTo(std::vector<int64_t> wanted,
+                                   std::vector<int> free) {
+  std::vector<LocalWorker> workers;
+  for (int64_t cores : wanted)
+    workers.push_back({{}, cores});
+  assignCores(workers, std::move(free));
+  std::vector<Words> words;
+  for (const LocalWorker &worker : workers)
+    words.push_back(worker.command);
+  return words;
+}
+
+TEST(LocalWorkersTest, BuildersRunWhereNobodyMeasures) {
+  EXPECT_THAT(
+      assignTo({0, 0, 2, 1}, {0, 1, 2, 5, 7}),
+      testing::ElementsAre(Words{"--cores", "0,1"}, Words{"--cores", "0,1"},
+                           Words{"--cores", "5,7"}, Words{"--cores", "2"}));
+}
+
+TEST(LocalWorkersTest, WorkersThatShareCoresTakeTurns) {
+  EXPECT_THAT(assignTo({0, 2}, {0, 1}),
+              testing::ElementsAre(Words{"--cores", "0,1", "--take-turns"},
+                                   Words{"--cores", "0,1", "--take-turns"}));
+  EXPECT_THAT(assignTo({0, 1}, {3}),
+              testing::ElementsAre(Words{"--cores", "3", "--take-turns"},
+                                   Words{"--cores", "3", "--take-turns"}));
+  EXPECT_THAT(assignTo({0, 1, 1}, {0, 1}),
+              testing::ElementsAre(Words{"--cores", "0", "--take-turns"},
+                                   Words{"--cores", "1", "--take-turns"},
+                                   Words{"--cores", "0", "--take-turns"}));
+}
+
+TEST(LocalWorkersTest, MoreThreadsThanCoresGetAllOfThem) {
+  EXPECT_THAT(assignTo({4}, {0, 1}),
+              testing::ElementsAre(Words{"--cores", "0,1", "--take-turns"}));
+}
+
+TEST(LocalWorkersTest, UnknownCoresAreLeftToTheSystem) {
+  EXPECT_THAT(assignTo({0, 1}, {}), testing::ElementsAre(Words{}, Words{}));
+}
