@@ -22,6 +22,8 @@ find_package(SQLite3 REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 # SHA-256 is 20 KB of the static library, the shared one has 5 MB.
 find_library(TARPON_CRYPTO_LIBRARY libcrypto.a REQUIRED)
+# Signatures are 100 KB of the static library.
+find_library(TARPON_SODIUM_LIBRARY libsodium.a REQUIRED)
 find_package(CLI11 REQUIRED)
 foreach(name soci_core soci_sqlite3)
   find_library(TARPON_${name}_LIBRARY ${name} REQUIRED)

@@ -100,7 +100,9 @@ describe(const std::vector<TensorInfo> &tensors) {
   return infos;
 }
 
-static tarpon_status load(const char *path, int threads, tarpon_model **model) {
+/// `publicKey` is null if no signature is asked for.
+static tarpon_status load(const char *path, const char *publicKey, int threads,
+                          tarpon_model **model) {
   if (!path)
     return failNull("path");
   if (!model)
@@ -109,7 +111,8 @@ static tarpon_status load(const char *path, int threads, tarpon_model **model) {
     return fail(TARPON_INVALID_ARGUMENT, "a model cannot run on " +
                                              std::to_string(threads) +
                                              " threads");
-  Result<Package> package = readPackage(path);
+  Result<Package> package =
+      publicKey ? readSignedPackage(path, publicKey) : readPackage(path);
   if (!package)
     return fail(TARPON_CANNOT_LOAD, package.message());
   ExecutorOptions options;
@@ -130,7 +133,15 @@ static tarpon_status load(const char *path, int threads, tarpon_model **model) {
 
 tarpon_status tarpon_model_load(const char *path, int threads,
                                 tarpon_model **model) {
-  return guard([&] { return load(path, threads, model); });
+  return guard([&] { return load(path, nullptr, threads, model); });
+}
+
+tarpon_status tarpon_model_load_signed(const char *path, const char *public_key,
+                                       int threads, tarpon_model **model) {
+  return guard([&] {
+    return public_key ? load(path, public_key, threads, model)
+                      : failNull("public_key");
+  });
 }
 
 void tarpon_model_free(tarpon_model *model) { delete model; }

@@ -269,7 +269,7 @@ std::string Database::translate(llvm::StringRef sql) const {
   std::string text = sql.str();
   for (const Word &word : kWords)
     for (size_t at = 0;
-         (at = text.find(word.name.data(), at)) != std::string::npos;) {
+         (at = text.find(word.name.str(), at)) != std::string::npos;) {
       llvm::StringRef by = isPostgres() ? word.postgres : word.sqlite;
       text.replace(at, word.name.size(), by.str());
       at += by.size();

@@ -23,7 +23,7 @@ using llvm::raw_ostream;
 
 static constexpr double kWidth = 800;
 
-static void open(llvm::StringRef title, double height, raw_ostream &os) {
+static void openPlot(llvm::StringRef title, double height, raw_ostream &os) {
   os << formatv("<h2>{0}</h2>\n<svg viewBox=\"0 0 {1} {2}\" role=\"img\" "
                 "aria-label=\"{0}\">\n",
                 title, kWidth, height);
@@ -134,7 +134,7 @@ void tarpon::fleet::printRatioPlot(const ReleaseDiff &diff, raw_ostream &os) {
     return;
   const RatioAxis &axis = findAxis(ratios);
   double bottom = kMargin + kPlotHeight;
-  open("Times now over times before", bottom + kMargin + 10, os);
+  openPlot("Times now over times before", bottom + kMargin + 10, os);
   for (double tick : axis.ticks) {
     double x = getX(getPosition(axis, tick));
     printLine(x, kMargin, x, bottom, os);
@@ -192,8 +192,8 @@ void tarpon::fleet::printWinsPlot(const ReleaseDiff &diff, raw_ostream &os) {
   auto most = static_cast<double>(
       std::max(wins.front().second.first, wins.front().second.second));
   size_t shown = std::min(wins.size(), kMostSolvers);
-  open("Problems that a solver is best at",
-       kTop + kRow * static_cast<double>(shown) + 10, os);
+  openPlot("Problems that a solver is best at",
+           kTop + kRow * static_cast<double>(shown) + 10, os);
   printBar(0, 4, 12, 12, "older", "before", os);
   printText(18, 15, "start", "before", os);
   printBar(80, 4, 12, 12, "newer", "now", os);

@@ -17,6 +17,7 @@
 #include "PackageMetadata.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/PackageBytes.h"
+#include "tarpon/Runtime/Signature.h"
 
 #include <array>
 #include <bit>
@@ -188,11 +189,12 @@ static Status checkSizes(const Header &header, const InputFile &file,
   return success();
 }
 
-/// `Bytes` is a string or a vector of characters.
+/// `Bytes` is a string or a vector of characters. Sections are read in their
+/// order, since `all` gets every byte of the file.
 template <typename Bytes>
 static Status readSection(const InputFile &file, const std::string &path,
                           const Header &header, Section section,
-                          Bytes &contents) {
+                          Bytes &contents, SignedBytes *all) {
   uint64_t offset = sizeof(header);
   for (int i = 0; i < section; ++i)
     offset += alignSection(header.bytes[i]);
@@ -203,11 +205,14 @@ static Status readSection(const InputFile &file, const std::string &path,
   if (checksum(contents) != header.checksums[section])
     return damaged(path, std::string("the checksum of its ") +
                              kSectionNames[section] + " does not match");
+  if (all)
+    all->update(contents);
   contents.resize(header.bytes[section]);
   return success();
 }
 
-Result<Package> readPackage(const std::string &path) {
+/// `all` may be null.
+static Result<Package> readAll(const std::string &path, SignedBytes *all) {
   Result<InputFile> file = InputFile::open(path);
   if (!file)
     return file.error();
@@ -217,23 +222,45 @@ Result<Package> readPackage(const std::string &path) {
   if (Status status = checkSizes(*header, *file, path); !status)
     return status.error();
 
+  if (all)
+    all->update(getBytes(*header));
   std::string metadata;
-  if (Status status = readSection(*file, path, *header, Metadata, metadata);
+  if (Status status =
+          readSection(*file, path, *header, Metadata, metadata, all);
       !status)
     return status.error();
   Result<Package> package = packageMetadataFromJson(metadata);
   if (!package)
     return damaged(path, package.message());
   if (Status status =
-          readSection(*file, path, *header, Constants, package->constants);
+          readSection(*file, path, *header, Constants, package->constants, all);
       !status)
     return status.error();
   if (Status status =
-          readSection(*file, path, *header, Kernels, package->kernels);
+          readSection(*file, path, *header, Kernels, package->kernels, all);
       !status)
     return status.error();
   if (Status status = validatePackage(*package); !status)
     return damaged(path, status.message());
+  return package;
+}
+
+Result<Package> readPackage(const std::string &path) {
+  return readAll(path, nullptr);
+}
+
+Result<Package> readSignedPackage(const std::string &path,
+                                  const std::string &publicKey) {
+  Result<PublicKey> key = PublicKey::read(publicKey);
+  if (!key)
+    return key.error();
+  SignedBytes bytes;
+  Result<Package> package = readAll(path, &bytes);
+  if (!package)
+    return package;
+  // Reading has looked at the file, and run none of it.
+  if (Status status = bytes.verify(path, *key); !status)
+    return status.error();
   return package;
 }
 

@@ -37,6 +37,9 @@ void run::addOptions(CLI::App &app, Arguments &arguments) {
       ->type_name("NAME=FILE.npy")
       ->expected(1)
       ->take_all();
+  app.add_option("--require-signature", arguments.publicKey,
+                 "Refuse a package that is not signed with this key")
+      ->type_name("KEY.pub");
   app.add_option("--output-dir", arguments.outputDir,
                  "Write the outputs here as 0.npy, 1.npy, ...")
       ->type_name("DIR");

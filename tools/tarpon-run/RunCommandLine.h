@@ -22,6 +22,8 @@ namespace tarpon::run {
 /// The arguments of tarpon-run.
 struct Arguments {
   std::string package;
+  /// The public key that it has to be signed with; "" for none.
+  std::string publicKey;
   /// NAME=FILE.npy for each input; none to generate all inputs from the seed.
   std::vector<std::string> inputs;
   std::string outputDir;

@@ -26,7 +26,10 @@ static Result<HostTensor> readTensor(const std::string &path) {
 }
 
 static Result<Instance> makeInstance(const run::Arguments &arguments) {
-  Result<Package> package = readPackage(arguments.package);
+  Result<Package> package =
+      arguments.publicKey.empty()
+          ? readPackage(arguments.package)
+          : readSignedPackage(arguments.package, arguments.publicKey);
   if (!package)
     return package.error();
   ExecutorOptions options;

@@ -107,6 +107,11 @@ const char *tarpon_error_message(void);
 tarpon_status tarpon_model_load(const char *path, int threads,
                                 tarpon_model **model);
 
+/// Loads a package if it is signed with the key whose public half is in the
+/// file `public_key`: see graph-opt sign.
+tarpon_status tarpon_model_load_signed(const char *path, const char *public_key,
+                                       int threads, tarpon_model **model);
+
 /// Frees a model. NULL is allowed.
 void tarpon_model_free(tarpon_model *model);
 

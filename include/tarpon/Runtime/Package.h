@@ -180,6 +180,11 @@ Status writePackage(const Package &package, const std::string &path);
 /// Reads a package and checks magic, version, sizes, checksum and every offset.
 Result<Package> readPackage(const std::string &path);
 
+/// Reads a package that has to be signed with the key whose public half is in
+/// the file `publicKey`; see Signature.h.
+Result<Package> readSignedPackage(const std::string &path,
+                                  const std::string &publicKey);
+
 } // namespace tarpon::runtime
 
 #endif // TARPON_RUNTIME_PACKAGE_H

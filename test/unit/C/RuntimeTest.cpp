@@ -9,6 +9,8 @@
 
 #include "TestPackages.h"
 
+#include "tarpon/Runtime/Signature.h"
+
 #include <gmock/gmock.h>
 #include <string>
 #include <thread>
@@ -183,6 +185,25 @@ TEST_F(CRuntimeTest, SaysWhyAModelCannotBeLoaded) {
             TARPON_INVALID_ARGUMENT);
   EXPECT_STREQ(tarpon_error_message(), "'model' is a null pointer");
   EXPECT_EQ(none, nullptr);
+}
+
+TEST_F(CRuntimeTest, LoadsWhatIsSignedWithAKey) {
+  std::string key = folder.file("key"), pub = key + ".pub";
+  ASSERT_TRUE(createKeyPair(key));
+  tarpon_model *signedModel = nullptr;
+  EXPECT_EQ(
+      tarpon_model_load_signed(path.c_str(), pub.c_str(), 1, &signedModel),
+      TARPON_CANNOT_LOAD);
+  EXPECT_THAT(tarpon_error_message(), HasSubstr("has no signature"));
+  ASSERT_TRUE(signFile(path, key));
+  EXPECT_EQ(
+      tarpon_model_load_signed(path.c_str(), pub.c_str(), 1, &signedModel),
+      TARPON_OK)
+      << tarpon_error_message();
+  tarpon_model_free(signedModel);
+  EXPECT_EQ(tarpon_model_load_signed(path.c_str(), nullptr, 1, &signedModel),
+            TARPON_INVALID_ARGUMENT);
+  EXPECT_STREQ(tarpon_error_message(), "'public_key' is a null pointer");
 }
 
 TEST_F(CRuntimeTest, ErrorsBelongToTheirThread) {

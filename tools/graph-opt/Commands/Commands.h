@@ -34,6 +34,8 @@ struct ModelArguments {
   Layout layout;
   Fusion fusion = Fusion::On;
   std::optional<int64_t> batch;
+  /// For a package: the public key that it has to be signed with; "" for none.
+  std::string publicKey;
   /// 0: one per core.
   int64_t threads = 0;
   std::string cpu = "native";
@@ -78,6 +80,8 @@ struct TuneArguments {
   /// tuning file to update, and whether candidates that were not chosen are
   /// dropped.
   std::string output, tuningFile;
+  /// For a package: the public key that it has to be signed with; "" for none.
+  std::string publicKey;
   bool dropCandidates = false;
 };
 

@@ -233,6 +233,7 @@ void addPerf(CommandSet &commands) {
                 "number of its layers");
   sub->add_option("--json", perf.json, "Write the figures here too")
       ->type_name("OUT");
+  addRequireSignature(sub, perf.model.publicKey);
   addChoice(sub, perf.model);
   addLogDriver(sub, perf.model.logDriver);
 }

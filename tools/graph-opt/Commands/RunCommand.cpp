@@ -71,6 +71,7 @@ void addRun(CommandSet &commands) {
                   "Write the outputs here as 0.npy, 1.npy, ...")
       ->type_name("DIR");
   addSeed(sub, run.seed);
+  addRequireSignature(sub, run.model.publicKey);
   addChoice(sub, run.model);
   addLogDriver(sub, run.model.logDriver);
 }

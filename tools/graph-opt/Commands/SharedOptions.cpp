@@ -166,6 +166,12 @@ void options::addKnobs(CLI::App *app, ModelArguments &model) {
       ->check(isOneOf(kFusion));
 }
 
+void options::addRequireSignature(CLI::App *app, std::string &publicKey) {
+  app->add_option("--require-signature", publicKey,
+                  "Refuse a package that is not signed with this key")
+      ->type_name("KEY.pub");
+}
+
 void options::addChoice(CLI::App *app, ModelArguments &model) {
   addTarget(app, model.target, "Target of an ONNX model (default: host)");
   addDevice(app, model.device,

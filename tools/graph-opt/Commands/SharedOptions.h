@@ -38,6 +38,8 @@ void addFindPolicy(CLI::App *app, std::string &mode, std::string &tuning);
 void addSearch(CLI::App *app, SearchArguments &search);
 void addTuningTime(CLI::App *app, std::optional<double> &seconds);
 void addFinder(CLI::App *app, FinderArguments &finder);
+/// Adds the public key that a package has to be signed with.
+void addRequireSignature(CLI::App *app, std::string &publicKey);
 void addLogDriver(CLI::App *app, std::string &path);
 /// Adds the knobs of one global choice.
 void addKnobs(CLI::App *app, ModelArguments &model);

@@ -134,9 +134,9 @@ static int runTune(const TuneArguments &arguments) {
   if (isPackagePath(arguments.workload))
     return runTunePackage(arguments);
   if (!arguments.output.empty() || !arguments.tuningFile.empty() ||
-      arguments.dropCandidates)
-    return failUsage("-o, --tuning-file and --drop-candidates are for "
-                     "packages, and '" +
+      !arguments.publicKey.empty() || arguments.dropCandidates)
+    return failUsage("-o, --tuning-file, --require-signature and "
+                     "--drop-candidates are for packages, and '" +
                      arguments.workload + "' is none (.tpn)");
   Result<Workload> workload = readWorkload(arguments.workload);
   if (!workload)
@@ -185,6 +185,7 @@ void addTune(CommandSet &commands) {
                   "The record that the package was compiled with, to which the "
                   "measurements are added")
       ->type_name("FILE.json");
+  addRequireSignature(sub, tune.publicKey);
   sub->add_flag("--drop-candidates", tune.dropCandidates,
                 "Drop unchosen candidates from the tuned package");
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "Files/ModelLoader.h"
 #include "Files/OutputFiles.h"
 #include "Messages.h"
 #include "PackageRun.h"
@@ -193,7 +194,8 @@ int runTunePackage(const TuneArguments &arguments) {
     return fail(status.message());
   if (Status status = checkWritable(arguments.output); !status)
     return fail(status.message());
-  Result<Package> package = readPackage(arguments.workload);
+  Result<Package> package =
+      readPackageFile(arguments.workload, arguments.publicKey);
   if (!package)
     return fail(package.message());
   if (!hasCandidates(*package))

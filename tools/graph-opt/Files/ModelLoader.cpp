@@ -31,6 +31,12 @@ CompileOptions getCompileOptions(const ModelArguments &arguments) {
   return options;
 }
 
+Result<Package> readPackageFile(const std::string &path,
+                                const std::string &publicKey) {
+  return publicKey.empty() ? readPackage(path)
+                           : readSignedPackage(path, publicKey);
+}
+
 Result<Package> loadPackage(const ModelArguments &arguments) {
   const ModelArguments none;
   if (isPackagePath(arguments.model) &&
@@ -38,9 +44,13 @@ Result<Package> loadPackage(const ModelArguments &arguments) {
     return Error{"--target and --device are for ONNX models, and the package "
                  "'" +
                  arguments.model + "' says what it is for"};
-  Result<Package> package = isPackagePath(arguments.model)
-                                ? readPackage(arguments.model)
-                                : compileForRun(getCompileOptions(arguments));
+  if (!isPackagePath(arguments.model) && !arguments.publicKey.empty())
+    return Error{"--require-signature is for packages, and '" +
+                 arguments.model + "' is an ONNX model"};
+  Result<Package> package =
+      !isPackagePath(arguments.model)
+          ? compileForRun(getCompileOptions(arguments))
+          : readPackageFile(arguments.model, arguments.publicKey);
   if (!package)
     return package.error();
   if (Status status = logProblems(*package, arguments.logDriver); !status)

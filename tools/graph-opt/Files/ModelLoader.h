@@ -21,6 +21,10 @@ bool isPackagePath(llvm::StringRef path);
 /// the known solutions of its layers.
 CompileOptions getCompileOptions(const ModelArguments &arguments);
 
+/// Reads a package, which has to be signed if there is a key's file.
+runtime::Result<runtime::Package> readPackageFile(const std::string &path,
+                                                  const std::string &publicKey);
+
 /// Reads a package, or compiles a model without measuring.
 runtime::Result<runtime::Package> loadPackage(const ModelArguments &arguments);
 
