@@ -196,6 +196,9 @@ Status Database::reconnect() {
     if (isPostgres()) {
       // Loaded by name, so that programs run without it.
       made->session.open("postgresql", addTimeouts(url));
+      if (idleLimit > 0)
+        made->session << "SET idle_in_transaction_session_timeout = " +
+                             std::to_string(idleLimit);
     } else {
       made->session.open(soci::sqlite3, "dbname=" + url.substr(kSqlite.size()));
       prepareSqlite(made->session);
@@ -207,6 +210,15 @@ Status Database::reconnect() {
     disconnected = true;
     return describe(error.what());
   }
+}
+
+Status Database::limitIdleTransactions(double seconds) {
+  constexpr double kMillisecond = 1e-3;
+  idleLimit =
+      isPostgres()
+          ? std::max<int64_t>(1, static_cast<int64_t>(seconds / kMillisecond))
+          : 0;
+  return idleLimit ? reconnect() : success();
 }
 
 //===----------------------------------------------------------------------===//

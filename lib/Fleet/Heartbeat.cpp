@@ -53,6 +53,8 @@ void Heartbeat::beat() {
     if (!opened)
       return;
     database = std::move(*opened);
+    if (!database->limitIdleTransactions(getIdleLimit(lease.count())))
+      return;
   }
   if (database->isDisconnected() && !database->reconnect())
     return;

@@ -22,6 +22,10 @@
 
 namespace tarpon::fleet {
 
+/// How long a worker's transaction may wait for the worker, in seconds: the job
+/// that it locks can be taken back by others afterwards.
+inline double getIdleLimit(double leaseSeconds) { return leaseSeconds / 2; }
+
 /// Renews a worker's leases in a thread with a connection of its own, three
 /// times per lease, and takes back leases that others have lost.
 class Heartbeat {

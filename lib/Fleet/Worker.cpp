@@ -439,7 +439,7 @@ Status WorkerRun::open() {
     endWorker(served.message());
     return served;
   }
-  return success();
+  return database->limitIdleTransactions(getIdleLimit(leaseSeconds));
 }
 
 /// Gives everything back from the thread of the heartbeat, since the other one

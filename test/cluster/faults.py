@@ -23,6 +23,8 @@ class Rig:
     cluster: Cluster
     fleet: Fleet
     draw: random.Random
+    # Keeps the list long and the workers alive.
+    keep_busy: Callable[[], None]
     # When the fault of the moment began.
     began: float = 0.0
     # How many jobs there are.
@@ -50,7 +52,13 @@ class Rig:
                     found.append((node, process, row["role"]))
             return bool(found)
 
-        self.cluster.wait(look, "no worker has a job", 60)
+        deadline = time.monotonic() + 60
+        while not look():
+            if time.monotonic() > deadline:
+                raise TimeoutError("no worker has a job")
+            # The list may have ended meanwhile, and the workers with it.
+            self.keep_busy()
+            time.sleep(2)
         self.began = time.time()
         return self.draw.choice(found)
 
@@ -113,7 +121,7 @@ def kill_node(rig: Rig) -> str:
     return node.name
 
 
-@fault("lost")
+@fault("lost", may=("returned",))
 def cut_network(rig: Rig) -> str:
     node = rig.choose_node()
     node.cut_network()
@@ -140,12 +148,12 @@ def interrupt_database(rig: Rig, end: Callable[[], None]) -> str:
     return f"away for {time.time() - began:.1f} s"
 
 
-@fault(may=("lost", "database"))
+@fault(may=("lost", "returned", "database"))
 def stop_database(rig: Rig) -> str:
     return interrupt_database(rig, rig.cluster.database.stop)
 
 
-@fault(may=("lost", "database"))
+@fault(may=("lost", "returned", "database"))
 def kill_database(rig: Rig) -> str:
     return interrupt_database(rig, rig.cluster.database.kill)
 

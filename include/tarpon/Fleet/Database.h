@@ -88,6 +88,11 @@ public:
   /// Connects again.
   runtime::Status reconnect();
 
+  /// Lets the server end this connection, and those that follow it, when a
+  /// transaction has waited for its client for so long: one that is stopped or
+  /// cut off would keep its locks for hours. Files have no server.
+  runtime::Status limitIdleTransactions(double seconds);
+
   bool isPostgres() const;
   /// The address, which holds no password.
   const std::string &getUrl() const { return url; }
@@ -100,6 +105,8 @@ private:
 
   std::string url;
   std::unique_ptr<Connection> connection;
+  /// In milliseconds; 0 for no limit.
+  int64_t idleLimit = 0;
   bool disconnected = false, inTransaction = false;
 };
 

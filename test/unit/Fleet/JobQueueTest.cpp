@@ -11,6 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 using namespace tarpon::fleet;
 using namespace tarpon::fleet::test;
 
@@ -159,6 +162,37 @@ TEST_P(JobQueueTest, renewalTellsWhatIsOwned) {
   EXPECT_FALSE(renewal->isDraining);
   run("UPDATE machine SET state = 'draining'", {});
   EXPECT_TRUE(queue.renew({})->isDraining);
+}
+
+/// A worker that is stopped, or cut off, within a transaction has the job's row
+/// locked, and whoever takes jobs back skips those.
+TEST_P(JobQueueTest, aTransactionThatWaitsForItsWorkerIsEnded) {
+  if (!database->isPostgres())
+    GTEST_SKIP() << "files have no server";
+  JobQueue queue = makeQueue();
+  ASSERT_EQ(queue.claim(session, Phase::Compile, 1)->size(), 1u);
+  run("UPDATE job SET lease_until = 1 WHERE state = 'leased'", {});
+  auto other = Database::open(url);
+  ASSERT_TRUE(other) << other.message();
+  constexpr double kLimit = 0.2;
+  ASSERT_TRUE((*other)->limitIdleTransactions(kLimit));
+  auto stopped = (*other)->transact([&]() -> tarpon::runtime::Status {
+    auto locked =
+        (*other)->execute("UPDATE job SET gain = 7 WHERE state = 'leased'");
+    EXPECT_TRUE(locked) << locked.message();
+    EXPECT_EQ(*queue.reap(), 0);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    EXPECT_EQ(*queue.reap(), 1);
+    return tarpon::runtime::success();
+  });
+  EXPECT_FALSE(stopped);
+  EXPECT_TRUE((*other)->isDisconnected());
+  EXPECT_EQ(getInteger("SELECT count(*) FROM job WHERE gain = 7"), 0);
+  // The limit holds for the next connection, too.
+  ASSERT_TRUE((*other)->reconnect());
+  auto limit = (*other)->query("SHOW idle_in_transaction_session_timeout");
+  ASSERT_TRUE(limit) << limit.message();
+  EXPECT_EQ(limit->front().text(0), "200ms");
 }
 
 TEST_P(JobQueueTest, aJobWhoseClaimWasNeverAnsweredComesBack) {

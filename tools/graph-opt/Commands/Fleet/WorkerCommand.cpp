@@ -63,6 +63,8 @@ static int runFleetWorker(const FleetWorkerArguments &arguments) {
       return;
     llvm::errs() << showText(line) << "\n";
     llvm::errs().flush();
+    // A full disk loses lines of the log, and not the worker.
+    llvm::errs().clear_error();
   };
   Result<fleet::WorkerSummary> summary = fleet::runWorker(options, say);
   if (!summary)
