@@ -139,13 +139,18 @@ ElementsAttr OnnxNode::evaluate(Value value, SmallVectorImpl<Value> &used) {
   return other == value ? nullptr : evaluate(other, used);
 }
 
-ElementsAttr OnnxNode::getConstantInput(unsigned index, StringRef what) {
+ElementsAttr OnnxNode::findConstantInput(unsigned index) {
   Value value = getInput(index);
   SmallVector<Value> used;
   ElementsAttr attr = value ? evaluate(value, used) : nullptr;
   if (attr)
     graph.usedAssumptions.insert_range(used);
-  else
+  return attr;
+}
+
+ElementsAttr OnnxNode::getConstantInput(unsigned index, StringRef what) {
+  ElementsAttr attr = findConstantInput(index);
+  if (!attr)
     emitError() << what << " '" << getInputName(index) << "' is not a constant";
   return attr;
 }

@@ -84,6 +84,9 @@ public:
   /// Returns the elements of a constant, or null.
   static mlir::ElementsAttr getConstant(mlir::Value value);
   /// Returns the elements of input `index`, which may be assumed, or computed
+  /// from what is; null if they are not known.
+  mlir::ElementsAttr findConstantInput(unsigned index);
+  /// Returns the elements of input `index`, which may be assumed, or computed
   /// from what is; if they are not known, emits an error and returns null.
   mlir::ElementsAttr getConstantInput(unsigned index, llvm::StringRef what);
   /// Returns the elements of a tensor of integers of at most one dimension.

@@ -99,9 +99,7 @@ void fillRandom(HostTensor &tensor, uint64_t seed) {
     if (isFloat(tensor.dtype)) {
       storeFromFloat(tensor.dtype, bellShaped(bits), element);
     } else {
-      if (tensor.dtype == DType::Bool)
-        bits &= 1;
-      std::memcpy(element, &bits, width);
+      storeWrapped(tensor.dtype, bits, element);
     }
     element += width;
   }

@@ -211,6 +211,8 @@ func.func @shapes(%x: tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, %m: tensor<2x
   // CHECK: tarpon.concat %{{.+}}, %{{.+}} {axis = 1 : i64} : (tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x8x2x2xf32, #tarpon.layout<nchw4c>>
   %0 = tarpon.concat %x, %x {axis = 1 : i64}
        : (tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x8x2x2xf32, #tarpon.layout<nchw4c>>
+  // CHECK: tarpon.bitcast %{{.+}} : (tensor<2x3xf32>) -> tensor<2x3xi32>
+  %bits = tarpon.bitcast %m : (tensor<2x3xf32>) -> tensor<2x3xi32>
   // CHECK: tarpon.reshape %{{.+}} : (tensor<2x3xf32>) -> tensor<6xf32>
   %1 = tarpon.reshape %m : (tensor<2x3xf32>) -> tensor<6xf32>
   // CHECK: tarpon.reshape %{{.+}} : (tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>) -> tensor<1x4xf32>
