@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A conversion of the dialect rounds to nearest even and turns what is too large
-// into infinity or NaN. Whatever else the standard demands is computed in front
-// of it.
+// A conversion of the dialect rounds to nearest even and turns what is too
+// large into infinity or NaN. Whatever else the standard demands is computed in
+// front of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -110,8 +110,8 @@ static Value castToPowerOfTwo(OnnxNode &node, Value input, Type elementType,
   bits = node.create<MinOp>(node.create<BitAndOp>(bits, number(kMagnitude)),
                             number(kInfinity));
   if (saturates) {
-    Value isFinite = node.convert(
-        node.create<LessOp>(bits, number(kInfinity)), builder.getI1Type());
+    Value isFinite = node.convert(node.create<LessOp>(bits, number(kInfinity)),
+                                  builder.getI1Type());
     bits = node.create<WhereOp>(
         isFinite, node.create<MinOp>(bits, number(kLargestPower)), bits);
   }
@@ -181,7 +181,8 @@ void importCastLike(OnnxNode &node) {
 /// The integers through which a type is cast: unsigned ones, since the bytes of
 /// narrow signed ones and of booleans hold more than their bits.
 static Type getPlainType(Type elementType, int64_t bits) {
-  if (!elementType.isSignlessInteger() || (bits >= 8 && !elementType.isInteger(1)))
+  if (!elementType.isSignlessInteger() ||
+      (bits >= 8 && !elementType.isInteger(1)))
     return elementType;
   return IntegerType::get(elementType.getContext(), bits,
                           IntegerType::Unsigned);

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Activations of 8 bits become tensors of quantised types. Constants are computed
-// here: weights that were exported quantised become f32 constants, which the
-// passes may quantise again. Other element types, blocks, scales that are computed,
-// and integers of unknown origin (an input of the model) are arithmetic in f32.
+// Activations of 8 bits become tensors of quantised types. Constants are
+// computed here: weights that were exported quantised become f32 constants,
+// which the passes may quantise again. Other element types, blocks, scales that
+// are computed, and integers of unknown origin (an input of the model) are
+// arithmetic in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -309,7 +310,8 @@ static Value quantizeByArithmetic(OnnxNode &node, DType storage,
   if (!steps)
     return nullptr;
   if (auto real = dyn_cast<FloatType>(to))
-    return saturates ? saturateTo(node, steps, real) : node.convert(steps, real);
+    return saturates ? saturateTo(node, steps, real)
+                     : node.convert(steps, real);
   steps = node.create<RoundOp>(steps);
   if (Value zeroPoint = spread(node, node.getInput(2), grid, shape))
     steps = node.create<AddOp>(

@@ -229,7 +229,8 @@ struct PlanMemoryPass : tarpon::impl::PlanMemoryPassBase<PlanMemoryPass> {
     if (function.isExternal())
       return;
     for (Operation &op : function.getBody().front().without_terminator())
-      if (!isa<BitcastOp, ConstantOp, JoinOp, ReshapeOp, SliceOp, LaunchOp>(op)) {
+      if (!isa<BitcastOp, ConstantOp, JoinOp, ReshapeOp, SliceOp, LaunchOp>(
+              op)) {
         op.emitOpError("has no place in memory: it is not a launch");
         return signalPassFailure();
       }

@@ -82,11 +82,11 @@ Value SmallFloatEmitter::decodeUpperBits(Value stored) const {
 /// The smallest power is a subnormal of f32, and the largest exponent NaN.
 Value SmallFloatEmitter::decodePowerOfTwo(Value stored) const {
   Value exponent = arith::ExtUIOp::create(b, bits32, stored);
-  Value bits = b.orI(shiftLeft(exponent, shift),
-                     b.select(b.slt(exponent, number(1)), number(0x00400000),
-                              number(0)));
-  Value isFinite = b.slt(
-      exponent, number(static_cast<int64_t>(format.largestFinite()) + 1));
+  Value bits = b.orI(
+      shiftLeft(exponent, shift),
+      b.select(b.slt(exponent, number(1)), number(0x00400000), number(0)));
+  Value isFinite =
+      b.slt(exponent, number(static_cast<int64_t>(format.largestFinite()) + 1));
   return b.bitcast(b.select(isFinite, bits, number(0x7fc00000)), real);
 }
 

@@ -40,8 +40,8 @@ static Value castFloat(KernelBuilder &b, Value value, Type element) {
   return arith::TruncFOp::create(b, type, value);
 }
 
-/// Rounds f64 to odd f32: a second rounding to fewer bits then has the result of
-/// a single one.
+/// Rounds f64 to odd f32: a second rounding to fewer bits then has the result
+/// of a single one.
 static Value roundToOdd(KernelBuilder &b, Value value) {
   Type f32 = withLanesOf(value, b.getF32Type()),
        i32 = withLanesOf(value, b.getI32Type());
@@ -51,9 +51,9 @@ static Value roundToOdd(KernelBuilder &b, Value value) {
     Value isSet = arith::CmpFOp::create(b, predicate, lhs, rhs);
     return Value(arith::ExtUIOp::create(b, i32, isSet));
   };
-  Value isLarger = compare(arith::CmpFPredicate::OGT,
-                           math::AbsFOp::create(b, back),
-                           math::AbsFOp::create(b, value));
+  Value isLarger =
+      compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back),
+              math::AbsFOp::create(b, value));
   Value isInexact = compare(arith::CmpFPredicate::ONE, back, value);
   Value bits = b.sub(b.bitcast(rounded, i32), isLarger);
   return b.bitcast(b.orI(bits, isInexact), f32);

@@ -358,7 +358,8 @@ Status PackageBuilder::addLaunch(LaunchOp op) {
 Status PackageBuilder::addOp(Operation &op) {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return addLaunch(launch);
-  if (isa<BitcastOp, ConstantOp, JoinOp, ReshapeOp, SliceOp, func::ReturnOp>(op))
+  if (isa<BitcastOp, ConstantOp, JoinOp, ReshapeOp, SliceOp, func::ReturnOp>(
+          op))
     return runtime::success();
   return Error{"'" + op.getName().getStringRef().str() +
                "' has not been lowered to a launch"};

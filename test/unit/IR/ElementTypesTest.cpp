@@ -107,9 +107,9 @@ static std::vector<SmallFormat> getSmallFormats() {
   for (DType dtype : runtime::kDTypes)
     if (std::optional<FloatFormat> format = runtime::getFloatFormat(dtype))
       if (format->bits() <= 16 && !format->isPowerOfTwo())
-        formats.push_back({*format, cast<mlir::FloatType>(
-                                        getElementType(&context, dtype))
-                                        .getFloatSemantics()});
+        formats.push_back(
+            {*format, cast<mlir::FloatType>(getElementType(&context, dtype))
+                          .getFloatSemantics()});
   return formats;
 }
 
@@ -136,10 +136,10 @@ TEST(ElementTypesTest, NumbersAreEncodedAsByLLVM) {
       else if (!std::isnan(back))
         ASSERT_EQ(encoded, encodeByLLVM(semantics, value)) << value;
       else
-        ASSERT_TRUE(APFloat(semantics, llvm::APInt(format.bits(),
-                                                   encodeByLLVM(semantics,
-                                                                value)))
-                        .isNaN())
+        ASSERT_TRUE(
+            APFloat(semantics,
+                    llvm::APInt(format.bits(), encodeByLLVM(semantics, value)))
+                .isNaN())
             << value;
     }
 }
@@ -157,8 +157,8 @@ TEST(ElementTypesTest, PowersOfTwoAreEncodedAsByLLVM) {
 
 TEST(ElementTypesTest, NumbersAreDecodedAsByLLVM) {
   std::vector<SmallFormat> formats = getSmallFormats();
-  formats.push_back({*runtime::getFloatFormat(DType::F8E8M0FNU),
-                     APFloat::Float8E8M0FNU()});
+  formats.push_back(
+      {*runtime::getFloatFormat(DType::F8E8M0FNU), APFloat::Float8E8M0FNU()});
   for (const auto &[format, semantics] : formats)
     for (uint64_t bits = 0; bits < uint64_t(1) << format.bits(); ++bits) {
       auto stored = static_cast<uint16_t>(bits);

@@ -130,9 +130,10 @@ TEST(BitCast, OfNarrowElements) {
 TEST(Cast, Errors) {
   TestModel width(26);
   width.input("x", {2}).node("BitCast", "x", "y").attr("to", fp8);
-  EXPECT_EQ(width.output("y").error(),
-            "BitCast node 'n' in MODEL: cannot take the bits of 'f32' for those "
-            "of 'f8E4M3FN', which has more or fewer\n");
+  EXPECT_EQ(
+      width.output("y").error(),
+      "BitCast node 'n' in MODEL: cannot take the bits of 'f32' for those "
+      "of 'f8E4M3FN', which has more or fewer\n");
   TestModel type(26);
   type.input("x", {2}).node("BitCast", "x", "y").attr("to", 8);
   EXPECT_EQ(type.output("y").error(), "BitCast node 'n' in MODEL: cannot cast "

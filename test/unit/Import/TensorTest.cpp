@@ -98,7 +98,8 @@ TEST(Initialisers, NarrowElementsAreUnpacked) {
   for (const Case &test :
        {Case{21, {0x21, 0x0f}, "dense<[1, 2, 15]> : tensor<3xui4>"},
         Case{22, {0x78, 0xff}, "dense<[-8, 7, -1]> : tensor<3xi4>"},
-        Case{23, {0x21, 0x07},
+        Case{23,
+             {0x21, 0x07},
              "dense<[5.000000e-01, 1.000000e+00, 6.000000e+00]>"},
         Case{25, {0x1b}, "dense<[3, 2, 1]> : tensor<3xui2>"},
         Case{26, {0x1b}, "dense<[-1, -2, 1]> : tensor<3xi2>"}}) {
@@ -148,9 +149,9 @@ TEST(Initialisers, NonFinite) {
   TestModel nan;
   EXPECT_EQ(nan.floats("w", {2}, {1, NAN}).output("w").error(),
             "MODEL: initialiser 'w' contains NaN\n");
-  for (auto [type, bits] : {std::pair(10, 0x7e00), std::pair(16, 0x7fc0),
-                            std::pair(17, 0x7f), std::pair(18, 0x80),
-                            std::pair(19, 0x7d), std::pair(24, 0xff)}) {
+  for (auto [type, bits] :
+       {std::pair(10, 0x7e00), std::pair(16, 0x7fc0), std::pair(17, 0x7f),
+        std::pair(18, 0x80), std::pair(19, 0x7d), std::pair(24, 0xff)}) {
     TestModel model;
     EXPECT_EQ(model.bytes("w", {1}, type, {bits}).output("w").error(),
               "MODEL: initialiser 'w' contains NaN\n");
