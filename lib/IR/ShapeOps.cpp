@@ -501,6 +501,13 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
+  if (getMode() != PadMode::Constant)
+    return nullptr;
+  return foldPad(adaptor.getInput(), getPads(), getValue().convertToDouble(),
+                 getType());
+}
+
 //===----------------------------------------------------------------------===//
 // ConvertOp
 //===----------------------------------------------------------------------===//

@@ -227,4 +227,76 @@ void importScatterND(OnnxNode &node) {
   node.setOutput(0, node.reshape(result, shape));
 }
 
+//===----------------------------------------------------------------------===//
+// TensorScatter
+//===----------------------------------------------------------------------===//
+
+/// The place along an axis of `size` of each of `count` updates, for each item
+/// of the batch (batch x 1 x count). Items that are written behind the end of
+/// the axis go to its start if it is circular.
+static Value createWritePlaces(OnnxNode &node, int64_t batch, int64_t count,
+                               int64_t size, bool isCircular) {
+  Value steps = createPlaces(node, {1, 1, count}, 2);
+  Value first = node.hasInput(2)
+                    ? node.reshape(node.getInput(2), {batch, 1, 1})
+                    : node.createInts(SmallVector<int64_t>(batch, 0));
+  Value places = node.create<AddOp>(node.reshape(first, {batch, 1, 1}), steps);
+  if (!isCircular)
+    return places;
+  Value divisor = node.createInts({size}, /*scalar=*/true);
+  Value turns = node.create<DivOp>(places, divisor);
+  return node.countFromStart(
+      node.create<SubOp>(places, node.create<MulOp>(turns, divisor)), size);
+}
+
+/// Dimensions in front of the axis are joined with it to rows.
+void importTensorScatter(OnnxNode &node) {
+  Value cache = node.getInput(0), update = node.getInput(1);
+  ArrayRef<int64_t> shape = getShape(cache);
+  std::string mode = node.getString("mode", "linear");
+  int64_t axis = node.getAxis("axis", -2, shape.size());
+  if (mode != "linear" && mode != "circular")
+    node.emitError() << "attribute 'mode' is '" << mode
+                     << "', expected linear or circular";
+  if (node.hasFailed())
+    return;
+  SmallVector<int64_t> wanted(shape), places = {shape[0]};
+  bool fits = axis > 0 && getShape(update).size() == shape.size();
+  if (fits)
+    wanted[axis] = getShape(update)[axis];
+  fits = fits && getShape(update) == ArrayRef(wanted) &&
+         wanted[axis] <= shape[axis];
+  if (fits && node.hasInput(2))
+    fits = getShape(node.getInput(2)) == ArrayRef(places);
+  if (!fits) {
+    node.emitError() << "the update " << getTensorType(update)
+                     << " or its indices do not fit the cache "
+                     << getTensorType(cache) << " along axis " << axis;
+    return;
+  }
+  int64_t batch = shape[0], count = wanted[axis], size = shape[axis];
+  int64_t groups = multiply(shape.slice(1, axis - 1));
+  Value along = createWritePlaces(node, batch, count, size, mode == "circular");
+  Value row =
+      addScaled(node,
+                addScaled(node, along, createPlaces(node, {batch, 1, 1}, 0),
+                          groups * size),
+                createPlaces(node, {1, groups, 1}, 1), size);
+  // A place that is not on the axis is written nowhere.
+  Value outside = node.createInts({batch * groups * size}, /*scalar=*/true),
+        isBelow = node.isSet(
+            node.create<LessOp>(along, node.createInts({0}, /*scalar=*/true))),
+        isInside = node.isSet(node.create<LessOp>(
+            along, node.createInts({size}, /*scalar=*/true)));
+  row = node.create<WhereOp>(isInside, row, outside);
+  row = node.create<WhereOp>(isBelow, outside, row);
+  int64_t rows = batch * groups * count;
+  SmallVector<int64_t> rowsShape = {rows};
+  llvm::append_range(rowsShape, shape.drop_front(axis + 1));
+  Value result = createScatter(
+      node, joinFront(node, cache, axis + 1), node.reshape(row, {rows}),
+      node.reshape(update, rowsShape), ScatterMode::Replace);
+  node.setOutput(0, node.reshape(result, shape));
+}
+
 } // namespace tarpon

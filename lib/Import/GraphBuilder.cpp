@@ -7,6 +7,7 @@
 
 #include "GraphBuilder.h"
 
+#include "BodyScope.h"
 #include "ModelInputs.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/IR/ParallelFor.h"
@@ -21,30 +22,34 @@ namespace tarpon {
 
 GraphBuilder::GraphBuilder(ModelReader &model, const ImportOptions &options,
                            MLIRContext *context)
-    : model(model), options(options), graph(model, context) {}
+    : model(model), options(options), graph(model, context) {
+  graph.importBody = [this](OnnxNode &node, const onnx::GraphProto &body,
+                            ArrayRef<Value> inputs,
+                            SmallVector<Value> &outputs) {
+    return importBody(node, body, inputs, outputs);
+  };
+}
+
+GraphBuilder::~GraphBuilder() = default;
 
 OwningOpRef<ModuleOp> GraphBuilder::build() {
   module = ModuleOp::create(graph.builder, model.getLoc());
-  countUses();
-  if (failed(readInitializers()) || failed(createFunction()) ||
-      failed(importNodes()) || failed(createReturn()))
+  countUses(model.getGraph(), graph.useCounts);
+  if (failed(readInitializers(*model.getGraph().mutable_initializer(),
+                              graph.initializers)) ||
+      failed(createFunction()) || failed(importNodes()) ||
+      failed(createReturn()))
     return nullptr;
   eraseDeadOps();
   setAttributes();
   return std::move(module);
 }
 
-void GraphBuilder::countUses() {
-  for (const onnx::NodeProto &node : model.getGraph().node())
-    for (const std::string &name : node.input())
-      ++graph.useCounts[name];
-  for (const onnx::ValueInfoProto &output : model.getGraph().output())
-    ++graph.useCounts[output.name()];
-}
-
-LogicalResult GraphBuilder::readInitializers() {
+LogicalResult
+GraphBuilder::readInitializers(TensorProtos &protos,
+                               llvm::StringMap<ElementsAttr> &initializers) {
   std::vector<OnnxTensor> tensors;
-  for (onnx::TensorProto &proto : *model.getGraph().mutable_initializer()) {
+  for (onnx::TensorProto &proto : protos) {
     runtime::Result<OnnxTensor> tensor =
         takeTensor(proto, &model.getExternalData());
     if (!tensor)
@@ -62,7 +67,7 @@ LogicalResult GraphBuilder::readInitializers() {
              << "initialiser '" << tensor.name << "' contains NaN";
     graph.hasInf |= worst == Finiteness::HasInf;
     Type elementType = getElementType(graph.builder.getContext(), tensor.dtype);
-    graph.initializers[tensor.name] =
+    initializers[tensor.name] =
         makeConstantAttr(RankedTensorType::get(tensor.shape, elementType),
                          std::move(tensor.bytes));
   }
@@ -147,18 +152,20 @@ LogicalResult GraphBuilder::importNode(const onnx::NodeProto &proto) {
 
 const OpRow *GraphBuilder::checkNode(const onnx::NodeProto &proto,
                                      OnnxNode &node) {
-  if (!proto.domain().empty() && proto.domain() != "ai.onnx") {
+  bool isDefault = proto.domain().empty() || proto.domain() == "ai.onnx";
+  const OpRow *row =
+      findOp(isDefault ? StringRef() : proto.domain(), proto.op_type());
+  if (!row && !isDefault) {
     node.emitError() << "operators of domain '" << proto.domain()
                      << "' are not supported";
     return nullptr;
   }
-  const OpRow *row = findOp(proto.op_type());
   if (!row) {
     node.emitError() << "the operator is not supported";
     return nullptr;
   }
   int64_t opset = model.getOpset();
-  if (opset < row->minOpset || opset > row->maxOpset) {
+  if (isDefault && (opset < row->minOpset || opset > row->maxOpset)) {
     node.emitError() << "the operator is not supported in opset " << opset
                      << ", only in " << row->minOpset << " to "
                      << row->maxOpset;
@@ -226,6 +233,65 @@ LogicalResult GraphBuilder::checkResults(const onnx::NodeProto &proto,
       return node.emitError()
              << "output '" << name << "' of type " << value.getType()
              << " is empty; empty tensors are not supported";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sub-graphs
+//===----------------------------------------------------------------------===//
+
+/// The number of nodes that sub-graphs may make in all, each iteration counted.
+static constexpr int64_t maxBodyNodes = int64_t(1) << 14;
+
+FailureOr<Body *> GraphBuilder::getBody(const onnx::GraphProto &proto) {
+  std::unique_ptr<Body> &body = bodies[&proto];
+  if (body)
+    return body.get();
+  auto created = std::make_unique<Body>();
+  TensorProtos tensors = proto.initializer();
+  if (failed(readInitializers(tensors, created->initializers)))
+    return failure();
+  countUses(proto, created->useCounts);
+  created->names = listDefinitions(proto);
+  body = std::move(created);
+  return body.get();
+}
+
+LogicalResult GraphBuilder::importBody(OnnxNode &node,
+                                       const onnx::GraphProto &proto,
+                                       ArrayRef<Value> inputs,
+                                       SmallVector<Value> &outputs) {
+  // An iteration without nodes counts, too, lest a loop never end.
+  bodyNodes += 1 + proto.node_size();
+  if (bodyNodes > maxBodyNodes)
+    return node.emitError() << "the sub-graphs make more than " << maxBodyNodes
+                            << " nodes when loops are unrolled";
+  if (proto.input_size() != static_cast<int>(inputs.size()))
+    return node.emitError()
+           << "the sub-graph '" << proto.name() << "' has "
+           << proto.input_size() << " inputs, expected " << inputs.size();
+  FailureOr<Body *> body = getBody(proto);
+  if (failed(body))
+    return failure();
+  BodyScope scope(graph, **body);
+  for (auto [info, value] : llvm::zip_equal(proto.input(), inputs))
+    graph.values[info.name()] = value;
+  for (const onnx::NodeProto &inner : proto.node()) {
+    bool isConstant = inner.op_type() == "Constant" && inner.output_size() == 1;
+    if (isConstant && (*body)->constants.contains(inner.output(0)))
+      continue;
+    if (failed(importNode(inner)))
+      return failure();
+    if (isConstant)
+      (*body)->constants[inner.output(0)] =
+          graph.values.lookup(inner.output(0));
+  }
+  for (const onnx::ValueInfoProto &output : proto.output()) {
+    outputs.push_back(graph.lookup(output.name()));
+    if (!outputs.back())
+      return node.emitError() << "output '" << output.name()
+                              << "' of its sub-graph is not a tensor";
   }
   return success();
 }

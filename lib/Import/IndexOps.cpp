@@ -286,9 +286,8 @@ void importConcat(OnnxNode &node) {
     return;
   }
   int64_t axis = node.getAxis("axis", 0, getShape(inputs.front()).size());
-  node.setOutput(
-      0, node.create<ConcatOp>(ValueRange(inputs),
-                               node.getBuilder().getI64IntegerAttr(axis)));
+  if (!node.hasFailed())
+    node.setOutput(0, node.concat(inputs, axis));
 }
 
 /// The pads are an attribute before opset 11 and an input since then, with axes

@@ -189,6 +189,7 @@ def Tarpon_PadOp : Tarpon_GraphOp<"pad", [
   let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$pads,
                        F64Attr:$value,
                        DefaultValuedAttr<Tarpon_PadMode, "::tarpon::PadMode::Constant">:$mode);
+  let hasFolder = 1;
 }
 
 def Tarpon_ConvertOp : Tarpon_Op<"convert", [Pure]> {
