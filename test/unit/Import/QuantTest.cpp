@@ -19,6 +19,7 @@ using testing::Not;
 namespace {
 
 constexpr int u8 = onnx::TensorProto::UINT8;
+constexpr int kInt16 = onnx::TensorProto::INT16;
 constexpr int i8 = onnx::TensorProto::INT8;
 
 std::string importModel(TestModel &model) {
@@ -170,6 +171,27 @@ TEST(Quant, ScalesAtRunTimeAreArithmetic) {
   EXPECT_THAT(importModel(model),
               AllOf(HasSubstr("tarpon.div"), HasSubstr("tarpon.round"),
                     HasSubstr("tarpon.clip"), HasSubstr("-> tensor<2x3xui8>")));
+}
+
+/// A scale that is known at run time is in no type.
+TEST(Quant, RunTimeScalesAreArithmetic) {
+  TestModel model;
+  model.input("x", {2}).input("s", {}).input("z", {}, i8);
+  model.node("QuantizeLinear", "x s z", "q", "q");
+  model.node("DequantizeLinear", "q s z", "y", "d");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.div"), HasSubstr("tarpon.round"),
+                    HasSubstr("high = 1.270000e+02 : f64, low = -1.280000e+02"),
+                    Not(HasSubstr("quant.uniform"))));
+}
+
+TEST(Quant, ActivationsTakeScalesOfAnAxis) {
+  TestModel model;
+  model.input("x", {1, 2, 3}).floats("s", {2}, {0.5f, 0.25f});
+  model.node("QuantizeLinear", "x s", "y", "q");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tensor<1x2x1xf32>) -> tensor<1x2x3xf32>"),
+                    HasSubstr("high = 2.550000e+02 : f64, low = 0")));
 }
 
 TEST(Quant, Errors) {
