@@ -44,8 +44,9 @@ static bool isTrue(ElementsAttr condition) {
   return readInts(condition).front() != 0;
 }
 
+/// Sets the outputs, the last of which a node may leave out.
 static void setOutputs(OnnxNode &node, ArrayRef<Value> values) {
-  if (values.size() != node.getNumOutputs()) {
+  if (values.size() < node.getNumOutputs()) {
     node.emitError() << "the sub-graph has " << values.size()
                      << " outputs, but the node has " << node.getNumOutputs();
     return;
@@ -342,11 +343,9 @@ bool ScanUnroller::readInputs() {
   initial.assign(ArrayRef(all).drop_back(count));
   scanned.assign(ArrayRef(all).take_back(count));
   int64_t numStacks = body->output_size() - int64_t(initial.size());
-  if (numStacks < 0 ||
-      body->output_size() != static_cast<int>(node.getNumOutputs()))
+  if (numStacks < 0)
     node.emitError() << "the body has " << body->output_size()
-                     << " outputs for " << initial.size() << " states and "
-                     << node.getNumOutputs() << " outputs";
+                     << " outputs for " << initial.size() << " states";
   if (node.hasFailed())
     return false;
   return isBatched ? readAxes("", "directions", count, inputs) &&
@@ -430,7 +429,7 @@ void ScanUnroller::unroll() {
       setOutputs(node, *results);
     return;
   }
-  std::vector<Values> items(node.getNumOutputs());
+  std::vector<Values> items(body->output_size());
   for (int64_t item : llvm::seq<int64_t>(0, getShape(scanned[0])[0])) {
     auto takeItem = [&](Value value) {
       return node.reshape(node.slice(value, 0, item, 1),

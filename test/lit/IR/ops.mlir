@@ -162,6 +162,18 @@ func.func @unary(%x: tensor<2x4xf16>, %i: tensor<3xi32>, %n: tensor<1x4x2x2xf32,
   %4 = tarpon.hard_sigmoid %x {alpha = 0.25 : f32, beta = 0.5 : f32} : (tensor<2x4xf16>) -> tensor<2x4xf16>
   // CHECK: tarpon.hard_swish %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
   %5 = tarpon.hard_swish %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.acos %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %6 = tarpon.acos %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.acosh %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %7 = tarpon.acosh %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.asin %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %8 = tarpon.asin %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.asinh %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %9 = tarpon.asinh %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.atan %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %10 = tarpon.atan %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.atanh %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %11 = tarpon.atanh %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
   return
 }
 
@@ -175,6 +187,8 @@ func.func @binary(%a: tensor<2x1x3xf32>, %b: tensor<4x1xf32>, %i: tensor<2xui8>)
   %2 = tarpon.mul %b, %b : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
   // CHECK: tarpon.div %{{.+}}, %{{.+}} : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
   %3 = tarpon.div %a, %b : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
+  // CHECK: tarpon.fmod %{{.+}}, %{{.+}} : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
+  %4 = tarpon.fmod %a, %b : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
   return
 }
 

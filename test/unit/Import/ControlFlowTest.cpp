@@ -172,21 +172,19 @@ TEST(Loop, IsUnrolled) {
   model.node("Loop", "n - x", "last y").attr("body", makeBody());
   std::string ir = importModel(model.output("last"));
   EXPECT_EQ(count(ir, "tarpon.add"), 3u);
-  EXPECT_THAT(ir, AllOf(HasSubstr("tarpon.concat"),
-                        HasSubstr("-> tensor<3x2xf32>")));
+  EXPECT_THAT(
+      ir, AllOf(HasSubstr("tarpon.concat"), HasSubstr("-> tensor<3x2xf32>")));
 }
 
 TEST(Loop, EndsByItsCondition) {
   TestModel model;
   scalar(scalar(model.input("x", {2}), "n", kInt64, 100), "c", kBool, 1);
-  model.node("Loop", "n c x", "y -").attr("body",
-                                           makeBody("Less", 4));
+  model.node("Loop", "n c x", "y -").attr("body", makeBody("Less", 4));
   EXPECT_EQ(count(importModel(model), "tarpon.add"), 5u);
   // Without one, the body's does not count.
   TestModel counted;
   scalar(counted.input("x", {2}), "n", kInt64, 7);
-  counted.node("Loop", "n - x", "y -").attr("body",
-                                             makeBody("Less", 4));
+  counted.node("Loop", "n - x", "y -").attr("body", makeBody("Less", 4));
   EXPECT_EQ(count(importModel(counted), "tarpon.add"), 7u);
 }
 
@@ -308,11 +306,12 @@ TEST(Scan, Errors) {
   EXPECT_EQ(scanError([](TestModel &m) { m.attr("num_scan_inputs", 3); }),
             "Scan node 'n' in MODEL: attribute 'num_scan_inputs' is 3, but "
             "there are 2 inputs\n");
-  EXPECT_EQ(scanError([](TestModel &m) {
-              m.attr("num_scan_inputs", 1).list("scan_input_axes", {0, 1});
-            }),
-            "Scan node 'n' in MODEL: attribute 'scan_input_axes' has 2 entries, "
-            "expected 1\n");
+  EXPECT_EQ(
+      scanError([](TestModel &m) {
+        m.attr("num_scan_inputs", 1).list("scan_input_axes", {0, 1});
+      }),
+      "Scan node 'n' in MODEL: attribute 'scan_input_axes' has 2 entries, "
+      "expected 1\n");
   EXPECT_EQ(scanError([](TestModel &m) {
               m.attr("num_scan_inputs", 1).list("scan_input_directions", {2});
             }),
@@ -321,26 +320,34 @@ TEST(Scan, Errors) {
               m.attr("num_scan_inputs", 1).list("scan_input_axes", {2});
             }),
             "Scan node 'n' in MODEL: axis 2 is out of range for rank 2\n");
-  EXPECT_EQ(scanError([](TestModel &m) { m.attr("num_scan_inputs", 1); },
-                      {0, 2}),
-            "Scan node 'n' in MODEL: the scanned inputs have the lengths 0 and "
-            "0, expected one length above 0\n");
+  EXPECT_EQ(
+      scanError([](TestModel &m) { m.attr("num_scan_inputs", 1); }, {0, 2}),
+      "Scan node 'n' in MODEL: the scanned inputs have the lengths 0 and "
+      "0, expected one length above 0\n");
   EXPECT_EQ(scanError([](TestModel &m) { m.attr("num_scan_inputs", 2); }),
             "Scan node 'n' in MODEL: the scanned inputs have the lengths 2 and "
             "3, expected one length above 0\n");
+  EXPECT_EQ(scanError([](TestModel &m) {
+              m.attr("num_scan_inputs", 1);
+              m.getGraph().mutable_node(0)->add_output("z");
+            }),
+            "Scan node 'n' in MODEL: the sub-graph has 2 outputs, but the node "
+            "has 3\n");
   TestModel lengths(8);
   lengths.input("l", {4}, kInt64).input("a", {4, 2}).input("x", {4, 3, 2});
   lengths.node("Scan", "l a x", "- y").attr("num_scan_inputs", 1);
   lengths.attr("body", makeScanBody());
-  EXPECT_EQ(importError(lengths), "Scan node 'n' in MODEL: sequences of several "
-                                  "lengths are not supported\n");
+  EXPECT_EQ(importError(lengths),
+            "Scan node 'n' in MODEL: sequences of several "
+            "lengths are not supported\n");
   TestModel batches(8);
   batches.input("a", {3, 2}).input("x", {4, 3, 2});
   batches.node("Scan", "- a x", "- y").attr("num_scan_inputs", 1);
   batches.attr("body", makeScanBody());
-  EXPECT_EQ(importError(batches),
-            "Scan node 'n' in MODEL: an input is 'tensor<3x2xf32>', whose batch "
-            "is not that of the others\n");
+  EXPECT_EQ(
+      importError(batches),
+      "Scan node 'n' in MODEL: an input is 'tensor<3x2xf32>', whose batch "
+      "is not that of the others\n");
 }
 
 //===----------------------------------------------------------------------===//
@@ -381,9 +388,8 @@ TEST(Concat, EmptyValuesAddNothing) {
   TestModel model;
   model.input("x", {2, 3}).input("e", {2, 0});
   model.node("Concat", "e x e x", "y").attr("axis", 1);
-  EXPECT_THAT(importModel(model),
-              AllOf(HasSubstr("-> tensor<2x6xf32>"),
-                    Not(HasSubstr("(tensor<2x0xf32>, "))));
+  EXPECT_THAT(importModel(model), AllOf(HasSubstr("-> tensor<2x6xf32>"),
+                                        Not(HasSubstr("(tensor<2x0xf32>, "))));
   TestModel other;
   other.input("x", {2, 3}).input("e", {3, 0});
   other.node("Concat", "x e", "y").attr("axis", 1);

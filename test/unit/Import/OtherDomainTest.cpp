@@ -41,7 +41,8 @@ TestModel &setDomain(TestModel &model, const char *domain) {
 
 /// Attention with 4 heads of queries and 2 of keys, and a sub-graph that
 /// applies `op` to the scores.
-std::string importFlex(const char *op, std::vector<int64_t> query = {1, 4, 3, 8}) {
+std::string importFlex(const char *op,
+                       std::vector<int64_t> query = {1, 4, 3, 8}) {
   TestModel model(26);
   model.input("q", std::move(query)).input("k", {1, 2, 5, 8});
   model.input("v", {1, 2, 5, 6}).node("FlexAttention", "q k v", "y");
@@ -60,19 +61,21 @@ TEST(FlexAttention, AppliesItsModifier) {
 }
 
 TEST(FlexAttention, Errors) {
-  EXPECT_THAT(importFlex("Size"),
-              HasSubstr("FlexAttention node 'n' in MODEL: attribute 'score_mod' "
-                        "does not give one value of type "
-                        "'tensor<1x4x3x5xf32>'"));
+  EXPECT_THAT(
+      importFlex("Size"),
+      HasSubstr("FlexAttention node 'n' in MODEL: attribute 'score_mod' "
+                "does not give one value of type "
+                "'tensor<1x4x3x5xf32>'"));
   EXPECT_THAT(importFlex("Tanh", {1, 3, 3, 8}),
               HasSubstr("do not fit each other"));
   TestModel precision(26);
   precision.input("q", {1, 2, 3, 8}).node("FlexAttention", "q q q", "y");
   precision.attr("softmax_precision", 7);
   precision.getGraph().mutable_node(0)->set_domain("ai.onnx.preview");
-  EXPECT_THAT(import(precision),
-              HasSubstr("attribute 'softmax_precision' is 7 (INT64), expected a "
-                        "float type"));
+  EXPECT_THAT(
+      import(precision),
+      HasSubstr("attribute 'softmax_precision' is 7 (INT64), expected a "
+                "float type"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,9 +126,9 @@ TEST(Features, AreSelectedAndCompared) {
   TestModel select;
   select.input("x", {3, 4}).input("i", {2}, kInt64);
   select.node("ArrayFeatureExtractor", "x i", "y");
-  EXPECT_THAT(import(setDomain(select, "ai.onnx.ml")),
-              AllOf(HasSubstr("tarpon.gather"),
-                    HasSubstr("-> tensor<3x2xf32>")));
+  EXPECT_THAT(
+      import(setDomain(select, "ai.onnx.ml")),
+      AllOf(HasSubstr("tarpon.gather"), HasSubstr("-> tensor<3x2xf32>")));
   TestModel compare;
   compare.input("x", {3}).node("Binarizer", "x", "y").attr("threshold", 2.0f);
   EXPECT_THAT(import(setDomain(compare, "ai.onnx.ml")),

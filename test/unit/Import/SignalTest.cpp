@@ -48,9 +48,9 @@ std::string importDft(std::vector<int64_t> shape,
 TEST(Dft, IsAProductWithAMatrix) {
   auto none = [](TestModel &) {};
   // The transform of two points is their sum and their difference.
-  EXPECT_THAT(importDft({3, 2, 1}, none),
-              AllOf(HasSubstr("tarpon.matmul"),
-                    HasSubstr("-> tensor<3x2x2xf32>")));
+  EXPECT_THAT(
+      importDft({3, 2, 1}, none),
+      AllOf(HasSubstr("tarpon.matmul"), HasSubstr("-> tensor<3x2x2xf32>")));
   EXPECT_THAT(importDft({3, 8, 5, 2}, none),
               HasSubstr("tensor<15x16xf32>, tensor<16x16xf32>"));
   EXPECT_THAT(importDft({3, 8, 1}, none, {6}),
@@ -62,9 +62,7 @@ TEST(Dft, OfRealSignalsIsOneSided) {
   auto onesided = [](TestModel &m) { m.attr("onesided", 1); };
   EXPECT_THAT(importDft({3, 8, 1}, onesided),
               HasSubstr("-> tensor<3x5x2xf32>"));
-  auto inverse = [](TestModel &m) {
-    m.attr("onesided", 1).attr("inverse", 1);
-  };
+  auto inverse = [](TestModel &m) { m.attr("onesided", 1).attr("inverse", 1); };
   EXPECT_THAT(importDft({3, 5, 2}, inverse), HasSubstr("-> tensor<3x8x1xf32>"));
   EXPECT_THAT(importDft({3, 5, 2}, inverse, {9}),
               HasSubstr("-> tensor<3x9x1xf32>"));
@@ -76,9 +74,8 @@ TEST(Dft, Errors) {
               HasSubstr("DFT node 'n' in MODEL: the signal is "
                         "'tensor<3x8x3xf32>', expected floats and a last "
                         "dimension of 1 or 2"));
-  EXPECT_THAT(
-      importDft({3, 8, 2}, [](TestModel &m) { m.attr("onesided", 1); }),
-      HasSubstr("the transform of a complex signal is not one-sided"));
+  EXPECT_THAT(importDft({3, 8, 2}, [](TestModel &m) { m.attr("onesided", 1); }),
+              HasSubstr("the transform of a complex signal is not one-sided"));
   EXPECT_THAT(importDft({3, 1}, none),
               HasSubstr("axis 1 is that of real and imaginary parts"));
   EXPECT_THAT(importDft({3, 8, 1}, none, {0}),
@@ -102,11 +99,12 @@ std::string importStft(llvm::function_ref<void(TestModel &)> set,
 
 TEST(Stft, IsAConvolution) {
   EXPECT_THAT(importStft([](TestModel &) {}),
-              AllOf(HasSubstr("tarpon.conv"), HasSubstr("strides = array<i64: 4>"),
+              AllOf(HasSubstr("tarpon.conv"),
+                    HasSubstr("strides = array<i64: 4>"),
                     HasSubstr("-> tensor<2x4x5x2xf32>")));
-  EXPECT_THAT(importStft([](TestModel &m) { m.attr("onesided", 0); },
-                         {2, 20, 2}),
-              HasSubstr("-> tensor<2x4x8x2xf32>"));
+  EXPECT_THAT(
+      importStft([](TestModel &m) { m.attr("onesided", 0); }, {2, 20, 2}),
+      HasSubstr("-> tensor<2x4x8x2xf32>"));
 }
 
 TEST(Stft, Errors) {
@@ -181,9 +179,10 @@ TEST(LinearAttention, Errors) {
   EXPECT_THAT(importLinear("linear", "q k v d"),
               HasSubstr("the state is 'tensor<1x3x2xf32>', expected "
                         "'tensor<1x2x5x3xf32>'"));
-  EXPECT_THAT(importLinear("gated", "q k v - q"),
-              HasSubstr("input 4 is 'tensor<1x3x20xf32>', expected 1 x 3 x 2 or "
-                        "10 elements"));
+  EXPECT_THAT(
+      importLinear("gated", "q k v - q"),
+      HasSubstr("input 4 is 'tensor<1x3x20xf32>', expected 1 x 3 x 2 or "
+                "10 elements"));
   EXPECT_THAT(importLinear("linear", "q k v", 1025),
               HasSubstr("there are 1025 positions, which are computed one by "
                         "one; at most 1024 are supported"));
@@ -223,8 +222,7 @@ std::string importCache(std::vector<int64_t> update, const char *mode,
   TestModel model(24);
   model.input("c", {2, 3, 4, 5}).input("u", std::move(update));
   model.input("i", std::move(indices), kInt64);
-  return import(
-      model.node("TensorScatter", "c u i", "y").attr("mode", mode));
+  return import(model.node("TensorScatter", "c u i", "y").attr("mode", mode));
 }
 
 TEST(TensorScatter, WritesRows) {
