@@ -99,7 +99,7 @@ bool LinearAttentionBuilder::readRule() {
 bool LinearAttentionBuilder::checkShapes() {
   for (Input input : {Query, Key, Val})
     if (getShape(node.getInput(input)).size() != 3)
-      node.emitError() << "input " << input << " is "
+      node.emitError() << "input " << static_cast<int>(input) << " is "
                        << node.getInput(input).getType()
                        << ", expected the rank 3";
   heads = node.getInt("q_num_heads", 0);
@@ -140,7 +140,7 @@ bool LinearAttentionBuilder::checkGates() {
     ArrayRef<int64_t> shape = getShape(node.getInput(input));
     if (shape.size() != 3 || shape[0] != batch || shape[1] != positions ||
         (shape[2] != one && shape[2] != other))
-      node.emitError() << "input " << input << " is "
+      node.emitError() << "input " << static_cast<int>(input) << " is "
                        << node.getInput(input).getType() << ", expected "
                        << batch << " x " << positions << " x " << one << " or "
                        << other << " elements";

@@ -94,6 +94,7 @@ std::string importStep(const char *op, const std::string &inputs,
   model.node(op, inputs, outputs);
   if (std::string(op) == "Momentum")
     model.attr("mode", "nesterov");
+  model.output("a");
   return import(setDomain(model, "ai.onnx.preview.training"));
 }
 

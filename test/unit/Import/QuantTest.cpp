@@ -19,7 +19,6 @@ using testing::Not;
 namespace {
 
 constexpr int u8 = onnx::TensorProto::UINT8;
-constexpr int kInt16 = onnx::TensorProto::INT16;
 constexpr int i8 = onnx::TensorProto::INT8;
 
 std::string importModel(TestModel &model) {

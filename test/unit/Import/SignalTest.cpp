@@ -136,8 +136,8 @@ std::string importMel(float low, float high) {
 TEST(Mel, IsAConstant) {
   EXPECT_THAT(importMel(0, 4000),
               AllOf(HasSubstr("tensor<5x2xf32>"), Not(HasSubstr("matmul"))));
-  EXPECT_THAT(importMel(0, 9000), HasSubstr("the edges 0.000000e+00 and "
-                                            "9.000000e+03 Hz are not in the "
+  EXPECT_THAT(importMel(0, 20000), HasSubstr("the edges 0.000000e+00 and "
+                                            "2.000000e+04 Hz are not in the "
                                             "spectrum"));
 }
 
@@ -165,6 +165,14 @@ TEST(LinearAttention, UpdatesAState) {
   EXPECT_THAT(importLinear("gated_delta", "q k v s d b"),
               AllOf(HasSubstr("tarpon.exp"), HasSubstr("tarpon.sub"),
                     HasSubstr("-> tensor<1x2x5x3xf16>")));
+}
+
+TEST(Attention, NamesTheInputOfAnotherRank) {
+  TestModel model(23);
+  model.input("q", {1, 2, 3, 8}).input("k", {1, 3, 8});
+  EXPECT_THAT(import(model.node("Attention", "q k q", "y")),
+              HasSubstr("input 1 has the rank 3, expected 3 or 4 as the "
+                        "others"));
 }
 
 TEST(LinearAttention, Errors) {
