@@ -33,15 +33,16 @@ static Value makeMantissas(GpuKernelBuilder &b, Value bytes) {
   int64_t lanes = countLanes(bytes);
   Type word = b.vec(b.getI8Type(), kWordBytes);
   // The bytes of 2^16, whose order is that of memory.
-  Value magic = b.bitcast(b.cstLike(b.vec(b.getI32Type(), 1), 0x47800000), word);
+  Value magic =
+      b.bitcast(b.cstLike(b.vec(b.getI32Type(), 1), 0x47800000), word);
   SmallVector<Value> floats;
   for (int64_t i = 0; i < lanes; ++i) {
     int64_t first = i / kWordBytes * kWordBytes;
     Value part =
         b.shuffle(bytes, bytes, {first, first + 1, first + 2, first + 3});
-    Value placed = b.shuffle(part, magic,
-                             {kWordBytes + 0, i % kWordBytes, kWordBytes + 2,
-                              kWordBytes + 3});
+    Value placed = b.shuffle(
+        part, magic,
+        {kWordBytes + 0, i % kWordBytes, kWordBytes + 2, kWordBytes + 3});
     Value real = b.bitcast(placed, b.vec(b.getF32Type(), 1));
     floats.push_back(vector::ExtractOp::create(b, real, int64_t(0)));
   }
@@ -63,10 +64,10 @@ Value tarpon::emitDecodeBytes(GpuKernelBuilder &b, Value bytes, bool isSigned,
     shift = b.subF(shift, b.mulF(scale, b.cstF(zero)));
   } else {
     Type wide = b.vec(b.getI32Type(), lanes);
-    Value extended = isSigned
-                         ? Value(arith::ExtSIOp::create(b, wide, bytes))
-                         : Value(arith::ExtUIOp::create(b, wide, bytes));
-    numbers = arith::SIToFPOp::create(b, b.vec(b.getF32Type(), lanes), extended);
+    Value extended = isSigned ? Value(arith::ExtSIOp::create(b, wide, bytes))
+                              : Value(arith::ExtUIOp::create(b, wide, bytes));
+    numbers =
+        arith::SIToFPOp::create(b, b.vec(b.getF32Type(), lanes), extended);
   }
   return b.fma(numbers, b.broadcast(scale, lanes), b.broadcast(shift, lanes));
 }

@@ -464,8 +464,8 @@ SolutionPlan gpuigemm::planProduct(const Problem &problem,
                                    const TargetInfo &target,
                                    const Product &product, const Tile &tile) {
   SolutionPlan plan;
-  ProductPlanner(plan, dropLastRelu(unifyLayouts(problem)), *target.gpu, product,
-                 tile)
+  ProductPlanner(plan, dropLastRelu(unifyLayouts(problem)), *target.gpu,
+                 product, tile)
       .run();
   return plan;
 }

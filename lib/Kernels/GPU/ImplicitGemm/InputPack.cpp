@@ -154,7 +154,8 @@ Value InputPackKernel::loadFolded(KernelBuilder &b, const Place &place) const {
     if (channel == 0) {
       Value y = ints.add(firstRow, pixel / fold->columns.pixels);
       Value x = ints.add(firstColumn, pixel % fold->columns.pixels);
-      exists = b.andI(b.ult(y, ints.param(height)), b.ult(x, ints.param(width)));
+      exists =
+          b.andI(b.ult(y, ints.param(height)), b.ult(x, ints.param(width)));
       Value at = b.add(b.mul(y, ints.param(width)), x);
       // Padding reads an element that exists.
       at = b.select(exists, b.mul(at, ints.param(pixelStride)), ints.cst(0));
@@ -164,8 +165,7 @@ Value InputPackKernel::loadFolded(KernelBuilder &b, const Place &place) const {
       loaded.push_back(zero);
       continue;
     }
-    Value element =
-        b.add(first, ints.mul(ints.param(channelStride), channel));
+    Value element = b.add(first, ints.mul(ints.param(channelStride), channel));
     Value at = ints.widen(ints.mul(element, bytes));
     Value one = b.load(b.offset(b.getBuffer(source), at), type);
     loaded.push_back(b.select(exists, one, padding));

@@ -465,8 +465,7 @@ void ProductEmitter::prepareResults() {
 
 void ProductEmitter::loadOperands() {
   // Channels that do not exist read others.
-  Value last =
-      ints.sub(ints.param(kernel.channels), ints.cst(tile.run()));
+  Value last = ints.sub(ints.param(kernel.channels), ints.cst(tile.run()));
   for (int64_t run = 0; run < tile.runs(); ++run) {
     Value first = b.add(channel, wave.getRunChannel(run));
     if (!spec.wholeBlocks)

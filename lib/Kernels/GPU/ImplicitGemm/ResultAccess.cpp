@@ -372,8 +372,8 @@ bool ResultAccess::Bound::hasPixelOperands() const {
   return false;
 }
 
-ResultAccess::Bound::Loaded
-ResultAccess::Bound::load(const Pixel &pixel, Value first) {
+ResultAccess::Bound::Loaded ResultAccess::Bound::load(const Pixel &pixel,
+                                                      Value first) {
   Loaded loaded;
   for (size_t i = 0; i < access.spec.operands.size(); ++i)
     loaded.push_back(isPerPixel(i) ? loadPerPixel(i, pixel, first) : Value());
