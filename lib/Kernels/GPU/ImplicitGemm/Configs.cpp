@@ -107,7 +107,7 @@ shareByGroups(const GpuTarget &gpu, DType dtype, const TileFields &usual) {
   // four workgroups on a compute unit leave to each.
   constexpr int64_t kWaves = 4, kMostSums = 64;
   if (op->isInteger()) {
-    // What a lane does for each workgroup takes as long as few of its results.
+    // A lane needs as long for what it does once as for a few of its results.
     auto countSums = [&] { return fields.waveM * fields.waveN / op->waveSize; };
     if (2 * countSums() <= kMostSums && fields.blockN % (2 * kPixels) == 0)
       fields.waveN = 2 * kPixels;
