@@ -76,8 +76,8 @@ Value FewChannelsKernel::getOffset(KernelBuilder &b, Value image, Value quad,
   Value size = b.getParam(pixels);
   Value offset = b.mul(image, b.mul(size, channels));
   if (isNhwc)
-    return b.add(offset, b.add(b.mul(quad, kPixels * channels),
-                               b.cst(index * kPixels)));
+    return b.add(
+        offset, b.add(b.mul(quad, kPixels * channels), b.cst(index * kPixels)));
   return b.add(offset, b.add(b.mul(size, index), b.mul(quad, kPixels)));
 }
 
@@ -86,8 +86,8 @@ void FewChannelsKernel::store(GpuKernelBuilder &b, const BoundFlatTensor &to,
   if (!to.quantized)
     return to.store(b, values, offset);
   Value inverse = b.divF(b.cstF(1), to.scale);
-  Value bytes = emitEncodeBytes(b, values, dtype == DType::I8, inverse,
-                                to.zeroPoint);
+  Value bytes =
+      emitEncodeBytes(b, values, dtype == DType::I8, inverse, to.zeroPoint);
   b.store(bytes, to.pointerTo(b, offset));
 }
 
@@ -108,10 +108,10 @@ void FewChannelsKernel::emit(KernelBuilder &builder) const {
         int64_t place = i * kPixels + j;
         int64_t channel = toNhwc ? place % channels : i;
         int64_t pixel = toNhwc ? place / channels : j;
-        int64_t read = toNhwc ? channel * kPixels + pixel
-                              : pixel * channels + channel;
-        elements.push_back(vector::ExtractOp::create(
-            b, loaded[read / kPixels], read % kPixels));
+        int64_t read =
+            toNhwc ? channel * kPixels + pixel : pixel * channels + channel;
+        elements.push_back(vector::ExtractOp::create(b, loaded[read / kPixels],
+                                                     read % kPixels));
       }
       Value values = vector::FromElementsOp::create(
           b, b.vec(b.getF32Type(), kPixels), elements);

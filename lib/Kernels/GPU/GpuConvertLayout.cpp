@@ -11,8 +11,8 @@
 // memory, and accesses are wide where lines consist of whole vectors: three
 // channels are accessed one by one. The rows of the tile are one element longer
 // in LDS: lanes that read single elements of a column find them in different
-// banks, those that read vectors of them in a few. Few channels need no LDS: see
-// FewChannels.h, for which tiles of one row stand.
+// banks, those that read vectors of them in a few. Few channels need no LDS:
+// see FewChannels.h, for which tiles of one row stand.
 //
 //===----------------------------------------------------------------------===//
 

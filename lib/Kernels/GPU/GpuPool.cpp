@@ -295,14 +295,18 @@ Applicability GpuPool::isApplicable(const Problem &problem,
   return VectorOutput::check(problem);
 }
 
-/// The widest vector of channels with which there are lanes for the whole GPU,
-/// but no narrower one than 4 bytes.
-static int64_t chooseVector(const Problem &problem, const GpuTarget &gpu) {
+/// The widest vector of channels; where windows take several blocks of loads,
+/// with which there are lanes for the whole GPU, but no narrower one than 4
+/// bytes.
+static int64_t chooseVector(const Problem &problem, const CellBlock &block,
+                            const GpuTarget &gpu) {
   constexpr int64_t kLeastBytes = 4, kLanesPerUnit = 512;
   const TensorDesc &input = problem.operands[0];
   if (input.layout.kind != Layout::NHWC)
     return 1;
   int64_t vector = chooseGpuVector(problem, input.shape[1]);
+  if (!block.sizes.empty())
+    return vector;
   int64_t least = std::max<int64_t>(
       1, kLeastBytes / runtime::dtypeBytes(problem.operands[0].dtype));
   while (vector > least && problem.result.numElements() / vector <
@@ -319,15 +323,16 @@ SolutionPlan GpuPool::plan(const Problem &original, const TargetInfo &target,
   LaunchBuilder launch(plan);
   int64_t workgroup = config.get("workgroup");
   PoolReduction reduction = PoolReduction::of(problem);
+  CellBlock block(problem.ints("kernel"));
   GpuPoolKernel kernel{
       .reduction = reduction,
       .countsPadding =
           !reduction.isMax && problem.integer("count_include_pad") != 0,
-      .block = CellBlock(problem.ints("kernel")),
+      .block = block,
       .input = FlatTensor(launch, {BufferSlot::Operand, 0}, input),
       .output = VectorOutput(launch, problem),
       .work = GpuImageWork(launch, problem, problem.ints("kernel"),
-                           chooseVector(problem, *target.gpu),
+                           chooseVector(problem, block, *target.gpu),
                            /*tile=*/1, workgroup)};
   std::string symbol =
       joinSymbol({getOpName(problem.op), kernel.countsPadding ? "padded" : "",

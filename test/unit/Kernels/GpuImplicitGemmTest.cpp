@@ -377,8 +377,8 @@ TEST(GpuImplicitGemm, storesRunsOfBytes) {
         problem.result.zeroPoint = 2 * zeroPoint;
         check(runners, "sm_90a", problem);
         const TargetInfo &target = runners.get("sm_90a").getTarget();
-        SolutionPlan plan = solver.plan(problem, target,
-                                        solver.defaultConfig(problem, target));
+        SolutionPlan plan =
+            solver.plan(problem, target, solver.defaultConfig(problem, target));
         llvm::StringRef symbol = plan.launches.back().kernel.symbol;
         bool isSaturated = zeroPoint == 0 && problem.result.dtype == DType::U8;
         EXPECT_EQ(symbol.contains("relu"), !isSaturated) << symbol.str();
