@@ -449,6 +449,7 @@ void ProductPlanner::run() {
                    copies,
                    copies && g.taps() == 1 && !hasPadding(g),
                    copies && !hasPadding(g),
+                   copies && g.isPointwise(),
                    copies && g.outChannels % tile.getFields().blockM == 0,
                    /*loadsEarly=*/false};
   spec.loadsEarly = copies && !spec.split && loadsEarly();

@@ -128,6 +128,12 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
   // With several taps per step, the channel depends on the tap.
   if (!spec.merged)
     pixel.offset = b.add(pixel.offset, chunkOffset);
+  pixel.exists = b.slt(index, ints.param(kernel.pixels));
+  if (spec.dense) {
+    Value bytes = ints.param(kernel.dimensions[0].bytes);
+    pixel.offset = b.add(pixel.offset, b.mul(index, bytes));
+    return pixel;
+  }
   Value rest = index;
   for (const ProductKernel::Dimension &dimension : kernel.dimensions) {
     Value place;
@@ -141,7 +147,6 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
   pixel.offset =
       b.add(pixel.offset, b.mul(rest, ints.param(kernel.imageBytes)));
   // A pixel that does not exist lies outside of the input for every tap.
-  pixel.exists = b.slt(index, ints.param(kernel.pixels));
   pixel.starts[0] = b.select(pixel.exists, pixel.starts[0], ints.cst(kOutside));
   return pixel;
 }

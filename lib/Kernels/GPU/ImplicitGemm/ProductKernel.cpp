@@ -39,7 +39,7 @@ std::string ProductKernel::symbol() const {
   text += spec.split ? "_split" : "";
   text += spec.copies ? "_copy" : "";
   if (spec.covered)
-    text += spec.pointwise ? "_1x1" : "_inside";
+    text += spec.dense ? "_dense" : spec.pointwise ? "_1x1" : "_inside";
   text += spec.wholeBlocks ? "_whole" : "";
   text += spec.loadsEarly ? "_early" : "";
   return text;

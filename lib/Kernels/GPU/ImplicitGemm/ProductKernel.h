@@ -67,6 +67,8 @@ struct ProductSpec {
   bool pointwise;
   /// True if copies need no padding.
   bool covered;
+  /// True if each pixel is made from the one at its own place.
+  bool dense;
   /// True if blocks have no channels that do not exist.
   bool wholeBlocks;
   /// True if the epilogue's operands are loaded before the steps, which then
