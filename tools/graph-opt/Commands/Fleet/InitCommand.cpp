@@ -37,7 +37,8 @@ struct FleetUpgradeArguments {
 static int runFleetInit(const FleetInitArguments &arguments) {
   llvm::SmallString<256> packages(arguments.packages);
   if (!packages.empty()) {
-    llvm::sys::fs::make_absolute(packages);
+    if (std::error_code code = llvm::sys::fs::make_absolute(packages))
+      return fail("--packages: there is no working folder: " + code.message());
     if (!llvm::sys::fs::is_directory(packages))
       return fail("--packages: there is no folder '" + packages.str().str() +
                   "'");

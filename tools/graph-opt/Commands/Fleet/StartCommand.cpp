@@ -173,14 +173,13 @@ static Status submit(const std::string &script) {
 /// session, since targets need other nodes.
 static std::vector<fleet::SlurmArray>
 makeArrays(const FleetStartArguments &arguments,
-           const std::vector<fleet::Session> &sessions) {
-  llvm::SmallString<256> logs(arguments.logs);
-  llvm::sys::fs::make_absolute(logs);
+           const std::vector<fleet::Session> &sessions,
+           const std::string &logs) {
   fleet::SlurmArray common;
   common.label = arguments.label;
   common.partition = arguments.partition;
   common.minutes = arguments.minutes;
-  common.logs = logs.str().str();
+  common.logs = logs;
   std::vector<fleet::SlurmArray> arrays;
   if (arguments.builders > 0) {
     fleet::SlurmArray builders = common;
@@ -209,7 +208,11 @@ makeArrays(const FleetStartArguments &arguments,
 
 static int startOnSlurm(const FleetStartArguments &arguments,
                         const std::vector<fleet::Session> &sessions) {
-  for (const fleet::SlurmArray &array : makeArrays(arguments, sessions)) {
+  llvm::SmallString<256> logs(arguments.logs);
+  if (std::error_code code = llvm::sys::fs::make_absolute(logs))
+    return fail("--logs: there is no working folder: " + code.message());
+  for (const fleet::SlurmArray &array :
+       makeArrays(arguments, sessions, logs.str().str())) {
     Result<std::string> script = fleet::writeSlurmScript(array);
     if (!script)
       return fail(script.message());
