@@ -38,13 +38,13 @@ func.func @between(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @integer_of_4_bits(%x: tensor<2x4xi4>) -> tensor<4x2xi4> {
-  // expected-error@below {{got 'tensor<2x4xi4>'}}
-  %0 = tarpon.fused(%a = %x) : (tensor<2x4xi4>) -> tensor<4x2xi4> {
-    %1 = tarpon.transpose %a {permutation = array<i64: 1, 0>} : (tensor<2x4xi4>) -> tensor<4x2xi4>
-    tarpon.yield %1 : tensor<4x2xi4>
+func.func @integer_of_3_bits(%x: tensor<2x4xi3>) -> tensor<4x2xi3> {
+  // expected-error@below {{got 'tensor<2x4xi3>'}}
+  %0 = tarpon.fused(%a = %x) : (tensor<2x4xi3>) -> tensor<4x2xi3> {
+    %1 = tarpon.transpose %a {permutation = array<i64: 1, 0>} : (tensor<2x4xi3>) -> tensor<4x2xi3>
+    tarpon.yield %1 : tensor<4x2xi3>
   }
-  return %0 : tensor<4x2xi4>
+  return %0 : tensor<4x2xi3>
 }
 
 // -----
