@@ -87,7 +87,8 @@ bool AttentionBuilder::check() {
   for (Input input : {Query, Key, Val}) {
     size_t rank = getShape(node.getInput(input)).size();
     if (rank != (isFlat ? 3 : 4))
-      node.emitError() << "input " << static_cast<int>(input) << " has the rank " << rank
+      node.emitError() << "input " << static_cast<int>(input)
+                       << " has the rank " << rank
                        << ", expected 3 or 4 as the others";
   }
   return !node.hasFailed();

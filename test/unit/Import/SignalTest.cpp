@@ -137,8 +137,8 @@ TEST(Mel, IsAConstant) {
   EXPECT_THAT(importMel(0, 4000),
               AllOf(HasSubstr("tensor<5x2xf32>"), Not(HasSubstr("matmul"))));
   EXPECT_THAT(importMel(0, 20000), HasSubstr("the edges 0.000000e+00 and "
-                                            "2.000000e+04 Hz are not in the "
-                                            "spectrum"));
+                                             "2.000000e+04 Hz are not in the "
+                                             "spectrum"));
 }
 
 //===----------------------------------------------------------------------===//
