@@ -56,7 +56,7 @@ public:
     bool hasInf = false;
     /// The number of uses of each name by nodes and the graph's outputs.
     llvm::StringMap<int> useCounts;
-    /// What evaluate() found out about values.
+    /// The values that evaluate() has looked at.
     llvm::DenseMap<mlir::Value, Known> known;
     /// Imports the nodes of a sub-graph for these inputs, and appends its
     /// outputs to the list; fails after an error.
