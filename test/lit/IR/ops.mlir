@@ -355,6 +355,20 @@ func.func @selection(%c: tensor<3x1xi1>, %x: tensor<3x4xf16>, %z: tensor<f16>, %
   return
 }
 
+// CHECK-LABEL: func @samples(
+func.func @samples(%x: tensor<2x3x8x9xf16>, %g: tensor<2x5x2xf32>, %c: tensor<7x4xf16>, %j: tensor<7xi64>, %b: tensor<2x6x4xf32>, %s: tensor<2x4x6xf32>) {
+  // CHECK: tarpon.top_k %{{.+}} {axis = 2 : i64, k = 6 : i64} : (tensor<2x4x6xf32>) -> tensor<2x4x6xi64>
+  %0 = tarpon.top_k %s {axis = 2 : i64, k = 6 : i64} : (tensor<2x4x6xf32>) -> tensor<2x4x6xi64>
+  // CHECK: tarpon.grid_sample %{{.+}}, %{{.+}} {mode = 1 : i32, padding = 2 : i32} : (tensor<2x3x8x9xf16>, tensor<2x5x2xf32>) -> tensor<2x3x5xf16>
+  %1 = tarpon.grid_sample %x, %g {mode = 1 : i32, padding = 2 : i32} : (tensor<2x3x8x9xf16>, tensor<2x5x2xf32>) -> tensor<2x3x5xf16>
+  // CHECK: tarpon.roi_align
+  %2 = tarpon.roi_align %x, %c, %j {half_pixel = true, samples = 2 : i64, scale = 0.25 : f64, sizes = array<i64: 3, 5>, takes_max = false} : (tensor<2x3x8x9xf16>, tensor<7x4xf16>, tensor<7xi64>) -> tensor<7x3x3x5xf16>
+  // CHECK: tarpon.non_max_suppression
+  // CHECK-SAME: -> (tensor<24x3xi64>, tensor<1xi64>)
+  %3:2 = tarpon.non_max_suppression %b, %s, %0 {center_point = false, has_least = true, least_score = 0.5 : f64, limit = 3 : i64, most_overlap = 0.5 : f64} : (tensor<2x6x4xf32>, tensor<2x4x6xf32>, tensor<2x4x6xi64>) -> (tensor<24x3xi64>, tensor<1xi64>)
+  return
+}
+
 // CHECK-LABEL: func @comparisons_and_bits(
 func.func @comparisons_and_bits(%x: tensor<3xf32>, %i: tensor<3xui8>) {
   // CHECK: tarpon.equal

@@ -455,7 +455,7 @@ Problem ProblemGenerator::nextDense() {
         {makeAtrousProblem, makeConvDirectionProblem, makeDepthwiseProblem,
          makeFftProblem, makeGemmProblem, makeIndexProblem, makeNormProblem,
          makePoolGradientProblem, makePoolIndicesProblem, makeRecurrentProblem,
-         makeReduceProblem, makeWinogradProblem})(*this);
+         makeReduceProblem, makeSampleProblem, makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:
     return makeConv(/*depthwise=*/false);
