@@ -192,6 +192,10 @@ LogicalResult GraphBuilder::checkOperands(const OpRow &row, OnnxNode &node) {
     if (required && !node.hasInput(i))
       return node.emitError() << "input " << i << " is missing";
     Value value = node.getInput(i);
+    if (value && graph.sizes.contains(value))
+      return node.emitError()
+             << "the size of '" << node.getInputName(i)
+             << "' depends on data; only outputs of the model may be so";
     if (value && row.quantized == Quantized::Refuses &&
         isa<quant::QuantizedType>(getTensorType(value).getElementType()))
       return node.emitError() << "cannot compute with the quantised tensor '"
@@ -315,14 +319,35 @@ LogicalResult GraphBuilder::checkOutput(const onnx::ValueInfoProto &output,
     return success();
   if (declared.shape().dim_size() != type.getRank())
     return mismatch();
+  auto real = graph.sizes.find(value);
+  int64_t sizeDim = real == graph.sizes.end() ? 0 : real->second.dim;
   // The leading dimension is often exported wrongly, and may have been bound.
   for (int64_t i = 1; i < type.getRank(); ++i) {
+    if (i == sizeDim)
+      continue;
     const auto &dim = declared.shape().dim(i);
     if (dim.has_dim_value() && dim.dim_value() > 0 &&
         dim.dim_value() != type.getDimSize(i))
       return mismatch();
   }
   return success();
+}
+
+/// Sizes that depend on data are outputs of their own, behind all others.
+void GraphBuilder::returnSizes(SmallVector<Value> &results) {
+  SmallVector<int64_t> attribute;
+  for (auto [index, output] : llvm::enumerate(model.getGraph().output())) {
+    auto real = graph.sizes.find(results[index]);
+    if (real == graph.sizes.end())
+      continue;
+    attribute.append({static_cast<int64_t>(index), real->second.dim,
+                      static_cast<int64_t>(results.size())});
+    results.push_back(real->second.size);
+    sizeNames.push_back(output.name() + ".size");
+  }
+  if (!attribute.empty())
+    function->setAttr("tarpon.output_sizes",
+                      graph.builder.getDenseI64ArrayAttr(attribute));
 }
 
 LogicalResult GraphBuilder::createReturn() {
@@ -333,6 +358,7 @@ LogicalResult GraphBuilder::createReturn() {
       return failure();
     results.push_back(value);
   }
+  returnSizes(results);
   func::ReturnOp::create(graph.builder, model.getLoc(), results);
   function.setFunctionType(graph.builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));
@@ -353,6 +379,7 @@ void GraphBuilder::setAttributes() {
   SmallVector<StringRef> outputs;
   for (const onnx::ValueInfoProto &output : model.getGraph().output())
     outputs.push_back(output.name());
+  llvm::append_range(outputs, sizeNames);
   function->setAttr("tarpon.model_name",
                     builder.getStringAttr(model.getName()));
   if (model.hasDigest())

@@ -52,6 +52,7 @@ private:
   mlir::LogicalResult checkOutput(const onnx::ValueInfoProto &output,
                                   mlir::Value value);
   mlir::LogicalResult createReturn();
+  void returnSizes(llvm::SmallVector<mlir::Value> &results);
   void eraseDeadOps();
   void setAttributes();
 
@@ -61,6 +62,8 @@ private:
   mlir::func::FuncOp function;
   OnnxNode::Graph graph;
   llvm::SmallVector<std::string> inputNames;
+  /// The names of the outputs that hold sizes of others.
+  llvm::SmallVector<std::string> sizeNames;
   llvm::StringSet<> nodeNames;
   /// The last number that was appended to a name.
   llvm::StringMap<int64_t> lastNumber;

@@ -106,6 +106,12 @@ void OnnxNode::setOutput(unsigned index, Value value) {
     graph.values[proto.output(index)] = value;
 }
 
+void OnnxNode::setOutput(unsigned index, Value value, RealSize size) {
+  setOutput(index, value);
+  if (value && size.size)
+    graph.sizes[value] = size;
+}
+
 //===----------------------------------------------------------------------===//
 // Values at compile time
 //===----------------------------------------------------------------------===//
@@ -233,13 +239,19 @@ Value OnnxNode::createInts(ArrayRef<int64_t> ints, bool scalar) {
       std::vector<char>(data, data + ints.size() * sizeof(int64_t)));
 }
 
-Value OnnxNode::createFloat(double value, Type elementType) {
-  auto type = RankedTensorType::get({}, elementType);
+Value OnnxNode::createFloats(ArrayRef<double> values, ArrayRef<int64_t> shape,
+                             Type elementType) {
+  auto type = RankedTensorType::get(shape, elementType);
   if (!elementType.isF64())
     return createFloatConstant(graph.builder, loc, type,
-                               {static_cast<float>(value)});
-  const char *data = reinterpret_cast<const char *>(&value);
-  return createConstant(type, std::vector<char>(data, data + sizeof(value)));
+                               SmallVector<float>(values));
+  const char *data = reinterpret_cast<const char *>(values.data());
+  return createConstant(
+      type, std::vector<char>(data, data + values.size() * sizeof(double)));
+}
+
+Value OnnxNode::createFloat(double value, Type elementType) {
+  return createFloats(value, {}, elementType);
 }
 
 Value OnnxNode::createNumber(double value, Type elementType) {

@@ -28,6 +28,14 @@
 
 namespace tarpon {
 
+/// The size of a dimension that depends on data; the value's type has the most
+/// that it can be.
+struct RealSize {
+  int64_t dim;
+  /// A value of i64 and one element.
+  mlir::Value size;
+};
+
 class OnnxNode {
 public:
   /// The elements of a value, or null, and the arguments whose assumed values
@@ -52,6 +60,8 @@ public:
     llvm::DenseMap<mlir::Value, mlir::ElementsAttr> assumed;
     /// The arguments whose assumed values were needed.
     llvm::DenseSet<mlir::Value> usedAssumptions;
+    /// The values whose sizes depend on data.
+    llvm::DenseMap<mlir::Value, RealSize> sizes;
     /// True if a constant of the model holds Inf.
     bool hasInf = false;
     /// The number of uses of each name by nodes and the graph's outputs.
@@ -94,6 +104,8 @@ public:
   bool isOutputUsed(unsigned index) const;
   /// Sets an output. A null value is ignored: its error was reported already.
   void setOutput(unsigned index, mlir::Value value);
+  /// Sets an output of which a dimension's size depends on data.
+  void setOutput(unsigned index, mlir::Value value, RealSize size);
 
   //===--- Values at compile time -----------------------------------------===//
 
@@ -118,6 +130,10 @@ public:
   mlir::Value createConstant(OnnxTensor tensor);
   /// Creates a tensor of shape [ints.size()], or a scalar.
   mlir::Value createInts(llvm::ArrayRef<int64_t> ints, bool scalar = false);
+  /// Creates a tensor of floats.
+  mlir::Value createFloats(llvm::ArrayRef<double> values,
+                           llvm::ArrayRef<int64_t> shape,
+                           mlir::Type elementType);
   /// Creates a tensor without dimensions of the given float type.
   mlir::Value createFloat(double value, mlir::Type elementType);
 

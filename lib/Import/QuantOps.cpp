@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cast.h"
+#include "Convolution.h"
 #include "OpTable.h"
 #include "tarpon/IR/ConstantData.h"
 
@@ -452,19 +453,11 @@ void importDequantizeLinear(OnnxNode &node) {
 }
 
 //===----------------------------------------------------------------------===//
-// QLinearMatMul
+// QLinearMatMul and QLinearConv
 //===----------------------------------------------------------------------===//
 
-/// Imports QuantizeLinear of the product of two DequantizeLinear; as for a
-/// model that spells it out, the passes find the integer computation.
-void importQLinearMatMul(OnnxNode &node) {
-  Value lhs = dequantize(node, {0, 1, 2, /*axis=*/-2});
-  Value rhs = lhs ? dequantize(node, {3, 4, 5, /*axis=*/-1}) : nullptr;
-  if (!rhs || node.hasFailed())
-    return;
-  OpBuilder &builder = node.getBuilder();
-  Value product = node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(false),
-                                        builder.getBoolAttr(false));
+/// Sets the output to `result`, quantised by the inputs 6 and 7.
+static void setQuantized(OnnxNode &node, Value result) {
   DType storage = getDType(getTensorType(node.getInput(7)).getElementType())
                       .value_or(DType::U8);
   // The scale of the result is one number.
@@ -477,7 +470,60 @@ void importQLinearMatMul(OnnxNode &node) {
       readParams(node, storage, {0, 6, 7, std::nullopt});
   Type type = params ? getQuantizedType(node, *params) : nullptr;
   if (type)
-    node.setOutput(0, node.convert(product, type));
+    node.setOutput(0, node.convert(result, type));
+}
+
+/// Imports QuantizeLinear of the product of two DequantizeLinear; as for a
+/// model that spells it out, the passes find the integer computation.
+void importQLinearMatMul(OnnxNode &node) {
+  Value lhs = dequantize(node, {0, 1, 2, /*axis=*/-2});
+  Value rhs = lhs ? dequantize(node, {3, 4, 5, /*axis=*/-1}) : nullptr;
+  if (!rhs || node.hasFailed())
+    return;
+  OpBuilder &builder = node.getBuilder();
+  Value product = node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(false),
+                                        builder.getBoolAttr(false));
+  setQuantized(node, product);
+}
+
+/// Adds the bias of a QLinearConv, whose scales are the products of those of
+/// the input and of the filter.
+static Value addIntegerBias(OnnxNode &node, Value result) {
+  Value bias = node.getInput(8);
+  if (!bias || !result)
+    return result;
+  int64_t channels = getShape(result)[1];
+  if (getShape(bias) != ArrayRef(channels)) {
+    node.emitError() << "the bias is " << bias.getType() << ", expected "
+                     << channels << " elements in one dimension";
+    return nullptr;
+  }
+  Type f32 = node.getBuilder().getF32Type();
+  auto spread = [&](Value vector) {
+    SmallVector<int64_t> shape(getShape(result).size(), 1);
+    shape[1] = multiply(getShape(vector));
+    return node.convert(node.reshape(vector, shape), f32);
+  };
+  Value scale =
+      node.create<MulOp>(spread(node.getInput(1)), spread(node.getInput(4)));
+  return node.create<AddOp>(result, node.create<MulOp>(spread(bias), scale));
+}
+
+/// Imports QuantizeLinear of the convolution of two DequantizeLinear.
+void importQLinearConv(OnnxNode &node) {
+  if (multiply(getShape(node.getInput(1))) != 1) {
+    node.emitError() << "the scale of the input is "
+                     << node.getInput(1).getType() << ", expected one number";
+    return;
+  }
+  std::optional<Convolution> conv =
+      readConvolution(node, node.getInput(0), node.getInput(3));
+  Value input = conv ? dequantize(node, {0, 1, 2, std::nullopt}) : nullptr;
+  Value filter = input ? dequantize(node, {3, 4, 5, /*axis=*/0}) : nullptr;
+  if (!filter || node.hasFailed())
+    return;
+  setQuantized(node,
+               addIntegerBias(node, createConv(node, *conv, input, filter)));
 }
 
 } // namespace tarpon
