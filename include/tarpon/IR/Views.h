@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reshape or a bitcast lies in the memory of its operand, and a slice in a part
-// of it. The operands of a join lie in its result, so that one piece of memory may have
-// several producers.
+// A reshape or a bitcast lies in the memory of its operand, and a slice in a
+// part of it. The operands of a join lie in its result, so that one piece of
+// memory may have several producers.
 //
 //===----------------------------------------------------------------------===//
 

@@ -35,9 +35,8 @@ private:
   static constexpr Byte wrap(int64_t number) {
     constexpr int kUnused = 64 - Bits;
     auto upper = static_cast<uint64_t>(number) << kUnused;
-    return IsSigned
-               ? static_cast<Byte>(static_cast<int64_t>(upper) >> kUnused)
-               : static_cast<Byte>(upper >> kUnused);
+    return IsSigned ? static_cast<Byte>(static_cast<int64_t>(upper) >> kUnused)
+                    : static_cast<Byte>(upper >> kUnused);
   }
 
   Byte value = 0;
