@@ -194,7 +194,7 @@ std::string getSignaturePath(const std::string &path) {
   return path + ".minisig";
 }
 
-/// What the second signature covers: the first one, and the trusted comment.
+/// The second signature covers the first one, and the trusted comment.
 static std::string joinSigned(const Ed25519Signature &signature,
                               std::string_view comment) {
   std::string text(signature.begin(), signature.end());
