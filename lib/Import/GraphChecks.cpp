@@ -17,13 +17,11 @@ using llvm::StringMap;
 namespace tarpon {
 
 namespace {
-/// Walks a graph once, with the names seen so far. A sub-graph also sees those
-/// of the graphs around it, and may have the same ones.
+/// Walks the graph once, with the names seen so far.
 class ValueChecker {
 public:
-  ValueChecker(ModelReader &model, const onnx::GraphProto &graph,
-               const ValueChecker *outer = nullptr)
-      : model(model), graph(graph), outer(outer) {}
+  explicit ValueChecker(ModelReader &model)
+      : model(model), graph(model.getGraph()) {}
 
   LogicalResult check();
 
@@ -33,15 +31,10 @@ private:
   LogicalResult checkNodes();
   LogicalResult checkOutputs();
   LogicalResult checkUses(const onnx::NodeProto &node, int index);
-  LogicalResult checkSubgraphs(const onnx::NodeProto &node);
   bool isOnCycle(int start) const;
-  bool isDefined(StringRef name) const {
-    return defined.contains(name) || (outer && outer->isDefined(name));
-  }
 
   ModelReader &model;
   const onnx::GraphProto &graph;
-  const ValueChecker *outer;
   llvm::StringSet<> defined;
   /// The node that defines a value.
   StringMap<int> producer;
@@ -97,7 +90,7 @@ bool ValueChecker::isOnCycle(int start) const {
 
 LogicalResult ValueChecker::checkUses(const onnx::NodeProto &node, int index) {
   for (const std::string &name : node.input()) {
-    if (name.empty() || isDefined(name))
+    if (name.empty() || defined.contains(name))
       continue;
     InFlightDiagnostic diag = mlir::emitError(model.getLoc())
                               << model.describe(node) << ": input '" << name
@@ -114,14 +107,6 @@ LogicalResult ValueChecker::checkUses(const onnx::NodeProto &node, int index) {
   return success();
 }
 
-LogicalResult ValueChecker::checkSubgraphs(const onnx::NodeProto &node) {
-  for (const onnx::AttributeProto &attribute : node.attribute())
-    if (attribute.has_g() &&
-        failed(ValueChecker(model, attribute.g(), this).check()))
-      return failure();
-  return success();
-}
-
 LogicalResult ValueChecker::checkNodes() {
   for (auto [index, node] : llvm::enumerate(graph.node()))
     for (const std::string &name : node.output())
@@ -131,7 +116,7 @@ LogicalResult ValueChecker::checkNodes() {
                << model.describe(node) << ": output '" << name
                << "' is defined twice";
   for (auto [index, node] : llvm::enumerate(graph.node())) {
-    if (failed(checkUses(node, index)) || failed(checkSubgraphs(node)))
+    if (failed(checkUses(node, index)))
       return failure();
     for (const std::string &name : node.output())
       defined.insert(name);
@@ -140,16 +125,15 @@ LogicalResult ValueChecker::checkNodes() {
 }
 
 LogicalResult ValueChecker::checkOutputs() {
-  if (graph.output().empty() && !outer)
+  if (graph.output().empty())
     return model.emitError() << "the graph has no outputs";
   llvm::StringSet<> outputs;
   for (const onnx::ValueInfoProto &output : graph.output()) {
-    if (output.name().empty() || !isDefined(output.name()))
+    if (output.name().empty() || !defined.contains(output.name()))
       return model.emitError()
              << "graph output '" << output.name()
              << "' is not defined by any node, graph input or initialiser";
-    // A body may give one value to several names of the node around it.
-    if (!outputs.insert(output.name()).second && !outer)
+    if (!outputs.insert(output.name()).second)
       return model.emitError()
              << "graph output '" << output.name() << "' is listed twice";
   }
@@ -164,7 +148,7 @@ LogicalResult ValueChecker::check() {
 }
 
 LogicalResult checkValues(ModelReader &model) {
-  return ValueChecker(model, model.getGraph()).check();
+  return ValueChecker(model).check();
 }
 
 } // namespace tarpon

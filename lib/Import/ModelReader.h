@@ -64,8 +64,7 @@ public:
 
   /// Describes a node in messages: "<OpType> node '<name>' in <file>".
   std::string describe(const onnx::NodeProto &node) const;
-  /// The node's name, or <OpType>_<index> if it has none, behind the name of
-  /// the node whose sub-graph it is in.
+  /// The node's name, or <OpType>_<index> if it has none.
   std::string getNodeName(const onnx::NodeProto &node) const;
 
   /// Emits an error about the whole file, "<file>: ...".
@@ -77,16 +76,14 @@ private:
   void startDigest();
   mlir::LogicalResult readOpset();
   mlir::LogicalResult checkGraph();
-  mlir::LogicalResult checkNodes(const onnx::GraphProto &graph,
-                                 const std::string &prefix);
 
   mlir::Location loc;
   std::string path;
   FileStamp stamp;
   std::unique_ptr<llvm::MemoryBuffer> file;
   onnx::ModelProto proto;
-  /// The names of nodes that have none of their own.
-  llvm::DenseMap<const onnx::NodeProto *, std::string> defaultNames;
+  /// The places of nodes in the graph.
+  llvm::DenseMap<const onnx::NodeProto *, int64_t> indices;
   int64_t opset = 0;
   int threads;
   ExternalData external;

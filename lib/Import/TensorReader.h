@@ -20,8 +20,7 @@
 
 namespace tarpon {
 
-/// A tensor in row-major order. A bool takes one byte, which is 0 or 1, and so
-/// does an element of less than 8 bits (see DTypes.def).
+/// A tensor in row-major order. A bool takes one byte, which is 0 or 1.
 struct OnnxTensor {
   std::string name;
   runtime::DType dtype = runtime::DType::F32;
@@ -38,8 +37,8 @@ constexpr int64_t maxElements = int64_t(1) << 38;
 /// above maxElements.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
-/// Returns the dtype of a TensorProto::DataType; none for strings and complex
-/// numbers.
+/// Returns the dtype of a TensorProto::DataType; none for strings, complex
+/// numbers, and types of later versions.
 std::optional<runtime::DType> getDType(int32_t onnxType);
 
 /// Describes a type in messages: "1 (FLOAT)".

@@ -23,8 +23,7 @@ std::vector<const OpRule *> tarpon::getOpRules() {
        {getConvRules(), getConvBackwardRules(), getElementwiseRules(),
         getGemmRules(), getIndexRules(), getMovementRules(), getNormRules(),
         getPoolRules(), getPoolGradientRules(), getPoolIndicesRules(),
-        getRecurrentRules(), getReduceRules(), getResizeRules(),
-        getSampleRules()})
+        getRecurrentRules(), getReduceRules(), getResizeRules()})
     for (const OpRule &rule : table)
       rules.push_back(&rule);
   return rules;

@@ -25,7 +25,6 @@ llvm::ArrayRef<OpRule> getPoolIndicesRules();
 llvm::ArrayRef<OpRule> getReduceRules();
 llvm::ArrayRef<OpRule> getRecurrentRules();
 llvm::ArrayRef<OpRule> getResizeRules();
-llvm::ArrayRef<OpRule> getSampleRules();
 
 } // namespace tarpon
 

@@ -38,10 +38,7 @@ std::string ProductKernel::symbol() const {
   text += spec.batched ? "_batch" + std::to_string(tableColumns) : "";
   text += spec.split ? "_split" : "";
   text += spec.copies ? "_copy" : "";
-  if (spec.covered)
-    text += spec.dense ? "_dense" : spec.pointwise ? "_1x1" : "_inside";
-  text += spec.wholeBlocks ? "_whole" : "";
-  text += spec.loadsEarly ? "_early" : "";
+  text += spec.pointwise ? "_1x1" : "";
   return text;
 }
 
