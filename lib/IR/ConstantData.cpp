@@ -48,6 +48,21 @@ static std::vector<char> unpackBools(DenseElementsAttr attr) {
   return {bools.begin(), bools.end()};
 }
 
+/// Returns true for signed integers of less than 8 bits, whose upper bits of a
+/// byte are zero in dense attributes, and those of the sign elsewhere.
+static bool isNarrowSigned(Type elementType) {
+  return elementType.isSignlessInteger() && !elementType.isInteger(1) &&
+         elementType.getIntOrFloatBitWidth() < 8;
+}
+
+static std::vector<char> extendSigns(ArrayRef<char> bytes, Type elementType) {
+  const ScalarAccess &access = *getScalarAccess(elementType);
+  std::vector<char> extended(bytes.size());
+  for (auto [to, from] : llvm::zip_equal(extended, bytes))
+    access.storeInteger(&to, from);
+  return extended;
+}
+
 std::optional<ConstantView> ConstantView::get(Attribute attr) {
   auto elements = dyn_cast_or_null<ElementsAttr>(attr);
   if (!elements)
@@ -64,6 +79,9 @@ std::optional<ConstantView> ConstantView::get(Attribute attr) {
     view.splat = dense.isSplat();
     if (view.type.getElementType().isInteger(1))
       view.unpacked = unpackBools(dense);
+    else if (isNarrowSigned(view.type.getElementType()))
+      view.unpacked =
+          extendSigns(dense.getRawData(), view.type.getElementType());
     else
       view.data = dense.getRawData();
     return view;
@@ -84,7 +102,16 @@ std::optional<ConstantView> ConstantView::get(Attribute attr) {
 
 /// Makes a dense attribute of all elements, or of one that fills the type.
 static ElementsAttr makeDenseAttr(RankedTensorType type, ArrayRef<char> bytes) {
-  if (!type.getElementType().isInteger(1))
+  Type elementType = type.getElementType();
+  if (isNarrowSigned(elementType)) {
+    SmallVector<char> values;
+    for (char byte : bytes)
+      values.push_back(static_cast<char>(
+          byte & ((1 << elementType.getIntOrFloatBitWidth()) - 1)));
+    return cast<ElementsAttr>(
+        DenseElementsAttr::getFromRawBuffer(type, values));
+  }
+  if (!elementType.isInteger(1))
     return cast<ElementsAttr>(DenseElementsAttr::getFromRawBuffer(type, bytes));
   SmallVector<bool> bools;
   for (char byte : bytes)

@@ -281,6 +281,40 @@ Attribute tarpon::detail::foldTranspose(Attribute operand,
   return makeConstantAttr(storedType, std::move(bytes));
 }
 
+Attribute tarpon::detail::foldPad(Attribute operand, ArrayRef<int64_t> pads,
+                                  double value, RankedTensorType type) {
+  std::optional<ConstantView> view = ConstantView::get(operand);
+  if (!view || view->getType().getElementType() != type.getElementType() ||
+      type.getEncoding() ||
+      !mayGrowTo(type.getNumElements(), view->getNumStored()))
+    return nullptr;
+  ArrayRef<int64_t> from = view->getType().getShape(), to = type.getShape();
+  const ScalarAccess &access = view->getAccess();
+  SmallVector<int64_t> fromStrides = getByteStrides(*view), toStrides, common;
+  int64_t fromOffset = 0, toOffset = 0, stride = access.bytes;
+  for (size_t dim = 0; dim < to.size(); ++dim) {
+    int64_t before = std::max<int64_t>(pads[dim], 0);
+    int64_t removed = std::max<int64_t>(-pads[dim], 0);
+    common.push_back(
+        std::max<int64_t>(std::min(from[dim] - removed, to[dim] - before), 0));
+    int64_t below = ShapedType::getNumElements(to.drop_front(dim + 1));
+    toStrides.push_back(below * stride);
+    fromOffset += removed * fromStrides[dim];
+    toOffset += before * toStrides.back();
+  }
+  std::vector<char> bytes(type.getNumElements() * stride);
+  for (char *at = bytes.data(), *end = at + bytes.size(); at != end;
+       at += stride)
+    access.storeDouble(at, value);
+  forEachElement<2>(
+      common, {fromStrides, toStrides},
+      [&](const std::array<int64_t, 2> &offsets) {
+        std::memcpy(bytes.data() + toOffset + offsets[1],
+                    view->getStored().data() + fromOffset + offsets[0], stride);
+      });
+  return makeConstantAttr(getStoredType(type), std::move(bytes));
+}
+
 /// Writes the operand into its place in the result: one run of bytes for each
 /// index before the axis.
 static void copyRuns(const ConstantView &view, int64_t axis, char *to,

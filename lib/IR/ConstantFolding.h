@@ -58,6 +58,10 @@ mlir::Attribute foldWhere(mlir::Attribute condition, mlir::Attribute lhs,
 mlir::Attribute foldGather(mlir::Attribute input, mlir::Attribute indices,
                            int64_t axis, mlir::RankedTensorType type);
 
+/// Pads with a value; pads below zero remove cells. Declines quantised values.
+mlir::Attribute foldPad(mlir::Attribute operand, llvm::ArrayRef<int64_t> pads,
+                        double value, mlir::RankedTensorType type);
+
 mlir::Attribute foldConcat(llvm::ArrayRef<mlir::Attribute> operands,
                            int64_t axis, mlir::RankedTensorType type);
 

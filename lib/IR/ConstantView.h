@@ -31,7 +31,7 @@ public:
   bool isUnpacked() const { return unpacked.has_value(); }
   int64_t getNumElements() const { return type.getNumElements(); }
   int64_t getNumStored() const { return splat ? 1 : getNumElements(); }
-  /// The stored elements; i1 takes one byte each.
+  /// The stored elements; those of less than 8 bits take one byte each.
   llvm::ArrayRef<char> getStored() const {
     return unpacked ? llvm::ArrayRef<char>(*unpacked) : data;
   }
@@ -41,7 +41,8 @@ private:
   const ScalarAccess *access = nullptr;
   bool splat = false;
   llvm::ArrayRef<char> data;
-  /// Dense attributes of i1 are bit fields.
+  /// Dense attributes of i1 are bit fields, and those of i2 and i4 have no
+  /// signs in their bytes.
   std::optional<std::vector<char>> unpacked;
 };
 

@@ -15,22 +15,25 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <limits>
+
 using namespace mlir;
 using tarpon::runtime::DType;
 using tarpon::runtime::isFloat;
 
-/// A bool is one bit here; the other integers are as wide as in storage.
+/// A bool is one bit here.
 template <typename T>
 static Type getIntegerType(MLIRContext *context) {
-  constexpr bool isUnsigned = std::is_unsigned_v<T> && !std::is_same_v<T, bool>;
-  return IntegerType::get(context, std::is_same_v<T, bool> ? 1 : 8 * sizeof(T),
+  using Limits = std::numeric_limits<T>;
+  constexpr bool isUnsigned = !Limits::is_signed && !std::is_same_v<T, bool>;
+  return IntegerType::get(context, Limits::digits + Limits::is_signed,
                           isUnsigned ? IntegerType::Unsigned
                                      : IntegerType::Signless);
 }
 
 Type tarpon::getElementType(MLIRContext *context, DType dtype) {
   switch (dtype) {
-#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, type, \
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, specials, type, \
                      ...)                                                      \
   case DType::enumerator:                                                      \
     return type::get(context);
@@ -66,7 +69,7 @@ std::string tarpon::listFloatTypes(StringRef last) {
   SmallVector<DType> floats;
   llvm::copy_if(runtime::kDTypes, std::back_inserter(floats), isFloat);
   llvm::stable_sort(floats, [](DType a, DType b) {
-    return runtime::dtypeBytes(a) < runtime::dtypeBytes(b);
+    return runtime::dtypeBits(a) < runtime::dtypeBits(b);
   });
   std::string text;
   for (DType dtype : floats) {

@@ -180,6 +180,7 @@ double PReluOp::compute(double lhs, double rhs) {
   return lhs < 0 ? rhs * lhs : lhs;
 }
 double PowOp::compute(double lhs, double rhs) { return std::pow(lhs, rhs); }
+double FmodOp::compute(double lhs, double rhs) { return std::fmod(lhs, rhs); }
 double EqualOp::compute(double lhs, double rhs) { return lhs == rhs; }
 double LessOp::compute(double lhs, double rhs) { return lhs < rhs; }
 
@@ -240,6 +241,10 @@ std::optional<int64_t> PReluOp::computeInteger(int64_t lhs, int64_t) {
 }
 
 std::optional<int64_t> PowOp::computeInteger(int64_t, int64_t) {
+  return std::nullopt;
+}
+
+std::optional<int64_t> FmodOp::computeInteger(int64_t, int64_t) {
   return std::nullopt;
 }
 

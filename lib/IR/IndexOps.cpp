@@ -144,3 +144,37 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *,
   types.push_back(input);
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// TopKOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> location,
+                                       Adaptor adaptor, Types &types) {
+  Reporter report{location, getOperationName()};
+  if (failed(checkStatic(report, adaptor.getOperands())))
+    return failure();
+  RankedTensorType input = getTensorType(adaptor.getInput());
+  // C1
+  int64_t axis = adaptor.getAxis(), k = adaptor.getK();
+  if (axis < 0 || axis >= input.getRank())
+    return report("expects an axis from 0 to below the rank ", input.getRank(),
+                  ", got ", axis);
+  // C2
+  if (k < 1 || k > input.getDimSize(axis))
+    return report("expects k from 1 to the size ", input.getDimSize(axis),
+                  " of the dimension, got ", k);
+  // C3
+  Type elementType = input.getElementType();
+  if (elementType.isInteger(1) || !isa<FloatType, IntegerType>(elementType))
+    return report("expects floats or integers of 8 bits or more, got ",
+                  elementType);
+  // C4
+  if (failed(checkRowMajor(report, "input", input)))
+    return failure();
+
+  types.push_back(RankedTensorType::get(replaceDim(input.getShape(), axis, k),
+                                        IntegerType::get(context, 64)));
+  return success();
+}

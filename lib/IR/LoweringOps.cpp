@@ -167,7 +167,7 @@ static LogicalResult verifyElements(FusedOp fused) {
   if (unknown == types.end())
     return success();
   return fused.emitOpError(
-             "expects elements that kernels know: i1, i8 to i64, ")
+             "expects elements that kernels know: i1, i2, i4, i8 to i64, ")
          << listFloatTypes(", ") << " or quantised ones of 8 bits, got "
          << *unknown;
 }

@@ -59,7 +59,7 @@ static T truncate(double value) {
       2.0 *
       static_cast<double>(uint64_t(1) << (std::numeric_limits<T>::digits - 1));
   if (std::isnan(value))
-    return 0;
+    return T(0);
   if (value >= limit)
     return std::numeric_limits<T>::max();
   if (value <= static_cast<double>(std::numeric_limits<T>::min()))
@@ -101,13 +101,13 @@ static void storeSmallFloat(char *to, double value) {
 }
 
 /// C++ has a type for floats of 32 and of 64 bits.
-template <DType Stored, int Bits>
+template <DType Stored, int Bytes>
 static const ScalarAccess *getFloatAccess() {
-  using Number = std::conditional_t<Bits == 64, double, float>;
+  using Number = std::conditional_t<Bytes == 8, double, float>;
   static constexpr ScalarAccess access =
-      Bits >= 32 ? ScalarAccess{Bits / 8, loadDouble<Number>,
-                                storeDouble<Number>, nullptr, nullptr}
-                 : ScalarAccess{Bits / 8, loadSmallFloat<Stored>,
+      Bytes >= 4 ? ScalarAccess{Bytes, loadDouble<Number>, storeDouble<Number>,
+                                nullptr, nullptr}
+                 : ScalarAccess{Bytes, loadSmallFloat<Stored>,
                                 storeSmallFloat<Stored>, nullptr, nullptr};
   return &access;
 }
@@ -126,7 +126,8 @@ const ScalarAccess *tarpon::detail::getScalarAccess(Type elementType) {
   switch (*dtype) {
 #define TARPON_FLOAT(enumerator, spelling, exponent, fraction, ...)            \
   case DType::enumerator:                                                      \
-    return getFloatAccess<DType::enumerator, 1 + exponent + fraction>();
+    return getFloatAccess<DType::enumerator,                                   \
+                          runtime::FloatFormat{exponent, fraction}.bytes()>();
 #define TARPON_INTEGER(enumerator, spelling, type, ...)                        \
   case DType::enumerator:                                                      \
     return getIntegerAccess<type>();

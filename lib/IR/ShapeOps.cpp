@@ -8,6 +8,7 @@
 #include "ConstantFolding.h"
 #include "ConstantView.h"
 #include "Inference.h"
+#include "tarpon/IR/ConstantData.h"
 #include "tarpon/IR/ElementTypes.h"
 #include "tarpon/IR/TarponOps.h"
 
@@ -50,7 +51,7 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *,
   // C2
   const ScalarAccess *access = getScalarAccess(valueType.getElementType());
   if (!access)
-    return report("expects elements of type i1, i8, i16, i32, i64, ",
+    return report("expects elements of type i1, i2, i4, i8, i16, i32, i64, ",
                   listFloatTypes(" or "), ", got ", valueType.getElementType());
   // C3
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
@@ -200,7 +201,7 @@ LogicalResult JoinOp::verify() {
   // C4
   for (Value input : getInputs()) {
     Operation *producer = input.getDefiningOp();
-    if (!producer || isa<ConstantOp, ReshapeOp, SliceOp>(producer))
+    if (!producer || isa<BitcastOp, ConstantOp, ReshapeOp, SliceOp>(producer))
       return emitOpError("expects operands that have memory of their own, got ")
              << (producer ? producer->getName().getStringRef()
                           : StringRef("an argument"));
@@ -305,6 +306,57 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   if (getInput().getType().getEncoding() || getType().getEncoding())
     return {};
   return foldReshape(adaptor.getInput(), getType());
+}
+
+//===----------------------------------------------------------------------===//
+// BitcastOp
+//===----------------------------------------------------------------------===//
+
+/// Returns true if the elements' bits lie in memory as they are, with zeros
+/// above those of less than 8 bits.
+static bool hasPlainBits(Type elementType) {
+  if (!isElementType(elementType) || isa<quant::QuantizedType>(elementType) ||
+      elementType.isInteger(1))
+    return false;
+  return !elementType.isSignlessInteger() ||
+         elementType.getIntOrFloatBitWidth() >= 8;
+}
+
+LogicalResult BitcastOp::verify() {
+  RankedTensorType input = getInput().getType(), result = getType();
+  // C1
+  if (input.getShape() != result.getShape() || input.getEncoding() ||
+      result.getEncoding())
+    return emitOpError("expects row-major input and result of the same shape, "
+                       "got ")
+           << input << " and " << result;
+  // C2
+  for (RankedTensorType type : {input, result})
+    if (!hasPlainBits(type.getElementType()))
+      return emitOpError("expects elements that are floats, unsigned integers "
+                         "or integers of 8 bits or more, got ")
+             << type.getElementType();
+  // C3
+  if (input.getElementTypeBitWidth() != result.getElementTypeBitWidth())
+    return emitOpError("expects elements of as many bits in the result as in "
+                       "the input, got ")
+           << result.getElementType() << " and " << input.getElementType();
+  return success();
+}
+
+OpFoldResult BitcastOp::fold(FoldAdaptor adaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto producer = getInput().getDefiningOp<BitcastOp>()) {
+    setOperand(producer.getInput());
+    return getResult();
+  }
+  std::optional<ConstantView> view = ConstantView::get(adaptor.getInput());
+  if (!view)
+    return {};
+  if (view->isSplat())
+    return makeSplatAttr(getType(), view->getStored());
+  return makeConstantAttr(getType(), view->getStored().vec());
 }
 
 //===----------------------------------------------------------------------===//
@@ -447,6 +499,13 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
 
   types.push_back(input.clone(shape));
   return success();
+}
+
+OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
+  if (getMode() != PadMode::Constant)
+    return nullptr;
+  return foldPad(adaptor.getInput(), getPads(), getValue().convertToDouble(),
+                 getType());
 }
 
 //===----------------------------------------------------------------------===//

@@ -29,6 +29,18 @@ static double softplus(double x) {
 
 double AbsOp::compute(double x) { return std::fabs(x); }
 
+double AcosOp::compute(double x) { return std::acos(x); }
+
+double AcoshOp::compute(double x) { return std::acosh(x); }
+
+double AsinOp::compute(double x) { return std::asin(x); }
+
+double AsinhOp::compute(double x) { return std::asinh(x); }
+
+double AtanOp::compute(double x) { return std::atan(x); }
+
+double AtanhOp::compute(double x) { return std::atanh(x); }
+
 double CeilOp::compute(double x) { return std::ceil(x); }
 
 double CeluOp::compute(double x) {

@@ -45,12 +45,12 @@ View tarpon::getView(Value value) {
   while (Operation *producer = view.storage.getDefiningOp()) {
     if (auto slice = dyn_cast<SliceOp>(producer))
       view.offset += getSliceOffset(slice);
-    else if (!isa<ReshapeOp>(producer))
+    else if (!isa<BitcastOp, ReshapeOp>(producer))
       break;
     view.storage = producer->getOperand(0);
   }
-  // Operands of joins are neither reshapes nor slices, so that only joins
-  // follow from here.
+  // Operands of joins are no views themselves, so that only joins follow from
+  // here.
   while (JoinOp join = getJoin(view.storage)) {
     view.offset += getSliceOffset(join, view.storage);
     view.storage = join.getResult();

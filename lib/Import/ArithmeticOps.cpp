@@ -25,14 +25,35 @@ namespace tarpon {
 // Mod
 //===----------------------------------------------------------------------===//
 
+/// The remainder with the sign of the divisor, or with that of the dividend, as
+/// C's fmod.
+static Value createFloatMod(OnnxNode &node, Value lhs, Value rhs,
+                            bool keepsSign) {
+  Value rest = node.create<FmodOp>(lhs, rhs);
+  if (keepsSign || !rest)
+    return rest;
+  Type elementType = getTensorType(rest).getElementType();
+  auto number = [&](double value) {
+    return node.createNumber(value, elementType);
+  };
+  Value isNegative = node.create<LessOp>(rest, number(0)),
+        isBelow = node.create<LessOp>(rhs, number(0));
+  Value differ = node.isSet(node.create<SubOp>(isNegative, isBelow));
+  Value other =
+      node.create<WhereOp>(differ, node.create<AddOp>(rest, rhs), rest);
+  // A zero has the sign of the divisor, too.
+  Value zero =
+      node.create<WhereOp>(node.isSet(isBelow), number(-0.0), number(0));
+  return node.create<WhereOp>(node.isSet(node.create<EqualOp>(rest, number(0))),
+                              zero, other);
+}
+
 void importMod(OnnxNode &node) {
   Value lhs = node.getInput(0), rhs = node.getInput(1);
   bool keepsSign = node.getBool("fmod", false);
   auto integer = dyn_cast<IntegerType>(getTensorType(lhs).getElementType());
-  if (!integer) {
-    node.emitError() << "remainders of floats are not supported";
-    return;
-  }
+  if (!integer)
+    return node.setOutput(0, createFloatMod(node, lhs, rhs, keepsSign));
   Value quotient = node.create<DivOp>(lhs, rhs);
   Value rest = node.create<SubOp>(lhs, node.create<MulOp>(quotient, rhs));
   if (keepsSign || integer.isUnsigned())
@@ -151,11 +172,8 @@ void importShrink(OnnxNode &node) {
   auto number = [&](double value) {
     return node.createNumber(value, elementType);
   };
-  auto isSet = [&](Value truth) {
-    return node.convert(truth, node.getBuilder().getI1Type());
-  };
-  Value low = isSet(node.create<LessOp>(x, number(-lambda))),
-        high = isSet(node.create<LessOp>(number(lambda), x));
+  Value low = node.isSet(node.create<LessOp>(x, number(-lambda))),
+        high = node.isSet(node.create<LessOp>(number(lambda), x));
   Value rest = node.create<WhereOp>(high, node.create<SubOp>(x, number(bias)),
                                     number(0));
   node.setOutput(

@@ -26,19 +26,6 @@ namespace tarpon {
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-static Value transpose(OnnxNode &node, Value value,
-                       ArrayRef<int64_t> permutation) {
-  return node.create<TransposeOp>(
-      value, node.getBuilder().getDenseI64ArrayAttr(permutation));
-}
-
-static Value concat(OnnxNode &node, ArrayRef<Value> values, int64_t axis) {
-  if (llvm::is_contained(values, Value()))
-    return nullptr;
-  return node.create<ConcatOp>(ValueRange(values),
-                               node.getBuilder().getI64IntegerAttr(axis));
-}
-
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
@@ -80,9 +67,6 @@ private:
 
   Value number(double value) { return node.createNumber(value, computeType); }
   Value add(Value lhs, Value rhs) { return node.create<AddOp>(lhs, rhs); }
-  Value truth(Value value) {
-    return node.convert(value, node.getBuilder().getI1Type());
-  }
   int64_t numQueries() const { return getShape(query)[2]; }
   int64_t numKeys() const { return getShape(key)[2]; }
 
@@ -103,7 +87,8 @@ bool AttentionBuilder::check() {
   for (Input input : {Query, Key, Val}) {
     size_t rank = getShape(node.getInput(input)).size();
     if (rank != (isFlat ? 3 : 4))
-      node.emitError() << "input " << input << " has the rank " << rank
+      node.emitError() << "input " << static_cast<int>(input)
+                       << " has the rank " << rank
                        << ", expected 3 or 4 as the others";
   }
   return !node.hasFailed();
@@ -123,14 +108,14 @@ Value AttentionBuilder::splitHeads(Value value, StringRef attribute) {
   }
   Value split =
       node.reshape(value, {shape[0], shape[1], heads, shape[2] / heads});
-  return transpose(node, split, {0, 2, 1, 3});
+  return node.transpose(split, {0, 2, 1, 3});
 }
 
 Value AttentionBuilder::joinHeads(Value value) {
   if (!isFlat || !value)
     return value;
   ArrayRef<int64_t> shape = getShape(value);
-  return node.reshape(transpose(node, value, {0, 2, 1, 3}),
+  return node.reshape(node.transpose(value, {0, 2, 1, 3}),
                       {shape[0], shape[2], shape[1] * shape[3]});
 }
 
@@ -156,7 +141,7 @@ Value AttentionBuilder::repeatHeads(Value value) {
 Value AttentionBuilder::append(Input past, Value value) {
   if (!node.hasInput(past))
     return value;
-  return concat(node, {node.getInput(past), value}, 2);
+  return node.concat({node.getInput(past), value}, 2);
 }
 
 Value AttentionBuilder::computeScores() {
@@ -227,7 +212,7 @@ Value AttentionBuilder::computeOffset() {
 
 Value AttentionBuilder::isAtMost(Value lhs, Value rhs) {
   Value one = node.createInts({1}, /*scalar=*/true);
-  return truth(node.create<LessOp>(lhs, node.create<AddOp>(rhs, one)));
+  return node.isSet(node.create<LessOp>(lhs, node.create<AddOp>(rhs, one)));
 }
 
 /// Adds -inf where attention is not allowed.
@@ -256,7 +241,7 @@ Value AttentionBuilder::computeBias() {
   if (node.hasInput(ValidKeys)) {
     Value valid =
         node.reshape(node.getInput(ValidKeys), {getShape(query)[0], 1, 1, 1});
-    addWhere(bias, truth(node.create<LessOp>(keys, valid)));
+    addWhere(bias, node.isSet(node.create<LessOp>(keys, valid)));
   }
   return bias;
 }
@@ -271,7 +256,7 @@ Value AttentionBuilder::computeProbabilities(Value scores, Value bias) {
   int64_t last = static_cast<int64_t>(getShape(bias).size()) - 1;
   Value best = node.create<ReduceMaxOp>(
       bias, builder.getDenseI64ArrayAttr({last}), builder.getBoolAttr(true));
-  Value isMasked = truth(node.create<EqualOp>(best, number(-kInfinity)));
+  Value isMasked = node.isSet(node.create<EqualOp>(best, number(-kInfinity)));
   return node.create<WhereOp>(isMasked, number(0), result);
 }
 
@@ -366,15 +351,14 @@ static Value rotate(OnnxNode &node, Value x, int64_t width) {
         imaginary = node.create<AddOp>(times(first, sin), times(second, cos));
   SmallVector<int64_t> column = points;
   column[axis] = 1;
-  Value joined = concat(
-      node, {node.reshape(real, column), node.reshape(imaginary, column)},
-      axis);
+  Value joined = node.concat(
+      {node.reshape(real, column), node.reshape(imaginary, column)}, axis);
   SmallVector<int64_t> rotated(shape);
   rotated[3] = width;
   joined = node.reshape(joined, rotated);
   if (width == shape[3])
     return joined;
-  return concat(node, {joined, node.slice(x, 3, width, shape[3] - width)}, 3);
+  return node.concat({joined, node.slice(x, 3, width, shape[3] - width)}, 3);
 }
 
 void importRotaryEmbedding(OnnxNode &node) {
@@ -390,7 +374,7 @@ void importRotaryEmbedding(OnnxNode &node) {
   }
   Value x = isFlat ? node.reshape(input,
                                   {shape[0], shape[1], heads, shape[2] / heads})
-                   : transpose(node, input, {0, 2, 1, 3});
+                   : node.transpose(input, {0, 2, 1, 3});
   int64_t channels = getShape(x)[3];
   int64_t width = node.getInt("rotary_embedding_dim", 0);
   width = width == 0 ? channels : width;
@@ -401,7 +385,7 @@ void importRotaryEmbedding(OnnxNode &node) {
     return;
   Value rotated = rotate(node, x, width);
   node.setOutput(0, isFlat ? node.reshape(rotated, shape)
-                           : transpose(node, rotated, {0, 2, 1, 3}));
+                           : node.transpose(rotated, {0, 2, 1, 3}));
 }
 
 } // namespace tarpon

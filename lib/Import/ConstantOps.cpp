@@ -1,4 +1,4 @@
-//===- ConstantOps.cpp - Import of constants and Cast -----------*- C++ -*-===//
+//===- ConstantOps.cpp - Import of constants --------------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,24 +17,6 @@
 using namespace mlir;
 
 namespace tarpon {
-
-void importCast(OnnxNode &node) {
-  int64_t to = node.getInt("to", onnx::TensorProto::UNDEFINED);
-  std::optional<runtime::DType> dtype;
-  if (to >= 0 && to <= std::numeric_limits<int32_t>::max())
-    dtype = getDType(static_cast<int32_t>(to));
-  if (!dtype && !node.hasFailed())
-    node.emitError() << "cannot cast to the data type " << describeOnnxType(to);
-  if (node.hasFailed())
-    return;
-  Type elementType = getElementType(node.getBuilder().getContext(), *dtype);
-  node.setOutput(0, node.convert(node.getInput(0), elementType));
-}
-
-void importCastLike(OnnxNode &node) {
-  Type elementType = getTensorType(node.getInput(1)).getElementType();
-  node.setOutput(0, node.convert(node.getInput(0), elementType));
-}
 
 //===----------------------------------------------------------------------===//
 // Constant

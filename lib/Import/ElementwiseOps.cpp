@@ -98,6 +98,12 @@ static void importUnary(OnnxNode &node) {
 }
 
 void importAbs(OnnxNode &node) { importUnary<AbsOp>(node); }
+void importAcos(OnnxNode &node) { importUnary<AcosOp>(node); }
+void importAcosh(OnnxNode &node) { importUnary<AcoshOp>(node); }
+void importAsin(OnnxNode &node) { importUnary<AsinOp>(node); }
+void importAsinh(OnnxNode &node) { importUnary<AsinhOp>(node); }
+void importAtan(OnnxNode &node) { importUnary<AtanOp>(node); }
+void importAtanh(OnnxNode &node) { importUnary<AtanhOp>(node); }
 void importCeil(OnnxNode &node) { importUnary<CeilOp>(node); }
 void importCos(OnnxNode &node) { importUnary<CosOp>(node); }
 void importErf(OnnxNode &node) { importUnary<ErfOp>(node); }

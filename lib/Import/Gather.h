@@ -17,6 +17,11 @@ namespace tarpon {
 mlir::Value gatherElements(OnnxNode &node, mlir::Value data,
                            mlir::Value indices, int64_t axis);
 
+/// Returns the slices of `data` along `axis` for which the condition holds, in
+/// front of others, and their number: Compress of ONNX at run time.
+mlir::Value compress(OnnxNode &node, mlir::Value data, mlir::Value condition,
+                     int64_t axis, mlir::Value &count);
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_IMPORT_GATHER_H

@@ -13,6 +13,8 @@
 #include "Gather.h"
 
 #include "OpTable.h"
+#include "Window.h"
+#include "tarpon/Problem/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -225,6 +227,193 @@ void importScatterND(OnnxNode &node) {
   Value result = createScatter(node, joinFront(node, data, count), flat,
                                node.reshape(updates, rowsShape), *mode);
   node.setOutput(0, node.reshape(result, shape));
+}
+
+//===----------------------------------------------------------------------===//
+// TensorScatter
+//===----------------------------------------------------------------------===//
+
+/// The place along an axis of `size` of each of `count` updates, for each item
+/// of the batch (batch x 1 x count). Items that are written behind the end of
+/// the axis go to its start if it is circular.
+static Value createWritePlaces(OnnxNode &node, int64_t batch, int64_t count,
+                               int64_t size, bool isCircular) {
+  Value steps = createPlaces(node, {1, 1, count}, 2);
+  Value first = node.hasInput(2)
+                    ? node.reshape(node.getInput(2), {batch, 1, 1})
+                    : node.createInts(SmallVector<int64_t>(batch, 0));
+  Value places = node.create<AddOp>(node.reshape(first, {batch, 1, 1}), steps);
+  if (!isCircular)
+    return places;
+  Value divisor = node.createInts({size}, /*scalar=*/true);
+  Value turns = node.create<DivOp>(places, divisor);
+  return node.countFromStart(
+      node.create<SubOp>(places, node.create<MulOp>(turns, divisor)), size);
+}
+
+/// Dimensions in front of the axis are joined with it to rows.
+void importTensorScatter(OnnxNode &node) {
+  Value cache = node.getInput(0), update = node.getInput(1);
+  ArrayRef<int64_t> shape = getShape(cache);
+  std::string mode = node.getString("mode", "linear");
+  int64_t axis = node.getAxis("axis", -2, shape.size());
+  if (mode != "linear" && mode != "circular")
+    node.emitError() << "attribute 'mode' is '" << mode
+                     << "', expected linear or circular";
+  if (node.hasFailed())
+    return;
+  SmallVector<int64_t> wanted(shape), places = {shape[0]};
+  bool fits = axis > 0 && getShape(update).size() == shape.size();
+  if (fits)
+    wanted[axis] = getShape(update)[axis];
+  fits = fits && getShape(update) == ArrayRef(wanted) &&
+         wanted[axis] <= shape[axis];
+  if (fits && node.hasInput(2))
+    fits = getShape(node.getInput(2)) == ArrayRef(places);
+  if (!fits) {
+    node.emitError() << "the update " << getTensorType(update)
+                     << " or its indices do not fit the cache "
+                     << getTensorType(cache) << " along axis " << axis;
+    return;
+  }
+  int64_t batch = shape[0], count = wanted[axis], size = shape[axis];
+  int64_t groups = multiply(shape.slice(1, axis - 1));
+  Value along = createWritePlaces(node, batch, count, size, mode == "circular");
+  Value row =
+      addScaled(node,
+                addScaled(node, along, createPlaces(node, {batch, 1, 1}, 0),
+                          groups * size),
+                createPlaces(node, {1, groups, 1}, 1), size);
+  // A place that is not on the axis is written nowhere.
+  Value outside = node.createInts({batch * groups * size}, /*scalar=*/true),
+        isBelow = node.isSet(
+            node.create<LessOp>(along, node.createInts({0}, /*scalar=*/true))),
+        isInside = node.isSet(node.create<LessOp>(
+            along, node.createInts({size}, /*scalar=*/true)));
+  row = node.create<WhereOp>(isInside, row, outside);
+  row = node.create<WhereOp>(isBelow, outside, row);
+  int64_t rows = batch * groups * count;
+  SmallVector<int64_t> rowsShape = {rows};
+  llvm::append_range(rowsShape, shape.drop_front(axis + 1));
+  Value result = createScatter(
+      node, joinFront(node, cache, axis + 1), node.reshape(row, {rows}),
+      node.reshape(update, rowsShape), ScatterMode::Replace);
+  node.setOutput(0, node.reshape(result, shape));
+}
+
+//===----------------------------------------------------------------------===//
+// ReverseSequence
+//===----------------------------------------------------------------------===//
+
+/// Place t of a sequence of length n is place n - 1 - t, behind it place t.
+void importReverseSequence(OnnxNode &node) {
+  Value data = node.getInput(0), lengths = node.getInput(1);
+  ArrayRef<int64_t> shape = getShape(data);
+  int64_t batch = node.getInt("batch_axis", 1),
+          time = node.getInt("time_axis", 0);
+  if (!node.hasFailed() && (batch + time != 1 || batch * time != 0))
+    node.emitError() << "batch_axis and time_axis are " << batch << " and "
+                     << time << ", expected 0 and 1";
+  if (shape.size() < 2 ||
+      (!node.hasFailed() && getShape(lengths) != ArrayRef(shape[batch])))
+    node.emitError() << "the lengths " << getTensorType(lengths)
+                     << " do not fit the data " << getTensorType(data);
+  if (node.hasFailed())
+    return;
+  SmallVector<int64_t> spread = {1, 1};
+  spread[batch] = shape[batch];
+  lengths = node.reshape(node.convert(lengths, node.getBuilder().getI64Type()),
+                         spread);
+  Value places = createPlaces(node, shape.take_front(2), time);
+  Value last =
+      node.create<SubOp>(lengths, node.createInts({1}, /*scalar=*/true));
+  Value isInside = node.create<LessOp>(places, lengths);
+  Value source = node.create<WhereOp>(
+      node.convert(isInside, node.getBuilder().getI1Type()),
+      node.create<SubOp>(last, places), places);
+  // The first two dimensions are one.
+  Value flat = addScaled(node, nullptr, source, time == 0 ? shape[1] : 1);
+  flat = node.create<AddOp>(
+      flat,
+      addScaled(node, nullptr, createPlaces(node, shape.take_front(2), batch),
+                batch == 0 ? shape[1] : 1));
+  node.setOutput(0, createGather(node, joinFront(node, data, 2), flat));
+}
+
+//===----------------------------------------------------------------------===//
+// Col2Im
+//===----------------------------------------------------------------------===//
+
+/// The pixel of a flat image that each cell of the window has at each of its
+/// places, or one behind the last for a cell that lies in the padding.
+static SmallVector<int64_t> listPixels(const Window &window,
+                                       ArrayRef<int64_t> image,
+                                       ArrayRef<int64_t> places) {
+  SmallVector<int64_t> pixels;
+  int64_t numCells = multiply(window.kernel), numPlaces = multiply(places);
+  for (int64_t cell = 0; cell < numCells; ++cell)
+    for (int64_t place = 0; place < numPlaces; ++place) {
+      SmallVector<int64_t> in = splitIndex(cell, window.kernel),
+                           at = splitIndex(place, places);
+      int64_t pixel = 0;
+      bool isInside = true;
+      for (auto [dim, size] : llvm::enumerate(image)) {
+        int64_t index = at[dim] * window.strides[dim] - window.pads[dim] +
+                        in[dim] * window.dilations[dim];
+        isInside &= index >= 0 && index < size;
+        pixel = pixel * size + index;
+      }
+      pixels.push_back(isInside ? pixel : multiply(image));
+    }
+  return pixels;
+}
+
+/// Adds the columns up at the pixels that they are those of.
+void importCol2Im(OnnxNode &node) {
+  Value input = node.getInput(0);
+  std::optional<SmallVector<int64_t>> image =
+      node.getConstantInts(1, "the image_shape");
+  std::optional<SmallVector<int64_t>> block =
+      node.getConstantInts(2, "the block_shape");
+  ArrayRef<int64_t> shape = getShape(input);
+  if (!image || !block)
+    return;
+  auto isPositive = [](int64_t size) { return size > 0; };
+  if (shape.size() != 3 || image->size() != block->size() ||
+      !llvm::all_of(*image, isPositive) || !llvm::all_of(*block, isPositive) ||
+      !countElements(*image) || !countElements(*block)) {
+    node.emitError() << "the image_shape [" << *image
+                     << "] and the block_shape [" << *block
+                     << "] do not fit the input " << getTensorType(input);
+    return;
+  }
+  SmallVector<int64_t> imageShape = {shape[0], 1};
+  llvm::append_range(imageShape, *image);
+  std::optional<Window> window = readWindow(node, imageShape, *block);
+  if (!window || node.hasFailed())
+    return;
+  SmallVector<int64_t> places;
+  SlidingWindow sliding{window->kernel, window->strides, window->pads,
+                        window->dilations};
+  int64_t cells = multiply(window->kernel), pixels = multiply(*image);
+  if (sliding.appendPlaces(*image, places) || shape[1] % cells != 0 ||
+      multiply(places) != shape[2]) {
+    node.emitError() << "the input " << getTensorType(input)
+                     << " does not hold blocks [" << *block << "] of an image ["
+                     << *image << "]";
+    return;
+  }
+  int64_t channels = shape[1] / cells, planes = shape[0] * channels;
+  Value columns = node.transpose(
+      node.reshape(input, {shape[0], channels, cells, shape[2]}), {2, 3, 0, 1});
+  Type elementType = getTensorType(input).getElementType();
+  Value sums = createScatter(
+      node, node.splat(node.createNumber(0, elementType), {pixels, planes}),
+      node.createInts(listPixels(*window, *image, places)),
+      node.reshape(columns, {cells * shape[2], planes}), ScatterMode::Add);
+  imageShape[1] = channels;
+  if (sums)
+    node.setOutput(0, node.reshape(node.transpose(sums, {1, 0}), imageShape));
 }
 
 } // namespace tarpon

@@ -18,20 +18,26 @@
 
 namespace tarpon {
 
+struct Body;
+
 /// Builds a module with one function from a model.
 class GraphBuilder {
 public:
   GraphBuilder(ModelReader &model, const ImportOptions &options,
                mlir::MLIRContext *context);
+  ~GraphBuilder();
 
   /// The module, or null after a diagnostic.
   mlir::OwningOpRef<mlir::ModuleOp> build();
 
 private:
-  mlir::LogicalResult readInitializers();
+  using TensorProtos = google::protobuf::RepeatedPtrField<onnx::TensorProto>;
+
+  mlir::LogicalResult
+  readInitializers(TensorProtos &protos,
+                   llvm::StringMap<mlir::ElementsAttr> &initializers);
   mlir::LogicalResult createFunction();
   void assumeInput(const std::string &name, mlir::Value value);
-  void countUses();
   mlir::LogicalResult importNodes();
   mlir::LogicalResult importNode(const onnx::NodeProto &proto);
   const OpRow *checkNode(const onnx::NodeProto &proto, OnnxNode &node);
@@ -39,9 +45,14 @@ private:
   mlir::LogicalResult checkWeights(OnnxNode &node);
   mlir::LogicalResult checkResults(const onnx::NodeProto &proto,
                                    OnnxNode &node);
+  mlir::FailureOr<Body *> getBody(const onnx::GraphProto &proto);
+  mlir::LogicalResult importBody(OnnxNode &node, const onnx::GraphProto &proto,
+                                 llvm::ArrayRef<mlir::Value> inputs,
+                                 llvm::SmallVector<mlir::Value> &outputs);
   mlir::LogicalResult checkOutput(const onnx::ValueInfoProto &output,
                                   mlir::Value value);
   mlir::LogicalResult createReturn();
+  void returnSizes(llvm::SmallVector<mlir::Value> &results);
   void eraseDeadOps();
   void setAttributes();
 
@@ -51,9 +62,14 @@ private:
   mlir::func::FuncOp function;
   OnnxNode::Graph graph;
   llvm::SmallVector<std::string> inputNames;
+  /// The names of the outputs that hold sizes of others.
+  llvm::SmallVector<std::string> sizeNames;
   llvm::StringSet<> nodeNames;
   /// The last number that was appended to a name.
   llvm::StringMap<int64_t> lastNumber;
+  /// The sub-graphs that were imported once.
+  llvm::DenseMap<const onnx::GraphProto *, std::unique_ptr<Body>> bodies;
+  int64_t bodyNodes = 0;
 };
 
 } // namespace tarpon

@@ -17,11 +17,13 @@ using llvm::StringMap;
 namespace tarpon {
 
 namespace {
-/// Walks the graph once, with the names seen so far.
+/// Walks a graph once, with the names seen so far. A sub-graph also sees those
+/// of the graphs around it, and may have the same ones.
 class ValueChecker {
 public:
-  explicit ValueChecker(ModelReader &model)
-      : model(model), graph(model.getGraph()) {}
+  ValueChecker(ModelReader &model, const onnx::GraphProto &graph,
+               const ValueChecker *outer = nullptr)
+      : model(model), graph(graph), outer(outer) {}
 
   LogicalResult check();
 
@@ -31,10 +33,15 @@ private:
   LogicalResult checkNodes();
   LogicalResult checkOutputs();
   LogicalResult checkUses(const onnx::NodeProto &node, int index);
+  LogicalResult checkSubgraphs(const onnx::NodeProto &node);
   bool isOnCycle(int start) const;
+  bool isDefined(StringRef name) const {
+    return defined.contains(name) || (outer && outer->isDefined(name));
+  }
 
   ModelReader &model;
   const onnx::GraphProto &graph;
+  const ValueChecker *outer;
   llvm::StringSet<> defined;
   /// The node that defines a value.
   StringMap<int> producer;
@@ -90,7 +97,7 @@ bool ValueChecker::isOnCycle(int start) const {
 
 LogicalResult ValueChecker::checkUses(const onnx::NodeProto &node, int index) {
   for (const std::string &name : node.input()) {
-    if (name.empty() || defined.contains(name))
+    if (name.empty() || isDefined(name))
       continue;
     InFlightDiagnostic diag = mlir::emitError(model.getLoc())
                               << model.describe(node) << ": input '" << name
@@ -107,6 +114,14 @@ LogicalResult ValueChecker::checkUses(const onnx::NodeProto &node, int index) {
   return success();
 }
 
+LogicalResult ValueChecker::checkSubgraphs(const onnx::NodeProto &node) {
+  for (const onnx::AttributeProto &attribute : node.attribute())
+    if (attribute.has_g() &&
+        failed(ValueChecker(model, attribute.g(), this).check()))
+      return failure();
+  return success();
+}
+
 LogicalResult ValueChecker::checkNodes() {
   for (auto [index, node] : llvm::enumerate(graph.node()))
     for (const std::string &name : node.output())
@@ -116,7 +131,7 @@ LogicalResult ValueChecker::checkNodes() {
                << model.describe(node) << ": output '" << name
                << "' is defined twice";
   for (auto [index, node] : llvm::enumerate(graph.node())) {
-    if (failed(checkUses(node, index)))
+    if (failed(checkUses(node, index)) || failed(checkSubgraphs(node)))
       return failure();
     for (const std::string &name : node.output())
       defined.insert(name);
@@ -125,15 +140,16 @@ LogicalResult ValueChecker::checkNodes() {
 }
 
 LogicalResult ValueChecker::checkOutputs() {
-  if (graph.output().empty())
+  if (graph.output().empty() && !outer)
     return model.emitError() << "the graph has no outputs";
   llvm::StringSet<> outputs;
   for (const onnx::ValueInfoProto &output : graph.output()) {
-    if (output.name().empty() || !defined.contains(output.name()))
+    if (output.name().empty() || !isDefined(output.name()))
       return model.emitError()
              << "graph output '" << output.name()
              << "' is not defined by any node, graph input or initialiser";
-    if (!outputs.insert(output.name()).second)
+    // A body may give one value to several names of the node around it.
+    if (!outputs.insert(output.name()).second && !outer)
       return model.emitError()
              << "graph output '" << output.name() << "' is listed twice";
   }
@@ -148,7 +164,7 @@ LogicalResult ValueChecker::check() {
 }
 
 LogicalResult checkValues(ModelReader &model) {
-  return ValueChecker(model).check();
+  return ValueChecker(model, model.getGraph()).check();
 }
 
 } // namespace tarpon

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
+#include "Gather.h"
 #include "OpTable.h"
 #include "tarpon/IR/ConstantData.h"
 
@@ -121,9 +121,16 @@ void importCompress(OnnxNode &node) {
   if (!node.hasAttribute("axis"))
     data = node.reshape(data, {multiply(getShape(data))});
   int64_t axis = node.getAxis("axis", 0, getShape(data).size());
+  if (node.hasFailed())
+    return;
+  if (!OnnxNode::getConstant(node.getInput(1))) {
+    Value count;
+    Value slices = compress(node, data, node.getInput(1), axis, count);
+    return node.setOutput(0, slices, {axis, count});
+  }
   std::optional<SmallVector<int64_t>> condition =
       node.getConstantInts(1, "the condition");
-  if (!condition || node.hasFailed())
+  if (!condition)
     return;
   if (static_cast<int64_t>(condition->size()) > getShape(data)[axis]) {
     node.emitError() << "the condition has " << condition->size()
@@ -286,9 +293,8 @@ void importConcat(OnnxNode &node) {
     return;
   }
   int64_t axis = node.getAxis("axis", 0, getShape(inputs.front()).size());
-  node.setOutput(
-      0, node.create<ConcatOp>(ValueRange(inputs),
-                               node.getBuilder().getI64IntegerAttr(axis)));
+  if (!node.hasFailed())
+    node.setOutput(0, node.concat(inputs, axis));
 }
 
 /// The pads are an attribute before opset 11 and an input since then, with axes

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
+#include "IntegerProducts.h"
 #include "OpTable.h"
 
 using namespace mlir;
@@ -72,36 +72,6 @@ static Value addMatrix(OnnxNode &node, Value product, float beta) {
 // Integers
 //===----------------------------------------------------------------------===//
 
-/// Returns input `index` of a MatMulInteger minus its zero point, in f32, which
-/// holds the differences exactly. Several zero points are those of `axis`.
-static Value subtractZeroPoint(OnnxNode &node, unsigned index, int64_t axis) {
-  Type f32 = node.getBuilder().getF32Type();
-  Value value = node.getInput(index), zeroPoint = node.getInput(index + 2);
-  ArrayRef<int64_t> shape = getShape(value);
-  Value real = node.convert(value, f32);
-  if (!zeroPoint)
-    return real;
-  ArrayRef<int64_t> given = getShape(zeroPoint);
-  SmallVector<int64_t> spread(given);
-  if (given.size() == 1 && given[0] != 1) {
-    spread.assign(shape.size(), 1);
-    spread[shape.size() + axis] = given[0];
-  }
-  zeroPoint = node.convert(node.reshape(zeroPoint, spread), f32);
-  Value result = node.create<SubOp>(real, zeroPoint);
-  if (result && getShape(result) != shape) {
-    node.emitError() << "the zero point '" << node.getInputName(index + 2)
-                     << "' does not fit " << value.getType();
-    return nullptr;
-  }
-  return result;
-}
-
-/// Sums of up to this many products of differences of bytes (255 * 255) are
-/// exact in f32, whose integers are exact up to 2^24. Longer sums are computed
-/// in i32.
-static constexpr int64_t kExactDepth = 256;
-
 void importMatMulInteger(OnnxNode &node) {
   if (getShape(node.getInput(0)).size() < 2 ||
       getShape(node.getInput(1)).size() < 2) {
@@ -109,8 +79,10 @@ void importMatMulInteger(OnnxNode &node) {
                      << " and " << node.getInput(1).getType();
     return;
   }
-  Value lhs = subtractZeroPoint(node, 0, -2);
-  Value rhs = lhs ? subtractZeroPoint(node, 1, -1) : nullptr;
+  int64_t rowAxis = getShape(node.getInput(0)).size() - 2;
+  int64_t columnAxis = getShape(node.getInput(1)).size() - 1;
+  Value lhs = subtractZeroPoint(node, 0, rowAxis);
+  Value rhs = lhs ? subtractZeroPoint(node, 1, columnAxis) : nullptr;
   if (!rhs)
     return;
   int64_t leftAxis = getShape(lhs).size() - 1;

@@ -82,6 +82,13 @@ LogicalResult ModelReader::readOpset() {
   for (const onnx::OperatorSetIdProto &entry : proto.opset_import())
     if (entry.domain().empty() || entry.domain() == "ai.onnx")
       opset = entry.version();
+  // A model of other domains' operators alone needs none.
+  bool usesDefault =
+      llvm::any_of(proto.graph().node(), [](const onnx::NodeProto &node) {
+        return node.domain().empty() || node.domain() == "ai.onnx";
+      });
+  if (opset == 0 && !usesDefault && proto.opset_import_size() > 0)
+    opset = maxOpset;
   if (opset == 0)
     return emitError() << "the model imports no opset of the default domain";
   if (opset < 1 || opset > maxOpset)
@@ -91,14 +98,27 @@ LogicalResult ModelReader::readOpset() {
 }
 
 LogicalResult ModelReader::checkGraph() {
-  if (proto.graph().sparse_initializer_size() > 0)
+  if (failed(checkNodes(proto.graph(), /*prefix=*/"")))
+    return failure();
+  return checkValues(*this);
+}
+
+LogicalResult ModelReader::checkNodes(const onnx::GraphProto &graph,
+                                      const std::string &prefix) {
+  if (graph.sparse_initializer_size() > 0)
     return emitError() << "sparse initialisers are not supported";
-  for (const auto &[index, node] : llvm::enumerate(proto.graph().node())) {
+  for (const auto &[index, node] : llvm::enumerate(graph.node())) {
     if (node.op_type().empty())
       return emitError() << "node '" << node.name() << "' has no operator";
-    indices[&node] = static_cast<int64_t>(index);
+    if (node.name().empty())
+      defaultNames[&node] =
+          prefix + node.op_type() + "_" + std::to_string(index);
+    for (const onnx::AttributeProto &attribute : node.attribute())
+      if (attribute.has_g() &&
+          failed(checkNodes(attribute.g(), getNodeName(node) + "/")))
+        return failure();
   }
-  return checkValues(*this);
+  return success();
 }
 
 std::string ModelReader::getName() const {
@@ -110,7 +130,7 @@ std::string ModelReader::getName() const {
 std::string ModelReader::getNodeName(const onnx::NodeProto &node) const {
   if (!node.name().empty())
     return node.name();
-  return node.op_type() + "_" + std::to_string(indices.at(&node));
+  return defaultNames.at(&node);
 }
 
 std::string ModelReader::describe(const onnx::NodeProto &node) const {

@@ -64,7 +64,8 @@ public:
 
   /// Describes a node in messages: "<OpType> node '<name>' in <file>".
   std::string describe(const onnx::NodeProto &node) const;
-  /// The node's name, or <OpType>_<index> if it has none.
+  /// The node's name, or <OpType>_<index> if it has none, behind the name of
+  /// the node whose sub-graph it is in.
   std::string getNodeName(const onnx::NodeProto &node) const;
 
   /// Emits an error about the whole file, "<file>: ...".
@@ -76,14 +77,16 @@ private:
   void startDigest();
   mlir::LogicalResult readOpset();
   mlir::LogicalResult checkGraph();
+  mlir::LogicalResult checkNodes(const onnx::GraphProto &graph,
+                                 const std::string &prefix);
 
   mlir::Location loc;
   std::string path;
   FileStamp stamp;
   std::unique_ptr<llvm::MemoryBuffer> file;
   onnx::ModelProto proto;
-  /// The places of nodes in the graph.
-  llvm::DenseMap<const onnx::NodeProto *, int64_t> indices;
+  /// The names of nodes that have none of their own.
+  llvm::DenseMap<const onnx::NodeProto *, std::string> defaultNames;
   int64_t opset = 0;
   int threads;
   ExternalData external;

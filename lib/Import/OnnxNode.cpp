@@ -106,6 +106,12 @@ void OnnxNode::setOutput(unsigned index, Value value) {
     graph.values[proto.output(index)] = value;
 }
 
+void OnnxNode::setOutput(unsigned index, Value value, RealSize size) {
+  setOutput(index, value);
+  if (value && size.size)
+    graph.sizes[value] = size;
+}
+
 //===----------------------------------------------------------------------===//
 // Values at compile time
 //===----------------------------------------------------------------------===//
@@ -114,38 +120,66 @@ ElementsAttr OnnxNode::getConstant(Value value) {
   return value ? getConstantValue(value) : ElementsAttr();
 }
 
-ElementsAttr OnnxNode::evaluate(Value value, SmallVectorImpl<Value> &used) {
-  if (ElementsAttr attr = getConstant(value))
-    return attr;
-  if (ElementsAttr attr = graph.assumed.lookup(value)) {
-    used.push_back(value);
-    return attr;
-  }
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return nullptr;
+/// The length of a chain of operations that is still computed here; an unrolled
+/// loop makes long ones.
+static constexpr int maxDepth = 2000;
+
+OnnxNode::Known OnnxNode::computeResult(Operation *op, Value value, int depth) {
+  Known result;
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
-    operands.push_back(evaluate(operand, used));
-    if (!operands.back())
-      return nullptr;
+    Known known = compute(operand, depth - 1);
+    if (!known.elements)
+      return {};
+    operands.push_back(known.elements);
+    for (Value argument : known.used)
+      if (!llvm::is_contained(result.used, argument))
+        result.used.push_back(argument);
   }
-  SmallVector<OpFoldResult> results;
-  if (failed(op->fold(operands, results)) || results.size() != 1)
+  SmallVector<OpFoldResult> folded;
+  if (failed(op->fold(operands, folded)) || folded.size() != 1)
+    return {};
+  if (auto attr = dyn_cast<Attribute>(folded.front())) {
+    result.elements = dyn_cast<ElementsAttr>(attr);
+    return result;
+  }
+  auto other = cast<Value>(folded.front());
+  return other == value ? Known() : compute(other, depth - 1);
+}
+
+OnnxNode::Known OnnxNode::compute(Value value, int depth) {
+  if (ElementsAttr attr = getConstant(value))
+    return {attr, {}};
+  if (ElementsAttr attr = graph.assumed.lookup(value))
+    return {attr, {value}};
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return {};
+  // Values are used several times, which would take exponential time.
+  auto it = graph.known.find(value);
+  if (it != graph.known.end())
+    return it->second;
+  Known result = computeResult(op, value, depth);
+  graph.known[value] = result;
+  return result;
+}
+
+ElementsAttr OnnxNode::evaluate(Value value) {
+  if (!value)
     return nullptr;
-  if (auto attr = dyn_cast<Attribute>(results.front()))
-    return dyn_cast<ElementsAttr>(attr);
-  auto other = cast<Value>(results.front());
-  return other == value ? nullptr : evaluate(other, used);
+  Known known = compute(value, maxDepth);
+  if (known.elements)
+    graph.usedAssumptions.insert_range(known.used);
+  return known.elements;
+}
+
+ElementsAttr OnnxNode::findConstantInput(unsigned index) {
+  return evaluate(getInput(index));
 }
 
 ElementsAttr OnnxNode::getConstantInput(unsigned index, StringRef what) {
-  Value value = getInput(index);
-  SmallVector<Value> used;
-  ElementsAttr attr = value ? evaluate(value, used) : nullptr;
-  if (attr)
-    graph.usedAssumptions.insert_range(used);
-  else
+  ElementsAttr attr = findConstantInput(index);
+  if (!attr)
     emitError() << what << " '" << getInputName(index) << "' is not a constant";
   return attr;
 }
@@ -205,13 +239,19 @@ Value OnnxNode::createInts(ArrayRef<int64_t> ints, bool scalar) {
       std::vector<char>(data, data + ints.size() * sizeof(int64_t)));
 }
 
-Value OnnxNode::createFloat(double value, Type elementType) {
-  auto type = RankedTensorType::get({}, elementType);
+Value OnnxNode::createFloats(ArrayRef<double> values, ArrayRef<int64_t> shape,
+                             Type elementType) {
+  auto type = RankedTensorType::get(shape, elementType);
   if (!elementType.isF64())
     return createFloatConstant(graph.builder, loc, type,
-                               {static_cast<float>(value)});
-  const char *data = reinterpret_cast<const char *>(&value);
-  return createConstant(type, std::vector<char>(data, data + sizeof(value)));
+                               SmallVector<float>(values));
+  const char *data = reinterpret_cast<const char *>(values.data());
+  return createConstant(
+      type, std::vector<char>(data, data + values.size() * sizeof(double)));
+}
+
+Value OnnxNode::createFloat(double value, Type elementType) {
+  return createFloats(value, {}, elementType);
 }
 
 Value OnnxNode::createNumber(double value, Type elementType) {
@@ -335,6 +375,60 @@ Value OnnxNode::slice(Value value, int64_t axis, int64_t begin,
   return create<PadOp>(
       value, builder.getDenseI64ArrayAttr(pads), builder.getF64FloatAttr(0.0),
       PadModeAttr::get(builder.getContext(), PadMode::Constant));
+}
+
+Value OnnxNode::concat(ArrayRef<Value> values, int64_t axis) {
+  if (values.empty() || llvm::is_contained(values, Value()))
+    return nullptr;
+  SmallVector<Value> parts(values);
+  // An empty value of another shape is left to the op, which refuses it.
+  auto isRedundant = [&](Value value) {
+    if (getTensorType(value).getElementType() !=
+            getTensorType(values.front()).getElementType() ||
+        getShape(value).size() != getShape(values.front()).size() ||
+        getShape(value)[axis] != 0)
+      return false;
+    SmallVector<int64_t> shape(getShape(values.front()));
+    shape[axis] = 0;
+    return getShape(value) == ArrayRef(shape);
+  };
+  llvm::erase_if(parts, isRedundant);
+  if (parts.empty())
+    return values.front();
+  return parts.size() == 1
+             ? parts.front()
+             : create<ConcatOp>(ValueRange(parts),
+                                graph.builder.getI64IntegerAttr(axis));
+}
+
+Value OnnxNode::transpose(Value value, ArrayRef<int64_t> permutation) {
+  return create<TransposeOp>(value,
+                             graph.builder.getDenseI64ArrayAttr(permutation));
+}
+
+//===----------------------------------------------------------------------===//
+// Sub-graphs
+//===----------------------------------------------------------------------===//
+
+const onnx::GraphProto *OnnxNode::getGraph(StringRef name) {
+  const auto *attribute =
+      findAttribute(name, onnx::AttributeProto::GRAPH, "a graph");
+  if (attribute)
+    return &attribute->g();
+  if (!failedFlag)
+    emitError() << "attribute '" << name << "' is missing";
+  return nullptr;
+}
+
+std::optional<SmallVector<Value>>
+OnnxNode::importBody(const onnx::GraphProto &body, ArrayRef<Value> inputs) {
+  SmallVector<Value> outputs;
+  if (failedFlag || failed(graph.importBody(*this, body, inputs, outputs))) {
+    // A node of the body has said why.
+    failedFlag = true;
+    return std::nullopt;
+  }
+  return outputs;
 }
 
 } // namespace tarpon

@@ -23,12 +23,28 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <functional>
 #include <optional>
 
 namespace tarpon {
 
+/// The size of a dimension that depends on data; the value's type has the most
+/// that it can be.
+struct RealSize {
+  int64_t dim;
+  /// A value of i64 and one element.
+  mlir::Value size;
+};
+
 class OnnxNode {
 public:
+  /// The elements of a value, or null, and the arguments whose assumed values
+  /// they were computed from.
+  struct Known {
+    mlir::ElementsAttr elements;
+    llvm::SmallVector<mlir::Value, 1> used;
+  };
+
   /// The state that all nodes of a graph share.
   struct Graph {
     Graph(ModelReader &model, mlir::MLIRContext *context)
@@ -44,10 +60,20 @@ public:
     llvm::DenseMap<mlir::Value, mlir::ElementsAttr> assumed;
     /// The arguments whose assumed values were needed.
     llvm::DenseSet<mlir::Value> usedAssumptions;
+    /// The values whose sizes depend on data.
+    llvm::DenseMap<mlir::Value, RealSize> sizes;
     /// True if a constant of the model holds Inf.
     bool hasInf = false;
     /// The number of uses of each name by nodes and the graph's outputs.
     llvm::StringMap<int> useCounts;
+    /// The values that evaluate() has looked at.
+    llvm::DenseMap<mlir::Value, Known> known;
+    /// Imports the nodes of a sub-graph for these inputs, and appends its
+    /// outputs to the list; fails after an error.
+    std::function<mlir::LogicalResult(
+        OnnxNode &node, const onnx::GraphProto &body,
+        llvm::ArrayRef<mlir::Value> inputs, llvm::SmallVector<mlir::Value> &)>
+        importBody;
 
     /// Returns the value with that name; an initialiser becomes an op at its
     /// first use.
@@ -78,13 +104,20 @@ public:
   bool isOutputUsed(unsigned index) const;
   /// Sets an output. A null value is ignored: its error was reported already.
   void setOutput(unsigned index, mlir::Value value);
+  /// Sets an output of which a dimension's size depends on data.
+  void setOutput(unsigned index, mlir::Value value, RealSize size);
 
   //===--- Values at compile time -----------------------------------------===//
 
   /// Returns the elements of a constant, or null.
   static mlir::ElementsAttr getConstant(mlir::Value value);
-  /// Returns the elements of input `index`, which may be assumed, or computed
-  /// from what is; if they are not known, emits an error and returns null.
+  /// Returns the elements of a value, which may be assumed, or computed from
+  /// what is; null if they are not known.
+  mlir::ElementsAttr evaluate(mlir::Value value);
+  /// Returns the elements of input `index` likewise.
+  mlir::ElementsAttr findConstantInput(unsigned index);
+  /// Returns the elements of input `index` likewise; emits an error and returns
+  /// null if they are not known.
   mlir::ElementsAttr getConstantInput(unsigned index, llvm::StringRef what);
   /// Returns the elements of a tensor of integers of at most one dimension.
   std::optional<llvm::SmallVector<int64_t>>
@@ -97,6 +130,10 @@ public:
   mlir::Value createConstant(OnnxTensor tensor);
   /// Creates a tensor of shape [ints.size()], or a scalar.
   mlir::Value createInts(llvm::ArrayRef<int64_t> ints, bool scalar = false);
+  /// Creates a tensor of floats.
+  mlir::Value createFloats(llvm::ArrayRef<double> values,
+                           llvm::ArrayRef<int64_t> shape,
+                           mlir::Type elementType);
   /// Creates a tensor without dimensions of the given float type.
   mlir::Value createFloat(double value, mlir::Type elementType);
 
@@ -106,6 +143,10 @@ public:
   /// Creates a tensor of that shape whose elements all equal the one element of
   /// `constant`.
   mlir::Value splat(mlir::Value constant, llvm::ArrayRef<int64_t> shape);
+  mlir::Value createZeros(llvm::ArrayRef<int64_t> shape,
+                          mlir::Type elementType) {
+    return splat(createNumber(0, elementType), shape);
+  }
 
   //===--- Attributes -----------------------------------------------------===//
 
@@ -183,6 +224,21 @@ public:
   /// Returns the part of `value` from `begin` on along `axis`.
   mlir::Value slice(mlir::Value value, int64_t axis, int64_t begin,
                     int64_t length);
+  /// Joins values along `axis`; empty ones add nothing.
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
+  mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
+  /// Converts `value` to bools, which are false for 0.
+  mlir::Value isSet(mlir::Value value) {
+    return convert(value, graph.builder.getI1Type());
+  }
+
+  //===--- Sub-graphs -----------------------------------------------------===//
+
+  /// Returns the graph of an attribute; null, after an error, if there is none.
+  const onnx::GraphProto *getGraph(llvm::StringRef name);
+  /// Returns the outputs of a sub-graph for these inputs; none after an error.
+  std::optional<llvm::SmallVector<mlir::Value>>
+  importBody(const onnx::GraphProto &body, llvm::ArrayRef<mlir::Value> inputs);
 
 private:
   using InferFn = mlir::LogicalResult (*)(
@@ -199,10 +255,10 @@ private:
     return false;
   }
 
-  /// Computes a value from constants and from assumed ones, which are added to
-  /// `used`; null if it depends on others.
-  mlir::ElementsAttr evaluate(mlir::Value value,
-                              llvm::SmallVectorImpl<mlir::Value> &used);
+  /// Computes a value from constants and from assumed ones. Operations that are
+  /// further away than `depth` others are not looked at.
+  Known compute(mlir::Value value, int depth);
+  Known computeResult(mlir::Operation *op, mlir::Value value, int depth);
 
   const onnx::AttributeProto *
   findAttribute(llvm::StringRef name, onnx::AttributeProto::AttributeType type,

@@ -46,6 +46,11 @@ readOnnxTensorFile(const std::string &path) {
   std::string reason = parseProto((*file)->getBuffer(), proto);
   if (!reason.empty())
     return runtime::Error{"'" + path + "' is not an ONNX tensor: " + reason};
+  // These files do not say what they hold: the first tensor of a sequence, and
+  // that of an optional, have the place of a tensor's segment.
+  if (proto.has_segment())
+    return runtime::Error{"'" + path +
+                          "' holds a sequence or an optional, not a tensor"};
   runtime::Result<OnnxTensor> tensor = takeTensor(proto, nullptr);
   if (!tensor)
     return runtime::Error{"'" + path + "': " + tensor.message()};

@@ -21,9 +21,17 @@ static constexpr Quantized takes = Quantized::Takes;
 static constexpr OpRow opTable[] = {
 #define OP(NAME, MIN_OPSET, MAX_OPSET, MIN_INPUTS, MAX_INPUTS, QUANTIZED,      \
            ATTRIBUTES)                                                         \
-  {#NAME,      MIN_OPSET,    MAX_OPSET, MIN_INPUTS,                            \
+  {"",         #NAME,        MIN_OPSET, MAX_OPSET, MIN_INPUTS,                 \
    MAX_INPUTS, import##NAME, QUANTIZED, ATTRIBUTES},
 #include "OpTable.def"
+};
+
+/// The opset of the default domain says nothing about these.
+static constexpr OpRow domainTable[] = {
+#define DOMAIN_OP(DOMAIN, NAME, MIN_INPUTS, MAX_INPUTS, ATTRIBUTES)            \
+  {DOMAIN,     #NAME,        1,       maxOpset,  MIN_INPUTS,                   \
+   MAX_INPUTS, import##NAME, refuses, ATTRIBUTES},
+#include "DomainOps.def"
 };
 
 static_assert(std::ranges::all_of(opTable,
@@ -33,7 +41,13 @@ static_assert(std::ranges::all_of(opTable,
                                   }),
               "no model can reach a row of the table");
 
-const OpRow *findOp(llvm::StringRef name) {
+const OpRow *findOp(llvm::StringRef domain, llvm::StringRef name) {
+  if (!domain.empty()) {
+    const OpRow *row = llvm::find_if(domainTable, [&](const OpRow &row) {
+      return row.domain == domain && row.name == name;
+    });
+    return row != std::end(domainTable) ? row : nullptr;
+  }
   const OpRow *row = llvm::lower_bound(
       opTable, name,
       [](const OpRow &row, llvm::StringRef name) { return row.name < name; });

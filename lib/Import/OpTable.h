@@ -27,7 +27,13 @@ enum class Quantized { Refuses, Takes };
 /// left out.
 constexpr unsigned anyNumber = std::numeric_limits<unsigned>::max();
 
+/// OpRow::maxInputs of an operator that takes any number, some of which may be
+/// left out.
+constexpr unsigned anyOptional = anyNumber - 1;
+
 struct OpRow {
+  /// Empty for the default domain.
+  llvm::StringRef domain;
   llvm::StringRef name;
   int64_t minOpset;
   int64_t maxOpset;
@@ -39,11 +45,13 @@ struct OpRow {
   llvm::StringRef attributes;
 };
 
-/// Returns the row of an operator of the default domain, or null.
-const OpRow *findOp(llvm::StringRef name);
+/// Returns the row of an operator, or null. The default domain is empty.
+const OpRow *findOp(llvm::StringRef domain, llvm::StringRef name);
 
 #define OP(NAME, ...) void import##NAME(OnnxNode &node);
 #include "OpTable.def"
+#define DOMAIN_OP(DOMAIN, NAME, ...) void import##NAME(OnnxNode &node);
+#include "DomainOps.def"
 
 } // namespace tarpon
 

@@ -7,6 +7,7 @@
 
 #include "OpTable.h"
 #include "Window.h"
+#include "tarpon/Problem/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -117,6 +118,122 @@ void importGlobalAveragePool(OnnxNode &node) {
 
 void importGlobalMaxPool(OnnxNode &node) {
   node.setOutput(0, node.create<GlobalMaxPoolOp>(node.getInput(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Norms over windows
+//===----------------------------------------------------------------------===//
+
+/// Reads the attribute p; 0 after an error.
+static int64_t readOrder(OnnxNode &node) {
+  int64_t order = node.getInt("p", 2);
+  if (order < 1)
+    node.emitError() << "attribute 'p' is " << order << ", expected 1 or more";
+  return node.hasFailed() ? 0 : order;
+}
+
+/// Returns the magnitudes to the power of `order`.
+static Value raise(OnnxNode &node, Value input, int64_t order) {
+  if (order == 2)
+    return node.create<MulOp>(input, input);
+  Value magnitude = node.create<AbsOp>(input);
+  if (order == 1 || !magnitude)
+    return magnitude;
+  return node.create<PowOp>(
+      magnitude, node.createFloat(static_cast<double>(order),
+                                  getTensorType(input).getElementType()));
+}
+
+static Value takeRoot(OnnxNode &node, Value sum, int64_t order) {
+  if (order == 1 || !sum)
+    return sum;
+  if (order == 2)
+    return node.create<SqrtOp>(sum);
+  return node.create<PowOp>(
+      sum, node.createFloat(1 / static_cast<double>(order),
+                            getTensorType(sum).getElementType()));
+}
+
+/// Pads with zeros, or crops, so that the windows end where the value ends.
+static Value padWindows(OnnxNode &node, Value value, const Window &window,
+                        bool ceilMode) {
+  ArrayRef<int64_t> shape = getShape(value);
+  size_t dims = window.kernel.size();
+  SmallVector<int64_t> pads(2 * shape.size(), 0);
+  for (size_t dim = 0; dim < dims; ++dim) {
+    WindowDim line{shape[2 + dim],
+                   window.kernel[dim],
+                   window.strides[dim],
+                   window.dilations[dim],
+                   window.pads[dim],
+                   window.pads[dims + dim],
+                   ceilMode && !window.autoPadded};
+    if (!line.fits()) {
+      node.emitError() << "the kernel [" << window.kernel
+                       << "] does not fit the input " << getTensorType(value);
+      return nullptr;
+    }
+    auto extent = static_cast<int64_t>(line.getExtent());
+    pads[2 + dim] = line.padBegin;
+    pads[shape.size() + 2 + dim] = (line.countPlaces() - 1) * line.stride +
+                                   extent - line.size - line.padBegin;
+  }
+  if (llvm::all_of(pads, [](int64_t pad) { return pad == 0; }))
+    return value;
+  OpBuilder &builder = node.getBuilder();
+  return node.create<PadOp>(
+      value, builder.getDenseI64ArrayAttr(pads), builder.getF64FloatAttr(0.0),
+      PadModeAttr::get(builder.getContext(), PadMode::Constant));
+}
+
+/// The sum of a window is its mean times the number of its cells.
+void importLpPool(OnnxNode &node) {
+  Value input = node.getInput(0);
+  std::optional<Window> window = readWindow(node, getShape(input));
+  bool ceilMode = node.getBool("ceil_mode", false);
+  int64_t order = readOrder(node);
+  RankedTensorType type = getTensorType(input);
+  if (!isa<FloatType>(type.getElementType()))
+    node.emitError() << "the input is not of floats";
+  if (!window || node.hasFailed())
+    return;
+  // Powers and sums of small floats may overflow.
+  OpBuilder &builder = node.getBuilder();
+  Type compute = type.getElementType().isF64() ? type.getElementType()
+                                               : Type(builder.getF32Type());
+  Value powers = raise(node, node.convert(input, compute), order);
+  if (powers)
+    powers = padWindows(node, powers, *window, ceilMode);
+  SmallVector<int64_t> none(2 * window->kernel.size(), 0);
+  Value mean = node.create<AvgPoolOp>(
+      powers, builder.getDenseI64ArrayAttr(window->kernel),
+      builder.getDenseI64ArrayAttr(window->strides),
+      builder.getDenseI64ArrayAttr(none),
+      builder.getDenseI64ArrayAttr(window->dilations),
+      builder.getBoolAttr(false), builder.getBoolAttr(true));
+  auto cells = static_cast<double>(multiply(window->kernel));
+  Value sum = node.create<MulOp>(mean, node.createFloat(cells, compute));
+  node.setOutput(
+      0, node.convert(takeRoot(node, sum, order), type.getElementType()));
+}
+
+void importGlobalLpPool(OnnxNode &node) {
+  Value input = node.getInput(0);
+  RankedTensorType type = getTensorType(input);
+  int64_t order = readOrder(node);
+  if (type.getRank() < 3 || !isa<FloatType>(type.getElementType()))
+    node.emitError() << "expects floats of rank 3 or more, got " << type;
+  if (node.hasFailed())
+    return;
+  OpBuilder &builder = node.getBuilder();
+  Type compute = type.getElementType().isF64() ? type.getElementType()
+                                               : Type(builder.getF32Type());
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(2, type.getRank()));
+  Value sum = node.create<ReduceSumOp>(
+      raise(node, node.convert(input, compute), order),
+      builder.getDenseI64ArrayAttr(axes), builder.getBoolAttr(true));
+  node.setOutput(
+      0, node.convert(takeRoot(node, sum, order), type.getElementType()));
 }
 
 } // namespace tarpon

@@ -5,22 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Activations become tensors of quantised types. Constants are computed here:
-// weights that were exported quantised become f32 constants, which the passes
-// may quantise again. Integers of unknown origin (an input of the model) are
-// dequantised by arithmetic in f32.
+// Activations of 8 bits become tensors of quantised types. Constants are
+// computed here: weights that were exported quantised become f32 constants,
+// which the passes may quantise again. Other element types, blocks, scales that
+// are computed, and integers of unknown origin (an input of the model) are
+// arithmetic in f32.
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
+#include "Cast.h"
+#include "Convolution.h"
 #include "OpTable.h"
 #include "tarpon/IR/ConstantData.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 using namespace mlir;
 using tarpon::runtime::DType;
@@ -36,20 +38,38 @@ struct QuantInputs {
   std::optional<int64_t> axis;
 };
 
-/// One scale and zero point, or one per element of a dimension.
-struct QuantParams {
-  SmallVector<float> scales;
-  SmallVector<int64_t> zeroPoints;
+/// Which scale an element has: the same as all, that of its index in a
+/// dimension, or that of a block of neighbours in the dimension.
+struct QuantGrid {
   /// The dimension, or none.
   std::optional<int64_t> axis;
-  DType storage = DType::U8;
+  /// The elements of a block; 0 if there are no blocks.
+  int64_t blockSize = 0;
+
+  int64_t countAlong(ArrayRef<int64_t> shape) const {
+    return blockSize ? llvm::divideCeil(shape[*axis], blockSize) : shape[*axis];
+  }
 
   /// The index of the parameters of row-major element `index` of a tensor.
   size_t find(ArrayRef<int64_t> shape, int64_t index) const {
     if (!axis)
       return 0;
-    return index / multiply(shape.drop_front(*axis + 1)) % shape[*axis];
+    int64_t inner = multiply(shape.drop_front(*axis + 1));
+    int64_t along = index / inner % shape[*axis];
+    if (!blockSize)
+      return along;
+    int64_t outer = index / inner / shape[*axis];
+    return (outer * countAlong(shape) + along / blockSize) * inner +
+           index % inner;
   }
+};
+
+/// Scales and zero points that are constant.
+struct QuantParams {
+  SmallVector<float> scales;
+  SmallVector<int64_t> zeroPoints;
+  QuantGrid grid;
+  DType storage = DType::U8;
 };
 } // namespace
 
@@ -57,40 +77,77 @@ struct QuantParams {
 // Scales and zero points
 //===----------------------------------------------------------------------===//
 
-/// The dimension that scales of this type run along; none for one scale.
-static std::optional<int64_t> readAxis(OnnxNode &node,
-                                       const QuantInputs &inputs) {
-  ArrayRef<int64_t> shape = getShape(node.getInput(inputs.value));
-  ArrayRef<int64_t> scaleShape = getShape(node.getInput(inputs.scale));
-  if (node.getInt("block_size", 0) != 0 || scaleShape.size() > 1) {
-    node.emitError() << "blocked quantisation is not supported";
-    return std::nullopt;
+/// Checks the scales' shape against the tensor's.
+static void checkGrid(OnnxNode &node, const QuantInputs &inputs,
+                      const QuantGrid &grid) {
+  ArrayRef<int64_t> shape = getShape(node.getInput(inputs.value)),
+                    scaleShape = getShape(node.getInput(inputs.scale));
+  int64_t axis = *grid.axis;
+  if (!grid.blockSize) {
+    if (scaleShape.size() != 1)
+      node.emitError() << "the scale has " << scaleShape.size()
+                       << " dimensions, expected 1 where there is no "
+                          "'block_size'";
+    else if (scaleShape[0] != shape[axis])
+      node.emitError() << "there are " << scaleShape[0]
+                       << " scales for the dimension " << axis << " of size "
+                       << shape[axis];
+    return;
   }
-  if (multiply(scaleShape) == 1)
-    return std::nullopt;
-  int64_t axis = inputs.axis ? node.normalizeAxis(*inputs.axis, shape.size())
-                             : node.getAxis("axis", 1, shape.size());
-  if (node.hasFailed())
-    return std::nullopt;
-  if (scaleShape[0] != shape[axis])
-    node.emitError() << "there are " << scaleShape[0]
-                     << " scales for the dimension " << axis << " of size "
-                     << shape[axis];
-  return axis;
+  SmallVector<int64_t> expected(shape);
+  expected[axis] = grid.countAlong(shape);
+  if (scaleShape != ArrayRef(expected))
+    node.emitError() << "the scale has the shape [" << scaleShape
+                     << "], expected [" << expected << "] for blocks of "
+                     << grid.blockSize << " along the dimension " << axis;
 }
 
-static bool checkZeroPointShape(OnnxNode &node, const QuantInputs &inputs) {
+static QuantGrid readGrid(OnnxNode &node, const QuantInputs &inputs) {
+  QuantGrid grid;
+  ArrayRef<int64_t> shape = getShape(node.getInput(inputs.value));
+  grid.blockSize = node.getInt("block_size", 0);
+  if (grid.blockSize < 0)
+    node.emitError() << "attribute 'block_size' is " << grid.blockSize
+                     << ", expected 0 or more";
+  if (multiply(getShape(node.getInput(inputs.scale))) == 1)
+    return {};
+  grid.axis = inputs.axis ? node.normalizeAxis(*inputs.axis, shape.size())
+                          : node.getAxis("axis", 1, shape.size());
+  if (!node.hasFailed())
+    checkGrid(node, inputs, grid);
+  return grid;
+}
+
+static bool checkZeroPoint(OnnxNode &node, const QuantInputs &inputs) {
   if (!node.hasInput(inputs.zeroPoint))
     return true;
   Value scale = node.getInput(inputs.scale),
         zeroPoint = node.getInput(inputs.zeroPoint);
-  if (multiply(getShape(scale)) == multiply(getShape(zeroPoint)) &&
-      getShape(zeroPoint).size() <= 1 &&
-      !isa<FloatType>(getTensorType(zeroPoint).getElementType()))
-    return true;
-  node.emitError() << "the zero point " << zeroPoint.getType()
-                   << " does not fit the scale " << scale.getType();
-  return false;
+  Type elementType = getTensorType(zeroPoint).getElementType();
+  std::optional<DType> dtype = getDType(elementType);
+  bool isKnown = isa<IntegerType>(elementType) ||
+                 (dtype && runtime::isStorageOnly(*dtype));
+  if (multiply(getShape(scale)) != multiply(getShape(zeroPoint)) || !isKnown) {
+    node.emitError() << "the zero point " << zeroPoint.getType()
+                     << " does not fit the scale " << scale.getType();
+    return false;
+  }
+  ElementsAttr attr = isa<FloatType>(elementType)
+                          ? node.findConstantInput(inputs.zeroPoint)
+                          : ElementsAttr();
+  if (attr && llvm::any_of(getConstantFloats(attr),
+                           [](float value) { return value != 0; })) {
+    node.emitError() << "the zero point of floats is not 0";
+    return false;
+  }
+  return true;
+}
+
+/// Returns true if the values of scale and zero point are known.
+static bool hasConstantParams(OnnxNode &node, const QuantInputs &inputs) {
+  return node.findConstantInput(inputs.scale) &&
+         (!node.hasInput(inputs.zeroPoint) ||
+          node.findConstantInput(inputs.zeroPoint));
 }
 
 /// Reads constant parameters for elements of `storage`.
@@ -98,22 +155,44 @@ static std::optional<QuantParams> readParams(OnnxNode &node, DType storage,
                                              const QuantInputs &inputs = {}) {
   QuantParams params;
   params.storage = storage;
-  params.axis = readAxis(node, inputs);
+  params.grid = readGrid(node, inputs);
   ElementsAttr scales = node.getConstantInput(inputs.scale, "the scale");
-  if (!scales || node.hasFailed() || !checkZeroPointShape(node, inputs))
+  if (!scales || node.hasFailed() || !checkZeroPoint(node, inputs))
     return std::nullopt;
   params.scales = llvm::to_vector(getConstantFloats(scales));
   for (float scale : params.scales)
     if (!std::isnormal(scale) || scale < 0)
       node.emitError() << "the scale " << scale << " is not positive";
   params.zeroPoints.assign(params.scales.size(), 0);
-  if (node.hasInput(inputs.zeroPoint) && !node.hasFailed())
+  if (node.hasInput(inputs.zeroPoint) && !runtime::isFloat(storage) &&
+      !node.hasFailed())
     if (ElementsAttr attr =
             node.getConstantInput(inputs.zeroPoint, "the zero point"))
       params.zeroPoints = readInts(attr);
   if (node.hasFailed())
     return std::nullopt;
   return params;
+}
+
+/// Repeats scales or zero points, so that they broadcast to `shape`.
+static Value spread(OnnxNode &node, Value params, const QuantGrid &grid,
+                    ArrayRef<int64_t> shape) {
+  if (!params || !grid.axis)
+    return node.reshape(params, {});
+  int64_t axis = *grid.axis, count = grid.countAlong(shape);
+  if (!grid.blockSize) {
+    SmallVector<int64_t> one(shape.size(), 1);
+    one[axis] = count;
+    return node.reshape(params, one);
+  }
+  SmallVector<int64_t> split(getShape(params));
+  split.insert(split.begin() + axis + 1, 1);
+  params = node.reshape(params, split);
+  split[axis + 1] = grid.blockSize;
+  params = node.broadcast(params, split);
+  split.erase(split.begin() + axis + 1);
+  split[axis] = count * grid.blockSize;
+  return node.slice(node.reshape(params, split), axis, 0, shape[axis]);
 }
 
 /// The element type with these parameters; null after an error.
@@ -130,33 +209,43 @@ static Type getQuantizedType(OnnxNode &node, const QuantParams &params) {
   int64_t min = isSigned ? -128 : 0, max = isSigned ? 127 : 255;
   Type storage = builder.getI8Type(), expressed = builder.getF32Type();
   SmallVector<double> scales(params.scales.begin(), params.scales.end());
-  if (!params.axis)
+  if (!params.grid.axis)
     return quant::UniformQuantizedType::get(
         flags, storage, expressed, scales.front(), params.zeroPoints.front(),
         min, max);
   return quant::UniformQuantizedPerAxisType::get(flags, storage, expressed,
                                                  scales, params.zeroPoints,
-                                                 *params.axis, min, max);
+                                                 *params.grid.axis, min, max);
 }
 
 //===----------------------------------------------------------------------===//
 // QuantizeLinear
 //===----------------------------------------------------------------------===//
 
-static DType readStorage(OnnxNode &node) {
-  int64_t outputType = node.getInt("output_dtype", 0);
+/// Integers of 16 bits and less, and floats of 8 and 4 bits.
+static bool isStorage(DType dtype) {
+  if (runtime::isFloat(dtype))
+    return runtime::isStorageOnly(dtype) && dtype != DType::F8E8M0FNU;
+  return runtime::dtypeBits(dtype) <= 16 && dtype != DType::Bool;
+}
+
+/// Returns the type that a tensor is quantised to; none after an error.
+static std::optional<DType> readStorage(OnnxNode &node) {
+  std::optional<DType> wanted = readDType(node, "output_dtype"), storage;
   if (node.hasInput(2))
-    return getDType(getTensorType(node.getInput(2)).getElementType())
-        .value_or(DType::U8);
-  if (outputType == 0)
-    return DType::U8;
-  std::optional<DType> dtype;
-  if (outputType > 0 && outputType <= std::numeric_limits<int32_t>::max())
-    dtype = getDType(static_cast<int32_t>(outputType));
-  if (!dtype)
-    node.emitError() << "attribute 'output_dtype' is the unsupported type "
-                     << outputType;
-  return dtype.value_or(DType::U8);
+    storage = getDType(getTensorType(node.getInput(2)).getElementType());
+  if (storage && wanted && storage != wanted)
+    node.emitError() << "attribute 'output_dtype' is "
+                     << std::string(runtime::dtypeName(*wanted))
+                     << ", but the zero point is "
+                     << std::string(runtime::dtypeName(*storage));
+  if (!storage)
+    storage = wanted.value_or(DType::U8);
+  if (!isStorage(*storage))
+    node.emitError() << "quantisation to "
+                     << std::string(runtime::dtypeName(*storage))
+                     << " is not supported";
+  return node.hasFailed() ? std::nullopt : storage;
 }
 
 static Value quantizeConstant(OnnxNode &node, ElementsAttr attr,
@@ -169,7 +258,7 @@ static Value quantizeConstant(OnnxNode &node, ElementsAttr attr,
   std::vector<float> floats = getConstantFloats(attr);
   std::vector<char> bytes(floats.size());
   for (size_t i = 0; i < floats.size(); ++i) {
-    size_t param = params.find(shape, i);
+    size_t param = params.grid.find(shape, i);
     float steps = std::nearbyint(floats[i] / params.scales[param]) +
                   static_cast<float>(params.zeroPoints[param]);
     bytes[i] = static_cast<char>(static_cast<int>(std::clamp(steps, min, max)));
@@ -180,18 +269,86 @@ static Value quantizeConstant(OnnxNode &node, ElementsAttr attr,
                              std::move(bytes));
 }
 
+/// Returns x / scale in f32, rounded as the standard divides: in the type that
+/// the attribute 'precision' names, or else in that of both if it is the same.
+static Value divideByScale(OnnxNode &node, Value x, Value scale) {
+  Type type = getTensorType(x).getElementType(),
+       scaleType = getTensorType(scale).getElementType(),
+       f32 = node.getBuilder().getF32Type();
+  std::optional<DType> dtype = readDType(node, "precision");
+  if (dtype && !runtime::fitsF32(*dtype))
+    node.emitError() << "attribute 'precision' is "
+                     << std::string(runtime::dtypeName(*dtype)) << ", expected "
+                     << runtime::listDTypes(runtime::fitsF32, " or ");
+  if (!isa<FloatType>(type) && !dtype) {
+    // f32 does not hold all of i32.
+    Type f64 = node.getBuilder().getF64Type();
+    return node.create<DivOp>(node.convert(x, f64), node.convert(scale, f64));
+  }
+  Type precise = type == scaleType ? type : f32;
+  if (dtype)
+    precise = getElementType(type.getContext(), *dtype);
+  // A quotient of f16 or bf16, rounded to f32 first, is rounded right.
+  auto widen = [&](Value value) {
+    return node.convert(node.convert(value, precise), f32);
+  };
+  return widen(node.create<DivOp>(widen(x), widen(scale)));
+}
+
+/// Computes round(x / scale) + zeroPoint, or x / scale if the result holds
+/// floats, within the range of `storage`.
+static Value quantizeByArithmetic(OnnxNode &node, DType storage,
+                                  const QuantGrid &grid) {
+  if (!checkZeroPoint(node, {}))
+    return nullptr;
+  Value x = node.getInput(0);
+  SmallVector<int64_t> shape(getShape(x));
+  OpBuilder &builder = node.getBuilder();
+  Type to = getElementType(builder.getContext(), storage);
+  bool saturates = node.getBool("saturate", true);
+  Value steps =
+      divideByScale(node, x, spread(node, node.getInput(1), grid, shape));
+  if (!steps)
+    return nullptr;
+  if (auto real = dyn_cast<FloatType>(to))
+    return saturates ? saturateTo(node, steps, real)
+                     : node.convert(steps, real);
+  steps = node.create<RoundOp>(steps);
+  if (Value zeroPoint = spread(node, node.getInput(2), grid, shape))
+    steps = node.create<AddOp>(
+        steps, node.convert(zeroPoint, getTensorType(steps).getElementType()));
+  int64_t bits = runtime::dtypeBits(storage);
+  bool isSigned = runtime::isSignedInteger(storage);
+  double low = isSigned ? -std::ldexp(1, bits - 1) : 0;
+  double high = std::ldexp(1, isSigned ? bits - 1 : bits) - 1;
+  steps = node.create<ClipOp>(steps, builder.getF64FloatAttr(low),
+                              builder.getF64FloatAttr(high));
+  return node.convert(steps, to);
+}
+
+/// Returns true if the result has a quantised type of the dialect, which
+/// integer kernels read, or is a constant of 8 bits.
+static bool hasQuantizedType(OnnxNode &node, DType storage,
+                             const QuantGrid &grid) {
+  bool isByte = storage == DType::I8 || storage == DType::U8;
+  return isByte && !grid.blockSize && !node.hasAttribute("precision") &&
+         (!grid.axis || OnnxNode::getConstant(node.getInput(0))) &&
+         hasConstantParams(node, {});
+}
+
 void importQuantizeLinear(OnnxNode &node) {
   Value input = node.getInput(0);
-  std::optional<QuantParams> params = readParams(node, readStorage(node));
+  std::optional<DType> storage = readStorage(node);
+  QuantGrid grid = readGrid(node, {});
+  if (!storage || node.hasFailed())
+    return;
+  if (!hasQuantizedType(node, *storage, grid))
+    return node.setOutput(0, quantizeByArithmetic(node, *storage, grid));
+  std::optional<QuantParams> params = readParams(node, *storage);
   if (!params)
     return;
   if (ElementsAttr constant = OnnxNode::getConstant(input))
     return node.setOutput(0, quantizeConstant(node, constant, *params));
-  if (params->axis) {
-    node.emitError() << "quantisation per axis of '" << node.getInputName(0)
-                     << "', which is not a constant, is not supported";
-    return;
-  }
   Type type = getQuantizedType(node, *params);
   if (!type)
     return;
@@ -206,12 +363,19 @@ void importQuantizeLinear(OnnxNode &node) {
 static Value dequantizeConstant(OnnxNode &node, ElementsAttr attr,
                                 const QuantParams &params) {
   ArrayRef<int64_t> shape = attr.getShapedType().getShape();
-  SmallVector<int64_t> ints = readInts(attr);
-  std::vector<float> floats(ints.size());
-  for (size_t i = 0; i < ints.size(); ++i) {
-    size_t param = params.find(shape, i);
-    floats[i] = static_cast<float>(ints[i] - params.zeroPoints[param]) *
-                params.scales[param];
+  std::vector<float> floats;
+  if (isa<FloatType>(attr.getElementType())) {
+    floats = getConstantFloats(attr);
+    for (size_t i = 0; i < floats.size(); ++i)
+      floats[i] *= params.scales[params.grid.find(shape, i)];
+  } else {
+    SmallVector<int64_t> ints = readInts(attr);
+    floats.resize(ints.size());
+    for (size_t i = 0; i < ints.size(); ++i) {
+      size_t param = params.grid.find(shape, i);
+      floats[i] = static_cast<float>(ints[i] - params.zeroPoints[param]) *
+                  params.scales[param];
+    }
   }
   std::vector<char> bytes(floats.size() * sizeof(float));
   if (!bytes.empty())
@@ -239,65 +403,61 @@ static Value dequantizeValue(OnnxNode &node, Value input,
 }
 
 /// Computes (input - zeroPoint) * scale in f32, for any types.
-static Value dequantizeIntegers(OnnxNode &node, Value input,
-                                const QuantInputs &inputs) {
-  std::optional<int64_t> axis = readAxis(node, inputs);
-  if (node.hasFailed() || !checkZeroPointShape(node, inputs))
+static Value dequantizeByArithmetic(OnnxNode &node, Value input,
+                                    const QuantInputs &inputs) {
+  QuantGrid grid = readGrid(node, inputs);
+  if (node.hasFailed() || !checkZeroPoint(node, inputs))
     return nullptr;
-  SmallVector<int64_t> shape;
-  if (axis) {
-    shape.assign(getShape(input).size(), 1);
-    shape[*axis] = getShape(input)[*axis];
-  }
+  SmallVector<int64_t> shape(getShape(input));
+  bool isReal = isa<FloatType>(getTensorType(input).getElementType());
   Type f32 = node.getBuilder().getF32Type();
   Value result = node.convert(input, f32);
-  if (Value zeroPoint = node.getInput(inputs.zeroPoint))
+  // The zero point of floats is 0.
+  if (Value zeroPoint = isReal ? Value() : node.getInput(inputs.zeroPoint))
     result = node.create<SubOp>(
-        result, node.convert(node.reshape(zeroPoint, shape), f32));
-  Value scale = node.getInput(inputs.scale);
-  return node.create<MulOp>(result,
-                            node.convert(node.reshape(scale, shape), f32));
+        result, node.convert(spread(node, zeroPoint, grid, shape), f32));
+  Value scale = spread(node, node.getInput(inputs.scale), grid, shape);
+  return node.create<MulOp>(result, node.convert(scale, f32));
 }
 
 /// Returns input `inputs.value` in f32, whatever its type is.
 static Value dequantize(OnnxNode &node, const QuantInputs &inputs) {
   Value input = node.getInput(inputs.value);
   Type elementType = getTensorType(input).getElementType();
-  if (isa<FloatType>(elementType)) {
-    node.emitError() << "'" << node.getInputName(inputs.value)
-                     << "' holds no integers, but " << elementType;
-    return nullptr;
-  }
   if (isa<quant::QuantizedType>(elementType))
     return dequantizeValue(node, input, inputs);
-  ElementsAttr constant = OnnxNode::getConstant(input);
-  if (!constant)
-    return dequantizeIntegers(node, input, inputs);
   DType storage = getDType(elementType).value_or(DType::U8);
+  if (runtime::isFloat(storage) && !isStorage(storage)) {
+    node.emitError() << "'" << node.getInputName(inputs.value)
+                     << "' holds no quantised numbers, but " << elementType;
+    return nullptr;
+  }
+  ElementsAttr constant = OnnxNode::getConstant(input);
+  if (!constant || !hasConstantParams(node, inputs))
+    return dequantizeByArithmetic(node, input, inputs);
   std::optional<QuantParams> params = readParams(node, storage, inputs);
   return params ? dequantizeConstant(node, constant, *params) : nullptr;
 }
 
 void importDequantizeLinear(OnnxNode &node) {
-  Value result = dequantize(node, {});
-  Type scaleType = getTensorType(node.getInput(1)).getElementType();
-  node.setOutput(0, node.convert(result, scaleType));
+  Type type = getTensorType(node.getInput(1)).getElementType();
+  if (std::optional<DType> dtype = readDType(node, "output_dtype"))
+    type = getElementType(type.getContext(), *dtype);
+  std::optional<DType> dtype = getDType(type);
+  if (!dtype || !runtime::fitsF32(*dtype)) {
+    node.emitError() << "the result is of " << type << ", expected "
+                     << runtime::listDTypes(runtime::fitsF32, " or ");
+    return;
+  }
+  node.setOutput(0, node.convert(dequantize(node, {}), type));
 }
 
 //===----------------------------------------------------------------------===//
-// QLinearMatMul
+// QLinearMatMul and QLinearConv
 //===----------------------------------------------------------------------===//
 
-/// Imports QuantizeLinear of the product of two DequantizeLinear; as for a
-/// model that spells it out, the passes find the integer computation.
-void importQLinearMatMul(OnnxNode &node) {
-  Value lhs = dequantize(node, {0, 1, 2, /*axis=*/-2});
-  Value rhs = lhs ? dequantize(node, {3, 4, 5, /*axis=*/-1}) : nullptr;
-  if (!rhs || node.hasFailed())
-    return;
-  OpBuilder &builder = node.getBuilder();
-  Value product = node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(false),
-                                        builder.getBoolAttr(false));
+/// Sets the output to `result`, quantised by the inputs 6 and 7.
+static void setQuantized(OnnxNode &node, Value result) {
   DType storage = getDType(getTensorType(node.getInput(7)).getElementType())
                       .value_or(DType::U8);
   // The scale of the result is one number.
@@ -310,7 +470,60 @@ void importQLinearMatMul(OnnxNode &node) {
       readParams(node, storage, {0, 6, 7, std::nullopt});
   Type type = params ? getQuantizedType(node, *params) : nullptr;
   if (type)
-    node.setOutput(0, node.convert(product, type));
+    node.setOutput(0, node.convert(result, type));
+}
+
+/// Imports QuantizeLinear of the product of two DequantizeLinear; as for a
+/// model that spells it out, the passes find the integer computation.
+void importQLinearMatMul(OnnxNode &node) {
+  Value lhs = dequantize(node, {0, 1, 2, /*axis=*/-2});
+  Value rhs = lhs ? dequantize(node, {3, 4, 5, /*axis=*/-1}) : nullptr;
+  if (!rhs || node.hasFailed())
+    return;
+  OpBuilder &builder = node.getBuilder();
+  Value product = node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(false),
+                                        builder.getBoolAttr(false));
+  setQuantized(node, product);
+}
+
+/// Adds the bias of a QLinearConv, whose scales are the products of those of
+/// the input and of the filter.
+static Value addIntegerBias(OnnxNode &node, Value result) {
+  Value bias = node.getInput(8);
+  if (!bias || !result)
+    return result;
+  int64_t channels = getShape(result)[1];
+  if (getShape(bias) != ArrayRef(channels)) {
+    node.emitError() << "the bias is " << bias.getType() << ", expected "
+                     << channels << " elements in one dimension";
+    return nullptr;
+  }
+  Type f32 = node.getBuilder().getF32Type();
+  auto spread = [&](Value vector) {
+    SmallVector<int64_t> shape(getShape(result).size(), 1);
+    shape[1] = multiply(getShape(vector));
+    return node.convert(node.reshape(vector, shape), f32);
+  };
+  Value scale =
+      node.create<MulOp>(spread(node.getInput(1)), spread(node.getInput(4)));
+  return node.create<AddOp>(result, node.create<MulOp>(spread(bias), scale));
+}
+
+/// Imports QuantizeLinear of the convolution of two DequantizeLinear.
+void importQLinearConv(OnnxNode &node) {
+  if (multiply(getShape(node.getInput(1))) != 1) {
+    node.emitError() << "the scale of the input is "
+                     << node.getInput(1).getType() << ", expected one number";
+    return;
+  }
+  std::optional<Convolution> conv =
+      readConvolution(node, node.getInput(0), node.getInput(3));
+  Value input = conv ? dequantize(node, {0, 1, 2, std::nullopt}) : nullptr;
+  Value filter = input ? dequantize(node, {3, 4, 5, /*axis=*/0}) : nullptr;
+  if (!filter || node.hasFailed())
+    return;
+  setQuantized(node,
+               addIntegerBias(node, createConv(node, *conv, input, filter)));
 }
 
 } // namespace tarpon

@@ -212,23 +212,12 @@ static std::optional<Layer> readLayer(OnnxNode &node, OpKind op,
 // Operands
 //===----------------------------------------------------------------------===//
 
-static Value transpose(OnnxNode &node, Value value,
-                       ArrayRef<int64_t> permutation) {
-  return node.create<TransposeOp>(
-      value, node.getBuilder().getDenseI64ArrayAttr(permutation));
-}
-
-static Value createZeros(OnnxNode &node, ArrayRef<int64_t> shape,
-                         Type element) {
-  return node.splat(node.createFloat(0, element), shape);
-}
-
 /// Returns input `index` in the compute type, or zeros of that shape.
 static Value getOrZeros(OnnxNode &node, const Layer &layer, unsigned index,
                         ArrayRef<int64_t> shape) {
   if (Value value = node.getInput(index))
     return node.convert(value, layer.element);
-  return createZeros(node, shape, layer.element);
+  return node.createZeros(shape, layer.element);
 }
 
 /// An initial state as [directions, batch, hidden].
@@ -236,7 +225,7 @@ static Value getState(OnnxNode &node, const Layer &layer, unsigned index) {
   Value state = getOrZeros(node, layer, index,
                            {layer.directions, layer.batch, layer.hidden});
   if (layer.batchFirst && node.hasInput(index))
-    return transpose(node, state, {1, 0, 2});
+    return node.transpose(state, {1, 0, 2});
   return state;
 }
 
@@ -278,7 +267,7 @@ static Value createGates(OnnxNode &node, const Layer &layer, Value biases) {
   OpBuilder &builder = node.getBuilder();
   Value input = node.getInput(0);
   if (layer.batchFirst)
-    input = transpose(node, input, {1, 0, 2});
+    input = node.transpose(input, {1, 0, 2});
   if (!input || !biases)
     return nullptr;
   int64_t columns = layer.directions * layer.cell.gates * layer.hidden;
@@ -306,7 +295,7 @@ static void setOutputs(OnnxNode &node, const Layer &layer, Value result) {
   if (node.isOutputUsed(0)) {
     Value all = node.slice(result, 0, 0, layer.steps);
     if (layer.batchFirst && all)
-      all = transpose(node, all, {2, 0, 1, 3});
+      all = node.transpose(all, {2, 0, 1, 3});
     node.setOutput(0, node.convert(all, element));
   }
   for (int64_t state = 0; state < layer.cell.states; ++state) {
@@ -316,7 +305,7 @@ static void setOutputs(OnnxNode &node, const Layer &layer, Value result) {
     if (last)
       last = node.reshape(last, {layer.directions, layer.batch, layer.hidden});
     if (layer.batchFirst && last)
-      last = transpose(node, last, {1, 0, 2});
+      last = node.transpose(last, {1, 0, 2});
     node.setOutput(1 + state, node.convert(last, element));
   }
 }

@@ -60,6 +60,24 @@ static void importEmptyReduce(OnnxNode &node, ArrayRef<int64_t> axes,
   node.setOutput(0, node.splat(value, shape));
 }
 
+/// Creates the reduction. The largest and smallest of bools are those of bytes.
+template <typename OpTy>
+static Value createReduce(OnnxNode &node, Value input, ArrayRef<int64_t> axes,
+                          bool keepDims) {
+  OpBuilder &builder = node.getBuilder();
+  Type elementType = getTensorType(input).getElementType();
+  bool isBool = elementType.isInteger(1) &&
+                llvm::is_contained({ReduceMaxOp::getOperationName(),
+                                    ReduceMinOp::getOperationName()},
+                                   OpTy::getOperationName());
+  if (isBool)
+    input = node.convert(
+        input, getElementType(builder.getContext(), runtime::DType::U8));
+  Value result = node.create<OpTy>(input, builder.getDenseI64ArrayAttr(axes),
+                                   builder.getBoolAttr(keepDims));
+  return isBool ? node.isSet(result) : result;
+}
+
 template <typename OpTy>
 static void importReduce(OnnxNode &node, std::optional<double> neutral) {
   Value input = node.getInput(0);
@@ -69,22 +87,16 @@ static void importReduce(OnnxNode &node, std::optional<double> neutral) {
     return node.setOutput(0, input);
   if (node.hasFailed())
     return;
-  OpBuilder &builder = node.getBuilder();
   // A scalar is reduced as a vector of one element.
-  if (rank == 0) {
-    Value vector = node.reshape(input, {1});
-    return node.setOutput(
-        0, node.create<OpTy>(vector, builder.getDenseI64ArrayAttr({0}),
-                             builder.getBoolAttr(false)));
-  }
+  if (rank == 0)
+    return node.setOutput(0, createReduce<OpTy>(node, node.reshape(input, {1}),
+                                                {0}, /*keepDims=*/false));
   std::optional<SmallVector<int64_t>> axes = getAxes(node, rank);
   if (!axes)
     return;
   if (llvm::is_contained(getShape(input), 0))
     return importEmptyReduce(node, *axes, keepDims, neutral);
-  node.setOutput(0,
-                 node.create<OpTy>(input, builder.getDenseI64ArrayAttr(*axes),
-                                   builder.getBoolAttr(keepDims)));
+  node.setOutput(0, createReduce<OpTy>(node, input, *axes, keepDims));
 }
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
 #include "OpTable.h"
+#include "SmoothResize.h"
 #include "tarpon/IR/ConstantData.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
 #include <cstring>
@@ -19,6 +20,10 @@ using namespace mlir;
 namespace tarpon {
 
 namespace {
+/// The meaning of sizes: those of the result, or bounds of a result whose
+/// dimensions have one scale.
+enum class AspectRatio : uint8_t { Stretch, NotLarger, NotSmaller };
+
 /// All parameters of a resize except its input.
 struct Resizing {
   SmallVector<int64_t> sizes;
@@ -27,7 +32,8 @@ struct Resizing {
   ResizeCoordinates coordinates = ResizeCoordinates::Asymmetric;
   ResizeRounding rounding = ResizeRounding::Floor;
   double cubicA = -0.75, extrapolation = 0;
-  bool excludeOutside = false;
+  bool excludeOutside = false, antialias = false;
+  AspectRatio aspectRatio = AspectRatio::Stretch;
 };
 } // namespace
 
@@ -84,6 +90,23 @@ static bool spread(OnnxNode &node, ArrayRef<int64_t> axes, int64_t rank,
   return true;
 }
 
+/// Gives all axes the smallest or the largest of their scales.
+static void keepAspectRatio(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes,
+                            Resizing &resizing) {
+  if (resizing.aspectRatio == AspectRatio::Stretch || axes.empty())
+    return;
+  auto scales = llvm::map_range(
+      axes, [&](int64_t axis) { return resizing.scales[axis]; });
+  double scale = resizing.aspectRatio == AspectRatio::NotLarger
+                     ? *llvm::min_element(scales)
+                     : *llvm::max_element(scales);
+  for (int64_t axis : axes) {
+    resizing.scales[axis] = scale;
+    resizing.sizes[axis] = static_cast<int64_t>(
+        std::floor(scale * static_cast<double>(shape[axis]) + 0.5));
+  }
+}
+
 /// Computes sizes from scales, or scales from sizes.
 static bool complete(OnnxNode &node, ArrayRef<int64_t> shape,
                      ArrayRef<int64_t> axes, Resizing &resizing) {
@@ -110,10 +133,42 @@ static bool complete(OnnxNode &node, ArrayRef<int64_t> shape,
     resizing.scales.push_back(static_cast<double>(resizing.sizes[dim]) /
                               static_cast<double>(shape[dim]));
   }
+  keepAspectRatio(shape, axes, resizing);
   return true;
 }
 
+static Value resizeSmoothly(OnnxNode &node, const Resizing &resizing) {
+  Value value = node.getInput(0);
+  Type elementType = getTensorType(value).getElementType();
+  if (!isa<FloatType>(elementType) ||
+      resizing.coordinates == ResizeCoordinates::TfCropAndResize) {
+    node.emitError() << "antialiasing is supported for floats, and not with "
+                        "tf_crop_and_resize";
+    return nullptr;
+  }
+  if (!elementType.isF64())
+    value = node.convert(value, node.getBuilder().getF32Type());
+  SmallVector<int64_t> shape(getShape(value));
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (resizing.sizes[dim] == size && resizing.scales[dim] == 1)
+      continue;
+    SmoothResize line;
+    line.coordinates = resizing.coordinates;
+    line.in = static_cast<double>(size);
+    line.out = static_cast<double>(resizing.sizes[dim]);
+    line.scale = resizing.scales[dim];
+    line.isCubic = resizing.mode == ResizeMode::Cubic;
+    line.cubicA = resizing.cubicA;
+    line.excludeOutside = resizing.excludeOutside;
+    value = line.apply(node, value, static_cast<int64_t>(dim));
+  }
+  return node.convert(value, elementType);
+}
+
 static void finish(OnnxNode &node, const Resizing &resizing) {
+  if (resizing.antialias)
+    return node.setOutput(0, resizeSmoothly(node, resizing));
+
   OpBuilder &builder = node.getBuilder();
   MLIRContext *context = builder.getContext();
   node.setOutput(
@@ -148,6 +203,14 @@ void importUpsample(OnnxNode &node) {
   finish(node, resizing);
 }
 
+static std::optional<AspectRatio> findAspectRatio(StringRef name) {
+  return llvm::StringSwitch<std::optional<AspectRatio>>(name)
+      .Case("stretch", AspectRatio::Stretch)
+      .Case("not_larger", AspectRatio::NotLarger)
+      .Case("not_smaller", AspectRatio::NotSmaller)
+      .Default(std::nullopt);
+}
+
 /// The attributes that opset 11 has added.
 static void readRules(OnnxNode &node, Resizing &resizing) {
   resizing.coordinates = readCase<ResizeCoordinates>(
@@ -159,12 +222,12 @@ static void readRules(OnnxNode &node, Resizing &resizing) {
   resizing.cubicA = node.getFloat("cubic_coeff_a", -0.75f);
   resizing.excludeOutside = node.getBool("exclude_outside", false);
   resizing.extrapolation = node.getFloat("extrapolation_value", 0);
-  if (node.getBool("antialias", false))
-    node.emitError() << "antialiasing is not supported";
-  std::string policy = node.getString("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch")
-    node.emitError() << "attribute 'keep_aspect_ratio_policy' is '" << policy
-                     << "', which is not supported";
+  // There is nothing to smooth about the nearest element.
+  resizing.antialias =
+      node.getBool("antialias", false) && resizing.mode != ResizeMode::Nearest;
+  resizing.aspectRatio =
+      readCase<AspectRatio>(node, "keep_aspect_ratio_policy",
+                            AspectRatio::Stretch, "stretch", findAspectRatio);
 }
 
 void importResize(OnnxNode &node) {

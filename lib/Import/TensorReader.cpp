@@ -14,7 +14,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace llvm;
@@ -38,7 +40,7 @@ std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
 }
 
 static constexpr std::pair<int32_t, DType> kOnnxTypes[] = {
-#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, mlir, \
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, specials, mlir, \
                      number, ...)                                              \
   {number, DType::enumerator},
 #define TARPON_INTEGER(enumerator, spelling, stored, number, ...)              \
@@ -112,6 +114,23 @@ static Result<std::string> takeBytes(onnx::TensorProto &tensor, DType dtype,
   return std::move(*tensor.mutable_raw_data());
 }
 
+/// Gives each element of less than 8 bits, of which ONNX packs several into a
+/// byte, the lower ones first, a byte of its own.
+static std::string unpack(const std::string &packed, DType dtype,
+                          int64_t count) {
+  int64_t bits = runtime::dtypeBits(dtype), perByte = 8 / bits;
+  std::string bytes(count, 0);
+  for (int64_t i = 0; i < count; ++i) {
+    auto byte = static_cast<uint8_t>(packed[i / perByte]);
+    int element = byte >> (i % perByte * bits) & ((1 << bits) - 1);
+    if (runtime::isFloat(dtype))
+      bytes[i] = static_cast<char>(element);
+    else
+      runtime::storeWrapped(dtype, element, &bytes[i]);
+  }
+  return bytes;
+}
+
 Result<OnnxTensor> takeTensor(onnx::TensorProto &tensor,
                               ExternalData *external) {
   std::optional<DType> dtype = getDType(tensor.data_type());
@@ -131,10 +150,12 @@ Result<OnnxTensor> takeTensor(onnx::TensorProto &tensor,
   if (!bytes)
     return bytes.error();
   result.bytes = std::move(*bytes);
-  int64_t wanted = *count * runtime::dtypeBytes(*dtype);
+  int64_t wanted = divideCeil(*count * runtime::dtypeBits(*dtype), 8);
   if (static_cast<int64_t>(result.bytes.size()) != wanted)
     return error("the shape needs " + Twine(wanted) +
                  " bytes of data, but there are " + Twine(result.bytes.size()));
+  if (runtime::dtypeBits(*dtype) < 8)
+    result.bytes = unpack(result.bytes, *dtype, *count);
   if (*dtype == DType::Bool)
     for (char &byte : result.bytes)
       byte = byte != 0;
@@ -161,6 +182,19 @@ static Finiteness checkFinite(ArrayRef<char> bytes,
   return found ? Finiteness::HasInf : Finiteness::Finite;
 }
 
+static Finiteness checkSmallFloats(ArrayRef<char> bytes,
+                                   const runtime::FloatFormat &format) {
+  Finiteness worst = Finiteness::Finite;
+  for (char byte : bytes) {
+    float value = runtime::decodeFloat(format, static_cast<uint8_t>(byte));
+    if (std::isnan(value))
+      return Finiteness::HasNaN;
+    if (std::isinf(value))
+      worst = Finiteness::HasInf;
+  }
+  return worst;
+}
+
 Finiteness checkFinite(DType dtype, ArrayRef<char> bytes) {
   std::optional<runtime::FloatFormat> format = runtime::getFloatFormat(dtype);
   if (!format)
@@ -173,7 +207,7 @@ Finiteness checkFinite(DType dtype, ArrayRef<char> bytes) {
   case 16:
     return checkFinite<uint16_t>(bytes, *format);
   default:
-    return checkFinite<uint8_t>(bytes, *format);
+    return checkSmallFloats(bytes, *format);
   }
 }
 

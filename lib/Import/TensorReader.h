@@ -20,7 +20,8 @@
 
 namespace tarpon {
 
-/// A tensor in row-major order. A bool takes one byte, which is 0 or 1.
+/// A tensor in row-major order. A bool takes one byte, which is 0 or 1, and so
+/// does an element of less than 8 bits (see DTypes.def).
 struct OnnxTensor {
   std::string name;
   runtime::DType dtype = runtime::DType::F32;
@@ -37,8 +38,8 @@ constexpr int64_t maxElements = int64_t(1) << 38;
 /// above maxElements.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
-/// Returns the dtype of a TensorProto::DataType; none for strings, complex
-/// numbers, and types of later versions.
+/// Returns the dtype of a TensorProto::DataType; none for strings and complex
+/// numbers.
 std::optional<runtime::DType> getDType(int32_t onnxType);
 
 /// Describes a type in messages: "1 (FLOAT)".

@@ -174,4 +174,11 @@ std::optional<SpreadWindow> readSpreadWindow(OnnxNode &node,
   return window;
 }
 
+SmallVector<int64_t> splitIndex(int64_t number, ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> indices(sizes.size());
+  for (size_t dim = sizes.size(); dim-- > 0; number /= sizes[dim])
+    indices[dim] = number % sizes[dim];
+  return indices;
+}
+
 } // namespace tarpon

@@ -40,6 +40,10 @@ std::optional<SpreadWindow> readSpreadWindow(OnnxNode &node,
                                              llvm::ArrayRef<int64_t> inputShape,
                                              llvm::ArrayRef<int64_t> filter);
 
+/// Splits the number of an element of a tensor into its indices.
+llvm::SmallVector<int64_t> splitIndex(int64_t number,
+                                      llvm::ArrayRef<int64_t> sizes);
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_IMPORT_WINDOW_H

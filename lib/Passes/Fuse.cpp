@@ -49,7 +49,7 @@ static bool isKernelResult(Value value) {
 static bool isWrappable(Operation &op) {
   return isa<TarponDialect>(op.getDialect()) && op.getNumRegions() == 0 &&
          op.getNumResults() != 0 && op.getNumOperands() != 0 &&
-         !isa<JoinOp, ReshapeOp, SliceOp, LaunchOp>(op) &&
+         !isa<BitcastOp, JoinOp, ReshapeOp, SliceOp, LaunchOp>(op) &&
          llvm::all_of(op.getResults(), isKernelResult) &&
          llvm::all_of(op.getOperands(), isKernelOperand);
 }

@@ -63,7 +63,7 @@ struct LowerToLaunchesPass
     IRRewriter rewriter(&getContext());
     for (Operation &op : llvm::make_early_inc_range(
              getOperation().getBody().front().without_terminator())) {
-      if (isa<ConstantOp, JoinOp, ReshapeOp, SliceOp, LaunchOp>(op))
+      if (isa<BitcastOp, ConstantOp, JoinOp, ReshapeOp, SliceOp, LaunchOp>(op))
         continue;
       auto fused = dyn_cast<FusedOp>(op);
       if (!fused) {

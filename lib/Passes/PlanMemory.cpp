@@ -63,7 +63,7 @@ static ValueUses getUses(Value value,
     Value view = views.pop_back_val();
     for (Operation *user : view.getUsers()) {
       uses.last = std::max(uses.last, times.lookup(user));
-      if (isa<ReshapeOp, SliceOp, JoinOp>(user))
+      if (isa<BitcastOp, ReshapeOp, SliceOp, JoinOp>(user))
         views.push_back(user->getResult(0));
       if (!isa<func::ReturnOp>(user))
         continue;
@@ -229,7 +229,8 @@ struct PlanMemoryPass : tarpon::impl::PlanMemoryPassBase<PlanMemoryPass> {
     if (function.isExternal())
       return;
     for (Operation &op : function.getBody().front().without_terminator())
-      if (!isa<ConstantOp, JoinOp, ReshapeOp, SliceOp, LaunchOp>(op)) {
+      if (!isa<BitcastOp, ConstantOp, JoinOp, ReshapeOp, SliceOp, LaunchOp>(
+              op)) {
         op.emitOpError("has no place in memory: it is not a launch");
         return signalPassFailure();
       }

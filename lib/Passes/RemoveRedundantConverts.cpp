@@ -43,6 +43,9 @@ static bool holdsAll(Type from, Type to) {
   if (isa<quant::QuantizedType>(from))
     return to.isF32() || to.isF64();
   auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(to);
+  // Floats of 8 bits differ in their signs of zero, NaNs and infinities.
+  if (toFloat && toFloat.getWidth() <= 8)
+    return false;
   if (fromFloat)
     return toFloat && getPrecision(from) <= getPrecision(to) &&
            APFloat::semanticsMaxExponent(fromFloat.getFloatSemantics()) <=

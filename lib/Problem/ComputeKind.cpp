@@ -12,10 +12,10 @@
 using namespace tarpon;
 
 ComputeKind tarpon::computeKindOf(const TensorDesc &desc) {
-  if (desc.quantized || runtime::fitsF32(desc.dtype))
-    return ComputeKind::F32;
   if (desc.dtype == DType::F64)
     return ComputeKind::F64;
+  if (desc.quantized || runtime::isFloat(desc.dtype))
+    return ComputeKind::F32;
   return desc.dtype == DType::U64 ? ComputeKind::U64 : ComputeKind::I64;
 }
 

@@ -23,7 +23,8 @@ std::vector<const OpRule *> tarpon::getOpRules() {
        {getConvRules(), getConvBackwardRules(), getElementwiseRules(),
         getGemmRules(), getIndexRules(), getMovementRules(), getNormRules(),
         getPoolRules(), getPoolGradientRules(), getPoolIndicesRules(),
-        getRecurrentRules(), getReduceRules(), getResizeRules()})
+        getRecurrentRules(), getReduceRules(), getResizeRules(),
+        getSampleRules()})
     for (const OpRule &rule : table)
       rules.push_back(&rule);
   return rules;

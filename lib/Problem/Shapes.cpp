@@ -205,6 +205,26 @@ Shape tarpon::gatherShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> indices,
   return result;
 }
 
+Shape tarpon::replaceDim(ArrayRef<int64_t> shape, int64_t axis, int64_t size) {
+  Shape result(shape);
+  result[axis] = size;
+  return result;
+}
+
+std::optional<Shape> tarpon::sampleShape(ArrayRef<int64_t> images,
+                                         ArrayRef<int64_t> grid) {
+  if (grid.size() < 2 || grid.front() != images.front() ||
+      grid.back() != static_cast<int64_t>(images.size()) - 2)
+    return std::nullopt;
+  Shape result(images.take_front(2));
+  llvm::append_range(result, grid.drop_front().drop_back());
+  return result;
+}
+
+Shape tarpon::suppressShape(ArrayRef<int64_t> scores, int64_t limit) {
+  return {scores[0] * scores[1] * std::min(limit, scores[2]), 3};
+}
+
 std::optional<Shape> tarpon::permuteShape(ArrayRef<int64_t> shape,
                                           ArrayRef<int64_t> permutation) {
   Shape sorted(permutation);

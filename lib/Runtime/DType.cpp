@@ -13,6 +13,7 @@
 #include "tarpon/Runtime/DType.h"
 
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -29,6 +30,7 @@ namespace {
 struct DTypeRow {
   std::string_view name;
   int64_t bytes;
+  int64_t bits;
   /// The format of floats; no bits for integers.
   FloatFormat format;
   bool isSignedInteger;
@@ -37,18 +39,24 @@ struct DTypeRow {
 
 static constexpr DTypeRow makeFloatRow(std::string_view name,
                                        FloatFormat format) {
-  return {name, format.bits() / 8, format, false};
+  return {name, format.bytes(), format.bits(), format, false};
 }
 
 template <typename T>
 static constexpr DTypeRow makeIntegerRow(std::string_view name) {
-  return {name, sizeof(T), {}, std::is_signed_v<T>};
+  using Limits = std::numeric_limits<T>;
+  constexpr bool isBool = std::is_same_v<T, bool>;
+  return {name,
+          sizeof(T),
+          isBool ? 8 : Limits::digits + Limits::is_signed,
+          {},
+          Limits::is_signed};
 }
 
 /// The rows are in the order of the enumeration.
 static constexpr DTypeRow kRows[] = {
-#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, ...)  \
-  makeFloatRow(spelling, {exponent, fraction, infinity}),
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, specials, ...)  \
+  makeFloatRow(spelling, {exponent, fraction, FloatSpecials::specials}),
 #define TARPON_INTEGER(enumerator, spelling, type, ...)                        \
   makeIntegerRow<type>(spelling),
 #include "tarpon/Runtime/DTypes.def"
@@ -60,6 +68,8 @@ static const DTypeRow &getRow(DType dtype) {
 
 int64_t dtypeBytes(DType dtype) { return getRow(dtype).bytes; }
 
+int64_t dtypeBits(DType dtype) { return getRow(dtype).bits; }
+
 std::optional<FloatFormat> getFloatFormat(DType dtype) {
   const FloatFormat &format = getRow(dtype).format;
   return format.exponentBits ? std::optional(format) : std::nullopt;
@@ -67,7 +77,13 @@ std::optional<FloatFormat> getFloatFormat(DType dtype) {
 
 bool isFloat(DType dtype) { return getRow(dtype).format.exponentBits > 0; }
 
-bool fitsF32(DType dtype) { return isFloat(dtype) && dtypeBytes(dtype) <= 4; }
+bool fitsF32(DType dtype) {
+  return isFloat(dtype) && dtypeBits(dtype) <= 32 && !isStorageOnly(dtype);
+}
+
+bool isStorageOnly(DType dtype) {
+  return dtypeBits(dtype) < 8 || (isFloat(dtype) && dtypeBits(dtype) == 8);
+}
 
 bool isSignedInteger(DType dtype) { return getRow(dtype).isSignedInteger; }
 
@@ -128,7 +144,7 @@ static void storeInteger(float value, void *element) {
   // not be, so that the upper test uses 2^digits.
   float upper = std::ldexp(1.0f, Limits::digits);
   float lower = static_cast<float>(Limits::min());
-  T result = 0;
+  T result{};
   float rounded = std::nearbyint(value);
   if (rounded >= upper)
     result = Limits::max();
@@ -142,6 +158,16 @@ static void storeInteger(float value, void *element) {
 template <>
 void storeInteger<bool>(float value, void *element) {
   storeRaw<uint8_t>(value != 0.0f, element);
+}
+
+template <typename T>
+static void storeWrappedInteger(uint64_t bits, void *element) {
+  storeRaw(static_cast<T>(bits), element);
+}
+
+template <>
+void storeWrappedInteger<bool>(uint64_t bits, void *element) {
+  storeRaw<uint8_t>(bits & 1, element);
 }
 
 /// Converts the element to `To`, which is float or double.
@@ -175,9 +201,10 @@ static void storeFloat(const FloatFormat &format, float value, void *element) {
 template <typename To>
 static To loadAs(DType dtype, const void *element) {
   switch (dtype) {
-#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, ...)  \
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, specials, ...)  \
   case DType::enumerator:                                                      \
-    return loadFloat<To>({exponent, fraction, infinity}, element);
+    return loadFloat<To>({exponent, fraction, FloatSpecials::specials},        \
+                         element);
 #define TARPON_INTEGER(enumerator, spelling, type, ...)                        \
   case DType::enumerator:                                                      \
     return static_cast<To>(loadRaw<type>(element));
@@ -196,12 +223,26 @@ double loadAsDouble(DType dtype, const void *element) {
 
 void storeFromFloat(DType dtype, float value, void *element) {
   switch (dtype) {
-#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, ...)  \
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, specials, ...)  \
   case DType::enumerator:                                                      \
-    return storeFloat({exponent, fraction, infinity}, value, element);
+    return storeFloat({exponent, fraction, FloatSpecials::specials}, value,    \
+                      element);
 #define TARPON_INTEGER(enumerator, spelling, type, ...)                        \
   case DType::enumerator:                                                      \
     return storeInteger<type>(value, element);
+#include "tarpon/Runtime/DTypes.def"
+  }
+}
+
+void storeWrapped(DType dtype, uint64_t bits, void *element) {
+  switch (dtype) {
+#define TARPON_FLOAT(enumerator, ...)                                          \
+  case DType::enumerator:                                                      \
+    assert(!"floats do not wrap");                                             \
+    return;
+#define TARPON_INTEGER(enumerator, spelling, type, ...)                        \
+  case DType::enumerator:                                                      \
+    return storeWrappedInteger<type>(bits, element);
 #include "tarpon/Runtime/DTypes.def"
   }
 }

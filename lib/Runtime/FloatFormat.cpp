@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace tarpon::runtime {
 
@@ -32,12 +33,22 @@ static uint32_t shiftRightToNearestEven(uint32_t value, int shift) {
 
 /// The magnitude of a NaN: the upper bits of its payload, made quiet.
 static uint32_t encodeNaN(const FloatFormat &format, uint32_t magnitude) {
-  if (!format.hasInfinity)
-    return static_cast<uint32_t>(format.magnitude());
+  if (format.specials == FloatSpecials::NegativeZeroNaN)
+    return static_cast<uint32_t>(format.magnitude()) + 1;
+  if (!format.hasInfinity())
+    return format.hasNaN() ? static_cast<uint32_t>(format.magnitude()) : 0;
   uint32_t payload = magnitude >> (kF32.fractionBits - format.fractionBits);
   uint32_t quiet = 1u << (format.fractionBits - 1);
   return static_cast<uint32_t>(format.largestNumber()) | quiet |
          (payload & static_cast<uint32_t>(format.fraction()));
+}
+
+/// The exponent of the nearest power of two, of two the larger one.
+static uint32_t encodePowerOfTwo(uint32_t magnitude) {
+  constexpr uint32_t kSmallestNormal = 0x00800000;
+  // The smallest power is a subnormal of f32, half of the smallest normal.
+  uint32_t half = magnitude < kSmallestNormal ? 0x200000 : 0x400000;
+  return std::min(magnitude + half, kInfinity) >> kF32.fractionBits;
 }
 
 /// A finite f32 or infinity, rounded; may be above the largest number.
@@ -60,17 +71,35 @@ static uint32_t encodeNumber(const FloatFormat &format, uint32_t magnitude) {
 uint16_t encodeFloat(const FloatFormat &format, float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t magnitude = bits & 0x7fffffff;
-  uint32_t encoded =
-      magnitude > kInfinity
-          ? encodeNaN(format, magnitude)
-          : std::min(encodeNumber(format, magnitude),
-                     static_cast<uint32_t>(format.largestNumber()));
+  if (format.isPowerOfTwo())
+    return static_cast<uint16_t>(encodePowerOfTwo(magnitude));
+  auto largest = static_cast<uint32_t>(format.largestNumber());
   uint32_t sign = bits >> 31 << (format.bits() - 1);
+  uint32_t encoded = encodeNumber(format, std::min(magnitude, kInfinity));
+  bool isNaN = magnitude > kInfinity;
+  if (encoded > largest) {
+    isNaN |= !format.hasInfinity() && format.hasNaN();
+    encoded = largest;
+  }
+  if (isNaN)
+    encoded = encodeNaN(format, magnitude);
+  // The sign alone is no zero there, but the NaN.
+  if (format.specials == FloatSpecials::NegativeZeroNaN &&
+      (isNaN || encoded == 0))
+    sign = 0;
   return static_cast<uint16_t>(sign | encoded);
 }
 
 float decodeFloat(const FloatFormat &format, uint16_t bits) {
   auto magnitude = static_cast<uint32_t>(bits & format.magnitude());
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  if (format.isPowerOfTwo())
+    return magnitude > format.largestFinite()
+               ? kNaN
+               : std::ldexp(1.0f, static_cast<int>(magnitude) - format.bias());
+  if (format.specials == FloatSpecials::NegativeZeroNaN && magnitude == 0 &&
+      bits != 0)
+    return kNaN;
   auto sign = static_cast<uint32_t>(bits >> (format.bits() - 1)) << 31;
   int shift = kF32.fractionBits - format.fractionBits;
   uint32_t rebase = static_cast<uint32_t>(kF32.bias() - format.bias())

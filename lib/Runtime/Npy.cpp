@@ -47,7 +47,7 @@ struct HeaderPlace {
 
 /// "" for types that NumPy lacks.
 static constexpr DescriptionRow kDescriptions[] = {
-#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, infinity, mlir, \
+#define TARPON_FLOAT(enumerator, spelling, exponent, fraction, specials, mlir, \
                      onnx, numpy)                                              \
   {numpy, DType::enumerator},
 #define TARPON_INTEGER(enumerator, spelling, type, onnx, numpy)                \

@@ -33,6 +33,8 @@ static json toJson(const TensorInfo &tensor) {
                            {"zero_point", tensor.zeroPoint}};
   if (tensor.usedPerRow)
     result["used_per_row"] = tensor.usedPerRow;
+  if (tensor.sizeOutput >= 0)
+    result["size"] = {{"dim", tensor.sizeDim}, {"output", tensor.sizeOutput}};
   return result;
 }
 
@@ -143,6 +145,10 @@ static TensorInfo readTensor(const JsonReader &reader) {
   }
   if (reader.has("used_per_row"))
     tensor.usedPerRow = reader.field("used_per_row").integer();
+  if (reader.has("size")) {
+    tensor.sizeDim = reader.field("size").field("dim").integer();
+    tensor.sizeOutput = reader.field("size").field("output").integer();
+  }
   return tensor;
 }
 

@@ -78,6 +78,26 @@ static Status validateTensors(const std::vector<TensorInfo> &tensors,
   return success();
 }
 
+/// Checks that the sizes which depend on data are held by other outputs.
+static Status validateSizes(const std::vector<TensorInfo> &outputs) {
+  for (const TensorInfo &tensor : outputs) {
+    if (tensor.sizeDim < 0 && tensor.sizeOutput < 0)
+      continue;
+    if (tensor.sizeDim < 0 ||
+        tensor.sizeDim >= static_cast<int64_t>(tensor.shape.size()))
+      return Error{"output '" + tensor.name + "' has a size that depends on " +
+                   "data in the dimension " + std::to_string(tensor.sizeDim)};
+    if (tensor.sizeOutput < 0 ||
+        tensor.sizeOutput >= static_cast<int64_t>(outputs.size()) ||
+        outputs[tensor.sizeOutput].dtype != DType::I64 ||
+        outputs[tensor.sizeOutput].numElements() != 1)
+      return Error{"output '" + tensor.name + "' has its size in output " +
+                   std::to_string(tensor.sizeOutput) +
+                   ", which is not one i64"};
+  }
+  return success();
+}
+
 /// `bytes` is the size of the space. Only empty buffers, which are allowed, may
 /// start at its end.
 static Status validateOffset(const BufferRef &buffer, int64_t bytes,
@@ -304,6 +324,8 @@ Status validatePackage(const Package &package) {
   if (Status status = validateTensors(package.inputs, "input"); !status)
     return status;
   if (Status status = validateTensors(package.outputs, "output"); !status)
+    return status;
+  if (Status status = validateSizes(package.outputs); !status)
     return status;
   for (const Layer &layer : package.layers)
     if (Status status = validateLayer(package, layer); !status)

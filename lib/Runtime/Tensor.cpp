@@ -99,9 +99,7 @@ void fillRandom(HostTensor &tensor, uint64_t seed) {
     if (isFloat(tensor.dtype)) {
       storeFromFloat(tensor.dtype, bellShaped(bits), element);
     } else {
-      if (tensor.dtype == DType::Bool)
-        bits &= 1;
-      std::memcpy(element, &bits, width);
+      storeWrapped(tensor.dtype, bits, element);
     }
     element += width;
   }
@@ -130,6 +128,57 @@ Result<std::vector<HostTensor>> makeOutputs(const Package &package) {
     outputs.push_back(std::move(*tensor));
   }
   return outputs;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes that depend on data
+//===----------------------------------------------------------------------===//
+
+/// The first `size` places of a tensor along `dim`.
+static Result<HostTensor> cutTensor(const HostTensor &tensor, int64_t dim,
+                                    int64_t size) {
+  std::vector<int64_t> shape = tensor.shape;
+  int64_t outer = 1, inner = dtypeBytes(tensor.dtype);
+  for (int64_t i = 0; i < dim; ++i)
+    outer *= shape[i];
+  for (size_t i = dim + 1; i < shape.size(); ++i)
+    inner *= shape[i];
+  int64_t stride = shape[dim] * inner, taken = size * inner;
+  shape[dim] = size;
+  Result<HostTensor> cut = HostTensor::create(tensor.dtype, std::move(shape));
+  for (int64_t i = 0; cut && i < outer && taken > 0; ++i)
+    std::memcpy(cut->data.data() + i * taken, tensor.data.data() + i * stride,
+                taken);
+  return cut;
+}
+
+Result<std::vector<HostTensor>> takeRealSizes(const Package &package,
+                                              std::vector<HostTensor> outputs) {
+  std::vector<bool> isSize(outputs.size(), false);
+  std::vector<HostTensor> results;
+  for (const TensorInfo &info : package.outputs)
+    if (info.sizeOutput >= 0)
+      isSize[info.sizeOutput] = true;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorInfo &info = package.outputs[i];
+    if (isSize[i])
+      continue;
+    if (info.sizeOutput < 0) {
+      results.push_back(std::move(outputs[i]));
+      continue;
+    }
+    int64_t size = 0;
+    std::memcpy(&size, outputs[info.sizeOutput].data.data(), sizeof(size));
+    if (size < 0 || size > info.shape[info.sizeDim])
+      return Error{"output '" + info.name + "' has " + std::to_string(size) +
+                   " places, expected at most " +
+                   std::to_string(info.shape[info.sizeDim])};
+    Result<HostTensor> cut = cutTensor(outputs[i], info.sizeDim, size);
+    if (!cut)
+      return Error{"output '" + info.name + "': " + cut.message()};
+    results.push_back(std::move(*cut));
+  }
+  return results;
 }
 
 //===----------------------------------------------------------------------===//

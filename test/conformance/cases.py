@@ -155,6 +155,21 @@ def group_normalization(
     )
 
 
+def global_lp_pool_cases() -> list[Case]:
+    """Norms of whole images, which no package has cases of."""
+    x = np.random.default_rng(1).standard_normal((2, 3, 4, 5)).astype(np.float32)
+
+    def norm(order: int) -> np.ndarray:
+        powers = np.abs(x.astype(np.float64)) ** order
+        return powers.sum(axis=(2, 3), keepdims=True) ** (1 / order)
+
+    return [
+        make_case("test_globallppool_default", "GlobalLpPool", 2, {"x": x}, norm(2)),
+        make_case("test_globallppool_p1", "GlobalLpPool", 13, {"x": x}, norm(1), p=1),
+        make_case("test_globallppool_p3", "GlobalLpPool", 22, {"x": x}, norm(3), p=3),
+    ]
+
+
 def own_cases() -> list[Case]:
     """All of them, the same in every run."""
     random = np.random.default_rng(0)
@@ -165,4 +180,5 @@ def own_cases() -> list[Case]:
         group_normalization(18, "test_group_normalization_per_group", 1e-5, random),
         group_normalization(21, "test_group_normalization_example", 1e-5, random),
         group_normalization(21, "test_group_normalization_epsilon", 1e-2, random),
+        *global_lp_pool_cases(),
     ]

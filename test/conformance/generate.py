@@ -9,8 +9,8 @@ this, and from cases.py. Each becomes DIR/NAME/model.onnx with
 DIR/NAME/test_data_set_0/*.pb, in the layout that every ONNX backend reads. Cases
 with a node that lib/Import/OpTable.def does not list are left out; with --all,
 every case of the package is written, and none of cases.py. An operator of that
-table without a case is an error: with --all if the newest opset has it, else if
-that has not. Nothing is written again while DIR is up to date.
+table without a case in either is an error: with --all if the newest opset has it,
+else if that has not. Nothing is written again while DIR is up to date.
 """
 
 from __future__ import annotations
@@ -147,10 +147,11 @@ def generate(output: Path, everything: bool) -> str:
     from cases import own_cases
 
     known = known_operators()
-    found = collect()
-    cases = found if everything else choose_supported(own_cases() + found, set(known))
+    found, own = collect(), own_cases()
+    cases = found if everything else choose_supported(own + found, set(known))
     # The newer package has the operators of today, the older one those before.
-    check_coverage(cases, {name for name in known if known[name] == everything})
+    covered = {name for name in known if known[name] == everything}
+    check_coverage(own + cases, covered)
     # Some names occur twice; the last case counts, as in the onnx package.
     chosen = {case.name: case for case in cases}
     scratch = output.with_name(output.name + ".tmp")

@@ -67,11 +67,16 @@ static int runModel(const run::Arguments &arguments) {
     return fail(instance.message());
   if (Status status = instance->run(); !status)
     return fail(status.message());
+  const Package &package = instance->executor().package();
+  Result<std::vector<HostTensor>> outputs = cloneAll(instance->outputs());
+  if (outputs)
+    outputs = takeRealSizes(package, std::move(*outputs));
+  if (!outputs)
+    return fail(outputs.message());
   if (!arguments.outputDir.empty())
-    if (Status status = writeOutputs(instance->outputs(), arguments.outputDir);
-        !status)
+    if (Status status = writeOutputs(*outputs, arguments.outputDir); !status)
       return fail(status.message());
-  printOutputs(instance->executor().package().outputs, instance->outputs());
+  printOutputs(package.outputs, *outputs);
   printTime(*instance, arguments.iterations);
   return kSuccess;
 }

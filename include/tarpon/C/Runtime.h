@@ -66,7 +66,20 @@ typedef enum tarpon_dtype {
   TARPON_U32 = 9,
   TARPON_I64 = 10,
   TARPON_U64 = 11,
-  TARPON_BOOL = 12 ///< one byte, 0 or 1
+  TARPON_BOOL = 12, ///< one byte, 0 or 1
+  // Formats of ONNX and of the OCP, as MLIR calls them. Elements of less than 8
+  // bits take a byte each, extended by their sign, or by zeros if they have no
+  // sign or are floats.
+  TARPON_F8E4M3FN = 13,
+  TARPON_F8E4M3FNUZ = 14,
+  TARPON_F8E5M2 = 15,
+  TARPON_F8E5M2FNUZ = 16,
+  TARPON_U4 = 17,
+  TARPON_I4 = 18,
+  TARPON_F4E2M1FN = 19,
+  TARPON_F8E8M0FNU = 20,
+  TARPON_U2 = 21,
+  TARPON_I2 = 22
 } tarpon_dtype;
 
 /// A compiled model that is loaded and ready to run.

@@ -147,6 +147,15 @@ def Tarpon_PowOp : Tarpon_BinaryOp<"pow", "inferRealBinary"> {
   }];
 }
 
+def Tarpon_FmodOp : Tarpon_BinaryOp<"fmod", "inferRealBinary"> {
+  let summary = "lhs - n * rhs, exact, where n is lhs / rhs truncated";
+  let description = [{
+    As C's fmod: the result has the sign of lhs; NaN where rhs is 0 or lhs is
+    infinite; lhs where only rhs is infinite.
+    Constraints: (C1) to (C3) as of add. (C4) the elements are floats.
+  }];
+}
+
 /// Binary ops that are defined on integers only, bit by bit.
 class Tarpon_BitOp<string mnemonic> : Tarpon_BinaryOp<mnemonic, "inferIntegerBinary"> {
   let description = "Constraints: (C1) to (C3) as of add. (C4) the elements are integers.";

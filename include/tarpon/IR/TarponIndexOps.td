@@ -71,4 +71,21 @@ def Tarpon_ScatterOp : Tarpon_GraphOp<"scatter"> {
                        Tarpon_ScatterMode:$mode);
 }
 
+def Tarpon_TopKOp : Tarpon_GraphOp<"top_k"> {
+  let summary = "Indices of the k largest or smallest elements along one dimension";
+  let description = [{
+    The result is of i64, has k places in dimension `axis`, and begins with the
+    index of the largest element, or of the smallest one without `largest`. Of
+    equal elements the first one comes first; NaN counts as larger than numbers.
+
+    Constraints:
+    - (C1) 0 <= axis < rank.
+    - (C2) k is from 1 to the size of the dimension.
+    - (C3) the elements are floats or integers of 8 bits or more.
+    - (C4) the input is row-major.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input, I64Attr:$axis, I64Attr:$k,
+                       DefaultValuedAttr<BoolAttr, "true">:$largest);
+}
+
 #endif // TARPON_IR_TARPONINDEXOPS_TD

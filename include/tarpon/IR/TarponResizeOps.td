@@ -24,7 +24,8 @@ def Tarpon_ResizeCoordinates : I32EnumAttr<"ResizeCoordinates",
     I32EnumAttrCase<"AlignCorners", 2, "align_corners">,
     I32EnumAttrCase<"Asymmetric", 3, "asymmetric">,
     I32EnumAttrCase<"TfHalfPixelForNn", 4, "tf_half_pixel_for_nn">,
-    I32EnumAttrCase<"TfCropAndResize", 5, "tf_crop_and_resize">]> {
+    I32EnumAttrCase<"TfCropAndResize", 5, "tf_crop_and_resize">,
+    I32EnumAttrCase<"HalfPixelSymmetric", 6, "half_pixel_symmetric">]> {
   let cppNamespace = "::tarpon";
 }
 

@@ -124,6 +124,29 @@ def Tarpon_ReshapeOp : Tarpon_Op<"reshape", [Pure,
   let hasFolder = 1;
 }
 
+def Tarpon_BitcastOp : Tarpon_Op<"bitcast", [Pure]> {
+  let summary = "The bits of the elements as another type of the same width";
+  let description = [{
+    A view, like tarpon.reshape: it lies in the memory of its operand and never
+    becomes a launch. Passes that store the operand in another type or layout
+    convert it back in front of this operation.
+
+    ```mlir
+    %y = tarpon.bitcast %x : (tensor<4xf32>) -> tensor<4xi32>
+    ```
+
+    Constraints: (C1) both types are row-major and of the same shape. (C2)
+    elements are floats or integers, but neither i1, nor signless ones of less
+    than 8 bits, whose bytes hold more than their bits. (C3) the elements have as
+    many bits in both.
+  }];
+  let arguments = (ins Tarpon_Tensor:$input);
+  let results = (outs Tarpon_Tensor:$result);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def Tarpon_TransposeOp : Tarpon_GraphOp<"transpose", [
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]> {
   let summary = "Result dimension i is input dimension permutation[i]";
@@ -166,6 +189,7 @@ def Tarpon_PadOp : Tarpon_GraphOp<"pad", [
   let arguments = (ins Tarpon_Tensor:$input, DenseI64ArrayAttr:$pads,
                        F64Attr:$value,
                        DefaultValuedAttr<Tarpon_PadMode, "::tarpon::PadMode::Constant">:$mode);
+  let hasFolder = 1;
 }
 
 def Tarpon_ConvertOp : Tarpon_Op<"convert", [Pure]> {

@@ -15,6 +15,36 @@ def Tarpon_AbsOp : Tarpon_UnaryOp<"abs"> {
   let arguments = (ins Tarpon_Tensor:$input);
 }
 
+def Tarpon_AcosOp : Tarpon_RealOp<"acos"> {
+  let summary = "The inverse of cos, from 0 to pi; NaN where |x| > 1";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_AcoshOp : Tarpon_RealOp<"acosh"> {
+  let summary = "The inverse of cosh, from 0 on; NaN where x < 1";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_AsinOp : Tarpon_RealOp<"asin"> {
+  let summary = "The inverse of sin, from -pi/2 to pi/2; NaN where |x| > 1";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_AsinhOp : Tarpon_RealOp<"asinh"> {
+  let summary = "The inverse of sinh";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_AtanOp : Tarpon_RealOp<"atan"> {
+  let summary = "The inverse of tan, from -pi/2 to pi/2";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
+def Tarpon_AtanhOp : Tarpon_RealOp<"atanh"> {
+  let summary = "The inverse of tanh; infinite where |x| is 1, NaN above";
+  let arguments = (ins Tarpon_Tensor:$input);
+}
+
 def Tarpon_CeilOp : Tarpon_RealOp<"ceil"> {
   let summary = "The least integer not below x";
   let arguments = (ins Tarpon_Tensor:$input);

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A reshape lies in the memory of its operand, and a slice in a part of it. The
-// operands of a join lie in its result, so that one piece of memory may have
-// several producers.
+// A reshape or a bitcast lies in the memory of its operand, and a slice in a
+// part of it. The operands of a join lie in its result, so that one piece of
+// memory may have several producers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ namespace tarpon {
 
 /// Memory that is planned as a whole, and the offset of a value in it.
 struct View {
-  /// The result of an op that is neither a reshape nor a slice nor joined, or
-  /// an argument.
+  /// The result of an op that is neither a reshape, a bitcast nor a slice nor
+  /// joined, or an argument.
   mlir::Value storage;
   /// The offset, in elements.
   int64_t offset = 0;

@@ -62,9 +62,10 @@ struct ModelInfo {
 /// Imports the model at `path` as func.func @main, one argument per graph input
 /// that has no initialiser, with the discardable attributes tarpon.model_name,
 /// tarpon.model_sha256 (see ImportOptions::digest), tarpon.input_names,
-/// tarpon.output_names and, if there are any, tarpon.assumed_inputs. The
-/// location of every op is a NameLoc of its node inside the file's. On failure,
-/// emits diagnostics and returns null.
+/// tarpon.output_names and, if there are any, tarpon.assumed_inputs and
+/// tarpon.output_sizes (see docs/design.md, section 4). The location of every
+/// op is a NameLoc of its node inside the file's. On failure, emits diagnostics
+/// and returns null.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context,
                                              llvm::StringRef path,
                                              const ImportOptions &options = {});

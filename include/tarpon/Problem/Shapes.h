@@ -139,6 +139,18 @@ bool concatShape(llvm::SmallVectorImpl<int64_t> &shape,
 Shape gatherShape(llvm::ArrayRef<int64_t> shape,
                   llvm::ArrayRef<int64_t> indices, int64_t axis);
 
+/// The shape with another size of dimension `axis`.
+Shape replaceDim(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t size);
+
+/// The shape of images that are sampled at the places of a grid, of which the
+/// last dimension holds coordinates; none if the grid does not fit them.
+std::optional<Shape> sampleShape(llvm::ArrayRef<int64_t> images,
+                                 llvm::ArrayRef<int64_t> grid);
+
+/// The shape of the boxes that are selected by scores of images, classes and
+/// boxes, at most `limit` of a class.
+Shape suppressShape(llvm::ArrayRef<int64_t> scores, int64_t limit);
+
 /// The permuted shape; none unless it is a permutation of the dimensions.
 std::optional<Shape> permuteShape(llvm::ArrayRef<int64_t> shape,
                                   llvm::ArrayRef<int64_t> permutation);

@@ -9,6 +9,7 @@
 #define TARPON_RUNTIME_DTYPE_H
 
 #include "tarpon/Runtime/FloatFormat.h"
+#include "tarpon/Runtime/NarrowInteger.h"
 
 #include <cstdint>
 #include <optional>
@@ -31,16 +32,24 @@ inline constexpr DType kDTypes[] = {
 #include "tarpon/Runtime/DTypes.def"
 };
 
-/// Size of one element in bytes.
+/// Size of one element in memory in bytes.
 int64_t dtypeBytes(DType dtype);
+
+/// The bits of one element, less than 8 for the narrowest types; 8 for bool.
+int64_t dtypeBits(DType dtype);
 
 /// Returns true if elements are floating-point numbers, of any width. False for
 /// quantised tensors, which are stored as integers.
 bool isFloat(DType dtype);
 
 /// Returns true if elements are floats that f32 holds exactly, and that kernels
-/// therefore compute with as f32: f32 itself, f16, bf16.
+/// therefore compute with as f32: f32 itself, f16, bf16. Those of 8 bits and
+/// less are storage, which few kernels but the reference's read and write.
 bool fitsF32(DType dtype);
+
+/// Returns true if elements are only stored in the type, of 8 bits or less, and
+/// converted to be computed with: fp8, fp4, integers of 2 and 4 bits.
+bool isStorageOnly(DType dtype);
 
 /// Returns true if elements are integers that may be negative.
 bool isSignedInteger(DType dtype);
@@ -62,10 +71,13 @@ std::optional<DType> parseDType(std::string_view name);
 std::string listDTypes(bool (*wanted)(DType), std::string_view last);
 
 /// Convert one element to and from f32. f32 to a smaller float rounds to
-/// nearest even; f32 to an integer rounds to nearest even and saturates, and
-/// NaN becomes 0. The element may lie at any address.
+/// nearest even (encodeFloat); f32 to an integer rounds to nearest even and
+/// saturates, and NaN becomes 0. The element may lie at any address.
 float loadAsFloat(DType dtype, const void *element);
 void storeFromFloat(DType dtype, float value, void *element);
+
+/// Stores the lower bits of an integer. For integer types only.
+void storeWrapped(DType dtype, uint64_t bits, void *element);
 
 /// Converts the element to f64: exact except for 64-bit integers beyond 2^53.
 double loadAsDouble(DType dtype, const void *element);

@@ -40,6 +40,9 @@ struct TensorInfo {
   /// tensor; the rest of the row does not. 0 for all of them. Only in packages
   /// of one problem, whose tensors may be slices.
   int64_t usedPerRow = 0;
+  /// For an output of which a dimension's size depends on data: the dimension,
+  /// and the output that holds the size. `shape` has the most that it can be.
+  int64_t sizeDim = -1, sizeOutput = -1;
 
   int64_t numElements() const;
   int64_t numBytes() const;

@@ -54,6 +54,11 @@ Result<std::vector<HostTensor>> makeRandomInputs(const Package &package,
 /// One zeroed tensor per output of the model.
 Result<std::vector<HostTensor>> makeOutputs(const Package &package);
 
+/// Cuts each output whose size depends on data to its size of this run, and
+/// leaves the outputs out that hold nothing but sizes.
+Result<std::vector<HostTensor>> takeRealSizes(const Package &package,
+                                              std::vector<HostTensor> outputs);
+
 /// The distance of a tensor from its expected values. Errors are infinite where
 /// either tensor has a NaN, or where one has an infinity and the other does
 /// not.

@@ -14,6 +14,8 @@
 #include "Epilogue.h"
 #include "MathFunctions.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -105,6 +107,21 @@ static Real eluGradient(const Forward &f) {
   return branch(f, f.attr(0) * exp(atMost(0, f.x)), f.one());
 }
 
+static Real asinGradient(const Forward &f) {
+  return 1 / sqrt((1 - f.x) * (1 + f.x));
+}
+
+static Real acoshGradient(const Forward &f) {
+  return 1 / (sqrt(f.x - 1) * sqrt(f.x + 1));
+}
+
+static Real asinhGradient(const Forward &f) { return 1 / sqrt(f.x * f.x + 1); }
+
+static Real atanhGradient(const Forward &f) {
+  Real inside = 1 / ((1 - f.x) * (1 + f.x));
+  return select(isLess(1, abs(f.x)), f.x.like(NAN), inside);
+}
+
 static Real stepGradient(const Forward &f) { return f.zero(); }
 
 //===----------------------------------------------------------------------===//
@@ -120,6 +137,12 @@ struct Derivative {
 
 static constexpr Derivative kDerivatives[] = {
     {OpKind::Abs, signGradient},
+    {OpKind::Acos, [](const Forward &f) { return -asinGradient(f); }},
+    {OpKind::Acosh, acoshGradient},
+    {OpKind::Asin, asinGradient},
+    {OpKind::Asinh, asinhGradient},
+    {OpKind::Atan, [](const Forward &f) { return 1 / (f.x * f.x + 1); }},
+    {OpKind::Atanh, atanhGradient},
     {OpKind::Ceil, stepGradient},
     {OpKind::Celu,
      [](const Forward &f) {

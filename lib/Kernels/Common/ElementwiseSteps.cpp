@@ -149,6 +149,10 @@ static constexpr BinaryRow kBinary[] = {
                             : emitIntegerDivision(o.b, o.kind, o.lhs, o.rhs);
      }},
     {OpKind::Equal, emitEqual},
+    {OpKind::Fmod,
+     [](const Operands &o) -> Value {
+       return fmod(Real(o.b, o.lhs), Real(o.b, o.rhs));
+     }},
     {OpKind::Less,
      [](const Operands &o) {
        return emitTruth(o.b, emitLess(o.b, o.kind, o.lhs, o.rhs), o.lhs);
@@ -279,6 +283,12 @@ static Real apply(const RealArgument &a) {
 }
 
 static constexpr RealRow kReal[] = {
+    {OpKind::Acos, apply<acos>},
+    {OpKind::Acosh, apply<acosh>},
+    {OpKind::Asin, apply<asin>},
+    {OpKind::Asinh, apply<asinh>},
+    {OpKind::Atan, apply<atan>},
+    {OpKind::Atanh, apply<atanh>},
     {OpKind::Ceil, apply<intrinsic<math::CeilOp>>},
     {OpKind::Celu,
      [](const RealArgument &a) { return elu(a.x, a.attr(0), a.attr(0)); }},

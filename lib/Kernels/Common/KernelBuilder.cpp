@@ -361,7 +361,7 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
     return value;
   if (!getElementTypeOrSelf(type).isF32())
     return arith::TruncIOp::create(*this, storage, value);
-  unsigned bits = 8 * runtime::dtypeBytes(dtype);
+  auto bits = static_cast<unsigned>(runtime::dtypeBits(dtype));
   bool isSigned = runtime::isSignedInteger(dtype);
   double low = isSigned ? -double(1ll << (bits - 1)) : 0;
   double high =
@@ -383,7 +383,7 @@ Value KernelBuilder::narrow(DType dtype, Value value) {
 /// integers, since not every CPU has masked moves of them.
 static Type getMemoryType(KernelBuilder &b, DType dtype) {
   if (auto format = getSmallFloat(dtype))
-    return b.getIntegerType(format->bits());
+    return b.getIntegerType(8 * format->bytes());
   return b.storageType(dtype);
 }
 

@@ -14,6 +14,8 @@
 
 #include "MathFunctions.h"
 
+#include "RealBits.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include <cmath>
@@ -23,7 +25,7 @@ using namespace mlir;
 using namespace tarpon;
 
 //===----------------------------------------------------------------------===//
-// Bits and polynomials
+// Formats and polynomials
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -49,32 +51,6 @@ static constexpr Format kF64 = {
     -746, 710,  0x3fe6a09e667f3bcd};
 
 static const Format &formatOf(Real x) { return x.isF64() ? kF64 : kF32; }
-
-/// The integer type of the same shape and width.
-static Type bitsType(Real x) {
-  Type bits = x.builder().getIntegerType(x.isF64() ? 64 : 32);
-  if (auto vector = dyn_cast<VectorType>(x.type()))
-    return VectorType::get(vector.getShape(), bits);
-  return bits;
-}
-
-/// cstLike takes a double, which does not hold all 64-bit integers.
-static Value integerLike(KernelBuilder &b, Type type, int64_t number) {
-  TypedAttr attr = b.getIntegerAttr(getElementTypeOrSelf(type), number);
-  if (auto vector = dyn_cast<VectorType>(type))
-    attr = DenseElementsAttr::get(vector, attr);
-  return arith::ConstantOp::create(b, attr);
-}
-
-static Value toBits(Real x) { return x.builder().bitcast(x, bitsType(x)); }
-
-/// c[0] + c[1] x + ...
-static Real polynomial(Real x, ArrayRef<double> coefficients) {
-  Real sum = x.like(coefficients.back());
-  for (double coefficient : llvm::reverse(coefficients.drop_back()))
-    sum = multiplyAdd(sum, x, x.like(coefficient));
-  return sum;
-}
 
 /// 1/first! + x/(first + step)! + ..., with `count` terms.
 static Real factorialSeries(Real x, int64_t first, int64_t step, int64_t count,
@@ -335,19 +311,6 @@ static Real powF64(Real x, Real y) {
   Real result = select(isLess(x, 0), negative, magnitude);
   result = select(isEqual(x, x.like(1)), x.like(1), result);
   return select(isEqual(y, x.like(0)), x.like(1), result);
-}
-
-/// Converts between f32 and f64.
-static Real toF64(Real x) {
-  KernelBuilder &b = x.builder();
-  Type type = b.getF64Type();
-  if (auto vector = dyn_cast<VectorType>(x.type()))
-    type = VectorType::get(vector.getShape(), type);
-  return {b, arith::ExtFOp::create(b, type, Value(x))};
-}
-
-static Real toF32(Real x, Type type) {
-  return {x.builder(), arith::TruncFOp::create(x.builder(), type, x)};
 }
 
 Real tarpon::pow(Real x, Real y) {

@@ -18,9 +18,11 @@
 //   tanh 3 (3)
 //   erf 2.5 (2.5)
 //   sin, cos 1.5 (1.5) for |x| < 1e5
-//   pow 1 (1)         computed in f64
+//   pow 1 (1)         computed in f64, like the following
+//   acos, asin, atan 1 (1), and their hyperbolic counterparts
+//   fmod 0 (0)
 //
-// In f64, errors are a few ulp; that of pow is some hundred.
+// In f64, errors are a few ulp; that of pow is some hundred, and fmod is exact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,6 +54,15 @@ Real sin(Real x);
 Real cos(Real x);
 /// x to the power of y like C's pow, but with -0 treated as 0.
 Real pow(Real x, Real y);
+
+Real acos(Real x);
+Real asin(Real x);
+Real atan(Real x);
+Real acosh(Real x);
+Real asinh(Real x);
+Real atanh(Real x);
+/// The remainder of x / y with the sign of x, like C's fmod.
+Real fmod(Real x, Real y);
 
 inline mlir::Value emitExp(KernelBuilder &b, mlir::Value x) {
   return exp(Real(b, x));

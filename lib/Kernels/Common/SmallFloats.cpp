@@ -13,6 +13,7 @@
 using namespace mlir;
 using namespace tarpon;
 using tarpon::runtime::FloatFormat;
+using tarpon::runtime::FloatSpecials;
 
 static constexpr FloatFormat kF32 = {8, 23};
 static constexpr FloatFormat kF16 = {5, 10};
@@ -37,7 +38,7 @@ public:
   SmallFloatEmitter(KernelBuilder &b, const FloatFormat &format, Type like)
       : b(b), format(format), real(withLanesOf(like, b.getF32Type())),
         bits32(withLanesOf(like, b.getI32Type())),
-        narrow(withLanesOf(like, b.getIntegerType(format.bits()))),
+        narrow(withLanesOf(like, b.getIntegerType(8 * format.bytes()))),
         shift(kF32.fractionBits - format.fractionBits),
         signShift(kF32.bits() - format.bits()) {}
 
@@ -57,10 +58,13 @@ private:
     return static_cast<int64_t>(exponent + kF32.bias()) << kF32.fractionBits;
   }
 
+  Value decodePowerOfTwo(Value stored) const;
+  Value encodePowerOfTwo(Value value) const;
   Value decodeUpperBits(Value stored) const;
   Value encodeUpperBits(Value value) const;
   Value encodeSpecial(Value bits) const;
-  Value saturate(Value bits, Value finite) const;
+  Value limit(Value bits, Value rounded) const;
+  Value addSign(Value magnitude, Value sign) const;
 
   KernelBuilder &b;
   const FloatFormat &format;
@@ -75,7 +79,20 @@ Value SmallFloatEmitter::decodeUpperBits(Value stored) const {
   return b.bitcast(shiftLeft(bits, signShift), real);
 }
 
+/// The smallest power is a subnormal of f32, and the largest exponent NaN.
+Value SmallFloatEmitter::decodePowerOfTwo(Value stored) const {
+  Value exponent = arith::ExtUIOp::create(b, bits32, stored);
+  Value bits = b.orI(
+      shiftLeft(exponent, shift),
+      b.select(b.slt(exponent, number(1)), number(0x00400000), number(0)));
+  Value isFinite =
+      b.slt(exponent, number(static_cast<int64_t>(format.largestFinite()) + 1));
+  return b.bitcast(b.select(isFinite, bits, number(0x7fc00000)), real);
+}
+
 Value SmallFloatEmitter::decode(Value stored) const {
+  if (format.isPowerOfTwo())
+    return decodePowerOfTwo(stored);
   if (format.hasExponentOfF32())
     return decodeUpperBits(stored);
   Value bits = arith::ExtUIOp::create(b, bits32, stored);
@@ -90,7 +107,13 @@ Value SmallFloatEmitter::decode(Value stored) const {
   Value special = b.orI(shifted, number(kInfinity));
   Value chosen = b.select(isFinite, b.bitcast(scaled, bits32), special);
   Value sign = shiftLeft(b.sub(bits, magnitude), signShift);
-  return b.bitcast(b.orI(chosen, sign), real);
+  Value decoded = b.orI(chosen, sign);
+  if (format.specials == FloatSpecials::NegativeZeroNaN) {
+    Value isNaN = b.cmp(KernelBuilder::Pred::eq, bits,
+                        number(static_cast<int64_t>(format.magnitude()) + 1));
+    decoded = b.select(isNaN, number(0x7fc00000), decoded);
+  }
+  return b.bitcast(decoded, real);
 }
 
 /// Infinity, or NaN with the upper bits of its payload. `bits` are those of the
@@ -104,14 +127,45 @@ Value SmallFloatEmitter::encodeSpecial(Value bits) const {
   return b.select(isNaN, b.orI(payload, number(quiet)), number(infinity));
 }
 
-/// Larger numbers become the largest one, and NaN the only NaN.
-Value SmallFloatEmitter::saturate(Value bits, Value finite) const {
-  Value largest = number(static_cast<int64_t>(format.largestNumber()));
-  Value isTooLarge = b.cmp(KernelBuilder::Pred::sgt, finite, largest);
-  Value saturated = b.select(isTooLarge, largest, finite);
+/// Turns larger numbers into infinity, NaN or the largest one. `rounded` is the
+/// magnitude in the format as if it had larger exponents, also of NaN, and
+/// `bits` those of the magnitude as f32.
+Value SmallFloatEmitter::limit(Value bits, Value rounded) const {
+  Value largest = number(static_cast<int64_t>(format.largestFinite()));
+  Value isTooLarge = b.cmp(KernelBuilder::Pred::sgt, rounded, largest);
+  switch (format.specials) {
+  case FloatSpecials::Ieee:
+    return b.select(b.slt(bits, number(powerOfTwo(format.bias() + 1))), rounded,
+                    encodeSpecial(bits));
+  case FloatSpecials::AllOnesNaN:
+  case FloatSpecials::NegativeZeroNaN:
+    return b.select(isTooLarge,
+                    number(static_cast<int64_t>(format.largestFinite()) + 1),
+                    rounded);
+  case FloatSpecials::None:
+    break;
+  }
   Value isNaN = b.cmp(KernelBuilder::Pred::sgt, bits, number(kInfinity));
-  Value all = number(static_cast<int64_t>(format.magnitude()));
-  return b.select(isNaN, all, saturated);
+  return b.select(isNaN, number(0), b.select(isTooLarge, largest, rounded));
+}
+
+/// The NaN in the place of -0 has its sign already, and 0 gets none.
+Value SmallFloatEmitter::addSign(Value magnitude, Value sign) const {
+  Value encoded = b.orI(magnitude, sign);
+  if (format.specials != FloatSpecials::NegativeZeroNaN)
+    return encoded;
+  Value isZero = b.cmp(KernelBuilder::Pred::eq, magnitude, number(0));
+  return b.select(isZero, magnitude, encoded);
+}
+
+/// Rounds like runtime::encodeFloat.
+Value SmallFloatEmitter::encodePowerOfTwo(Value value) const {
+  Value bits = b.andI(b.bitcast(value, bits32), number(0x7fffffff));
+  bits = b.select(b.slt(bits, number(kInfinity)), bits, number(kInfinity));
+  Value half = b.select(b.slt(bits, number(0x00800000)), number(0x200000),
+                        number(0x400000));
+  Value exponent = shiftRight(b.add(bits, half), shift);
+  return arith::TruncIOp::create(b, narrow, exponent);
 }
 
 Value SmallFloatEmitter::encodeUpperBits(Value value) const {
@@ -130,6 +184,8 @@ Value SmallFloatEmitter::encodeUpperBits(Value value) const {
 
 /// This rounds like vcvtps2ph for f16.
 Value SmallFloatEmitter::encode(Value value) const {
+  if (format.isPowerOfTwo())
+    return encodePowerOfTwo(value);
   if (format.hasExponentOfF32())
     return encodeUpperBits(value);
   Value all = b.bitcast(value, bits32);
@@ -149,20 +205,16 @@ Value SmallFloatEmitter::encode(Value value) const {
       b.sub(bits, number(rebase - ((int64_t(1) << (shift - 1)) - 1)));
   Value normal = shiftRight(b.add(rebiased, odd), shift);
 
-  Value special = format.hasInfinity ? encodeSpecial(bits) : Value();
-  Value result = b.select(b.slt(bits, number(powerOfTwo(1 - format.bias()))),
-                          small, normal);
-  result = special
-               ? b.select(b.slt(bits, number(powerOfTwo(format.bias() + 1))),
-                          result, special)
-               : saturate(bits, result);
-  return arith::TruncIOp::create(b, narrow, b.orI(result, sign));
+  Value rounded = b.select(b.slt(bits, number(powerOfTwo(1 - format.bias()))),
+                           small, normal);
+  Value encoded = addSign(limit(bits, rounded), sign);
+  return arith::TruncIOp::create(b, narrow, encoded);
 }
 
 Value tarpon::emitDecodeFloat(KernelBuilder &b, const FloatFormat &format,
                               Value stored) {
   Type real = withLanesOf(stored.getType(), b.getF32Type());
-  Type bits = withLanesOf(real, b.getIntegerType(format.bits()));
+  Type bits = withLanesOf(real, b.getIntegerType(8 * format.bytes()));
   if (isF16(format) && b.getTarget().hasF16c) {
     Value half = b.bitcast(stored, withLanesOf(real, b.getF16Type()));
     return arith::ExtFOp::create(b, real, half);

@@ -40,6 +40,25 @@ static Value castFloat(KernelBuilder &b, Value value, Type element) {
   return arith::TruncFOp::create(b, type, value);
 }
 
+/// Rounds f64 to odd f32: a second rounding to fewer bits then has the result
+/// of a single one.
+static Value roundToOdd(KernelBuilder &b, Value value) {
+  Type f32 = withLanesOf(value, b.getF32Type()),
+       i32 = withLanesOf(value, b.getI32Type());
+  Value rounded = castFloat(b, value, b.getF32Type());
+  Value back = castFloat(b, rounded, b.getF64Type());
+  auto compare = [&](arith::CmpFPredicate predicate, Value lhs, Value rhs) {
+    Value isSet = arith::CmpFOp::create(b, predicate, lhs, rhs);
+    return Value(arith::ExtUIOp::create(b, i32, isSet));
+  };
+  Value isLarger =
+      compare(arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back),
+              math::AbsFOp::create(b, value));
+  Value isInexact = compare(arith::CmpFPredicate::ONE, back, value);
+  Value bits = b.sub(b.bitcast(rounded, i32), isLarger);
+  return b.bitcast(b.orI(bits, isInexact), f32);
+}
+
 static Value loadStored(KernelBuilder &b, DType dtype, Value pointer,
                         int64_t lanes, Value mask) {
   Type type = b.storageType(dtype);
@@ -86,7 +105,7 @@ static Value floatToInteger(KernelBuilder &b, DType dtype, Value value) {
     Value positive = b.maxF(value, b.cstLike(value.getType(), 0));
     return arith::FPToUIOp::create(b, wide, positive);
   }
-  int64_t bits = 8 * runtime::dtypeBytes(dtype);
+  int64_t bits = runtime::dtypeBits(dtype);
   bool isUnsigned = isUnsignedDType(dtype);
   double low = isUnsigned ? 0 : -std::ldexp(1, bits - 1);
   double high = std::ldexp(1, isUnsigned ? bits : bits - 1) - 1;
@@ -105,6 +124,18 @@ static Value floatToInteger(KernelBuilder &b, DType dtype, Value value) {
   return arith::FPToSIOp::create(b, wide, clamped);
 }
 
+/// Wraps an integer to the range of `dtype`, whose elements take more bits than
+/// they have.
+static Value wrap(KernelBuilder &b, DType dtype, Value value) {
+  Type type = value.getType();
+  int64_t width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  Value unused = b.cstLike(type, width - runtime::dtypeBits(dtype));
+  Value upper = arith::ShLIOp::create(b, value, unused);
+  if (isUnsignedDType(dtype))
+    return arith::ShRUIOp::create(b, upper, unused);
+  return arith::ShRSIOp::create(b, upper, unused);
+}
+
 static void storeInteger(KernelBuilder &b, DType dtype, Value value,
                          Value pointer, Value mask) {
   if (dtype == DType::Bool) {
@@ -113,6 +144,8 @@ static void storeInteger(KernelBuilder &b, DType dtype, Value value,
     value = arith::ExtUIOp::create(b, value.getType(), isSet);
   }
   Type storage = withLanesOf(value, b.storageType(dtype));
+  if (runtime::dtypeBits(dtype) < 8)
+    value = wrap(b, dtype, value);
   if (storage != value.getType())
     value = arith::TruncIOp::create(b, storage, value);
   if (mask)
@@ -125,7 +158,9 @@ void tarpon::emitStore(KernelBuilder &b, DType dtype, ComputeKind kind,
                        Value value, Value pointer, Value mask) {
   if (isFloat(dtype)) {
     Type element = b.computeType(dtype);
-    if (isFloat(kind))
+    if (kind == ComputeKind::F64 && runtime::dtypeBits(dtype) < 32)
+      value = roundToOdd(b, value);
+    else if (isFloat(kind))
       value = castFloat(b, value, element);
     else if (kind == ComputeKind::U64)
       value = arith::UIToFPOp::create(b, withLanesOf(value, element), value);

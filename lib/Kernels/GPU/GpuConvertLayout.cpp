@@ -11,11 +11,13 @@
 // memory, and accesses are wide where lines consist of whole vectors: three
 // channels are accessed one by one. The rows of the tile are one element longer
 // in LDS: lanes that read single elements of a column find them in different
-// banks, those that read vectors of them in a few.
+// banks, those that read vectors of them in a few. Few channels need no LDS:
+// see FewChannels.h, for which tiles of one row stand.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ElementWork.h"
+#include "FewChannels.h"
 #include "GpuSolvers.h"
 #include "OneFieldSolver.h"
 
@@ -221,6 +223,8 @@ void TransposeKernel::emit(KernelBuilder &builder) const {
 /// The tiles from square to flat and tall ones; one of them suits few channels.
 /// The square is the first.
 static constexpr int64_t kTileRows[] = {64, 4, 16, 256, 1024};
+/// The value of the field that stands for no tile.
+static constexpr int64_t kInRegisters = 1;
 
 /// Chooses the tile that leaves the fewest elements unused.
 static Tile chooseTile(const Matrix &matrix) {
@@ -266,6 +270,8 @@ GpuConvertLayout::isApplicable(const Problem &problem,
 /// The expected share of the bandwidth, reduced by the unused part of tiles.
 double GpuConvertLayout::expectedFraction(const Problem &problem,
                                           const TargetInfo & /*target*/) const {
+  if (hasFewChannels(problem))
+    return 0.6;
   Matrix matrix = Matrix::of(problem);
   int64_t covered = chooseTile(matrix).getCount(matrix) * Tile::kElements;
   return 0.6 * static_cast<double>(matrix.rows * matrix.columns) /
@@ -273,14 +279,18 @@ double GpuConvertLayout::expectedFraction(const Problem &problem,
 }
 
 std::vector<int64_t>
-GpuConvertLayout::getValues(const Problem & /*problem*/,
+GpuConvertLayout::getValues(const Problem &problem,
                             const TargetInfo & /*target*/) const {
-  return std::vector<int64_t>(std::begin(kTileRows), std::end(kTileRows));
+  std::vector<int64_t> values(std::begin(kTileRows), std::end(kTileRows));
+  if (hasFewChannels(problem))
+    values.push_back(kInRegisters);
+  return values;
 }
 
 int64_t GpuConvertLayout::chooseValue(const Problem &problem,
                                       const TargetInfo & /*target*/) const {
-  return chooseTile(Matrix::of(problem)).rows;
+  return hasFewChannels(problem) ? kInRegisters
+                                 : chooseTile(Matrix::of(problem)).rows;
 }
 
 /// The widest vector of at most 16 bytes that divides a line of the matrix.
@@ -297,6 +307,10 @@ SolutionPlan GpuConvertLayout::plan(const Problem &problem,
                                     const TargetInfo & /*target*/,
                                     const PerfConfig &config) const {
   SolutionPlan plan;
+  if (getValue(problem, config) == kInRegisters) {
+    planFewChannels(plan, problem);
+    return plan;
+  }
   LaunchBuilder launch(plan);
   const TensorDesc &from = problem.operands[0], &to = problem.result;
   Matrix matrix = Matrix::of(problem);

@@ -76,6 +76,7 @@ static constexpr BinaryRow kBinary[] = {
     {.op = OpKind::ShiftLeft, .needsIntegers = true},
     {.op = OpKind::ShiftRight, .needsIntegers = true},
     {.op = OpKind::Pow, .needsFloats = true},
+    {.op = OpKind::Fmod, .needsFloats = true, .positiveOperands = 1 << 1},
     {.op = OpKind::PRelu},
 };
 
@@ -92,6 +93,12 @@ static constexpr AttrRule kSelu[] = {number("alpha"), number("gamma")};
 
 static constexpr UnaryRow kUnary[] = {
     {OpKind::Abs, false},
+    {OpKind::Acos, true},
+    {OpKind::Acosh, true},
+    {OpKind::Asin, true},
+    {OpKind::Asinh, true},
+    {OpKind::Atan, true},
+    {OpKind::Atanh, true},
     {OpKind::Ceil, true},
     {OpKind::Celu, true, kAlpha},
     {OpKind::Clip, false, kBounds},

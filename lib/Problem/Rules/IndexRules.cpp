@@ -8,9 +8,10 @@
 //   where(condition, lhs, rhs)->y
 //   gather(x, indices)->y {axis}
 //   scatter(x, indices, updates)->y {mode}
+//   top_k(x)->indices {axis k largest}
 //
 // The condition is of bool and the indices are of i64; see tarpon.where,
-// tarpon.gather and tarpon.scatter.
+// tarpon.gather, tarpon.scatter and tarpon.top_k.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,6 +65,25 @@ static std::string inferScatter(const Problem &problem,
   return inferSame(problem, results);
 }
 
+static std::string inferTopK(const Problem &problem,
+                             std::vector<Shape> &results) {
+  const TensorDesc &input = problem.operands[0];
+  int64_t axis = problem.integer("axis"), k = problem.integer("k");
+  if (axis >= input.rank())
+    return formatv("top_k has the axis {0} of rank {1}", axis, input.rank());
+  if (k > input.shape[axis])
+    return formatv("top_k has {0} places in a dimension of {1}", k,
+                   input.shape[axis]);
+  if (problem.result.dtype != DType::I64 || problem.result.quantized)
+    return "top_k has a result that is not of i64";
+  if (!problem.epilogue.empty())
+    return "top_k has an epilogue";
+  results.push_back(replaceDim(input.shape, axis, k));
+  return "";
+}
+
+static constexpr AttrRule kTopKAttrs[] = {
+    attr::axis, {"k", Count::One, true, 1}, {"largest", Count::One, true, 0}};
 static constexpr AttrRule kGatherAttrs[] = {attr::axis};
 static constexpr AttrRule kScatterAttrs[] = {{"mode", Count::One, true, 0}};
 
@@ -86,6 +106,10 @@ ArrayRef<OpRule> tarpon::getIndexRules() {
        .leastRank = 1,
        .attrs = kScatterAttrs,
        .infer = inferScatter},
+      {.op = OpKind::TopK,
+       .leastRank = 1,
+       .attrs = kTopKAttrs,
+       .infer = inferTopK},
   };
   return rules;
 }

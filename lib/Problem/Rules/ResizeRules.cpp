@@ -15,7 +15,7 @@ using llvm::formatv;
 
 static std::string inferResize(const Problem &problem,
                                std::vector<Shape> &results) {
-  constexpr int64_t kModes = 3, kCoordinates = 6, kRoundings = 4, kCrop = 5;
+  constexpr int64_t kModes = 3, kCoordinates = 7, kRoundings = 4, kCrop = 5;
   const TensorDesc &input = problem.operands[0];
   size_t rank = input.shape.size();
   int64_t mode = problem.integer("mode"),

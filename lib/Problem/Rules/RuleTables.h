@@ -25,6 +25,7 @@ llvm::ArrayRef<OpRule> getPoolIndicesRules();
 llvm::ArrayRef<OpRule> getReduceRules();
 llvm::ArrayRef<OpRule> getRecurrentRules();
 llvm::ArrayRef<OpRule> getResizeRules();
+llvm::ArrayRef<OpRule> getSampleRules();
 
 } // namespace tarpon
 

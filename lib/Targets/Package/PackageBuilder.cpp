@@ -146,6 +146,7 @@ public:
 
 private:
   Status describeInterface();
+  void describeSizes();
   void placeResults();
   Status addOp(Operation &op);
   Status addLaunch(LaunchOp op);
@@ -215,7 +216,23 @@ Status PackageBuilder::describeInterface() {
     if (Status status = add(package.outputs, name, type); !status)
       return status;
   }
+  describeSizes();
   return runtime::success();
+}
+
+/// The attribute lists, for each output whose size depends on data, its index,
+/// the dimension and the output that holds the size.
+void PackageBuilder::describeSizes() {
+  auto sizes =
+      function->getAttrOfType<DenseI64ArrayAttr>("tarpon.output_sizes");
+  if (!sizes)
+    return;
+  for (ArrayRef<int64_t> rest = sizes.asArrayRef(); rest.size() >= 3;
+       rest = rest.drop_front(3)) {
+    runtime::TensorInfo &output = package.outputs[rest[0]];
+    output.sizeDim = rest[1];
+    output.sizeOutput = rest[2];
+  }
 }
 
 /// Arguments lie in the inputs; a returned value is computed in the first
@@ -358,7 +375,8 @@ Status PackageBuilder::addLaunch(LaunchOp op) {
 Status PackageBuilder::addOp(Operation &op) {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return addLaunch(launch);
-  if (isa<ConstantOp, JoinOp, ReshapeOp, SliceOp, func::ReturnOp>(op))
+  if (isa<BitcastOp, ConstantOp, JoinOp, ReshapeOp, SliceOp, func::ReturnOp>(
+          op))
     return runtime::success();
   return Error{"'" + op.getName().getStringRef().str() +
                "' has not been lowered to a launch"};

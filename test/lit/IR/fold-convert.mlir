@@ -116,3 +116,54 @@ func.func @negative_quantised() -> (tensor<2xf32>, tensor<2x!quant.uniform<i8:f3
   %1 = tarpon.convert %x : tensor<2xf32> -> tensor<2x!quant.uniform<i8:f32, 0.5>>
   return %0, %1 : tensor<2xf32>, tensor<2x!quant.uniform<i8:f32, 0.5>>
 }
+
+// -----
+
+// What is too large becomes NaN, infinity or, without either, the largest number.
+// CHECK-LABEL: func @floats_of_8_bits()
+// CHECK-DAG:     value = dense<[4.687500e-01, 4.480000e+02, 0x7F, -0.000000e+00]> : tensor<4xf8E4M3FN>
+// CHECK-DAG:     value = dense<[4.687500e-01, 0x80, 0x80, 0.000000e+00]> : tensor<4xf8E4M3FNUZ>
+// CHECK-DAG:     value = dense<[5.000000e-01, 4.480000e+02, 0x7C, -0.000000e+00]> : tensor<4xf8E5M2>
+// CHECK-DAG:     value = dense<[5.000000e-01, 6.000000e+00, 6.000000e+00, -0.000000e+00]> : tensor<4xf4E2M1FN>
+func.func @floats_of_8_bits() -> (tensor<4xf8E4M3FN>, tensor<4xf8E4M3FNUZ>, tensor<4xf8E5M2>, tensor<4xf4E2M1FN>) {
+  %x = tarpon.constant {value = dense<[0.48, 448.0, 1.0e6, -1.0e-7]> : tensor<4xf32>} : tensor<4xf32>
+  %0 = tarpon.convert %x : tensor<4xf32> -> tensor<4xf8E4M3FN>
+  %1 = tarpon.convert %x : tensor<4xf32> -> tensor<4xf8E4M3FNUZ>
+  %2 = tarpon.convert %x : tensor<4xf32> -> tensor<4xf8E5M2>
+  %3 = tarpon.convert %x : tensor<4xf32> -> tensor<4xf4E2M1FN>
+  return %0, %1, %2, %3 : tensor<4xf8E4M3FN>, tensor<4xf8E4M3FNUZ>, tensor<4xf8E5M2>, tensor<4xf4E2M1FN>
+}
+
+// -----
+
+// Bytes of the attribute have no signs, and are read with them.
+// CHECK-LABEL: func @integers_of_4_and_2_bits()
+// CHECK-DAG:     value = dense<[7, -8, -1]> : tensor<3xi4>
+// CHECK-DAG:     value = dense<[-1, 0, -1]> : tensor<3xi2>
+// CHECK-DAG:     value = dense<[7, 8, 15]> : tensor<3xui4>
+// CHECK-DAG:     value = dense<[7.000000e+00, -8.000000e+00, -1.000000e+00]> : tensor<3xf32>
+func.func @integers_of_4_and_2_bits() -> (tensor<3xi4>, tensor<3xi2>, tensor<3xui4>, tensor<3xf32>) {
+  %x = tarpon.constant {value = dense<[-9, 8, 31]> : tensor<3xi32>} : tensor<3xi32>
+  %0 = tarpon.convert %x : tensor<3xi32> -> tensor<3xi4>
+  %1 = tarpon.convert %0 : tensor<3xi4> -> tensor<3xi2>
+  %2 = tarpon.convert %0 : tensor<3xi4> -> tensor<3xui4>
+  %3 = tarpon.convert %0 : tensor<3xi4> -> tensor<3xf32>
+  return %0, %1, %2, %3 : tensor<3xi4>, tensor<3xi2>, tensor<3xui4>, tensor<3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @bitcast(
+// CHECK-SAME:    %[[X:[^:]+]]:
+// CHECK-DAG:     %[[ONE:.+]] = tarpon.constant {value = dense<1065353216> : tensor<2xi32>}
+// CHECK-DAG:     %[[F8:.+]] = tarpon.constant {value = dense<[56, 184]> : tensor<2xui8>}
+// CHECK:         return %[[ONE]], %[[F8]], %[[X]]
+func.func @bitcast(%x: tensor<2xf32>) -> (tensor<2xi32>, tensor<2xui8>, tensor<2xf32>) {
+  %one = tarpon.constant {value = dense<1.0> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.bitcast %one : (tensor<2xf32>) -> tensor<2xi32>
+  %f8 = tarpon.constant {value = dense<[1.0, -1.0]> : tensor<2xf8E4M3FN>} : tensor<2xf8E4M3FN>
+  %1 = tarpon.bitcast %f8 : (tensor<2xf8E4M3FN>) -> tensor<2xui8>
+  %2 = tarpon.bitcast %x : (tensor<2xf32>) -> tensor<2xui32>
+  %3 = tarpon.bitcast %2 : (tensor<2xui32>) -> tensor<2xf32>
+  return %0, %1, %3 : tensor<2xi32>, tensor<2xui8>, tensor<2xf32>
+}

@@ -151,6 +151,32 @@ func.func @negative_concat_argument(%x: tensor<1xf32>) -> tensor<2xf32> {
   return %0 : tensor<2xf32>
 }
 
+// CHECK-LABEL: func @pad_of_constants()
+// CHECK-DAG:     value = dense<{{\[}}[3, 7], [6, 7]]> : tensor<2x2xi64>
+// CHECK-DAG:     value = dense<[0.000000e+00, 1.500000e+00, 1.500000e+00]> : tensor<3xf32>
+// CHECK-DAG:     value = dense<5> : tensor<2xi64>
+// CHECK-NOT:     tarpon.pad
+func.func @pad_of_constants() -> (tensor<2x2xi64>, tensor<3xf32>, tensor<2xi64>) {
+  %a = tarpon.constant {value = dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi64>} : tensor<2x3xi64>
+  %s = tarpon.constant {value = dense<1.5> : tensor<4xf32>} : tensor<4xf32>
+  %b = tarpon.constant {value = dense<[4, 6]> : tensor<2xi64>} : tensor<2xi64>
+  %0 = tarpon.pad %a {pads = array<i64: 0, -2, 0, 1>, value = 7.0 : f64} : (tensor<2x3xi64>) -> tensor<2x2xi64>
+  %1 = tarpon.pad %s {pads = array<i64: 1, -2>, value = 0.0 : f64} : (tensor<4xf32>) -> tensor<3xf32>
+  // Nothing of the operand is left.
+  %2 = tarpon.pad %b {pads = array<i64: 2, -2>, value = 5.0 : f64} : (tensor<2xi64>) -> tensor<2xi64>
+  return %0, %1, %2 : tensor<2x2xi64>, tensor<3xf32>, tensor<2xi64>
+}
+
+// Other modes and much larger results are left to kernels.
+// CHECK-LABEL: func @negative_pad()
+// CHECK-COUNT-2: tarpon.pad
+func.func @negative_pad() -> (tensor<4xf32>, tensor<4000xf32>) {
+  %s = tarpon.constant {value = dense<[1.5, 2.5]> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.pad %s {pads = array<i64: 1, 1>, value = 0.0 : f64, mode = 1 : i32} : (tensor<2xf32>) -> tensor<4xf32>
+  %1 = tarpon.pad %s {pads = array<i64: 0, 3998>, value = 0.0 : f64} : (tensor<2xf32>) -> tensor<4000xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4000xf32>
+}
+
 {-#
   dialect_resources: { builtin: { blob: "0x040000000000803F00000040" } }
 #-}

@@ -53,3 +53,21 @@ func.func @two_operands() -> (tensor<3xf32>, tensor<3xf32>, tensor<2xi64>) {
   %2 = tarpon.max %i, %j : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
   return %0, %1, %2 : tensor<3xf32>, tensor<3xf32>, tensor<2xi64>
 }
+
+// -----
+
+// CHECK-LABEL: func @inverse_functions()
+// CHECK-DAG:     value = dense<[3.14159274, 0.000000e+00]>
+// CHECK-DAG:     value = dense<[-1.57079637, 1.57079637]>
+// CHECK-DAG:     value = dense<[0xFF800000, 0x7F800000]>
+// CHECK-DAG:     value = dense<[-1.000000e+00, 0x7FC00000]>
+// CHECK-NOT:     tarpon.{{(acos|asin|atanh|fmod)}}
+func.func @inverse_functions() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %x = tarpon.constant {value = dense<[-1.0, 1.0]> : tensor<2xf32>} : tensor<2xf32>
+  %y = tarpon.constant {value = dense<[-2.0, 0.0]> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.acos %x : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = tarpon.asin %x : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = tarpon.atanh %x : (tensor<2xf32>) -> tensor<2xf32>
+  %3 = tarpon.fmod %x, %y : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %0, %1, %2, %3 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}

@@ -3,24 +3,24 @@
 // Regions of elements that no kernel knows are refused, and not computed in
 // others. C7
 
-func.func @float_of_8_bits(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
-  // expected-error@below {{'tarpon.fused' op expects elements that kernels know: i1, i8 to i64, f16, bf16, f32, f64 or quantised ones of 8 bits, got 'tensor<4xf8E4M3FN>'}}
-  %0 = tarpon.fused(%a = %x) : (tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
-    %1 = tarpon.relu %a : (tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN>
-    tarpon.yield %1 : tensor<4xf8E4M3FN>
+func.func @float_of_6_bits(%x: tensor<4xf6E2M3FN>) -> tensor<4xf6E2M3FN> {
+  // expected-error@below {{'tarpon.fused' op expects elements that kernels know: i1, i2, i4, i8 to i64, f4E2M1FN, f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ, f8E8M0FNU, f16, bf16, f32, f64 or quantised ones of 8 bits, got 'tensor<4xf6E2M3FN>'}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf6E2M3FN>) -> tensor<4xf6E2M3FN> {
+    %1 = tarpon.relu %a : (tensor<4xf6E2M3FN>) -> tensor<4xf6E2M3FN>
+    tarpon.yield %1 : tensor<4xf6E2M3FN>
   }
-  return %0 : tensor<4xf8E4M3FN>
+  return %0 : tensor<4xf6E2M3FN>
 }
 
 // -----
 
-func.func @result_of_8_bits(%x: tensor<4xf32>) -> tensor<4xf8E5M2> {
-  // expected-error@below {{got 'tensor<4xf8E5M2>'}}
-  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf8E5M2> {
-    %1 = tarpon.convert %a : tensor<4xf32> -> tensor<4xf8E5M2>
-    tarpon.yield %1 : tensor<4xf8E5M2>
+func.func @result_of_6_bits(%x: tensor<4xf32>) -> tensor<4xf6E3M2FN> {
+  // expected-error@below {{got 'tensor<4xf6E3M2FN>'}}
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf6E3M2FN> {
+    %1 = tarpon.convert %a : tensor<4xf32> -> tensor<4xf6E3M2FN>
+    tarpon.yield %1 : tensor<4xf6E3M2FN>
   }
-  return %0 : tensor<4xf8E5M2>
+  return %0 : tensor<4xf6E3M2FN>
 }
 
 // -----
@@ -38,13 +38,13 @@ func.func @between(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @integer_of_4_bits(%x: tensor<2x4xi4>) -> tensor<4x2xi4> {
-  // expected-error@below {{got 'tensor<2x4xi4>'}}
-  %0 = tarpon.fused(%a = %x) : (tensor<2x4xi4>) -> tensor<4x2xi4> {
-    %1 = tarpon.transpose %a {permutation = array<i64: 1, 0>} : (tensor<2x4xi4>) -> tensor<4x2xi4>
-    tarpon.yield %1 : tensor<4x2xi4>
+func.func @integer_of_3_bits(%x: tensor<2x4xi3>) -> tensor<4x2xi3> {
+  // expected-error@below {{got 'tensor<2x4xi3>'}}
+  %0 = tarpon.fused(%a = %x) : (tensor<2x4xi3>) -> tensor<4x2xi3> {
+    %1 = tarpon.transpose %a {permutation = array<i64: 1, 0>} : (tensor<2x4xi3>) -> tensor<4x2xi3>
+    tarpon.yield %1 : tensor<4x2xi3>
   }
-  return %0 : tensor<4x2xi4>
+  return %0 : tensor<4x2xi3>
 }
 
 // -----

@@ -1,7 +1,7 @@
 // RUN: graph-opt %s -split-input-file -verify-diagnostics
 
-// The constraints of where, gather and scatter, and of operations on bits, by
-// their numbers.
+// The constraints of where, gather, scatter and top_k, and of operations on
+// bits, by their numbers.
 
 // where C1: condition
 func.func @where_c1(%c: tensor<2xi8>, %x: tensor<2xf32>) {
@@ -115,5 +115,41 @@ func.func @scatter_c4(%x: tensor<5xi1>, %i: tensor<2xi64>, %u: tensor<2xi1>) {
 func.func @bit_and_c4(%x: tensor<5xf32>) {
   // expected-error@below {{'tarpon.bit_and' op expects integer elements, got 'f32'}}
   %y = tarpon.bit_and %x, %x : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+// top_k C1: axis
+func.func @top_k_c1(%x: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.top_k' op expects an axis from 0 to below the rank 2, got -1}}
+  %y = tarpon.top_k %x {axis = -1 : i64, k = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x1xi64>
+  return
+}
+
+// -----
+
+// top_k C2: k
+func.func @top_k_c2(%x: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.top_k' op expects k from 1 to the size 3 of the dimension, got 4}}
+  %y = tarpon.top_k %x {axis = 1 : i64, k = 4 : i64} : (tensor<2x3xf32>) -> tensor<2x4xi64>
+  return
+}
+
+// -----
+
+// top_k C3: numbers
+func.func @top_k_c3(%x: tensor<2x3xi1>) {
+  // expected-error@below {{'tarpon.top_k' op expects floats or integers of 8 bits or more, got 'i1'}}
+  %y = tarpon.top_k %x {axis = 1 : i64, k = 1 : i64} : (tensor<2x3xi1>) -> tensor<2x1xi64>
+  return
+}
+
+// -----
+
+// top_k C4: layout
+func.func @top_k_c4(%x: tensor<1x2x3xf32, #tarpon.layout<nhwc>>) {
+  // expected-error@below {{'tarpon.top_k' op expects input to be row-major, got 'tensor<1x2x3xf32, #tarpon.layout<nhwc>>'}}
+  %y = tarpon.top_k %x {axis = 1 : i64, k = 1 : i64} : (tensor<1x2x3xf32, #tarpon.layout<nhwc>>) -> tensor<1x1x3xi64>
   return
 }

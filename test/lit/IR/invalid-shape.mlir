@@ -31,8 +31,8 @@ func.func @constant_c1_3() {
 
 // constant C2
 func.func @constant_c2() {
-  // expected-error@below {{'tarpon.constant' op expects elements of type i1, i8, i16, i32, i64, f16, bf16, f32 or f64, got 'i4'}}
-  %0 = tarpon.constant {value = dense<1> : tensor<4xi4>} : tensor<4xi4>
+  // expected-error@below {{'tarpon.constant' op expects elements of type i1, i2, i4, i8, i16, i32, i64, f4E2M1FN, f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ, f8E8M0FNU, f16, bf16, f32 or f64, got 'i3'}}
+  %0 = tarpon.constant {value = dense<1> : tensor<4xi3>} : tensor<4xi3>
   return
 }
 
@@ -363,6 +363,51 @@ func.func @slice_c3_2(%a: tensor<2x4x2xf32>) {
 func.func @slice_c3_3(%a: tensor<1x8x2xf32, #tarpon.layout<nchw4c>>) {
   // expected-error@below {{'tarpon.slice' op expects offset and channels to be multiples of the block 4}}
   %0 = tarpon.slice %a {offset = 2 : i64} : (tensor<1x8x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x4x2xf32, #tarpon.layout<nchw4c>>
+  return
+}
+
+// -----
+
+// bitcast C1: shape
+func.func @bitcast_c1(%a: tensor<2x3xf32>) {
+  // expected-error@below {{'tarpon.bitcast' op expects row-major input and result of the same shape, got 'tensor<2x3xf32>' and 'tensor<6xi32>'}}
+  %0 = tarpon.bitcast %a : (tensor<2x3xf32>) -> tensor<6xi32>
+  return
+}
+
+// -----
+
+// bitcast C1: layout
+func.func @bitcast_c1_2(%a: tensor<1x2x3xf32, #tarpon.layout<nhwc>>) {
+  // expected-error@below {{'tarpon.bitcast' op expects row-major input and result of the same shape, got 'tensor<1x2x3xf32, #tarpon.layout<nhwc>>' and 'tensor<1x2x3xi32>'}}
+  %0 = tarpon.bitcast %a : (tensor<1x2x3xf32, #tarpon.layout<nhwc>>) -> tensor<1x2x3xi32>
+  return
+}
+
+// -----
+
+// bitcast C2: bool
+func.func @bitcast_c2(%a: tensor<4xi1>) {
+  // expected-error@below {{'tarpon.bitcast' op expects elements that are floats, unsigned integers or integers of 8 bits or more, got 'i1'}}
+  %0 = tarpon.bitcast %a : (tensor<4xi1>) -> tensor<4xui8>
+  return
+}
+
+// -----
+
+// bitcast C2: signs in the bytes
+func.func @bitcast_c2_2(%a: tensor<4xf4E2M1FN>) {
+  // expected-error@below {{'tarpon.bitcast' op expects elements that are floats, unsigned integers or integers of 8 bits or more, got 'i4'}}
+  %0 = tarpon.bitcast %a : (tensor<4xf4E2M1FN>) -> tensor<4xi4>
+  return
+}
+
+// -----
+
+// bitcast C3
+func.func @bitcast_c3(%a: tensor<4xf32>) {
+  // expected-error@below {{'tarpon.bitcast' op expects elements of as many bits in the result as in the input, got 'i16' and 'f32'}}
+  %0 = tarpon.bitcast %a : (tensor<4xf32>) -> tensor<4xi16>
   return
 }
 

@@ -35,3 +35,21 @@ func.func @pow_c4(%x: tensor<4xi32>, %y: tensor<4xi32>) {
   %z = tarpon.pow %x, %y : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
   return
 }
+
+// -----
+
+// fmod C4
+func.func @fmod_c4(%x: tensor<4xi32>, %y: tensor<4xi32>) {
+  // expected-error@below {{'tarpon.fmod' op expects float elements, got 'i32'}}
+  %z = tarpon.fmod %x, %y : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  return
+}
+
+// -----
+
+// atan C1
+func.func @atan_c1(%x: tensor<4xi32>) {
+  // expected-error@below {{'tarpon.atan' op expects float elements, got 'i32'}}
+  %y = tarpon.atan %x : (tensor<4xi32>) -> tensor<4xi32>
+  return
+}

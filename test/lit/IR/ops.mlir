@@ -162,6 +162,18 @@ func.func @unary(%x: tensor<2x4xf16>, %i: tensor<3xi32>, %n: tensor<1x4x2x2xf32,
   %4 = tarpon.hard_sigmoid %x {alpha = 0.25 : f32, beta = 0.5 : f32} : (tensor<2x4xf16>) -> tensor<2x4xf16>
   // CHECK: tarpon.hard_swish %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
   %5 = tarpon.hard_swish %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.acos %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %6 = tarpon.acos %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.acosh %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %7 = tarpon.acosh %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.asin %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %8 = tarpon.asin %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.asinh %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %9 = tarpon.asinh %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.atan %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %10 = tarpon.atan %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  // CHECK: tarpon.atanh %{{.+}} : (tensor<2x4xf16>) -> tensor<2x4xf16>
+  %11 = tarpon.atanh %x : (tensor<2x4xf16>) -> tensor<2x4xf16>
   return
 }
 
@@ -175,6 +187,8 @@ func.func @binary(%a: tensor<2x1x3xf32>, %b: tensor<4x1xf32>, %i: tensor<2xui8>)
   %2 = tarpon.mul %b, %b : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
   // CHECK: tarpon.div %{{.+}}, %{{.+}} : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
   %3 = tarpon.div %a, %b : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
+  // CHECK: tarpon.fmod %{{.+}}, %{{.+}} : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
+  %4 = tarpon.fmod %a, %b : (tensor<2x1x3xf32>, tensor<4x1xf32>) -> tensor<2x4x3xf32>
   return
 }
 
@@ -211,6 +225,8 @@ func.func @shapes(%x: tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, %m: tensor<2x
   // CHECK: tarpon.concat %{{.+}}, %{{.+}} {axis = 1 : i64} : (tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x8x2x2xf32, #tarpon.layout<nchw4c>>
   %0 = tarpon.concat %x, %x {axis = 1 : i64}
        : (tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>, tensor<1x4x2x2xf32, #tarpon.layout<nchw4c>>) -> tensor<1x8x2x2xf32, #tarpon.layout<nchw4c>>
+  // CHECK: tarpon.bitcast %{{.+}} : (tensor<2x3xf32>) -> tensor<2x3xi32>
+  %bits = tarpon.bitcast %m : (tensor<2x3xf32>) -> tensor<2x3xi32>
   // CHECK: tarpon.reshape %{{.+}} : (tensor<2x3xf32>) -> tensor<6xf32>
   %1 = tarpon.reshape %m : (tensor<2x3xf32>) -> tensor<6xf32>
   // CHECK: tarpon.reshape %{{.+}} : (tensor<1x4x1x1xf32, #tarpon.layout<nhwc>>) -> tensor<1x4xf32>
@@ -336,6 +352,20 @@ func.func @selection(%c: tensor<3x1xi1>, %x: tensor<3x4xf16>, %z: tensor<f16>, %
   %1 = tarpon.gather %x, %i {axis = 1 : i64} : (tensor<3x4xf16>, tensor<2x5xi64>) -> tensor<3x2x5xf16>
   // CHECK: tarpon.scatter %{{.+}}, %{{.+}}, %{{.+}} {mode = 1 : i32} : (tensor<3x4xf16>, tensor<2xi64>, tensor<2x4xf16>) -> tensor<3x4xf16>
   %2 = tarpon.scatter %x, %j, %u {mode = 1 : i32} : (tensor<3x4xf16>, tensor<2xi64>, tensor<2x4xf16>) -> tensor<3x4xf16>
+  return
+}
+
+// CHECK-LABEL: func @samples(
+func.func @samples(%x: tensor<2x3x8x9xf16>, %g: tensor<2x5x2xf32>, %c: tensor<7x4xf16>, %j: tensor<7xi64>, %b: tensor<2x6x4xf32>, %s: tensor<2x4x6xf32>) {
+  // CHECK: tarpon.top_k %{{.+}} {axis = 2 : i64, k = 6 : i64} : (tensor<2x4x6xf32>) -> tensor<2x4x6xi64>
+  %0 = tarpon.top_k %s {axis = 2 : i64, k = 6 : i64} : (tensor<2x4x6xf32>) -> tensor<2x4x6xi64>
+  // CHECK: tarpon.grid_sample %{{.+}}, %{{.+}} {mode = 1 : i32, padding = 2 : i32} : (tensor<2x3x8x9xf16>, tensor<2x5x2xf32>) -> tensor<2x3x5xf16>
+  %1 = tarpon.grid_sample %x, %g {mode = 1 : i32, padding = 2 : i32} : (tensor<2x3x8x9xf16>, tensor<2x5x2xf32>) -> tensor<2x3x5xf16>
+  // CHECK: tarpon.roi_align
+  %2 = tarpon.roi_align %x, %c, %j {half_pixel = true, samples = 2 : i64, scale = 0.25 : f64, sizes = array<i64: 3, 5>, takes_max = false} : (tensor<2x3x8x9xf16>, tensor<7x4xf16>, tensor<7xi64>) -> tensor<7x3x3x5xf16>
+  // CHECK: tarpon.non_max_suppression
+  // CHECK-SAME: -> (tensor<24x3xi64>, tensor<1xi64>)
+  %3:2 = tarpon.non_max_suppression %b, %s, %0 {center_point = false, has_least = true, least_score = 0.5 : f64, limit = 3 : i64, most_overlap = 0.5 : f64} : (tensor<2x6x4xf32>, tensor<2x4x6xf32>, tensor<2x4x6xi64>) -> (tensor<24x3xi64>, tensor<1xi64>)
   return
 }
 

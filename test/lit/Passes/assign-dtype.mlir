@@ -208,3 +208,21 @@ func.func @several_results(%x: tensor<2x8xf32>) -> (tensor<8x1xf32>, tensor<2x1x
   }
   return %1, %0#2 : tensor<8x1xf32>, tensor<2x1xf32>
 }
+
+// -----
+
+// A bitcast takes the bits of f32, in whatever type its operand is stored.
+
+// CHECK-LABEL: func @bitcasts_what_it_was(
+// CHECK:         %[[F:.+]] = tarpon.fused
+// CHECK-SAME:        -> tensor<4x[[T]]>
+// CHECK:         %[[W:.+]] = tarpon.convert %[[F]] : tensor<4x[[T]]> -> tensor<4xf32>
+// CHECK:         tarpon.bitcast %[[W]] : (tensor<4xf32>) -> tensor<4xi32>
+func.func @bitcasts_what_it_was(%x: tensor<4xf32>) -> tensor<4xi32> {
+  %0 = tarpon.fused(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %2 = tarpon.sigmoid %a : (tensor<4xf32>) -> tensor<4xf32>
+    tarpon.yield %2 : tensor<4xf32>
+  }
+  %1 = tarpon.bitcast %0 : (tensor<4xf32>) -> tensor<4xi32>
+  return %1 : tensor<4xi32>
+}

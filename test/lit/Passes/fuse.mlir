@@ -157,11 +157,11 @@ func.func @negative_pool(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32> {
 // CHECK-LABEL: func @negative_not_wrapped(
 // CHECK-NOT:     tarpon.fused
 // CHECK:         return
-func.func @negative_not_wrapped(%x: tensor<2x2xi4>) -> (tensor<4xi4>, tensor<2xf32>) {
+func.func @negative_not_wrapped(%x: tensor<2x2xi3>) -> (tensor<4xi3>, tensor<2xf32>) {
   %0 = tarpon.constant {value = dense<1.0> : tensor<2xf32>} : tensor<2xf32>
-  %1 = tarpon.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x2xi4>) -> tensor<2x2xi4>
-  %2 = tarpon.reshape %1 : (tensor<2x2xi4>) -> tensor<4xi4>
-  return %2, %0 : tensor<4xi4>, tensor<2xf32>
+  %1 = tarpon.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x2xi3>) -> tensor<2x2xi3>
+  %2 = tarpon.reshape %1 : (tensor<2x2xi3>) -> tensor<4xi3>
+  return %2, %0 : tensor<4xi3>, tensor<2xf32>
 }
 
 // -----

@@ -40,6 +40,24 @@ func.func @negative_view_is_read(%x: tensor<256xf32>) -> tensor<16x16xf32> {
 
 // -----
 
+// So does a bitcast.
+
+// CHECK-LABEL: func @negative_bitcast_is_read(
+// CHECK-SAME:      attributes {tarpon.arena_bytes = 3264 : i64}
+// CHECK:         tarpon.launch "a"{{.*}}offset = 0 : i64
+// CHECK:         tarpon.launch "b"{{.*}}offset = 1088 : i64
+// CHECK:         tarpon.launch "c"{{.*}}offset = 2176 : i64
+func.func @negative_bitcast_is_read(%x: tensor<256xf32>) -> tensor<256xi32> {
+  %a = tarpon.launch "a"(%x) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %v = tarpon.bitcast %a : (tensor<256xf32>) -> tensor<256xi32>
+  %b = tarpon.launch "b"(%a) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %c = tarpon.launch "c"(%b) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>) -> tensor<256xf32>
+  %d = tarpon.launch "d"(%c, %v) {problem = #tarpon.problem<"relu(4xf32)->4xf32">, solution = #tarpon.solution<"s", "", "default">} : (tensor<256xf32>, tensor<256xi32>) -> tensor<256xi32>
+  return %d : tensor<256xi32>
+}
+
+// -----
+
 // So does a slice.
 
 // CHECK-LABEL: func @negative_slice_is_read(

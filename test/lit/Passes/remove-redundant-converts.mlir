@@ -155,3 +155,25 @@ func.func @negative_other_sign(%x: tensor<4xi8>) -> tensor<4xf32> {
   %1 = tarpon.convert %0 : tensor<4xui8> -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// Floats of 8 bits round, and those of one width differ in -0 and NaN.
+
+// CHECK-LABEL: func @keeps_floats_of_8_bits(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<4xf32>, %[[Y:[^:]+]]: tensor<4xf8E4M3FNUZ>
+// CHECK:         %[[N:.+]] = tarpon.convert %[[X]] : tensor<4xf32> -> tensor<4xf8E4M3FN>
+// CHECK:         %[[A:.+]] = tarpon.convert %[[N]]
+// CHECK:         %[[M:.+]] = tarpon.convert %[[Y]] : tensor<4xf8E4M3FNUZ> -> tensor<4xf8E4M3FN>
+// CHECK:         %[[B:.+]] = tarpon.convert %[[M]]
+// CHECK:         %[[C:.+]] = tarpon.convert %[[Y]] : tensor<4xf8E4M3FNUZ> -> tensor<4xf16>
+// CHECK:         return %[[A]], %[[B]], %[[C]]
+func.func @keeps_floats_of_8_bits(%x: tensor<4xf32>, %y: tensor<4xf8E4M3FNUZ>) -> (tensor<4xf32>, tensor<4xf8E4M3FNUZ>, tensor<4xf16>) {
+  %0 = tarpon.convert %x : tensor<4xf32> -> tensor<4xf8E4M3FN>
+  %1 = tarpon.convert %0 : tensor<4xf8E4M3FN> -> tensor<4xf32>
+  %2 = tarpon.convert %y : tensor<4xf8E4M3FNUZ> -> tensor<4xf8E4M3FN>
+  %3 = tarpon.convert %2 : tensor<4xf8E4M3FN> -> tensor<4xf8E4M3FNUZ>
+  %4 = tarpon.convert %y : tensor<4xf8E4M3FNUZ> -> tensor<4xf32>
+  %5 = tarpon.convert %4 : tensor<4xf32> -> tensor<4xf16>
+  return %1, %3, %5 : tensor<4xf32>, tensor<4xf8E4M3FNUZ>, tensor<4xf16>
+}

@@ -112,9 +112,9 @@ TEST(Resize, Errors) {
   };
   EXPECT_THAT(error("mode", "area"),
               HasSubstr("attribute 'mode' is 'area', which is not supported"));
-  EXPECT_THAT(error("keep_aspect_ratio_policy", "not_larger"),
+  EXPECT_THAT(error("keep_aspect_ratio_policy", "smaller"),
               HasSubstr("attribute 'keep_aspect_ratio_policy' is "
-                        "'not_larger', which is not supported"));
+                        "'smaller', which is not supported"));
   EXPECT_THAT(error("coordinate_transformation_mode", "tf_crop_and_resize"),
               HasSubstr("the region of interest has 0 entries, expected 6"));
   TestModel model;

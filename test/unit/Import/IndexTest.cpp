@@ -10,6 +10,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
+
 using namespace tarpon;
 using namespace tarpon::test;
 using testing::AllOf;
@@ -222,12 +224,19 @@ TEST(Arithmetic, CumSumDoublesItsReach) {
                         Not(HasSubstr("pads = array<i64: 8, -8>"))));
 }
 
-TEST(Arithmetic, ModOfFloatsIsRefused) {
+TEST(Arithmetic, ModOfFloats) {
   TestModel model;
   model.input("a", {2}).input("b", {2}).node("Mod", "a b", "y");
-  model.attr("fmod", 1).output("y");
-  EXPECT_THAT(model.error(),
-              HasSubstr("remainders of floats are not supported"));
+  EXPECT_THAT(importModel(model.attr("fmod", 1)),
+              AllOf(HasSubstr("tarpon.fmod"), Not(HasSubstr("tarpon.where"))));
+  // Constants are folded, and have the signs of the divisors.
+  TestModel signs;
+  signs.floats("a", {6}, {-3, 3, 4, -4, 0, -0.0f});
+  signs.floats("b", {6}, {INFINITY, -INFINITY, -2.5, 2.5, -2, 2});
+  signs.node("Mod", "a b", "y");
+  EXPECT_THAT(importModel(signs),
+              HasSubstr("dense<[0x7F800000, 0xFF800000, -1.000000e+00, "
+                        "1.000000e+00, -0.000000e+00, 0.000000e+00]>"));
 }
 
 TEST(Einsum, IsABatchOfProducts) {
@@ -237,16 +246,53 @@ TEST(Einsum, IsABatchOfProducts) {
   EXPECT_THAT(importModel(model),
               AllOf(HasSubstr("(tensor<5x2x3xf32>, tensor<5x3x4xf32>)"),
                     HasSubstr("-> tensor<4x5x2xf32>")));
-  TestModel diagonal;
-  diagonal.input("a", {2, 2}).node("Einsum", "a", "y").attr("equation", "ii");
-  EXPECT_THAT(diagonal.output("y").error(),
-              HasSubstr("the label 'i' stands twice in a term or has two "
-                        "sizes, which is not supported"));
-  TestModel ellipsis;
-  ellipsis.input("a", {2, 2}).node("Einsum", "a", "y");
-  ellipsis.attr("equation", "...i->i").output("y");
-  EXPECT_THAT(ellipsis.error(), HasSubstr("has an ellipsis or other marks, "
-                                          "which are not supported"));
+}
+
+/// The result of Einsum of inputs with these shapes, or the error.
+std::string importEinsum(const char *equation,
+                         const std::vector<std::vector<int64_t>> &shapes) {
+  TestModel model;
+  std::string names;
+  for (const std::vector<int64_t> &shape : shapes) {
+    std::string name = "i" + std::to_string(names.size());
+    model.input(name, shape);
+    names += name + " ";
+  }
+  model.node("Einsum", names, "y").attr("equation", equation).output("y");
+  Imported result = model.import();
+  return result.ir + result.diagnostics;
+}
+
+TEST(Einsum, TakesDiagonals) {
+  TestModel model;
+  model.floats("a", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  model.node("Einsum", "a", "y").attr("equation", "ii->i");
+  EXPECT_THAT(importModel(model),
+              HasSubstr("dense<[1.000000e+00, 5.000000e+00, 9.000000e+00]>"));
+  EXPECT_THAT(importEinsum("...ii->...i", {{2, 3, 3}}),
+              HasSubstr("-> tensor<2x3xf32>"));
+  EXPECT_THAT(importEinsum("ii", {{2, 2}}), HasSubstr("tarpon.reduce_sum"));
+  EXPECT_THAT(importEinsum("ii", {{2, 3}}),
+              HasSubstr("the label 'i' has the sizes 2 and 3"));
+}
+
+TEST(Einsum, BroadcastsTheEllipsis) {
+  EXPECT_THAT(importEinsum("...ij,...jk->...ik", {{5, 1, 2, 3}, {4, 3, 7}}),
+              HasSubstr("-> tensor<5x4x2x7xf32>"));
+  EXPECT_THAT(importEinsum("...i,...i", {{4, 3}, {1, 3}}),
+              HasSubstr("-> tensor<4xf32>"));
+  EXPECT_THAT(importEinsum("...i,...i->...", {{4, 3}, {5, 3}}),
+              HasSubstr("the label '0' has the sizes 4 and 5"));
+  EXPECT_THAT(importEinsum("...i->i", {{2, 2}}),
+              HasSubstr("the result of the equation '...i->i' lacks the "
+                        "ellipsis"));
+  EXPECT_THAT(importEinsum("...ijk->i", {{2, 2}}),
+              HasSubstr("the term '...ijk' does not fit an input of rank 2"));
+  EXPECT_THAT(importEinsum("i.j->i", {{2, 2}}),
+              HasSubstr("the equation 'i.j->i' is not of terms of letters"));
+  EXPECT_THAT(importEinsum("ij->ii", {{2, 2}}),
+              HasSubstr("the result 'ii' has a label twice, or one of no "
+                        "term"));
 }
 
 TEST(Constants, Windows) {

@@ -229,21 +229,14 @@ TEST(Elementwise, Activations) {
   }
 }
 
-/// No attribute that a newer opset has added is ignored.
+/// No attribute that a newer opset may add is ignored.
 TEST(Opsets, NewAttributesAreRefused) {
-  TestModel cast(24);
-  cast.input("x", {2}).node("Cast", "x", "y").attr("to", 10);
-  cast.attr("round_mode", "down");
-  EXPECT_THAT(cast.output("y").error(),
-              HasSubstr("unknown attribute 'round_mode'"));
-  for (auto [op, attribute] : {std::pair("DequantizeLinear", "output_dtype"),
-                               std::pair("QuantizeLinear", "precision")}) {
-    TestModel model(23);
+  for (const char *op : {"Cast", "QuantizeLinear", "DequantizeLinear"}) {
+    TestModel model(25);
     model.input("x", {2}).floats("s", {}, {0.5f});
-    model.node(op, "x s", "y").attr(attribute, 1);
-    EXPECT_THAT(
-        model.output("y").error(),
-        HasSubstr("unknown attribute '" + std::string(attribute) + "'"));
+    model.node(op, llvm::StringRef(op) == "Cast" ? "x" : "x s", "y");
+    model.attr("to", 10).attr("from_the_future", 1);
+    EXPECT_THAT(model.output("y").error(), HasSubstr("unknown attribute"));
   }
 }
 

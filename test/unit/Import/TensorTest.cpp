@@ -57,6 +57,16 @@ TEST(Initialisers, AllTypes) {
       {onnx::TensorProto::INT64, "ffffffffffffffff", "dense<-1>"},
       {onnx::TensorProto::UINT64, "ffffffffffffffff", "tensor<1xui64>"},
       {onnx::TensorProto::BOOL, "02", "dense<true> : tensor<1xi1>"},
+      {17, "b8", "dense<-1.000000e+00> : tensor<1xf8E4M3FN>"},
+      {18, "b8", "dense<-5.000000e-01> : tensor<1xf8E4M3FNUZ>"},
+      {19, "bc", "dense<-1.000000e+00> : tensor<1xf8E5M2>"},
+      {20, "bc", "dense<-5.000000e-01> : tensor<1xf8E5M2FNUZ>"},
+      {21, "0f", "dense<15> : tensor<1xui4>"},
+      {22, "0f", "dense<-1> : tensor<1xi4>"},
+      {23, "0a", "dense<-1.000000e+00> : tensor<1xf4E2M1FN>"},
+      {24, "80", "dense<2.000000e+00> : tensor<1xf8E8M0FNU>"},
+      {25, "03", "dense<3> : tensor<1xui2>"},
+      {26, "03", "dense<-1> : tensor<1xi2>"},
   };
   for (const Case &test : cases) {
     TestModel model;
@@ -78,6 +88,40 @@ TEST(Initialisers, TypedFields) {
   EXPECT_THAT(half.output("w").import().ir, HasSubstr("dense<1.000000e+00>"));
 }
 
+/// The first element has the lower bits.
+TEST(Initialisers, NarrowElementsAreUnpacked) {
+  struct Case {
+    int type;
+    std::vector<int> bytes;
+    const char *printed;
+  };
+  for (const Case &test :
+       {Case{21, {0x21, 0x0f}, "dense<[1, 2, 15]> : tensor<3xui4>"},
+        Case{22, {0x78, 0xff}, "dense<[-8, 7, -1]> : tensor<3xi4>"},
+        Case{23,
+             {0x21, 0x07},
+             "dense<[5.000000e-01, 1.000000e+00, 6.000000e+00]>"},
+        Case{25, {0x1b}, "dense<[3, 2, 1]> : tensor<3xui2>"},
+        Case{26, {0x1b}, "dense<[-1, -2, 1]> : tensor<3xi2>"}}) {
+    TestModel typed, raw;
+    typed.bytes("w", {3}, test.type, test.bytes);
+    EXPECT_THAT(typed.output("w").import().ir, HasSubstr(test.printed));
+    addTensor(raw, test.type, {3})
+        .set_raw_data(std::string(test.bytes.begin(), test.bytes.end()));
+    EXPECT_THAT(raw.output("w").import().ir, HasSubstr(test.printed));
+  }
+}
+
+/// Larger constants are resources, whose bytes have their signs.
+TEST(Initialisers, ManyNarrowElements) {
+  TestModel model;
+  std::vector<int> packed(50, 0x7f);
+  model.bytes("w", {100}, 22, packed).ints("i", {2, 3});
+  model.node("Gather", "w i", "y");
+  EXPECT_THAT(model.output("y").import().ir,
+              HasSubstr("dense<[-1, 7]> : tensor<2xi4>"));
+}
+
 TEST(Initialisers, BrokenData) {
   TestModel size;
   EXPECT_EQ(size.floats("w", {3}, {1, 2}).output("w").error(),
@@ -88,9 +132,13 @@ TEST(Initialisers, BrokenData) {
             "MODEL: initialiser 'w': the shape has a negative dimension or is "
             "too large\n");
   TestModel type;
-  addTensor(type, 17, {1});
+  addTensor(type, 8, {1});
   EXPECT_EQ(type.output("w").error(),
-            "MODEL: initialiser 'w': unsupported data type 17\n");
+            "MODEL: initialiser 'w': unsupported data type 8 (STRING)\n");
+  TestModel packed;
+  EXPECT_EQ(packed.bytes("w", {5}, 22, {1, 2}).output("w").error(),
+            "MODEL: initialiser 'w': the shape needs 3 bytes of data, but "
+            "there are 2\n");
   TestModel segment;
   addTensor(segment, onnx::TensorProto::FLOAT, {1}).mutable_segment();
   EXPECT_EQ(segment.output("w").error(),
@@ -101,8 +149,9 @@ TEST(Initialisers, NonFinite) {
   TestModel nan;
   EXPECT_EQ(nan.floats("w", {2}, {1, NAN}).output("w").error(),
             "MODEL: initialiser 'w' contains NaN\n");
-  for (auto [type, bits] : {std::pair(onnx::TensorProto::FLOAT16, 0x7e00),
-                            std::pair(onnx::TensorProto::BFLOAT16, 0x7fc0)}) {
+  for (auto [type, bits] :
+       {std::pair(10, 0x7e00), std::pair(16, 0x7fc0), std::pair(17, 0x7f),
+        std::pair(18, 0x80), std::pair(19, 0x7d), std::pair(24, 0xff)}) {
     TestModel model;
     EXPECT_EQ(model.bytes("w", {1}, type, {bits}).output("w").error(),
               "MODEL: initialiser 'w' contains NaN\n");
@@ -322,6 +371,10 @@ TEST(TensorFile, Errors) {
   folder.write("t.pb", proto.SerializeAsString());
   EXPECT_EQ(readOnnxTensorFile(path).message(),
             "'" + path + "': external data is not allowed here");
+  // A SequenceProto of one tensor: a name, its type and the tensor.
+  folder.write("t.pb", std::string("\x0a\x01s\x10\x01\x1a\x02\x10\x01", 9));
+  EXPECT_EQ(readOnnxTensorFile(path).message(),
+            "'" + path + "' holds a sequence or an optional, not a tensor");
 }
 
 } // namespace

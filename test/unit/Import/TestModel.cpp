@@ -163,6 +163,12 @@ TestModel &TestModel::attr(const std::string &name,
   return *this;
 }
 
+TestModel &TestModel::attr(const std::string &name,
+                           const onnx::GraphProto &value) {
+  *addAttribute(name, onnx::AttributeProto::GRAPH).mutable_g() = value;
+  return *this;
+}
+
 Imported importFile(const std::string &path, const ImportOptions &options) {
   mlir::MLIRContext context;
   Imported result;

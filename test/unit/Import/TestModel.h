@@ -69,6 +69,7 @@ public:
   TestModel &attr(const std::string &name, const char *value);
   TestModel &list(const std::string &name, std::vector<int64_t> values);
   TestModel &attr(const std::string &name, const onnx::TensorProto &value);
+  TestModel &attr(const std::string &name, const onnx::GraphProto &value);
 
   Imported import(const ImportOptions &options = {});
   /// The diagnostics of an import that must fail.

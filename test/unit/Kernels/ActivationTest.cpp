@@ -67,6 +67,12 @@ static std::vector<Operation> listOperations() {
   };
   return {
       {"abs", "", [](double x) { return std::fabs(x); }},
+      {"acos", "", [](double x) { return std::acos(x); }},
+      {"acosh", "", [](double x) { return std::acosh(x); }},
+      {"asin", "", [](double x) { return std::asin(x); }},
+      {"asinh", "", [](double x) { return std::asinh(x); }},
+      {"atan", "", [](double x) { return std::atan(x); }},
+      {"atanh", "", [](double x) { return std::atanh(x); }},
       {"ceil", "", [](double x) { return std::ceil(x); }},
       {"celu", " {alpha=0.5}",
        [=](double x) { return x < 0 ? 0.5 * elu(x, 0.5) : x; }},
@@ -131,8 +137,11 @@ TEST_F(Activations, followTheirDefinition) {
       double step = dtype[1] == '3' ? 1e-6 : 1e-13;
       for (size_t i = 0; i < x.size(); ++i) {
         double expected = operation.define(x[i]);
-        EXPECT_NEAR(y[i], expected, step * std::fmax(1, std::fabs(expected)))
-            << operation.op << " of " << x[i] << " in " << dtype;
+        if (std::isnan(expected))
+          EXPECT_TRUE(std::isnan(y[i])) << operation.op << " of " << x[i];
+        else
+          EXPECT_NEAR(y[i], expected, step * std::fmax(1, std::fabs(expected)))
+              << operation.op << " of " << x[i] << " in " << dtype;
       }
     }
   }
@@ -152,9 +161,12 @@ TEST_F(Activations, haveTheGradientOfTheirDefinition) {
     for (size_t i = 0; i < x.size(); ++i) {
       double slope =
           (operation.define(x[i] + h) - operation.define(x[i] - h)) / (2 * h);
-      EXPECT_NEAR(dx[i], dy[i] * slope,
-                  1e-5 * dy[i] * std::fmax(1, std::fabs(slope)))
-          << operation.op << " at " << x[i];
+      if (std::isnan(slope))
+        EXPECT_TRUE(std::isnan(dx[i])) << operation.op << " at " << x[i];
+      else
+        EXPECT_NEAR(dx[i], dy[i] * slope,
+                    1e-5 * dy[i] * std::fmax(1, std::fabs(slope)))
+            << operation.op << " at " << x[i];
     }
   }
 }

@@ -40,6 +40,9 @@ Problem makePoolIndicesProblem(ProblemGenerator &generator);
 /// Reductions, arg max and arg min: ReduceProblems.cpp.
 Problem makeReduceProblem(ProblemGenerator &generator);
 
+/// Samples and regions of images: SampleProblems.cpp.
+Problem makeSampleProblem(ProblemGenerator &generator);
+
 } // namespace tarpon::test
 
 #endif // TARPON_TEST_UNIT_KERNELS_AREAPROBLEMS_H

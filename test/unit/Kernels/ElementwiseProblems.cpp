@@ -14,9 +14,10 @@
 using namespace tarpon;
 using namespace tarpon::test;
 
-static constexpr OpKind kBinary[] = {
-    OpKind::Add, OpKind::Sub, OpKind::Mul,   OpKind::Div,   OpKind::Min,
-    OpKind::Max, OpKind::Pow, OpKind::PRelu, OpKind::Equal, OpKind::Less};
+static constexpr OpKind kBinary[] = {OpKind::Add,   OpKind::Sub, OpKind::Mul,
+                                     OpKind::Div,   OpKind::Min, OpKind::Max,
+                                     OpKind::Fmod,  OpKind::Pow, OpKind::PRelu,
+                                     OpKind::Equal, OpKind::Less};
 static constexpr OpKind kBits[] = {OpKind::BitAnd, OpKind::BitOr,
                                    OpKind::BitXor, OpKind::ShiftLeft,
                                    OpKind::ShiftRight};
@@ -25,7 +26,13 @@ static constexpr OpKind kBits[] = {OpKind::BitAnd, OpKind::BitOr,
 static constexpr OpKind kGeneral[] = {OpKind::Abs,       OpKind::Clip,
                                       OpKind::LeakyRelu, OpKind::Neg,
                                       OpKind::Relu,      OpKind::Sign};
-static constexpr OpKind kReal[] = {OpKind::Ceil,
+static constexpr OpKind kReal[] = {OpKind::Acos,
+                                   OpKind::Acosh,
+                                   OpKind::Asin,
+                                   OpKind::Asinh,
+                                   OpKind::Atan,
+                                   OpKind::Atanh,
+                                   OpKind::Ceil,
                                    OpKind::Celu,
                                    OpKind::Cos,
                                    OpKind::Elu,
@@ -80,7 +87,7 @@ static OpKind pickOp(bool isInteger,
     return oneOf(kBits);
   if (pick(0, 2) == 0) {
     OpKind op = oneOf(kBinary);
-    return isInteger && op == OpKind::Pow ? OpKind::Max : op;
+    return isInteger && isRealOp(op) ? OpKind::Max : op;
   }
   bool isGradient = !isInteger && pick(0, 2) == 0;
   OpKind op = isInteger || pick(0, 3) == 0 ? oneOf(kGeneral) : oneOf(kReal);
@@ -106,7 +113,8 @@ Problem ProblemGenerator::makeElementwise() {
         other[d] = 1;
     problem.operands.push_back(
         makeTensor(other, kind == 2 || kind > 3 ? Layout() : layout));
-    bool isOrdered = problem.op == OpKind::Pow || problem.op == OpKind::PRelu;
+    bool isOrdered = llvm::is_contained(
+        {OpKind::Fmod, OpKind::Pow, OpKind::PRelu}, problem.op);
     if (!isOrdered && chance(25))
       std::swap(problem.operands[0], problem.operands[1]);
   }

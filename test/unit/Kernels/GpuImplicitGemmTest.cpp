@@ -115,10 +115,9 @@ static Problem makeProblem(const std::string &key) {
 /// The engine's result against the reference's. `change` edits the default
 /// config.
 static void check(Runners &runners, const std::string &gpu,
-                  const std::string &key,
+                  const Problem &problem,
                   std::vector<std::pair<const char *, int64_t>> change = {}) {
-  SCOPED_TRACE(gpu + " " + key);
-  Problem problem = makeProblem(key);
+  SCOPED_TRACE(gpu + " " + problem.key());
   const Solver &solver =
       *findSolver(problem.op == OpKind::Conv ? "gpu-igemm-v1" : "gpu-gemm-v1");
   SolverRunner &runner = runners.get(gpu);
@@ -136,6 +135,12 @@ static void check(Runners &runners, const std::string &gpu,
   auto actual = runner.run(problem, solver, config, {}, 3);
   ASSERT_TRUE(actual) << actual.message();
   EXPECT_EQ(compare(problem, *actual, *expected), "");
+}
+
+static void check(Runners &runners, const std::string &gpu,
+                  const std::string &key,
+                  std::vector<std::pair<const char *, int64_t>> change = {}) {
+  check(runners, gpu, makeProblem(key), std::move(change));
 }
 
 static constexpr const char *kGpus[] = {"gfx90a",  "gfx942",  "gfx950",
@@ -318,7 +323,7 @@ TEST(GpuImplicitGemm, copiesInStages) {
   }
 }
 
-/// Two pixels of few channels are packed as one.
+/// Pixels of few channels are packed as one: two of a row, four of bytes.
 TEST(GpuImplicitGemm, foldsPixels) {
   Runners runners;
   const Conv convs[] = {
@@ -331,6 +336,54 @@ TEST(GpuImplicitGemm, foldsPixels) {
     for (const char *dtype : {"f16", "bf16", "f32"})
       for (const char *layout : {":nhwc", ""})
         check(runners, "sm_90a", getKey(conv, dtype, layout));
+}
+
+/// Where padding is not zeros, the packed image has it.
+TEST(GpuImplicitGemm, foldsPixelsOfBytes) {
+  Runners runners;
+  const Conv convs[] = {
+      {1, 3, 17, 17, 16, 7, 7, 2, 1, 1, {3, 3, 3, 3}, "add(2) | relu"},
+      {2, 4, 9, 10, 24, 2, 5, 2, 1, 1, {1, 2, 0, 3}, ""},
+      // Strides of as many pixels as a chunk holds, and of no part of those.
+      {1, 2, 12, 15, 8, 3, 6, 4, 1, 1, {0, 1, 1, 0}, "relu"},
+      {1, 3, 9, 8, 8, 3, 3, 1, 1, 1, {1, 1, 1, 1}, "relu"},
+      {1, 5, 8, 9, 8, 3, 3, 2, 1, 1, {1, 0, 1, 1}, "relu"},
+  };
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  for (const Conv &conv : convs)
+    for (const char *dtype : {"u8q", "i8q"})
+      for (const char *layout : {":nhwc", ""}) {
+        Problem problem = makeProblem(getKey(conv, dtype, layout));
+        PerfConfig config =
+            solver.defaultConfig(problem, runners.get("sm_90a").getTarget());
+        EXPECT_GT(config.get("stages"), 1);
+        check(runners, "sm_90a", problem);
+      }
+}
+
+/// A lane stores 16 channels, or the parts of them that exist; it loads the
+/// residual before the product. Zero points decide what is added, and if relu
+/// is left to the saturation.
+TEST(GpuImplicitGemm, storesRunsOfBytes) {
+  Runners runners;
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  for (int64_t channels : {128, 72, 36, 30})
+    for (const char *dtype : {"u8q", "i8q"})
+      for (int64_t zeroPoint : {0, 7}) {
+        Conv conv{1, 32, 9, 8, channels, 1, 1};
+        Problem problem = makeProblem(getKey(conv, dtype, ":nhwc"));
+        problem.operands[0].zeroPoint = zeroPoint;
+        problem.operands[3].zeroPoint = 3 * zeroPoint;
+        problem.result.zeroPoint = 2 * zeroPoint;
+        check(runners, "sm_90a", problem);
+        const TargetInfo &target = runners.get("sm_90a").getTarget();
+        SolutionPlan plan =
+            solver.plan(problem, target, solver.defaultConfig(problem, target));
+        llvm::StringRef symbol = plan.launches.back().kernel.symbol;
+        bool isSaturated = zeroPoint == 0 && problem.result.dtype == DType::U8;
+        EXPECT_EQ(symbol.contains("relu"), !isSaturated) << symbol.str();
+        EXPECT_EQ(symbol.contains("_z_"), zeroPoint != 0) << symbol.str();
+      }
 }
 
 /// wgmma, whose operands are in LDS.

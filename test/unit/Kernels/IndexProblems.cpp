@@ -79,7 +79,29 @@ static Problem makeScatter(ProblemGenerator &g) {
   return problem;
 }
 
+static Problem makeTopK(ProblemGenerator &g) {
+  Problem problem;
+  problem.op = OpKind::TopK;
+  std::vector<int64_t> shape = makeShape(g, 1);
+  size_t axis = g.pick(0, static_cast<int64_t>(shape.size()) - 1);
+  if (g.chance(30))
+    shape[axis] = g.pick(1, 150);
+  int64_t k = g.pick(1, shape[axis]);
+  problem.operands = {g.makeTensor(shape, Layout())};
+  shape[axis] = k;
+  problem.result = g.makeTensor(shape, Layout());
+  problem.attrs = {{"axis", {double(axis)}},
+                   {"k", {double(k)}},
+                   {"largest", {double(g.chance(50))}}};
+  g.chooseTypes(problem);
+  if (g.chance(20))
+    g.setType(problem.operands[0], g.oneOf({DType::I32, DType::U64}), false);
+  g.setType(problem.result, DType::I64, false);
+  return problem;
+}
+
 Problem test::makeIndexProblem(ProblemGenerator &g) {
   using MakeProblem = Problem (*)(ProblemGenerator &);
-  return g.oneOf<MakeProblem>({makeWhere, makeGather, makeScatter})(g);
+  return g.oneOf<MakeProblem>({makeWhere, makeGather, makeScatter, makeTopK})(
+      g);
 }

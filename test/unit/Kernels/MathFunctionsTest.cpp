@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -88,6 +89,14 @@ static std::vector<Case> listCases() {
        2.3 * 1.702},
       {"power", " {exponent=2.5 scale=1 shift=0}", 1e-14, 1e14,
        [](double x) { return std::pow(x, 2.5); }, 1, 1},
+      {"acos", "", -1, 1, [](double x) { return std::acos(x); }, 1, 1},
+      {"acosh", "", 1, 3e38, [](double x) { return std::acosh(x); }, 1, 1},
+      {"acosh", "", 1, 2, [](double x) { return std::acosh(x); }, 1, 1},
+      {"asin", "", -1, 1, [](double x) { return std::asin(x); }, 1, 1},
+      {"asinh", "", -3e38, 3e38, [](double x) { return std::asinh(x); }, 1, 1},
+      {"atan", "", -3e38, 3e38, [](double x) { return std::atan(x); }, 1, 1},
+      {"atan", "", -3, 3, [](double x) { return std::atan(x); }, 1, 1},
+      {"atanh", "", -1, 1, [](double x) { return std::atanh(x); }, 1, 1},
   };
 }
 
@@ -185,6 +194,12 @@ TEST_P(MathFunctions, knowSpecialValues) {
   check("erf", {-inf, inf, 0, NAN}, {-1, 1, 0, NAN});
   check("sin", {0, inf, NAN}, {0, NAN, NAN});
   check("softplus", {-inf, inf, NAN}, {0, inf, NAN});
+  check("acos", {-2, 1, 2, -inf, inf, NAN}, {NAN, 0, NAN, NAN, NAN, NAN});
+  check("asin", {-2, 0, 2, -inf, inf, NAN}, {NAN, 0, NAN, NAN, NAN, NAN});
+  check("atan", {0, NAN}, {0, NAN});
+  check("acosh", {-2, 0.5, 1, -inf, inf, NAN}, {NAN, NAN, 0, NAN, inf, NAN});
+  check("asinh", {0, -inf, inf, NAN}, {0, -inf, inf, NAN});
+  check("atanh", {-1, 0, 1, 2, -inf, NAN}, {-inf, 0, inf, NAN, NAN, NAN});
   check("sigmoid", {-inf, -1e4, 0, 1e4, inf, NAN}, {0, 0, 0.5, 1, 1, NAN});
   const Elements far = {-inf, -0x1p100, -1e4, 0, 1e4, 0x1p100, inf, NAN};
   // At minus infinity, swish is infinity times 0.
@@ -204,6 +219,67 @@ TEST_P(MathFunctions, knowSpecialValues) {
   std::string zero = " {exponent=0 scale=1 shift=0}";
   check("power", {-2, 0, NAN}, {1, 1, 1}, zero);
   check("power", {-2, 0}, {NAN, inf}, " {exponent=-0.5 scale=1 shift=0}");
+}
+
+/// Dividends and divisors of all magnitudes, some nearly multiples, and what is
+/// special.
+static std::array<Elements, 2> makeDivisions(bool isF64) {
+  std::mt19937_64 random(3);
+  std::array<Elements, 2> result;
+  auto any = [&] {
+    uint64_t bits = random();
+    return isF64 ? std::bit_cast<double>(bits)
+                 : double(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  };
+  auto round = [&](double x) { return isF64 ? x : double(float(x)); };
+  for (int i = 0; i < 3000; ++i) {
+    double x = any(), y = any();
+    if (i % 3 == 0)
+      y = round(x / double(random() % 1000000 + 1));
+    result[0].push_back(x);
+    result[1].push_back(y);
+  }
+  const double specials[] = {0.0,
+                             -0.0,
+                             1,
+                             -3,
+                             INFINITY,
+                             -INFINITY,
+                             NAN,
+                             isF64 ? 5e-324 : 0x1p-149,
+                             isF64 ? 1.7e308 : 0x1.fffffep127};
+  for (double x : specials)
+    for (double y : specials) {
+      result[0].push_back(x);
+      result[1].push_back(y);
+    }
+  return result;
+}
+
+TEST_P(MathFunctions, divideWithExactRemainders) {
+  auto runner = SolverRunner::create(GetParam());
+  ASSERT_TRUE(runner) << runner.message();
+  for (const char *dtype : {"f32", "f64"}) {
+    auto [x, y] = makeDivisions(dtype[1] == '6');
+    std::string shape = std::to_string(x.size()) + "x" + dtype;
+    auto problem = parseProblem("fmod(" + shape + ", " + shape + ")->" + shape);
+    ASSERT_TRUE(mlir::succeeded(problem));
+    for (const Solver *solver :
+         {&getReferenceSolver(), findSolver("elementwise-v1")}) {
+      auto result = (*runner)->run(*problem, *solver, PerfConfig(), {x, y});
+      ASSERT_TRUE(result) << result.message();
+      for (size_t i = 0; i < x.size(); ++i) {
+        double expected = std::fmod(x[i], y[i]), actual = result->front()[i];
+        bool isSame = std::isnan(expected)
+                          ? std::isnan(actual)
+                          : actual == expected &&
+                                std::signbit(actual) == std::signbit(expected);
+        EXPECT_TRUE(isSame) << x[i] << " by " << y[i] << " in " << dtype
+                            << " by " << solver->id().str() << " leaves "
+                            << actual << ", not " << expected;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpus, MathFunctions,

@@ -390,7 +390,10 @@ Problem ProblemGenerator::makeConvert() {
     setType(desc, quantized ? oneOf({DType::U8, DType::I8}) : pickFloat(),
             quantized);
     if (chance(10))
-      setType(desc, oneOf({DType::I32, DType::I64, DType::F64, DType::Bool}),
+      setType(desc,
+              oneOf({DType::I32, DType::I64, DType::F64, DType::Bool,
+                     DType::F8E4M3FN, DType::F8E5M2FNUZ, DType::F4E2M1FN,
+                     DType::I4, DType::U2}),
               false);
   };
   choose(problem.operands[0]);
@@ -452,7 +455,7 @@ Problem ProblemGenerator::nextDense() {
         {makeAtrousProblem, makeConvDirectionProblem, makeDepthwiseProblem,
          makeFftProblem, makeGemmProblem, makeIndexProblem, makeNormProblem,
          makePoolGradientProblem, makePoolIndicesProblem, makeRecurrentProblem,
-         makeReduceProblem, makeWinogradProblem})(*this);
+         makeReduceProblem, makeSampleProblem, makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:
     return makeConv(/*depthwise=*/false);

@@ -82,3 +82,35 @@ TEST(ReferenceIndex, extremesAreNaNAmongNaN) {
           std::string(op) + "(3xf32)->1xf32 {axes=0 keepdims=1}", {row})[0]))
           << op;
 }
+
+/// Rounded to f32 first, 2049 + 2^-40 and 17 + 2^-40 would be ties, which go to
+/// even.
+TEST(ReferenceConvert, f64RoundsOnce) {
+  EXPECT_THAT(solve("convert(3xf64)->3xf16", {{2049 + 0x1p-40, -1e300, 0.5}}),
+              ElementsAre(2050, -INFINITY, 0.5));
+  Elements narrow =
+      solve("convert(2xf64)->2xf8E4M3FN", {{-17 - 0x1p-40, 1e300}});
+  EXPECT_EQ(narrow[0], -18);
+  EXPECT_TRUE(std::isnan(narrow[1]));
+}
+
+TEST(ReferenceConvert, integersWrapAndFloatsSaturate) {
+  EXPECT_THAT(solve("convert(3xi32)->3xi4", {{-9, 8, 31}}),
+              ElementsAre(7, -8, -1));
+  EXPECT_THAT(solve("convert(3xi32)->3xu4", {{-9, 8, 31}}),
+              ElementsAre(7, 8, 15));
+  EXPECT_THAT(solve("convert(3xi32)->3xi2", {{-3, 2, 1}}),
+              ElementsAre(1, -2, 1));
+  EXPECT_THAT(solve("convert(3xf32)->3xi4", {{-9, 7.9, 1e9}}),
+              ElementsAre(-8, 7, 7));
+  EXPECT_THAT(solve("convert(2xi4)->2xf32", {{-8, 7}}), ElementsAre(-8, 7));
+  EXPECT_THAT(solve("transpose(1x3xu2)->3x1xu2 {permutation=1,0}", {{3, 0, 2}}),
+              ElementsAre(3, 0, 2));
+}
+
+TEST(ReferenceConvert, powersOfTwo) {
+  EXPECT_THAT(solve("convert(3xf32)->3xf8E8M0FNU", {{3, -0.25, 0}}),
+              ElementsAre(4, 0.25, 0x1p-127));
+  EXPECT_THAT(solve("convert(3xf8E8M0FNU)->3xf32", {{4, 0.25, 0x1p-127}}),
+              ElementsAre(4, 0.25, 0x1p-127));
+}

@@ -43,8 +43,19 @@ TEST(DTypeTest, NamesRoundTrip) {
 
 TEST(DTypeTest, PropertiesFollowFromTheTable) {
   EXPECT_EQ(listDTypes(fitsF32, " or "), "f32, f16 or bf16");
-  EXPECT_EQ(listDTypes(isFloat, ", "), "f32, f16, bf16, f64");
-  EXPECT_EQ(listDTypes(isSignedInteger, " and "), "i8, i16, i32 and i64");
+  EXPECT_EQ(listDTypes(isFloat, ", "),
+            "f32, f16, bf16, f64, f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ, "
+            "f4E2M1FN, f8E8M0FNU");
+  EXPECT_EQ(listDTypes(isSignedInteger, " and "),
+            "i8, i16, i32, i64, i4 and i2");
+  EXPECT_EQ(listDTypes(isStorageOnly, " and "),
+            "f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E5M2FNUZ, u4, i4, f4E2M1FN, "
+            "f8E8M0FNU, u2 and i2");
+  for (DType dtype : kDTypes)
+    EXPECT_EQ(dtypeBytes(dtype), (dtypeBits(dtype) + 7) / 8);
+  EXPECT_EQ(dtypeBits(DType::I4), 4);
+  EXPECT_EQ(dtypeBits(DType::U2), 2);
+  EXPECT_EQ(dtypeBits(DType::Bool), 8);
   EXPECT_EQ(dtypeEpsilon(DType::F32), std::numeric_limits<float>::epsilon());
   EXPECT_EQ(dtypeEpsilon(DType::F64), std::numeric_limits<double>::epsilon());
   EXPECT_EQ(dtypeEpsilon(DType::F16), 0x1p-10);
@@ -58,19 +69,21 @@ TEST(DTypeTest, NumbersDoNotChange) {
   EXPECT_EQ(static_cast<int>(DType::BF16), 2);
   EXPECT_EQ(static_cast<int>(DType::I8), 4);
   EXPECT_EQ(static_cast<int>(DType::Bool), 12);
+  EXPECT_EQ(static_cast<int>(DType::F8E4M3FN), 13);
+  EXPECT_EQ(static_cast<int>(DType::I2), 22);
 }
 
 static std::vector<DType> getSmallFloats() {
   std::vector<DType> small;
   for (DType dtype : kDTypes)
-    if (fitsF32(dtype) && dtype != DType::F32)
+    if (isFloat(dtype) && dtypeBits(dtype) <= 16)
       small.push_back(dtype);
   return small;
 }
 
 TEST(DTypeTest, EverySmallFloatRoundTripsThroughFloat) {
   for (DType dtype : getSmallFloats()) {
-    for (uint32_t bits = 0; bits < 1u << (8 * dtypeBytes(dtype)); ++bits) {
+    for (uint32_t bits = 0; bits < 1u << dtypeBits(dtype); ++bits) {
       float value = loadBits(dtype, static_cast<uint16_t>(bits));
       auto back = store<uint16_t>(dtype, value);
       if (std::isnan(value))
@@ -86,6 +99,9 @@ TEST(DTypeTest, EverySmallFloatRoundTripsThroughFloat) {
 TEST(DTypeTest, RoundsToNearestEvenBetweenAllNeighbours) {
   for (DType dtype : getSmallFloats()) {
     FloatFormat format = *getFloatFormat(dtype);
+    if (format.isPowerOfTwo())
+      continue; // It has neither a sign nor an even one of two neighbours.
+    bool hasNegativeZero = format.specials != FloatSpecials::NegativeZeroNaN;
     int sign = 1 << (format.bits() - 1);
     uint16_t largest = format.largestFinite();
     for (uint16_t low = 0; low < largest; ++low) {
@@ -99,7 +115,8 @@ TEST(DTypeTest, RoundsToNearestEvenBetweenAllNeighbours) {
       ASSERT_EQ(store<uint16_t>(dtype, std::nextafter(middle, 0.0f)), low);
       ASSERT_EQ(store<uint16_t>(dtype, std::nextafter(middle, kInfinity)),
                 high);
-      ASSERT_EQ(store<uint16_t>(dtype, -middle), even | sign);
+      ASSERT_EQ(store<uint16_t>(dtype, -middle),
+                even || hasNegativeZero ? even | sign : 0);
     }
   }
 }
@@ -121,7 +138,62 @@ TEST(DTypeTest, NaNStaysNaN) {
   float signalling = std::bit_cast<float>(0x7f800001u);
   for (DType dtype : getSmallFloats())
     for (float value : {kNaN, -kNaN, signalling})
-      EXPECT_TRUE(std::isnan(loadBits(dtype, store<uint16_t>(dtype, value))));
+      if (!getFloatFormat(dtype)->hasNaN())
+        EXPECT_EQ(loadBits(dtype, store<uint16_t>(dtype, value)), 0);
+      else
+        EXPECT_TRUE(std::isnan(loadBits(dtype, store<uint16_t>(dtype, value))));
+}
+
+/// Halfway to what would be the next number, the even one of both wins.
+TEST(DTypeTest, SmallFloatsOverflowAtTheHalfwayPoint) {
+  EXPECT_EQ(store<uint8_t>(DType::F8E4M3FN, 464.0f), 0x7e);
+  EXPECT_EQ(store<uint8_t>(DType::F8E4M3FN, 464.1f), 0x7f);
+  EXPECT_EQ(store<uint8_t>(DType::F8E4M3FN, -kInfinity), 0xff);
+  EXPECT_EQ(store<uint8_t>(DType::F8E4M3FNUZ, 247.9f), 0x7f);
+  EXPECT_EQ(store<uint8_t>(DType::F8E4M3FNUZ, 248.0f), 0x80);
+  EXPECT_EQ(store<uint8_t>(DType::F8E4M3FNUZ, -0.0f), 0);
+  EXPECT_EQ(store<uint8_t>(DType::F8E4M3FNUZ, -0x1p-20f), 0);
+  EXPECT_EQ(store<uint8_t>(DType::F8E5M2, 61439.9f), 0x7b);
+  EXPECT_EQ(store<uint8_t>(DType::F8E5M2, -61440.0f), 0xfc);
+  EXPECT_EQ(store<uint8_t>(DType::F8E5M2FNUZ, 61440.0f), 0x80);
+  EXPECT_EQ(store<uint8_t>(DType::F4E2M1FN, 100.0f), 7);
+  EXPECT_EQ(store<uint8_t>(DType::F4E2M1FN, -kInfinity), 15);
+}
+
+TEST(DTypeTest, PowersOfTwoHaveNeitherSignNorZero) {
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, 1.0f), 127);
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, -4.0f), 129);
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, 1.4999f), 127);
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, 1.5f), 128);
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, 0.0f), 0);
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, 0x1.7p-127f), 0);
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, 0x1.8p-127f), 1);
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, 0x1.8p127f), 255);
+  EXPECT_EQ(store<uint8_t>(DType::F8E8M0FNU, kInfinity), 255);
+  EXPECT_EQ(loadBits(DType::F8E8M0FNU, 0), 0x1p-127f);
+  EXPECT_EQ(loadBits(DType::F8E8M0FNU, 254), 0x1p127f);
+}
+
+TEST(DTypeTest, NarrowIntegersTakeAByteWithTheirSign) {
+  EXPECT_EQ(store<int8_t>(DType::I4, 7.6f), 7);
+  EXPECT_EQ(store<int8_t>(DType::I4, -9.0f), -8);
+  EXPECT_EQ(store<int8_t>(DType::I4, kNaN), 0);
+  EXPECT_EQ(store<int8_t>(DType::I2, -1.5f), -2);
+  EXPECT_EQ(store<int8_t>(DType::I2, 2.0f), 1);
+  EXPECT_EQ(store<uint8_t>(DType::U4, 16.0f), 15);
+  EXPECT_EQ(store<uint8_t>(DType::U2, -1.0f), 0);
+  EXPECT_EQ(store<uint8_t>(DType::U2, 2.5f), 2);
+  for (DType dtype : {DType::I2, DType::I4, DType::U2, DType::U4})
+    for (int64_t value = -20; value < 20; ++value) {
+      int8_t element = 0;
+      storeWrapped(dtype, value, &element);
+      int64_t period = 1 << dtypeBits(dtype);
+      int64_t wrapped = (value % period + period) % period;
+      if (isSignedInteger(dtype) && wrapped >= period / 2)
+        wrapped -= period;
+      EXPECT_EQ(loadAsDouble(dtype, &element), wrapped) << dtypeName(dtype);
+      EXPECT_EQ(element, wrapped);
+    }
 }
 
 TEST(DTypeTest, IntegersRoundToNearestEvenAndSaturate) {

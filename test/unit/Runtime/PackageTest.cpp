@@ -422,6 +422,39 @@ TEST_F(PackageTest, ValidatesQuantisation) {
             "output 'y' has a zero point outside its dtype");
 }
 
+/// Outputs "y", of which dimension `dim` has its size in output `output`, and
+/// "y.size".
+static Package makeSizedPackage(int64_t dim, int64_t output) {
+  Package package;
+  package.outputs = {{"y", DType::F32, {2, 3}}, {"y.size", DType::I64, {1}}};
+  package.outputs[0].sizeDim = dim;
+  package.outputs[0].sizeOutput = output;
+  return package;
+}
+
+TEST_F(PackageTest, SizesThatDependOnDataAreOutputs) {
+  write(makeSizedPackage(1, 1));
+  Result<Package> back = readPackage(path);
+  ASSERT_TRUE(back) << back.message();
+  EXPECT_EQ(back->outputs[0].sizeDim, 1);
+  EXPECT_EQ(back->outputs[0].sizeOutput, 1);
+  EXPECT_EQ(back->outputs[1].sizeOutput, -1);
+  auto refuse = [](int64_t dim, int64_t output) {
+    Status status = validatePackage(makeSizedPackage(dim, output));
+    return status ? "it was accepted" : status.message();
+  };
+  EXPECT_EQ(refuse(2, 1),
+            "output 'y' has a size that depends on data in the dimension 2");
+  EXPECT_EQ(refuse(-1, 1),
+            "output 'y' has a size that depends on data in the dimension -1");
+  EXPECT_EQ(refuse(0, 2),
+            "output 'y' has its size in output 2, which is not one i64");
+  EXPECT_EQ(refuse(0, 0),
+            "output 'y' has its size in output 0, which is not one i64");
+  EXPECT_EQ(refuse(0, -1),
+            "output 'y' has its size in output -1, which is not one i64");
+}
+
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//

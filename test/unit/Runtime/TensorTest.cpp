@@ -138,6 +138,41 @@ TEST(TensorTest, InputsHaveSeedsOfTheirOwn) {
 }
 
 //===----------------------------------------------------------------------===//
+// Sizes that depend on data
+//===----------------------------------------------------------------------===//
+
+/// Cuts a tensor of shape 2x3 that holds 0 to 5 to `size` columns.
+static Result<std::vector<HostTensor>> cutColumns(int64_t size) {
+  Package package;
+  package.outputs = {{"y", DType::F32, {2, 3}}, {"y.size", DType::I64, {1}}};
+  package.outputs[0].sizeDim = 1;
+  package.outputs[0].sizeOutput = 1;
+  std::vector<HostTensor> outputs;
+  outputs.push_back(makeFloats({0, 1, 2, 3, 4, 5}));
+  outputs.front().shape = {2, 3};
+  outputs.push_back(makeTensor(DType::I64, {1}));
+  std::memcpy(outputs.back().data.data(), &size, sizeof(size));
+  return takeRealSizes(package, std::move(outputs));
+}
+
+TEST(TensorTest, OutputsAreCutToTheirRealSizes) {
+  Result<std::vector<HostTensor>> some = cutColumns(2);
+  ASSERT_TRUE(some) << some.message();
+  // The size itself is no result.
+  ASSERT_EQ(some->size(), 1u);
+  EXPECT_EQ(some->front().shape, (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(
+      std::vector<float>(floatsOf(some->front()), floatsOf(some->front()) + 4),
+      (std::vector<float>{0, 1, 3, 4}));
+  Result<std::vector<HostTensor>> none = cutColumns(0);
+  ASSERT_TRUE(none) << none.message();
+  EXPECT_EQ(none->front().shape, (std::vector<int64_t>{2, 0}));
+  EXPECT_EQ(cutColumns(4).message(),
+            "output 'y' has 4 places, expected at most 3");
+  EXPECT_FALSE(cutColumns(-1));
+}
+
+//===----------------------------------------------------------------------===//
 // Comparison
 //===----------------------------------------------------------------------===//
 

@@ -319,8 +319,8 @@ TEST_F(PackageBuilderTest, SeveralResults) {
 }
 
 TEST_F(PackageBuilderTest, RefusesElementsThatNoKernelKnows) {
-  EXPECT_EQ(buildError("func.func @main(%x: tensor<4xf8E4M3FN>) -> "
-                       "tensor<4xf8E4M3FN> { return %x : tensor<4xf8E4M3FN> }"),
+  EXPECT_EQ(buildError("func.func @main(%x: tensor<4xf6E2M3FN>) -> "
+                       "tensor<4xf6E2M3FN> { return %x : tensor<4xf6E2M3FN> }"),
             "'input0' holds elements that no kernel knows");
 }
 

@@ -40,7 +40,8 @@ runPackage(Package package, std::vector<HostTensor> inputs, int64_t threads) {
     return instance.error();
   if (Status status = instance->run(); !status)
     return status.error();
-  return std::move(instance->outputs());
+  return takeRealSizes(instance->executor().package(),
+                       std::move(instance->outputs()));
 }
 
 } // namespace tarpon

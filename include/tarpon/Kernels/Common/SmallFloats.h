@@ -16,9 +16,9 @@ namespace tarpon {
 /// `scalar`, or a vector of as many lanes as `like` has.
 mlir::Type withLanesOf(mlir::Type like, mlir::Type scalar);
 
-/// Converts floats of a format of at most 16 bits, as integers of that width or
-/// as a type of MLIR, to f32. Uses integer instructions, except for f16 if the
-/// target converts it.
+/// Converts floats of a format of at most 16 bits, as integers of 8 or 16 bits
+/// or as a type of MLIR, to f32. Uses integer instructions, except for f16 if
+/// the target converts it.
 mlir::Value emitDecodeFloat(KernelBuilder &b,
                             const runtime::FloatFormat &format,
                             mlir::Value stored);

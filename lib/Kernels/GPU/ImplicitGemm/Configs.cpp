@@ -103,6 +103,17 @@ shareByGroups(const GpuTarget &gpu, DType dtype, const TileFields &usual) {
   std::optional<WaveOp> op = findWaveOp(gpu, dtype, fields.inst);
   if (!op || op->kind != WaveOp::Kind::Wgmma)
     return std::nullopt;
+  // Without a limit, ptxas takes more registers for the epilogue of bytes than
+  // four workgroups on a compute unit leave to each.
+  constexpr int64_t kWaves = 4, kMostSums = 64;
+  if (op->isInteger()) {
+    // A lane needs as long for what it does once as for a few of its results.
+    auto countSums = [&] { return fields.waveM * fields.waveN / op->waveSize; };
+    if (2 * countSums() <= kMostSums && fields.blockN % (2 * kPixels) == 0)
+      fields.waveN = 2 * kPixels;
+    if (countSums() <= kMostSums)
+      fields.wavesPerEu = kWaves;
+  }
   std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
   if (!tile)
     return std::nullopt;

@@ -66,6 +66,15 @@ static int64_t getMostPackedBytes(const Problem &problem,
   return most;
 }
 
+/// Bytes without a zero point are saturated at 0 in any case.
+static Problem dropLastRelu(Problem problem) {
+  const TensorDesc &result = problem.result;
+  if (result.quantized && result.dtype == DType::U8 && result.zeroPoint == 0 &&
+      !problem.epilogue.empty() && problem.epilogue.back().op == OpKind::Relu)
+    problem.epilogue.pop_back();
+  return problem;
+}
+
 /// A single pixel is the same in nchw and nhwc: the operands of the epilogue
 /// take the result's layout then.
 static Problem unifyLayouts(Problem problem) {
@@ -103,8 +112,7 @@ Applicability gpuigemm::isSupported(const Problem &original,
   return Applicability::yes();
 }
 
-/// Returns true if windows may lie outside of the input.
-static bool hasPadding(const Geometry &g) {
+bool gpuigemm::hasPadding(const Geometry &g) {
   auto reaches = [](int64_t size, int64_t out, int64_t kernel, int64_t stride,
                     int64_t dilation, int64_t pad) {
     return pad != 0 || (out - 1) * stride + (kernel - 1) * dilation >= size;
@@ -117,12 +125,15 @@ static bool hasPadding(const Geometry &g) {
                  g.padFront);
 }
 
+bool gpuigemm::canBeCopied(const GpuTarget &gpu, DType dtype) {
+  bool isBiased = dtype == DType::U8 && gpu.matrixUnit != MatrixUnit::MmaSync;
+  return getMostStages(gpu) > 2 && !isBiased;
+}
+
 bool gpuigemm::canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
                            const Geometry &g) {
-  bool isBiased =
-      input.dtype == DType::U8 && gpu.matrixUnit != MatrixUnit::MmaSync;
-  return getMostStages(gpu) > 2 && !isBiased &&
-         (!input.quantized || input.zeroPoint == 0 || !hasPadding(g));
+  bool hasZeros = !input.quantized || input.zeroPoint == 0;
+  return canBeCopied(gpu, input.dtype) && (hasZeros || !hasPadding(g));
 }
 
 /// Returns "" if the product can use that tile, otherwise the reason.
@@ -177,9 +188,10 @@ static constexpr int64_t kMostSumBytes = 16 << 20, kMostSplits = 16;
 
 /// The bytes of the sums of one split, for every tile.
 static int64_t getSumBytes(const Product &product) {
+  constexpr int64_t kLongestRun = 16;
   const Geometry &g = product.geometry;
   return product.pixels() * g.groups *
-         static_cast<int64_t>(llvm::alignTo(g.outChannels, 8)) * 4;
+         static_cast<int64_t>(llvm::alignTo(g.outChannels, kLongestRun)) * 4;
 }
 
 int64_t gpuigemm::getMaxSplits(const Product &product) {
@@ -254,8 +266,8 @@ static std::vector<char> makeStarts(const Tile &tile, const Geometry &g,
                           filter * stack.elements;
     for (int64_t channel = 0; channel < g.outChannels; ++channel) {
       int64_t sum = 0;
-      for (int64_t tap = 0; tap < g.taps(); ++tap)
-        for (int64_t c = 0; c < g.channels; ++c)
+      for (int64_t tap = 0; tap < stack.countTaps(g); ++tap)
+        for (int64_t c = 0; c < stack.countChannels(g); ++c)
           sum += weights[channel * strides.outChannel + c * strides.channel +
                          tap * strides.tap];
       starts[filter * padded + channel] =
@@ -332,7 +344,7 @@ public:
   ProductPlanner(SolutionPlan &plan, const Problem &original,
                  const GpuTarget &gpu, const Product &product, const Tile &tile)
       : plan(plan), problem(original), gpu(gpu), product(product), tile(tile),
-        g(product.geometry), result(problem, g, tile.run()) {}
+        g(product.geometry), result(problem, g, tile, gpu) {}
 
   void run();
 
@@ -340,6 +352,7 @@ private:
   void planOne(const ProductSpec &spec, const InputShape &input,
                BufferSlot filter, BufferSlot sums, int64_t splits);
   BufferSlot addTable(int64_t imageBytes);
+  bool loadsEarly() const;
 
   SolutionPlan &plan;
   Problem problem;
@@ -376,6 +389,19 @@ BufferSlot ProductPlanner::addTable(int64_t imageBytes) {
   }
   return addConstant(
       plan, {[rows](const ConstantOperands &) { return toBytes(rows); }});
+}
+
+/// Returns true if pixels have operands of their own that fit a few registers
+/// beside the sums of a warpgroup.
+bool ProductPlanner::loadsEarly() const {
+  constexpr int64_t kMostBytes = 64;
+  const TileFields &f = tile.getFields();
+  int64_t sums = f.waveM * f.waveN / tile.getOp().waveSize, bytes = 0;
+  for (const OperandAccess &operand : result.operands)
+    if (operand.kind == igemm::AccessKind::Tensor)
+      bytes += sums * runtime::dtypeBytes(operand.dtype);
+  return tile.getOp().kind == WaveOp::Kind::Wgmma && !result.planes &&
+         !result.channelTail && bytes > 0 && bytes <= kMostBytes;
 }
 
 void ProductPlanner::planOne(const ProductSpec &spec, const InputShape &input,
@@ -421,7 +447,12 @@ void ProductPlanner::run() {
                    g.batched,
                    /*split=*/splits > 1,
                    copies,
-                   copies && g.taps() == 1 && !hasPadding(g)};
+                   copies && g.taps() == 1 && !hasPadding(g),
+                   copies && !hasPadding(g),
+                   copies && g.isPointwise(),
+                   copies && g.outChannels % tile.getFields().blockM == 0,
+                   /*loadsEarly=*/false};
+  spec.loadsEarly = copies && !spec.split && loadsEarly();
   BufferSlot sums{BufferSlot::Workspace, 0};
   if (spec.split)
     sums.index = reserve(plan.workspaceBytes, splits * getSumBytes(product));
@@ -434,6 +465,8 @@ SolutionPlan gpuigemm::planProduct(const Problem &problem,
                                    const TargetInfo &target,
                                    const Product &product, const Tile &tile) {
   SolutionPlan plan;
-  ProductPlanner(plan, unifyLayouts(problem), *target.gpu, product, tile).run();
+  ProductPlanner(plan, dropLastRelu(unifyLayouts(problem)), *target.gpu,
+                 product, tile)
+      .run();
   return plan;
 }

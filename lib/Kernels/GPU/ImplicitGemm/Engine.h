@@ -39,9 +39,14 @@ struct Product {
 Applicability isSupported(const Problem &problem, const TargetInfo &target,
                           const Product &product);
 
-/// Returns true if the GPU can copy the input to LDS asynchronously: its
-/// instructions multiply the bytes as they are, and padding, if there is some,
-/// is zeros.
+/// Returns true if windows may lie outside of the input.
+bool hasPadding(const Geometry &geometry);
+
+/// Returns true if the GPU can copy elements to LDS asynchronously, since its
+/// instructions multiply them as they are.
+bool canBeCopied(const GpuTarget &gpu, DType dtype);
+/// Returns true if that holds for an input, whose padding, if there is some, is
+/// zeros.
 bool canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
                  const Geometry &geometry);
 

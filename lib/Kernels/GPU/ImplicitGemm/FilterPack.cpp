@@ -30,6 +30,15 @@ int64_t gpuigemm::getPackedBytes(const Tile &tile, const Geometry &g,
          tile.rowBytes();
 }
 
+bool PixelFold::unfold(int64_t &tap, int64_t &channel) const {
+  int64_t across = columns.folded(), pixel = channel / room;
+  int64_t row = tap / across * rows.pixels + pixel / columns.pixels;
+  int64_t column = tap % across * columns.pixels + pixel % columns.pixels;
+  tap = row * columns.kernel + column;
+  channel %= room;
+  return row < rows.kernel && column < columns.kernel && channel < channels;
+}
+
 //===----------------------------------------------------------------------===//
 // Constants
 //===----------------------------------------------------------------------===//
@@ -63,17 +72,6 @@ private:
     return row / wave * wave + rowChannels[row % wave];
   }
 
-  /// Turns a tap and channel into those of the filter; returns false if it has
-  /// none there.
-  bool unfold(int64_t &tap, int64_t &channel) const {
-    const PixelFold &fold = *stack.fold;
-    int64_t place = tap % fold.foldedW * fold.pixels + channel / fold.room;
-    int64_t inRow = place - fold.shift;
-    tap = tap / fold.foldedW * fold.kernelW + inRow;
-    channel %= fold.room;
-    return inRow >= 0 && inRow < fold.kernelW && channel < fold.channels;
-  }
-
   /// Packs one channel's elements from k on.
   void packRow(const char *filter, int64_t channel, int64_t k, char *to) const {
     if (channel >= g.outChannels)
@@ -83,7 +81,7 @@ private:
       int64_t tap = (k + i) / depth.perTap, c = (k + i) % depth.perTap;
       if (tap >= g.taps() || c >= g.channels)
         continue;
-      if (stack.fold && !unfold(tap, c))
+      if (stack.fold && !stack.fold->unfold(tap, c))
         continue;
       int64_t from = channel * strides.outChannel + c * strides.channel +
                      tap * strides.tap;

@@ -77,30 +77,56 @@ Product GpuConv::getProduct(const Problem &problem,
   return product;
 }
 
-/// Folds as many pixels as a chunk holds, if windows start at multiples of
-/// that.
+/// The pixels of a side that become one: along both sides together as many as a
+/// chunk holds with their room, or one, which pads the channels to a chunk.
+/// Returns none if the image is better left as it is.
+static std::optional<PixelFold> chooseFold(const TensorDesc &input,
+                                           const Geometry &g) {
+  constexpr int64_t kRoom = 4;
+  int64_t chunk = kChunkBytes / runtime::dtypeBytes(input.dtype);
+  int64_t pixels = chunk / kRoom;
+  PixelFold fold{{1, g.height, g.padTop, g.kernelH},
+                 {1, g.width, g.padLeft, g.kernelW},
+                 g.channels,
+                 chunk,
+                 input.quantized ? input.zeroPoint : 0};
+  bool fits = g.channels <= kRoom && g.kernelW > 1 && g.strideW > 1 &&
+              pixels % g.strideW == 0;
+  int64_t rows = fits ? pixels / g.strideW : 1;
+  if (fits && (rows == 1 || rows == g.strideH)) {
+    fold.rows.pixels = rows;
+    fold.columns.pixels = g.strideW;
+    fold.room = kRoom;
+    return fold;
+  }
+  // Copies fill in zeros only.
+  if (fold.fill != 0 && hasPadding(g) && g.channels <= chunk)
+    return fold;
+  return std::nullopt;
+}
+
 void GpuConv::foldPixels(const Problem &problem, const TargetInfo &target,
                          Product &product) {
+  const TensorDesc &input = problem.operands[0];
   Geometry &g = product.geometry;
-  constexpr int64_t kRoom = 4;
-  int64_t chunk = kChunkBytes / runtime::dtypeBytes(problem.operands[0].dtype);
-  int64_t pixels = chunk / kRoom;
-  if (!target.gpu || !canBeCopied(*target.gpu, problem.operands[0], g) ||
-      problem.operands[0].quantized || !problem.operands[1].constant ||
-      g.groups != 1 || g.channels > kRoom || g.hasDepth() || pixels < 2 ||
-      g.strideW != pixels || g.dilationW != 1 || g.kernelW == 1)
+  if (!target.gpu || !canBeCopied(*target.gpu, input.dtype) ||
+      !problem.operands[1].constant || g.groups != 1 || g.hasDepth() ||
+      g.dilationW != 1 || g.dilationH != 1 || product.readsInput)
     return;
-  int64_t shift = (pixels - g.padLeft % pixels) % pixels;
-  PixelFold fold{pixels,  g.channels, kRoom,
-                 g.width, g.kernelW,  (g.kernelW + shift + pixels - 1) / pixels,
-                 shift};
+  std::optional<PixelFold> fold = chooseFold(input, g);
+  if (!fold)
+    return;
   product.filters.fold = fold;
-  product.readsInput = false;
-  g.channels = chunk;
-  g.width = (g.width + pixels - 1) / pixels;
-  g.kernelW = fold.foldedW;
-  g.strideW = 1;
-  g.padLeft = (g.padLeft + shift) / pixels;
+  auto change = [](const PixelFold::Side &side, int64_t out, int64_t &size,
+                   int64_t &kernel, int64_t &stride, int64_t &pad) {
+    kernel = side.folded();
+    stride /= side.pixels;
+    size = (out - 1) * stride + kernel;
+    pad = 0;
+  };
+  change(fold->rows, g.outHeight, g.height, g.kernelH, g.strideH, g.padTop);
+  change(fold->columns, g.outWidth, g.width, g.kernelW, g.strideW, g.padLeft);
+  g.channels = kChunkBytes / runtime::dtypeBytes(input.dtype);
   product.packed = g;
 }
 

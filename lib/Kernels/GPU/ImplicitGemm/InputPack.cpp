@@ -43,10 +43,11 @@ private:
   int64_t source, to;
   int64_t channels, imageStride, pixelStride, channelStride, count;
   MagicDivisor chunksPerGroup, groups, pixels;
-  /// The fold, with the folded width and a parameter that has the width before.
+  /// The fold, with the folded width and parameters: the image's sides before,
+  /// their padding, and its value.
   std::optional<PixelFold> fold;
   std::optional<MagicDivisor> foldedWidth;
-  int64_t width = 0;
+  int64_t height = 0, width = 0, padTop = 0, padLeft = 0, fill = 0;
   int64_t numChunks;
 };
 
@@ -80,13 +81,18 @@ InputPackKernel::InputPackKernel(LaunchBuilder &launch, const Geometry &g,
   if (!fold)
     return;
   foldedWidth.emplace(launch, g.width);
-  width = launch.addParam(fold->width);
+  height = launch.addParam(fold->rows.size);
+  width = launch.addParam(fold->columns.size);
+  padTop = launch.addParam(fold->rows.pad);
+  padLeft = launch.addParam(fold->columns.pad);
+  fill = launch.addParam(fold->fill);
 }
 
 std::string InputPackKernel::symbol() const {
   return "gpu_igemm_pack_input_" + std::string(runtime::dtypeName(dtype)) +
          (pixelsFirst ? "_pixels" : "_channels") +
-         (fold ? "_f" + std::to_string(fold->pixels) + "c" +
+         (fold ? "_f" + std::to_string(fold->rows.pixels) + "x" +
+                     std::to_string(fold->columns.pixels) + "c" +
                      std::to_string(fold->channels)
                : "");
 }
@@ -135,27 +141,34 @@ Value InputPackKernel::loadFolded(KernelBuilder &b, const Place &place) const {
   int64_t elements = countElements(dtype), bytes = runtime::dtypeBytes(dtype);
   Type type = b.getIntegerType(8 * bytes);
   auto [row, column] = foldedWidth->bind(b).divRem(b, place.pixel);
-  Value first = ints.mul(column, fold->pixels), size = ints.param(width);
+  Value firstRow = b.sub(ints.mul(row, fold->rows.pixels), ints.param(padTop));
+  Value firstColumn =
+      b.sub(ints.mul(column, fold->columns.pixels), ints.param(padLeft));
   Value base = b.mul(place.image, ints.param(imageStride));
   Value zero = b.cstLike(type, 0);
+  Value padding = arith::TruncIOp::create(b, type, ints.param(fill));
   SmallVector<Value> loaded;
+  Value exists, first;
   for (int64_t i = 0; i < elements; ++i) {
     int64_t pixel = i / fold->room, channel = i % fold->room;
+    if (channel == 0) {
+      Value y = ints.add(firstRow, pixel / fold->columns.pixels);
+      Value x = ints.add(firstColumn, pixel % fold->columns.pixels);
+      exists =
+          b.andI(b.ult(y, ints.param(height)), b.ult(x, ints.param(width)));
+      Value at = b.add(b.mul(y, ints.param(width)), x);
+      // Padding reads an element that exists.
+      at = b.select(exists, b.mul(at, ints.param(pixelStride)), ints.cst(0));
+      first = b.add(base, at);
+    }
     if (channel >= fold->channels) {
       loaded.push_back(zero);
       continue;
     }
-    Value inRow = ints.add(first, pixel);
-    Value exists = b.slt(inRow, size);
-    // Pixels that do not exist read the last one.
-    inRow = b.minS(inRow, ints.sub(size, ints.cst(1)));
-    Value element =
-        b.mul(b.add(b.mul(row, size), inRow), ints.param(pixelStride));
-    element = b.add(b.add(base, element),
-                    ints.mul(ints.param(channelStride), channel));
+    Value element = b.add(first, ints.mul(ints.param(channelStride), channel));
     Value at = ints.widen(ints.mul(element, bytes));
     Value one = b.load(b.offset(b.getBuffer(source), at), type);
-    loaded.push_back(b.select(exists, one, zero));
+    loaded.push_back(b.select(exists, one, padding));
   }
   return vector::FromElementsOp::create(b, b.vec(type, elements), loaded);
 }

@@ -22,17 +22,28 @@ namespace tarpon::gpuigemm {
 
 using igemm::FilterStrides;
 
-/// Neighbouring pixels of a row, of few channels each, that are packed as one
-/// pixel: as many as the window strides over, so that a window starts at whole
-/// ones. A chunk of k then has several taps.
+/// Neighbouring pixels, of few channels each, that are packed as one pixel: as
+/// many along a side as the window strides over, so that a window starts at
+/// whole ones. A chunk of k then has several taps. The packed image holds its
+/// padding, too, so that copies need none.
 struct PixelFold {
-  int64_t pixels;   ///< that become one
+  /// One side of an image and of the window.
+  struct Side {
+    int64_t pixels; ///< that become one
+    int64_t size;   ///< of the image, and
+    int64_t pad;    ///< in front of it
+    int64_t kernel; ///< of the window, before the fold
+
+    int64_t folded() const { return (kernel + pixels - 1) / pixels; }
+  };
+  Side rows, columns;
   int64_t channels; ///< of a pixel, and
   int64_t room;     ///< with those that pad it
-  int64_t width;    ///< of a row, before
-  /// The taps of the window's rows before and after, and by how many the window
-  /// is extended at its start.
-  int64_t kernelW, foldedW, shift;
+  int64_t fill;     ///< the value of padding
+
+  /// Turns a tap and a channel after the fold into those before; returns false
+  /// if the window has none there.
+  bool unfold(int64_t &tap, int64_t &channel) const;
 };
 
 /// A stack of filters: one for each group, or for each element of a batch.
@@ -41,6 +52,14 @@ struct FilterStack {
   int64_t elements; ///< from one to the next
   FilterStrides strides;
   std::optional<PixelFold> fold = std::nullopt;
+
+  /// The taps and channels of a filter, before a fold.
+  int64_t countTaps(const Geometry &geometry) const {
+    return fold ? fold->rows.kernel * fold->columns.kernel : geometry.taps();
+  }
+  int64_t countChannels(const Geometry &geometry) const {
+    return fold ? fold->channels : geometry.channels;
+  }
 };
 
 /// The bytes of all packed filters.

@@ -36,7 +36,12 @@ void ProductEmitter::emit() {
   prepareFilter();
   preparePixels();
   wave.prepare(thread);
-  finish(runSteps());
+  if (spec.loadsEarly)
+    prepareResults();
+  Values sums = runSteps();
+  if (!spec.loadsEarly)
+    prepareResults();
+  finish(sums);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,6 +128,12 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
   // With several taps per step, the channel depends on the tap.
   if (!spec.merged)
     pixel.offset = b.add(pixel.offset, chunkOffset);
+  pixel.exists = b.slt(index, ints.param(kernel.pixels));
+  if (spec.dense) {
+    Value bytes = ints.param(kernel.dimensions[0].bytes);
+    pixel.offset = b.add(pixel.offset, b.mul(index, bytes));
+    return pixel;
+  }
   Value rest = index;
   for (const ProductKernel::Dimension &dimension : kernel.dimensions) {
     Value place;
@@ -136,7 +147,6 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
   pixel.offset =
       b.add(pixel.offset, b.mul(rest, ints.param(kernel.imageBytes)));
   // A pixel that does not exist lies outside of the input for every tap.
-  pixel.exists = b.slt(index, ints.param(kernel.pixels));
   pixel.starts[0] = b.select(pixel.exists, pixel.starts[0], ints.cst(kOutside));
   return pixel;
 }
@@ -344,6 +354,19 @@ ProductEmitter::Carried ProductEmitter::runTwoStages(Value step,
 
 void ProductEmitter::copyStep(Value step, Value stage) {
   Value exists = b.slt(step, block.endStep);
+  // A warpgroup's products hide a branch; mma.sync and copies share a block, in
+  // which ptxas orders them.
+  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
+    b.ifThen(exists, [&] {
+      Value yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
+      copyStep(step, stage, yes);
+    });
+  else
+    copyStep(step, stage, exists);
+  instructions.commitCopies(b);
+}
+
+void ProductEmitter::copyStep(Value step, Value stage, Value exists) {
   Value lds = b.offset(b.offset(b.getLds(), writeA), stage);
   int64_t rows = tile.rowsPerLoad() * tile.rowBytes();
   Value start = b.add(filterStart, ints.mul(step, tile.bytesOfA()));
@@ -365,7 +388,7 @@ void ProductEmitter::copyStep(Value step, Value stage) {
   for (auto [i, pixel] : llvm::enumerate(pixels)) {
     Value offset = ints.widen(b.add(pixel.offset, tap.bytes));
     Value inside =
-        spec.pointwise ? b.andI(isValid, pixel.exists) : isInside(pixel, tap);
+        spec.covered ? b.andI(isValid, pixel.exists) : isInside(pixel, tap);
     auto index = static_cast<int64_t>(i);
     copyRows(tile.getFields().blockN, index, [&] {
       instructions.copyToLds(b, b.offset(lds, tile.bytesOfA() + index * rows),
@@ -373,7 +396,6 @@ void ProductEmitter::copyStep(Value step, Value stage) {
                              inside);
     });
   }
-  instructions.commitCopies(b);
 }
 
 void ProductEmitter::copyRows(int64_t rows, int64_t index,
@@ -390,6 +412,8 @@ ProductEmitter::Values ProductEmitter::runCopies() {
   int64_t ahead = stages - 1 - tile.stepsUnderWay();
   for (int64_t i = 0; i < ahead; ++i)
     copyStep(ints.add(block.firstStep, i), ints.cst(i * tile.stageBytes()));
+  if (spec.loadsEarly)
+    loadOperands();
   auto getNext = [&](Value stage) {
     Value next = ints.add(stage, tile.stageBytes());
     Value isLast = b.eq(next, ints.cst(tile.ldsBytes()));
@@ -425,88 +449,92 @@ ProductEmitter::Values ProductEmitter::runCopies() {
 // Results
 //===----------------------------------------------------------------------===//
 
-void ProductEmitter::finish(const Values &sums) {
-  Value channel = ints.mul(block.channelBlock, tile.getFields().blockM);
+void ProductEmitter::prepareResults() {
+  channel = ints.mul(block.channelBlock, tile.getFields().blockM);
   Value first = ints.mul(block.pixelBlock, tile.getFields().blockN);
-  Values columns;
   for (int64_t i = 0; i < tile.columns(); ++i)
     columns.push_back(b.add(first, wave.getPixel(i)));
-  if (spec.split)
-    storeSums(sums, channel, columns);
-  else
-    storeResults(sums, channel, columns);
+  if (!result)
+    return;
+  bound.emplace(result->bind(b));
+  Value count = ints.param(kernel.pixels);
+  Value firstPixel = b.mul(block.image, count);
+  for (Value column : columns) {
+    // Operands are loaded before it is known that the pixel exists.
+    if (bound->hasPixelOperands())
+      column = b.minS(column, ints.sub(count, ints.cst(1)));
+    places.push_back(bound->getPixel(b.add(firstPixel, column), block.group,
+                                     block.image, column));
+  }
+}
+
+void ProductEmitter::loadOperands() {
+  // Channels that do not exist read others.
+  Value last = ints.sub(ints.param(kernel.channels), ints.cst(tile.run()));
+  for (int64_t run = 0; run < tile.runs(); ++run) {
+    Value first = b.add(channel, wave.getRunChannel(run));
+    if (!spec.wholeBlocks)
+      first = b.minS(first, last);
+    for (const ResultAccess::Bound::Pixel &place : places)
+      loaded.push_back(bound->load(place, first));
+  }
+}
+
+void ProductEmitter::finish(const Values &sums) {
+  Value channels = ints.param(kernel.channels);
+  for (int64_t run = 0; run < tile.runs(); ++run) {
+    Value first = b.add(channel, wave.getRunChannel(run));
+    auto store = [&] {
+      if (spec.split)
+        storeSums(sums, run, first);
+      else
+        storeResults(sums, run, first);
+    };
+    if (spec.wholeBlocks)
+      store();
+    else
+      b.ifThen(b.slt(first, channels), store);
+  }
 }
 
 /// The columns whose operands are loaded together: each load then waits for
 /// memory while the others do.
 static constexpr size_t kColumnsLoaded = 8;
 
-void ProductEmitter::forRuns(
-    const Values &sums, Value channel, Values columns,
-    function_ref<void(Value)> prepare, function_ref<void(size_t)> load,
-    function_ref<void(int64_t, Value, Value, Value)> store) {
-  Value channels = ints.param(kernel.channels);
+void ProductEmitter::storeResults(const Values &sums, int64_t run,
+                                  Value first) {
+  ResultAccess::Bound::Channels shared =
+      bound->getChannels(block.group, first, block.image);
   Value count = ints.param(kernel.pixels);
-  int64_t runs = tile.sumsPerColumn() / tile.run();
-  for (int64_t run = 0; run < runs; ++run) {
-    Value first = b.add(channel, wave.getRunChannel(run));
-    b.ifThen(b.slt(first, channels), [&] {
-      prepare(first);
-      for (auto [i, pixel] : llvm::enumerate(columns)) {
-        if (i % kColumnsLoaded == 0)
-          for (size_t next = i;
-               next < std::min(i + kColumnsLoaded, columns.size()); ++next)
-            load(next);
-        b.ifThen(b.slt(pixel, count), [&] {
-          int64_t column = static_cast<int64_t>(i);
-          store(column, pixel, first, wave.getRun(sums, column, run));
-        });
-      }
-    });
+  SmallVector<ResultAccess::Bound::Loaded> operands;
+  if (spec.loadsEarly)
+    operands.append(loaded.begin() + run * tile.columns(),
+                    loaded.begin() + (run + 1) * tile.columns());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (operands.size() == i)
+      for (const ResultAccess::Bound::Pixel &place :
+           ArrayRef(places).slice(i).take_front(kColumnsLoaded))
+        operands.push_back(bound->load(place, first));
+    bound->store(places[i], shared, operands[i],
+                 wave.getRun(sums, static_cast<int64_t>(i), run),
+                 b.slt(columns[i], count));
   }
 }
 
-void ProductEmitter::storeResults(const Values &sums, Value channel,
-                                  Values columns) {
-  ResultAccess::Bound bound = result->bind(b);
-  SmallVector<ResultAccess::Bound::Pixel> places;
-  Value count = ints.param(kernel.pixels);
-  Value firstPixel = b.mul(block.image, count);
-  for (Value column : columns) {
-    // Operands are loaded before it is known that the pixel exists.
-    if (bound.hasPixelOperands())
-      column = b.minS(column, ints.sub(count, ints.cst(1)));
-    places.push_back(bound.getPixel(b.add(firstPixel, column), block.group,
-                                    block.image, column));
-  }
-  ResultAccess::Bound::Channels shared;
-  SmallVector<ResultAccess::Bound::Loaded> loaded(columns.size());
-  forRuns(
-      sums, channel, columns,
-      [&](Value first) {
-        shared = bound.getChannels(block.group, first, block.image);
-      },
-      [&](size_t column) {
-        loaded[column] = bound.load(places[column], shared);
-      },
-      [&](int64_t column, Value, Value, Value run) {
-        bound.store(places[column], shared, loaded[column], run);
-      });
-}
-
-void ProductEmitter::storeSums(const Values &sums, Value channel,
-                               Values columns) {
+void ProductEmitter::storeSums(const Values &sums, int64_t run, Value first) {
   Value buffer = b.getBuffer(kernel.sumsBuffer);
   Value pitch = ints.param(kernel.sumsPitch);
+  Value count = ints.param(kernel.pixels);
   Value start = b.mul(block.split, ints.param(kernel.allPixels));
-  start = b.add(start, b.mul(block.image, ints.param(kernel.pixels)));
+  start = b.add(start, b.mul(block.image, count));
   Value groupStart = b.mul(block.group, ints.param(kernel.sumsOfGroup));
-  forRuns(
-      sums, channel, columns, [](Value) {}, [](size_t) {},
-      [&](int64_t, Value pixel, Value first, Value run) {
-        Value element =
-            b.add(b.mul(b.add(start, pixel), pitch), b.add(groupStart, first));
-        // Runs are padded there, and so is the store.
-        b.store(run, b.offset(buffer, ints.widen(ints.mul(element, 4))));
-      });
+  for (auto [i, pixel] : llvm::enumerate(columns)) {
+    Value element =
+        b.add(b.mul(b.add(start, pixel), pitch), b.add(groupStart, first));
+    Value values = wave.getRun(sums, static_cast<int64_t>(i), run);
+    // Runs are padded there, and so is the store.
+    b.ifThen(b.slt(pixel, count), [&] {
+      b.store(values, b.offset(buffer, ints.widen(ints.mul(element, 4))));
+    });
+  }
 }

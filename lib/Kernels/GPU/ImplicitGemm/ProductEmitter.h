@@ -86,9 +86,11 @@ private:
   Carried runTwoStages(Value step, const Carried &carried);
   /// While one stage is multiplied, all others are filled.
   Values runCopies();
-  /// Starts the copies of a step to a stage (its first byte, i32), and commits
-  /// them; behind the last step, zeros.
+  /// Starts the copies of a step to a stage (its first byte, i32), if there is
+  /// such a step, and commits them.
   void copyStep(Value step, Value stage);
+  /// Starts the copies of a step that `exists` (i1), or of zeros.
+  void copyStep(Value step, Value stage, Value exists);
   /// Emits one of the copies of a side of `rows` rows, for the lanes that have
   /// a row in it.
   void copyRows(int64_t rows, int64_t index, llvm::function_ref<void()> copy);
@@ -98,15 +100,14 @@ private:
   Carried unflatten(mlir::ValueRange values, const Carried &like) const;
 
   // The end.
+  /// Emits the places of this lane's results.
+  void prepareResults();
+  /// Loads the operands of all results.
+  void loadOperands();
   void finish(const Values &sums);
-  void storeResults(const Values &sums, Value channel, Values pixels);
-  void storeSums(const Values &sums, Value channel, Values pixels);
-  void forRuns(const Values &sums, Value channel, Values pixels,
-               llvm::function_ref<void(Value first)> prepare,
-               llvm::function_ref<void(size_t column)> load,
-               llvm::function_ref<void(int64_t column, Value pixel, Value first,
-                                       Value run)>
-                   store);
+  /// Stores a run of each of the lane's pixels.
+  void storeResults(const Values &sums, int64_t run, Value first);
+  void storeSums(const Values &sums, int64_t run, Value first);
 
   GpuKernelBuilder &b;
   const GpuInstructions &instructions;
@@ -128,6 +129,14 @@ private:
   mlir::SmallVector<MagicDivisor::Bound> tapDivisors;
   Values sizes, dilations, tapBytes;
   Value channelBytes, fill;
+
+  /// The block's first channel, and this lane's pixels.
+  Value channel;
+  Values columns;
+  std::optional<ResultAccess::Bound> bound;
+  mlir::SmallVector<ResultAccess::Bound::Pixel> places;
+  /// By run and pixel, if they are loaded before the steps.
+  mlir::SmallVector<ResultAccess::Bound::Loaded> loaded;
 };
 
 } // namespace tarpon::gpuigemm

@@ -38,7 +38,10 @@ std::string ProductKernel::symbol() const {
   text += spec.batched ? "_batch" + std::to_string(tableColumns) : "";
   text += spec.split ? "_split" : "";
   text += spec.copies ? "_copy" : "";
-  text += spec.pointwise ? "_1x1" : "";
+  if (spec.covered)
+    text += spec.dense ? "_dense" : spec.pointwise ? "_1x1" : "_inside";
+  text += spec.wholeBlocks ? "_whole" : "";
+  text += spec.loadsEarly ? "_early" : "";
   return text;
 }
 

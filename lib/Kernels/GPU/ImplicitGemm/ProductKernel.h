@@ -65,6 +65,15 @@ struct ProductSpec {
   bool copies;
   /// True if copies have one tap, and need no padding.
   bool pointwise;
+  /// True if copies need no padding.
+  bool covered;
+  /// True if each pixel is made from the one at its own place.
+  bool dense;
+  /// True if blocks have no channels that do not exist.
+  bool wholeBlocks;
+  /// True if the epilogue's operands are loaded before the steps, which then
+  /// hide the time that it takes.
+  bool loadsEarly;
 
   /// True if bytes are unsigned, and the instruction takes signed ones.
   bool isBiased() const {

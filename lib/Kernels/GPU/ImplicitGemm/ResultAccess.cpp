@@ -7,9 +7,13 @@
 
 #include "ResultAccess.h"
 
+#include "GPU/ByteNumbers.h"
+#include "tarpon/Kernels/Common/SmallFloats.h"
 #include "tarpon/Runtime/KernelABI.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace tarpon;
@@ -19,12 +23,30 @@ using namespace tarpon::gpuigemm;
 // ResultSpec
 //===----------------------------------------------------------------------===//
 
-ResultSpec::ResultSpec(const Problem &problem, const Geometry &g, int64_t run)
+/// The numbers that are added to sums: none without a zero point, which is
+/// another one where bytes are multiplied as signed numbers.
+static bool hasStarts(const TensorDesc &input, const Tile &tile) {
+  bool isBiased = input.dtype == DType::U8 && !tile.getOp().unsignedB;
+  return input.quantized && input.zeroPoint != (isBiased ? 128 : 0);
+}
+
+/// Where accesses must be aligned, as many channels as pixels and runs are
+/// multiples of.
+static int64_t choosePart(const Geometry &g, int64_t run,
+                          const GpuTarget &gpu) {
+  return gpu.accessAlignment > 1 ? std::gcd(g.outChannels, run) : 1;
+}
+
+ResultSpec::ResultSpec(const Problem &problem, const Geometry &g,
+                       const Tile &tile, const GpuTarget &gpu)
     : dtype(problem.result.dtype), quantized(problem.result.quantized),
       planes(problem.op != OpKind::MatMul &&
              problem.result.layout.kind == Layout::NCHW && g.outPixels() > 1),
       integerSums(problem.operands[0].quantized),
-      channelTail(g.outChannels % run != 0), batched(g.batched), run(run) {
+      addsStarts(hasStarts(problem.operands[0], tile)),
+      channelTail(g.outChannels % tile.run() != 0),
+      part(channelTail ? choosePart(g, tile.run(), gpu) : 1),
+      batched(g.batched), run(tile.run()) {
   for (size_t i = problem.rootOperands; i < problem.operands.size(); ++i) {
     const TensorDesc &operand = problem.operands[i];
     operands.push_back({static_cast<int>(i),
@@ -54,8 +76,10 @@ std::string ResultSpec::symbol(const EpilogueEmitter &epilogue) const {
   text += runtime::dtypeName(dtype);
   text += quantized ? "q" : "";
   text += planes ? "_nchw" : "_nhwc";
+  text += addsStarts ? "_z" : "";
   text += "_r" + std::to_string(run);
   text += channelTail ? "t" : "";
+  text += part > 1 ? std::to_string(part) : "";
   text += batched ? "_batch" : "";
   text += epilogue.symbolPart();
   for (const OperandAccess &operand : operands) {
@@ -91,10 +115,10 @@ ResultAccess::ResultAccess(LaunchBuilder &launch, const Problem &problem,
       imageElements(launch.addParam(g.groups * g.outChannels * g.outPixels())),
       paddedChannels(launch.addParam(paddedChannels)),
       outPixels(launch, g.outPixels()) {
-  if (spec.integerSums) {
+  if (spec.integerSums)
     scales = launch.addBuffer(tables.scales);
+  if (spec.addsStarts)
     starts = launch.addBuffer(tables.starts);
-  }
   if (spec.batched)
     table = launch.addBuffer(batchTable);
   for (const OperandAccess &operand : spec.operands) {
@@ -114,11 +138,11 @@ ResultAccess::ResultAccess(LaunchBuilder &launch, const Problem &problem,
   }
 }
 
-ResultAccess::Bound ResultAccess::bind(KernelBuilder &b) const {
+ResultAccess::Bound ResultAccess::bind(GpuKernelBuilder &b) const {
   return Bound(*this, b);
 }
 
-ResultAccess::Bound::Bound(const ResultAccess &access, KernelBuilder &b)
+ResultAccess::Bound::Bound(const ResultAccess &access, GpuKernelBuilder &b)
     : access(access), b(b), ints(b),
       epilogueParams(access.epilogue.loadParams(b)),
       result(b.getBuffer(access.result)),
@@ -130,10 +154,10 @@ ResultAccess::Bound::Bound(const ResultAccess &access, KernelBuilder &b)
       zeroPoint(b.getFloatParam(access.inverseScale + 1)),
       outPixels(access.outPixels.bind(b)) {
   const ResultSpec &spec = access.spec;
-  if (spec.integerSums) {
+  if (spec.integerSums)
     scales = b.getBuffer(access.scales);
+  if (spec.addsStarts)
     starts = b.getBuffer(access.starts);
-  }
   if (spec.batched)
     table = b.getBuffer(access.table);
   for (size_t i = 0; i < spec.operands.size(); ++i) {
@@ -170,9 +194,22 @@ Value ResultAccess::Bound::getPointer(DType dtype, Value base, Value element) {
   return b.offset(base, ints.widen(bytes));
 }
 
+/// The type of elements in memory. Small floats are loaded as integers.
+static Type getStorage(KernelBuilder &b, DType dtype) {
+  return dtype == DType::F32
+             ? b.f32()
+             : Type(b.getIntegerType(8 * runtime::dtypeBytes(dtype)));
+}
+
 Value ResultAccess::Bound::loadAt(DType dtype, Value base, Value element,
                                   int64_t lanes) {
-  return b.loadConverted(dtype, getPointer(dtype, base, element), lanes);
+  return b.load(getPointer(dtype, base, element),
+                b.vec(getStorage(b, dtype), lanes));
+}
+
+Value ResultAccess::Bound::loadScalar(DType dtype, Value base, Value element) {
+  Value loaded = b.load(getPointer(dtype, base, element), getStorage(b, dtype));
+  return b.broadcast(loaded, access.spec.run);
 }
 
 bool ResultAccess::Bound::isPerPixel(size_t operand) const {
@@ -180,12 +217,16 @@ bool ResultAccess::Bound::isPerPixel(size_t operand) const {
   return kind == AccessKind::Tensor || igemm::isInTable(kind);
 }
 
-Value ResultAccess::Bound::dequantize(size_t operand, Value value) {
-  if (!access.spec.operands[operand].quantized)
-    return value;
+Value ResultAccess::Bound::decode(size_t operand, Value stored) {
+  const OperandAccess &read = access.spec.operands[operand];
   auto [scale, shift] = operandScales[operand];
-  int64_t run = access.spec.run;
-  return b.fma(value, b.broadcast(scale, run), b.broadcast(shift, run));
+  if (read.quantized)
+    return emitDecodeBytes(b, stored, runtime::isSignedInteger(read.dtype),
+                           scale, shift);
+  std::optional<runtime::FloatFormat> format =
+      runtime::getFloatFormat(read.dtype);
+  return read.dtype == DType::F32 ? stored
+                                  : emitDecodeFloat(b, *format, stored);
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,9 +239,9 @@ bool ResultAccess::Bound::areRunsAligned() {
          b.getAlignment(b.vec(b.getI8Type(), access.spec.run)) == 1;
 }
 
-void ResultAccess::Bound::forExisting(Value channel,
+void ResultAccess::Bound::forExisting(Value channel, int64_t part,
                                       function_ref<void(int64_t)> f) {
-  for (int64_t i = 0; i < access.spec.run; ++i) {
+  for (int64_t i = 0; i < access.spec.run; i += part) {
     if (i == 0 || !mayEndEarly()) {
       f(i);
       continue;
@@ -212,19 +253,21 @@ void ResultAccess::Bound::forExisting(Value channel,
 
 Value ResultAccess::Bound::loadRun(DType dtype, Value base, Value element,
                                    Value channel, bool strided) {
-  int64_t run = access.spec.run;
-  Type type = b.vec(b.f32(), run);
+  int64_t run = access.spec.run, part = strided ? 1 : access.spec.part;
+  VectorType type = b.vec(getStorage(b, dtype), run);
   auto loadEach = [&]() -> Value {
     SmallVector<Value> values;
-    for (int64_t i = 0; i < run; ++i) {
+    for (int64_t i = 0; i < run; i += part) {
       // Elements that do not exist read others, and are not stored.
       Value at = ints.cst(i);
       if (mayEndEarly())
-        at = b.minS(at, b.sub(b.sub(channelCount, channel), ints.cst(1)));
+        at = b.minS(at, b.sub(b.sub(channelCount, channel), ints.cst(part)));
       Value step = strided ? b.mul(at, planeElements) : at;
-      values.push_back(loadAt(dtype, base, b.add(element, step)));
+      Value loaded = loadAt(dtype, base, b.add(element, step), part);
+      for (int64_t j = 0; j < part; ++j)
+        values.push_back(vector::ExtractOp::create(b, loaded, j));
     }
-    return vector::FromElementsOp::create(b, cast<VectorType>(type), values);
+    return vector::FromElementsOp::create(b, type, values);
   };
   if (strided || !areRunsAligned())
     return loadEach();
@@ -239,18 +282,23 @@ Value ResultAccess::Bound::loadRun(DType dtype, Value base, Value element,
 
 void ResultAccess::Bound::storeRun(Value values, Value element, Value channel) {
   const ResultSpec &spec = access.spec;
+  auto storeAt = [&](Value part, Value at) {
+    Value pointer = getPointer(spec.dtype, result, at);
+    if (spec.quantized)
+      b.store(part, pointer);
+    else
+      b.storeConverted(spec.dtype, part, pointer);
+  };
   auto storeEach = [&] {
-    forExisting(channel, [&](int64_t i) {
+    int64_t part = spec.planes ? 1 : spec.part;
+    forExisting(channel, part, [&](int64_t i) {
       Value step = spec.planes ? ints.mul(planeElements, i) : ints.cst(i);
-      Value one = vector::ExtractOp::create(b, values, i);
-      b.storeConverted(spec.dtype, one,
-                       getPointer(spec.dtype, result, b.add(element, step)));
+      SmallVector<int64_t> lanes(part);
+      std::iota(lanes.begin(), lanes.end(), i);
+      storeAt(b.shuffle(values, values, lanes), b.add(element, step));
     });
   };
-  auto storeAll = [&] {
-    b.storeConverted(spec.dtype, values,
-                     getPointer(spec.dtype, result, element));
-  };
+  auto storeAll = [&] { storeAt(values, element); };
   if (spec.planes || !areRunsAligned())
     return storeEach();
   if (!mayEndEarly())
@@ -275,18 +323,17 @@ ResultAccess::Bound::getChannels(Value group, Value first, Value image) {
     Value padded = b.add(b.mul(group, count), first);
     Value ofFilter = b.add(b.mul(filter, count), first);
     channels.factors = loadAt(DType::F32, scales, padded, spec.run);
-    channels.starts = b.load(getPointer(DType::I32, starts, ofFilter),
-                             b.vec(b.getI32Type(), spec.run));
+    if (spec.addsStarts)
+      channels.starts = loadAt(DType::I32, starts, ofFilter, spec.run);
   }
   for (size_t i = 0; i < spec.operands.size(); ++i) {
     const OperandAccess &operand = spec.operands[i];
     Value value;
     if (operand.kind == AccessKind::Scalar)
-      value = dequantize(
-          i, b.broadcast(b.loadConverted(operand.dtype, buffers[i]), spec.run));
+      value = decode(i, loadScalar(operand.dtype, buffers[i], ints.cst(0)));
     else if (operand.kind == AccessKind::PerChannel)
-      value = dequantize(i, loadRun(operand.dtype, buffers[i], channels.ofAll,
-                                    first, /*strided=*/false));
+      value = decode(i, loadRun(operand.dtype, buffers[i], channels.ofAll,
+                                first, /*strided=*/false));
     channels.operands.push_back(value);
   }
   return channels;
@@ -302,23 +349,20 @@ Value ResultAccess::Bound::loadTable(size_t operand, Value image,
 }
 
 Value ResultAccess::Bound::loadPerPixel(size_t operand, const Pixel &pixel,
-                                        const Channels &channels) {
+                                        Value first) {
   const ResultSpec &spec = access.spec;
   auto [index, kind, dtype, quantized] = spec.operands[operand];
   Value base = buffers[operand];
   if (kind == AccessKind::Tensor) {
-    Value step =
-        spec.planes ? b.mul(channels.first, planeElements) : channels.first;
-    return loadRun(dtype, base, b.add(pixel.element, step), channels.first,
-                   spec.planes);
+    Value step = spec.planes ? b.mul(first, planeElements) : first;
+    return loadRun(dtype, base, b.add(pixel.element, step), first, spec.planes);
   }
   Value start = loadTable(operand, pixel.image, 0);
   Value stride = loadTable(operand, pixel.image, 1);
   Value element = b.add(start, b.mul(pixel.row, stride));
   if (kind == AccessKind::Pixels)
-    return b.broadcast(loadAt(dtype, base, element), spec.run);
-  return loadRun(dtype, base, b.add(element, channels.first), channels.first,
-                 /*strided=*/false);
+    return loadScalar(dtype, base, element);
+  return loadRun(dtype, base, b.add(element, first), first, /*strided=*/false);
 }
 
 bool ResultAccess::Bound::hasPixelOperands() const {
@@ -328,33 +372,36 @@ bool ResultAccess::Bound::hasPixelOperands() const {
   return false;
 }
 
-ResultAccess::Bound::Loaded
-ResultAccess::Bound::load(const Pixel &pixel, const Channels &channels) {
+ResultAccess::Bound::Loaded ResultAccess::Bound::load(const Pixel &pixel,
+                                                      Value first) {
   Loaded loaded;
   for (size_t i = 0; i < access.spec.operands.size(); ++i)
-    loaded.push_back(isPerPixel(i) ? loadPerPixel(i, pixel, channels)
-                                   : Value());
+    loaded.push_back(isPerPixel(i) ? loadPerPixel(i, pixel, first) : Value());
   return loaded;
 }
 
 void ResultAccess::Bound::store(const Pixel &pixel, const Channels &channels,
-                                const Loaded &loaded, Value sums) {
+                                const Loaded &loaded, Value sums,
+                                Value exists) {
   const ResultSpec &spec = access.spec;
+  if (spec.addsStarts)
+    sums = b.add(sums, channels.starts);
   if (spec.integerSums)
-    sums = arith::SIToFPOp::create(b, b.vec(b.f32(), spec.run),
-                                   b.add(sums, channels.starts));
+    sums = arith::SIToFPOp::create(b, b.vec(b.f32(), spec.run), sums);
   Value value = access.epilogue.emit(
       b, sums, epilogueParams,
       [&](int index) -> Value {
         size_t operand = index - access.firstOperand;
-        return isPerPixel(operand) ? dequantize(operand, loaded[operand])
+        return isPerPixel(operand) ? decode(operand, loaded[operand])
                                    : channels.operands[operand];
       },
       channels.factors);
   if (spec.quantized)
-    value = b.fma(value, b.broadcast(inverseScale, spec.run),
-                  b.broadcast(zeroPoint, spec.run));
+    value = emitEncodeBytes(b, value, runtime::isSignedInteger(spec.dtype),
+                            inverseScale, zeroPoint);
   Value step =
       spec.planes ? b.mul(channels.first, planeElements) : channels.first;
-  storeRun(value, b.add(pixel.element, step), channels.first);
+  b.ifThen(exists, [&] {
+    storeRun(value, b.add(pixel.element, step), channels.first);
+  });
 }

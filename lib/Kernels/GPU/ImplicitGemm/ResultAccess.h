@@ -18,6 +18,8 @@
 #include "GPU/MagicDivision.h"
 #include "Host/ImplicitGemm/ImplicitGemm.h"
 #include "Ints.h"
+#include "Tile.h"
+#include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
 
 namespace tarpon::gpuigemm {
 
@@ -27,16 +29,21 @@ using igemm::OperandAccess;
 
 /// The properties that the code after the sums depends on.
 struct ResultSpec {
-  ResultSpec(const Problem &problem, const Geometry &geometry, int64_t run);
+  ResultSpec(const Problem &problem, const Geometry &geometry, const Tile &tile,
+             const GpuTarget &gpu);
 
   DType dtype;
   bool quantized;
   /// True if channels are outermost, false if they are contiguous.
   bool planes;
-  /// True if the sums are i32, with factors and offsets per channel.
+  /// True if the sums are i32, with factors per channel.
   bool integerSums;
+  /// True if a number per channel is added to i32 sums first.
+  bool addsStarts;
   /// True if a run may end in the middle.
   bool channelTail;
+  /// The channels of a run that are accessed at once where it may end early.
+  int64_t part;
   /// True if a table has the images and pixels of some operands; see
   /// igemm::Batch.
   bool batched;
@@ -48,7 +55,7 @@ struct ResultSpec {
 
 /// Tables per channel, padded to whole tiles: the scale of the i32 sum, for
 /// each group; and the number that is added to the sum first, for each filter
-/// (of a group or of a batch).
+/// (of a group or of a batch), if the spec says so.
 struct ChannelTables {
   BufferSlot scales, starts;
 };
@@ -74,7 +81,7 @@ public:
 
   class Bound;
   /// The result refers to this object.
-  Bound bind(KernelBuilder &b) const;
+  Bound bind(GpuKernelBuilder &b) const;
 
 private:
   ResultSpec spec;
@@ -110,41 +117,48 @@ public:
   };
   Channels getChannels(Value group, Value first, Value image);
 
-  /// The operands of a run of one pixel: what the epilogue reads of them before
-  /// the run is stored. Null for operands that pixels share.
+  /// The operands of a run of one pixel, as they are in memory: what the
+  /// epilogue reads of them before the run is stored. Null for operands that
+  /// pixels share.
   using Loaded = mlir::SmallVector<Value>;
   bool hasPixelOperands() const;
-  Loaded load(const Pixel &pixel, const Channels &channels);
+  /// `first` is the run's first channel in its group.
+  Loaded load(const Pixel &pixel, Value first);
 
-  /// Stores the results of a run of sums, which is a vector.
+  /// Stores the results of a run of sums, which is a vector, if the pixel
+  /// `exists` (i1).
   void store(const Pixel &pixel, const Channels &channels, const Loaded &loaded,
-             Value sums);
+             Value sums, Value exists);
 
   Value getChannelCount() { return channelCount; }
 
 private:
   friend class ResultAccess;
-  Bound(const ResultAccess &access, KernelBuilder &b);
+  Bound(const ResultAccess &access, GpuKernelBuilder &b);
 
   bool isPerPixel(size_t operand) const;
-  Value dequantize(size_t operand, Value value);
-  /// A run that starts at an element of a buffer, `stride` elements apart.
+  /// The numbers that an operand's stored elements are.
+  Value decode(size_t operand, Value stored);
+  /// A run that starts at an element of a buffer, as it is stored.
   Value loadRun(DType dtype, Value base, Value element, Value channel,
                 bool strided);
   void storeRun(Value values, Value element, Value channel);
   Value loadTable(size_t operand, Value image, int64_t column);
-  Value loadPerPixel(size_t operand, const Pixel &pixel,
-                     const Channels &channels);
-  Value loadAt(DType dtype, Value base, Value element, int64_t lanes = 1);
+  Value loadPerPixel(size_t operand, const Pixel &pixel, Value first);
+  /// Elements as they are stored, in a vector.
+  Value loadAt(DType dtype, Value base, Value element, int64_t lanes);
+  /// One element for a whole run.
+  Value loadScalar(DType dtype, Value base, Value element);
   Value getPointer(DType dtype, Value base, Value element);
-  /// Calls f(i) for each channel of the run that exists.
-  void forExisting(Value channel, llvm::function_ref<void(int64_t i)> f);
+  /// Calls f(i) for each part of the run, from channel i on, that exists.
+  void forExisting(Value channel, int64_t part,
+                   llvm::function_ref<void(int64_t i)> f);
   bool mayEndEarly() const { return access.spec.channelTail; }
   /// Returns true if vectors of runs start where the target's accesses may.
   bool areRunsAligned();
 
   const ResultAccess &access;
-  KernelBuilder &b;
+  GpuKernelBuilder &b;
   Ints ints;
   mlir::SmallVector<Value> epilogueParams, buffers, scalars;
   mlir::SmallVector<std::pair<Value, Value>> operandScales;

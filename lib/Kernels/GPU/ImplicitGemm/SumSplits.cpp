@@ -69,7 +69,8 @@ Value SumKernel::addSplits(KernelBuilder &b, Value index,
                    })[0];
 }
 
-void SumKernel::emit(KernelBuilder &b, const ResultAccess &result) const {
+void SumKernel::emit(KernelBuilder &builder, const ResultAccess &result) const {
+  auto &b = static_cast<GpuKernelBuilder &>(builder);
   Ints ints(b);
   const ResultSpec &spec = result.getSpec();
   Value index = b.add(ints.mul(ints.from(b.getBegin()), b.getLaneCount()),
@@ -80,10 +81,12 @@ void SumKernel::emit(KernelBuilder &b, const ResultAccess &result) const {
     auto [pixel, group] = groups.bind(b).divRem(b, rest);
     auto [image, row] = rows.bind(b).divRem(b, pixel);
     ResultAccess::Bound bound = result.bind(b);
+    Value first = ints.mul(run, spec.run);
     ResultAccess::Bound::Channels channels =
-        bound.getChannels(group, ints.mul(run, spec.run), image);
+        bound.getChannels(group, first, image);
     ResultAccess::Bound::Pixel place = bound.getPixel(pixel, group, image, row);
-    bound.store(place, channels, bound.load(place, channels), sum);
+    Value yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
+    bound.store(place, channels, bound.load(place, first), sum, yes);
   });
 }
 

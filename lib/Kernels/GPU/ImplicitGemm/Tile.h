@@ -90,7 +90,8 @@ public:
   /// The sums of one pixel that a lane holds, and the number of neighbouring
   /// channels among them, which are stored at once.
   int64_t sumsPerColumn() const { return fields.waveM / op.rowGroups(); }
-  int64_t run() const { return std::min<int64_t>(8, sumsPerColumn()); }
+  int64_t run() const { return std::min(op.longestRun(), sumsPerColumn()); }
+  int64_t runs() const { return sumsPerColumn() / run(); }
   /// The channel in the wave's tile of sum `index` of a lane in row group
   /// `group`. The order of the channels in the rows of A is free, and chosen
   /// for long runs.

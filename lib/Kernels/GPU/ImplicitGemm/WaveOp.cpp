@@ -69,6 +69,16 @@ static std::optional<MatrixElement> getElement(DType dtype) {
   case DType::I64:
   case DType::U64:
   case DType::Bool:
+  case DType::F8E4M3FN:
+  case DType::F8E4M3FNUZ:
+  case DType::F8E5M2:
+  case DType::F8E5M2FNUZ:
+  case DType::U4:
+  case DType::I4:
+  case DType::F4E2M1FN:
+  case DType::F8E8M0FNU:
+  case DType::U2:
+  case DType::I2:
     return std::nullopt;
   }
   llvm_unreachable("unknown dtype");

@@ -78,6 +78,13 @@ struct WaveOp {
   /// holds pixel 0.
   int64_t getColumn(int64_t index) const;
   bool isInteger() const { return dtype == DType::I8; }
+  /// The most neighbouring channels that a lane stores at once: 16 bytes of
+  /// f16, or of bytes on GPUs that lose more by narrow stores than by
+  /// registers.
+  int64_t longestRun() const {
+    bool isNvidia = kind == Kind::MmaSync || kind == Kind::Wgmma;
+    return isInteger() && isNvidia ? 16 : 8;
+  }
   std::string name() const;
 };
 

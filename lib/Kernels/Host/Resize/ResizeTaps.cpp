@@ -5,62 +5,31 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The formulas are those of ONNX's operator Resize.
+// The formulas are those of ONNX's operator Resize; see also ResizedDim.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ResizeTaps.h"
 
-#include "tarpon/IR/TarponDialect.h"
+#include "tarpon/IR/ResizedDim.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 
 using namespace mlir;
 using namespace tarpon;
 
-//===----------------------------------------------------------------------===//
-// Coordinates
-//===----------------------------------------------------------------------===//
-
 namespace {
-struct Resized {
+struct Resized : ResizedDim {
   ResizeMode mode;
-  ResizeCoordinates coordinates;
   ResizeRounding rounding;
-  double in, out, scale, cubicA;
-  double begin = 0, end = 1; ///< the region of interest
+  double cubicA;
   bool excludeOutside;
 
-  double locate(double x) const;
   double round(double place) const;
 };
 } // namespace
-
-/// The place in the input of place `x` of the result.
-double Resized::locate(double x) const {
-  // As in ONNX's reference, this is not rounded down.
-  double length = scale * in;
-  switch (coordinates) {
-  case ResizeCoordinates::HalfPixel:
-    return (x + 0.5) / scale - 0.5;
-  case ResizeCoordinates::PytorchHalfPixel:
-    return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
-  case ResizeCoordinates::AlignCorners:
-    return length == 1 ? 0 : x * (in - 1) / (length - 1);
-  case ResizeCoordinates::Asymmetric:
-    return x / scale;
-  case ResizeCoordinates::TfHalfPixelForNn:
-    return (x + 0.5) / scale;
-  case ResizeCoordinates::TfCropAndResize:
-    break;
-  }
-  if (out > 1)
-    return begin * (in - 1) + x * (end - begin) * (in - 1) / (out - 1);
-  return 0.5 * (begin + end) * (in - 1);
-}
 
 double Resized::round(double place) const {
   switch (rounding) {
@@ -76,24 +45,16 @@ double Resized::round(double place) const {
   return std::ceil(place);
 }
 
-/// The weights of the four places around one that lies `ratio` behind the
-/// second (R. Keys, "Cubic convolution interpolation", 1981).
-static std::array<double, 4> cubicWeights(double ratio, double a) {
-  auto far = [&](double d) {
-    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-  };
-  auto near = [&](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-  return {far(ratio + 1), near(ratio), near(1 - ratio), far(2 - ratio)};
-}
-
 /// The first place around `place`, and the weights from there on.
 static std::pair<double, SmallVector<double>> surround(const Resized &resized,
                                                        double place) {
   double first = std::floor(place), ratio = place - first;
   if (resized.mode == ResizeMode::Linear)
     return {first, {1 - ratio, ratio}};
-  std::array<double, 4> weights = cubicWeights(ratio, resized.cubicA);
-  return {first - 1, SmallVector<double>(weights.begin(), weights.end())};
+  SmallVector<double> weights;
+  for (double distance : {1 + ratio, ratio, 1 - ratio, 2 - ratio})
+    weights.push_back(weighCubic(distance, resized.cubicA));
+  return {first - 1, weights};
 }
 
 static void addPlace(const Resized &resized, int64_t x, ResizeTaps &taps) {
@@ -128,16 +89,16 @@ static void addPlace(const Resized &resized, int64_t x, ResizeTaps &taps) {
 ResizeTaps tarpon::getResizeTaps(const Problem &problem, int64_t dim) {
   std::vector<double> roi = problem.attrs.at("roi");
   int64_t rank = problem.operands[0].rank();
-  Resized resized{
-      .mode = static_cast<ResizeMode>(problem.integer("mode")),
-      .coordinates =
-          static_cast<ResizeCoordinates>(problem.integer("coordinates")),
-      .rounding = static_cast<ResizeRounding>(problem.integer("rounding")),
-      .in = static_cast<double>(problem.operands[0].shape[dim]),
-      .out = static_cast<double>(problem.result.shape[dim]),
-      .scale = problem.attrs.at("scales")[dim],
-      .cubicA = problem.number("cubic_a"),
-      .excludeOutside = problem.integer("exclude_outside") != 0};
+  Resized resized;
+  resized.coordinates =
+      static_cast<ResizeCoordinates>(problem.integer("coordinates"));
+  resized.in = static_cast<double>(problem.operands[0].shape[dim]);
+  resized.out = static_cast<double>(problem.result.shape[dim]);
+  resized.scale = problem.attrs.at("scales")[dim];
+  resized.mode = static_cast<ResizeMode>(problem.integer("mode"));
+  resized.rounding = static_cast<ResizeRounding>(problem.integer("rounding"));
+  resized.cubicA = problem.number("cubic_a");
+  resized.excludeOutside = problem.integer("exclude_outside") != 0;
   if (!roi.empty()) {
     resized.begin = roi[dim];
     resized.end = roi[rank + dim];
