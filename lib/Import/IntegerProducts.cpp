@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IntegerProducts.h"
+#include "tarpon/Problem/Shapes.h"
 
 using namespace mlir;
 
@@ -24,14 +25,13 @@ Value subtractZeroPoint(OnnxNode &node, unsigned index, int64_t axis) {
     spread.assign(shape.size(), 1);
     spread[axis] = given[0];
   }
-  zeroPoint = node.convert(node.reshape(zeroPoint, spread), f32);
-  Value result = node.create<SubOp>(real, zeroPoint);
-  if (result && getShape(result) != shape) {
+  if (!broadcastsTo(spread, shape)) {
     node.emitError() << "the zero point '" << node.getInputName(index + 2)
                      << "' does not fit " << value.getType();
     return nullptr;
   }
-  return result;
+  zeroPoint = node.convert(node.reshape(zeroPoint, spread), f32);
+  return node.create<SubOp>(real, zeroPoint);
 }
 
 } // namespace tarpon

@@ -56,11 +56,12 @@ func.func @two_operands() -> (tensor<3xf32>, tensor<3xf32>, tensor<2xi64>) {
 
 // -----
 
+// The sign of a NaN is the C library's.
 // CHECK-LABEL: func @inverse_functions()
 // CHECK-DAG:     value = dense<[3.14159274, 0.000000e+00]>
 // CHECK-DAG:     value = dense<[-1.57079637, 1.57079637]>
 // CHECK-DAG:     value = dense<[0xFF800000, 0x7F800000]>
-// CHECK-DAG:     value = dense<[-1.000000e+00, 0x7FC00000]>
+// CHECK-DAG:     value = dense<[-1.000000e+00, 0x{{[7F]}}FC00000]>
 // CHECK-NOT:     tarpon.{{(acos|asin|atanh|fmod)}}
 func.func @inverse_functions() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   %x = tarpon.constant {value = dense<[-1.0, 1.0]> : tensor<2xf32>} : tensor<2xf32>
