@@ -196,7 +196,7 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
     }
     if (since(lastBeat) > 20000) {
       (void)queue.renew({});
-      (void)queue.reap();
+      (void)queue.reapInTurn();
       lastBeat = Clock::now();
     }
     if (leases->empty())

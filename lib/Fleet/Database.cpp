@@ -276,8 +276,10 @@ std::string Database::translate(llvm::StringRef sql) const {
        "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION)"},
       {"$ID", "INTEGER PRIMARY KEY AUTOINCREMENT",
        "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"},
-      {"$SKIP", "", "FOR UPDATE SKIP LOCKED"},
-      {"$USER", "''", "session_user"}};
+      {"$SKIP", "", "FOR NO KEY UPDATE SKIP LOCKED"},
+      {"$USER", "''", "session_user"},
+      {"$RELAXED", "1",
+       "(SELECT set_config('synchronous_commit', 'off', true))"}};
   std::string text = sql.str();
   for (const Word &word : kWords)
     for (size_t at = 0;

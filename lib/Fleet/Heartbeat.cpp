@@ -71,7 +71,7 @@ void Heartbeat::beat() {
   lastBeat = start;
   draining = renewal->isDraining;
   conclude(before, *renewal);
-  (void)queue.reap();
+  (void)queue.reapInTurn();
 }
 
 /// Returns false if the thread is to end.

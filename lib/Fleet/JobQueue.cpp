@@ -26,7 +26,8 @@ static constexpr const char *kOwned =
 //===----------------------------------------------------------------------===//
 
 /// The rows that others are taking are skipped, so that claims never wait for
-/// each other.
+/// each other, nor for the server's disk: a server that breaks down forgets the
+/// claims of its last moment, whose jobs are then another worker's.
 Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
                                            int64_t max) {
   Result<Rows> rows = database.query(
@@ -37,7 +38,8 @@ Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
       "lease_until = $NOW + :p4, worker_id = :p5 "
       "WHERE id IN (SELECT id FROM picked) "
       "RETURNING id, lease, problem_id, round, package, "
-      "(SELECT key FROM problem WHERE problem.id = problem_id), priority, gain",
+      "(SELECT key FROM problem WHERE problem.id = problem_id), priority, gain, "
+      "$RELAXED",
       {session, getPhaseName(phase).str(), max, leaseSeconds, worker});
   if (!rows)
     return rows.error();
@@ -158,6 +160,15 @@ Result<int64_t> JobQueue::reap() {
   if (!ended)
     return ended.error();
   return count;
+}
+
+Result<int64_t> JobQueue::reapInTurn() {
+  auto turn = database.execute(
+      "UPDATE reaping SET last = $NOW WHERE last < $NOW - :p1",
+      {leaseSeconds / 10});
+  if (!turn)
+    return turn.error();
+  return *turn ? reap() : 0;
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,7 +20,7 @@ static constexpr const char *kRoles[] = {"tarpon_reader", "tarpon_builder",
 /// The tables by name: a schema may have others.
 static constexpr const char *kTables =
     "setting, problem, tag, session, job, machine, worker, attempt, package, "
-    "package_part, measurement, release, release_record";
+    "package_part, measurement, release, release_record, reaping";
 
 /// Builders alone record packages, and cannot say that somebody else did;
 /// evaluators alone record measurements, at the time that the database says.
@@ -55,6 +55,8 @@ static constexpr const char *kGrants[] = {
     "workspace, rounds, detail, is_dropped, is_modelled) ON measurement TO "
     "tarpon_evaluator",
     "GRANT UPDATE (device) ON session TO tarpon_evaluator",
+    "GRANT UPDATE ON reaping TO tarpon_builder, tarpon_evaluator, "
+    "tarpon_administrator",
     // Who may only read makes no tables, not even temporary ones.
     "REVOKE TEMPORARY ON DATABASE $DATABASE FROM PUBLIC",
     "REVOKE CREATE ON SCHEMA $SCHEMA FROM PUBLIC"};

@@ -31,6 +31,9 @@ LEASE = 5
 PORTION = 60
 # Candidates that eat memory are tried again long after they were planted.
 LATE = {"memory"}
+# A claim that was under way when the network was cut arrives once it is back: TCP doubles the
+# time between its attempts, and so is silent for as long again as the longest cut was.
+RECOVERY = 2.5 * LEASE
 # A worker whose disk is full pauses, and does not fail the whole list.
 MAX_DISK_FAILURES = 40
 BUILDERS = 2
@@ -65,12 +68,11 @@ class FaultTest:
         self.plan = [fault for fault in FAULTS if not names or fault.name in names] * repetitions
         self.draw.shuffle(self.plan)
         self.injections: list[Injection] = []
+        # What the faults may cause, each with the time at which it ended.
+        self.ends: list[tuple[float, frozenset[str]]] = []
         self.faults: list[str] = []
-        # Of the fault before: a claim that was under way when the network was cut may arrive
-        # once it is back.
-        self.causes_before: frozenset[str] = frozenset()
         self.portions = 0
-        self.began = time.time()
+        self.began = self.judged = time.time()
 
     def say(self, text: str) -> None:
         print(f"{time.time() - self.began:6.0f} s  {text}", flush=True)
@@ -113,6 +115,7 @@ class FaultTest:
         self.rig.began = began = time.time()
         injection.detail = fault.inject(self.rig)
         injection.seconds = time.time() - began
+        self.ends.append((time.time(), fault.causes))
         # Those that were taken meanwhile count as well: the answer to a claim may have been cut off.
         owned += self.read_owned()
         injection.resolved_after = self.wait_until_resolved(owned, began)
@@ -122,7 +125,7 @@ class FaultTest:
             cause: count - before.get(cause, 0) for cause, count in after.items() if count > before.get(cause, 0)
         }
         self.injections.append(injection)
-        self.judge(fault, injection)
+        self.judge(injection)
         self.say(
             f"{len(self.injections):3} {fault.name}: {injection.detail}; {injection.seconds:.1f} s, "
             f"{injection.jobs} jobs, resolved after {injection.resolved_after:.1f} s, stranded {injection.stranded} s, {injection.causes}"
@@ -160,11 +163,28 @@ class FaultTest:
             longest = max(longest, row["ended"] - began - away)
         return round(longest, 2)
 
-    def judge(self, fault: Fault, injection: Injection) -> None:
-        where = f"fault {len(self.injections)}, {fault.name} ({injection.detail})"
-        if unexpected := set(injection.causes) - fault.causes - LATE - self.causes_before:
-            self.faults.append(f"{where}: attempts failed by {', '.join(sorted(unexpected))}")
-        self.causes_before = fault.causes
+    def find_unexpected(self) -> list[dict]:
+        """Attempts that have failed since the last call by what no fault explains that was there when they
+        began, or had ended shortly before."""
+        since, self.judged = self.judged, time.time()
+        rows = self.fleet.database.query(
+            f"""SELECT job_id, phase, cause, reason, worker_id, started, ended FROM attempt
+            WHERE cause <> 'ok' AND ended BETWEEN {since} AND {self.judged}"""
+        )
+        return [
+            row
+            for row in rows
+            if row["cause"] not in LATE
+            and not any(row["cause"] in causes and row["started"] < end + RECOVERY for end, causes in self.ends)
+        ]
+
+    def judge(self, injection: Injection) -> None:
+        where = f"fault {len(self.injections)}, {injection.fault} ({injection.detail})"
+        for row in self.find_unexpected():
+            self.faults.append(
+                f"{where}: the {row['phase']} of job {row['job_id']} by worker {row['worker_id']}, which took "
+                f"{row['ended'] - row['started']:.1f} s, ended by {row['cause']}: {row['reason']}"
+            )
         if injection.stranded > invariants.MAX_LEASES_STRANDED * LEASE:
             self.faults.append(f"{where}: a job was stranded for {injection.stranded} s")
         if injection.causes.get("disk", 0) > MAX_DISK_FAILURES:

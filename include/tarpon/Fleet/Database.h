@@ -14,7 +14,9 @@
 //            are the database's: clocks of machines may be wrong.
 //   $ID      the type of a column that numbers its rows
 //   $USER    the name of the role that has connected, "" with SQLite
-//   $SKIP    FOR UPDATE SKIP LOCKED, where rows are locked one by one
+//   $SKIP    FOR NO KEY UPDATE SKIP LOCKED, where rows are locked one by one
+//   $RELAXED a column, with which the statement's commit does not wait for
+//            PostgreSQL's disk
 //
 // Not thread-safe: one thread at a time.
 //

@@ -81,6 +81,9 @@ public:
   /// Workers that were not heard of for two leases count as ended.
   runtime::Result<int64_t> reap();
 
+  /// The same, unless some worker did it within the last tenth of a lease.
+  runtime::Result<int64_t> reapInTurn();
+
   /// Records a successful attempt, and in the same transaction what `write`
   /// writes. Returns false, with nothing written, if the lease is lost. Calling
   /// it again after the connection broke is right: what was committed is found.

@@ -168,6 +168,21 @@ TEST_P(DatabaseTest, addressesAreChecked) {
   }
 }
 
+TEST_P(DatabaseTest, relaxedStatementsAloneDoNotWaitForTheDisk) {
+  if (!database->isPostgres())
+    GTEST_SKIP() << "files have no server";
+  constexpr const char *kSetting =
+      "SELECT current_setting('synchronous_commit')";
+  EXPECT_EQ(getText("SELECT $RELAXED"), "off");
+  EXPECT_EQ(getText(kSetting), "on");
+  ASSERT_TRUE(database->transact([&] {
+    EXPECT_EQ(getText("SELECT $RELAXED"), "off");
+    EXPECT_EQ(getText(kSetting), "off");
+    return tarpon::runtime::success();
+  }));
+  EXPECT_EQ(getText(kSetting), "on");
+}
+
 TEST_P(DatabaseTest, tablesOfOtherVersionsAreRefused) {
   EXPECT_TRUE(checkSchema(*database));
   EXPECT_FALSE(createSchema(*database, ""));

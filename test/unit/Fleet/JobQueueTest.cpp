@@ -72,6 +72,17 @@ TEST_P(JobQueueTest, aSuccessMovesTheJobOn) {
   EXPECT_EQ(getInteger("SELECT count(*) FROM attempt WHERE cause = 'ok'"), 2);
 }
 
+TEST_P(JobQueueTest, workersTakeTurnsToLookForEndedLeases) {
+  JobQueue ended = makeQueue(-1);
+  ASSERT_EQ(ended.claim(session, Phase::Compile, 1)->size(), 1u);
+  run("UPDATE reaping SET last = $NOW - 5", {});
+  EXPECT_EQ(*makeQueue(60).reapInTurn(), 0) << "six seconds are a turn";
+  EXPECT_EQ(*makeQueue(40).reapInTurn(), 1);
+  ASSERT_EQ(ended.claim(session, Phase::Compile, 1)->size(), 1u);
+  EXPECT_EQ(*makeQueue(40).reapInTurn(), 0) << "the turn was taken";
+  EXPECT_EQ(*ended.reap(), 1);
+}
+
 TEST_P(JobQueueTest, aLostLeaseIsRefused) {
   JobQueue queue = makeQueue(-1);
   Lease late = queue.claim(session, Phase::Compile, 1)->front();
