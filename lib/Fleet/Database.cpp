@@ -196,6 +196,8 @@ Status Database::reconnect() {
     if (isPostgres()) {
       // Loaded by name, so that programs run without it.
       made->session.open("postgresql", addTimeouts(url));
+      // Notices, of what is there already, would go to standard error.
+      made->session << "SET client_min_messages = warning";
       if (idleLimit > 0)
         made->session << "SET idle_in_transaction_session_timeout = " +
                              std::to_string(idleLimit);

@@ -168,6 +168,12 @@ TEST_P(DatabaseTest, addressesAreChecked) {
   }
 }
 
+TEST_P(DatabaseTest, noticesAreNotPrinted) {
+  testing::internal::CaptureStderr();
+  run("DROP TABLE IF EXISTS nowhere", {});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_P(DatabaseTest, relaxedStatementsAloneDoNotWaitForTheDisk) {
   if (!database->isPostgres())
     GTEST_SKIP() << "files have no server";
