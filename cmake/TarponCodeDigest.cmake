@@ -16,7 +16,9 @@ function(tarpon_find_code_sources variable)
     ${PROJECT_SOURCE_DIR}/include/tarpon/Solver/*.h
     ${PROJECT_SOURCE_DIR}/include/tarpon/Kernels/*.h
     ${PROJECT_SOURCE_DIR}/include/tarpon/Runtime/DType*
+    ${PROJECT_SOURCE_DIR}/include/tarpon/IR/ResizedDim.h ${PROJECT_SOURCE_DIR}/lib/IR/ResizedDim.cpp
     ${PROJECT_SOURCE_DIR}/include/tarpon/Runtime/FloatFormat.h
+    ${PROJECT_SOURCE_DIR}/include/tarpon/Runtime/NarrowInteger.h
     ${PROJECT_SOURCE_DIR}/include/tarpon/Runtime/KernelABI.h
     ${PROJECT_SOURCE_DIR}/include/tarpon/Targets/Codegen/LlvmCodegen.h
     ${PROJECT_SOURCE_DIR}/lib/Runtime/DType.cpp ${PROJECT_SOURCE_DIR}/lib/Runtime/FloatFormat.cpp

@@ -38,7 +38,8 @@ Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
       "lease_until = $NOW + :p4, worker_id = :p5 "
       "WHERE id IN (SELECT id FROM picked) "
       "RETURNING id, lease, problem_id, round, package, "
-      "(SELECT key FROM problem WHERE problem.id = problem_id), priority, gain, "
+      "(SELECT key FROM problem WHERE problem.id = problem_id), priority, "
+      "gain, "
       "$RELAXED",
       {session, getPhaseName(phase).str(), max, leaseSeconds, worker});
   if (!rows)
@@ -163,9 +164,9 @@ Result<int64_t> JobQueue::reap() {
 }
 
 Result<int64_t> JobQueue::reapInTurn() {
-  auto turn = database.execute(
-      "UPDATE reaping SET last = $NOW WHERE last < $NOW - :p1",
-      {leaseSeconds / 10});
+  auto turn =
+      database.execute("UPDATE reaping SET last = $NOW WHERE last < $NOW - :p1",
+                       {leaseSeconds / 10});
   if (!turn)
     return turn.error();
   return *turn ? reap() : 0;
