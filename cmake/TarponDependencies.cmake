@@ -24,6 +24,8 @@ find_package(OpenSSL 3.0 REQUIRED)
 find_library(TARPON_CRYPTO_LIBRARY libcrypto.a REQUIRED)
 # Signatures are 100 KB of the static library.
 find_library(TARPON_SODIUM_LIBRARY libsodium.a REQUIRED)
+# So is the filter of candidates' system calls.
+find_library(TARPON_SECCOMP_LIBRARY libseccomp.a REQUIRED)
 find_package(CLI11 REQUIRED)
 foreach(name soci_core soci_sqlite3)
   find_library(TARPON_${name}_LIBRARY ${name} REQUIRED)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EvaluationServer.h"
+#include "Confinement.h"
 
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/DeviceRotation.h"
@@ -13,6 +14,7 @@
 #include "tarpon/Runtime/Npy.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace tarpon::evaluator {
@@ -208,6 +210,15 @@ static Result<Instance> timeOnDevice(const EvaluationRequest &request,
   return instance;
 }
 
+/// Candidates run all the same where they cannot be confined.
+void EvaluationServer::confine() {
+  if (isConfined)
+    return;
+  isConfined = true;
+  if (Status status = confineProcess(); !status)
+    std::fprintf(stderr, "tarpon-evaluator: %s\n", status.message().c_str());
+}
+
 Result<EvaluationAnswer>
 EvaluationServer::evaluate(const EvaluationRequest &request) {
   Result<Package> package = readPackage(request.package);
@@ -230,6 +241,8 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
   Result<Device *> device = devices.find(*package);
   if (!device)
     return device.error();
+  if (!*device)
+    confine();
   Result<Instance> instance =
       makeInstance(request, std::move(*package), *device, std::move(*inputs));
   if (!instance)

@@ -27,8 +27,11 @@ private:
   runtime::Result<runtime::EvaluationAnswer>
   evaluate(const runtime::EvaluationRequest &request);
 
+  void confine();
+
   PackageDevices devices;
   ReferenceCache references{devices};
+  bool isConfined = false;
 };
 
 } // namespace tarpon::evaluator

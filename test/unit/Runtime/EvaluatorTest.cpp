@@ -7,6 +7,7 @@
 
 #include "tarpon/Runtime/Evaluator.h"
 #include "TestPackages.h"
+#include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Npy.h"
 
 #include <cmath>
@@ -270,6 +271,27 @@ TEST_F(EvaluatorTest, TheOomKillerTakesTheCandidateFirst) {
   int score = 0;
   file >> score;
   EXPECT_EQ(score, 1000);
+}
+
+TEST_F(EvaluatorTest, CandidatesAreConfined) {
+  for (const char *symbol : {"triesToEscape", "takesAllMemory"}) {
+    EvaluationAnswer answer = evaluate(request(symbol));
+    ASSERT_TRUE(answer.comparison) << answer.error;
+    EXPECT_EQ(answer.comparison->maxAbsError, 0) << symbol;
+  }
+  EXPECT_FALSE(std::filesystem::exists("/tmp/tarpon-escaped"));
+}
+
+/// The kernel above does what it says where nothing keeps it from that.
+TEST_F(EvaluatorTest, OtherKernelsMayTakeMemory) {
+  auto executor = Executor::create(makeTestPackage(500, "takesAllMemory"), {});
+  ASSERT_TRUE(executor) << executor.message();
+  HostTensor input = makeTensor(DType::F32, {1, 500});
+  HostTensor output = makeTensor(DType::F32, {1, 500});
+  const void *inputs[] = {input.data.data()};
+  void *outputs[] = {output.data.data()};
+  ASSERT_TRUE((*executor)->run(inputs, outputs));
+  EXPECT_NE(floatsOf(output)[0], expectedOutput(floatsOf(input)[0]));
 }
 
 TEST_F(EvaluatorTest, SurvivesTheDeathOfAnIdleProcess) {

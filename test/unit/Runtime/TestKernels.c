@@ -11,10 +11,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static float factorOf(const int64_t *params) {
@@ -136,4 +143,47 @@ void prints(void *const *buffers, const int64_t *params, int64_t begin,
   if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
     abort();
   scaleAndAdd(buffers, params, begin, end, scratch);
+}
+
+// Does what no kernel needs, and adds 1 to the first output for each call that
+// is not refused.
+void triesToEscape(void *const *buffers, const int64_t *params, int64_t begin,
+                   int64_t end, void *scratch) {
+  scaleAndAdd(buffers, params, begin, end, scratch);
+  if (begin != 0)
+    return;
+  static const char file[] = "/tmp/tarpon-escaped";
+  char *const arguments[] = {"/nowhere", NULL};
+  const struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+  int allowed = 0;
+#define TRY(call) allowed += (call) >= 0 || errno != EPERM
+  TRY(socket(AF_INET, SOCK_STREAM, 0));
+  TRY(socket(AF_UNIX, SOCK_STREAM, 0));
+  TRY(open(file, O_WRONLY | O_CREAT, 0600));
+  TRY(open("/dev/null", O_RDWR));
+  TRY(mkdir(file, 0700));
+  TRY(unlink(file));
+  TRY(rename("/nowhere", file));
+  TRY(chmod("/nowhere", 0700));
+  TRY(execv("/nowhere", arguments));
+  TRY(kill(getppid(), 0));
+  TRY(setrlimit(RLIMIT_AS, &limit));
+  pid_t child = fork();
+  if (child == 0)
+    _exit(0);
+  TRY(child);
+#undef TRY
+  ((float *)buffers[2])[0] += (float)allowed;
+}
+
+// Takes more memory than any machine has, and says so by 1.
+void takesAllMemory(void *const *buffers, const int64_t *params, int64_t begin,
+                    int64_t end, void *scratch) {
+  scaleAndAdd(buffers, params, begin, end, scratch);
+  void *memory = mmap(NULL, (size_t)1 << 46, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return;
+  ((float *)buffers[2])[begin] += 1.0f;
+  munmap(memory, (size_t)1 << 46);
 }
