@@ -1,4 +1,4 @@
-//===- Confinement.cpp - What candidates may ask of the system --*- C++ -*-===//
+//===- Confinement.cpp - Limits of what candidates do -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A filter of system calls, by libseccomp (seccomp(2), seccomp_rule_add(3)).
-// What is not in its lists is allowed: the C library and the loader are free to
+// All that is not in its lists is allowed: the C library and the loader are free to
 // change what they call.
 //
 //===----------------------------------------------------------------------===//
@@ -57,7 +57,7 @@ constexpr int kRefused[] = {
     SCMP_SYS(shmget), SCMP_SYS(shmat), SCMP_SYS(shmctl), SCMP_SYS(msgget),
     SCMP_SYS(msgsnd), SCMP_SYS(msgrcv), SCMP_SYS(msgctl), SCMP_SYS(semget),
     SCMP_SYS(semop), SCMP_SYS(semctl), SCMP_SYS(mq_open), SCMP_SYS(mq_unlink),
-    // What a root user could do
+    // Powers of root
     SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot),
     SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(open_by_handle_at),
     SCMP_SYS(fsopen), SCMP_SYS(open_tree), SCMP_SYS(move_mount),

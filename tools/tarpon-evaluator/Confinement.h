@@ -1,4 +1,4 @@
-//===- Confinement.h - What candidates may ask of the system ----*- C++ -*-===//
+//===- Confinement.h - Limits of what candidates do -------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

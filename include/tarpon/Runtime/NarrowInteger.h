@@ -49,6 +49,8 @@ using UInt4 = NarrowInteger<4, false>;
 
 } // namespace tarpon::runtime
 
+// The standard allows this for one's own types, and gives the names.
+// NOLINTBEGIN(bugprone-std-namespace-modification,readability-identifier-naming)
 template <int Bits, bool IsSigned>
 class std::numeric_limits<tarpon::runtime::NarrowInteger<Bits, IsSigned>> {
   using Integer = tarpon::runtime::NarrowInteger<Bits, IsSigned>;
@@ -63,5 +65,6 @@ public:
   }
   static constexpr Integer max() { return Integer((1 << digits) - 1); }
 };
+// NOLINTEND(bugprone-std-namespace-modification,readability-identifier-naming)
 
 #endif // TARPON_RUNTIME_NARROWINTEGER_H
