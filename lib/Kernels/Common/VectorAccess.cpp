@@ -277,13 +277,18 @@ VectorOutput::Bound VectorOutput::bind(KernelBuilder &b) const {
   return bound;
 }
 
-void VectorOutput::Bound::store(KernelBuilder &b, const VectorPlace &place,
-                                Value value) const {
+Value VectorOutput::Bound::apply(KernelBuilder &b, const VectorPlace &place,
+                                 Value value) const {
   auto loadOperand = [&](int index) {
     size_t i = index - output->firstOperand;
     return output->operands[i].load(b, operands[i], place);
   };
-  value = output->epilogue.emit(b, value, epilogueParams, loadOperand);
+  return output->epilogue.emit(b, value, epilogueParams, loadOperand);
+}
+
+void VectorOutput::Bound::store(KernelBuilder &b, const VectorPlace &place,
+                                Value value) const {
+  value = apply(b, place, value);
   result.store(b, value, result.offsetOf(b, place), place.mask);
 }
 

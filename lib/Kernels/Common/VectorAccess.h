@@ -144,7 +144,10 @@ public:
 
   class Bound {
   public:
-    /// Applies the epilogue to the root's `value` and stores it.
+    /// Applies the epilogue to the root's `value`.
+    mlir::Value apply(KernelBuilder &b, const VectorPlace &place,
+                      mlir::Value value) const;
+    /// Applies it and stores the result.
     void store(KernelBuilder &b, const VectorPlace &place,
                mlir::Value value) const;
     const BoundFlatTensor &getResult() const { return result; }

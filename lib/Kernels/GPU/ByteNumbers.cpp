@@ -17,6 +17,11 @@ static int64_t countLanes(Value vector) {
   return cast<VectorType>(vector.getType()).getNumElements();
 }
 
+/// A vector even of one lane.
+static Value splat(GpuKernelBuilder &b, Value value, int64_t lanes) {
+  return vector::BroadcastOp::create(b, b.vec(value.getType(), lanes), value);
+}
+
 static bool usesMantissas(GpuKernelBuilder &b, int64_t lanes) {
   constexpr int64_t kWordBytes = 4;
   return b.getGpu().vendor == GpuVendor::NVIDIA && lanes % kWordBytes == 0;
@@ -69,7 +74,7 @@ Value tarpon::emitDecodeBytes(GpuKernelBuilder &b, Value bytes, bool isSigned,
     numbers =
         arith::SIToFPOp::create(b, b.vec(b.getF32Type(), lanes), extended);
   }
-  return b.fma(numbers, b.broadcast(scale, lanes), b.broadcast(shift, lanes));
+  return b.fma(numbers, splat(b, scale, lanes), splat(b, shift, lanes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,8 +92,7 @@ Value tarpon::emitEncodeBytes(GpuKernelBuilder &b, Value values, bool isSigned,
   double magic = isRoundedBySum ? 0x1.8p23 : 0;
   if (isRoundedBySum)
     shift = b.addF(shift, b.cstF(magic));
-  Value sums =
-      b.fma(values, b.broadcast(scale, lanes), b.broadcast(shift, lanes));
+  Value sums = b.fma(values, splat(b, scale, lanes), splat(b, shift, lanes));
   Value clamped = b.minF(b.maxF(sums, b.cstLike(type, magic + low)),
                          b.cstLike(type, magic + high));
   if (isSigned) {

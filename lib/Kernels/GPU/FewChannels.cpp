@@ -7,8 +7,8 @@
 
 #include "FewChannels.h"
 
-#include "ByteNumbers.h"
 #include "ElementWork.h"
+#include "GpuOutput.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -38,12 +38,9 @@ private:
   /// channels of nchw, or follow each other in nhwc.
   Value getOffset(KernelBuilder &b, Value image, Value quad, int64_t index,
                   bool isNhwc) const;
-  void store(GpuKernelBuilder &b, const BoundFlatTensor &to, Value values,
-             Value offset) const;
 
   bool toNhwc;
   int64_t channels;
-  DType dtype;
   FlatTensor source, target;
   MagicDivisor quads;
   int64_t pixels, count; ///< parameters
@@ -55,7 +52,7 @@ private:
 FewChannelsKernel::FewChannelsKernel(LaunchBuilder &launch,
                                      const Problem &problem)
     : toNhwc(problem.result.layout.kind == Layout::NHWC),
-      channels(problem.result.shape[1]), dtype(problem.result.dtype),
+      channels(problem.result.shape[1]),
       source(launch, {BufferSlot::Operand, 0}, problem.operands[0]),
       target(launch, {BufferSlot::Result, 0}, problem.result),
       quads(launch, problem.result.spatialSize() / kPixels),
@@ -81,21 +78,11 @@ Value FewChannelsKernel::getOffset(KernelBuilder &b, Value image, Value quad,
   return b.add(offset, b.add(b.mul(size, index), b.mul(quad, kPixels)));
 }
 
-void FewChannelsKernel::store(GpuKernelBuilder &b, const BoundFlatTensor &to,
-                              Value values, Value offset) const {
-  if (!to.quantized)
-    return to.store(b, values, offset);
-  Value inverse = b.divF(b.cstF(1), to.scale);
-  Value bytes =
-      emitEncodeBytes(b, values, dtype == DType::I8, inverse, to.zeroPoint);
-  b.store(bytes, to.pointerTo(b, offset));
-}
-
-void FewChannelsKernel::emit(KernelBuilder &builder) const {
-  auto &b = static_cast<GpuKernelBuilder &>(builder);
+void FewChannelsKernel::emit(KernelBuilder &b) const {
   Value index = b.add(b.mul(b.getBegin(), kLanes), b.getLane());
   b.ifThen(b.slt(index, b.getParam(count)), [&] {
-    BoundFlatTensor from = source.bind(b), to = target.bind(b);
+    BoundFlatTensor from = source.bind(b);
+    GpuTensorStore to(b, target.bind(b));
     auto [image, quad] = quads.bind(b).divRem(b, index);
     SmallVector<Value> loaded;
     for (int64_t i = 0; i < channels; ++i)
@@ -115,7 +102,7 @@ void FewChannelsKernel::emit(KernelBuilder &builder) const {
       }
       Value values = vector::FromElementsOp::create(
           b, b.vec(b.getF32Type(), kPixels), elements);
-      store(b, to, values, getOffset(b, image, quad, i, toNhwc));
+      to.store(b, values, getOffset(b, image, quad, i, toNhwc));
     }
   });
 }

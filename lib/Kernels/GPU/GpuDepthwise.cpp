@@ -13,10 +13,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ByteNumbers.h"
+#include "GpuOutput.h"
 #include "GpuSolvers.h"
 #include "Host/Depthwise/Depthwise.h"
 #include "ImageWork.h"
 #include "tarpon/Solver/GpuTarget.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -73,11 +77,11 @@ struct GpuDepthwiseKernel {
   VectorOutput output;
   GpuImageWork work;
   int64_t filterBuffer, scaleBuffer, channelStride;
+  int64_t fill; ///< a parameter: four bytes of the zero point
 
   void emit(KernelBuilder &b) const;
   void emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
-                 const VectorOutput::Bound &out,
-                 const GpuImageWork::Place &place) const;
+                 const GpuOutput &out, const GpuImageWork::Place &place) const;
   /// The places of a row of cells in the filter and in the input.
   struct Cells {
     Value filterRow, offset, isInside;
@@ -88,10 +92,12 @@ struct GpuDepthwiseKernel {
   SmallVector<Value> addRow(KernelBuilder &b, const BoundFlatTensor &in,
                             const GpuImageWork::Place &place,
                             const Cells &cells, ValueRange sums) const;
-  /// A column of the input minus its zero point; 0 outside of the input.
+  /// A column of the input, 0 outside of it: bytes as they are stored.
   Value loadColumn(KernelBuilder &b, const BoundFlatTensor &in,
                    const GpuImageWork::Place &place, const Cells &cells,
                    int64_t column) const;
+  /// A loaded column minus the zero point.
+  Value decode(KernelBuilder &b, const BoundFlatTensor &in, Value column) const;
 };
 
 } // namespace
@@ -115,12 +121,34 @@ Value GpuDepthwiseKernel::loadColumn(KernelBuilder &b,
   Value isColumn = b.ult(x, window.input);
   // An existing place is read in any case.
   Value read = b.select(isColumn, x, b.cst(0));
-  Value loaded =
-      in.loadRaw(b, b.add(cells.offset, b.mul(read, window.step)), lanes);
-  if (quantized)
-    loaded = b.subF(loaded, b.broadcast(in.zeroPoint, lanes));
   Value isInside = b.andI(cells.isInside, isColumn);
-  return b.select(isInside, loaded, b.broadcast(b.cstF(0), lanes));
+  Value at = b.add(cells.offset, b.mul(read, window.step));
+  if (!quantized)
+    return b.select(isInside, in.loadRaw(b, at, lanes),
+                    b.broadcast(b.cstF(0), lanes));
+  VectorType type = b.vec(b.getI8Type(), lanes);
+  Value loaded = b.load(in.pointerTo(b, at), type);
+  Value word =
+      arith::TruncIOp::create(b, Type(b.getI32Type()), b.getParam(fill));
+  Value zeros;
+  if (lanes % 4 == 0)
+    zeros = b.bitcast(b.broadcast(word, lanes / 4), type);
+  else
+    zeros = vector::BroadcastOp::create(
+        b, type, arith::TruncIOp::create(b, Type(b.getI8Type()), word));
+  return b.select(isInside, loaded, zeros);
+}
+
+Value GpuDepthwiseKernel::decode(KernelBuilder &b, const BoundFlatTensor &in,
+                                 Value column) const {
+  if (!quantized)
+    return column;
+  Value number = emitDecodeBytes(static_cast<GpuKernelBuilder &>(b), column,
+                                 in.dtype == DType::I8, b.cstF(1),
+                                 b.subF(b.cstF(0), in.zeroPoint));
+  return work.getVector() > 1
+             ? number
+             : Value(vector::ExtractOp::create(b, number, int64_t(0)));
 }
 
 SmallVector<Value> GpuDepthwiseKernel::addRow(KernelBuilder &b,
@@ -134,13 +162,19 @@ SmallVector<Value> GpuDepthwiseKernel::addRow(KernelBuilder &b,
   std::map<int64_t, Value> columns;
   for (int64_t column : row.getColumns(tile))
     columns[column] = loadColumn(b, in, place, cells, column);
-  SmallVector<Value> next(sums);
+  SmallVector<Value> taps, next(sums);
   for (int64_t k = 0; k < row.cells; ++k) {
     Value cell = b.add(b.mul(cells.filterRow, row.cells), k);
     Value at = b.add(b.mul(cell, stride), place.channel);
-    Value tap = b.load(b.offset(filter, b.mul(at, 4)), type);
+    taps.push_back(b.load(b.offset(filter, b.mul(at, 4)), type));
+  }
+  // A column is used up before the next one is decoded.
+  for (auto [column, loaded] : columns) {
+    Value number = decode(b, in, loaded);
     for (int64_t i = 0; i < tile; ++i)
-      next[i] = b.fma(columns[i * row.stride + k * row.dilation], tap, next[i]);
+      for (int64_t k = 0; k < row.cells; ++k)
+        if (i * row.stride + k * row.dilation == column)
+          next[i] = b.fma(number, taps[k], next[i]);
   }
   return next;
 }
@@ -166,7 +200,7 @@ GpuDepthwiseKernel::foldRows(KernelBuilder &b, const BoundFlatTensor &in,
 }
 
 void GpuDepthwiseKernel::emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
-                                   const VectorOutput::Bound &out,
+                                   const GpuOutput &out,
                                    const GpuImageWork::Place &place) const {
   int64_t lanes = work.getVector();
   Value yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
@@ -188,7 +222,7 @@ void GpuDepthwiseKernel::emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
 
 void GpuDepthwiseKernel::emit(KernelBuilder &b) const {
   BoundFlatTensor in = input.bind(b);
-  VectorOutput::Bound out = output.bind(b);
+  GpuOutput out(b, output);
   work.emit(b, [&](const GpuImageWork::Place &place) {
     emitPlace(b, in, out, place);
   });
@@ -204,11 +238,19 @@ static constexpr int64_t kMaxHeld = 96;
 static constexpr int64_t kTiles[] = {1, 2, 4, 8};
 static constexpr int64_t kMaxCells = 9;
 
+/// The values of one channel that a lane holds.
+static int64_t countHeld(const Problem &problem, int64_t tile) {
+  FilterRow row = FilterRow::of(problem);
+  auto columns = static_cast<int64_t>(row.getColumns(tile).size());
+  // Four bytes are a register until they are decoded, one column at a time.
+  if (problem.operands[0].quantized)
+    columns = 1 + llvm::divideCeil(columns, 4);
+  return columns + row.cells + tile;
+}
+
 /// The vector for a tile; 0 if not even single channels fit.
 static int64_t chooseVector(const Problem &problem, int64_t tile) {
-  FilterRow row = FilterRow::of(problem);
-  int64_t held =
-      static_cast<int64_t>(row.getColumns(tile).size()) + row.cells + tile;
+  int64_t held = countHeld(problem, tile);
   bool isNhwc = problem.result.layout.kind == Layout::NHWC;
   int64_t vector =
       isNhwc ? chooseGpuVector(problem, problem.result.shape[1]) : 1;
@@ -232,6 +274,14 @@ PerfConfig GpuDepthwise::defaultConfig(const Problem &problem,
                                        const TargetInfo &target) const {
   bool isNhwc = problem.result.layout.kind == Layout::NHWC;
   int64_t tile = isNhwc && problem.result.shape.back() >= 4 ? 4 : 1;
+  // ptxas takes almost twice as many registers, and 128 leave room for four
+  // waves on a SIMD. Wide vectors are worth more than large tiles.
+  constexpr int64_t kFewHeld = 72;
+  bool isWide =
+      chooseVector(problem, 2) > chooseVector(problem, tile) ||
+      chooseVector(problem, tile) * countHeld(problem, tile) > kFewHeld;
+  if (target.gpu->vendor == GpuVendor::NVIDIA && tile > 2 && isWide)
+    tile = 2;
   return {{"tile_w", tile}, {"workgroup", getWorkgroups(*target.gpu).front()}};
 }
 
@@ -258,9 +308,16 @@ bool GpuDepthwise::isValidConfig(const Problem &problem,
          chooseVector(problem, config.get("tile_w")) > 0;
 }
 
-SolutionPlan GpuDepthwise::plan(const Problem &problem,
+/// Four bytes of the zero point.
+static int64_t getFill(const TensorDesc &input) {
+  auto byte = static_cast<uint8_t>(input.zeroPoint);
+  return static_cast<int32_t>(uint32_t(byte) * 0x01010101u);
+}
+
+SolutionPlan GpuDepthwise::plan(const Problem &original,
                                 const TargetInfo & /*target*/,
                                 const PerfConfig &config) const {
+  Problem problem = dropSaturatedSteps(original);
   const TensorDesc &input = problem.operands[0], &filter = problem.operands[1];
   int64_t tile = config.get("tile_w"), workgroup = config.get("workgroup");
   int64_t numChannels = filter.shape[0];
@@ -280,7 +337,8 @@ SolutionPlan GpuDepthwise::plan(const Problem &problem,
           input.quantized
               ? launch.addFloats(getDepthwiseScales(problem, numChannels))
               : 0,
-      .channelStride = launch.addParam(numChannels)};
+      .channelStride = launch.addParam(numChannels),
+      .fill = input.quantized ? launch.addParam(getFill(input)) : 0};
   std::string symbol =
       joinSymbol({"depthwise_conv", kernel.row.symbolPart(),
                   kernel.work.symbolPart(), kernel.input.symbolPart(),

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuOutput.h"
 #include "GpuSolvers.h"
 #include "WorkgroupSolver.h"
 
@@ -51,7 +52,7 @@ void GpuElementwiseKernel::emit(KernelBuilder &b) const {
   SmallVector<Value> params;
   if (root)
     params = root->loadParams(b);
-  VectorOutput::Bound out = output.bind(b);
+  GpuOutput out(b, output);
   work.emit(b, [&](const VectorPlace &place) {
     auto loadOperand = [&](int index) {
       return operands[index].load(b, bound[index], place);

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuOutput.h"
 #include "GpuSolvers.h"
 #include "Host/Pool/Pool.h"
 #include "ImageWork.h"
@@ -78,8 +79,7 @@ struct GpuPoolKernel {
 
   void emit(KernelBuilder &b) const;
   void emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
-                 const VectorOutput::Bound &out,
-                 const GpuImageWork::Place &place) const;
+                 const GpuOutput &out, const GpuImageWork::Place &place) const;
   /// A cell of the window, whose dimensions are known in part.
   struct Cell {
     Value offset;
@@ -252,7 +252,7 @@ SmallVector<Value> GpuPoolKernel::foldCells(KernelBuilder &b,
 }
 
 void GpuPoolKernel::emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
-                              const VectorOutput::Bound &out,
+                              const GpuOutput &out,
                               const GpuImageWork::Place &place) const {
   int64_t lanes = work.getVector();
   Value yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
@@ -265,10 +265,8 @@ void GpuPoolKernel::emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
         b.andI(folded[1], b.cstLike(getPairs(b), static_cast<int16_t>(0xff00)));
     value = flipSigns(b, b.orI(folded[0], odd));
   }
-  if (reduction.isInteger) {
-    const BoundFlatTensor &result = out.getResult();
-    return b.store(value, result.pointerTo(b, result.offsetOf(b, to)));
-  }
+  if (reduction.isInteger)
+    return out.storeBytes(b, to, value);
   value = reduction.isMax
               ? in.dequantize(b, value)
               : emitPoolMean(b, in, value, b.broadcast(folded[1], lanes),
@@ -278,7 +276,7 @@ void GpuPoolKernel::emitPlace(KernelBuilder &b, const BoundFlatTensor &in,
 
 void GpuPoolKernel::emit(KernelBuilder &b) const {
   BoundFlatTensor in = input.bind(b);
-  VectorOutput::Bound out = output.bind(b);
+  GpuOutput out(b, output);
   work.emit(b, [&](const GpuImageWork::Place &place) {
     emitPlace(b, in, out, place);
   });

@@ -7,6 +7,7 @@
 
 #include "Engine.h"
 
+#include "GPU/GpuOutput.h"
 #include "Host/ImplicitGemm/FilterPlan.h"
 #include "tarpon/Runtime/KernelABI.h"
 
@@ -64,15 +65,6 @@ static int64_t getMostPackedBytes(const Problem &problem,
       most = std::max(most, bytes);
   }
   return most;
-}
-
-/// Bytes without a zero point are saturated at 0 in any case.
-static Problem dropLastRelu(Problem problem) {
-  const TensorDesc &result = problem.result;
-  if (result.quantized && result.dtype == DType::U8 && result.zeroPoint == 0 &&
-      !problem.epilogue.empty() && problem.epilogue.back().op == OpKind::Relu)
-    problem.epilogue.pop_back();
-  return problem;
 }
 
 /// A single pixel is the same in nchw and nhwc: the operands of the epilogue
@@ -465,7 +457,7 @@ SolutionPlan gpuigemm::planProduct(const Problem &problem,
                                    const TargetInfo &target,
                                    const Product &product, const Tile &tile) {
   SolutionPlan plan;
-  ProductPlanner(plan, dropLastRelu(unifyLayouts(problem)), *target.gpu,
+  ProductPlanner(plan, dropSaturatedSteps(unifyLayouts(problem)), *target.gpu,
                  product, tile)
       .run();
   return plan;
