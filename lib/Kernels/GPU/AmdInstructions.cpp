@@ -48,7 +48,7 @@ public:
 
   /// Those of CDNA go to the lanes' places in a row, and RDNA has none.
   int64_t getMostCopyGroups() const override { return 0; }
-  void copyToLds(GpuKernelBuilder &, Value, Value, Value) const override {
+  void copyToLds(GpuKernelBuilder &, Value, Value, Value, bool) const override {
     llvm_unreachable("there are no copies");
   }
   void commitCopies(GpuKernelBuilder &) const override {}

@@ -61,9 +61,10 @@ public:
   /// there are no asynchronous copies.
   virtual int64_t getMostCopyGroups() const = 0;
   /// Starts to copy 16 bytes from global memory to LDS, or zeros where `exists`
-  /// (i1) is false: the pointer to global memory may be any there.
+  /// (i1) is false: the pointer to global memory may be any there. `isShared`
+  /// if further copies of the workgroup read the same bytes.
   virtual void copyToLds(GpuKernelBuilder &b, Value lds, Value pointer,
-                         Value exists) const = 0;
+                         Value exists, bool isShared) const = 0;
   /// Makes a group of the copies since the last commit.
   virtual void commitCopies(GpuKernelBuilder &b) const = 0;
   /// Waits for this lane's groups but the latest `left` ones. Other lanes may

@@ -44,8 +44,8 @@ public:
 
   /// As many as are of use: there is no limit.
   int64_t getMostCopyGroups() const override { return 4; }
-  void copyToLds(GpuKernelBuilder &b, Value lds, Value pointer,
-                 Value exists) const override;
+  void copyToLds(GpuKernelBuilder &b, Value lds, Value pointer, Value exists,
+                 bool isShared) const override;
   void commitCopies(GpuKernelBuilder &b) const override {
     NVVM::CpAsyncCommitGroupOp::create(b);
   }
@@ -105,14 +105,18 @@ Value NvidiaInstructions::loadBounded(GpuKernelBuilder &b,
   return b.select(isInside, loaded, b.cstLike(type, 0));
 }
 
-/// Past the first level of the cache, which has no use for what LDS keeps.
+/// Past the first level of the cache, but for what is copied several times: the
+/// second level sends multiprocessors less than half of what they ask for.
 void NvidiaInstructions::copyToLds(GpuKernelBuilder &b, Value lds,
-                                   Value pointer, Value exists) const {
+                                   Value pointer, Value exists,
+                                   bool isShared) const {
   constexpr int kBytes = 16;
   Type type = b.getI32Type();
   Value bytes = b.select(exists, b.cstLike(type, kBytes), b.cstLike(type, 0));
   NVVM::CpAsyncOp::create(b, lds, pointer, kBytes,
-                          NVVM::LoadCacheModifierKind::CG, bytes);
+                          isShared ? NVVM::LoadCacheModifierKind::CA
+                                   : NVVM::LoadCacheModifierKind::CG,
+                          bytes);
 }
 
 //===----------------------------------------------------------------------===//

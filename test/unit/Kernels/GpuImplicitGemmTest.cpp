@@ -315,12 +315,54 @@ TEST(GpuImplicitGemm, copiesInStages) {
     Problem problem = makeProblem(getKey(conv, dtype, ":nhwc"));
     PerfConfig config = solver.defaultConfig(problem, target);
     EXPECT_EQ(config.get("stages"), 1);
+    config.set("groups_per_unit", 1);
+    EXPECT_EQ(solver.explainConfig(problem, target, config),
+              "turns need stages of an input that is copied as it is");
+    config.set("groups_per_unit", 0);
     config.set("stages", 3);
     EXPECT_EQ(solver.explainConfig(problem, target, config),
               "a third stage needs an input that is copied as it is");
     problem.operands[0].zeroPoint = 0;
     EXPECT_GT(solver.defaultConfig(problem, target).get("stages"), 1);
   }
+}
+
+/// A workgroup does blocks in turn, the last ones of which do not exist for
+/// some workgroups.
+TEST(GpuImplicitGemm, takesTurns) {
+  Runners runners;
+  const char *gpu = "sm_90a:cu=2";
+  using Change = std::vector<std::pair<const char *, int64_t>>;
+  const Change small = {{"block_m", 32}, {"block_n", 32}, {"wave_m", 16},
+                        {"wave_n", 16},  {"inst", 16},    {"stages", 3}};
+  const Change groups = {{"block_m", 64}, {"block_n", 64}, {"wave_m", 64},
+                         {"wave_n", 64},  {"inst", 64},    {"stages", 4}};
+  auto run = [&](const Conv &conv, const char *dtype, const char *layout,
+                 Change change, int64_t perUnit, int64_t splits = 1) {
+    change.emplace_back("groups_per_unit", perUnit);
+    change.emplace_back("split_k", splits);
+    if (std::string(dtype).ends_with("q"))
+      change.emplace_back("block_k", 128);
+    check(runners, gpu, getKey(conv, dtype, layout), change);
+  };
+  Conv conv{2, 80, 9, 9, 136, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
+  Conv point{2, 64, 13, 9, 128, 1, 1};
+  Conv grouped{2, 64, 9, 9, 160, 3, 3, 2, 1, 2, {1, 1, 1, 1}};
+  for (const Change &change : {small, groups})
+    for (const char *layout : {":nhwc", ""}) {
+      run(conv, "f16", layout, change, 1);
+      run(point, "f16", layout, change, 2);
+      run(point, "u8q", layout, change, 1);
+      run(grouped, "bf16", layout, change, 1, /*splits=*/2);
+    }
+  // More workgroups than blocks.
+  run(point, "f16", ":nhwc", groups, 32);
+  Change batched = small;
+  batched.emplace_back("groups_per_unit", 1);
+  check(runners, gpu,
+        "matmul(5x40x96xf16, 5x96x72xf16)->5x40x72xf16 {transpose_lhs=0 "
+        "transpose_rhs=0}",
+        batched);
 }
 
 /// Pixels of few channels are packed as one: two of a row, four of bytes.
@@ -461,6 +503,7 @@ TEST(GpuImplicitGemm, refusesBadConfigs) {
                             {"swizzle", 2, "0 or 1"},
                             {"block_n", 512, "more"},
                             {"waves_per_eu", 99, "more waves"},
+                            {"groups_per_unit", 33, "from 0 to 32"},
                             {"more", 1, "the fields are block_m, block_n"}};
     for (const Fault &fault : faults) {
       PerfConfig bad = good;
@@ -490,10 +533,11 @@ TEST(GpuImplicitGemm, proposesEveryField) {
       shapes.insert({config.get("block_m"), config.get("block_n"),
                      config.get("wave_m"), config.get("wave_n")});
     }
-    // Sums are too many for splits, some GPUs have one instruction, ldmatrix
-    // needs swizzles, and wgmma rows of 128 bytes.
+    // Sums are too many for splits, some GPUs have one instruction, turns need
+    // copies, ldmatrix swizzles, and wgmma rows of 128 bytes.
     for (const auto &[field, all] : values)
       if (field != "split_k" && field != "inst" &&
+          (field != "groups_per_unit" || gpu == std::string("sm_90a")) &&
           ((field != "swizzle" && field != "block_k") ||
            gpu != std::string("sm_90a"))) {
         EXPECT_GT(all.size(), 1u) << gpu << " " << field;

@@ -135,6 +135,28 @@ TEST(GpuPlantedFaults, copies) {
   EXPECT_TRUE(isWrong(edge)) << edge;
 }
 
+/// A workgroup's copies for its next block do not wait for those of zeros
+/// behind its last step.
+TEST(GpuPlantedFaults, turns) {
+  auto run = [](auto edit) {
+    return runEdited(edit, "sm_90a:cu=1",
+                     {{"block_m", 32},
+                      {"block_n", 32},
+                      {"wave_m", 16},
+                      {"wave_n", 16},
+                      {"inst", 16},
+                      {"stages", 3},
+                      {"groups_per_unit", 1}});
+  };
+  EXPECT_EQ(run([](std::string text) { return text; }), "");
+  std::string early = run([](std::string text) {
+    size_t at = text.rfind("nvvm.cp.async.wait.group 0");
+    EXPECT_NE(at, std::string::npos) << text;
+    return text.erase(at, text.find('\n', at) - at);
+  });
+  EXPECT_NE(early.find("nothing has waited for"), std::string::npos) << early;
+}
+
 static std::string runWarpgroups(int64_t stages,
                                  std::function<std::string(std::string)> edit) {
   return runEdited(std::move(edit), "sm_90a",

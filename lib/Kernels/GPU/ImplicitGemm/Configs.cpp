@@ -142,7 +142,8 @@ static std::optional<TileFields> makeFields(const GpuTarget &gpu, DType dtype,
                     /*stages=*/copies ? 2 : 1,
                     /*splitK=*/1,
                     /*swizzle=*/1,
-                    /*wavesPerEu=*/2};
+                    /*wavesPerEu=*/2,
+                    /*groupsPerUnit=*/0};
   // ptxas needs no limit to balance registers.
   if (gpu.vendor == GpuVendor::NVIDIA)
     fields.wavesPerEu = 0;
@@ -405,6 +406,20 @@ static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
   return variants;
 }
 
+/// The tile with as many workgroups as run at a time, which take the blocks in
+/// turn; none if there are no more blocks.
+static std::optional<TileFields> takeTurns(const GpuTarget &gpu, DType dtype,
+                                           const Product &product,
+                                           TileFields fields) {
+  Tile tile = *Tile::make(gpu, dtype, fields);
+  fields.groupsPerUnit = countResident(gpu, tile);
+  int64_t blocks =
+      countBlocks(product, {fields.blockM, fields.blockN}) * fields.splitK;
+  return blocks > fields.groupsPerUnit * gpu.computeUnits
+             ? std::optional(fields)
+             : std::nullopt;
+}
+
 /// Tiles of warpgroups, of which each multiplies 64 or 128 pixels.
 static std::vector<TileFields> getGroupTiles(const GpuTarget &gpu, DType dtype,
                                              const TileFields &usual) {
@@ -460,6 +475,18 @@ static std::vector<TileFields> getWaveVariants(const GpuTarget &gpu,
   return variants;
 }
 
+/// The number of stages that the steps of a workgroup fill.
+static int64_t getUsefulStages(const GpuTarget &gpu, DType dtype,
+                               const Product &product,
+                               const TileFields &fields) {
+  std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
+  if (!tile)
+    return fields.stages;
+  int64_t steps =
+      divideCeil(Depth(*tile, product.geometry).steps, fields.splitK);
+  return std::max<int64_t>(2, steps + 1);
+}
+
 std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
                                                const TargetInfo &target,
                                                const Product &product) {
@@ -471,6 +498,12 @@ std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
   std::vector<TileFields> tiles;
   for (const Ranked &tile : ranked)
     tiles.push_back(tile.fields);
+  constexpr size_t kInTurn = 4;
+  if (canBeCopied(gpu, problem.operands[0], product.geometry))
+    for (const Ranked &tile : ArrayRef(ranked).take_front(kInTurn))
+      if (std::optional<TileFields> fields =
+              takeTurns(gpu, dtype, product, tile.fields))
+        tiles.push_back(*fields);
   for (const Ranked &tile :
        rankTiles(problem, target, product, getMoreBlocks(gpu, dtype)))
     tiles.push_back(tile.fields);
@@ -478,6 +511,9 @@ std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
   for (const Ranked &tile : ArrayRef(ranked).take_front(kVaried))
     llvm::append_range(tiles, getVariants(gpu, dtype, tile.fields));
   llvm::append_range(tiles, getWaveVariants(gpu, ranked.front().fields));
+  for (TileFields &fields : tiles)
+    fields.stages =
+        std::min(fields.stages, getUsefulStages(gpu, dtype, product, fields));
   return tiles;
 }
 

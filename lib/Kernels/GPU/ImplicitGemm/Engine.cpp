@@ -137,6 +137,10 @@ static std::string checkTile(const Problem &problem, const TargetInfo &target,
   if (needsCopies &&
       !canBeCopied(*target.gpu, problem.operands[0], product.geometry))
     return "a third stage needs an input that is copied as it is";
+  if (tile.getFields().groupsPerUnit > 0 &&
+      (tile.getFields().stages < 2 ||
+       !canBeCopied(*target.gpu, problem.operands[0], product.geometry)))
+    return "turns need stages of an input that is copied as it is";
   if (splits > getMaxSplits(product))
     return "split_k is at most " + std::to_string(getMaxSplits(product)) +
            " for this many results";
@@ -402,7 +406,8 @@ void ProductPlanner::planOne(const ProductSpec &spec, const InputShape &input,
   LaunchBuilder launch(plan);
   ProductKernel kernel(launch, spec, g, input, filter,
                        getPackedBytes(tile, g, product.filters.count), table,
-                       countTableColumns(result.operands), sums, splits);
+                       countTableColumns(result.operands), sums, splits,
+                       tile.getFields().groupsPerUnit * gpu.computeUnits);
   std::string symbol = kernel.symbol();
   std::optional<ResultAccess> access;
   if (!spec.split) {
@@ -418,6 +423,9 @@ void ProductPlanner::planOne(const ProductSpec &spec, const InputShape &input,
   plan.launches.back().kernel.ldsBytes = tile.ldsBytes();
 }
 
+/// LDS leaves the first-level cache at least 28 KiB, and usually twice as much.
+static constexpr int64_t kMostSharedFilter = 48 << 10;
+
 void ProductPlanner::run() {
   InputShape input = planInput(plan, problem, product);
   BufferSlot filter = planFilter(plan, problem, product, tile);
@@ -432,18 +440,22 @@ void ProductPlanner::run() {
   splits = divideCeil(depth.steps, divideCeil(depth.steps, splits));
   bool copies =
       tile.getFields().stages > 1 && canBeCopied(gpu, problem.operands[0], g);
-  ProductSpec spec{tile,
-                   problem.operands[0].dtype,
-                   g.hasDepth(),
-                   depth.merged,
-                   g.batched,
-                   /*split=*/splits > 1,
-                   copies,
-                   copies && g.taps() == 1 && !hasPadding(g),
-                   copies && !hasPadding(g),
-                   copies && g.isPointwise(),
-                   copies && g.outChannels % tile.getFields().blockM == 0,
-                   /*loadsEarly=*/false};
+  ProductSpec spec{
+      tile,
+      problem.operands[0].dtype,
+      g.hasDepth(),
+      depth.merged,
+      g.batched,
+      /*split=*/splits > 1,
+      copies,
+      copies && g.taps() == 1 && !hasPadding(g),
+      copies && !hasPadding(g),
+      copies && g.isPointwise(),
+      copies && !depth.merged && g.taps() > g.strideW * g.strideH * g.strideD,
+      copies && getPackedBytes(tile, g, /*filters=*/1) <= kMostSharedFilter,
+      copies && g.outChannels % tile.getFields().blockM == 0,
+      /*takesTurns=*/tile.getFields().groupsPerUnit > 0,
+      /*loadsEarly=*/false};
   spec.loadsEarly = copies && !spec.split && loadsEarly();
   BufferSlot sums{BufferSlot::Workspace, 0};
   if (spec.split)

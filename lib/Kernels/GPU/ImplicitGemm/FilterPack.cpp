@@ -62,7 +62,8 @@ public:
         for (int64_t step = 0; step < depth.steps; ++step)
           for (int64_t row = 0; row < f.blockM; ++row, to += tile.rowBytes())
             packRow(source.data() + filter * stack.elements * bytes,
-                    block * f.blockM + getChannel(row), step * f.blockK, to);
+                    block * f.blockM + getChannel(row),
+                    depth.getStart(step, f.blockK), to);
     return packed;
   }
 
@@ -128,7 +129,7 @@ private:
   int64_t source, to, rows;
   int64_t outChannels, channels, taps;
   int64_t filterStride, outChannelStride, channelStride, tapStride, count;
-  MagicDivisor steps, blocks, perTap;
+  MagicDivisor steps, blocks, tapSteps, perTap;
   int64_t numChunks;
 };
 
@@ -160,6 +161,7 @@ FilterPackKernel::FilterPackKernel(LaunchBuilder &launch, const Tile &tile,
           launch.addParam(getPackedBytes(tile, g, stack.count) / kChunkBytes)),
       steps(launch, Depth(tile, g).steps),
       blocks(launch, divideCeil(g.outChannels, tile.getFields().blockM)),
+      tapSteps(launch, Depth(tile, g).tapSteps()),
       perTap(launch, Depth(tile, g).perTap),
       numChunks(getPackedBytes(tile, g, stack.count) / kChunkBytes) {}
 
@@ -206,8 +208,12 @@ void FilterPackKernel::emit(KernelBuilder &b) const {
     channel = b.add(channel, ints.mul(block, f.blockM));
 
     int64_t chunkElements = kChunkBytes / tile.getOp().elementBytes();
-    Value k =
-        ints.mul(b.add(ints.mul(step, tile.rowChunks()), inRow), chunkElements);
+    // See Depth::getStart.
+    auto [outer, inner] = tapSteps.bind(b).divRem(b, step);
+    Value k = ints.mul(b.add(ints.mul(outer, tile.rowChunks()), inRow),
+                       chunkElements);
+    Value size = ints.from(perTap.bind(b).getDivisor());
+    k = b.add(k, b.mul(inner, size));
     auto [tap, c] = perTap.bind(b).divRem(b, k);
     Value exists = b.andI(b.slt(channel, ints.param(outChannels)),
                           b.slt(tap, ints.param(taps)));

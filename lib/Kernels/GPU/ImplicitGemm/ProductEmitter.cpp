@@ -25,17 +25,18 @@ ProductEmitter::ProductEmitter(GpuKernelBuilder &b, const ProductKernel &kernel,
                                const ResultAccess *result)
     : b(b), instructions(b.getInstructions()), ints(b), kernel(kernel),
       spec(kernel.spec), tile(spec.tile), result(result), wave(b, tile),
-      perTap(kernel.perTap.bind(b)) {}
+      depthDivisor(kernel.depthDivisor.bind(b)) {}
 
 void ProductEmitter::emit() {
   if (int64_t waves = tile.getFields().wavesPerEu)
     b.setWavesPerEu(waves);
   thread = ints.from(b.getLane());
   zero = ints.cst(0);
-  decodeBlock();
-  prepareFilter();
-  preparePixels();
+  prepareLane();
   wave.prepare(thread);
+  if (spec.takesTurns)
+    return emitTurns();
+  prepareBlock(ints.from(b.getBegin()));
   if (spec.loadsEarly)
     prepareResults();
   Values sums = runSteps();
@@ -48,8 +49,18 @@ void ProductEmitter::emit() {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-void ProductEmitter::decodeBlock() {
-  Value rest = ints.from(b.getBegin());
+void ProductEmitter::prepareBlock(Value index) {
+  block = decodeBlock(index);
+  findFilter();
+  Value first = b.add(ints.mul(block.pixelBlock, tile.getFields().blockN), row);
+  pixels.clear();
+  for (int64_t i = 0; i < tile.loadsOfB(); ++i)
+    pixels.push_back(makePixel(ints.add(first, i * tile.rowsPerLoad())));
+}
+
+ProductEmitter::Block ProductEmitter::decodeBlock(Value index) {
+  Block block;
+  Value rest = index;
   std::tie(rest, block.channelBlock) =
       kernel.channelBlocks.bind(b).divRem(b, rest);
   std::tie(rest, block.pixelBlock) = kernel.pixelBlocks.bind(b).divRem(b, rest);
@@ -61,14 +72,12 @@ void ProductEmitter::decodeBlock() {
   block.firstStep = zero;
   block.endStep = ints.param(kernel.steps);
   if (!spec.split)
-    return;
+    return block;
   Value count = ints.param(kernel.stepsPerSplit);
   block.firstStep = b.mul(block.split, count);
   block.endStep = b.minS(b.add(block.firstStep, count), block.endStep);
+  return block;
 }
-
-/// A coordinate that lies outside of every input, whatever is added to it.
-static constexpr int64_t kOutside = 1 << 30;
 
 /// Loads an entry of this image's row.
 static Value loadFromTable(KernelBuilder &b, Ints &ints, Value table,
@@ -77,9 +86,7 @@ static Value loadFromTable(KernelBuilder &b, Ints &ints, Value table,
   return b.load(b.offset(table, ints.widen(ints.mul(at, 4))), b.getI32Type());
 }
 
-void ProductEmitter::prepareFilter() {
-  filter = instructions.bound(b, b.getBuffer(kernel.filterBuffer),
-                              ints.param(kernel.filterBytes));
+void ProductEmitter::findFilter() {
   Value index = block.group;
   if (spec.batched)
     index = loadFromTable(b, ints, b.getBuffer(kernel.tableBuffer), block.image,
@@ -87,14 +94,16 @@ void ProductEmitter::prepareFilter() {
   Value blocks = ints.from(kernel.channelBlocks.bind(b).getDivisor());
   Value at = b.add(b.mul(index, blocks), block.channelBlock);
   filterStart = ints.mul(b.mul(at, ints.param(kernel.steps)), tile.bytesOfA());
-  filterOffset = ints.mul(thread, kChunkBytes);
 }
 
 //===----------------------------------------------------------------------===//
 // Pixels
 //===----------------------------------------------------------------------===//
 
-void ProductEmitter::preparePixels() {
+void ProductEmitter::prepareLane() {
+  filter = instructions.bound(b, b.getBuffer(kernel.filterBuffer),
+                              ints.param(kernel.filterBytes));
+  filterOffset = ints.mul(thread, kChunkBytes);
   input = instructions.bound(b, b.getBuffer(kernel.inputBuffer),
                              ints.param(kernel.inputBytes));
   for (const ProductKernel::Dimension &dimension : kernel.dimensions) {
@@ -108,11 +117,7 @@ void ProductEmitter::preparePixels() {
 
   chunk = ints.rem(thread, tile.rowChunks());
   chunkOffset = ints.mul(chunk, kChunkBytes);
-  Value row = ints.div(thread, tile.rowChunks());
-  Value first = b.add(ints.mul(block.pixelBlock, tile.getFields().blockN), row);
-  for (int64_t i = 0; i < tile.loadsOfB(); ++i)
-    pixels.push_back(makePixel(ints.add(first, i * tile.rowsPerLoad())));
-
+  row = ints.div(thread, tile.rowChunks());
   Value swizzle =
       ints.rem(ints.div(row, tile.rowsPerLine()), tile.swizzledChunks());
   Value place = ints.mul(ints.exclusiveOr(chunk, swizzle), kChunkBytes);
@@ -157,13 +162,14 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
 
 ProductEmitter::Tap ProductEmitter::getTap(Value step) {
   Tap tap;
-  Value index = step, inTap;
-  if (spec.merged)
-    index = b.add(ints.mul(step, tile.rowChunks()), chunk);
+  Value index, inTap;
   if (spec.pointwise)
-    inTap = std::exchange(index, zero);
+    std::tie(inTap, index) = std::pair(step, zero);
+  else if (spec.merged)
+    std::tie(index, inTap) =
+        depthDivisor.divRem(b, b.add(ints.mul(step, tile.rowChunks()), chunk));
   else
-    std::tie(index, inTap) = perTap.divRem(b, index);
+    std::tie(inTap, index) = depthDivisor.divRem(b, step);
   int64_t stride = spec.merged ? kChunkBytes : tile.rowBytes();
   tap.channel = ints.mul(inTap, stride);
   tap.bytes = zero;
@@ -349,107 +355,12 @@ ProductEmitter::Carried ProductEmitter::runTwoStages(Value step,
 }
 
 //===----------------------------------------------------------------------===//
-// Steps with asynchronous copies
-//===----------------------------------------------------------------------===//
-
-void ProductEmitter::copyStep(Value step, Value stage) {
-  Value exists = b.slt(step, block.endStep);
-  // A warpgroup's products hide a branch; mma.sync and copies share a block, in
-  // which ptxas orders them.
-  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
-    b.ifThen(exists, [&] {
-      Value yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
-      copyStep(step, stage, yes);
-    });
-  else
-    copyStep(step, stage, exists);
-  instructions.commitCopies(b);
-}
-
-void ProductEmitter::copyStep(Value step, Value stage, Value exists) {
-  Value lds = b.offset(b.offset(b.getLds(), writeA), stage);
-  int64_t rows = tile.rowsPerLoad() * tile.rowBytes();
-  Value start = b.add(filterStart, ints.mul(step, tile.bytesOfA()));
-  Value from = b.offset(b.getBuffer(kernel.filterBuffer),
-                        ints.widen(b.add(start, filterOffset)));
-  for (int64_t i = 0; i < tile.loadsOfA(); ++i)
-    copyRows(tile.getFields().blockM, i, [&] {
-      instructions.copyToLds(b, b.offset(lds, i * rows),
-                             b.offset(from, i * tile.threads() * kChunkBytes),
-                             exists);
-    });
-  Tap tap = getTap(step);
-  if (!spec.merged)
-    tap.bytes = b.add(tap.bytes, tap.channel);
-  // One comparison of the coordinate is for all of that.
-  Value isValid = b.andI(exists, tap.isValid);
-  tap.starts[0] = b.select(isValid, tap.starts[0], ints.cst(kOutside));
-  tap.isValid = Value();
-  for (auto [i, pixel] : llvm::enumerate(pixels)) {
-    Value offset = ints.widen(b.add(pixel.offset, tap.bytes));
-    Value inside =
-        spec.covered ? b.andI(isValid, pixel.exists) : isInside(pixel, tap);
-    auto index = static_cast<int64_t>(i);
-    copyRows(tile.getFields().blockN, index, [&] {
-      instructions.copyToLds(b, b.offset(lds, tile.bytesOfA() + index * rows),
-                             b.offset(b.getBuffer(kernel.inputBuffer), offset),
-                             inside);
-    });
-  }
-}
-
-void ProductEmitter::copyRows(int64_t rows, int64_t index,
-                              function_ref<void()> copy) {
-  int64_t left = rows - index * tile.rowsPerLoad();
-  if (left >= tile.rowsPerLoad())
-    return copy();
-  b.ifThen(b.slt(thread, ints.cst(left * tile.rowChunks())), copy);
-}
-
-ProductEmitter::Values ProductEmitter::runCopies() {
-  // Products under way still read their stage.
-  int64_t stages = tile.getFields().stages;
-  int64_t ahead = stages - 1 - tile.stepsUnderWay();
-  for (int64_t i = 0; i < ahead; ++i)
-    copyStep(ints.add(block.firstStep, i), ints.cst(i * tile.stageBytes()));
-  if (spec.loadsEarly)
-    loadOperands();
-  auto getNext = [&](Value stage) {
-    Value next = ints.add(stage, tile.stageBytes());
-    Value isLast = b.eq(next, ints.cst(tile.ldsBytes()));
-    return b.select(isLast, zero, next);
-  };
-  Values carried = wave.makeSums();
-  carried.push_back(zero);
-  carried.push_back(ints.cst(ahead * tile.stageBytes()));
-  Values results =
-      b.forLoop(block.firstStep, block.endStep, ints.cst(1), carried,
-                [&](Value step, ValueRange values) {
-                  Value read = values[values.size() - 2], write = values.back();
-                  // Behind the barrier, all data of this step has arrived, and
-                  // the previous step's stage is free.
-                  instructions.waitForCopies(b, ahead - 1);
-                  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
-                    instructions.fenceCopies(b);
-                  b.barrier();
-                  Values after =
-                      wave.multiply(read, Values(values.drop_back(2)), [&] {
-                        copyStep(ints.add(step, ahead), write);
-                      });
-                  after.push_back(getNext(read));
-                  after.push_back(getNext(write));
-                  return after;
-                });
-  wave.finish();
-  results.truncate(results.size() - 2);
-  return results;
-}
-
-//===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
 
 void ProductEmitter::prepareResults() {
+  columns.clear();
+  places.clear();
   channel = ints.mul(block.channelBlock, tile.getFields().blockM);
   Value first = ints.mul(block.pixelBlock, tile.getFields().blockN);
   for (int64_t i = 0; i < tile.columns(); ++i)
@@ -469,6 +380,7 @@ void ProductEmitter::prepareResults() {
 }
 
 void ProductEmitter::loadOperands() {
+  loaded.clear();
   // Channels that do not exist read others.
   Value last = ints.sub(ints.param(kernel.channels), ints.cst(tile.run()));
   for (int64_t run = 0; run < tile.runs(); ++run) {

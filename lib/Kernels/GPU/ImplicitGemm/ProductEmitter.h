@@ -31,6 +31,8 @@ private:
     Value channelBlock, pixelBlock, split;
     Value firstStep, endStep;
   };
+  /// A coordinate that lies outside of every input, whatever is added to it.
+  static constexpr int64_t kOutside = 1 << 30;
   /// A pixel whose chunks this lane loads, by the start of its window.
   struct WindowPixel {
     Values starts; ///< by dimension
@@ -49,9 +51,11 @@ private:
   };
 
   // Preparation.
-  void decodeBlock();
-  void prepareFilter();
-  void preparePixels();
+  /// The values that do not depend on the block.
+  void prepareLane();
+  void prepareBlock(Value index);
+  Block decodeBlock(Value index);
+  void findFilter();
   WindowPixel makePixel(Value index);
 
   // One step.
@@ -86,6 +90,18 @@ private:
   Carried runTwoStages(Value step, const Carried &carried);
   /// While one stage is multiplied, all others are filled.
   Values runCopies();
+  /// Starts the copies of the block's first steps, from a stage on.
+  void startCopies(Value stage);
+  /// Multiplies, from a stage on, which afterwards is the one behind.
+  Values multiplyCopies(Value &stage);
+  /// The number of steps whose copies are under way while one is multiplied.
+  int64_t stepsAhead() const;
+  Value getNextStage(Value stage);
+  /// All blocks of a workgroup that takes turns.
+  void emitTurns();
+  /// The values of the block that copies depend on, one after another.
+  Values flattenSource() const;
+  void unflattenSource(mlir::ValueRange values);
   /// Starts the copies of a step to a stage (its first byte, i32), if there is
   /// such a step, and commits them.
   void copyStep(Value step, Value stage);
@@ -122,10 +138,10 @@ private:
   Block block;
   BoundedBuffer filter, input;
   Value filterOffset, filterStart;
-  Value chunkOffset, chunk;
+  Value chunkOffset, chunk, row;
   mlir::SmallVector<WindowPixel> pixels;
   Value writeA;
-  MagicDivisor::Bound perTap;
+  MagicDivisor::Bound depthDivisor;
   mlir::SmallVector<MagicDivisor::Bound> tapDivisors;
   Values sizes, dilations, tapBytes;
   Value channelBytes, fill;

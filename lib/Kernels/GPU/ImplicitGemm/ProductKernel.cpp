@@ -9,6 +9,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::gpuigemm;
@@ -20,9 +22,10 @@ Depth::Depth(const Tile &tile, const Geometry &g) {
   int64_t whole = llvm::alignTo(g.channels, blockK);
   int64_t chunks = llvm::alignTo(g.channels, chunk);
   // Decomposing steps takes two divisions; a quarter of the product is more.
-  merged = g.taps() > 1 && whole * 4 > chunks * 5;
+  taps = g.taps();
+  merged = taps > 1 && whole * 4 > chunks * 5;
   perTap = merged ? chunks : whole;
-  steps = divideCeil(g.taps() * perTap, blockK);
+  steps = divideCeil(taps * perTap, blockK);
 }
 
 int64_t gpuigemm::getSumChannels(const Tile &tile, const Geometry &g) {
@@ -40,7 +43,10 @@ std::string ProductKernel::symbol() const {
   text += spec.copies ? "_copy" : "";
   if (spec.covered)
     text += spec.dense ? "_dense" : spec.pointwise ? "_1x1" : "_inside";
+  text += spec.sharesPixels ? "_l1b" : "";
+  text += spec.sharesFilter ? "_l1a" : "";
   text += spec.wholeBlocks ? "_whole" : "";
+  text += spec.takesTurns ? "_turns" : "";
   text += spec.loadsEarly ? "_early" : "";
   return text;
 }
@@ -86,7 +92,8 @@ ProductKernel::ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
                              const Geometry &g, const InputShape &input,
                              BufferSlot filter, int64_t filterSize,
                              BufferSlot table, int64_t tableColumns,
-                             BufferSlot partialSums, int64_t splitCount)
+                             BufferSlot partialSums, int64_t splitCount,
+                             int64_t mostGroups)
     : spec(spec), inputBuffer(launch.addBuffer(input.slot)),
       filterBuffer(launch.addBuffer(filter)), tableColumns(tableColumns),
       inputBytes(launch.addParam(input.bytes)),
@@ -108,10 +115,10 @@ ProductKernel::ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
       pixelBlocks(launch,
                   divideCeil(countPixels(g), spec.tile.getFields().blockN)),
       splits(launch, splitCount),
-      perTap(launch,
-             Depth(spec.tile, g).perTap /
-                 (spec.merged ? kChunkBytes / spec.tile.getOp().elementBytes()
-                              : spec.tile.getFields().blockK)),
+      depthDivisor(launch, spec.merged ? Depth(spec.tile, g).perTap *
+                                             spec.tile.getOp().elementBytes() /
+                                             kChunkBytes
+                                       : g.taps()),
       dimensions(addDimensions(launch, g, input.pixelBytes)) {
   const TileFields &fields = spec.tile.getFields();
   if (spec.batched)
@@ -121,6 +128,11 @@ ProductKernel::ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
   numTasks = divideCeil(g.outChannels, fields.blockM) *
              divideCeil(countPixels(g), fields.blockN) * splitCount *
              (g.batched ? g.batch : g.groups);
+  if (!spec.takesTurns)
+    return;
+  blocks = launch.addParam(numTasks);
+  numTasks = std::min(numTasks, mostGroups);
+  groups = launch.addParam(numTasks);
 }
 
 void ProductKernel::emit(KernelBuilder &b, const ResultAccess *result) const {

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A workgroup computes a block of D[channels, pixels] = A[channels, k] *
-// B[k, pixels] of one group, where k runs over the taps and within a tap over
-// the channels of the input. A is the packed filter:
+// B[k, pixels] of one group. A step of k has channels of the input for one tap,
+// and steps run over the taps first: neighbouring taps read the same pixels,
+// which then are in the first-level cache. Where channels are few, a step has
+// those of several taps instead. A is the packed filter:
 //
 //   [filter][block of channels][step of k][row of the block][blockK]
 //
@@ -37,6 +39,14 @@ struct Depth {
   bool merged;
   int64_t perTap; ///< elements of k
   int64_t steps;
+  int64_t taps;
+
+  /// The number of steps that have the same channels.
+  int64_t tapSteps() const { return merged ? 1 : taps; }
+  /// The first element of k of a step, if each tap has `perTap` of them.
+  int64_t getStart(int64_t step, int64_t blockK) const {
+    return step / tapSteps() * blockK + step % tapSteps() * perTap;
+  }
 };
 
 /// The layout of the input's bytes.
@@ -69,8 +79,15 @@ struct ProductSpec {
   bool covered;
   /// True if each pixel is made from the one at its own place.
   bool dense;
+  /// True if copies of several taps read most of the pixels.
+  bool sharesPixels;
+  /// True if the first-level cache holds the filter of all channels, which
+  /// every workgroup copies.
+  bool sharesFilter;
   /// True if blocks have no channels that do not exist.
   bool wholeBlocks;
+  /// True if workgroups take blocks in turn.
+  bool takesTurns;
   /// True if the epilogue's operands are loaded before the steps, which then
   /// hide the time that it takes.
   bool loadsEarly;
@@ -99,10 +116,12 @@ public:
     MagicDivisor pixel, tap;
   };
 
+  /// `mostGroups` is how many workgroups take turns.
   ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
                 const Geometry &geometry, const InputShape &input,
                 BufferSlot filter, int64_t filterBytes, BufferSlot table,
-                int64_t tableColumns, BufferSlot partialSums, int64_t splits);
+                int64_t tableColumns, BufferSlot partialSums, int64_t splits,
+                int64_t mostGroups);
 
   void emit(KernelBuilder &b, const ResultAccess *result) const;
 
@@ -118,9 +137,10 @@ private:
   int64_t inputBytes, filterBytes, groupBytes, imageBytes, channelBytes;
   int64_t pixels, channels, allPixels, sumsPitch, sumsOfGroup, fill;
   int64_t steps, stepsPerSplit;
+  int64_t blocks = 0, groups = 0; ///< if workgroups take turns
   MagicDivisor channelBlocks, pixelBlocks, splits;
-  /// The chunks (merged) or steps of one tap.
-  MagicDivisor perTap;
+  /// The chunks of one tap (merged), or the number of taps.
+  MagicDivisor depthDivisor;
   std::vector<Dimension> dimensions; ///< innermost first
   int64_t numTasks;
 };

@@ -36,6 +36,7 @@ static constexpr Field kFields[] = {
     {"split_k", &TileFields::splitK},
     {"swizzle", &TileFields::swizzle},
     {"waves_per_eu", &TileFields::wavesPerEu},
+    {"groups_per_unit", &TileFields::groupsPerUnit},
 };
 
 PerfConfig TileFields::toConfig() const {
@@ -83,6 +84,8 @@ static std::string checkShape(const WaveOp &op, const TileFields &f) {
     return "swizzle is 0 or 1";
   if (f.splitK < 1 || f.splitK > 64)
     return "split_k is from 1 to 64";
+  if (f.groupsPerUnit < 0 || f.groupsPerUnit > 32)
+    return "groups_per_unit is from 0 to 32";
   int64_t rowBytes = f.blockK * op.elementBytes();
   constexpr int64_t kSwizzledBytes = 128;
   if (op.kind == WaveOp::Kind::Wgmma &&

@@ -27,6 +27,10 @@ struct TileFields {
   int64_t splitK;
   int64_t swizzle;    ///< 1: chunks of LDS lie so that no banks conflict
   int64_t wavesPerEu; ///< at least that many fit a SIMD; 0: as it comes
+  /// 0: a workgroup has one block; otherwise that many workgroups for each
+  /// compute unit take blocks in turn, and copy data of the next one while they
+  /// store the results of one.
+  int64_t groupsPerUnit;
 
   PerfConfig toConfig() const;
   /// Returns none, with the reason, if a field is missing or there are others.

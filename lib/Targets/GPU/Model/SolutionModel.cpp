@@ -116,6 +116,8 @@ tarpon::estimateGpuSolution(const CompiledSolution &solution,
     work.expectedFraction = index == main ? solution.expectedFraction : 1;
     if (solution.config.has("split_k"))
       work.splitK = solution.config.get("split_k");
+    work.takesTurns = index == main && solution.config.has("groups_per_unit") &&
+                      solution.config.get("groups_per_unit") > 0;
     LaunchEstimate estimate = estimateLaunch(profiles[index], work, gpu);
     total.milliseconds += estimate.milliseconds;
     total.report += printEstimate(profiles[index], work, estimate, gpu);

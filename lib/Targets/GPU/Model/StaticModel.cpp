@@ -26,7 +26,8 @@
 //   rounds   ceil(workgroups / (units * G)); in the last one units may hold
 //            fewer workgroups, down to one
 //   compute  over the rounds: iterations * clocks of an iteration + clocks of
-//            the code outside of the loop; over the clock rate
+//            the code outside of the loop, once, or for each tile of a
+//            workgroup that takes tiles in turn; over the clock rate
 //   memory   bytes, each once, / bandwidth of the memory
 //   time     max(compute, memory), or a norm of both, + what a launch takes
 // Without a loop that does floating-point work: compute is that of the peak's
@@ -97,6 +98,17 @@ static double countWaves(const KernelProfile &profile, const GpuTarget &gpu) {
       llvm::divideCeil(profile.resources.workgroup, gpu.waveSize));
 }
 
+/// The number of tiles that a workgroup does one after another.
+static double countTiles(const KernelProfile &profile, const LaunchWork &work,
+                         const GpuTarget &gpu) {
+  double area = profile.resultsPerWave * countWaves(profile, gpu);
+  double groups = static_cast<double>(work.workgroups);
+  double split = static_cast<double>(work.splitK);
+  if (area == 0)
+    return 1;
+  return std::max(1.0, std::ceil(work.results * split / (groups * area)));
+}
+
 /// The number of iterations of a workgroup.
 static double countIterations(const KernelProfile &profile,
                               const LaunchWork &work, const GpuTarget &gpu) {
@@ -110,23 +122,30 @@ static double countIterations(const KernelProfile &profile,
   double products = work.flops / (2 * work.results);
   double depth = groupFlops / (2 * area);
   double parts = std::max(1.0, std::ceil(products / (split * depth)));
-  double tiles =
-      std::max(1.0, std::ceil(work.results * split / (groups * area)));
-  return parts * tiles;
+  return parts * countTiles(profile, work, gpu);
 }
 
 //===----------------------------------------------------------------------===//
 // A launch
 //===----------------------------------------------------------------------===//
 
+/// The clocks of the code outside of the loop.
+static double getOutsideClocks(const KernelProfile &profile,
+                               const LaunchWork &work, double waves,
+                               const GpuTarget &gpu) {
+  double turns = work.takesTurns ? countTiles(profile, work, gpu) : 1;
+  return turns * getClocks(getTerms(profile.rest, waves, gpu), gpu) +
+         getModelFigures(gpu).firstLoadClocks;
+}
+
 /// The clocks of a round in which each unit holds `held` workgroups.
-static double getRoundClocks(const KernelProfile &profile, double iterations,
+static double getRoundClocks(const KernelProfile &profile,
+                             const LaunchWork &work, double iterations,
                              int64_t groups, const GpuTarget &gpu) {
   double waves = static_cast<double>(groups) * countWaves(profile, gpu) /
                  static_cast<double>(gpu.simdsPerUnit);
   return iterations * getClocks(getTerms(profile.loop, waves, gpu), gpu) +
-         getClocks(getTerms(profile.rest, waves, gpu), gpu) +
-         getModelFigures(gpu).firstLoadClocks;
+         getOutsideClocks(profile, work, waves, gpu);
 }
 
 static double toMs(double clocks, const GpuTarget &gpu) {
@@ -163,15 +182,13 @@ static void estimateCode(const KernelProfile &profile, const LaunchWork &work,
   estimate.waves = static_cast<double>(estimate.groupsPerUnit) * waves /
                    static_cast<double>(gpu.simdsPerUnit);
   estimate.terms = getTerms(profile.loop, estimate.waves, gpu);
-  estimate.outsideClocks =
-      getClocks(getTerms(profile.rest, estimate.waves, gpu), gpu) +
-      getModelFigures(gpu).firstLoadClocks;
+  estimate.outsideClocks = getOutsideClocks(profile, work, estimate.waves, gpu);
   if (double clocks = getClocks(estimate.terms, gpu); clocks > 0)
     estimate.matrixUtilisation = estimate.terms.matrix / clocks;
   double clocks = static_cast<double>(full) *
-                  getRoundClocks(profile, estimate.iterations, held, gpu);
+                  getRoundClocks(profile, work, estimate.iterations, held, gpu);
   if (last > 0)
-    clocks += getRoundClocks(profile, estimate.iterations, last, gpu);
+    clocks += getRoundClocks(profile, work, estimate.iterations, last, gpu);
   estimate.computeMs = toMs(clocks, gpu);
 }
 

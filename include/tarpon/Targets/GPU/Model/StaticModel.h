@@ -65,6 +65,9 @@ struct LaunchWork {
   double bytes = 0;
   /// The number of workgroups that share the reduction of a result.
   int64_t splitK = 1;
+  /// True if a workgroup does one tile after another, and for each of them what
+  /// is outside of the loop.
+  bool takesTurns = false;
   /// The dtype of the peak, for a kernel without a loop that the model knows.
   runtime::DType dtype = runtime::DType::F32;
   double expectedFraction = 1;

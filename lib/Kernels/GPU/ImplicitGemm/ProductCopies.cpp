@@ -1,0 +1,194 @@
+//===- ProductCopies.cpp - Steps with asynchronous copies -----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The stages of LDS are a ring: while one is multiplied, the data of the steps
+// behind is on its way to the others. A workgroup that takes blocks in turn
+// goes on around the ring: it starts the copies of the next block's first steps
+// before it stores the results of one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductEmitter.h"
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::gpuigemm;
+
+//===----------------------------------------------------------------------===//
+// Steps with asynchronous copies
+//===----------------------------------------------------------------------===//
+
+void ProductEmitter::copyStep(Value step, Value stage) {
+  Value exists = b.slt(step, block.endStep);
+  // A warpgroup's products hide a branch; mma.sync and copies share a block, in
+  // which ptxas orders them.
+  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
+    b.ifThen(exists, [&] {
+      Value yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
+      copyStep(step, stage, yes);
+    });
+  else
+    copyStep(step, stage, exists);
+  instructions.commitCopies(b);
+}
+
+void ProductEmitter::copyStep(Value step, Value stage, Value exists) {
+  Value lds = b.offset(b.offset(b.getLds(), writeA), stage);
+  int64_t rows = tile.rowsPerLoad() * tile.rowBytes();
+  Value start = b.add(filterStart, ints.mul(step, tile.bytesOfA()));
+  Value from = b.offset(b.getBuffer(kernel.filterBuffer),
+                        ints.widen(b.add(start, filterOffset)));
+  for (int64_t i = 0; i < tile.loadsOfA(); ++i)
+    copyRows(tile.getFields().blockM, i, [&] {
+      instructions.copyToLds(b, b.offset(lds, i * rows),
+                             b.offset(from, i * tile.threads() * kChunkBytes),
+                             exists, spec.sharesFilter);
+    });
+  Tap tap = getTap(step);
+  if (!spec.merged)
+    tap.bytes = b.add(tap.bytes, tap.channel);
+  // One comparison of the coordinate is for all of that.
+  Value isValid = b.andI(exists, tap.isValid);
+  tap.starts[0] = b.select(isValid, tap.starts[0], ints.cst(kOutside));
+  tap.isValid = Value();
+  for (auto [i, pixel] : llvm::enumerate(pixels)) {
+    Value offset = ints.widen(b.add(pixel.offset, tap.bytes));
+    Value inside =
+        spec.covered ? b.andI(isValid, pixel.exists) : isInside(pixel, tap);
+    auto index = static_cast<int64_t>(i);
+    copyRows(tile.getFields().blockN, index, [&] {
+      instructions.copyToLds(b, b.offset(lds, tile.bytesOfA() + index * rows),
+                             b.offset(b.getBuffer(kernel.inputBuffer), offset),
+                             inside, spec.sharesPixels);
+    });
+  }
+}
+
+void ProductEmitter::copyRows(int64_t rows, int64_t index,
+                              function_ref<void()> copy) {
+  int64_t left = rows - index * tile.rowsPerLoad();
+  if (left >= tile.rowsPerLoad())
+    return copy();
+  b.ifThen(b.slt(thread, ints.cst(left * tile.rowChunks())), copy);
+}
+
+int64_t ProductEmitter::stepsAhead() const {
+  // Products under way still read their stage.
+  return tile.getFields().stages - 1 - tile.stepsUnderWay();
+}
+
+Value ProductEmitter::getNextStage(Value stage) {
+  Value next = ints.add(stage, tile.stageBytes());
+  Value isLast = b.eq(next, ints.cst(tile.ldsBytes()));
+  return b.select(isLast, zero, next);
+}
+
+void ProductEmitter::startCopies(Value stage) {
+  for (int64_t i = 0; i < stepsAhead(); ++i) {
+    copyStep(ints.add(block.firstStep, i), stage);
+    stage = getNextStage(stage);
+  }
+}
+
+ProductEmitter::Values ProductEmitter::multiplyCopies(Value &stage) {
+  Values carried = wave.makeSums();
+  carried.push_back(stage);
+  for (int64_t i = 0; i < stepsAhead(); ++i)
+    stage = getNextStage(stage);
+  carried.push_back(stage);
+  Values results =
+      b.forLoop(block.firstStep, block.endStep, ints.cst(1), carried,
+                [&](Value step, ValueRange values) {
+                  Value read = values[values.size() - 2], write = values.back();
+                  // Behind the barrier, all data of this step has arrived, and
+                  // the previous step's stage is free.
+                  instructions.waitForCopies(b, stepsAhead() - 1);
+                  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
+                    instructions.fenceCopies(b);
+                  b.barrier();
+                  Values after =
+                      wave.multiply(read, Values(values.drop_back(2)), [&] {
+                        copyStep(ints.add(step, stepsAhead()), write);
+                      });
+                  after.push_back(getNextStage(read));
+                  after.push_back(getNextStage(write));
+                  return after;
+                });
+  wave.finish();
+  stage = results[results.size() - 2];
+  results.truncate(results.size() - 2);
+  return results;
+}
+
+ProductEmitter::Values ProductEmitter::runCopies() {
+  startCopies(zero);
+  if (spec.loadsEarly)
+    loadOperands();
+  Value stage = zero;
+  return multiplyCopies(stage);
+}
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+ProductEmitter::Values ProductEmitter::flattenSource() const {
+  Values values = {filterStart};
+  for (const WindowPixel &pixel : pixels) {
+    llvm::append_range(values, pixel.starts);
+    values.append({pixel.offset, pixel.exists});
+  }
+  return values;
+}
+
+void ProductEmitter::unflattenSource(ValueRange values) {
+  auto take = [&] {
+    Value value = values.front();
+    values = values.drop_front();
+    return value;
+  };
+  filterStart = take();
+  for (WindowPixel &pixel : pixels) {
+    for (Value &start : pixel.starts)
+      start = take();
+    pixel.offset = take();
+    pixel.exists = take();
+  }
+}
+
+void ProductEmitter::emitTurns() {
+  Value count = ints.param(kernel.blocks), groups = ints.param(kernel.groups);
+  Value first = ints.from(b.getBegin());
+  prepareBlock(first);
+  startCopies(zero);
+  Values carried = flattenSource();
+  carried.push_back(zero);
+  b.forLoop(first, count, groups, carried, [&](Value index, ValueRange values) {
+    Value stage = values.back();
+    unflattenSource(values);
+    Block current = block = decodeBlock(index);
+    if (spec.loadsEarly) {
+      prepareResults();
+      loadOperands();
+    }
+    Values sums = multiplyCopies(stage);
+    // The last steps have copied zeros, or nothing, to the next stages.
+    instructions.waitForCopies(b, 0);
+    Value next = b.add(index, groups);
+    Value exists = b.slt(next, count);
+    prepareBlock(b.minS(next, ints.sub(count, ints.cst(1))));
+    block.endStep = b.select(exists, block.endStep, block.firstStep);
+    startCopies(stage);
+    Values after = flattenSource();
+    after.push_back(stage);
+    block = current;
+    if (!spec.loadsEarly)
+      prepareResults();
+    finish(sums);
+    return after;
+  });
+}
