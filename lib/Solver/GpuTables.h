@@ -10,13 +10,23 @@
 
 #include "tarpon/Solver/GpuTarget.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace tarpon {
 
+/// A product that has the chip of another one's description.
+struct GpuProduct {
+  llvm::StringRef chip;
+  int64_t computeUnits;
+  double memoryGbps;
+};
+
 /// Descriptions of GPUs, the oldest first.
 std::vector<GpuTarget> getAmdGpus();
 std::vector<GpuTarget> getNvidiaGpus();
+
+llvm::ArrayRef<GpuProduct> getNvidiaProducts();
 
 } // namespace tarpon
 

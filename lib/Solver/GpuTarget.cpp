@@ -8,12 +8,14 @@
 #include "tarpon/Solver/GpuTarget.h"
 
 #include "GpuTables.h"
+#include "tarpon/Solver/GpuName.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 
@@ -44,25 +46,136 @@ std::vector<std::string> tarpon::getGpuChips(GpuVendor vendor) {
   return listChips(vendor);
 }
 
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The features behind a chip's name.
+struct NamedFeatures {
+  std::optional<int64_t> computeUnits, memoryGbps;
+};
+
+} // namespace
+
+/// Returns true if products with the same chip and number of compute units
+/// differ in their memories, so that names tell the bandwidth.
+static bool tellsBandwidth(const GpuTarget &gpu) {
+  return gpu.vendor == GpuVendor::NVIDIA;
+}
+
+/// Parses ":cu=132:bw=4800", in any order. None if a feature is unknown, occurs
+/// twice or has an impossible value.
+static std::optional<NamedFeatures> parseFeatures(llvm::StringRef text) {
+  constexpr int64_t kMostUnits = 4096, kMostGbps = 1'000'000;
+  NamedFeatures features;
+  auto read = [](llvm::StringRef number, int64_t most,
+                 std::optional<int64_t> &value) {
+    int64_t read = 0;
+    if (value || number.getAsInteger(10, read) || read < 1 || read > most)
+      return false;
+    value = read;
+    return true;
+  };
+  while (text.consume_front(":")) {
+    llvm::StringRef feature = text.take_until([](char c) { return c == ':'; });
+    text = text.drop_front(feature.size());
+    bool isRead = feature.consume_front("cu=")
+                      ? read(feature, kMostUnits, features.computeUnits)
+                  : feature.consume_front("bw=")
+                      ? read(feature, kMostGbps, features.memoryGbps)
+                      : false;
+    if (!isRead)
+      return std::nullopt;
+  }
+  return features;
+}
+
+/// The bandwidth of the first product with the target's chip and units: the
+/// described one goes first.
+static double getUsualGbps(const GpuTarget &described, int64_t computeUnits) {
+  if (described.computeUnits != computeUnits)
+    for (const GpuProduct &product : getNvidiaProducts())
+      if (product.chip == described.chip &&
+          product.computeUnits == computeUnits)
+        return product.memoryGbps;
+  return described.memoryGbps;
+}
+
+/// The bandwidth in the data sheet of a product with that chip, if one is close
+/// to the given one.
+static double roundGbps(const GpuTarget &described, double gbps) {
+  constexpr double kClose = 0.03;
+  double best = described.memoryGbps;
+  for (const GpuProduct &product : getNvidiaProducts())
+    if (product.chip == described.chip &&
+        std::abs(product.memoryGbps - gbps) < std::abs(best - gbps))
+      best = product.memoryGbps;
+  return std::abs(best - gbps) <= kClose * best ? best : gbps;
+}
+
 Result<GpuTarget> tarpon::parseGpuTarget(llvm::StringRef text) {
-  auto [chip, variant] = text.split(':');
-  auto known = llvm::find_if(getTable(), [&, name = chip](const GpuTarget &t) {
-    return t.chip == name;
-  });
+  llvm::StringRef chip = text.split(':').first;
+  auto known = llvm::find_if(
+      getTable(), [&](const GpuTarget &target) { return target.chip == chip; });
   if (known == getTable().end())
     return Error{"unknown GPU '" + chip.str() + "', expected " +
                  llvm::join(listChips(std::nullopt), ", ")};
-  GpuTarget target = *known;
-  if (variant.empty() && !text.contains(':'))
-    return target;
-  int64_t units = 0;
-  if (!variant.consume_front("cu=") || variant.getAsInteger(10, units) ||
-      units < 1 || units > 4096)
+  bool hasBandwidth = tellsBandwidth(*known);
+  auto features = parseFeatures(text.drop_front(chip.size()));
+  if (!features || (features->memoryGbps && !hasBandwidth))
     return Error{"'" + text.str() + "' is not a GPU target, expected " +
-                 chip.str() + ":cu=N with N compute units"};
-  target.computeUnits = units;
+                 chip.str() +
+                 (hasBandwidth ? ":cu=N:bw=G with N compute units and G GB/s "
+                                 "of memory"
+                               : ":cu=N with N compute units")};
+  GpuTarget target = *known;
+  target.computeUnits = features->computeUnits.value_or(known->computeUnits);
+  target.memoryGbps =
+      features->memoryGbps
+          ? roundGbps(*known, static_cast<double>(*features->memoryGbps))
+          : getUsualGbps(*known, target.computeUnits);
   return target;
 }
+
+std::string GpuTarget::name() const {
+  std::string name = chip + ":cu=" + std::to_string(computeUnits);
+  if (tellsBandwidth(*this))
+    name += ":bw=" + std::to_string(std::llround(memoryGbps));
+  return name;
+}
+
+std::string tarpon::completeGpuName(llvm::StringRef name,
+                                    llvm::StringRef other) {
+  llvm::StringRef chip = name.split(':').first;
+  if (other.split(':').first != chip)
+    return name.str();
+  auto features = parseFeatures(name.drop_front(chip.size()));
+  auto others = parseFeatures(other.drop_front(chip.size()));
+  if (!features || !others)
+    return name.str();
+  std::string completed = name.str();
+  auto take = [&](const char *key, std::optional<int64_t> own,
+                  std::optional<int64_t> theirs) {
+    if (!own && theirs)
+      completed += key + std::to_string(*theirs);
+    return !own || !theirs || own == theirs;
+  };
+  bool isSame =
+      take(":cu=", features->computeUnits, others->computeUnits) &&
+      take(":bw=", features->memoryGbps, others->memoryGbps);
+  return isSame ? completed : name.str();
+}
+
+std::string tarpon::normaliseGpuName(const std::string &name) {
+  Result<GpuTarget> gpu = parseGpuTarget(name);
+  return gpu ? gpu->name() : name;
+}
+
+//===----------------------------------------------------------------------===//
+// Descriptions
+//===----------------------------------------------------------------------===//
 
 TargetInfo tarpon::makeGpuTargetInfo(const GpuTarget &gpu) {
   static std::mutex mutex;
@@ -83,10 +196,6 @@ TargetInfo tarpon::makeGpuTargetInfo(const GpuTarget &gpu) {
 
 llvm::StringRef GpuTarget::arch() const {
   return vendor == GpuVendor::AMD ? kAmdGpuArch : kNvidiaGpuArch;
-}
-
-std::string GpuTarget::name() const {
-  return chip + ":cu=" + std::to_string(computeUnits);
 }
 
 std::vector<MatrixInstruction>

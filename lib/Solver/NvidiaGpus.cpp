@@ -11,6 +11,7 @@
 //     shared memory of a multiprocessor;
 //   [A100], [Ada], [H100], [Blackwell]: NVIDIA's white papers and data sheets
 //     of these architectures;
+//   [products]: its data sheets of the single products;
 //   [measured]: matrix products on an H200 with driver 580 ran at that clock.
 //
 // A compute unit is a multiprocessor, a SIMD one of its four partitions, LDS
@@ -116,3 +117,18 @@ std::vector<GpuTarget> tarpon::getNvidiaGpus() {
   sm100.l2Bytes = 126 << 20;
   return {sm80, sm89, sm90, sm100};
 }
+
+// [products]
+static constexpr GpuProduct kProducts[] = {
+    {"sm_80", 108, 1935},  // A100 PCIe, 80 GB
+    {"sm_80", 108, 1555},  // A100, 40 GB
+    {"sm_80", 56, 933},    // A30
+    {"sm_89", 142, 864},   // L40S
+    {"sm_89", 58, 300},    // L4
+    {"sm_90a", 132, 3352}, // H100 SXM
+    {"sm_90a", 132, 3938}, // H100 NVL
+    {"sm_90a", 114, 2039}, // H100 PCIe
+    {"sm_90a", 78, 4000},  // H20
+};
+
+llvm::ArrayRef<GpuProduct> tarpon::getNvidiaProducts() { return kProducts; }

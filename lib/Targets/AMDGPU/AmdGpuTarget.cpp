@@ -20,6 +20,7 @@ static const GpuPlatform kPlatform = {
     /*prefix=*/"gfx",
     /*driver=*/"hip",
     makeAmdGpuBackend,
+    [](const GpuRequest &request) { return findHipDevice(request); },
     [](const GpuRequest &request) { return openHipDevice(request); },
     [](const GpuTarget &gpu) { return makeEmulatedDevice(gpu); }};
 

@@ -28,8 +28,16 @@ static Error refuse(const GpuRequest &request, int found,
                (request.target.empty() ? "" : " of " + request.target)};
 }
 
-Result<std::unique_ptr<Device>> tarpon::openGpu(const GpuList &gpus,
-                                                const GpuRequest &request) {
+namespace {
+
+struct FoundGpu {
+  int index;
+  std::string target;
+};
+
+} // namespace
+
+static Result<FoundGpu> find(const GpuList &gpus, const GpuRequest &request) {
   int found = 0;
   std::string first;
   for (int index = 0; index < gpus.count(); ++index) {
@@ -41,12 +49,27 @@ Result<std::unique_ptr<Device>> tarpon::openGpu(const GpuList &gpus,
     if (!request.target.empty() &&
         getGpuChip(*target) != getGpuChip(request.target))
       continue;
-    if (found++ != request.index)
-      continue;
-    Result<std::unique_ptr<Device>> device = gpus.open(index);
-    if (!device)
-      return describe(index, device.message());
-    return device;
+    if (found++ == request.index)
+      return FoundGpu{index, std::move(*target)};
   }
   return refuse(request, found, first);
+}
+
+Result<std::string> tarpon::findGpu(const GpuList &gpus,
+                                    const GpuRequest &request) {
+  Result<FoundGpu> found = find(gpus, request);
+  if (!found)
+    return found.error();
+  return std::move(found->target);
+}
+
+Result<std::unique_ptr<Device>> tarpon::openGpu(const GpuList &gpus,
+                                                const GpuRequest &request) {
+  Result<FoundGpu> found = find(gpus, request);
+  if (!found)
+    return found.error();
+  Result<std::unique_ptr<Device>> device = gpus.open(found->index);
+  if (!device)
+    return describe(found->index, device.message());
+  return device;
 }

@@ -7,12 +7,17 @@
 
 #include "tarpon/Targets/NVIDIA/NvidiaGpuTarget.h"
 
+#include "tarpon/Solver/GpuName.h"
 #include "tarpon/Targets/GPU/GpuPlatform.h"
 #include "tarpon/Targets/NVIDIA/Cuda/CudaDevice.h"
 #include "tarpon/Targets/NVIDIA/EmulatedDevice.h"
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 
 using namespace tarpon;
+
+static CudaOptions getCudaOptions() {
+  return {getGpuChips(GpuVendor::NVIDIA), /*library=*/"", normaliseGpuName};
+}
 
 static const GpuPlatform kPlatform = {
     GpuVendor::NVIDIA,
@@ -21,7 +26,10 @@ static const GpuPlatform kPlatform = {
     /*driver=*/"cuda",
     makeNvidiaGpuBackend,
     [](const GpuRequest &request) {
-      return openCudaDevice(request, {getGpuChips(GpuVendor::NVIDIA), ""});
+      return findCudaDevice(request, getCudaOptions());
+    },
+    [](const GpuRequest &request) {
+      return openCudaDevice(request, getCudaOptions());
     },
     [](const GpuTarget &gpu) { return makeEmulatedNvidiaDevice(gpu); }};
 

@@ -414,9 +414,9 @@ TEST_F(BundleProgramTest, NothingIsCompiled) {
   EXPECT_FALSE(std::filesystem::exists(kernels));
 }
 
-/// The stand-in for CUDA's driver computes nothing but zeros.
+/// The stand-in for CUDA's driver, an H100's, computes nothing but zeros.
 TEST_F(BundleProgramTest, AGpuIsMeasuredInTheEvaluatorProcess) {
-  auto gpu = findTarget("sm_90a");
+  auto gpu = findTarget("sm_90a:bw=3352");
   ASSERT_TRUE(gpu) << gpu.message();
   const TargetInfo &info = (*gpu)->getInfo();
   KernelCompiler kernels(info, cache, (*gpu)->makeBackend());

@@ -176,6 +176,12 @@ TEST(RecordKeyTest, TargetsNameTheirCodeGeneratorAndCaches) {
     EXPECT_THAT(context.tarpon, StartsWith("gpu-codegen-8"));
     EXPECT_EQ(context.caches, "");
   }
+  info = makeGpuTargetInfo(*parseGpuTarget("sm_90a:bw=3352"));
+  context = JournalContext::forTarget(info);
+  EXPECT_EQ(context.target, "sm_90a:cu=132:bw=3352/e3b0c442");
+  info = makeGpuTargetInfo(*parseGpuTarget("sm_90a"));
+  EXPECT_NE(JournalContext::forTarget(info).target, context.target);
+  EXPECT_EQ(info.gpu->memoryGbps, 4800);
 
   static const VaxTraits traits;
   TargetInfo vax;

@@ -14,6 +14,7 @@
 #include "TestDirectory.h"
 
 #include "tarpon/Solver/BehaviourVersion.h"
+#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -172,6 +173,22 @@ TEST_F(StoreAdminTest, RecordsOfUnknownTargetsAreKept) {
   ASSERT_TRUE((*Journal::open(path, context))
                   ->record(makeMeasurement(kRelu, "a-v1", 2)));
   EXPECT_EQ(open(path)->getStats()->stale, 1);
+}
+
+/// Records from before the memory was in the name may be an H100's or an H200's.
+TEST_F(StoreAdminTest, RecordsOfEitherOfTwoGpusAreStale) {
+  JournalContext context = JournalContext::forTarget(
+      makeGpuTargetInfo(*parseGpuTarget("sm_90a")));
+  auto isStale = [&](const std::string &store) {
+    EXPECT_TRUE((*Journal::open(store, context))
+                    ->record(makeMeasurement(kRelu, "gpu-naive-v1", 2)));
+    return open(store)->getStats()->stale == 1;
+  };
+  EXPECT_FALSE(isStale(path));
+  context.target = "sm_90a:cu=132/e3b0c442";
+  EXPECT_TRUE(isStale(otherPath));
+  auto published = publishStore(otherPath, directory.file("published"));
+  EXPECT_THAT(published.message(), HasSubstr("no records of this build"));
 }
 
 /// The listed solutions are the answers of a journal.

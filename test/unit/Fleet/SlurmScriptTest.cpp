@@ -54,7 +54,7 @@ TEST(SlurmScript, evaluatorsOfGpusAskForOne) {
   Session session;
   session.target = "gfx942:cu=304";
   EXPECT_EQ(getGres(session), "gpu:gfx942:1");
-  session.target = "sm_90a:cu=132";
+  session.target = "sm_90a:cu=132:bw=4800";
   EXPECT_EQ(getGres(session), "gpu:sm_90a:1");
   session.target = "znver4";
   EXPECT_EQ(getGres(session), "");

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/Solver/GpuName.h"
 #include "tarpon/Solver/GpuTarget.h"
 
 #include "gmock/gmock.h"
@@ -55,11 +56,52 @@ TEST(GpuTargetTest, VariantsHaveTheirUnits) {
             "unknown GPU 'gfx000', expected gfx90a, gfx942, gfx950, gfx1100, "
             "gfx1201, sm_80, sm_89, sm_90a, sm_100a");
   for (const char *bad :
-       {"gfx942:", "gfx942:cu=", "gfx942:cu=0", "gfx942:cu=x", "gfx942:304"})
+       {"gfx942:", "gfx942:cu=", "gfx942:cu=0", "gfx942:cu=x", "gfx942:304",
+        "gfx942:cu=304:", "gfx942:cu=304:cu=304", "gfx942:bw=5300"})
     EXPECT_EQ(parseGpuTarget(bad).message(),
               "'" + std::string(bad) +
                   "' is not a GPU target, expected gfx942:cu=N with N compute "
                   "units");
+}
+
+/// An H100 and an H200 have one chip and as many units.
+TEST(GpuTargetTest, NvidiaGpusAreToldApartByTheirMemory) {
+  EXPECT_EQ(get("sm_90a").name(), "sm_90a:cu=132:bw=4800");
+  EXPECT_EQ(get("sm_90a").memoryGbps, 4800);
+  EXPECT_EQ(get("sm_90a:bw=3352").name(), "sm_90a:cu=132:bw=3352");
+  EXPECT_EQ(get("sm_90a:bw=3352").memoryGbps, 3352);
+  EXPECT_EQ(get("sm_90a:bw=3352:cu=132").name(), "sm_90a:cu=132:bw=3352");
+  // Units alone tell some products.
+  EXPECT_EQ(get("sm_90a:cu=114").name(), "sm_90a:cu=114:bw=2039");
+  EXPECT_EQ(get("sm_90a:cu=100").name(), "sm_90a:cu=100:bw=4800");
+  EXPECT_EQ(parseGpuTarget("sm_90a:bw=0").message(),
+            "'sm_90a:bw=0' is not a GPU target, expected sm_90a:cu=N:bw=G with "
+            "N compute units and G GB/s of memory");
+  std::string name = get("sm_80").name();
+  EXPECT_EQ(get(name.c_str()).name(), name);
+}
+
+/// Drivers tell clocks, and data sheets rounded figures.
+TEST(GpuTargetTest, NamesOfDriversBecomeThoseOfDataSheets) {
+  EXPECT_EQ(normaliseGpuName("sm_90a:cu=132:bw=4917"), "sm_90a:cu=132:bw=4800");
+  EXPECT_EQ(normaliseGpuName("sm_90a:cu=132:bw=3360"), "sm_90a:cu=132:bw=3352");
+  EXPECT_EQ(normaliseGpuName("sm_90a:cu=132:bw=4400"), "sm_90a:cu=132:bw=4400");
+  EXPECT_EQ(normaliseGpuName("sm_80:cu=108:bw=1944"), "sm_80:cu=108:bw=1935");
+  EXPECT_EQ(normaliseGpuName("sm_75:cu=40:bw=320"), "sm_75:cu=40:bw=320");
+}
+
+TEST(GpuTargetTest, OpenFeaturesAreTheDevices) {
+  const char *device = "sm_90a:cu=132:bw=3352";
+  EXPECT_EQ(completeGpuName("sm_90a", device), device);
+  EXPECT_EQ(completeGpuName("sm_90a:cu=132", device), device);
+  EXPECT_EQ(completeGpuName("sm_90a:bw=3352", device),
+            "sm_90a:bw=3352:cu=132");
+  EXPECT_EQ(completeGpuName("sm_90a:cu=132:bw=4800", device),
+            "sm_90a:cu=132:bw=4800");
+  for (const char *name :
+       {"sm_90a:cu=114", "sm_90a:bw=4800", "sm_90", "sm_80", "sm_90a:cu"})
+    EXPECT_EQ(completeGpuName(name, device), name);
+  EXPECT_EQ(completeGpuName("gfx942", "gfx942:cu=228"), "gfx942:cu=228");
 }
 
 TEST(GpuTargetTest, OccupancyIsBoundByRegistersLdsAndWaves) {

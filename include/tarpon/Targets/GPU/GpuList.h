@@ -41,8 +41,12 @@ public:
   open(int index) const = 0;
 };
 
-/// Opens the GPU that was asked for, and no other one. The error says which
-/// GPUs there are.
+/// The target of the GPU that was asked for, which is not opened. The error
+/// says which GPUs there are.
+runtime::Result<std::string> findGpu(const GpuList &gpus,
+                                     const GpuRequest &request);
+
+/// Opens that GPU, and no other one.
 runtime::Result<std::unique_ptr<runtime::Device>>
 openGpu(const GpuList &gpus, const GpuRequest &request);
 

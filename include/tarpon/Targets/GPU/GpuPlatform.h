@@ -28,7 +28,9 @@ struct GpuPlatform {
 
   std::unique_ptr<KernelBackend> (*makeBackend)(const GpuTarget &gpu,
                                                 GpuCodeForm form);
-  /// Opens a GPU of this machine; an error if there is no such one.
+  /// The target of a GPU of this machine; an error if there is no such one.
+  runtime::Result<std::string> (*findDevice)(const GpuRequest &request);
+  /// Opens that GPU.
   runtime::Result<std::unique_ptr<runtime::Device>> (*openDevice)(
       const GpuRequest &request);
   std::unique_ptr<runtime::Device> (*makeEmulatedDevice)(const GpuTarget &gpu);

@@ -96,8 +96,12 @@ static std::string getTopology(const HipOptions &options) {
   return named && *named ? named : "/sys/class/kfd/kfd/topology/nodes";
 }
 
-Result<std::unique_ptr<Device>>
-tarpon::openHipDevice(const GpuRequest &request, const HipOptions &options) {
+/// Calls `use` with the GPUs of this machine.
+template <typename Value>
+static Result<Value> useGpus(const HipOptions &options,
+                             Result<Value> (*use)(const GpuList &gpus,
+                                                  const GpuRequest &request),
+                             const GpuRequest &request) {
   Result<Api> api = loadApi(options.library);
   if (!api)
     return api.error();
@@ -112,5 +116,15 @@ tarpon::openHipDevice(const GpuRequest &request, const HipOptions &options) {
   if (Status status = HipContext(*api, 0).check(code, "hipGetDeviceCount");
       !status)
     return status.error();
-  return openGpu(HipGpus(*api, count, getTopology(options)), request);
+  return use(HipGpus(*api, count, getTopology(options)), request);
+}
+
+Result<std::unique_ptr<Device>>
+tarpon::openHipDevice(const GpuRequest &request, const HipOptions &options) {
+  return useGpus(options, openGpu, request);
+}
+
+Result<std::string> tarpon::findHipDevice(const GpuRequest &request,
+                                          const HipOptions &options) {
+  return useGpus(options, findGpu, request);
 }

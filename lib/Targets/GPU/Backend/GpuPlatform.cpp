@@ -7,6 +7,7 @@
 
 #include "tarpon/Targets/GPU/GpuPlatform.h"
 
+#include "tarpon/Solver/GpuName.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 using namespace tarpon;
@@ -65,8 +66,10 @@ public:
 
   Result<std::shared_ptr<const Target>>
   parse(llvm::StringRef name, const TargetOptions &options) const override {
-    if (options.device.empty() || options.device == platform.driver)
+    if (options.device.empty())
       return make(name, GpuCodeForm::CodeObject);
+    if (options.device == platform.driver)
+      return make(complete(name), GpuCodeForm::CodeObject);
     if (options.device == "emulated")
       return make(name, GpuCodeForm::Ir);
     return Error{"unknown device '" + options.device + "' of " + name.str() +
@@ -86,6 +89,13 @@ public:
   }
 
 private:
+  /// The GPU of this machine decides what the name leaves open. Where there is
+  /// none, opening it says so.
+  std::string complete(llvm::StringRef name) const {
+    Result<std::string> found = platform.findDevice({name.str()});
+    return found ? completeGpuName(name, *found) : name.str();
+  }
+
   Result<std::shared_ptr<const Target>> make(llvm::StringRef name,
                                              GpuCodeForm form) const {
     Result<GpuTarget> gpu = parseGpuTarget(name);

@@ -40,6 +40,8 @@ using DevicePointer = uint64_t;
 /// CUdevice_attribute.
 enum Attribute : int {
   kMultiprocessorCount = 16,
+  kMemoryClockKilohertz = 36,
+  kMemoryBusBits = 37,
   kCapabilityMajor = 75,
   kCapabilityMinor = 76
 };

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 using namespace tarpon;
 using namespace tarpon::cuda;
@@ -45,21 +46,36 @@ static std::string findChip(const std::string &capability,
   return found == chips.end() ? capability : *found;
 }
 
-/// The target of a GPU: "sm_90a:cu=132".
+/// The GB per second of a memory that transfers twice per clock; 0 if the driver
+/// does not tell.
+static long getBandwidth(int kilohertz, int busBits) {
+  constexpr double kTransfers = 2, kByteBits = 8, kMegahertz = 1e6;
+  return std::lround(kTransfers * kilohertz * (busBits / kByteBits) /
+                     kMegahertz);
+}
+
+/// The target of a GPU: "sm_90a:cu=132:bw=4917".
 static Result<std::string> getTarget(const CudaContext &context,
-                                     const std::vector<std::string> &chips) {
+                                     const CudaOptions &options) {
   Result<int> major =
       getAttribute(context, kCapabilityMajor, "compute capability");
   Result<int> minor =
       getAttribute(context, kCapabilityMinor, "compute capability");
   Result<int> units =
       getAttribute(context, kMultiprocessorCount, "multiprocessors");
-  for (const Result<int> *value : {&major, &minor, &units})
+  Result<int> clock =
+      getAttribute(context, kMemoryClockKilohertz, "memory's clock");
+  Result<int> bus = getAttribute(context, kMemoryBusBits, "memory's bus");
+  for (const Result<int> *value : {&major, &minor, &units, &clock, &bus})
     if (!*value)
       return value->error();
   std::string capability =
       "sm_" + std::to_string(*major) + std::to_string(*minor);
-  return findChip(capability, chips) + ":cu=" + std::to_string(*units);
+  std::string name =
+      findChip(capability, options.chips) + ":cu=" + std::to_string(*units);
+  if (long bandwidth = getBandwidth(*clock, *bus))
+    name += ":bw=" + std::to_string(bandwidth);
+  return options.normalise ? options.normalise(name) : name;
 }
 
 namespace {
@@ -75,7 +91,7 @@ public:
     CudaContext context(api, index);
     if (Status status = context.find(); !status)
       return status.error();
-    return ::getTarget(context, options.chips);
+    return ::getTarget(context, options);
   }
 
   Result<std::unique_ptr<Device>> open(int index) const override;
@@ -92,7 +108,7 @@ Result<std::unique_ptr<Device>> CudaGpus::open(int index) const {
   auto context = std::make_shared<CudaContext>(api, index);
   if (Status status = context->find(); !status)
     return status.error();
-  Result<std::string> target = ::getTarget(*context, options.chips);
+  Result<std::string> target = ::getTarget(*context, options);
   if (!target)
     return target.error();
   if (Status status = context->retain(); !status)
@@ -106,8 +122,12 @@ Result<std::unique_ptr<Device>> CudaGpus::open(int index) const {
   return openStreamDevice(std::move(context), std::move(*target), name);
 }
 
-Result<std::unique_ptr<Device>>
-tarpon::openCudaDevice(const GpuRequest &request, const CudaOptions &options) {
+/// Calls `use` with the GPUs of this machine.
+template <typename Value>
+static Result<Value> useGpus(const CudaOptions &options,
+                             Result<Value> (*use)(const GpuList &gpus,
+                                                  const GpuRequest &request),
+                             const GpuRequest &request) {
   Result<Api> api = loadApi(options.library);
   if (!api)
     return api.error();
@@ -122,5 +142,15 @@ tarpon::openCudaDevice(const GpuRequest &request, const CudaOptions &options) {
           CudaContext(*api, 0).check(code, "cuInit or cuDeviceGetCount");
       !status)
     return status.error();
-  return openGpu(CudaGpus(*api, count, options), request);
+  return use(CudaGpus(*api, count, options), request);
+}
+
+Result<std::unique_ptr<Device>>
+tarpon::openCudaDevice(const GpuRequest &request, const CudaOptions &options) {
+  return useGpus(options, openGpu, request);
+}
+
+Result<std::string> tarpon::findCudaDevice(const GpuRequest &request,
+                                           const CudaOptions &options) {
+  return useGpus(options, findGpu, request);
 }

@@ -59,12 +59,15 @@ struct Hip : test::HipMachine {
   Opened open(const GpuRequest &request) {
     return openHipDevice(request, options);
   }
+  runtime::Result<std::string> find(const GpuRequest &request) {
+    return findHipDevice(request, options);
+  }
 };
 
 struct Cuda {
   static constexpr const char *kPrefix = "FAKE_CUDA_";
-  static constexpr const char *kTarget = "sm_90a:cu=132";
-  static constexpr const char *kLastTarget = "sm_90a:cu=132";
+  static constexpr const char *kTarget = "sm_90a:cu=132:bw=3352";
+  static constexpr const char *kLastTarget = "sm_90a:cu=132:bw=3352";
   static constexpr int kLastIndex = 1;
   static constexpr const char *kAllocate = "cuMemAlloc";
   static constexpr const char *kFill = "cuMemsetD8Async";
@@ -88,6 +91,9 @@ struct Cuda {
   static std::string name(const std::string &call) { return "cu" + call; }
   Opened open(const GpuRequest &request) {
     return openCudaDevice(request, {{"sm_80", "sm_90a"}, TARPON_FAKE_CUDA});
+  }
+  runtime::Result<std::string> find(const GpuRequest &request) {
+    return findCudaDevice(request, {{"sm_80", "sm_90a"}, TARPON_FAKE_CUDA});
   }
 };
 
@@ -141,6 +147,9 @@ TYPED_TEST(StreamDeviceTest, OpensTheGpuThatIsAskedForAlone) {
   std::vector<std::string> log = this->takeLog();
   EXPECT_THAT(log, Contains(TypeParam::openCall(1)));
   EXPECT_THAT(log, Not(Contains(TypeParam::openCall(0))));
+  auto found = this->library.find(request);
+  ASSERT_TRUE(found) << found.message();
+  EXPECT_EQ(*found, TypeParam::kLastTarget);
   request.index = 3;
   EXPECT_EQ(this->library.open(request).message(),
             "GPU 3 was asked for, and this machine has " +

@@ -35,6 +35,7 @@ protected:
     setenv("FAKE_CUDA_GPUS", "1", 1);
     unsetenv("FAKE_CUDA_FAIL");
     unsetenv("FAKE_CUDA_CAPABILITY");
+    unsetenv("FAKE_CUDA_CLOCK");
   }
 
   std::unique_ptr<runtime::Device> open() {
@@ -52,15 +53,32 @@ protected:
 } // namespace
 
 TEST_F(CudaDeviceTest, ChipsAreFoundByCapability) {
-  EXPECT_EQ(open()->target(), "sm_90a:cu=132");
+  EXPECT_EQ(open()->target(), "sm_90a:cu=132:bw=3352");
   EXPECT_EQ(open()->name(), "NVIDIA H100");
   setenv("FAKE_CUDA_CAPABILITY", "89", 1);
-  EXPECT_EQ(open()->target(), "sm_89:cu=132");
+  EXPECT_EQ(open()->target(), "sm_89:cu=132:bw=3352");
   setenv("FAKE_CUDA_CAPABILITY", "100", 1);
-  EXPECT_EQ(open()->target(), "sm_100a:cu=132");
+  EXPECT_EQ(open()->target(), "sm_100a:cu=132:bw=3352");
   // "sm_100a" begins with "sm_10", too.
   setenv("FAKE_CUDA_CAPABILITY", "10", 1);
-  EXPECT_EQ(open()->target(), "sm_10:cu=132");
+  EXPECT_EQ(open()->target(), "sm_10:cu=132:bw=3352");
+}
+
+/// An H100 and an H200 have the same chip and as many units.
+TEST_F(CudaDeviceTest, GpusAreToldApartByTheirMemory) {
+  setenv("FAKE_CUDA_CLOCK", "3841000", 1);
+  EXPECT_EQ(open()->target(), "sm_90a:cu=132:bw=4916");
+  options.normalise = [](const std::string &name) { return name + "!"; };
+  EXPECT_EQ(open()->target(), "sm_90a:cu=132:bw=4916!");
+  auto found = findCudaDevice({}, options);
+  ASSERT_TRUE(found) << found.message();
+  EXPECT_EQ(*found, "sm_90a:cu=132:bw=4916!");
+  setenv("FAKE_CUDA_CLOCK", "0", 1);
+  options.normalise = nullptr;
+  EXPECT_EQ(open()->target(), "sm_90a:cu=132");
+  setenv("FAKE_CUDA_FAIL", "cuDeviceGetAttribute", 1);
+  EXPECT_THAT(findCudaDevice({}, options).message(),
+              StartsWith("GPU 0: cuDeviceGetAttribute of the "));
 }
 
 /// The driver takes text up to a NUL, and says what is wrong with it.
@@ -76,8 +94,8 @@ TEST_F(CudaDeviceTest, PtxIsTerminated) {
                           "cuModuleGetFunction conv"));
   setenv("FAKE_CUDA_FAIL", "cuModuleLoadDataEx", 1);
   EXPECT_EQ(device->loadKernel(ptx + "}", "conv").message(),
-            "cuModuleLoadDataEx of 32 bytes for sm_90a:cu=132 has failed: out "
-            "of memory (2): ptxas fatal line 7");
+            "cuModuleLoadDataEx of 32 bytes for sm_90a:cu=132:bw=3352 has "
+            "failed: out of memory (2): ptxas fatal line 7");
 }
 
 /// A kernel needs permission for more than 48 KiB, once.

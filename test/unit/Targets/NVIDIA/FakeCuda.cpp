@@ -7,9 +7,10 @@
 //
 // Has the functions that Tarpon calls, with the signatures of the CUDA driver;
 // see FakeGpuLibrary.h. $FAKE_CUDA_CAPABILITY is the GPUs' compute capability;
-// it is 90 without it. A context's handle is 16 and its GPU's number. As in the
-// driver, calls that need a context fail without one, and text that is loaded
-// ends with a NUL.
+// it is 90 without it. $FAKE_CUDA_CLOCK is that of their memories in kHz, an
+// H100's without it, whose bus they have. A context's handle is 16 and its
+// GPU's number. As in the driver, calls that need a context fail without one,
+// and text that is loaded ends with a NUL.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,11 +59,17 @@ int cuDeviceGetName(char *name, int size, int) {
   return record("cuDeviceGetName");
 }
 int cuDeviceGetAttribute(int *value, int attribute, int) {
-  const char *named = getSetting("CAPABILITY");
-  long capability = named ? std::strtol(named, nullptr, 10) : 90;
+  auto read = [](const char *setting, int otherwise) {
+    const char *named = getSetting(setting);
+    return named ? static_cast<int>(std::strtol(named, nullptr, 10))
+                 : otherwise;
+  };
+  int capability = read("CAPABILITY", 90);
   *value = attribute == 16   ? 132
-           : attribute == 75 ? static_cast<int>(capability / 10)
-           : attribute == 76 ? static_cast<int>(capability % 10)
+           : attribute == 36 ? read("CLOCK", 2619000)
+           : attribute == 37 ? 5120
+           : attribute == 75 ? capability / 10
+           : attribute == 76 ? capability % 10
                              : 0;
   return record("cuDeviceGetAttribute", std::to_string(attribute));
 }

@@ -33,6 +33,10 @@ struct HipOptions {
 runtime::Result<std::unique_ptr<runtime::Device>>
 openHipDevice(const GpuRequest &request = {}, const HipOptions &options = {});
 
+/// The target of that GPU, which is not opened.
+runtime::Result<std::string> findHipDevice(const GpuRequest &request = {},
+                                           const HipOptions &options = {});
+
 } // namespace tarpon
 
 #endif // TARPON_TARGETS_AMDGPU_HIP_HIPDEVICE_H

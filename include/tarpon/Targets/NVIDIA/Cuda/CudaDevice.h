@@ -28,12 +28,19 @@ struct CudaOptions {
   std::vector<std::string> chips;
   /// The path of the library; "" for $TARPON_CUDA_LIBRARY, else libcuda.so.1.
   std::string library;
+  /// Changes the name that follows from what the driver tells,
+  /// "sm_90a:cu=132:bw=4917", to the one that records have (normaliseGpuName).
+  std::string (*normalise)(const std::string &name) = nullptr;
 };
 
 /// Opens a GPU that the CUDA driver has. The error tells a missing library from
 /// a missing GPU, and says what can be done without one.
 runtime::Result<std::unique_ptr<runtime::Device>>
 openCudaDevice(const GpuRequest &request, const CudaOptions &options);
+
+/// The target of that GPU, which is not opened.
+runtime::Result<std::string> findCudaDevice(const GpuRequest &request,
+                                            const CudaOptions &options);
 
 } // namespace tarpon
 
