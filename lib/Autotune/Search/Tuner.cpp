@@ -351,6 +351,35 @@ Status Tuner::act(FindAction action, const Problem &problem,
   return runtime::success();
 }
 
+/// If a limit has ended a search, the guess of a solver without results may go
+/// ahead of all that was measured. It is measured, too: nobody knows how long
+/// the answer of a search would take otherwise.
+Status Tuner::measureGuesses(const Problem &problem,
+                             const SolutionLimits &limits) {
+  while (!deadline.isOver()) {
+    std::vector<Solution> listed = list(problem, limits);
+    const Solution &best = listed.front();
+    llvm::StringRef id = best.solver->id();
+    bool isAhead = !best.measurement &&
+                   llvm::any_of(listed, [](const Solution &solution) {
+                     return solution.measurement.has_value();
+                   });
+    if (!isAhead || getKnown(problem).find(id, best.config))
+      return runtime::success();
+    Result<std::unique_ptr<Measurer>> measurer = measurers.create(problem);
+    if (!measurer)
+      return measurer.error();
+    SearchScope scope;
+    scope.limits = limits;
+    scope.only = CandidateKey{problem.key(), id.str(), best.config.str()};
+    ProblemSearch search(makeContext(**measurer, deadline), problem,
+                         std::move(scope));
+    if (Status status = search.verifyDefault(); !status)
+      return status;
+  }
+  return runtime::success();
+}
+
 Result<Solution> Tuner::find(const Problem &problem,
                              const FindRequest &request) {
   ++statistics.problems;
@@ -363,6 +392,11 @@ Result<Solution> Tuner::find(const Problem &problem,
     limits.dynamicOnly |= rule.measuresDynamicOnly() && measures(action);
     if (Status status = act(action, problem, limits); !status)
       return status.error();
+    bool isSearch =
+        action == FindAction::Search || action == FindAction::SearchAgain;
+    if (isSearch)
+      if (Status status = measureGuesses(problem, limits); !status)
+        return status.error();
   }
   Solution best = lookUp(problem, limits);
   if (best.solver == &getReferenceSolver())

@@ -92,7 +92,8 @@ protected:
   }
 
   Result<Solution> tune(int64_t broken, Journal &journal,
-                        std::optional<int64_t> iterations = {}) {
+                        std::optional<int64_t> iterations = {},
+                        llvm::ArrayRef<const Solver *> others = {}) {
     KernelCompiler compiler(target, nullptr,
                             std::make_unique<FakeBackend>(broken, asked));
     // Nobody may be asked to run anything.
@@ -103,7 +104,7 @@ protected:
     tuner.setSearchOptions(options);
     FindRequest request{true, {}};
     for (const Solver *other : getHostSolvers())
-      if (other != &solver)
+      if (other != &solver && !llvm::is_contained(others, other))
         request.limits.disabledSolvers.push_back(other->id().str());
     Result<Solution> solution = tuner.find(problem, request);
     statistics = tuner.getStatistics();
@@ -164,6 +165,30 @@ TEST_F(ModelledSearchTest, NoMoreAreCompiledThanAskedFor) {
   ASSERT_TRUE(tune(kConfigs, *journal, 4));
   EXPECT_EQ(asked, 4);
   EXPECT_FALSE(hasFinding(*journal, problem.key(), Finding::Searched));
+}
+
+/// The records of one solver reach the limit of a later search, and the guess of
+/// another one goes ahead of them.
+TEST_F(ModelledSearchTest, TheAnswerOfASearchHasATime) {
+  HostileSolver better{"better-v1", HostileSolver::Right};
+  HostileSolver best{"best-v1", HostileSolver::Right};
+  better.fraction = 2;
+  best.fraction = 3;
+  ScopedExtraSolvers extra({&solver, &better, &best});
+  auto journal = openModelled();
+  ASSERT_TRUE(tune(kConfigs, *journal, 2));
+  asked = 0;
+  auto solution = tune(kConfigs, *journal, 2, {&better});
+  ASSERT_TRUE(solution) << solution.message();
+  EXPECT_EQ(solution->solver, &solver);
+  EXPECT_TRUE(solution->measurement);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(journal->getMeasurements(problem.key()).size(), 3u);
+  // One that cannot be compiled is left alone.
+  solution = tune(0, *journal, 2, {&better, &best});
+  ASSERT_TRUE(solution) << solution.message();
+  EXPECT_EQ(solution->solver, &solver);
+  EXPECT_TRUE(solution->measurement);
 }
 
 TEST_F(ModelledSearchTest, RecordsAreNobodysMeasurements) {

@@ -133,6 +133,8 @@ private:
   runtime::Status searchAgain(const Problem &problem,
                               const SolutionLimits &limits);
   runtime::Status verify(const Problem &problem, const SolutionLimits &limits);
+  runtime::Status measureGuesses(const Problem &problem,
+                                 const SolutionLimits &limits);
 
   KernelCompiler &compiler;
   Journal &journal;
