@@ -10,12 +10,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FilterRounding.h"
+#include "QuantizedScale.h"
 #include "Regions.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/Passes/Passes.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 
 using namespace mlir;
@@ -45,12 +46,6 @@ struct Interval {
 
 } // namespace
 
-/// Returns a scale that the type can hold: a range without extent gets 1.
-static float makeScale(float extent, float steps) {
-  float scale = extent / steps;
-  return std::isfinite(scale) && scale >= FLT_MIN ? scale : 1.0f;
-}
-
 /// Makes a u8 type, asymmetric, with an exact 0.
 static quant::UniformQuantizedType makeActivationType(MLIRContext *context,
                                                       Interval range) {
@@ -68,39 +63,6 @@ static Interval getRange(quant::UniformQuantizedType type) {
     return static_cast<float>(type.getScale() * (stored - type.getZeroPoint()));
   };
   return {real(type.getStorageTypeMin()), real(type.getStorageTypeMax())};
-}
-
-/// Makes a constant of i8, symmetric, with one scale per index of `axis`.
-static Value quantizeFilter(OpBuilder &builder, Value filter, int64_t axis) {
-  RankedTensorType type = getTensorType(filter);
-  std::vector<float> values = getConstantFloats(getConstantValue(filter));
-  int64_t channels = type.getDimSize(axis);
-  int64_t inner =
-      ShapedType::getNumElements(type.getShape().drop_front(axis + 1));
-  auto getChannel = [&](size_t index) { return index / inner % channels; };
-
-  std::vector<float> largest(channels, 0);
-  for (auto [index, value] : llvm::enumerate(values))
-    largest[getChannel(index)] =
-        std::max(largest[getChannel(index)], std::fabs(value));
-  SmallVector<double> scales;
-  for (float value : largest)
-    scales.push_back(makeScale(value, 127));
-
-  std::vector<char> bytes(values.size());
-  for (auto [index, value] : llvm::enumerate(values)) {
-    float scale = static_cast<float>(scales[getChannel(index)]);
-    // fmin and fmax drop a NaN, which std::clamp would pass on.
-    float stored =
-        std::fmin(127, std::fmax(-127, std::nearbyint(value / scale)));
-    bytes[index] = static_cast<char>(static_cast<int8_t>(stored));
-  }
-  auto element = quant::UniformQuantizedPerAxisType::get(
-      quant::QuantizationFlags::Signed, builder.getI8Type(),
-      builder.getF32Type(), scales, SmallVector<int64_t>(channels, 0), axis,
-      /*storageTypeMin=*/-127, /*storageTypeMax=*/127);
-  return createConstant(builder, filter.getLoc(),
-                        withElementType(type, element), std::move(bytes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,6 +137,9 @@ private:
     FailureOr<FusedOp> retyped = retypeRegion(builder, op, types);
     if (failed(retyped))
       return failure();
+    // They are of no use to any other pass, and long.
+    (*retyped)->removeAttr(kInputMeansAttrName);
+    (*retyped)->removeAttr(kStoredMeansAttrName);
     return StoredValues::Values((*retyped)->getResults());
   }
 
@@ -241,7 +206,11 @@ private:
       unsigned position = cast<BlockArgument>(operand).getArgNumber();
       Value &input = operands[position];
       if (filter && *filter == index) {
-        input = getFilter(op, input);
+        FailureOr<RoundedFilter> rounded = getFilter(op, input);
+        if (failed(rounded))
+          return failure();
+        input = rounded->filter;
+        correctBias(op, rounded->correction, operands);
       } else if (!getConstantValue(input)) {
         FailureOr<Type> element =
             getActivationElement(op.getInputs()[position]);
@@ -253,16 +222,65 @@ private:
     return success();
   }
 
-  Value getFilter(FusedOp op, Value filter) {
-    int64_t axis =
-        cast<QuantizableInterface>(op.getRoot()).getFilterChannelAxis();
-    Value &quantized = filters[{filter, axis}];
-    if (!quantized) {
-      OpBuilder builder(context);
-      builder.setInsertionPointAfterValue(filter);
-      quantized = quantizeFilter(builder, filter, axis);
+  /// Filters without means of their inputs are shared by the regions that read
+  /// them.
+  FailureOr<RoundedFilter> getFilter(FusedOp op, Value filter) {
+    Operation *root = op.getRoot();
+    int64_t axis = cast<QuantizableInterface>(root).getFilterChannelAxis();
+    auto exact = op->getAttrOfType<DenseF32ArrayAttr>(kInputMeansAttrName);
+    auto stored = op->getAttrOfType<DenseF32ArrayAttr>(kStoredMeansAttrName);
+    OpBuilder builder(context);
+    builder.setInsertionPointAfterValue(filter);
+    if (!exact || !stored) {
+      Value &shared = filters[{filter, axis}];
+      if (!shared)
+        shared = roundFilter(builder, filter, axis).filter;
+      return RoundedFilter{shared, {}};
     }
-    return quantized;
+    std::optional<FilterInputs> inputs = FilterInputs::create(root);
+    int64_t expected = inputs ? inputs->getNumInputChannels() : 0;
+    for (DenseF32ArrayAttr means : {exact, stored})
+      if (means.size() != expected)
+        return op.emitOpError("has means of ")
+               << means.size() << " channels for a filter that reads "
+               << expected;
+    return roundFilter(builder, filter, axis, *inputs,
+                       {exact.asArrayRef(), stored.asArrayRef()});
+  }
+
+  /// Adds the correction of the filter to the constant that the region adds to
+  /// its root's result. Regions without one do without: rounding has balanced
+  /// most of it.
+  void correctBias(FusedOp op, ArrayRef<float> corrections,
+                   SmallVector<Value> &operands) {
+    Value result = op.getRoot()->getResult(0);
+    auto add = dyn_cast<AddOp>(*result.getUsers().begin());
+    if (!add || corrections.empty())
+      return;
+    auto argument = dyn_cast<BlockArgument>(
+        add->getOperand(add->getOperand(0) == result ? 1 : 0));
+    Value bias = argument ? operands[argument.getArgNumber()] : Value();
+    ElementsAttr constant = bias ? getConstantValue(bias) : ElementsAttr();
+    if (!constant || !isF32(bias) || !isPerChannel(op.getRoot(), bias))
+      return;
+    std::vector<float> values = getConstantFloats(constant);
+    for (auto [value, correction] : llvm::zip_equal(values, corrections))
+      value += correction;
+    OpBuilder builder(context);
+    builder.setInsertionPointAfterValue(bias);
+    operands[argument.getArgNumber()] =
+        createFloatConstant(builder, bias.getLoc(), getTensorType(bias), values);
+  }
+
+  /// Returns true if the constant has one element per channel of the result.
+  static bool isPerChannel(Operation *root, Value bias) {
+    RankedTensorType type = getTensorType(bias);
+    RankedTensorType result = getTensorType(root->getResult(0));
+    int64_t axis = isa<LayoutInterface>(root) ? 1 : result.getRank() - 1;
+    int64_t behind = result.getRank() - axis;
+    return type.getRank() >= behind &&
+           type.getNumElements() == result.getDimSize(axis) &&
+           type.getDimSize(type.getRank() - behind) == type.getNumElements();
   }
 
   /// The u8 type of a value that is quantizable.

@@ -25,7 +25,15 @@ namespace tarpon {
 /// On fused ops and function arguments: the range of the values in calibration,
 /// as array<f32: low, high>.
 inline constexpr llvm::StringLiteral kRangeAttrName = "tarpon.range";
+/// On fused ops with a constant filter: the means of the channels that the
+/// filter reads, and the same after these were rounded to 8 bits.
+inline constexpr llvm::StringLiteral kInputMeansAttrName = "tarpon.input_means";
+inline constexpr llvm::StringLiteral kStoredMeansAttrName =
+    "tarpon.stored_means";
 /// On functions: the size of the arena that tarpon-plan-memory laid out.
+/// On fused ops: the name of the precision that tarpon-quantize leaves the
+/// region in, where that is not int8.
+inline constexpr llvm::StringLiteral kPrecisionAttrName = "tarpon.precision";
 inline constexpr llvm::StringLiteral kArenaBytesAttrName = "tarpon.arena_bytes";
 
 #define GEN_PASS_DECL

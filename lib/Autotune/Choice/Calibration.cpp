@@ -7,6 +7,9 @@
 
 #include "tarpon/Autotune/Choice/Calibration.h"
 
+#include "Choice/FilterMeans.h"
+#include "Choice/Histogram.h"
+#include "tarpon/IR/DiagnosticLog.h"
 #include "tarpon/IR/Locations.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Passes/Passes.h"
@@ -14,6 +17,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -31,12 +35,6 @@ using runtime::Result;
 //===----------------------------------------------------------------------===//
 // The tensors that have ranges
 //===----------------------------------------------------------------------===//
-
-static std::vector<FusedOp> getFusedOps(func::FuncOp function) {
-  std::vector<FusedOp> ops;
-  function.walk([&](FusedOp op) { ops.push_back(op); });
-  return ops;
-}
 
 /// The names of the arguments, then of the fused ops.
 static std::vector<std::string> getTensorNames(func::FuncOp function) {
@@ -113,10 +111,44 @@ static Result<Instance> makeInstance(runtime::Package package, int threads,
   return Instance::create(std::move(*executor), std::move(*copies));
 }
 
-Result<std::vector<TensorRange>>
-tarpon::measureRanges(func::FuncOp function, const CalibrationInputs &inputs,
-                      const CalibrationCompiler &compile, int threads) {
-  std::vector<std::string> names = getTensorNames(function);
+namespace {
+
+/// Runs a fused function that gives all of its tensors.
+class TensorReader {
+public:
+  TensorReader(Instance instance, size_t ownResults,
+               const CalibrationInputs &inputs)
+      : instance(std::move(instance)), ownResults(ownResults), inputs(inputs) {}
+
+  /// Calls a function with each tensor of each sample.
+  runtime::Status
+  read(llvm::function_ref<void(size_t, const HostTensor &)> visit) {
+    for (const std::vector<HostTensor> &sample : inputs.samples) {
+      setInputs(instance, sample);
+      if (runtime::Status status = instance.run(); !status)
+        return status;
+      size_t index = 0;
+      for (const HostTensor &input : instance.inputs())
+        visit(index++, input);
+      for (const HostTensor &output :
+           llvm::drop_begin(instance.outputs(), ownResults))
+        visit(index++, output);
+    }
+    return runtime::success();
+  }
+
+private:
+  Instance instance;
+  size_t ownResults;
+  const CalibrationInputs &inputs;
+};
+
+} // namespace
+
+static Result<TensorReader> makeReader(func::FuncOp function,
+                                       const CalibrationInputs &inputs,
+                                       const CalibrationCompiler &compile,
+                                       int threads) {
   OwningOpRef<func::FuncOp> exposed = function.clone();
   size_t own = exposeResults(*exposed);
   Result<runtime::Package> package = compile(*exposed);
@@ -126,19 +158,19 @@ tarpon::measureRanges(func::FuncOp function, const CalibrationInputs &inputs,
       makeInstance(std::move(*package), threads, inputs.samples.front());
   if (!instance)
     return instance.error();
+  return TensorReader(std::move(*instance), own, inputs);
+}
 
+static Result<std::vector<Histogram>>
+countValues(TensorReader &reader, const std::vector<std::string> &names) {
   std::vector<Extent> extents(names.size());
-  for (const std::vector<HostTensor> &sample : inputs.samples) {
-    setInputs(*instance, sample);
-    if (runtime::Status status = instance->run(); !status)
-      return status.error();
-    for (auto [index, input] : llvm::enumerate(instance->inputs()))
-      extents[index].include(input);
-    size_t count = instance->inputs().size();
-    for (size_t i = own; i < instance->outputs().size(); ++i)
-      extents[count + i - own].include(instance->outputs()[i]);
-  }
-  std::vector<TensorRange> ranges;
+  if (runtime::Status status =
+          reader.read([&](size_t index, const HostTensor &tensor) {
+            extents[index].include(tensor);
+          });
+      !status)
+    return status.error();
+  std::vector<Histogram> histograms;
   for (auto [name, extent] : llvm::zip_equal(names, extents)) {
     if (!extent.finite)
       return Error{"calibration: '" + name +
@@ -146,14 +178,96 @@ tarpon::measureRanges(func::FuncOp function, const CalibrationInputs &inputs,
     // An empty tensor has no range: any range does.
     if (extent.lo > extent.hi)
       extent = {0, 0, true};
-    ranges.push_back({name, extent.lo, extent.hi});
+    histograms.emplace_back(extent.lo, extent.hi);
   }
+  if (runtime::Status status =
+          reader.read([&](size_t index, const HostTensor &tensor) {
+            int64_t size = runtime::dtypeBytes(tensor.dtype);
+            for (int64_t i = 0; i < tensor.data.size(); i += size)
+              histograms[index].add(
+                  runtime::loadAsFloat(tensor.dtype, tensor.data.data() + i));
+          });
+      !status)
+    return status.error();
+  return histograms;
+}
+
+/// Takes the method with the least squared error, unless one is given.
+static TensorRange chooseRange(const std::string &name,
+                               const Histogram &histogram,
+                               std::optional<RangeMethod> method) {
+  RangeMethod best = method.value_or(RangeMethod::MinMax);
+  if (!method)
+    for (RangeMethod other : kRangeMethods)
+      if (histogram.getError(histogram.getRange(other)) <
+          histogram.getError(histogram.getRange(best)))
+        best = other;
+  Bounds bounds = histogram.getRange(best);
+  TensorRange range = {name, bounds.lo, bounds.hi};
+  range.method = best;
+  return range;
+}
+
+/// Measures the means of what filters read, which depend on the ranges.
+static runtime::Status measureMeans(func::FuncOp function, TensorReader &reader,
+                                    std::vector<TensorRange> &ranges) {
+  OwningOpRef<func::FuncOp> quantized = function.clone();
+  if (runtime::Status status = applyRanges(*quantized, ranges); !status)
+    return status;
+  DiagnosticLog log(function.getContext());
+  PassManager passes(function.getContext(), func::FuncOp::getOperationName());
+  passes.addPass(createQuantizePass());
+  if (failed(passes.run(*quantized)))
+    return Error{"calibration: " + log.getFirst()};
+  FilterMeans means(function, *quantized);
+  if (runtime::Status status =
+          reader.read([&](size_t index, const HostTensor &tensor) {
+            means.add(index, tensor);
+          });
+      !status)
+    return status;
+  means.finish(ranges);
+  return runtime::success();
+}
+
+Result<std::vector<TensorRange>>
+tarpon::measureRanges(func::FuncOp function, const CalibrationInputs &inputs,
+                      const CalibrationCompiler &compile, int threads,
+                      std::optional<RangeMethod> method) {
+  Result<TensorReader> reader = makeReader(function, inputs, compile, threads);
+  if (!reader)
+    return reader.error();
+  std::vector<std::string> names = getTensorNames(function);
+  Result<std::vector<Histogram>> histograms = countValues(*reader, names);
+  if (!histograms)
+    return histograms.error();
+  std::vector<TensorRange> ranges;
+  for (auto [name, histogram] : llvm::zip_equal(names, *histograms))
+    ranges.push_back(chooseRange(name, histogram, method));
+  if (runtime::Status status = measureMeans(function, *reader, ranges);
+      !status)
+    return status.error();
   return ranges;
 }
 
 //===----------------------------------------------------------------------===//
 // Applying
 //===----------------------------------------------------------------------===//
+
+static DenseF32ArrayAttr makeRangeAttr(Builder &builder,
+                                       const TensorRange &range) {
+  return builder.getDenseF32ArrayAttr({range.lo, range.hi});
+}
+
+static void setRange(Builder &builder, FusedOp op, const TensorRange &range) {
+  op->setAttr(kRangeAttrName, makeRangeAttr(builder, range));
+  if (range.inputMeans.empty())
+    return;
+  op->setAttr(kInputMeansAttrName,
+              builder.getDenseF32ArrayAttr(range.inputMeans));
+  op->setAttr(kStoredMeansAttrName,
+              builder.getDenseF32ArrayAttr(range.storedMeans));
+}
 
 runtime::Status tarpon::applyRanges(func::FuncOp function,
                                     const std::vector<TensorRange> &ranges) {
@@ -166,13 +280,11 @@ runtime::Status tarpon::applyRanges(func::FuncOp function,
       return Error{"there is a range of '" + range.name + "' where '" + name +
                    "' is expected"};
   Builder builder(function.getContext());
-  auto makeAttr = [&](const TensorRange &range) {
-    return builder.getDenseF32ArrayAttr({range.lo, range.hi});
-  };
   unsigned arguments = function.getNumArguments();
   for (unsigned i = 0; i < arguments; ++i)
-    function.setArgAttr(i, kRangeAttrName, makeAttr(ranges[i]));
+    function.setArgAttr(i, kRangeAttrName,
+                        makeRangeAttr(builder, ranges[i]));
   for (auto [index, op] : llvm::enumerate(getFusedOps(function)))
-    op->setAttr(kRangeAttrName, makeAttr(ranges[arguments + index]));
+    setRange(builder, op, ranges[arguments + index]);
   return runtime::success();
 }

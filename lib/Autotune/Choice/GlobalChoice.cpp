@@ -10,6 +10,7 @@
 using namespace tarpon;
 
 std::string GlobalChoice::name() const {
-  return std::string(getPrecisionName(dtype)) + "/" + layout.name() +
+  std::string precision(layers.empty() ? getPrecisionName(dtype) : "mixed");
+  return precision + "/" + layout.name() +
          (fusion == Fusion::On ? "" : "/unfused");
 }

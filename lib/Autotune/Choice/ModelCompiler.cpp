@@ -242,7 +242,7 @@ Status ModelCompiler::calibrate(Fusion fusion, const CalibrationInputs &inputs,
   };
   int threads = static_cast<int>(compiler.getTarget().threads);
   Result<std::vector<TensorRange>> ranges =
-      measureRanges(*function, inputs, compile, threads);
+      measureRanges(*function, inputs, compile, threads, rangeMethod);
   if (!ranges)
     return ranges.error();
   setRanges(fusion, std::move(*ranges));

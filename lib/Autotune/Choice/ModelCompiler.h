@@ -20,6 +20,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,9 @@ public:
   /// Measures the ranges for int8 unless they are known.
   runtime::Status calibrate(Fusion fusion, const CalibrationInputs &inputs,
                             const SolutionSource &solve);
+  /// Sets how calibrate() chooses ranges; see measureRanges.
+  void setRangeMethod(std::optional<RangeMethod> value) { rangeMethod = value; }
+  std::optional<RangeMethod> getRangeMethod() const { return rangeMethod; }
   void setRanges(Fusion fusion, std::vector<TensorRange> ranges) {
     rangesByFusion[fusion] = std::move(ranges);
   }
@@ -84,6 +88,7 @@ private:
 
   mlir::ModuleOp module;
   KernelCompiler &compiler;
+  std::optional<RangeMethod> rangeMethod;
   std::map<Fusion, std::vector<TensorRange>> rangesByFusion;
 };
 

@@ -13,16 +13,21 @@
 #include "tarpon/Runtime/Tensor.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cassert>
+#include <cmath>
+#include <cstdio>
 
 using namespace tarpon;
 using nlohmann::json;
 // Keeps the fields in the order of the documentation.
 using nlohmann::ordered_json;
 using runtime::Error;
+using runtime::Precision;
 using runtime::Result;
 using runtime::Status;
 
@@ -51,6 +56,21 @@ static ordered_json printLayer(const LayerRecord &layer) {
   return json;
 }
 
+/// Means of a few samples have no more significant digits than these.
+static std::string printShortForm(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+float tarpon::roundToShortForm(double value) {
+  float rounded = 0;
+  [[maybe_unused]] bool isNumber =
+      llvm::to_float(printShortForm(value), rounded);
+  assert(isNumber && "a printed number is no number");
+  return rounded;
+}
+
 static const char *printTimeSource(TimeSource source) {
   switch (source) {
   case TimeSource::Measured:
@@ -61,6 +81,28 @@ static const char *printTimeSource(TimeSource source) {
   return "";
 }
 
+/// Means are many: a string takes half the space of an array. They are read
+/// back exactly, being in this form already.
+static std::string printMeans(const std::vector<float> &means) {
+  std::string text;
+  for (float mean : means)
+    text += (text.empty() ? "" : " ") + printShortForm(mean);
+  return text;
+}
+
+static ordered_json printRange(const TensorRange &range) {
+  // Converted to double, a float is printed and read back exactly.
+  ordered_json json = {{"name", range.name},
+                       {"lo", static_cast<double>(range.lo)},
+                       {"hi", static_cast<double>(range.hi)},
+                       {"method", getRangeMethodName(range.method)}};
+  if (!range.inputMeans.empty()) {
+    json["input_means"] = printMeans(range.inputMeans);
+    json["stored_means"] = printMeans(range.storedMeans);
+  }
+  return json;
+}
+
 static ordered_json printCandidate(const CandidateRecord &candidate) {
   ordered_json json = {{"dtype", getPrecisionName(candidate.choice.dtype)},
                        {"layout", candidate.choice.layout.name()},
@@ -68,6 +110,8 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
                        {"status", candidate.failure.empty() ? "ok" : "failed"}};
   if (!candidate.failure.empty())
     json["failure"] = candidate.failure;
+  for (Precision precision : candidate.choice.layers)
+    json["precisions"].push_back(getPrecisionName(precision));
   if (candidate.accuracy)
     json["accuracy"] = {{"metric", "relative_l2"},
                         {"value", candidate.accuracy->value},
@@ -82,11 +126,8 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
   }
   if (!candidate.ranges.empty()) {
     ordered_json ranges = ordered_json::array();
-    // Converted to double, a float is printed and read back exactly.
     for (const TensorRange &range : candidate.ranges)
-      ranges.push_back({{"name", range.name},
-                        {"lo", static_cast<double>(range.lo)},
-                        {"hi", static_cast<double>(range.hi)}});
+      ranges.push_back(printRange(range));
     json["ranges"] = ranges;
   }
   json["layers"] = ordered_json::array();
@@ -114,7 +155,8 @@ std::string tarpon::printTuningFile(const TuningFile &file) {
                        {"llvm", file.toolchain.llvm}};
   json["knobs"] = {{"dtype", file.knobs.dtype},
                    {"layout", file.knobs.layout},
-                   {"fusion", file.knobs.fusion}};
+                   {"fusion", file.knobs.fusion},
+                   {"ranges", file.knobs.ranges}};
   json["calibration"] = {{"source", file.calibration.source},
                          {"samples", file.calibration.samples},
                          {"digest", file.calibration.digest}};
@@ -146,6 +188,28 @@ static LayerRecord parseLayer(const json &json) {
   return layer;
 }
 
+/// A word that is no number becomes NaN, which checkMeaning refuses.
+static std::vector<float> parseMeans(const std::string &text) {
+  std::vector<float> means;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(text).split(parts, ' ', /*MaxSplit=*/-1,
+                              /*KeepEmpty=*/false);
+  for (llvm::StringRef part : parts)
+    if (!llvm::to_float(part, means.emplace_back()))
+      means.back() = NAN;
+  return means;
+}
+
+static TensorRange parseRange(const json &json) {
+  TensorRange range = {json["name"].get<std::string>(),
+                       json["lo"].get<float>(), json["hi"].get<float>()};
+  // The schema lists the names.
+  range.method = *parseRangeMethod(json.value("method", "min-max"));
+  range.inputMeans = parseMeans(json.value("input_means", ""));
+  range.storedMeans = parseMeans(json.value("stored_means", ""));
+  return range;
+}
+
 static CandidateRecord parseCandidate(const json &json) {
   CandidateRecord candidate;
   // The schema lists the names.
@@ -153,6 +217,10 @@ static CandidateRecord parseCandidate(const json &json) {
       *runtime::parsePrecision(json["dtype"].get<std::string>()),
       *parseLayout(json["layout"].get<std::string>()),
       *parseFusion(json["fusion"].get<std::string>())};
+  if (json.contains("precisions"))
+    for (const auto &name : json["precisions"])
+      candidate.choice.layers.push_back(
+          *runtime::parsePrecision(name.get<std::string>()));
   if (json["status"] == "failed")
     candidate.failure = json.value("failure", "no reason is given");
   if (json.contains("accuracy")) {
@@ -169,9 +237,7 @@ static CandidateRecord parseCandidate(const json &json) {
   }
   if (json.contains("ranges"))
     for (const auto &range : json["ranges"])
-      candidate.ranges.push_back({range["name"].get<std::string>(),
-                                  range["lo"].get<float>(),
-                                  range["hi"].get<float>()});
+      candidate.ranges.push_back(parseRange(range));
   for (const auto &layer : json["layers"])
     candidate.layers.push_back(parseLayer(layer));
   return candidate;
@@ -194,7 +260,8 @@ static TuningFile parseDocument(const json &json) {
   const auto &knobs = json["knobs"];
   file.knobs = {knobs["dtype"].get<std::string>(),
                 knobs["layout"].get<std::string>(),
-                knobs["fusion"].get<std::string>()};
+                knobs["fusion"].get<std::string>(),
+                knobs.value("ranges", "min-max")};
   const auto &calibration = json["calibration"];
   file.calibration = {calibration["source"].get<std::string>(),
                       calibration["samples"].get<int64_t>(),
@@ -203,6 +270,18 @@ static TuningFile parseDocument(const json &json) {
     file.candidates.push_back(parseCandidate(candidate));
   file.winner = json["winner"].get<int64_t>();
   return file;
+}
+
+static const char *findRangeError(const TensorRange &range) {
+  auto isNumber = [](float mean) { return std::isfinite(mean); };
+  if (!(range.lo <= range.hi))
+    return "lo is above hi";
+  if (range.inputMeans.size() != range.storedMeans.size())
+    return "input_means and stored_means differ in number";
+  if (!llvm::all_of(range.inputMeans, isNumber) ||
+      !llvm::all_of(range.storedMeans, isNumber))
+    return "input_means and stored_means must be finite numbers";
+  return "";
 }
 
 /// Checks rules that a schema cannot express.
@@ -215,9 +294,9 @@ static std::string checkMeaning(const TuningFile &file) {
     return "winner: candidate " + std::to_string(file.winner) + " has failed";
   for (auto [i, candidate] : llvm::enumerate(file.candidates))
     for (auto [j, range] : llvm::enumerate(candidate.ranges))
-      if (!(range.lo <= range.hi))
+      if (const char *error = findRangeError(range); *error)
         return "candidates[" + std::to_string(i) + "].ranges[" +
-               std::to_string(j) + "]: lo is above hi";
+               std::to_string(j) + "]: " + error;
   return "";
 }
 

@@ -21,7 +21,8 @@ Status DevicePipelineMeasurer::calibrate(Fusion fusion) {
     host = std::move(*made);
   }
   Result<std::vector<TensorRange>> ranges =
-      host->measureRanges(fusion, context.inputs);
+      host->measureRanges(
+          fusion, context.inputs, context.model.getRangeMethod());
   if (!ranges)
     return ranges.error();
   context.model.setRanges(fusion, std::move(*ranges));

@@ -57,7 +57,9 @@ SolutionSource HostModelRun::makeSource() {
 }
 
 Result<std::vector<TensorRange>>
-HostModelRun::measureRanges(Fusion fusion, const CalibrationInputs &inputs) {
+HostModelRun::measureRanges(Fusion fusion, const CalibrationInputs &inputs,
+                            std::optional<RangeMethod> method) {
+  model.setRangeMethod(method);
   if (runtime::Status status = model.calibrate(fusion, inputs, makeSource());
       !status)
     return status.error();

@@ -34,7 +34,8 @@ public:
 
   /// The ranges for int8.
   runtime::Result<std::vector<TensorRange>>
-  measureRanges(Fusion fusion, const CalibrationInputs &inputs);
+  measureRanges(Fusion fusion, const CalibrationInputs &inputs,
+                std::optional<RangeMethod> method);
 
   /// Measures the relative L2 distance of the choice's results from fp32's, the
   /// greatest over inputs and results. The ranges of its fusion must have been

@@ -25,7 +25,8 @@ ModelPipelineMeasurer::create(const PipelineContext &context) {
 
 Status ModelPipelineMeasurer::calibrate(Fusion fusion) {
   Result<std::vector<TensorRange>> ranges =
-      host->measureRanges(fusion, context.inputs);
+      host->measureRanges(
+          fusion, context.inputs, context.model.getRangeMethod());
   if (!ranges)
     return ranges.error();
   context.model.setRanges(fusion, std::move(*ranges));

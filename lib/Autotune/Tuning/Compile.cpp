@@ -259,6 +259,7 @@ Status Compilation::importModel() {
     return imported.error();
   module = std::move(*imported);
   model = std::make_unique<ModelCompiler>(*module, *kernels);
+  model->setRangeMethod(options.rangeMethod);
   return model->simplify();
 }
 
@@ -501,7 +502,11 @@ void Compilation::describe() {
   outcome.record.target = describeTarget(kernels->getTarget());
   outcome.record.toolchain = {getTarponVersion().str(), LLVM_VERSION_STRING};
   outcome.record.knobs = {options.dtype.text, options.layout.text,
-                          options.fusion.text};
+                          options.fusion.text,
+                          options.rangeMethod
+                              ? std::string(
+                                    getRangeMethodName(*options.rangeMethod))
+                              : "pick"};
 }
 
 Status Compilation::writeOutputs() {

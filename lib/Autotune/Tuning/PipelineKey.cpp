@@ -29,6 +29,11 @@ static std::string digestLayers(const std::vector<LayerRecord> &layers) {
   return digest.hex();
 }
 
+static llvm::StringRef getBytes(const std::vector<float> &values) {
+  return {reinterpret_cast<const char *>(values.data()),
+          values.size() * sizeof(float)};
+}
+
 /// Every bit counts, since a scale is computed from it.
 static std::string digestRanges(const std::vector<TensorRange> &ranges) {
   if (ranges.empty())
@@ -40,9 +45,20 @@ static std::string digestRanges(const std::vector<TensorRange> &ranges) {
           llvm::StringRef(reinterpret_cast<const char *>(&range.lo),
                           sizeof(range.lo)),
           llvm::StringRef(reinterpret_cast<const char *>(&range.hi),
-                          sizeof(range.hi))})
+                          sizeof(range.hi)),
+          getBytes(range.inputMeans), getBytes(range.storedMeans)})
       digest.add(piece);
   return digest.hex();
+}
+
+/// "int8", or "mixed int8 fp32 ..." where layers differ.
+static std::string printPrecisions(const GlobalChoice &choice) {
+  if (choice.layers.empty())
+    return std::string(getPrecisionName(choice.dtype));
+  std::string text = "mixed";
+  for (runtime::Precision precision : choice.layers)
+    text += " " + std::string(getPrecisionName(precision));
+  return text;
 }
 
 static std::string printInputs(const TuningFile::Model &model) {
@@ -60,7 +76,7 @@ PipelineKey tarpon::makePipelineKey(const TuningFile::Model &model,
   PipelineKey key;
   key.modelSha256 = model.sha256;
   key.inputShapes = printInputs(model);
-  key.dtype = getPrecisionName(choice.dtype);
+  key.dtype = printPrecisions(choice);
   key.layout = choice.layout.name();
   key.fusion = getFusionName(choice.fusion);
   key.calibration = calibration;

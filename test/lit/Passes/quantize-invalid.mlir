@@ -38,3 +38,15 @@ func.func @argument_without_range(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32
   }
   return %0 : tensor<1x2x1x1xf32>
 }
+
+// -----
+
+func.func @means_of_other_channels(%x: tensor<4x2xf32> {tarpon.range = array<f32: 0.0, 1.0>}) -> tensor<4x1xf32> {
+  %w = tarpon.constant {value = dense<1.0> : tensor<2x1xf32>} : tensor<2x1xf32>
+  // expected-error@below {{has means of 3 channels for a filter that reads 2}}
+  %0 = tarpon.fused(%a = %x, %aw = %w) : (tensor<4x2xf32>, tensor<2x1xf32>) -> tensor<4x1xf32> attributes {tarpon.input_means = array<f32: 1.0, 1.0>, tarpon.stored_means = array<f32: 1.0, 1.0, 1.0>} {
+    %2 = tarpon.matmul %a, %aw : (tensor<4x2xf32>, tensor<2x1xf32>) -> tensor<4x1xf32>
+    tarpon.yield %2 : tensor<4x1xf32>
+  }
+  return %0 : tensor<4x1xf32>
+}

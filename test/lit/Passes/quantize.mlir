@@ -254,3 +254,45 @@ func.func @negative_another_result(%x: tensor<2x8xf32> {tarpon.range = array<f32
   }
   return %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>
 }
+
+// -----
+
+// With means, weights near the middle of two steps are rounded to the other side
+// until the mean of the result is balanced: 2.4375 becomes 3. The sum is now 0.125
+// too large, which is taken from the bias of 1. The errors of the second column
+// cancel as they are.
+
+// CHECK-LABEL: func @balances_means(
+// CHECK-DAG:     tarpon.constant {quantized_type = {{.*}}, value = dense<{{\[\[}}127, 127], [3, 2], [3, 5]]> : tensor<3x2xi8>}
+// CHECK-DAG:     tarpon.constant {value = dense<[8.750000e-01, 2.000000e+00]> : tensor<2xf32>}
+// CHECK:         tarpon.fused(
+// CHECK-NOT:     _means
+func.func @balances_means(%x: tensor<4x3xf32> {tarpon.range = array<f32: 0.0, 255.0>}) -> tensor<4x2xf32> {
+  %w = tarpon.constant {value = dense<[[127.0, 127.0], [2.4375, 2.4375], [3.4375, 4.5625]]> : tensor<3x2xf32>} : tensor<3x2xf32>
+  %b = tarpon.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>} : tensor<2xf32>
+  %0 = tarpon.fused(%a = %x, %aw = %w, %ab = %b) : (tensor<4x3xf32>, tensor<3x2xf32>, tensor<2xf32>) -> tensor<4x2xf32> attributes {tarpon.input_means = array<f32: 1.0, 1.0, 1.0>, tarpon.stored_means = array<f32: 1.0, 1.0, 1.0>} {
+    %2 = tarpon.matmul %a, %aw : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+    %3 = tarpon.add %2, %ab : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    tarpon.yield %3 : tensor<4x2xf32>
+  }
+  return %0 : tensor<4x2xf32>
+}
+
+// -----
+
+// A mean that rounding the input has changed is taken back by the bias. In the
+// padding, nothing is read: of the three taps, the outer ones are inside of the
+// image at three of four places.
+
+// CHECK-LABEL: func @corrects_means_of_stored_inputs(
+// CHECK-DAG:     tarpon.constant {value = dense<-2.500000e+00> : tensor<1x1x1xf32>}
+func.func @corrects_means_of_stored_inputs(%x: tensor<1x1x4xf32> {tarpon.range = array<f32: 0.0, 255.0>}) -> tensor<1x1x4xf32> {
+  %w = tarpon.constant {value = dense<[[[127.0, 127.0, 127.0]]]> : tensor<1x1x3xf32>} : tensor<1x1x3xf32>
+  %b = tarpon.constant {value = dense<315.0> : tensor<1x1x1xf32>} : tensor<1x1x1xf32>
+  %0 = tarpon.fused(%a = %x, %aw = %w, %ab = %b) : (tensor<1x1x4xf32>, tensor<1x1x3xf32>, tensor<1x1x1xf32>) -> tensor<1x1x4xf32> attributes {tarpon.input_means = array<f32: 1.0>, tarpon.stored_means = array<f32: 2.0>} {
+    %2 = tarpon.conv %a, %aw {strides = array<i64: 1>, pads = array<i64: 1, 1>, dilations = array<i64: 1>, group = 1 : i64} : (tensor<1x1x4xf32>, tensor<1x1x3xf32>) -> tensor<1x1x4xf32>
+    %3 = tarpon.add %2, %ab : (tensor<1x1x4xf32>, tensor<1x1x1xf32>) -> tensor<1x1x4xf32>
+    tarpon.yield %3 : tensor<1x1x4xf32>
+  }
+  return %0 : tensor<1x1x4xf32>
+}

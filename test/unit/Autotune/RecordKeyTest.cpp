@@ -80,6 +80,7 @@ TEST(PipelineKeyTest, HoldsEveryPart) {
       [](PipelineParts &p) { p.choice.dtype = runtime::Precision::F32; },
       [](PipelineParts &p) { p.choice.layout = Layout(); },
       [](PipelineParts &p) { p.choice.fusion = Fusion::Off; },
+      [](PipelineParts &p) { p.choice.layers = {runtime::Precision::I8}; },
       [](PipelineParts &p) { p.calibration = "c0ffed"; },
       [](PipelineParts &p) { p.layers[0].problem = "q"; },
       [](PipelineParts &p) { p.layers[0].solver = "t-v1"; },
@@ -88,6 +89,8 @@ TEST(PipelineKeyTest, HoldsEveryPart) {
       [](PipelineParts &p) { p.ranges[0].name = "z"; },
       [](PipelineParts &p) { p.ranges[0].lo = -0.99999994f; },
       [](PipelineParts &p) { p.ranges[1].hi = 2.0000002f; },
+      [](PipelineParts &p) { p.ranges[1].inputMeans = {1}; },
+      [](PipelineParts &p) { p.ranges[1].storedMeans = {1}; },
       [](PipelineParts &p) { p.ranges.pop_back(); }};
   auto journal = Journal::openInMemory(kStoreContext);
   PipelineKey key = PipelineParts().makeKey();

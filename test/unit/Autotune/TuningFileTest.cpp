@@ -28,13 +28,17 @@ TuningFile makeFile() {
   file.model = {std::string(64, 'a'), "resnet50", {{"data", {1, 3, 224, 224}}}};
   file.target = {"x86-64", "znver5", {"avx2", "avx512f"}, 2, "32K/512K/8192K"};
   file.toolchain = {"0.1.0", "22.1.8"};
-  file.knobs = {"pick_global", "pick_global", "on"};
+  file.knobs = {"pick_global", "pick_global", "on", "pick"};
   file.calibration = {"generated", 4, "c0ffee"};
   CandidateRecord good;
   good.choice = {runtime::Precision::I8, Layout{Layout::NHWC}, Fusion::On};
   good.accuracy = {0.004, 0.02, true};
   good.pipeline = {5.9, 0.05, 50};
   good.ranges = {{"data", -2.117904f, 2.64f}, {"conv1", 0, 1.0f / 3}};
+  good.ranges[1].method = RangeMethod::Entropy;
+  good.ranges[1].inputMeans = {roundToShortForm(1.0 / 3), -1.5e-7f, 0};
+  good.ranges[1].storedMeans = {0.25f, 0, 1e20f};
+  good.choice.layers = {runtime::Precision::I8, runtime::Precision::F32};
   LayerRecord layer;
   layer.name = "conv1";
   layer.problem = "conv(1x3x224x224u8q:nhwc, ...)";
@@ -229,6 +233,15 @@ TEST(TuningFileTest, ErrorsNameThePath) {
        "winner: expected an index below 2, got 9223372036854775807"},
       {"/candidates/0/ranges/1/lo", 7,
        "candidates[0].ranges[1]: lo is above hi"},
+      {"/candidates/0/ranges/1/input_means", "1",
+       "candidates[0].ranges[1]: input_means and stored_means differ in "
+       "number"},
+      {"/candidates/0/ranges/1/input_means", "1 x 2",
+       "candidates[0].ranges[1]: input_means and stored_means must be finite "
+       "numbers"},
+      {"/candidates/0/ranges/1/stored_means", "1 1e99 2",
+       "candidates[0].ranges[1]: input_means and stored_means must be finite "
+       "numbers"},
       {"/schema", "tarpon.tuning/2",
        "schema: expected \"tarpon.tuning/1\", got \"tarpon.tuning/2\""},
   };

@@ -123,6 +123,11 @@ void ModelDigests::addChoice(FuncOp simplified, runtime::Precision dtype,
       calibration.update(range.name);
       calibration.update(std::string(reinterpret_cast<char *>(&range.lo), 4));
       calibration.update(std::string(reinterpret_cast<char *>(&range.hi), 4));
+      for (const std::vector<float> *means :
+           {&range.inputMeans, &range.storedMeans})
+        calibration.update(
+            std::string(reinterpret_cast<const char *>(means->data()),
+                        means->size() * sizeof(float)));
       range.lo = index % 3 == 0 ? 0.0f : -static_cast<float>(index);
       range.hi = static_cast<float>(index + 1);
     }

@@ -15,6 +15,7 @@
 #include "NumberRange.h"
 
 #include "tarpon/Autotune/Choice/GlobalChoice.h"
+#include "tarpon/Autotune/Choice/RangeMethod.h"
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -46,6 +47,12 @@ OptionValues listValues(const char *name, const Values &values,
 
 inline const OptionValues kDtype =
     listValues("dtype", runtime::kPrecisions, runtime::getPrecisionName);
+inline const OptionValues kRangeMethod = [] {
+  OptionValues listed =
+      listValues("range method", kRangeMethods, getRangeMethodName);
+  listed.values.insert(listed.values.begin(), "pick");
+  return listed;
+}();
 inline const OptionValues kLayout = listValues(
     "layout", kChoiceLayouts, [](const Layout &each) { return each.name(); });
 inline const OptionValues kOrder = {"order", {"time", "workspace"}};

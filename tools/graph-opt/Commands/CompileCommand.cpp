@@ -40,6 +40,8 @@ struct CompileArguments {
   std::optional<int64_t> batch;
   int64_t threads = 0;
   std::string calibration;
+  /// "pick", or the name of a method.
+  std::string ranges = "pick";
   std::optional<double> maxError, tuningTime;
   /// Names or numbers; empty values leave it to the environment.
   std::string findMode, tuningPolicy;
@@ -92,6 +94,7 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   options.threads = arguments.threads;
   options.cpu = arguments.cpu;
   options.calibration = arguments.calibration;
+  options.rangeMethod = parseRangeMethod(arguments.ranges);
   if (arguments.maxError)
     options.maxError = *arguments.maxError;
   options.tuningTime = arguments.tuningTime;
@@ -225,6 +228,12 @@ void addCompile(CommandSet &commands) {
   sub->add_option("--calibration", compile.calibration,
                   "Inputs for calibration and accuracy (default: generated)")
       ->type_name("DIR");
+  CLI::Option *ranges =
+      sub->add_option("--ranges", compile.ranges,
+                      "How int8's ranges are chosen (default: pick, for each "
+                      "tensor the method with the least error)")
+          ->type_name(getTypeName(kRangeMethod))
+          ->check(isOneOf(kRangeMethod));
   addMaxError(sub, compile.maxError,
               "Accuracy budget: relative L2 distance from fp32");
   addTuningTime(sub, compile.tuningTime);
@@ -238,7 +247,7 @@ void addCompile(CommandSet &commands) {
                       "Compile as this tuning file says; measure nothing")
           ->type_name("IN.json");
   // The file determines the choice that is compiled.
-  for (CLI::Option *knob : {dtype, layout, fusion})
+  for (CLI::Option *knob : {dtype, layout, fusion, ranges})
     replay->excludes(knob);
   sub->add_flag("--replay-anyway", compile.replayAnyway,
                 "Replay a file of another model or target, as far as it fits")

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,10 +60,12 @@ using CalibrationCompiler =
     std::function<runtime::Result<runtime::Package>(mlir::func::FuncOp)>;
 
 /// Runs the fused fp32 function on all samples and returns the ranges of its
-/// arguments and fused ops, in their order.
+/// arguments and fused ops, in their order, with the means of what filters
+/// read. Without a method, each tensor takes that with the least squared error.
 runtime::Result<std::vector<TensorRange>>
 measureRanges(mlir::func::FuncOp function, const CalibrationInputs &inputs,
-              const CalibrationCompiler &compile, int threads);
+              const CalibrationCompiler &compile, int threads,
+              std::optional<RangeMethod> method = std::nullopt);
 
 /// Sets the attributes that tarpon-quantize reads. Fails if the ranges were
 /// made for another function.

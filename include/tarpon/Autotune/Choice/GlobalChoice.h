@@ -15,6 +15,7 @@
 #include <array>
 #include <compare>
 #include <string>
+#include <vector>
 
 namespace tarpon {
 
@@ -23,9 +24,12 @@ struct GlobalChoice {
   runtime::Precision dtype = runtime::Precision::F32;
   Layout layout;
   Fusion fusion = Fusion::On;
+  /// The precision of each fused operation, in their order, where they differ.
+  /// Then `dtype` is the narrowest of them.
+  std::vector<runtime::Precision> layers = {};
 
   auto operator<=>(const GlobalChoice &) const = default;
-  /// "int8/nhwc", and "int8/nhwc/unfused" without fusion.
+  /// "int8/nhwc", "mixed/nhwc" where layers differ, and "int8/nhwc/unfused" without fusion.
   std::string name() const;
 };
 

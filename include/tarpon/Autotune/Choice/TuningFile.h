@@ -15,6 +15,7 @@
 #define TARPON_AUTOTUNE_CHOICE_TUNINGFILE_H
 
 #include "tarpon/Autotune/Choice/GlobalChoice.h"
+#include "tarpon/Autotune/Choice/RangeMethod.h"
 #include "tarpon/Autotune/Store/TimeSource.h"
 #include "tarpon/Runtime/Precision.h"
 #include "tarpon/Runtime/Result.h"
@@ -32,9 +33,17 @@ namespace tarpon {
 struct TensorRange {
   std::string name;
   float lo = 0, hi = 0;
+  /// The method that chose the range.
+  RangeMethod method = RangeMethod::MinMax;
+  /// For the result of a filter: the means of the channels that the filter
+  /// reads, and the same after these were rounded to 8 bits, in short form.
+  std::vector<float> inputMeans = {}, storedMeans = {};
 
   bool operator==(const TensorRange &) const = default;
 };
+
+/// Rounds a number to the few digits with which tuning files hold means.
+float roundToShortForm(double value);
 
 /// The solution of one fused operation.
 struct LayerRecord {
@@ -118,6 +127,9 @@ struct TuningFile {
   /// As the user gave them: "pick_global", "fp32,int8".
   struct Knobs {
     std::string dtype, layout, fusion;
+    /// "pick", or the method of all ranges; "min-max" in files of bb090be and
+    /// before.
+    std::string ranges = "min-max";
 
     bool operator==(const Knobs &) const = default;
   } knobs;

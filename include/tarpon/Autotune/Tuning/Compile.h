@@ -69,6 +69,8 @@ struct CompileOptions {
 
   /// See getCalibration.
   std::string calibration;
+  /// How int8's ranges are chosen; see measureRanges.
+  std::optional<RangeMethod> rangeMethod;
   /// The accuracy budget: relative L2 distance from fp32.
   double maxError = policy::kDefaultMaxError;
   /// If not set, $TARPON_FIND_MODE and $TARPON_FIND_ENFORCE decide, else the
