@@ -85,9 +85,8 @@ std::vector<int64_t> FilterInputs::getWeights(int64_t resultChannel) const {
   return indices;
 }
 
-std::vector<float>
-FilterInputs::getMeans(int64_t resultChannel,
-                       ArrayRef<float> channelMeans) const {
+std::vector<float> FilterInputs::getMeans(int64_t resultChannel,
+                                          ArrayRef<float> channelMeans) const {
   std::vector<float> means;
   int64_t first = resultChannel / groupResults * groupInputs;
   for (float mean : channelMeans.slice(first, groupInputs))

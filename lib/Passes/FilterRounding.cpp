@@ -110,9 +110,8 @@ static double balance(Steps &steps, ArrayRef<int64_t> weights,
     flips.push_back({change, (1 - 2 * std::fabs(residual)) / std::fabs(change),
                      index, other});
   }
-  llvm::stable_sort(flips, [](const Flip &a, const Flip &b) {
-    return a.cost < b.cost;
-  });
+  llvm::stable_sort(
+      flips, [](const Flip &a, const Flip &b) { return a.cost < b.cost; });
   for (const Flip &flip : flips)
     if (std::fabs(error + flip.change) < std::fabs(error)) {
       error += flip.change;

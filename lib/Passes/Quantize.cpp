@@ -268,8 +268,8 @@ private:
       value += correction;
     OpBuilder builder(context);
     builder.setInsertionPointAfterValue(bias);
-    operands[argument.getArgNumber()] =
-        createFloatConstant(builder, bias.getLoc(), getTensorType(bias), values);
+    operands[argument.getArgNumber()] = createFloatConstant(
+        builder, bias.getLoc(), getTensorType(bias), values);
   }
 
   /// Returns true if the constant has one element per channel of the result.

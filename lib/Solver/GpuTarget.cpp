@@ -162,9 +162,8 @@ std::string tarpon::completeGpuName(llvm::StringRef name,
       completed += key + std::to_string(*theirs);
     return !own || !theirs || own == theirs;
   };
-  bool isSame =
-      take(":cu=", features->computeUnits, others->computeUnits) &&
-      take(":bw=", features->memoryGbps, others->memoryGbps);
+  bool isSame = take(":cu=", features->computeUnits, others->computeUnits) &&
+                take(":bw=", features->memoryGbps, others->memoryGbps);
   return isSame ? completed : name.str();
 }
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A filter of system calls, by libseccomp (seccomp(2), seccomp_rule_add(3)).
-// All that is not in its lists is allowed: the C library and the loader are free to
-// change what they call.
+// All that is not in its lists is allowed: the C library and the loader are
+// free to change what they call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -110,7 +110,8 @@ public:
 
   /// Filters all threads from now on; returns 0 or an errno.
   int apply() {
-    // A tree in place of a list; all threads, of which one waits for the parent.
+    // A tree in place of a list; all threads, of which one waits for the
+    // parent.
     constexpr uint32_t kTree = 2;
     if (!code)
       code = seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, kTree);

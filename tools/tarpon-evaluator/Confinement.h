@@ -13,10 +13,10 @@
 namespace tarpon::evaluator {
 
 /// Takes from this process, for ever and in all of its threads, what evaluating
-/// kernels of the host does not need: sockets, other processes, and every change
-/// to a file system. Such calls then fail with EPERM. Its memory is limited to
-/// what the machine has. Files may still be read, as packages are. Fails where
-/// the kernel has no seccomp filters.
+/// kernels of the host does not need: sockets, other processes, and every
+/// change to a file system. Such calls then fail with EPERM. Its memory is
+/// limited to what the machine has. Files may still be read, as packages are.
+/// Fails where the kernel has no seccomp filters.
 ///
 /// The drivers of GPUs need more than this leaves.
 runtime::Status confineProcess();

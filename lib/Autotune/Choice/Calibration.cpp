@@ -244,8 +244,7 @@ tarpon::measureRanges(func::FuncOp function, const CalibrationInputs &inputs,
   std::vector<TensorRange> ranges;
   for (auto [name, histogram] : llvm::zip_equal(names, *histograms))
     ranges.push_back(chooseRange(name, histogram, method));
-  if (runtime::Status status = measureMeans(function, *reader, ranges);
-      !status)
+  if (runtime::Status status = measureMeans(function, *reader, ranges); !status)
     return status.error();
   return ranges;
 }
@@ -282,8 +281,7 @@ runtime::Status tarpon::applyRanges(func::FuncOp function,
   Builder builder(function.getContext());
   unsigned arguments = function.getNumArguments();
   for (unsigned i = 0; i < arguments; ++i)
-    function.setArgAttr(i, kRangeAttrName,
-                        makeRangeAttr(builder, ranges[i]));
+    function.setArgAttr(i, kRangeAttrName, makeRangeAttr(builder, ranges[i]));
   for (auto [index, op] : llvm::enumerate(getFusedOps(function)))
     setRange(builder, op, ranges[arguments + index]);
   return runtime::success();

@@ -201,8 +201,8 @@ static std::vector<float> parseMeans(const std::string &text) {
 }
 
 static TensorRange parseRange(const json &json) {
-  TensorRange range = {json["name"].get<std::string>(),
-                       json["lo"].get<float>(), json["hi"].get<float>()};
+  TensorRange range = {json["name"].get<std::string>(), json["lo"].get<float>(),
+                       json["hi"].get<float>()};
   // The schema lists the names.
   range.method = *parseRangeMethod(json.value("method", "min-max"));
   range.inputMeans = parseMeans(json.value("input_means", ""));
@@ -258,10 +258,9 @@ static TuningFile parseDocument(const json &json) {
   file.toolchain = {json["toolchain"]["tarpon"].get<std::string>(),
                     json["toolchain"]["llvm"].get<std::string>()};
   const auto &knobs = json["knobs"];
-  file.knobs = {knobs["dtype"].get<std::string>(),
-                knobs["layout"].get<std::string>(),
-                knobs["fusion"].get<std::string>(),
-                knobs.value("ranges", "min-max")};
+  file.knobs = {
+      knobs["dtype"].get<std::string>(), knobs["layout"].get<std::string>(),
+      knobs["fusion"].get<std::string>(), knobs.value("ranges", "min-max")};
   const auto &calibration = json["calibration"];
   file.calibration = {calibration["source"].get<std::string>(),
                       calibration["samples"].get<int64_t>(),

@@ -20,9 +20,8 @@ Status DevicePipelineMeasurer::calibrate(Fusion fusion) {
       return made.error();
     host = std::move(*made);
   }
-  Result<std::vector<TensorRange>> ranges =
-      host->measureRanges(
-          fusion, context.inputs, context.model.getRangeMethod());
+  Result<std::vector<TensorRange>> ranges = host->measureRanges(
+      fusion, context.inputs, context.model.getRangeMethod());
   if (!ranges)
     return ranges.error();
   context.model.setRanges(fusion, std::move(*ranges));

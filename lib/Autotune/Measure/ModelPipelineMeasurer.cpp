@@ -24,9 +24,8 @@ ModelPipelineMeasurer::create(const PipelineContext &context) {
 }
 
 Status ModelPipelineMeasurer::calibrate(Fusion fusion) {
-  Result<std::vector<TensorRange>> ranges =
-      host->measureRanges(
-          fusion, context.inputs, context.model.getRangeMethod());
+  Result<std::vector<TensorRange>> ranges = host->measureRanges(
+      fusion, context.inputs, context.model.getRangeMethod());
   if (!ranges)
     return ranges.error();
   context.model.setRanges(fusion, std::move(*ranges));

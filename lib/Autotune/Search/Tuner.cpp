@@ -360,10 +360,10 @@ Status Tuner::measureGuesses(const Problem &problem,
     std::vector<Solution> listed = list(problem, limits);
     const Solution &best = listed.front();
     llvm::StringRef id = best.solver->id();
-    bool isAhead = !best.measurement &&
-                   llvm::any_of(listed, [](const Solution &solution) {
-                     return solution.measurement.has_value();
-                   });
+    bool isAhead =
+        !best.measurement && llvm::any_of(listed, [](const Solution &solution) {
+          return solution.measurement.has_value();
+        });
     if (!isAhead || getKnown(problem).find(id, best.config))
       return runtime::success();
     Result<std::unique_ptr<Measurer>> measurer = measurers.create(problem);

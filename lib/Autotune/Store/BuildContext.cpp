@@ -17,8 +17,7 @@ using namespace tarpon;
 using runtime::Result;
 
 /// The digest of the target's features follows its name.
-static Result<std::shared_ptr<const Target>>
-findNamed(llvm::StringRef target) {
+static Result<std::shared_ptr<const Target>> findNamed(llvm::StringRef target) {
   return findTarget(target.split('/').first);
 }
 

@@ -501,12 +501,11 @@ void Compilation::describe() {
   outcome.record.model = model->describeModel();
   outcome.record.target = describeTarget(kernels->getTarget());
   outcome.record.toolchain = {getTarponVersion().str(), LLVM_VERSION_STRING};
-  outcome.record.knobs = {options.dtype.text, options.layout.text,
-                          options.fusion.text,
-                          options.rangeMethod
-                              ? std::string(
-                                    getRangeMethodName(*options.rangeMethod))
-                              : "pick"};
+  outcome.record.knobs = {
+      options.dtype.text, options.layout.text, options.fusion.text,
+      options.rangeMethod
+          ? std::string(getRangeMethodName(*options.rangeMethod))
+          : "pick"};
 }
 
 Status Compilation::writeOutputs() {

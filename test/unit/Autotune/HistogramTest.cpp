@@ -105,8 +105,7 @@ TEST(HistogramTest, ErrorIsThatOfStoredValues) {
 TEST(HistogramTest, MseHasTheLeastError) {
   Sample sample = makeNormal(false, 12);
   Histogram histogram = sample.count();
-  double least =
-      computeError(sample, histogram.getRange(RangeMethod::Mse));
+  double least = computeError(sample, histogram.getRange(RangeMethod::Mse));
   for (RangeMethod method : kRangeMethods)
     EXPECT_LE(least, 1.02 * computeError(sample, histogram.getRange(method)))
         << getRangeMethodName(method);

@@ -38,8 +38,7 @@ TEST(MIOpenKeysTest, NamesAreThoseThatAreParsed) {
               name);
   }
   for (const char *target : {"x86-64/znver5/512", "sm_90a:cu=132:bw=4800",
-                             "gfx942",
-                             "gfx942x:cu=304", "gfx942:cu="})
+                             "gfx942", "gfx942x:cu=304", "gfx942:cu="})
     EXPECT_EQ(findFileName(Format::FindText, target), std::nullopt) << target;
 }
 

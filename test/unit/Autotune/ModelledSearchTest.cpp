@@ -167,8 +167,8 @@ TEST_F(ModelledSearchTest, NoMoreAreCompiledThanAskedFor) {
   EXPECT_FALSE(hasFinding(*journal, problem.key(), Finding::Searched));
 }
 
-/// The records of one solver reach the limit of a later search, and the guess of
-/// another one goes ahead of them.
+/// The records of one solver reach the limit of a later search, and the guess
+/// of another one goes ahead of them.
 TEST_F(ModelledSearchTest, TheAnswerOfASearchHasATime) {
   HostileSolver better{"better-v1", HostileSolver::Right};
   HostileSolver best{"best-v1", HostileSolver::Right};

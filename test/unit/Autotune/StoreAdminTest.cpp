@@ -175,10 +175,11 @@ TEST_F(StoreAdminTest, RecordsOfUnknownTargetsAreKept) {
   EXPECT_EQ(open(path)->getStats()->stale, 1);
 }
 
-/// Records from before the memory was in the name may be an H100's or an H200's.
+/// Records from before the memory was in the name may be an H100's or an
+/// H200's.
 TEST_F(StoreAdminTest, RecordsOfEitherOfTwoGpusAreStale) {
-  JournalContext context = JournalContext::forTarget(
-      makeGpuTargetInfo(*parseGpuTarget("sm_90a")));
+  JournalContext context =
+      JournalContext::forTarget(makeGpuTargetInfo(*parseGpuTarget("sm_90a")));
   auto isStale = [&](const std::string &store) {
     EXPECT_TRUE((*Journal::open(store, context))
                     ->record(makeMeasurement(kRelu, "gpu-naive-v1", 2)));

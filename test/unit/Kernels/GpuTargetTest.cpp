@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Solver/GpuName.h"
 #include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Solver/GpuName.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -94,8 +94,7 @@ TEST(GpuTargetTest, OpenFeaturesAreTheDevices) {
   const char *device = "sm_90a:cu=132:bw=3352";
   EXPECT_EQ(completeGpuName("sm_90a", device), device);
   EXPECT_EQ(completeGpuName("sm_90a:cu=132", device), device);
-  EXPECT_EQ(completeGpuName("sm_90a:bw=3352", device),
-            "sm_90a:bw=3352:cu=132");
+  EXPECT_EQ(completeGpuName("sm_90a:bw=3352", device), "sm_90a:bw=3352:cu=132");
   EXPECT_EQ(completeGpuName("sm_90a:cu=132:bw=4800", device),
             "sm_90a:cu=132:bw=4800");
   for (const char *name :

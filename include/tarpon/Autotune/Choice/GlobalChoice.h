@@ -29,7 +29,8 @@ struct GlobalChoice {
   std::vector<runtime::Precision> layers = {};
 
   auto operator<=>(const GlobalChoice &) const = default;
-  /// "int8/nhwc", "mixed/nhwc" where layers differ, and "int8/nhwc/unfused" without fusion.
+  /// "int8/nhwc", "mixed/nhwc" where layers differ, and "int8/nhwc/unfused"
+  /// without fusion.
   std::string name() const;
 };
 

@@ -46,8 +46,8 @@ static std::string findChip(const std::string &capability,
   return found == chips.end() ? capability : *found;
 }
 
-/// The GB per second of a memory that transfers twice per clock; 0 if the driver
-/// does not tell.
+/// The GB per second of a memory that transfers twice per clock; 0 if the
+/// driver does not tell.
 static long getBandwidth(int kilohertz, int busBits) {
   constexpr double kTransfers = 2, kByteBits = 8, kMegahertz = 1e6;
   return std::lround(kTransfers * kilohertz * (busBits / kByteBits) /
