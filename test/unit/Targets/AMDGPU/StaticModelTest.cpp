@@ -174,6 +174,21 @@ TEST_F(StaticModel, WorkDecidesIterations) {
   EXPECT_EQ(estimateLaunch(p, work, gpu).iterations, 32);
 }
 
+/// A workgroup that does two tiles in turn stores two, and loads their first
+/// data at once.
+TEST_F(StaticModel, TurnsRepeatTheCodeOutsideOfTheLoop) {
+  KernelProfile p = profile(kGemm, makeResources(), gpu);
+  LaunchWork work = makeWork();
+  work.splitK = 2;
+  EXPECT_EQ(estimateLaunch(p, work, gpu).outsideClocks, 128);
+  work.takesTurns = true;
+  LaunchEstimate e = estimateLaunch(p, work, gpu);
+  EXPECT_EQ(e.outsideClocks, 2 * 128);
+  EXPECT_NEAR(e.computeMs, (17280 + 128) / 2.1e6, 1e-9);
+  work.splitK = 1;
+  EXPECT_EQ(estimateLaunch(p, work, gpu).outsideClocks, 128);
+}
+
 /// Four elements per lane and no loop: half the peaks. 1.3e9 FLOP of f16 at
 /// 1307.4 TFLOP/s take 0.000994 ms, 53e6 bytes at 5300 GB/s 0.01 ms.
 TEST_F(StaticModel, WithoutALoop) {
