@@ -49,6 +49,15 @@ StoreAdmin::openForWriting(const std::string &path) {
   return std::unique_ptr<StoreAdmin>(new StoreAdmin(std::move(*store)));
 }
 
+Result<std::unique_ptr<StoreAdmin>>
+StoreAdmin::openOrMake(const std::string &path) {
+  Result<std::unique_ptr<StoreFile>> store =
+      StoreFile::open(path, StoreFile::Mode::Create);
+  if (!store)
+    return store.error();
+  return std::unique_ptr<StoreAdmin>(new StoreAdmin(std::move(*store)));
+}
+
 static bool hasImported(sqlite3 *database, const char *schema) {
   std::string sql = std::string("SELECT 1 FROM ") + schema +
                     ".sqlite_master WHERE name = 'imported_solution'";

@@ -180,8 +180,14 @@ static int runDbCheck(const StoreArguments &arguments) {
 }
 
 static int runDbMerge(const DbMergeArguments &arguments) {
-  Result<std::unique_ptr<StoreAdmin>> store =
-      openStoreForWriting(arguments.store);
+  // A misspelt name leaves no empty store behind.
+  if (auto other = StoreAdmin::openForReading(arguments.other); !other)
+    return fail(other.message());
+  Result<std::string> path = getStorePath(arguments.store);
+  if (!path)
+    return fail(path.message());
+  // The records of a GPU that was elsewhere are the first of its kind here.
+  Result<std::unique_ptr<StoreAdmin>> store = StoreAdmin::openOrMake(*path);
   if (!store)
     return fail(store.message());
   Result<MergeSummary> summary = (*store)->merge(arguments.other);

@@ -83,6 +83,9 @@ public:
   openForReading(const std::string &path);
   static runtime::Result<std::unique_ptr<StoreAdmin>>
   openForWriting(const std::string &path);
+  /// The same of a store that is made if it is not there.
+  static runtime::Result<std::unique_ptr<StoreAdmin>>
+  openOrMake(const std::string &path);
   ~StoreAdmin();
 
   runtime::Result<StoreStats> getStats() const;
