@@ -7,6 +7,8 @@
 
 #include "tarpon/Runtime/Tensor.h"
 
+#include "ElementChunks.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -68,8 +70,11 @@ class SplitMix64 {
 public:
   explicit SplitMix64(uint64_t seed) : state(seed) {}
 
+  /// Leaves numbers out.
+  void skip(int64_t count) { state += static_cast<uint64_t>(count) * kStep; }
+
   uint64_t next() {
-    state += 0x9e3779b97f4a7c15;
+    state += kStep;
     uint64_t bits = state;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
@@ -77,6 +82,7 @@ public:
   }
 
 private:
+  static constexpr uint64_t kStep = 0x9e3779b97f4a7c15;
   uint64_t state;
 };
 
@@ -91,18 +97,22 @@ static float bellShaped(uint64_t bits) {
 }
 
 void fillRandom(HostTensor &tensor, uint64_t seed) {
-  SplitMix64 generator(seed);
-  auto width = static_cast<size_t>(dtypeBytes(tensor.dtype));
-  char *element = tensor.data.data();
-  for (int64_t i = 0, end = tensor.numElements(); i < end; ++i) {
-    uint64_t bits = generator.next();
-    if (isFloat(tensor.dtype)) {
-      storeFromFloat(tensor.dtype, bellShaped(bits), element);
-    } else {
-      storeWrapped(tensor.dtype, bits, element);
+  int64_t width = dtypeBytes(tensor.dtype);
+  auto fill = [&](int64_t, int64_t begin, int64_t end) {
+    SplitMix64 generator(seed);
+    generator.skip(begin);
+    char *element = tensor.data.data() + begin * width;
+    for (int64_t i = begin; i < end; ++i) {
+      uint64_t bits = generator.next();
+      if (isFloat(tensor.dtype)) {
+        storeFromFloat(tensor.dtype, bellShaped(bits), element);
+      } else {
+        storeWrapped(tensor.dtype, bits, element);
+      }
+      element += width;
     }
-    element += width;
-  }
+  };
+  forEachChunk(tensor.numElements(), fill);
 }
 
 Result<std::vector<HostTensor>> makeRandomInputs(const Package &package,
@@ -202,6 +212,45 @@ static double relativeNorm(double errorSquares, double expectedSquares) {
   return std::isnan(ratio) ? kInfinity : ratio;
 }
 
+namespace {
+
+/// The comparison of some elements.
+struct PartialComparison {
+  TensorComparison result;
+  double errorSquares = 0, expectedSquares = 0;
+};
+
+} // namespace
+
+static PartialComparison compareElements(const HostTensor &actual,
+                                         const HostTensor &expected,
+                                         double zero, int64_t begin,
+                                         int64_t end) {
+  PartialComparison part;
+  TensorComparison &result = part.result;
+  int64_t leftBytes = dtypeBytes(actual.dtype);
+  int64_t rightBytes = dtypeBytes(expected.dtype);
+  const char *left = actual.data.data() + begin * leftBytes;
+  const char *right = expected.data.data() + begin * rightBytes;
+  for (int64_t i = begin; i < end; ++i) {
+    double got = loadAsDouble(actual.dtype, left) - zero;
+    double wanted = loadAsDouble(expected.dtype, right) - zero;
+    left += leftBytes;
+    right += rightBytes;
+    double error = elementError(got, wanted);
+    if (error > result.maxAbsError) {
+      result.maxAbsError = error;
+      result.worstIndex = i;
+    }
+    part.errorSquares += error * error;
+    if (!std::isfinite(wanted))
+      continue;
+    result.referenceScale = std::max(result.referenceScale, std::abs(wanted));
+    part.expectedSquares += wanted * wanted;
+  }
+  return part;
+}
+
 Result<TensorComparison> compareTensors(const HostTensor &actual,
                                         const HostTensor &expected,
                                         int64_t zeroPoint) {
@@ -209,26 +258,23 @@ Result<TensorComparison> compareTensors(const HostTensor &actual,
     return Error{"cannot compare a tensor of shape " +
                  shapeToString(actual.shape) + " with one of shape " +
                  shapeToString(expected.shape)};
+  int64_t count = expected.numElements();
+  std::vector<PartialComparison> parts(static_cast<size_t>(countChunks(count)));
+  forEachChunk(count, [&](int64_t chunk, int64_t begin, int64_t end) {
+    parts[static_cast<size_t>(chunk)] = compareElements(
+        actual, expected, static_cast<double>(zeroPoint), begin, end);
+  });
   TensorComparison result;
   double errorSquares = 0, expectedSquares = 0;
-  auto zero = static_cast<double>(zeroPoint);
-  const char *left = actual.data.data();
-  const char *right = expected.data.data();
-  for (int64_t i = 0, end = expected.numElements(); i < end; ++i) {
-    double got = loadAsDouble(actual.dtype, left) - zero;
-    double wanted = loadAsDouble(expected.dtype, right) - zero;
-    left += dtypeBytes(actual.dtype);
-    right += dtypeBytes(expected.dtype);
-    double error = elementError(got, wanted);
-    if (error > result.maxAbsError) {
-      result.maxAbsError = error;
-      result.worstIndex = i;
+  for (const PartialComparison &part : parts) {
+    if (part.result.maxAbsError > result.maxAbsError) {
+      result.maxAbsError = part.result.maxAbsError;
+      result.worstIndex = part.result.worstIndex;
     }
-    errorSquares += error * error;
-    if (!std::isfinite(wanted))
-      continue;
-    result.referenceScale = std::max(result.referenceScale, std::abs(wanted));
-    expectedSquares += wanted * wanted;
+    result.referenceScale =
+        std::max(result.referenceScale, part.result.referenceScale);
+    errorSquares += part.errorSquares;
+    expectedSquares += part.expectedSquares;
   }
   result.relativeL2 = relativeNorm(errorSquares, expectedSquares);
   return result;

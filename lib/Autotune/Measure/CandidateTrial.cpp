@@ -38,9 +38,10 @@ Result<EvaluationAnswer> CandidateTrial::run(const runtime::Package &package,
       request, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)));
 }
 
-bool CandidateTrial::isUsable(const runtime::Package &package, double flops) {
+bool CandidateTrial::isUsable(
+    llvm::function_ref<runtime::Package()> makePackage, double flops) {
   if (!usable) {
-    Result<EvaluationAnswer> answer = run(package, flops);
+    Result<EvaluationAnswer> answer = run(makePackage(), flops);
     usable = answer && answer->outcome == EvaluationOutcome::Ok;
   }
   return *usable;

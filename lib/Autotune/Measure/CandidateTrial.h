@@ -12,6 +12,8 @@
 #include "tarpon/Runtime/Evaluator.h"
 #include "tarpon/Runtime/Package.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +28,9 @@ public:
       : evaluator(evaluatorProgram) {}
 
   /// Returns true if the evaluator can run this package, whose solution is
-  /// known to run. Only the first package is asked for.
-  bool isUsable(const runtime::Package &package, double flops);
+  /// known to run. Only the first call makes the package, which may be large.
+  bool isUsable(llvm::function_ref<runtime::Package()> makePackage,
+                double flops);
 
   /// Returns the answer if the candidate has made the evaluator or its device
   /// fail, or has not ended in time.

@@ -386,8 +386,9 @@ Status DeviceMeasurer::tryCandidate(size_t index, const Effort &effort,
 
 /// Runs a candidate in another process, unless its solution is known to run.
 std::optional<MeasureOutcome> DeviceMeasurer::findFault(size_t index) {
+  auto extractChosen = [this] { return extract(chosen); };
   if (!trial || index == chosen ||
-      !trial->isUsable(extract(chosen), problem.flops()))
+      !trial->isUsable(extractChosen, problem.flops()))
     return std::nullopt;
   auto fault = trial->findFault(extract(index), problem.flops());
   if (!fault)

@@ -96,6 +96,31 @@ TEST(TensorTest, RandomNumbersAreTheSameEverywhere) {
   EXPECT_EQ(static_cast<uint8_t>(bytes.data.data()[0]), 0xaf);
 }
 
+/// Several threads work on a large tensor; who works on what changes nothing.
+TEST(TensorTest, LargeTensorsAreWorkedOnInParts) {
+  constexpr int64_t kCount = 1'000'003;
+  HostTensor tensor = makeTensor(DType::I64, {kCount});
+  fillRandom(tensor, 9);
+  auto *values = reinterpret_cast<uint64_t *>(tensor.data.data());
+  uint64_t state = 9;
+  for (int64_t i = 0; i < kCount; ++i) {
+    uint64_t bits = state += 0x9e3779b97f4a7c15;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    ASSERT_EQ(values[i], bits ^ (bits >> 31)) << i;
+  }
+  std::vector<float> expected(kCount, 2), actual = expected;
+  actual[100] = 3;
+  actual[900'000] = -1;
+  actual[kCount - 1] = 4;
+  TensorComparison comparison = compare(actual, expected);
+  EXPECT_EQ(comparison.maxAbsError, 3);
+  EXPECT_EQ(comparison.worstIndex, 900'000);
+  EXPECT_EQ(comparison.referenceScale, 2);
+  EXPECT_DOUBLE_EQ(comparison.relativeL2,
+                   std::sqrt(14.0) / std::sqrt(4.0 * kCount));
+}
+
 TEST(TensorTest, RandomFloatsAreBellShaped) {
   for (DType dtype : {DType::F32, DType::F16, DType::BF16, DType::F64}) {
     HostTensor tensor = makeTensor(dtype, {100000});
