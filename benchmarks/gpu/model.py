@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares the static model's times of candidates with those that a GPU's store holds.
 
-usage: model.py STORE.journal... [--graph-opt PROGRAM] [--target sm_90a] [--json OUT]
+usage: model.py STORE.journal... [--graph-opt PROGRAM] [--json OUT]
        model.py --read OUT
 
-Prints a row for each problem, from all measured candidates but the naive solver's:
+Predicted times are those that the store holds, too (graph-opt find without --device); PROGRAM
+is asked for the others. Prints a row for each problem, from all measured candidates but the
+naive solver's:
 
   rho     Spearman's rank correlation of predicted and measured times
   first   the measured time of the model's first choice over that of the best
@@ -45,23 +47,33 @@ class Row(NamedTuple):
     config: str
     measured: float
     predicted: float
+    target: str = ""
 
 
 def read_store(path: Path) -> list[Row]:
     """The measured candidates, the last measurement of each."""
     with sqlite3.connect(path) as store:
         rows = store.execute(
-            "SELECT problem, solver, config, median FROM measurement"
+            "SELECT target, problem, solver, config, median FROM measurement"
             " WHERE status = 'ok' AND median > 0 AND solver <> ? ORDER BY id", [NAIVE]
         ).fetchall()
-    last = {row[:3]: row[3] for row in rows}
-    return [Row(*key, measured, math.nan) for key, measured in last.items()]
+    # "sm_90a:cu=132:bw=4800/e3b0c442", and "/model:gpu-model-1" behind that for predictions.
+    measured, predicted = {}, {}
+    for target, *key, median in rows:
+        times = predicted if "/model:" in target else measured
+        times[(target.split("/")[0], *key)] = median
+    return [
+        Row(*key[1:], time, predicted.get(key, math.nan), key[0])
+        for key, time in measured.items()
+    ]
 
 
-def predict(program: str, target: str, row: Row) -> Row:
+def predict(program: str, row: Row) -> Row:
     """The row with the model's time, or with NaN where it has none."""
+    if not math.isnan(row.predicted):
+        return row
     solution = f"{row.solver}:{row.config}" if row.config else row.solver
-    command = [program, "solvers", "--target", target, "--estimate"]
+    command = [program, "solvers", "--target", row.target, "--estimate"]
     command += ["--problem", row.problem, "--solution", solution]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = re.search(r"\}: ([0-9.]+) ms$", done.stdout, re.MULTILINE)
@@ -145,7 +157,6 @@ def main() -> int:
     add = parser.add_argument
     add("stores", nargs="*", type=Path, metavar="STORE.journal")
     add("--graph-opt", default="graph-opt", metavar="PROGRAM")
-    add("--target", default="sm_90a")
     add("--json", type=Path, metavar="OUT")
     add("--read", type=Path, metavar="OUT", help="print what --json has written")
     add("--threads", type=int, default=os.cpu_count())
@@ -157,9 +168,7 @@ def main() -> int:
     else:
         rows = [row for path in options.stores for row in read_store(path)]
         with concurrent.futures.ThreadPoolExecutor(options.threads) as pool:
-            rows = list(
-                pool.map(lambda row: predict(options.graph_opt, options.target, row), rows)
-            )
+            rows = list(pool.map(lambda row: predict(options.graph_opt, row), rows))
     if options.json:
         options.json.write_text(json.dumps([row._asdict() for row in rows], indent=1) + "\n")
     print_table(rows)

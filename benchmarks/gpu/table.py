@@ -36,6 +36,13 @@ def divide(time: float | None, other: float | None) -> str:
     return MISSING if time is None or other is None else f"{time / other:.2f}"
 
 
+def format_budget(figures: dict[str, Any]) -> str:
+    """How long tuning took, and how long it was to take."""
+    if "tuning_s" not in figures:
+        return MISSING
+    return f"{figures['tuning_s']:.0f} ({figures.get('tuning_budget_s', 0):.0f})"
+
+
 def get_median(figures: dict[str, Any], name: str) -> float | None:
     return figures.get(name, {}).get("median_ms")
 
@@ -54,7 +61,9 @@ def print_header(cells: list[str]) -> None:
 
 
 def print_networks(ours: dict[str, Any], peers: dict[str, Any]) -> None:
-    print_header(["ms", "untuned", "tuned", "error", *PEERS.values(), "ratio"])
+    print_header(
+        ["ms", "untuned", "tuned", "of untuned", "in s (of)", "error", *PEERS.values(), "ratio"]
+    )
     cases = list(ours)
     for name in peers:
         case = " ".join(name.split()[:3])
@@ -66,8 +75,8 @@ def print_networks(ours: dict[str, Any], peers: dict[str, Any]) -> None:
         rivals = [get_median(peers, f"{case} {peer}") for peer in PEERS]
         error = figures.get("error-tuned", figures.get("error"))
         print_row([
-            case, format_time(untuned), format_time(tuned),
-            MISSING if error is None else f"{error:.1e}", *map(format_time, rivals),
+            case, format_time(untuned), format_time(tuned), divide(tuned, untuned),
+            format_budget(figures), MISSING if error is None else f"{error:.1e}", *map(format_time, rivals),
             divide(find_fastest([untuned, tuned]), find_fastest(rivals)),
         ])
 
