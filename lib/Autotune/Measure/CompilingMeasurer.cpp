@@ -9,6 +9,7 @@
 
 #include "tarpon/IR/ParallelFor.h"
 #include "tarpon/Runtime/ThreadPool.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,7 +22,7 @@ using runtime::Status;
 
 CompilingMeasurer::CompilingMeasurer(const Problem &problem,
                                      KernelCompiler &compiler)
-    : problem(problem.withUnitScales()), compiler(compiler) {}
+    : problem(withStandardScales(problem)), compiler(compiler) {}
 
 bool CompilingMeasurer::discard(const Built &) { return false; }
 

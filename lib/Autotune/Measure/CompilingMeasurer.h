@@ -43,8 +43,8 @@ protected:
   /// Returns true if a candidate that is not in the next batch can be dropped.
   virtual bool discard(const Built &built);
 
-  /// The problem of the key. buildProblemPackage chooses its scales such that
-  /// results neither saturate nor vanish. Kernels are the same for all scales.
+  /// The problem with standard scales (withStandardScales). Kernels are the
+  /// same for all scales, as long as the same zero points are 0.
   Problem problem;
   KernelCompiler &compiler;
   std::map<CandidateKey, Built> builtCandidates;

@@ -64,16 +64,20 @@ static bool mustBePositive(const Problem &problem, size_t operand) {
 // Scales
 //===----------------------------------------------------------------------===//
 
-/// Returns true if the scales are other than those of a parsed key.
+/// Returns true if the scales or zero points are other than those of a parsed
+/// key.
 static bool hasScales(const TensorDesc &desc) {
   bool isDefault = desc.scales.empty() || desc.scales == std::vector{1.0f};
   return !isDefault || desc.zeroPoint != 0;
 }
 
-/// Sets the scale to real values from -2 to 2.
-static void setActivationScale(TensorDesc &desc) {
-  desc.scales = {1.0f / 64};
-  desc.zeroPoint = desc.dtype == DType::U8 ? 128 : 0;
+/// Sets the scale to real values from about -2 to 2; bytes without a zero point
+/// are values from 0 to 2.
+static void setActivationScale(TensorDesc &desc, bool hasZeroPoint) {
+  bool isSigned = desc.dtype != DType::U8;
+  desc.scales = {isSigned || hasZeroPoint ? 1.0f / 64 : 1.0f / 128};
+  constexpr int64_t kUnsignedZero = 128, kSignedZero = 16;
+  desc.zeroPoint = !hasZeroPoint ? 0 : isSigned ? kSignedZero : kUnsignedZero;
 }
 
 /// Sets the scales to full-range integers with a standard deviation of half of
@@ -94,12 +98,15 @@ static void setFilterScale(TensorDesc &desc, int64_t axis, int64_t fanIn) {
         scale * (1 + static_cast<float>(channel % kPeriod) / kPeriod) / 1.5f;
 }
 
-/// A problem parsed from a key has no scales; with all of them 1, int8 results
-/// would saturate.
-static Problem chooseScales(Problem problem) {
-  if (hasScales(problem.result) || llvm::any_of(problem.operands, hasScales) ||
-      llvm::any_of(problem.moreResults, hasScales))
-    return problem;
+static bool endsWithRelu(const Problem &problem) {
+  return problem.epilogue.empty() ? problem.op == OpKind::Relu
+                                  : problem.epilogue.back().op == OpKind::Relu;
+}
+
+/// Half of the results would saturate at 0 without a zero point, unless they
+/// are not negative.
+Problem tarpon::withStandardScales(const Problem &given) {
+  Problem problem = given.withUnitScales();
   for (auto [index, operand] : llvm::enumerate(problem.operands)) {
     if (!operand.quantized)
       continue;
@@ -107,12 +114,25 @@ static Problem chooseScales(Problem problem) {
       setFilterScale(operand, getOpRule(problem.op).filterScaleAxis,
                      getFanIn(problem));
     else
-      setActivationScale(operand);
+      setActivationScale(operand, given.operands[index].zeroPoint != 0);
   }
-  for (int64_t i = 0; i < problem.numResults(); ++i)
-    if (problem.getResult(i).quantized)
-      setActivationScale(problem.getResult(i));
+  for (int64_t i = 0; i < problem.numResults(); ++i) {
+    TensorDesc &result = problem.getResult(i);
+    bool isUnsigned = result.dtype == DType::U8;
+    if (result.quantized)
+      setActivationScale(result, given.getResult(i).zeroPoint != 0 ||
+                                     (isUnsigned && !endsWithRelu(problem)));
+  }
   return problem;
+}
+
+/// A problem parsed from a key has no scales; with all of them 1, int8 results
+/// would saturate.
+static Problem chooseScales(const Problem &problem) {
+  bool isScaled = hasScales(problem.result) ||
+                  llvm::any_of(problem.operands, hasScales) ||
+                  llvm::any_of(problem.moreResults, hasScales);
+  return isScaled ? problem : withStandardScales(problem);
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/Host/HostBackend.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "mlir/Dialect/Quant/IR/Quant.h"
 #include "mlir/Parser/Parser.h"
@@ -449,6 +450,53 @@ TEST_F(PackageBuilderTest, QuantisedProblemsDoNotSaturate) {
   for (int64_t i = 0; i < count; ++i)
     saturated += bytes[i] == 0 || bytes[i] == 255;
   EXPECT_LT(saturated, count / 5);
+}
+
+std::string getPaddedConv(const std::string &dtype) {
+  return "conv(1x64x28x28x" + dtype + ":nhwc, 64x64x3x3xi8q:const)->" +
+         "1x64x28x28x" + dtype +
+         ":nhwc {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1} | relu";
+}
+
+TEST(StandardScales, ZeroPointsStayWhetherTheyAreZero) {
+  for (std::string dtype : {"u8q", "i8q"})
+    for (int64_t zeroPoint : {0, 57}) {
+      Problem problem = parse(getPaddedConv(dtype));
+      problem.operands[0].zeroPoint = problem.result.zeroPoint = zeroPoint;
+      problem.operands[1].scales.assign(64, 0.5f);
+      problem.operands[1].quantAxis = 0;
+      Problem standard = withStandardScales(problem);
+      EXPECT_EQ(standard.operands[0].zeroPoint != 0, zeroPoint != 0);
+      EXPECT_EQ(standard.operands[1].zeroPoint, 0);
+      EXPECT_EQ(standard.result.zeroPoint != 0, zeroPoint != 0);
+      EXPECT_EQ(standard.key(), problem.key());
+      // The same for all scales of one key.
+      problem.operands[0].scales = {3};
+      EXPECT_EQ(standard, withStandardScales(problem));
+    }
+}
+
+/// Padding is copied as zeros only if zero is what it stands for, so that
+/// configs depend on that. A measured package must take what was offered.
+TEST(StandardScales, OfferedConfigsAreTaken) {
+  for (const char *gpu : {"sm_90a", "gfx942"})
+    for (std::string dtype : {"u8q", "i8q"})
+      for (int64_t zeroPoint : {0, 57}) {
+        std::shared_ptr<const Target> found = *findTarget(gpu);
+        const TargetInfo &target = found->getInfo();
+        Problem problem = parse(getPaddedConv(dtype));
+        problem.operands[0].zeroPoint = zeroPoint;
+        Problem standard = withStandardScales(problem);
+        size_t count = 0;
+        for (const Solver *solver : getApplicableSolvers(problem, target))
+          for (const PerfConfig &config : solver->configs(problem, target)) {
+            ++count;
+            EXPECT_TRUE(solver->isValidConfig(standard, target, config))
+                << gpu << " " << dtype << " " << zeroPoint << " "
+                << solver->id().str() << " {" << config.str() << "}";
+          }
+        EXPECT_GT(count, 10u);
+      }
 }
 
 TEST_F(PackageBuilderTest, ShapesOfProblemsAreThoseInMemory) {

@@ -30,6 +30,11 @@ runtime::Result<runtime::Package> buildPackage(mlir::func::FuncOp function,
 /// no layer.
 bool movesConstant(const Problem &problem);
 
+/// The problem with scales for random data, whose results do not saturate. Zero
+/// points of 0 stay so, and others are others: kernels that copy an image as it
+/// is need a zero point of 0 where it is padded, and so do their configs.
+Problem withStandardScales(const Problem &problem);
+
 /// Builds a package of one layer that poses `problem` and solves it with
 /// `solver`: operands that are not constant are its inputs, constants are
 /// filled from `seed` (the same for every solver). For timing and verification.
