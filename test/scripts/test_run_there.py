@@ -124,7 +124,12 @@ class LayersTest(unittest.TestCase):
 
 class TableTest(unittest.TestCase):
     def test_ratio_is_to_the_fastest_peer(self) -> None:
-        ours = {"vgg16 fp16 b1": {"perf": {"median_ms": 3}, "perf-tuned": {"median_ms": 2}}}
+        ours = {
+            "vgg16 fp16 b1": {
+                "perf": {"median_ms": 3}, "perf-tuned": {"median_ms": 2},
+                "tuning_s": 12.4, "tuning_budget_s": 10, "error": 0.25, "error-tuned": 0.002,
+            }
+        }
         theirs = {
             "vgg16 fp16 b1 cudnn": {"median_ms": 5},
             "vgg16 fp16 b1 torch.compile": {"median_ms": 4},
@@ -133,8 +138,11 @@ class TableTest(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()) as text:
             table.print_networks(ours, theirs)
         rows = text.getvalue().splitlines()[2:]
-        self.assertEqual(rows[0], "| vgg16 fp16 b1 | 3.000 | 2.000 | - | 5.000 | - | 4.000 | 0.50 |")
-        self.assertEqual(rows[1], "| resnet50 fp16 b1 | - | - | - | - | - | - | - |")
+        self.assertEqual(
+            rows[0],
+            "| vgg16 fp16 b1 | 3.000 | 2.000 | 0.67 | 12 (10) | 2.0e-03 | 5.000 | - | 4.000 | 0.50 |",
+        )
+        self.assertEqual(rows[1], "| resnet50 fp16 b1 | - | - | - | - | - | - | - | - | - |")
 
 
 if __name__ == "__main__":
