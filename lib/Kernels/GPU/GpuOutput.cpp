@@ -9,6 +9,7 @@
 
 #include "ByteNumbers.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
@@ -68,15 +69,39 @@ GpuTensorStore::GpuTensorStore(KernelBuilder &b, const BoundFlatTensor &tensor)
     inverse = b.divF(b.cstF(1), tensor.scale);
 }
 
+/// Returns value / scale, rounded to an integer as the division's exact result
+/// would be: models that quantise by themselves have many values half way
+/// between two integers. A quotient of the reciprocal is an ulp off at most,
+/// and its remainder corrects it (P. Markstein, "Computation of elementary
+/// functions on the IBM RISC System/6000 processor", 1990). Quotients that no
+/// byte has are beyond all bytes.
+static Value emitRoundedQuotient(KernelBuilder &b, Value value, Value scale,
+                                 Value inverse) {
+  Type type = value.getType();
+  auto splat = [&](Value scalar) {
+    return vector::BroadcastOp::create(b, type, scalar);
+  };
+  // Infinite quotients would have no remainder.
+  constexpr double kBeyond = 1024;
+  Value quotient = b.mulF(value, splat(inverse));
+  quotient = b.minF(b.maxF(quotient, b.cstLike(type, -kBeyond)),
+                    b.cstLike(type, kBeyond));
+  Value remainder =
+      b.fma(arith::NegFOp::create(b, quotient), splat(scale), value);
+  quotient = b.fma(remainder, splat(inverse), quotient);
+  return math::RoundEvenOp::create(b, quotient);
+}
+
 void GpuTensorStore::store(KernelBuilder &b, Value value, Value offset) const {
   if (!tensor.quantized)
     return tensor.store(b, value, offset);
   bool isScalar = !isa<VectorType>(value.getType());
   if (isScalar)
     value = vector::BroadcastOp::create(b, b.vec(value.getType(), 1), value);
+  value = emitRoundedQuotient(b, value, tensor.scale, inverse);
   Value bytes =
       emitEncodeBytes(static_cast<GpuKernelBuilder &>(b), value,
-                      tensor.dtype == DType::I8, inverse, tensor.zeroPoint);
+                      tensor.dtype == DType::I8, b.cstF(1), tensor.zeroPoint);
   b.store(bytes, tensor.pointerTo(b, offset));
 }
 
