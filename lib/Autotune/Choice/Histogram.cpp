@@ -111,7 +111,10 @@ std::vector<int64_t> Histogram::countMagnitudes() const {
 }
 
 /// Returns the relative entropy of the first `kept` bins, with all others added
-/// to the last one, and the same rounded to `levels` levels.
+/// to the last one that has values, and the same rounded to `levels` levels.
+/// The source adds them to the last bin of all, where the distribution after
+/// rounding may have none; a single outlier then keeps every bound from being
+/// tried.
 static double getEntropy(const std::vector<int64_t> &bins, int64_t kept,
                          int64_t levels) {
   double inside = 0, outside = 0;
@@ -120,6 +123,9 @@ static double getEntropy(const std::vector<int64_t> &bins, int64_t kept,
         static_cast<double>(count);
   if (inside == 0)
     return std::numeric_limits<double>::infinity();
+  int64_t last = kept - 1;
+  while (bins[last] == 0)
+    --last;
   double entropy = 0;
   for (int64_t level = 0; level < levels; ++level) {
     int64_t begin = level * kept / levels, end = (level + 1) * kept / levels;
@@ -132,16 +138,12 @@ static double getEntropy(const std::vector<int64_t> &bins, int64_t kept,
       double before = static_cast<double>(bins[bin]);
       if (bins[bin] == 0)
         continue;
-      if (bin == kept - 1)
+      if (bin == last)
         before += outside;
       double p = before / (inside + outside), q = sum / filled / inside;
       entropy += p * std::log(p / q);
     }
   }
-  // The outliers are a part of the distribution even where the last bin is
-  // empty.
-  if (bins[kept - 1] == 0 && outside > 0)
-    return std::numeric_limits<double>::infinity();
   return entropy;
 }
 

@@ -162,26 +162,37 @@ Solution Tuner::lookUp(const Problem &problem,
   return list(problem, limits).front();
 }
 
+/// Returns none if a better guess is unknown. The journal counts, since another
+/// build may have verified the system store's records.
+std::optional<Solution> Tuner::findRightGuess(const Problem &problem) const {
+  KnownRecords known(problem.key(), journal, nullptr);
+  for (Solution &guessed : guess(problem, {})) {
+    const Measurement *row = known.find(guessed.solver->id(), guessed.config);
+    if (!row)
+      return std::nullopt;
+    if (row->status == MeasurementStatus::Ok)
+      return std::move(guessed);
+  }
+  return std::nullopt;
+}
+
 Solution Tuner::getTrusted(const Problem &problem) {
-  const TargetInfo &target = compiler.getTarget();
-  // Another build may have verified the system store's records.
-  auto getRight = [&] {
-    return KnownRecords(problem.key(), journal, nullptr)
-        .getRight(problem, target, {});
-  };
-  std::vector<Solution> right = getRight();
+  Solution trusted = makeTrustedSolution(problem, compiler.getTarget());
+  if (problem.flops() < policy::kSlowReferenceFlops)
+    return trusted;
+  if (std::optional<Solution> right = findRightGuess(problem))
+    return *right;
   // Without a verification, the reference is used, which is only slower.
-  if (right.empty() && problem.flops() >= policy::kSlowReferenceFlops)
-    if (auto measurer = measurers.create(problem)) {
-      SearchScope scope;
-      scope.known = getKnown(problem).getRows();
-      ProblemSearch search(makeContext(**measurer, Deadline::never()), problem,
-                           std::move(scope));
-      if (search.verifyDefault())
-        right = getRight();
-    }
-  return right.empty() ? makeTrustedSolution(problem, target)
-                       : std::move(right.front());
+  auto measurer = measurers.create(problem);
+  if (!measurer)
+    return trusted;
+  SearchScope scope;
+  scope.known = getKnown(problem).getRows();
+  ProblemSearch search(makeContext(**measurer, Deadline::never()), problem,
+                       std::move(scope));
+  if (!search.verifyDefault())
+    return trusted;
+  return findRightGuess(problem).value_or(trusted);
 }
 
 //===----------------------------------------------------------------------===//
