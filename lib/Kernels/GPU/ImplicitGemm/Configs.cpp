@@ -31,8 +31,8 @@ static constexpr BlockShape kDefaultBlocks[] = {
     {128, 128}, {128, 64}, {64, 64}, {32, 32}};
 
 /// Further blocks that are worth measuring.
-static constexpr BlockShape kMoreBlocks[] = {
-    {64, 128}, {256, 64}, {64, 256}, {64, 32}, {32, 64}};
+static constexpr BlockShape kMoreBlocks[] = {{256, 128}, {64, 128}, {256, 64},
+                                             {64, 256},  {64, 32},  {32, 64}};
 
 /// The same for mma.sync, with which small blocks are as fast.
 static constexpr BlockShape kMmaDefaultBlocks[] = {
