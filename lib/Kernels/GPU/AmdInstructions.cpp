@@ -13,6 +13,8 @@
 
 #include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -46,13 +48,25 @@ public:
   Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                     Value offset, Value uniformOffset) const override;
 
-  /// Those of CDNA go to the lanes' places in a row, and RDNA has none.
-  int64_t getMostCopyGroups() const override { return 0; }
+  /// CDNA's loads to LDS; RDNA has none.
+  CopyForm getCopyForm(const GpuTarget &gpu) const override {
+    if (gpu.directToLdsBytes == 0)
+      return {};
+    return {gpu.directToLdsBytes, /*mostGroups=*/4, /*inRow=*/true};
+  }
+  void copyRow(GpuKernelBuilder &b, Value lds, const BoundedBuffer &buffer,
+               Value offset, Value uniformOffset,
+               int64_t further) const override;
+  Value takeFirstLane(GpuKernelBuilder &b, Value value) const override {
+    return ROCDL::ReadfirstlaneOp::create(b, value.getType(), value);
+  }
   void copyToLds(GpuKernelBuilder &, Value, Value, Value, bool) const override {
-    llvm_unreachable("there are no copies");
+    llvm_unreachable("AMD's copies are in rows");
   }
   void commitCopies(GpuKernelBuilder &) const override {}
-  void waitForCopies(GpuKernelBuilder &, int64_t) const override {}
+  void waitForCopies(GpuKernelBuilder &b, int64_t left,
+                     int64_t copies) const override;
+  Value loadStage(GpuKernelBuilder &b, Value pointer) const override;
 
   void fenceCopies(GpuKernelBuilder &) const override {}
   void beginProducts(GpuKernelBuilder &) const override {}
@@ -94,6 +108,61 @@ Value AmdInstructions::loadBounded(GpuKernelBuilder &b,
       b, type, buffer.start, offset, uniformOffset, cachePolicy, ArrayAttr(),
       ArrayAttr(), ArrayAttr());
 }
+
+//===----------------------------------------------------------------------===//
+// Loads to LDS
+//===----------------------------------------------------------------------===//
+
+/// LLVM waits for all loads to LDS before each read of LDS that it cannot tell
+/// from them. The barriers of a kernel order both, and LLVM moves nothing over
+/// them, so that loads and reads of LDS count as two scopes between barriers.
+static ArrayAttr makeScope(GpuKernelBuilder &b, const char *name) {
+  MLIRContext *context = b.getContext();
+  auto domain = LLVM::AliasScopeDomainAttr::get(context, b.getStringAttr("lds"),
+                                                /*description=*/StringAttr());
+  return b.getArrayAttr(LLVM::AliasScopeAttr::get(
+      context, b.getStringAttr(name), domain, /*description=*/StringAttr()));
+}
+
+static constexpr const char *kLoads = "loads to LDS", *kReads = "reads of LDS";
+
+/// "AMD Instinct MI300 ISA", section 9.1.9: lane i writes the bytes from M0 +
+/// the instruction's offset + i * 4 on, or i * 16; a lane whose bytes are out
+/// of range writes zeros.
+void AmdInstructions::copyRow(GpuKernelBuilder &b, Value lds,
+                              const BoundedBuffer &buffer, Value offset,
+                              Value uniformOffset, int64_t further) const {
+  auto cst = [&](int64_t value) {
+    return b.cstLike(b.getI32Type(), static_cast<double>(value));
+  };
+  ROCDL::RawPtrBufferLoadLdsOp::create(
+      b, buffer.start, lds, cst(b.getGpu().directToLdsBytes), offset,
+      uniformOffset, cst(further), /*aux=*/cst(0), makeScope(b, kLoads),
+      ArrayAttr(), ArrayAttr());
+}
+
+/// vmcnt, of at most 63, counts instructions: bits 3:0 and 15:14, where the
+/// others name no other count.
+void AmdInstructions::waitForCopies(GpuKernelBuilder &b, int64_t left,
+                                    int64_t copies) const {
+  constexpr int64_t kMost = 63;
+  constexpr uint32_t kOtherCounts = 0xf70;
+  auto count = static_cast<uint32_t>(std::min(left * copies, kMost));
+  ROCDL::SWaitcntOp::create(b,
+                            kOtherCounts | (count & 15) | (count >> 4) << 14);
+}
+
+Value AmdInstructions::loadStage(GpuKernelBuilder &b, Value pointer) const {
+  auto load = LLVM::LoadOp::create(b, b.vec(b.getI32Type(), 4), pointer,
+                                   /*alignment=*/16);
+  load.setAliasScopesAttr(makeScope(b, kReads));
+  load.setNoaliasScopesAttr(makeScope(b, kLoads));
+  return load;
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
 
 Value AmdInstructions::multiply(GpuKernelBuilder &b, const MatrixShape &shape,
                                 Value left, Value right, Value sum) const {

@@ -23,6 +23,15 @@ struct BoundedBuffer {
   mlir::Value bytes; ///< i32
 };
 
+/// The asynchronous copies of a GPU from global memory to LDS.
+struct CopyForm {
+  int64_t bytes = 0; ///< that a lane copies at a time; 0: there are no copies
+  int64_t mostGroups = 0; ///< that may be under way at a time
+  /// True if the lanes of a wave copy to places side by side, in their order;
+  /// otherwise each lane copies to a place of its own.
+  bool inRow = false;
+};
+
 /// The sides of a product of a wave, D (m x n) = A (m x k) * B (k x n) + C.
 struct MatrixShape {
   int64_t m, n, k;
@@ -57,19 +66,31 @@ public:
   virtual Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                             Value offset, Value uniformOffset) const = 0;
 
-  /// The most groups of copies to LDS that may be under way at a time; 0 if
-  /// there are no asynchronous copies.
-  virtual int64_t getMostCopyGroups() const = 0;
+  virtual CopyForm getCopyForm(const GpuTarget &gpu) const = 0;
+  /// Starts to copy to the places of a row, of which `lds` is that of the
+  /// wave's first lane, the bytes that loadBounded would load. `further`, up to
+  /// kMostFurther, is added on both sides. Only where the copies are in rows.
+  virtual void copyRow(GpuKernelBuilder &b, Value lds,
+                       const BoundedBuffer &buffer, Value offset,
+                       Value uniformOffset, int64_t further) const = 0;
+  static constexpr int64_t kMostFurther = 4095;
+  /// The value (i32) of the wave's first lane. Only where copies are in rows.
+  virtual Value takeFirstLane(GpuKernelBuilder &b, Value value) const = 0;
   /// Starts to copy 16 bytes from global memory to LDS, or zeros where `exists`
   /// (i1) is false: the pointer to global memory may be any there. `isShared`
-  /// if further copies of the workgroup read the same bytes.
+  /// if further copies of the workgroup read the same bytes. Only where the
+  /// copies are not in rows.
   virtual void copyToLds(GpuKernelBuilder &b, Value lds, Value pointer,
                          Value exists, bool isShared) const = 0;
   /// Makes a group of the copies since the last commit.
   virtual void commitCopies(GpuKernelBuilder &b) const = 0;
-  /// Waits for this lane's groups but the latest `left` ones. Other lanes may
-  /// read the data after a barrier.
-  virtual void waitForCopies(GpuKernelBuilder &b, int64_t left) const = 0;
+  /// Waits for this lane's groups, of `copies` each, but the latest `left`
+  /// ones. Other lanes may read the data after a barrier.
+  virtual void waitForCopies(GpuKernelBuilder &b, int64_t left,
+                             int64_t copies) const = 0;
+
+  /// Loads 16 bytes, four i32, of a stage of LDS that no copy under way writes.
+  virtual Value loadStage(GpuKernelBuilder &b, Value pointer) const = 0;
 
   /// Loads 16 bytes per lane, four i32, of matrices of eight rows of 16 bytes:
   /// each eight lanes give the addresses of the rows of one matrix in LDS. Only

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -42,15 +44,29 @@ public:
   Value loadBounded(GpuKernelBuilder &b, const BoundedBuffer &buffer,
                     Value offset, Value uniformOffset) const override;
 
-  /// As many as are of use: there is no limit.
-  int64_t getMostCopyGroups() const override { return 4; }
+  /// As many groups as are of use: there is no limit.
+  CopyForm getCopyForm(const GpuTarget &) const override {
+    return {/*bytes=*/16, /*mostGroups=*/4, /*inRow=*/false};
+  }
+  void copyRow(GpuKernelBuilder &, Value, const BoundedBuffer &, Value, Value,
+               int64_t) const override {
+    llvm_unreachable("NVIDIA's copies are not in rows");
+  }
+  Value takeFirstLane(GpuKernelBuilder &, Value) const override {
+    llvm_unreachable("NVIDIA's copies are not in rows");
+  }
   void copyToLds(GpuKernelBuilder &b, Value lds, Value pointer, Value exists,
                  bool isShared) const override;
   void commitCopies(GpuKernelBuilder &b) const override {
     NVVM::CpAsyncCommitGroupOp::create(b);
   }
-  void waitForCopies(GpuKernelBuilder &b, int64_t left) const override {
+  void waitForCopies(GpuKernelBuilder &b, int64_t left,
+                     int64_t /*copies*/) const override {
     NVVM::CpAsyncWaitGroupOp::create(b, static_cast<uint32_t>(left));
+  }
+  Value loadStage(GpuKernelBuilder &b, Value pointer) const override {
+    return LLVM::LoadOp::create(b, b.vec(b.getI32Type(), 4), pointer,
+                                /*alignment=*/16);
   }
 
   /// wgmma reads LDS by another path than that of copies.

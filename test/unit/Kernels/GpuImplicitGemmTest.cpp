@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SolverTest.h"
+#include "GpuProductTest.h"
 
 #include "tarpon/Solver/GpuTarget.h"
 
@@ -24,124 +24,6 @@
 
 using namespace tarpon;
 using namespace tarpon::test;
-
-namespace {
-
-/// Two-dimensional; the layout is that of input, result and residual.
-struct Conv {
-  int64_t batch, channels, height, width, outChannels, kernelH, kernelW;
-  int64_t stride = 1, dilation = 1, group = 1;
-  std::array<int64_t, 4> pads = {0, 0, 0, 0};
-  const char *epilogue = "add(2) | add(3) | relu";
-};
-
-class Runners {
-public:
-  SolverRunner &get(const std::string &name) {
-    auto &runner = runners[name];
-    if (!runner) {
-      auto made = name == "native" ? SolverRunner::create(name)
-                                   : SolverRunner::createEmulated(name);
-      EXPECT_TRUE(made) << made.message();
-      runner = std::move(*made);
-    }
-    return *runner;
-  }
-
-private:
-  std::map<std::string, std::unique_ptr<SolverRunner>> runners;
-};
-
-} // namespace
-
-static std::string getKey(const Conv &c, const std::string &dtype,
-                          const std::string &layout) {
-  int64_t outHeight =
-      (c.height + c.pads[0] + c.pads[2] - c.dilation * (c.kernelH - 1) - 1) /
-          c.stride +
-      1;
-  int64_t outWidth =
-      (c.width + c.pads[1] + c.pads[3] - c.dilation * (c.kernelW - 1) - 1) /
-          c.stride +
-      1;
-  std::string epilogue = c.epilogue;
-  std::string filter = dtype == "u8q" ? "i8q" : dtype;
-  std::string plain = filter == "i8q" ? "f32" : dtype;
-  std::string result =
-      llvm::formatv("{0}x{1}x{2}x{3}x{4}{5}", c.batch, c.outChannels, outHeight,
-                    outWidth, dtype, layout);
-  std::string operands;
-  if (epilogue.find("add(2)") != std::string::npos)
-    operands = llvm::formatv("; 1x{0}x1x1x{1}:const", c.outChannels, plain);
-  if (epilogue.find("add(3)") != std::string::npos)
-    operands += ", " + result;
-  std::string key = llvm::formatv(
-      "conv({0}x{1}x{2}x{3}x{4}{5}, {6}x{7}x{8}x{9}x{10}:const{11})->{12} ",
-      c.batch, c.channels, c.height, c.width, dtype, layout, c.outChannels,
-      c.channels / c.group, c.kernelH, c.kernelW, filter, operands, result);
-  key += llvm::formatv("{{dilations={0},{0} group={1} pads={2},{3},{4},{5} "
-                       "strides={6},{6}}",
-                       c.dilation, c.group, c.pads[0], c.pads[1], c.pads[2],
-                       c.pads[3], c.stride);
-  return epilogue.empty() ? key : key + " | " + epilogue;
-}
-
-/// Scales and zero points, which a key does not tell.
-static void quantize(Problem &problem) {
-  for (TensorDesc &desc : problem.operands)
-    if (desc.quantized)
-      desc.scales = {0.02f};
-  problem.operands[0].zeroPoint =
-      problem.operands[0].dtype == DType::U8 ? 131 : -3;
-  if (problem.operands[1].quantized && problem.op == OpKind::Conv) {
-    problem.operands[1].quantAxis = 0;
-    problem.operands[1].scales.clear();
-    for (int64_t c = 0; c < problem.operands[1].shape[0]; ++c)
-      problem.operands[1].scales.push_back(0.01f + 0.001f * (c % 5));
-  }
-  if (problem.result.quantized)
-    problem.result.scales = {0.05f};
-}
-
-static Problem makeProblem(const std::string &key) {
-  std::string fault;
-  auto problem = parseProblem(key, &fault);
-  EXPECT_TRUE(mlir::succeeded(problem)) << key << ": " << fault;
-  if (problem->operands[0].quantized)
-    quantize(*problem);
-  return *problem;
-}
-
-/// The engine's result against the reference's. `change` edits the default
-/// config.
-static void check(Runners &runners, const std::string &gpu,
-                  const Problem &problem,
-                  std::vector<std::pair<const char *, int64_t>> change = {}) {
-  SCOPED_TRACE(gpu + " " + problem.key());
-  const Solver &solver =
-      *findSolver(problem.op == OpKind::Conv ? "gpu-igemm-v1" : "gpu-gemm-v1");
-  SolverRunner &runner = runners.get(gpu);
-  const TargetInfo &target = runner.getTarget();
-  Applicability answer = checkApplicable(solver, problem, target);
-  ASSERT_TRUE(answer) << answer.getReason().str();
-  PerfConfig config = solver.defaultConfig(problem, target);
-  for (auto [field, value] : change)
-    config.set(field, value);
-  SCOPED_TRACE(config.str());
-  ASSERT_TRUE(solver.isValidConfig(problem, target, config));
-  auto expected =
-      runners.get("native").run(problem, getReferenceSolver(), {}, {}, 3);
-  ASSERT_TRUE(expected) << expected.message();
-  auto actual = runner.run(problem, solver, config, {}, 3);
-  ASSERT_TRUE(actual) << actual.message();
-  EXPECT_EQ(compare(problem, *actual, *expected), "");
-}
-
-static void check(Runners &runners, const std::string &gpu,
-                  const std::string &key,
-                  std::vector<std::pair<const char *, int64_t>> change = {}) {
-  check(runners, gpu, makeProblem(key), std::move(change));
-}
 
 static constexpr const char *kGpus[] = {"gfx90a",  "gfx942",  "gfx950",
                                         "gfx1100", "gfx1201", "sm_90a"};
@@ -293,76 +175,6 @@ TEST(GpuImplicitGemm, everyConfigField) {
   check(runners, "gfx942", getKey(conv, "u8q", ":nhwc"), {{"split_k", 3}});
   check(runners, "gfx1100", getKey(conv, "f32", ":nhwc"),
         {{"split_k", 3}, {"stages", 2}});
-}
-
-/// Stages of asynchronous copies, and what goes through registers instead.
-TEST(GpuImplicitGemm, copiesInStages) {
-  Runners runners;
-  Conv conv{1, 80, 9, 9, 72, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
-  for (int64_t stages : {1, 2, 3, 5})
-    for (int64_t splits : {1, 3})
-      for (const char *dtype : {"f16", "f32"})
-        check(runners, "sm_90a", getKey(conv, dtype, ":nhwc"),
-              {{"stages", stages}, {"split_k", splits}});
-  // More stages than steps.
-  Conv point{2, 16, 5, 5, 24, 1, 1};
-  for (const char *dtype : {"f16", "u8q", "i8q"})
-    check(runners, "sm_90a", getKey(point, dtype, ":nhwc"), {{"stages", 5}});
-  // Padding is not zeros.
-  const Solver &solver = *findSolver("gpu-igemm-v1");
-  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("sm_90a"));
-  for (const char *dtype : {"u8q", "i8q"}) {
-    Problem problem = makeProblem(getKey(conv, dtype, ":nhwc"));
-    PerfConfig config = solver.defaultConfig(problem, target);
-    EXPECT_EQ(config.get("stages"), 1);
-    config.set("groups_per_unit", 1);
-    EXPECT_EQ(solver.explainConfig(problem, target, config),
-              "turns need stages of an input that is copied as it is");
-    config.set("groups_per_unit", 0);
-    config.set("stages", 3);
-    EXPECT_EQ(solver.explainConfig(problem, target, config),
-              "a third stage needs an input that is copied as it is");
-    problem.operands[0].zeroPoint = 0;
-    EXPECT_GT(solver.defaultConfig(problem, target).get("stages"), 1);
-  }
-}
-
-/// A workgroup does blocks in turn, the last ones of which do not exist for
-/// some workgroups.
-TEST(GpuImplicitGemm, takesTurns) {
-  Runners runners;
-  const char *gpu = "sm_90a:cu=2";
-  using Change = std::vector<std::pair<const char *, int64_t>>;
-  const Change small = {{"block_m", 32}, {"block_n", 32}, {"wave_m", 16},
-                        {"wave_n", 16},  {"inst", 16},    {"stages", 3}};
-  const Change groups = {{"block_m", 64}, {"block_n", 64}, {"wave_m", 64},
-                         {"wave_n", 64},  {"inst", 64},    {"stages", 4}};
-  auto run = [&](const Conv &conv, const char *dtype, const char *layout,
-                 Change change, int64_t perUnit, int64_t splits = 1) {
-    change.emplace_back("groups_per_unit", perUnit);
-    change.emplace_back("split_k", splits);
-    if (std::string(dtype).ends_with("q"))
-      change.emplace_back("block_k", 128);
-    check(runners, gpu, getKey(conv, dtype, layout), change);
-  };
-  Conv conv{2, 80, 9, 9, 136, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
-  Conv point{2, 64, 13, 9, 128, 1, 1};
-  Conv grouped{2, 64, 9, 9, 160, 3, 3, 2, 1, 2, {1, 1, 1, 1}};
-  for (const Change &change : {small, groups})
-    for (const char *layout : {":nhwc", ""}) {
-      run(conv, "f16", layout, change, 1);
-      run(point, "f16", layout, change, 2);
-      run(point, "u8q", layout, change, 1);
-      run(grouped, "bf16", layout, change, 1, /*splits=*/2);
-    }
-  // More workgroups than blocks.
-  run(point, "f16", ":nhwc", groups, 32);
-  Change batched = small;
-  batched.emplace_back("groups_per_unit", 1);
-  check(runners, gpu,
-        "matmul(5x40x96xf16, 5x96x72xf16)->5x40x72xf16 {transpose_lhs=0 "
-        "transpose_rhs=0}",
-        batched);
 }
 
 /// Pixels of few channels are packed as one: two of a row, four of bytes.

@@ -56,6 +56,11 @@ public:
   int64_t count(llvm::StringRef prefix) const {
     return count(instructions, prefix);
   }
+  int64_t count(llvm::StringRef prefix, llvm::StringRef suffix) const {
+    return llvm::count_if(instructions, [&](llvm::StringRef line) {
+      return line.starts_with(prefix) && line.ends_with(suffix);
+    });
+  }
   size_t find(llvm::StringRef prefix) const {
     return std::find_if(
                instructions.begin(), instructions.end(),
@@ -86,14 +91,20 @@ struct Compiled {
   KernelResources resources;
 };
 
-/// The kernel that multiplies, in the solver's default config.
+using Change = std::vector<std::pair<const char *, int64_t>>;
+
+/// The kernel that multiplies, in the solver's default config or with a change.
 Compiled compileMainKernel(const std::string &key, const GpuTarget &gpu,
-                           const char *id = "gpu-igemm-v1") {
+                           const char *id = "gpu-igemm-v1",
+                           const Change &change = {}) {
   auto problem = parseProblem(key);
   EXPECT_TRUE(mlir::succeeded(problem)) << key;
   TargetInfo target = makeGpuTargetInfo(gpu);
   const Solver *solver = findSolver(id);
   PerfConfig config = solver->defaultConfig(*problem, target);
+  for (auto [field, value] : change)
+    config.set(field, value);
+  EXPECT_EQ(solver->explainConfig(*problem, target, config), "");
   SolutionPlan plan = solver->plan(*problem, target, config);
   size_t transforms = plan.launches.size() == 3 ? 1 : 0;
   EXPECT_EQ(plan.launches.size(), 1 + 2 * transforms) << config.str();
@@ -124,38 +135,31 @@ static double getUtilisation(const InnerLoop &loop, const Compiled &kernel,
   double matrix = matrices * cycles * perSimd;
   // A wave starts an instruction in four clocks.
   double issue = (static_cast<double>(loop.size()) - matrices) * 4 * perSimd;
-  double lds = static_cast<double>(loop.count("ds_")) * 16 *
-               static_cast<double>(gpu.waveSize) * waves /
-               static_cast<double>(gpu.ldsBytesPerClock);
-  double global = static_cast<double>(loop.count("buffer_load")) * 16 *
-                  static_cast<double>(gpu.waveSize) * waves / 64;
+  // Loads to LDS are written there like any others.
+  int64_t direct = loop.count("buffer_load", " lds");
+  int64_t directBytes = direct * gpu.directToLdsBytes;
+  double lanes = static_cast<double>(gpu.waveSize * waves);
+  double lds = static_cast<double>(loop.count("ds_") * 16 + directBytes) *
+               lanes / static_cast<double>(gpu.ldsBytesPerClock);
+  int64_t loads = loop.count("buffer_load") - direct;
+  double global = static_cast<double>(loads * 16 + directBytes) * lanes / 64;
   printf("matrix %.0f, issue %.0f, LDS %.0f, global %.0f clocks\n", matrix,
          issue, lds, global);
   return matrix / std::max({matrix, issue, lds, global});
 }
 
-static void checkLoop(const std::string &key, double atLeast) {
-  GpuTarget gpu = *parseGpuTarget("gfx942");
-  EXPECT_EQ(getApplicableSolvers(*parseProblem(key), makeGpuTargetInfo(gpu))
-                .front()
-                ->id(),
-            "gpu-igemm-v1");
-  Compiled kernel = compileMainKernel(key, gpu);
-  InnerLoop loop(kernel.assembly);
-  SCOPED_TRACE(kernel.source.symbol + "\n" + loop.print());
+/// What holds for every loop: nothing is spilled, and waves hide each other.
+static void checkLoop(const InnerLoop &loop, const Compiled &kernel,
+                      const GpuTarget &gpu, double atLeast) {
   EXPECT_EQ(kernel.resources.vectorSpills + kernel.resources.scalarSpills, 0);
   ASSERT_GT(loop.count("v_mfma"), 0);
   EXPECT_EQ(loop.count("scratch_"), 0);
   EXPECT_EQ(loop.count("v_accvgpr"), 0);
   // One block: no loop over lanes whose values differ, no branch.
   EXPECT_EQ(loop.count("s_cbranch"), 1);
-  // Everything is loaded by 128 bits, and ahead of what needs it a step later.
-  EXPECT_GT(loop.count("buffer_load_dwordx4"), 0);
-  EXPECT_EQ(loop.count("buffer_load_dwordx4"), loop.count("buffer_load"));
+  EXPECT_EQ(loop.count("v_readfirstlane"), 0);
   EXPECT_EQ(loop.count("global_") + loop.count("flat_"), 0);
   EXPECT_EQ(loop.count("ds_read_b128"), loop.count("ds_read"));
-  EXPECT_EQ(loop.count("ds_write_b128"), loop.count("ds_write"));
-  EXPECT_LT(loop.findLast("buffer_load"), loop.find("v_mfma"));
   int64_t waves =
       gpu.getOccupancy(kernel.resources.vectorRegisters,
                        kernel.resources.ldsBytes, kernel.resources.workgroup);
@@ -171,18 +175,93 @@ static void checkLoop(const std::string &key, double atLeast) {
          100 * utilisation);
 }
 
-TEST(GpuInnerLoop, threeByThree) {
-  checkLoop("conv(64x256x14x14xf16:nhwc, 256x256x3x3xf16:const; "
-            "1x256x1x1xf16:const)->64x256x14x14xf16:nhwc {dilations=1,1 "
-            "group=1 pads=1,1,1,1 strides=1,1} | add(2) | relu",
-            0.75);
+static const std::string kThreeByThree =
+    "conv(64x256x14x14xf16:nhwc, 256x256x3x3xf16:const; "
+    "1x256x1x1xf16:const)->64x256x14x14xf16:nhwc {dilations=1,1 group=1 "
+    "pads=1,1,1,1 strides=1,1} | add(2) | relu";
+static const std::string kPointwise =
+    "conv(64x1024x14x14xf16:nhwc, 256x1024x1x1xf16:const; "
+    "1x256x1x1xf16:const)->64x256x14x14xf16:nhwc {dilations=1,1 group=1 "
+    "pads=0,0,0,0 strides=1,1} | add(2) | relu";
+
+/// Through registers: everything is loaded by 128 bits, and ahead of what needs
+/// it a step later.
+TEST(GpuInnerLoop, registers) {
+  GpuTarget gpu = *parseGpuTarget("gfx942");
+  for (const std::string &key : {kThreeByThree, kPointwise}) {
+    EXPECT_EQ(getApplicableSolvers(*parseProblem(key), makeGpuTargetInfo(gpu))
+                  .front()
+                  ->id(),
+              "gpu-igemm-v1");
+    Compiled kernel = compileMainKernel(key, gpu);
+    InnerLoop loop(kernel.assembly);
+    SCOPED_TRACE(kernel.source.symbol + "\n" + loop.print());
+    checkLoop(loop, kernel, gpu, 0.85);
+    EXPECT_GT(loop.count("buffer_load_dwordx4"), 0);
+    EXPECT_EQ(loop.count("buffer_load_dwordx4"), loop.count("buffer_load"));
+    EXPECT_EQ(loop.count("ds_write_b128"), loop.count("ds_write"));
+    EXPECT_LT(loop.findLast("buffer_load"), loop.find("v_mfma"));
+  }
 }
 
-TEST(GpuInnerLoop, pointwise) {
-  checkLoop("conv(64x1024x14x14xf16:nhwc, 256x1024x1x1xf16:const; "
-            "1x256x1x1xf16:const)->64x256x14x14xf16:nhwc {dilations=1,1 "
-            "group=1 pads=0,0,0,0 strides=1,1} | add(2) | relu",
-            0.65);
+/// By loads to LDS, for which LLVM waits nowhere but where the kernel does.
+static void checkLoadsToLds(const char *chip, const Change &change,
+                            int64_t loads, double atLeast) {
+  GpuTarget gpu = *parseGpuTarget(chip);
+  for (const std::string &key : {kThreeByThree, kPointwise}) {
+    Compiled kernel = compileMainKernel(key, gpu, "gpu-igemm-v1", change);
+    InnerLoop loop(kernel.assembly);
+    SCOPED_TRACE(kernel.source.symbol + "\n" + loop.print());
+    checkLoop(loop, kernel, gpu, atLeast);
+    EXPECT_EQ(loop.count("buffer_load", " lds"), loads);
+    EXPECT_EQ(loop.count("buffer_load"), loads);
+    EXPECT_EQ(loop.count("ds_write"), 0);
+    EXPECT_EQ(loop.count("s_barrier"), 1);
+    EXPECT_EQ(loop.count("s_waitcnt vmcnt"), 1);
+  }
+}
+
+TEST(GpuInnerLoop, loadsToLdsOfDwords) {
+  checkLoadsToLds("gfx942",
+                  {{"block_m", 128},
+                   {"block_n", 128},
+                   {"block_k", 32},
+                   {"wave_m", 64},
+                   {"wave_n", 64},
+                   {"stages", 2}},
+                  16, 0.85);
+}
+
+/// The default. LDS takes one and a half times as long as the matrix unit.
+TEST(GpuInnerLoop, loadsToLdsOfChunks) {
+  checkLoadsToLds("gfx950", {}, 8, 0.65);
+}
+
+/// What the tuner is offered.
+TEST(GpuInnerLoop, proposedLoadsToLds) {
+  for (const char *chip : {"gfx942", "gfx950"}) {
+    GpuTarget gpu = *parseGpuTarget(chip);
+    int64_t count = 0;
+    for (const PerfConfig &config :
+         findSolver("gpu-igemm-v1")
+             ->configs(*parseProblem(kThreeByThree), makeGpuTargetInfo(gpu))) {
+      if (config.get("stages") < 2 || config.get("split_k") > 1)
+        continue;
+      SCOPED_TRACE(chip + (" " + config.str()));
+      Change change;
+      for (const auto &[field, value] : config.getFields())
+        change.emplace_back(field.c_str(), value);
+      Compiled kernel =
+          compileMainKernel(kThreeByThree, gpu, "gpu-igemm-v1", change);
+      InnerLoop loop(kernel.assembly);
+      EXPECT_EQ(kernel.resources.vectorSpills + kernel.resources.scalarSpills,
+                0);
+      EXPECT_GT(loop.count("buffer_load", " lds"), 0);
+      EXPECT_EQ(loop.count("s_waitcnt vmcnt"), 1);
+      ++count;
+    }
+    EXPECT_GT(count, 4) << chip;
+  }
 }
 
 /// One block without branches, loads and stores of 128 bits, nothing spilled.

@@ -135,6 +135,52 @@ TEST(GpuPlantedFaults, copies) {
   EXPECT_TRUE(isWrong(edge)) << edge;
 }
 
+/// The same by loads to LDS, which are counted.
+TEST(GpuPlantedFaults, loadsToLds) {
+  const std::string wait = "rocdl.s.waitcnt ";
+  for (const char *gpu : {"gfx942", "gfx950"}) {
+    SCOPED_TRACE(gpu);
+    auto run = [&](auto edit) {
+      return runEdited(edit, gpu,
+                       {{"block_m", 64},
+                        {"block_n", 64},
+                        {"wave_m", 32},
+                        {"wave_n", 32},
+                        {"stages", 3}});
+    };
+    EXPECT_EQ(run([](std::string text) { return text; }), "");
+    // The data is read before it has arrived, by this wave or by another one,
+    // or not all of it is loaded.
+    for (const std::string &from :
+         {wait, std::string("amdgpu.lds_barrier"),
+          std::string("rocdl.raw.ptr.buffer.load.lds")}) {
+      std::string fault = run([&](std::string text) {
+        size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos);
+        return text.erase(at, text.find('\n', at) - at);
+      });
+      EXPECT_NE(fault.find("of LDS @lds"), std::string::npos) << fault;
+    }
+    // One instruction of a step is not waited for.
+    std::string late = run([&](std::string text) {
+      size_t at = text.find(wait) + wait.size(), end = text.find('\n', at);
+      int bits = std::stoi(text.substr(at, end - at));
+      return text.replace(at, end - at, std::to_string(bits + 1));
+    });
+    EXPECT_NE(late.find("in 'rocdl.raw.ptr.buffer.load.lds'"),
+              std::string::npos)
+        << late;
+    // A pixel behind the edge of the input counts as inside.
+    std::string edge = run([](std::string text) {
+      for (size_t at = text.find("cmpi ult"); at != std::string::npos;
+           at = text.find("cmpi ult", at))
+        text.replace(at, 8, "cmpi ule");
+      return text;
+    });
+    EXPECT_TRUE(isWrong(edge)) << edge;
+  }
+}
+
 /// A workgroup's copies for its next block do not wait for those of zeros
 /// behind its last step.
 TEST(GpuPlantedFaults, turns) {

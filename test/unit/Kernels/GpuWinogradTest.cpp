@@ -335,7 +335,7 @@ TEST(GpuWinogradSolver, hasConfigs) {
       EXPECT_TRUE(getSolver().isValidConfig(problem, target, config))
           << chip << " " << config.str();
     for (auto [field, value] : {std::pair<const char *, int64_t>{"out_tile", 4},
-                                {"stages", 3},
+                                {"stages", 6},
                                 {"more", 1}}) {
       PerfConfig bad = good;
       bad.set(field, value);

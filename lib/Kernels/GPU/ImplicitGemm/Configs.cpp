@@ -7,6 +7,8 @@
 
 #include "Engine.h"
 
+#include "GPU/GpuInstructions.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -29,8 +31,8 @@ static constexpr BlockShape kDefaultBlocks[] = {
     {128, 128}, {128, 64}, {64, 64}, {32, 32}};
 
 /// Further blocks that are worth measuring.
-static constexpr BlockShape kMoreBlocks[] = {
-    {64, 128}, {256, 64}, {64, 256}, {64, 32}, {32, 64}};
+static constexpr BlockShape kMoreBlocks[] = {{256, 128}, {64, 128}, {256, 64},
+                                             {64, 256},  {64, 32},  {32, 64}};
 
 /// The same for mma.sync, with which small blocks are as fast.
 static constexpr BlockShape kMmaDefaultBlocks[] = {
@@ -84,9 +86,12 @@ static BlockShape chooseWaves(const GpuTarget &gpu, DType dtype,
 }
 
 /// As many stages as two workgroups on a compute unit have room for, or one of
-/// eight waves, whose registers fill it.
+/// eight waves, whose registers fill it. AMD's GPUs have two for every tile, so
+/// that a network needs few kernels.
 static int64_t chooseStages(const GpuTarget &gpu, const Tile &tile) {
   constexpr int64_t kFewest = 2, kUsual = 4, kManyWaves = 8;
+  if (gpu.vendor == GpuVendor::AMD)
+    return kFewest;
   int64_t groups = tile.waves() < kManyWaves ? 2 : 1;
   int64_t room = gpu.ldsBytesPerUnit / groups - gpu.ldsReservedPerGroup;
   return std::clamp(room / tile.stageBytes(), kFewest, kUsual);
@@ -288,6 +293,15 @@ struct Ranked {
 };
 } // namespace
 
+/// Returns true if the input can be copied with whole chunks, as it is loaded
+/// to registers. Narrower copies take several times as many instructions, so
+/// that only the tuner tries them.
+static bool copiesChunks(const Problem &problem, const GpuTarget &gpu,
+                         const Product &product) {
+  return canBeCopied(gpu, problem.operands[0], product.geometry) &&
+         getGpuInstructions(gpu.vendor).getCopyForm(gpu).bytes == kChunkBytes;
+}
+
 /// Tiles of those blocks, best estimate first. If even those leave compute
 /// units without work, k is split.
 static std::vector<Ranked> rankTiles(const Problem &problem,
@@ -296,7 +310,7 @@ static std::vector<Ranked> rankTiles(const Problem &problem,
                                      ArrayRef<BlockShape> blocks) {
   const GpuTarget &gpu = *target.gpu;
   DType dtype = problem.operands[0].dtype;
-  bool copies = canBeCopied(gpu, problem.operands[0], product.geometry);
+  bool copies = copiesChunks(problem, gpu, product);
   std::vector<Ranked> ranked;
   auto rank = [&](TileFields fields) {
     fields.splitK = chooseSplits(gpu, product, *Tile::make(gpu, dtype, fields));

@@ -7,6 +7,7 @@
 
 #include "Engine.h"
 
+#include "GPU/GpuInstructions.h"
 #include "GPU/GpuOutput.h"
 #include "Host/ImplicitGemm/FilterPlan.h"
 #include "tarpon/Runtime/KernelABI.h"
@@ -128,6 +129,11 @@ bool gpuigemm::canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
   return canBeCopied(gpu, input.dtype) && (hasZeros || !hasPadding(g));
 }
 
+bool gpuigemm::areStagesCopied(const GpuTarget &gpu, const TensorDesc &input,
+                               const Geometry &g, const Tile &tile) {
+  return tile.getFields().stages > 1 && canBeCopied(gpu, input, g);
+}
+
 /// Returns "" if the product can use that tile, otherwise the reason.
 static std::string checkTile(const Problem &problem, const TargetInfo &target,
                              const Product &product, const Tile &tile) {
@@ -141,6 +147,11 @@ static std::string checkTile(const Problem &problem, const TargetInfo &target,
       (tile.getFields().stages < 2 ||
        !canBeCopied(*target.gpu, problem.operands[0], product.geometry)))
     return "turns need stages of an input that is copied as it is";
+  CopyForm copies =
+      getGpuInstructions(target.gpu->vendor).getCopyForm(*target.gpu);
+  if (copies.inRow && tile.rowsPerLoad(copies.bytes) % 8 != 0 &&
+      areStagesCopied(*target.gpu, problem.operands[0], product.geometry, tile))
+    return "the lanes must copy whole groups of eight rows";
   if (splits > getMaxSplits(product))
     return "split_k is at most " + std::to_string(getMaxSplits(product)) +
            " for this many results";
@@ -438,24 +449,26 @@ void ProductPlanner::run() {
   // Only splits with steps are launched.
   int64_t splits = std::min(tile.getFields().splitK, depth.steps);
   splits = divideCeil(depth.steps, divideCeil(depth.steps, splits));
-  bool copies =
-      tile.getFields().stages > 1 && canBeCopied(gpu, problem.operands[0], g);
-  ProductSpec spec{
-      tile,
-      problem.operands[0].dtype,
-      g.hasDepth(),
-      depth.merged,
-      g.batched,
-      /*split=*/splits > 1,
-      copies,
-      copies && g.taps() == 1 && !hasPadding(g),
-      copies && !hasPadding(g),
-      copies && g.isPointwise(),
-      copies && !depth.merged && g.taps() > g.strideW * g.strideH * g.strideD,
-      copies && getPackedBytes(tile, g, /*filters=*/1) <= kMostSharedFilter,
-      copies && g.outChannels % tile.getFields().blockM == 0,
-      /*takesTurns=*/tile.getFields().groupsPerUnit > 0,
-      /*loadsEarly=*/false};
+  bool copies = areStagesCopied(gpu, problem.operands[0], g, tile);
+  // On AMD's GPUs one kernel is for all windows, so that a network needs few.
+  bool isTailored = copies && gpu.vendor == GpuVendor::NVIDIA;
+  ProductSpec spec{tile,
+                   problem.operands[0].dtype,
+                   g.hasDepth(),
+                   depth.merged,
+                   g.batched,
+                   /*split=*/splits > 1,
+                   copies,
+                   isTailored && g.taps() == 1 && !hasPadding(g),
+                   isTailored && !hasPadding(g),
+                   isTailored && g.isPointwise(),
+                   isTailored && !depth.merged &&
+                       g.taps() > g.strideW * g.strideH * g.strideD,
+                   isTailored && getPackedBytes(tile, g, /*filters=*/1) <=
+                                     kMostSharedFilter,
+                   isTailored && g.outChannels % tile.getFields().blockM == 0,
+                   /*takesTurns=*/tile.getFields().groupsPerUnit > 0,
+                   /*loadsEarly=*/false};
   spec.loadsEarly = copies && !spec.split && loadsEarly();
   BufferSlot sums{BufferSlot::Workspace, 0};
   if (spec.split)

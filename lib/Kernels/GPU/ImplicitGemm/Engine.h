@@ -49,6 +49,9 @@ bool canBeCopied(const GpuTarget &gpu, DType dtype);
 /// zeros.
 bool canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
                  const Geometry &geometry);
+/// Returns true if that input is copied to the stages of a tile.
+bool areStagesCopied(const GpuTarget &gpu, const TensorDesc &input,
+                     const Geometry &geometry, const Tile &tile);
 
 /// Returns the tile of a config, or the reason if it is none for this product.
 std::optional<Tile> getTile(const Problem &problem, const TargetInfo &target,

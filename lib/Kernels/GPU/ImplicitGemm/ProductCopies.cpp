@@ -23,6 +23,8 @@ using namespace tarpon::gpuigemm;
 //===----------------------------------------------------------------------===//
 
 void ProductEmitter::copyStep(Value step, Value stage) {
+  if (copyForm.inRow)
+    return copyStepInRows(step, stage);
   Value exists = b.slt(step, block.endStep);
   // A warpgroup's products hide a branch; mma.sync and copies share a block, in
   // which ptxas orders them.
@@ -68,6 +70,33 @@ void ProductEmitter::copyStep(Value step, Value stage, Value exists) {
   }
 }
 
+void ProductEmitter::copyStepInRows(Value step, Value stage) {
+  // Waits count copies, of which each step has the same number.
+  step = b.maxS(clampStep(step), block.firstStep);
+  Value lds = b.offset(b.offset(b.getLds(), writeA), stage);
+  int64_t bytes = tile.threads() * loadBytes;
+  Value start = b.add(filterStart, ints.mul(step, tile.bytesOfA()));
+  // The filter's bytes lie as those of LDS, so that one place is for several.
+  int64_t sharers = GpuInstructions::kMostFurther / bytes + 1;
+  for (int64_t i = 0; i < tile.loadsOfA(loadBytes); ++i) {
+    int64_t further = i % sharers * bytes, first = i * bytes - further;
+    instructions.copyRow(b, b.offset(lds, first), filter, filterOffset,
+                         ints.add(start, first), further);
+  }
+  Tap tap = getTap(step);
+  Value channel = spec.merged ? zero : tap.channel;
+  int64_t place = tile.bytesOfA();
+  for (const WindowPixel &pixel : pixels) {
+    instructions.copyRow(b, b.offset(lds, place), input, getOffset(pixel, tap),
+                         channel, /*further=*/0);
+    place += bytes;
+  }
+}
+
+int64_t ProductEmitter::copiesPerStep() const {
+  return tile.loadsOfA(loadBytes) + tile.loadsOfB(loadBytes);
+}
+
 void ProductEmitter::copyRows(int64_t rows, int64_t index,
                               function_ref<void()> copy) {
   int64_t left = rows - index * tile.rowsPerLoad();
@@ -100,24 +129,23 @@ ProductEmitter::Values ProductEmitter::multiplyCopies(Value &stage) {
   for (int64_t i = 0; i < stepsAhead(); ++i)
     stage = getNextStage(stage);
   carried.push_back(stage);
-  Values results =
-      b.forLoop(block.firstStep, block.endStep, ints.cst(1), carried,
-                [&](Value step, ValueRange values) {
-                  Value read = values[values.size() - 2], write = values.back();
-                  // Behind the barrier, all data of this step has arrived, and
-                  // the previous step's stage is free.
-                  instructions.waitForCopies(b, stepsAhead() - 1);
-                  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
-                    instructions.fenceCopies(b);
-                  b.barrier();
-                  Values after =
-                      wave.multiply(read, Values(values.drop_back(2)), [&] {
-                        copyStep(ints.add(step, stepsAhead()), write);
-                      });
-                  after.push_back(getNextStage(read));
-                  after.push_back(getNextStage(write));
-                  return after;
-                });
+  Values results = b.forLoop(
+      block.firstStep, block.endStep, ints.cst(1), carried,
+      [&](Value step, ValueRange values) {
+        Value read = values[values.size() - 2], write = values.back();
+        // Behind the barrier, all data of this step has arrived, and
+        // the previous step's stage is free.
+        instructions.waitForCopies(b, stepsAhead() - 1, copiesPerStep());
+        if (tile.getOp().kind == WaveOp::Kind::Wgmma)
+          instructions.fenceCopies(b);
+        b.barrier();
+        Values after = wave.multiply(read, Values(values.drop_back(2)), [&] {
+          copyStep(ints.add(step, stepsAhead()), write);
+        });
+        after.push_back(getNextStage(read));
+        after.push_back(getNextStage(write));
+        return after;
+      });
   wave.finish();
   stage = results[results.size() - 2];
   results.truncate(results.size() - 2);
@@ -129,7 +157,15 @@ ProductEmitter::Values ProductEmitter::runCopies() {
   if (spec.loadsEarly)
     loadOperands();
   Value stage = zero;
-  return multiplyCopies(stage);
+  Values sums = multiplyCopies(stage);
+  awaitLeftovers();
+  return sums;
+}
+
+void ProductEmitter::awaitLeftovers() {
+  // Otherwise they might arrive in LDS that belongs to another workgroup.
+  if (copyForm.inRow)
+    instructions.waitForCopies(b, 0, copiesPerStep());
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,7 +213,7 @@ void ProductEmitter::emitTurns() {
     }
     Values sums = multiplyCopies(stage);
     // The last steps have copied zeros, or nothing, to the next stages.
-    instructions.waitForCopies(b, 0);
+    instructions.waitForCopies(b, 0, copiesPerStep());
     Value next = b.add(index, groups);
     Value exists = b.slt(next, count);
     prepareBlock(b.minS(next, ints.sub(count, ints.cst(1))));
@@ -191,4 +227,5 @@ void ProductEmitter::emitTurns() {
     finish(sums);
     return after;
   });
+  awaitLeftovers();
 }

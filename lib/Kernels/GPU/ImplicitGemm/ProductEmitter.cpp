@@ -25,6 +25,8 @@ ProductEmitter::ProductEmitter(GpuKernelBuilder &b, const ProductKernel &kernel,
                                const ResultAccess *result)
     : b(b), instructions(b.getInstructions()), ints(b), kernel(kernel),
       spec(kernel.spec), tile(spec.tile), result(result), wave(b, tile),
+      copyForm(instructions.getCopyForm(b.getGpu())),
+      loadBytes(spec.copies ? copyForm.bytes : kChunkBytes),
       depthDivisor(kernel.depthDivisor.bind(b)) {}
 
 void ProductEmitter::emit() {
@@ -54,8 +56,9 @@ void ProductEmitter::prepareBlock(Value index) {
   findFilter();
   Value first = b.add(ints.mul(block.pixelBlock, tile.getFields().blockN), row);
   pixels.clear();
-  for (int64_t i = 0; i < tile.loadsOfB(); ++i)
-    pixels.push_back(makePixel(ints.add(first, i * tile.rowsPerLoad())));
+  for (int64_t i = 0; i < tile.loadsOfB(loadBytes); ++i)
+    pixels.push_back(
+        makePixel(ints.add(first, i * tile.rowsPerLoad(loadBytes))));
 }
 
 ProductEmitter::Block ProductEmitter::decodeBlock(Value index) {
@@ -103,7 +106,6 @@ void ProductEmitter::findFilter() {
 void ProductEmitter::prepareLane() {
   filter = instructions.bound(b, b.getBuffer(kernel.filterBuffer),
                               ints.param(kernel.filterBytes));
-  filterOffset = ints.mul(thread, kChunkBytes);
   input = instructions.bound(b, b.getBuffer(kernel.inputBuffer),
                              ints.param(kernel.inputBytes));
   for (const ProductKernel::Dimension &dimension : kernel.dimensions) {
@@ -114,14 +116,30 @@ void ProductEmitter::prepareLane() {
   }
   channelBytes = ints.param(kernel.channelBytes);
   fill = b.broadcast(ints.param(kernel.fill), kChunkBytes / 4);
+  placeLane();
+}
 
-  chunk = ints.rem(thread, tile.rowChunks());
-  chunkOffset = ints.mul(chunk, kChunkBytes);
-  row = ints.div(thread, tile.rowChunks());
+void ProductEmitter::placeLane() {
+  int64_t pieces = kChunkBytes / loadBytes;
+  Value piece = ints.rem(thread, tile.rowChunks() * pieces);
+  row = ints.div(thread, tile.rowChunks() * pieces);
+  chunk = ints.div(piece, pieces);
+  inChunk = ints.mul(ints.rem(piece, pieces), loadBytes);
   Value swizzle =
       ints.rem(ints.div(row, tile.rowsPerLine()), tile.swizzledChunks());
-  Value place = ints.mul(ints.exclusiveOr(chunk, swizzle), kChunkBytes);
-  writeA = b.add(ints.mul(row, tile.rowBytes()), place);
+  Value other = ints.exclusiveOr(chunk, swizzle);
+  Value rowStart = ints.mul(row, tile.rowBytes());
+  if (spec.copies && copyForm.inRow) {
+    // The place is given, so that the lane finds the bytes that belong there.
+    writeA = instructions.takeFirstLane(b, ints.mul(thread, loadBytes));
+    chunk = other;
+    Value inRow = b.add(ints.mul(chunk, kChunkBytes), inChunk);
+    filterOffset = b.add(rowStart, inRow);
+  } else {
+    filterOffset = ints.mul(thread, kChunkBytes);
+    writeA = b.add(rowStart, ints.mul(other, kChunkBytes));
+  }
+  chunkOffset = ints.mul(chunk, kChunkBytes);
 }
 
 ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
@@ -130,6 +148,8 @@ ProductEmitter::WindowPixel ProductEmitter::makePixel(Value index) {
   if (spec.batched)
     pixel.offset = loadFromTable(b, ints, b.getBuffer(kernel.tableBuffer),
                                  block.image, kernel.tableColumns, 0);
+  if (loadBytes < kChunkBytes)
+    pixel.offset = b.add(pixel.offset, inChunk);
   // With several taps per step, the channel depends on the tap.
   if (!spec.merged)
     pixel.offset = b.add(pixel.offset, chunkOffset);

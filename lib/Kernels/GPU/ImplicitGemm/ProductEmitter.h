@@ -53,6 +53,8 @@ private:
   // Preparation.
   /// The values that do not depend on the block.
   void prepareLane();
+  /// The bytes of a row that this lane loads, and where they go in LDS.
+  void placeLane();
   void prepareBlock(Value index);
   Block decodeBlock(Value index);
   void findFilter();
@@ -107,6 +109,11 @@ private:
   void copyStep(Value step, Value stage);
   /// Starts the copies of a step that `exists` (i1), or of zeros.
   void copyStep(Value step, Value stage, Value exists);
+  /// The same where copies are in rows; behind the last step, of that one.
+  void copyStepInRows(Value step, Value stage);
+  int64_t copiesPerStep() const;
+  /// Waits for copies in rows that lie behind the last step.
+  void awaitLeftovers();
   /// Emits one of the copies of a side of `rows` rows, for the lanes that have
   /// a row in it.
   void copyRows(int64_t rows, int64_t index, llvm::function_ref<void()> copy);
@@ -133,12 +140,16 @@ private:
   const Tile &tile;
   const ResultAccess *result;
   WaveProduct wave;
+  CopyForm copyForm;
+  int64_t loadBytes; ///< of a lane at a time
 
   Value thread, zero;
   Block block;
   BoundedBuffer filter, input;
   Value filterOffset, filterStart;
-  Value chunkOffset, chunk, row;
+  /// The chunk of a row from which this lane loads, its offset and that of the
+  /// lane's bytes in it.
+  Value chunk, chunkOffset, inChunk, row;
   mlir::SmallVector<WindowPixel> pixels;
   Value writeA;
   MagicDivisor::Bound depthDivisor;

@@ -115,7 +115,7 @@ int64_t gpuigemm::getMostStages(const GpuTarget &gpu) {
   // One more than groups of copies, as one is multiplied; two through
   // registers.
   return std::max<int64_t>(
-      2, getGpuInstructions(gpu.vendor).getMostCopyGroups() + 1);
+      2, getGpuInstructions(gpu.vendor).getCopyForm(gpu).mostGroups + 1);
 }
 
 static std::string checkLimits(const GpuTarget &gpu, const Tile &tile) {
@@ -150,8 +150,7 @@ std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
     return fail("the target has no such instruction");
   if (std::string why = checkShape(*op, fields); !why.empty())
     return fail(why);
-  Tile tile(*op, fields,
-            getGpuInstructions(gpu.vendor).getMostCopyGroups() > 0);
+  Tile tile(*op, fields, getGpuInstructions(gpu.vendor).getCopyForm(gpu).bytes);
   if (std::string why = checkLimits(gpu, tile); !why.empty())
     return fail(why);
   if (std::string why = checkLoads(tile); !why.empty())
@@ -162,14 +161,15 @@ std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
 int64_t Tile::estimateRegisters() const {
   int64_t lanes = op.waveSize;
   int64_t sums = fields.waveM * fields.waveN / lanes;
-  bool isStaged = !copies || fields.stages == 1;
+  bool isStaged = copyBytes == 0 || fields.stages == 1;
   int64_t staged =
       isStaged ? (loadsOfA() + loadsOfB()) * kChunkBytes / 4 : int64_t(0);
   int64_t operands = (tilesM() + tilesN()) * op.unitBytes() / 4;
   if (op.kind == WaveOp::Kind::Wgmma)
     operands = 0;
   // A pixel needs registers for its place, its offset, and that of the tap.
-  int64_t addresses = 4 * loadsOfB() + 24;
+  int64_t pixels = isStaged ? loadsOfB() : loadsOfB(copyBytes);
+  int64_t addresses = 4 * pixels + 24;
   return sums + staged + operands + addresses;
 }
 

@@ -70,10 +70,17 @@ public:
   /// The bytes of one row of A or B in LDS.
   int64_t rowBytes() const { return fields.blockK * op.elementBytes(); }
   int64_t rowChunks() const { return rowBytes() / kChunkBytes; }
-  /// The number of rows that the lanes of a workgroup load at a time.
-  int64_t rowsPerLoad() const { return threads() / rowChunks(); }
-  int64_t loadsOfA() const { return countLoads(fields.blockM); }
-  int64_t loadsOfB() const { return countLoads(fields.blockN); }
+  /// The number of rows that the lanes of a workgroup load at a time, with so
+  /// many bytes in each.
+  int64_t rowsPerLoad(int64_t bytes = kChunkBytes) const {
+    return threads() * bytes / rowBytes();
+  }
+  int64_t loadsOfA(int64_t bytes = kChunkBytes) const {
+    return countLoads(fields.blockM, bytes);
+  }
+  int64_t loadsOfB(int64_t bytes = kChunkBytes) const {
+    return countLoads(fields.blockN, bytes);
+  }
   int64_t bytesOfA() const { return fields.blockM * rowBytes(); }
   int64_t stageBytes() const {
     return (fields.blockM + fields.blockN) * rowBytes();
@@ -109,17 +116,18 @@ public:
   std::string name() const;
 
 private:
-  int64_t countLoads(int64_t rows) const {
-    int64_t each = rowsPerLoad();
+  int64_t countLoads(int64_t rows, int64_t bytes) const {
+    int64_t each = rowsPerLoad(bytes);
     return (rows + each - 1) / each;
   }
 
-  Tile(const WaveOp &op, const TileFields &fields, bool copies)
-      : op(op), fields(fields), copies(copies) {}
+  Tile(const WaveOp &op, const TileFields &fields, int64_t copyBytes)
+      : op(op), fields(fields), copyBytes(copyBytes) {}
 
   WaveOp op;
   TileFields fields;
-  bool copies;
+  /// The bytes of a lane's copy to LDS; 0 if the GPU has none.
+  int64_t copyBytes;
 };
 
 } // namespace tarpon::gpuigemm

@@ -163,8 +163,7 @@ Value WaveProduct::loadChunk(Value address, Value stage, int64_t offset) {
   Value pointer = b.offset(b.offset(b.getLds(), address), offset);
   if (op.kind == Op::Kind::MmaSync)
     return b.getInstructions().loadFragment(b, pointer);
-  VectorType type = b.vec(b.getI32Type(), kChunkBytes / 4);
-  return LLVM::LoadOp::create(b, type, pointer, kChunkBytes);
+  return b.getInstructions().loadStage(b, pointer);
 }
 
 WaveProduct::Values WaveProduct::loadUnits(const Values &addresses, Value stage,

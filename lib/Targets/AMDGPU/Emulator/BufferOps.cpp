@@ -18,6 +18,7 @@
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -30,21 +31,22 @@ using namespace tarpon::emulator;
 namespace {
 
 /// The operands of a raw buffer access: a is the resource, b the offset, c the
-/// uniform offset; `aux` is the access to one dword (or one narrower element),
-/// and `imm` the bytes of all.
+/// uniform offset; `aux` is the access to one dword (or one narrower element).
+/// `fixed` is added to the offset.
 struct RawAccess {
-  RawAccess(Wave &wave, const Instr &instr)
+  RawAccess(Wave &wave, const Instr &instr, int64_t fixed = 0)
       : access(wave.group->machine.program.accesses[instr.aux]),
         memory(wave, instr, access), wave(wave), instr(instr),
         base(wave.at<uint64_t>(instr.a)),
         records(wave.at<uint64_t>(instr.a) + wave.lanes),
-        offset(wave.at<uint32_t>(instr.b)),
-        uniform(wave.at<uint32_t>(instr.c)) {}
+        offset(wave.at<uint32_t>(instr.b)), uniform(wave.at<uint32_t>(instr.c)),
+        fixed(fixed) {}
 
   /// Returns true if the piece `i` of a lane is in range. Fails if only a part
   /// of it is.
   bool isInRange(unsigned lane, uint32_t i) {
-    uint64_t begin = uint64_t(offset[lane]) + uniform[lane] + i * access.bytes;
+    uint64_t begin =
+        uint64_t(offset[lane]) + uniform[lane] + fixed + i * access.bytes;
     if (begin + access.bytes <= records[lane])
       return true;
     if (begin < records[lane])
@@ -55,7 +57,22 @@ struct RawAccess {
     return false;
   }
   uint64_t pointer(unsigned lane, uint32_t i) const {
-    return base[lane] + offset[lane] + uniform[lane] + i * access.bytes;
+    return base[lane] + offset[lane] + uniform[lane] + fixed + i * access.bytes;
+  }
+  /// Loads `bytes` of a lane, those out of range as zeros. Returns false after
+  /// the wave has failed.
+  bool load(unsigned lane, int64_t bytes, void *value) {
+    std::memset(value, 0, bytes);
+    for (uint32_t i = 0; i < bytes / access.bytes; ++i) {
+      if (!isInRange(lane, i))
+        continue;
+      const uint8_t *data = memory.read(lane, pointer(lane, i));
+      if (!data)
+        return false;
+      std::memcpy(static_cast<uint8_t *>(value) + i * access.bytes, data,
+                  access.bytes);
+    }
+    return true;
   }
 
   const Access &access;
@@ -64,34 +81,27 @@ struct RawAccess {
   const Instr &instr;
   const uint64_t *base, *records;
   const uint32_t *offset, *uniform;
+  int64_t fixed;
 };
 
 } // namespace
 
+/// `imm` is the bytes of a lane.
 template <typename T>
 static void runRawLoad(Wave &wave, const Instr &instr) {
   RawAccess raw(wave, instr);
   T *dst = wave.at<T>(instr.dst);
-  uint32_t pieces = instr.imm / raw.access.bytes;
   T value[16 / sizeof(T)];
   for (uint64_t mask = wave.exec; mask != 0; mask &= mask - 1) {
     unsigned lane = std::countr_zero(mask);
-    std::memset(value, 0, sizeof(value));
-    for (uint32_t i = 0; i < pieces; ++i) {
-      if (!raw.isInRange(lane, i))
-        continue;
-      const uint8_t *data = raw.memory.read(lane, raw.pointer(lane, i));
-      if (!data)
-        return;
-      std::memcpy(reinterpret_cast<uint8_t *>(value) + i * raw.access.bytes,
-                  data, raw.access.bytes);
-    }
+    if (!raw.load(lane, instr.imm, value))
+      return;
     for (uint32_t i = 0; i < instr.imm / sizeof(T); ++i)
       dst[i * wave.lanes + lane] = value[i];
   }
 }
 
-/// The value is in dst.
+/// The value is in dst, and `imm` is the bytes of a lane.
 template <typename T>
 static void runRawStore(Wave &wave, const Instr &instr) {
   RawAccess raw(wave, instr);
@@ -166,14 +176,38 @@ static LogicalResult translateMakeResource(Translator &translator,
 }
 
 //===----------------------------------------------------------------------===//
-// rocdl.load.to.lds
+// Loads to LDS
 //===----------------------------------------------------------------------===//
+
+/// Adds the accesses of a load to LDS of `bytes` a lane: that to global memory,
+/// by pieces of so many bytes, and the next one that to LDS. Refuses widths
+/// that the GPU does not have.
+static LogicalResult addLdsAccesses(Translator &translator, Operation *op,
+                                    uint32_t bytes, uint32_t pieceBytes,
+                                    uint32_t &index) {
+  int64_t widest = translator.program.options.directToLdsBytes;
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 12 && bytes != 16)
+    return translator.refuse(op, "is not of 1, 2, 4, 12 or 16 bytes");
+  if (bytes > widest)
+    return translator.refuse(op, "is of " + Twine(bytes) +
+                                     " bytes, and the GPU loads at most " +
+                                     Twine(widest) + " to LDS");
+  Access access;
+  access.bytes = pieceBytes;
+  access.alignment = std::min(bytes, 4u);
+  index = translator.addAccess(access);
+  access.bytes = bytes;
+  access.lds = true;
+  translator.addAccess(access);
+  return success();
+}
 
 /// Copies from the pointers in a to those in b, the second of which is taken
 /// from the first active lane; lane i writes the i-th piece from there, and
 /// `imm` is added to both sides. "AMD Instinct MI300 ISA", section 9.1.9 on
 /// memory-to-LDS loads. `aux` is the access to global memory, and the next one
-/// that to LDS. The kernel must wait for the data before it reads them.
+/// that to LDS. The kernel must wait for the data before it reads them: each
+/// instruction counts as one.
 static void runLoadToLds(Wave &wave, const Instr &instr) {
   const auto &accesses = wave.group->machine.program.accesses;
   const Access &access = accesses[instr.aux];
@@ -191,21 +225,17 @@ static void runLoadToLds(Wave &wave, const Instr &instr) {
       return;
     std::memcpy(lds, data, access.bytes);
   }
+  wave.commitPending();
 }
 
 static LogicalResult translateLoadToLds(Translator &translator, Operation *op) {
   auto load = cast<ROCDL::LoadToLDSOp>(op);
-  uint32_t bytes = load.getSize();
-  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 12 && bytes != 16)
-    return translator.refuse(op, "is not of 1, 2, 4, 12 or 16 bytes");
   if (load.getGlobalPtr().getType().getAddressSpace() != 1)
     return translator.refuse(op, "is not from global memory");
-  Access access;
-  access.bytes = bytes;
-  access.alignment = std::min(bytes, 4u);
-  uint32_t index = translator.addAccess(access);
-  access.lds = true;
-  translator.addAccess(access);
+  uint32_t index = 0;
+  if (failed(addLdsAccesses(translator, op, load.getSize(), load.getSize(),
+                            index)))
+    return failure();
   Instr &instr =
       translator.emit(op, runLoadToLds, {}, translator.use(load.getGlobalPtr()),
                       translator.use(load.getLdsPtr()));
@@ -214,14 +244,56 @@ static LogicalResult translateLoadToLds(Translator &translator, Operation *op) {
   return success();
 }
 
-static void runWait(Wave &wave, const Instr &) { wave.clearPending(); }
-static void runNothing(Wave &, const Instr &) {}
+/// The same from a raw buffer; the pointers to LDS are in dst.
+static void runRawLoadToLds(Wave &wave, const Instr &instr) {
+  RawAccess raw(wave, instr, instr.imm);
+  const Access &access = wave.group->machine.program.accesses[instr.aux + 1];
+  MemoryAccess to(wave, instr, access, /*pending=*/true);
+  uint64_t base = wave.at<uint64_t>(instr.dst)[wave.firstLane()] + instr.imm;
+  uint8_t value[16];
+  for (uint64_t mask = wave.exec; mask != 0; mask &= mask - 1) {
+    unsigned lane = std::countr_zero(mask);
+    if (!raw.load(lane, access.bytes, value))
+      return;
+    uint8_t *lds = to.write(lane, base + lane * access.bytes, value);
+    if (!lds)
+      return;
+    std::memcpy(lds, value, access.bytes);
+  }
+  wave.commitPending();
+}
+
+static LogicalResult translateRawLoadToLds(Translator &translator,
+                                           Operation *op) {
+  auto load = cast<ROCDL::RawPtrBufferLoadLdsOp>(op);
+  APInt bytes, fixed;
+  if (!matchPattern(load.getSize(), m_ConstantInt(&bytes)) ||
+      !matchPattern(load.getOffset(), m_ConstantInt(&fixed)))
+    return translator.refuse(op, "has a size or an offset that is no constant");
+  auto size = static_cast<uint32_t>(bytes.getZExtValue());
+  uint32_t index = 0;
+  if (failed(addLdsAccesses(translator, op, size, std::min(size, 4u), index)))
+    return failure();
+  Instr &instr = translator.emit(
+      op, runRawLoadToLds, translator.use(load.getLdsPtr()),
+      translator.use(load.getRsrc()), translator.use(load.getVoffset()),
+      translator.use(load.getSoffset()));
+  instr.aux = index;
+  instr.imm = fixed.getZExtValue();
+  return success();
+}
+
+/// `imm` is how many of the latest loads may still be on their way. vmcnt also
+/// counts other accesses: the more of those, the fewer loads to LDS may be, so
+/// that it is safe to count these alone.
+static void runWait(Wave &wave, const Instr &instr) {
+  wave.completeGroups(static_cast<size_t>(instr.imm));
+}
 
 /// vmcnt is bits 3:0 and 15:14 on gfx9, which alone loads to LDS.
 static LogicalResult translateWaitcnt(Translator &translator, Operation *op) {
   uint32_t bits = cast<ROCDL::SWaitcntOp>(op).getBitfield();
-  bool waits = (bits & 0xc00f) == 0;
-  translator.emit(op, waits ? runWait : runNothing);
+  translator.emit(op, runWait).imm = (bits & 15) | (bits >> 14 & 3) << 4;
   return success();
 }
 
@@ -229,7 +301,8 @@ static LogicalResult translateCounterWait(Translator &translator,
                                           Operation *op) {
   std::optional<uint32_t> loads =
       cast<amdgpu::MemoryCounterWaitOp>(op).getLoad();
-  translator.emit(op, loads && *loads == 0 ? runWait : runNothing);
+  if (loads)
+    translator.emit(op, runWait).imm = *loads;
   return success();
 }
 
@@ -238,6 +311,7 @@ void emulator::addBufferOps(OpTable &table) {
   table["rocdl.raw.ptr.buffer.load"] = translateRawLoad;
   table["rocdl.raw.ptr.buffer.store"] = translateRawStore;
   table["rocdl.load.to.lds"] = translateLoadToLds;
+  table["rocdl.raw.ptr.buffer.load.lds"] = translateRawLoadToLds;
   table["rocdl.s.waitcnt"] = translateWaitcnt;
   table["amdgpu.memory_counter_wait"] = translateCounterWait;
 }

@@ -18,6 +18,7 @@ tarpon::makeEmulatedGpu(const GpuTarget &gpu,
   EmulatorOptions emulator;
   emulator.instructions = &instructions;
   emulator.matrixFamilies = static_cast<unsigned>(gpu.matrixFamily);
+  emulator.directToLdsBytes = gpu.directToLdsBytes;
   emulator.waveSize = static_cast<unsigned>(gpu.waveSize);
   emulator.ldsBytes = gpu.ldsBytes;
   emulator.checkMemory = options.checkMemory;

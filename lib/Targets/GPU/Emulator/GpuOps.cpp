@@ -69,7 +69,7 @@ static void runBarrier(Wave &wave, const Instr &instr) {
     return wave.fail(instr, std::countr_zero(missing),
                      "is not reached by this lane, but by others of its wave");
   if (instr.aux)
-    wave.clearPending();
+    wave.completeGroups(0);
   wave.barrier = &instr;
   wave.state = Wave::State::AtBarrier;
 }

@@ -111,12 +111,6 @@ struct Wave {
   }
   uint64_t fullMask() const { return ~uint64_t(0) >> (64 - lanes); }
   unsigned firstLane() const { return std::countr_zero(exec); }
-  /// All data of asynchronous loads has arrived.
-  void clearPending() {
-    for (Cell *cell : pending)
-      cell->flags &= ~Pending;
-    pending.clear();
-  }
 
   /// Makes a group of the asynchronous loads since the last commit.
   void commitPending() {

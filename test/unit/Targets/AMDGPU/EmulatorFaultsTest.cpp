@@ -321,6 +321,81 @@ TEST(EmulatorFaultsTest, LoadToLdsIsWaitedFor) {
   EXPECT_EQ(run("amdgpu.memory_counter_wait ds(0)"), fault);
 }
 
+/// Waits count instructions, the latest ones of which may be on their way.
+TEST(EmulatorFaultsTest, RawLoadsToLdsAreCounted) {
+  auto run = [](const std::string &read, const std::string &wait,
+                int64_t widest = 16, const std::string &bytes = "4") {
+    std::string body = kPlaces + R"(
+    %s = arith.constant 0 : i16
+    %bytes = arith.constant 1024 : i64
+    %size = arith.constant )" +
+                       bytes + R"( : i32
+    %r = rocdl.make.buffer.rsrc %x, %s, %bytes, %c0 : <1> to <8>
+    %at = arith.muli %tid, %size : i32
+    %c256 = arith.constant 256 : i32
+    %second = llvm.getelementptr %lds[1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    rocdl.raw.ptr.buffer.load.lds %r, %lds, %size, %at, %c0, %c0, %c0
+    rocdl.raw.ptr.buffer.load.lds %r, %second, %size, %at, %c256, %c0, %c0
+    )" + wait + R"(
+    amdgpu.lds_barrier
+    %v = llvm.load )" + read +
+                       " : !llvm.ptr<3> -> i32\n";
+    std::vector<int32_t> memory(256);
+    EmulatorOptions options;
+    options.directToLdsBytes = widest;
+    return getMessage(emulateBody("%x: !llvm.ptr<1>", body, 1, 64,
+                                  {makeBuffer(memory)}, options));
+  };
+  auto isEarly = [&](const std::string &read, const std::string &wait) {
+    std::string fault = run(read, wait);
+    if (!fault.empty())
+      EXPECT_NE(fault.find("nothing has waited for"), std::string::npos)
+          << fault;
+    return !fault.empty();
+  };
+  for (const char *none : {"", "rocdl.s.waitcnt 0xff7f"}) {
+    EXPECT_TRUE(isEarly("%lds", none));
+    EXPECT_TRUE(isEarly("%second", none));
+  }
+  EXPECT_FALSE(isEarly("%lds", "rocdl.s.waitcnt 0xf71"));
+  EXPECT_TRUE(isEarly("%second", "rocdl.s.waitcnt 0xf71"));
+  EXPECT_FALSE(isEarly("%second", "rocdl.s.waitcnt 0xf70"));
+  EXPECT_FALSE(isEarly("%lds", "amdgpu.memory_counter_wait load(1)"));
+  // The upper bits count, too.
+  EXPECT_TRUE(isEarly("%lds", "rocdl.s.waitcnt 0x4f70"));
+  EXPECT_NE(run("%lds", "rocdl.s.waitcnt 0", 4, "16")
+                .find("is of 16 bytes, and the GPU loads at most 4 to LDS"),
+            std::string::npos);
+  EXPECT_NE(run("%lds", "rocdl.s.waitcnt 0", 0)
+                .find("is of 4 bytes, and the GPU loads at most 0 to LDS"),
+            std::string::npos);
+}
+
+/// What another wave has loaded needs a wait before the barrier.
+TEST(EmulatorFaultsTest, RawLoadsToLdsOfOtherWaves) {
+  auto run = [](const std::string &before, const std::string &behind) {
+    std::string body = kPlaces + R"(
+    %s = arith.constant 0 : i16
+    %bytes = arith.constant 1024 : i64
+    %c4 = arith.constant 4 : i32
+    %r = rocdl.make.buffer.rsrc %x, %s, %bytes, %c0 : <1> to <8>
+    %at = arith.muli %tid, %c4 : i32
+    %row = rocdl.readfirstlane %tid : i32
+    %place = llvm.getelementptr %lds[%row] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+    rocdl.raw.ptr.buffer.load.lds %r, %place, %c4, %at, %c0, %c0, %c0
+    )" + before + R"(
+    amdgpu.lds_barrier
+    )" + behind + R"(
+    %o = arith.xori %tid, %c64 : i32
+    %po = llvm.getelementptr %lds[%o] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+    %v = llvm.load %po : !llvm.ptr<3> -> i32)";
+    return getFault(body, 1024, 1);
+  };
+  EXPECT_EQ(run("rocdl.s.waitcnt 0", ""), "");
+  EXPECT_NE(run("", "").find("nothing has waited for"), std::string::npos);
+  EXPECT_NE(run("", "rocdl.s.waitcnt 0"), "");
+}
+
 TEST(EmulatorFaultsTest, CrossLane) {
   EXPECT_EQ(getFault(kPlaces + R"(%in = arith.cmpi slt, %tid, %c1 : i32
     scf.if %in {

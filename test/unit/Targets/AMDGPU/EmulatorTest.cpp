@@ -302,6 +302,51 @@ TEST(EmulatorTest, LoadToLds) {
   EXPECT_EQ(out, in);
 }
 
+/// Lanes 0 to 63 read backwards, from behind the end of the buffer on, and
+/// write forwards; the pointer to LDS is that of the first lane.
+TEST(EmulatorTest, RawLoadToLds) {
+  for (int dwords : {1, 3, 4}) {
+    std::string size = std::to_string(4 * dwords);
+    std::vector<int32_t> in(60 * dwords), out(65 * dwords);
+    std::iota(in.begin(), in.end(), 1);
+    std::string body =
+        "%bytes = arith.constant " + std::to_string(in.size() * 4) +
+        " : i64\n" + "%size = arith.constant " + size + " : i32\n" +
+        "%dwords = arith.constant " + std::to_string(dwords) + " : i32\n" + R"(
+    %s = arith.constant 0 : i16
+    %c0 = arith.constant 0 : i32
+    %c4 = arith.constant 4 : i32
+    %c63 = arith.constant 63 : i32
+    %i = rocdl.make.buffer.rsrc %in, %s, %bytes, %c0 : <1> to <8>
+    %mirror = arith.subi %c63, %tid : i32
+    %at = arith.muli %mirror, %size : i32
+    rocdl.raw.ptr.buffer.load.lds %i, %lds, %size, %at, %c0, %c4, %c0
+    rocdl.s.waitcnt 0
+    %place = arith.muli %tid, %dwords : i32
+  )";
+    for (int i = 0; i < dwords; ++i) {
+      std::string n = std::to_string(i);
+      body += "%k" + n + " = arith.constant " + std::to_string(i + 1) +
+              " : i32\n%j" + n + " = arith.addi %place, %k" + n + " : i32\n" +
+              gep("%q" + n, "%lds", "%j" + n, "i32", 3) +
+              gep("%r" + n, "%out", "%j" + n, "i32") + "%v" + n +
+              " = llvm.load %q" + n + " : !llvm.ptr<3> -> i32\nllvm.store %v" +
+              n + ", %r" + n + " : i32, !llvm.ptr<1>\n";
+    }
+    auto result = emulateBody("%in: !llvm.ptr<1>, %out: !llvm.ptr<1>", body, 1,
+                              64, {makeBuffer(in), makeBuffer(out)});
+    ASSERT_TRUE(result) << result.message();
+    // The instruction's offset is added on both sides.
+    std::vector<int32_t> expected(out.size());
+    for (int lane = 0; lane < 64; ++lane)
+      for (int i = 0; i < dwords; ++i) {
+        size_t at = (63 - lane) * dwords + i + 1;
+        expected[lane * dwords + i + 1] = at < in.size() ? in[at] : 0;
+      }
+    EXPECT_EQ(out, expected) << dwords;
+  }
+}
+
 TEST(EmulatorTest, Integers) {
   std::string body = R"(
     %c3 = arith.constant -3 : i32

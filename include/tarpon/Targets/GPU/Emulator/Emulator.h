@@ -66,6 +66,8 @@ struct EmulatorOptions {
   const emulator::VendorInstructions *instructions = nullptr;
   /// The set of the vendor's families whose matrix instructions the target has.
   unsigned matrixFamilies = ~0u;
+  /// The widest load of a lane to LDS (GpuTarget::directToLdsBytes).
+  int64_t directToLdsBytes = 16;
   /// Detects races, and reads of memory never written. Without it, kernels run
   /// several times as fast; bounds, alignment and barriers are still checked.
   bool checkMemory = true;
