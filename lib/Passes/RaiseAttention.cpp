@@ -275,7 +275,7 @@ void AttentionReader::replace() {
       mask ? ValueRange(mask) : ValueRange(), builder.getF64FloatAttr(scale),
       builder.getBoolAttr(causal));
   result.replaceAllUsesWith(attention);
-  // What only the products read goes with them.
+  // Values that only the products read go with them.
   SmallVector<Operation *> unused = {result};
   while (!unused.empty()) {
     Operation *op = unused.pop_back_val();

@@ -48,7 +48,7 @@ struct MaskMatrices {
                                          llvm::ArrayRef<int64_t> scores);
 };
 
-/// What plan() and the emitted code share. Captured by value.
+/// The parts that plan() and the emitted code share. Captured by value.
 struct AttentionKernel {
   bool causal;
   TileShape tile;

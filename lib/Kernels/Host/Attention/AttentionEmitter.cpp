@@ -118,7 +118,7 @@ private:
       valueCopy;
   /// The vectors of the current tile that have queries.
   int64_t vectors;
-  /// Of the task: the batch and head, the first query, and the tiles.
+  /// The batch and head of the task, its first query, and its tiles.
   Value matrix, firstQuery, numTiles;
 };
 
