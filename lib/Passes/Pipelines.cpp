@@ -50,6 +50,11 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
                             const std::string &layout,
                             const NamedTarget &named) {
   OpPassManager &passes = getFunctionPasses(pm);
+  // In int8 the products are quantised, and the softmax is not.
+  if (options.fusion == Fusion::On && options.dtype != Precision::I8)
+    passes.addPass(options.target
+                       ? createRaiseAttentionPass(*options.target)
+                       : createRaiseAttentionPass({named.name, named.threads}));
   if (options.fusion == Fusion::Off)
     passes.addPass(createScaleOperandsPass());
   passes.addPass(createFusePass(options.fusion));

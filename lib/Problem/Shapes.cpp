@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -148,6 +149,48 @@ ProductShape tarpon::multiplyShapes(ArrayRef<int64_t> lhs, bool transposeLhs,
   if (product.result)
     product.result->append({rows, columns});
   return product;
+}
+
+Shape tarpon::getScoresShape(ArrayRef<int64_t> query, ArrayRef<int64_t> key) {
+  Shape shape(query);
+  shape.back() = key[key.size() - 2];
+  return shape;
+}
+
+Shape tarpon::attentionShape(ArrayRef<int64_t> query, ArrayRef<int64_t> value) {
+  Shape shape(query);
+  shape.back() = value.back();
+  return shape;
+}
+
+std::string tarpon::findAttentionFault(ArrayRef<ArrayRef<int64_t>> operands,
+                                       bool causal) {
+  ArrayRef<int64_t> query = operands[0], key = operands[1], value = operands[2];
+  size_t rank = query.size();
+  if (rank < 3 || key.size() != rank || value.size() != rank)
+    return llvm::formatv("expects operands of one rank, 3 or more, got {0}, "
+                         "{1} and {2}",
+                         rank, key.size(), value.size());
+  if (key.drop_back(2) != query.drop_back(2) ||
+      value.drop_back(2) != query.drop_back(2))
+    return "expects operands with the same batch dimensions";
+  if (query.back() != key.back())
+    return llvm::formatv("expects a query and a key with as many channels, got "
+                         "{0} and {1}",
+                         query.back(), key.back());
+  int64_t queries = query[rank - 2], keys = key[rank - 2];
+  if (keys != value[rank - 2])
+    return llvm::formatv("expects a key and a value with as many positions, "
+                         "got {0} and {1}",
+                         keys, value[rank - 2]);
+  if (operands.size() > 3 &&
+      !broadcastsTo(operands[3], getScoresShape(query, key)))
+    return "expects a mask that broadcasts to the scores";
+  if (causal && queries > keys)
+    return llvm::formatv("expects no more queries than keys where it is "
+                         "causal, got {0} and {1}",
+                         queries, keys);
+  return "";
 }
 
 bool tarpon::areAxes(ArrayRef<int64_t> axes, int64_t rank) {

@@ -117,6 +117,39 @@ def Tarpon_MatMulOp : Tarpon_GraphOp<"matmul", [
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
 }
 
+def Tarpon_AttentionOp : Tarpon_GraphOp<"attention"> {
+  let summary = "Attention: softmax(scale * query * key^T + mask) * value";
+  let description = [{
+    The last two dimensions of query, key and value are positions and channels;
+    the dimensions before them, batch and heads, are the same for all three. The
+    softmax runs over the keys. `mask`, which is optional, is added to the
+    scores. With `causal`, a query sees only the keys up to its own position,
+    where the last query stands at the last key. A query that sees no key gives
+    NaN, as the softmax does. All operands are computed with in f32, or f64.
+
+    Constraints:
+    - (C1) query, key and value have the same rank, 3 or more, and the same
+      batch dimensions.
+    - (C2) query and key have the same number of channels.
+    - (C3) key and value have the same number of positions.
+    - (C4) there is at most one mask, which broadcasts to the scores.
+    - (C5) with `causal` there are no more queries than keys.
+    - (C6) the elements of all operands are floats.
+    - (C7) all operands are row-major.
+
+    Example:
+    ```mlir
+    %y = tarpon.attention %q, %k, %v {scale = 0.125 : f64, causal = false}
+         : (tensor<1x8x512x64xf32>, tensor<1x8x512x64xf32>,
+            tensor<1x8x512x64xf32>) -> tensor<1x8x512x64xf32>
+    ```
+  }];
+  let arguments = (ins Tarpon_Tensor:$query, Tarpon_Tensor:$key,
+                       Tarpon_Tensor:$value, Variadic<Tarpon_Tensor>:$mask,
+                       F64Attr:$scale,
+                       DefaultValuedAttr<BoolAttr, "false">:$causal);
+}
+
 class Tarpon_PoolOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
     DeclareOpInterfaceMethods<Tarpon_LayoutInterface>,
     DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]>;

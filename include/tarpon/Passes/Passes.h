@@ -78,6 +78,7 @@ std::unique_ptr<mlir::Pass> createLowerToLaunchesPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass>
 createEliminateConcatsPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass> createEliminateSlicesPass(const TargetInfo &target);
+std::unique_ptr<mlir::Pass> createRaiseAttentionPass(const TargetInfo &target);
 
 #define GEN_PASS_REGISTRATION
 #include "tarpon/Passes/Passes.h.inc"

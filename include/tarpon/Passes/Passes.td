@@ -317,6 +317,26 @@ class Tarpon_TargetPass<string argument> : Tarpon_FuncPass<argument> {
   ];
 }
 
+def RaiseAttentionPass : Tarpon_TargetPass<"tarpon-raise-attention"> {
+  let summary = "Find attention in products and softmaxes";
+  let description = [{
+    Runs before fusion. matmul(softmax(scale * matmul(q, k^T) + mask), v)
+    becomes a tarpon.attention: the softmax runs over the last axis; scale and
+    mask may be missing; the scale may be a factor or a divisor of the scores,
+    of the queries or of the keys; the keys may be transposed by an op of their
+    own. A mask of 0 and -inf that only hides later keys becomes `causal`. What
+    sets the probabilities of fully masked queries to zero goes, if the mask is
+    constant and there are none.
+
+    Only values that nothing else reads are replaced; and only where the target
+    has a solver for the problem, beside the one that takes everything, that is
+    expected to be faster than the products and the softmax.
+  }];
+  let options = targetOptions;
+  let statistics = [Statistic<"numRaised", "num-raised",
+                              "Softmaxes that became attention">];
+}
+
 def EliminateConcatsPass : Tarpon_TargetPass<"tarpon-eliminate-concats"> {
   let summary = "Let producers write where a concat would copy";
   let description = [{

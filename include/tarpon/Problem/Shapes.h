@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace tarpon {
 
@@ -111,6 +112,19 @@ struct ProductShape {
 /// dimensions are swapped where they are transposed.
 ProductShape multiplyShapes(llvm::ArrayRef<int64_t> lhs, bool transposeLhs,
                             llvm::ArrayRef<int64_t> rhs, bool transposeRhs);
+
+/// The shape of attention's scores, a row of keys for each query, and of its
+/// result. The operands agree; see findAttentionFault.
+Shape getScoresShape(llvm::ArrayRef<int64_t> query,
+                     llvm::ArrayRef<int64_t> key);
+Shape attentionShape(llvm::ArrayRef<int64_t> query,
+                     llvm::ArrayRef<int64_t> value);
+
+/// Says what attention expects of the shapes of its operands, which are query,
+/// key, value and perhaps a mask: "expects a query and a key with as many
+/// channels, got 4 and 8"; "" if they agree.
+std::string findAttentionFault(llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                               bool causal);
 
 /// Returns true if there is at least one axis, and the axes ascend and are
 /// dimensions of a tensor of that rank.

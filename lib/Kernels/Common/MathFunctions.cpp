@@ -165,6 +165,13 @@ Real tarpon::exp(Real x) {
   return grown * powerOfTwo(x, half) * powerOfTwo(x, b.sub(n, half));
 }
 
+Real tarpon::expOfNegative(Real x) {
+  // One power of two scales the result, which is 0 at the bound.
+  double least = -static_cast<double>(formatOf(x).bias) * std::numbers::ln2;
+  ReducedExp reduced = reduceExp(atLeast(least, x));
+  return (expTail(reduced.r) + 1) * powerOfTwo(reduced.shifted);
+}
+
 Real tarpon::expm1(Real x) {
   // From there on, the result is -1.
   ReducedExp reduced = reduceExp(atMost(88, atLeast(-40, x)));

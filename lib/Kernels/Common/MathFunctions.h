@@ -34,6 +34,9 @@
 namespace tarpon {
 
 Real exp(Real x);
+/// exp(x) for x <= 0, as exact, or 0 where that is subnormal; in fewer
+/// instructions.
+Real expOfNegative(Real x);
 /// exp(x) - 1, for x < 88.
 Real expm1(Real x);
 /// Minus infinity at 0, NaN below.

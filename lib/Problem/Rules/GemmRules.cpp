@@ -1,4 +1,5 @@
-//===- GemmRules.cpp - Rules of matrix products ---------------------------===//
+//===- GemmRules.cpp - Rules of matrix products and attention
+//--------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,6 +43,36 @@ static double countMatMulFlops(const Problem &problem) {
          static_cast<double>(depth);
 }
 
+static std::string inferAttention(const Problem &problem,
+                                  std::vector<Shape> &results) {
+  SmallVector<ArrayRef<int64_t>, 4> shapes;
+  for (const TensorDesc &operand : getRootOperands(problem)) {
+    if (!isFloat(operand.dtype) && !operand.quantized)
+      return "attention has an operand that is not of floats";
+    shapes.push_back(operand.shape);
+  }
+  int64_t causal = problem.integer("causal");
+  if (causal != 0 && causal != 1)
+    return "attention is neither causal nor not";
+  std::string fault = findAttentionFault(shapes, causal == 1);
+  if (!fault.empty())
+    return formatv("attention {0}", fault);
+  results.push_back(attentionShape(shapes[0], shapes[2]));
+  return "";
+}
+
+/// Counts the products of a mask that hides nothing.
+static double countAttentionFlops(const Problem &problem) {
+  const std::vector<int64_t> &key = problem.operands[1].shape;
+  int64_t channels = key.back() + problem.result.shape.back();
+  double rows =
+      static_cast<double>(problem.result.numElements()) /
+      static_cast<double>(std::max<int64_t>(1, problem.result.shape.back()));
+  return 2 * rows * static_cast<double>(key[key.size() - 2] * channels);
+}
+
+static constexpr AttrRule kAttentionAttrs[] = {{"scale", Count::One, false},
+                                               {"causal", Count::One, true, 0}};
 static constexpr AttrRule kAttrs[] = {{"transpose_lhs", Count::One, true, 0},
                                       {"transpose_rhs", Count::One, true, 0}};
 
@@ -56,6 +87,14 @@ ArrayRef<OpRule> tarpon::getGemmRules() {
        .infer = inferMatMul,
        .countFlops = countMatMulFlops,
        .countTerms = countTermsByFlops},
+      {.op = OpKind::Attention,
+       .leastOperands = 3,
+       .mostOperands = 4,
+       .leastRank = 3,
+       .attrs = kAttentionAttrs,
+       .isReal = true,
+       .infer = inferAttention,
+       .countFlops = countAttentionFlops},
   };
   return rules;
 }

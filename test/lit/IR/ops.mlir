@@ -61,6 +61,15 @@ func.func @conv_types(%h: tensor<1x2x4x4xf16, #tarpon.layout<nhwc>>, %wh: tensor
   return
 }
 
+// CHECK-LABEL: func @attention(
+func.func @attention(%q: tensor<2x3x8x4xf16>, %k: tensor<2x3x9x4xf16>, %v: tensor<2x3x9x5xf16>, %m: tensor<2x1x1x9xf16>) {
+  // CHECK: tarpon.attention %{{.+}}, %{{.+}}, %{{.+}} {scale = 5.000000e-01 : f64} : (tensor<2x3x8x4xf16>, tensor<2x3x9x4xf16>, tensor<2x3x9x5xf16>) -> tensor<2x3x8x5xf16>
+  %0 = tarpon.attention %q, %k, %v {scale = 0.5 : f64} : (tensor<2x3x8x4xf16>, tensor<2x3x9x4xf16>, tensor<2x3x9x5xf16>) -> tensor<2x3x8x5xf16>
+  // CHECK: tarpon.attention %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} {causal = true, scale = 5.000000e-01 : f64} : (tensor<2x3x8x4xf16>, tensor<2x3x9x4xf16>, tensor<2x3x9x5xf16>, tensor<2x1x1x9xf16>) -> tensor<2x3x8x5xf16>
+  %1 = tarpon.attention %q, %k, %v, %m {scale = 0.5 : f64, causal = true} : (tensor<2x3x8x4xf16>, tensor<2x3x9x4xf16>, tensor<2x3x9x5xf16>, tensor<2x1x1x9xf16>) -> tensor<2x3x8x5xf16>
+  return
+}
+
 // CHECK-LABEL: func @matmul(
 func.func @matmul(%a: tensor<5x1x2x3xf32>, %b: tensor<4x3x6xf32>, %h: tensor<3x2xbf16>, %g: tensor<6x3xbf16>) {
   // CHECK: tarpon.matmul %{{.+}}, %{{.+}} : (tensor<5x1x2x3xf32>, tensor<4x3x6xf32>) -> tensor<5x4x2x6xf32>

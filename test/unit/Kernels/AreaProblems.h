@@ -20,6 +20,8 @@ namespace tarpon::test {
 Problem makeAtrousProblem(ProblemGenerator &generator);
 /// The gradients of convolutions: ConvDirectionProblems.cpp.
 Problem makeConvDirectionProblem(ProblemGenerator &generator);
+/// Attention: AttentionProblems.cpp.
+Problem makeAttentionProblem(ProblemGenerator &generator);
 /// Depthwise convolutions with channels last: DepthwiseProblems.cpp.
 Problem makeDepthwiseProblem(ProblemGenerator &generator);
 /// Convolutions of large filters: FftProblems.cpp.

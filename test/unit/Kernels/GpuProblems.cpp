@@ -103,6 +103,7 @@ using MakeProblem = Problem (*)(ProblemGenerator &);
 
 static constexpr MakeProblem kAreas[] = {
     [](ProblemGenerator &generator) { return generator.next(); },
+    makeAttentionProblem,
     makeConvDirectionProblem,
     makeDepthwiseProblem,
     makeFftProblem,

@@ -177,6 +177,16 @@ TEST(ProblemKey, saysWhyNoGraphPosesIt) {
       {"matmul(2x2x3xf32, 3x3x5xf32)->2x5xf32 {transpose_lhs=0 "
        "transpose_rhs=0}",
        "matmul has batch dimensions that do not broadcast"},
+      {"attention(1x2x3xf32, 1x2x4xf32, 1x2x3xf32)->1x2x3xf32 {causal=0 "
+       "scale=1}",
+       "attention expects a query and a key with as many channels, got 3 and "
+       "4"},
+      {"attention(1x2x3xf32, 1x2x3xf32, 1x2x3xf32)->1x2x3xf32 {causal=2 "
+       "scale=1}",
+       "attention is neither causal nor not"},
+      {"attention(1x2x3xf32, 1x2x3xi32, 1x2x3xf32)->1x2x3xf32 {causal=0 "
+       "scale=1}",
+       "attention has an operand that is not of floats"},
       {"relu(3xf32)->(3xf32, 3xf32)", "relu has 2 results, expected 1"},
       {"batch_norm_training(2x3xf32, 3xf32, 3xf32)->2x3xf32 {epsilon=0 "
        "spatial=1}",

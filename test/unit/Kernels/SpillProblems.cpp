@@ -145,6 +145,11 @@ static const char *const kProblems[] = {
     "128x64x3x3xf32 {dilations=1,1 group=1 pads=1,1,1,1 strides=1,1}",
     "conv_backward_weights(1x64x28x28xf32, 1x128x28x28xf32)->"
     "128x64x1x1xf32 {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1}",
+    // attention
+    "attention(1x8x512x64xf32, 1x8x512x64xf32, 1x8x512x64xf32)->"
+    "1x8x512x64xf32 {causal=0 scale=0.125}",
+    "attention(1x8x512x64xf16, 1x8x512x64xf16, 1x8x512x64xf16, "
+    "1x1x512x512xf32)->1x8x512x64xf16 {causal=1 scale=0.125}",
 };
 
 /// More activations of many instructions.

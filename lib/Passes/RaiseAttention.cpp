@@ -1,0 +1,339 @@
+//===- RaiseAttention.cpp - Finds attention in products ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Exporters and our importer write attention as two products with a softmax
+// between them. From each softmax, its operands are looked for in both
+// directions, through values that nothing else reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassTarget.h"
+#include "Regions.h"
+#include "tarpon/IR/ConstantData.h"
+#include "tarpon/IR/FusedProblem.h"
+#include "tarpon/Passes/Passes.h"
+#include "tarpon/Problem/Shapes.h"
+#include "tarpon/Solver/Solver.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <optional>
+
+using namespace mlir;
+using namespace tarpon;
+using namespace tarpon::detail;
+
+namespace tarpon {
+#define GEN_PASS_DEF_RAISEATTENTIONPASS
+#include "tarpon/Passes/Passes.h.inc"
+} // namespace tarpon
+
+/// A score from which this is subtracted has no weight beside others. Exporters
+/// write the least finite number in place of minus infinity.
+static constexpr float kHidden = -1e30F;
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// The only op that reads the value; null if there are more.
+static Operation *getOnlyUser(Value value) {
+  return value.hasOneUse() ? *value.getUsers().begin() : nullptr;
+}
+
+static std::optional<double> getNumber(Value value) {
+  ElementsAttr attr = getConstantValue(value);
+  if (!attr || attr.getNumElements() != 1 || !isF32(value))
+    return std::nullopt;
+  return getConstantFloats(attr).front();
+}
+
+namespace {
+
+/// The factor of a value that is scaled by a number.
+struct Scaled {
+  Value value;
+  double factor = 1;
+};
+
+} // namespace
+
+/// Reads a product with a number, or a quotient by one.
+static std::optional<Scaled> readScale(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<MulOp, DivOp>(op))
+    return std::nullopt;
+  bool divides = isa<DivOp>(op);
+  for (unsigned index : {1, 0}) {
+    std::optional<double> number = getNumber(op->getOperand(index));
+    Value other = op->getOperand(1 - index);
+    if (!number || *number == 0 || (divides && index == 0) ||
+        other.getType() != value.getType())
+      continue;
+    return Scaled{other, divides ? 1 / *number : *number};
+  }
+  return std::nullopt;
+}
+
+/// Takes the factors from a value that nothing else reads.
+static Scaled takeScales(Value value) {
+  Scaled all = {value};
+  while (all.value.hasOneUse()) {
+    std::optional<Scaled> scaled = readScale(all.value);
+    if (!scaled)
+      break;
+    all.value = scaled->value;
+    all.factor *= scaled->factor;
+  }
+  return all;
+}
+
+/// Returns the product if nothing else reads it.
+static MatMulOp getProduct(Value value) {
+  return value.hasOneUse() ? value.getDefiningOp<MatMulOp>() : MatMulOp();
+}
+
+/// Returns true for a constant condition that is false everywhere.
+static bool isNever(Value condition) {
+  ElementsAttr attr = getConstantValue(condition);
+  return attr && llvm::all_of(getConstantBytes(attr),
+                              [](char byte) { return byte == 0; });
+}
+
+/// Returns true if the mask hides from each query the keys behind its own, and
+/// nothing else.
+static bool isCausal(Value mask, int64_t queries, int64_t keys) {
+  ElementsAttr attr = getConstantValue(mask);
+  if (!attr || queries > keys || attr.getNumElements() != queries * keys ||
+      !isF32(mask))
+    return false;
+  std::vector<float> numbers = getConstantFloats(attr);
+  for (int64_t query = 0; query < queries; ++query)
+    for (int64_t key = 0; key < keys; ++key) {
+      float number = numbers[query * keys + key];
+      bool isSeen = key <= query + keys - queries;
+      if (isSeen ? number != 0 : !(number <= kHidden))
+        return false;
+    }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// One softmax
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Finds the operands of the attention around a softmax.
+class AttentionReader {
+public:
+  explicit AttentionReader(SoftmaxOp softmax) : softmax(softmax) {}
+
+  /// Returns false if it is not attention.
+  bool read();
+  /// The problem that the attention will pose.
+  Problem getProblem();
+  void replace();
+
+private:
+  bool readScores();
+  bool readProduct(Value scores);
+  bool readResult();
+  Value createKey(OpBuilder &builder);
+
+  SoftmaxOp softmax;
+  MatMulOp result;
+  Value query, value, mask;
+  /// The key, or what is transposed to it: then by this permutation, at this
+  /// location.
+  Value key;
+  SmallVector<int64_t> permutation;
+  std::optional<Location> turnedAt;
+  Shape keyShape;
+  double scale = 1;
+  bool causal = false;
+};
+
+} // namespace
+
+bool AttentionReader::read() {
+  int64_t rank = softmax.getType().getRank();
+  return isF32(softmax) && rank >= 3 &&
+         static_cast<int64_t>(softmax.getAxis()) == rank - 1 && readResult() &&
+         readScores();
+}
+
+/// probabilities * value, perhaps behind a selection that never selects.
+bool AttentionReader::readResult() {
+  Value probabilities = softmax.getResult();
+  Operation *user = getOnlyUser(probabilities);
+  if (auto where = dyn_cast_or_null<WhereOp>(user);
+      where && where.getRhs() == probabilities &&
+      where.getType() == probabilities.getType() &&
+      isNever(where.getCondition())) {
+    probabilities = where.getResult();
+    user = getOnlyUser(probabilities);
+  }
+  result = dyn_cast_or_null<MatMulOp>(user);
+  if (!result || result.getLhs() != probabilities ||
+      result.getRhs() == probabilities || result.getTransposeLhs() ||
+      result.getTransposeRhs())
+    return false;
+  value = result.getRhs();
+  return true;
+}
+
+/// The softmax's input: the product, scaled, perhaps with a mask added.
+bool AttentionReader::readScores() {
+  Value scores = softmax.getInput();
+  if (readProduct(scores))
+    return true;
+  auto add = scores.getDefiningOp<AddOp>();
+  if (!add || !scores.hasOneUse())
+    return false;
+  for (unsigned index : {0, 1}) {
+    if (add->getOperand(index).getType() != scores.getType() ||
+        !readProduct(add->getOperand(index)))
+      continue;
+    mask = add->getOperand(1 - index);
+    ArrayRef<int64_t> shape = getTensorType(scores).getShape();
+    if (isCausal(mask, shape[shape.size() - 2], shape.back())) {
+      causal = true;
+      mask = nullptr;
+    }
+    return true;
+  }
+  return false;
+}
+
+bool AttentionReader::readProduct(Value scores) {
+  Scaled scaled = takeScales(scores);
+  MatMulOp product = getProduct(scaled.value);
+  if (!product || product.getTransposeLhs() || !isF32(product.getLhs()))
+    return false;
+  Scaled scaledQuery = takeScales(product.getLhs());
+  Scaled scaledKey = takeScales(product.getRhs());
+  query = scaledQuery.value;
+  key = scaledKey.value;
+  scale = scaled.factor * scaledQuery.factor * scaledKey.factor;
+  keyShape.assign(getTensorType(key).getShape().begin(),
+                  getTensorType(key).getShape().end());
+  if (product.getTransposeRhs())
+    return true;
+  auto transpose = key.getDefiningOp<TransposeOp>();
+  if (!transpose || !key.hasOneUse() || keyShape.size() < 2)
+    return false;
+  turnedAt = transpose.getLoc();
+  permutation.assign(transpose.getPermutation().begin(),
+                     transpose.getPermutation().end());
+  std::swap(permutation[permutation.size() - 1],
+            permutation[permutation.size() - 2]);
+  std::swap(keyShape[keyShape.size() - 1], keyShape[keyShape.size() - 2]);
+  Scaled scaledInput = takeScales(transpose.getInput());
+  scale *= scaledInput.factor;
+  key = scaledInput.value;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Replacement
+//===----------------------------------------------------------------------===//
+
+Problem AttentionReader::getProblem() {
+  Problem problem;
+  problem.op = OpKind::Attention;
+  auto describe = [](Value operand) {
+    return getTensorDesc(getTensorType(operand),
+                         static_cast<bool>(getConstantValue(operand)));
+  };
+  problem.operands = {describe(query), describe(key), describe(value)};
+  problem.operands[1].shape.assign(keyShape.begin(), keyShape.end());
+  if (mask)
+    problem.operands.push_back(describe(mask));
+  problem.rootOperands = static_cast<int>(problem.operands.size());
+  problem.result = describe(result);
+  problem.attrs = {{"scale", {scale}}, {"causal", {causal ? 1.0 : 0.0}}};
+  return problem;
+}
+
+/// The key with its positions in rows.
+Value AttentionReader::createKey(OpBuilder &builder) {
+  if (!turnedAt || llvm::is_sorted(permutation))
+    return key;
+  return TransposeOp::create(builder, *turnedAt, key,
+                             builder.getDenseI64ArrayAttr(permutation));
+}
+
+void AttentionReader::replace() {
+  OpBuilder builder(result);
+  Value attention = AttentionOp::create(
+      builder, result.getLoc(), query, createKey(builder), value,
+      mask ? ValueRange(mask) : ValueRange(), builder.getF64FloatAttr(scale),
+      builder.getBoolAttr(causal));
+  result.replaceAllUsesWith(attention);
+  // Values that only the products read go with them.
+  SmallVector<Operation *> unused = {result};
+  while (!unused.empty()) {
+    Operation *op = unused.pop_back_val();
+    SmallVector<Value> operands(op->getOperands());
+    op->erase();
+    for (Value operand : operands)
+      if (Operation *producer = operand.getDefiningOp();
+          producer && isOpTriviallyDead(producer) &&
+          !llvm::is_contained(unused, producer))
+        unused.push_back(producer);
+  }
+}
+
+/// The least share of the peak that is worth it. With 4 queries in 8 lanes the
+/// products and the softmax are faster, with 12 in 16 they are not.
+static constexpr double kLeastFraction = 0.45;
+
+/// Returns true if a solver for such problems alone is expected to be faster.
+static bool isFast(const Problem &problem, const TargetInfo &target) {
+  if (!findFault(problem).empty())
+    return false;
+  std::vector<const Solver *> solvers = getApplicableSolvers(problem, target);
+  return solvers.size() > 1 &&
+         solvers.front()->expectedFraction(problem, target) >= kLeastFraction;
+}
+
+namespace {
+
+struct RaiseAttentionPass
+    : tarpon::impl::RaiseAttentionPassBase<RaiseAttentionPass> {
+  using RaiseAttentionPassBase::RaiseAttentionPassBase;
+
+  explicit RaiseAttentionPass(const TargetInfo &target) : given(target) {}
+
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    FailureOr<TargetInfo> target =
+        getPassTarget(getOperation(), given, targetName, threads);
+    if (failed(target))
+      return signalPassFailure();
+    for (SoftmaxOp softmax : llvm::to_vector(
+             getOperation().getBody().front().getOps<SoftmaxOp>())) {
+      AttentionReader attention(softmax);
+      if (!attention.read() || !isFast(attention.getProblem(), *target))
+        continue;
+      attention.replace();
+      ++numRaised;
+    }
+  }
+
+private:
+  std::optional<TargetInfo> given;
+};
+
+} // namespace
+
+std::unique_ptr<Pass>
+tarpon::createRaiseAttentionPass(const TargetInfo &target) {
+  return std::make_unique<RaiseAttentionPass>(target);
+}

@@ -1,0 +1,135 @@
+// RUN: graph-opt %s -tarpon-raise-attention='target=x86-64-v3' | FileCheck %s
+// RUN: graph-opt %s -tarpon-raise-attention='target=gfx942:cu=304' | FileCheck %s --check-prefix=GPU
+
+// GPUs have no solver for attention but the naive one.
+// GPU-NOT: tarpon.attention
+
+// The scores are divided by a number, and the keys are transposed by a flag.
+
+// CHECK-LABEL: func @plain(
+// CHECK-SAME:    %[[Q:.+]]: tensor<1x2x48x16xf32>, %[[K:.+]]: tensor<1x2x40x16xf32>, %[[V:.+]]: tensor<1x2x40x8xf32>)
+// CHECK-NEXT:    %[[A:.+]] = tarpon.attention %[[Q]], %[[K]], %[[V]] {scale = 2.500000e-01 : f64}
+// CHECK-NEXT:    return %[[A]]
+func.func @plain(%q: tensor<1x2x48x16xf32>, %k: tensor<1x2x40x16xf32>, %v: tensor<1x2x40x8xf32>) -> tensor<1x2x48x8xf32> {
+  %c = tarpon.constant {value = dense<4.0> : tensor<f32>} : tensor<f32>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x2x48x16xf32>, tensor<1x2x40x16xf32>) -> tensor<1x2x48x40xf32>
+  %d = tarpon.div %s, %c : (tensor<1x2x48x40xf32>, tensor<f32>) -> tensor<1x2x48x40xf32>
+  %p = tarpon.softmax %d {axis = 3 : i64} : (tensor<1x2x48x40xf32>) -> tensor<1x2x48x40xf32>
+  %y = tarpon.matmul %p, %v : (tensor<1x2x48x40xf32>, tensor<1x2x40x8xf32>) -> tensor<1x2x48x8xf32>
+  return %y : tensor<1x2x48x8xf32>
+}
+
+// Queries and keys are scaled, and the keys transposed together with the heads;
+// a mask of the keys is added.
+
+// CHECK-LABEL: func @split_scale(
+// CHECK-SAME:    %[[Q:.+]]: tensor<1x2x48x16xf32>, %[[X:.+]]: tensor<1x40x2x16xf32>, %[[V:.+]]: tensor<1x2x40x8xf32>, %[[M:.+]]: tensor<1x1x1x40xf32>)
+// CHECK-NEXT:    %[[K:.+]] = tarpon.transpose %[[X]] {permutation = array<i64: 0, 2, 1, 3>}
+// CHECK-NEXT:    tarpon.attention %[[Q]], %[[K]], %[[V]], %[[M]] {scale = 2.500000e-01 : f64}
+// CHECK-NEXT:    return
+func.func @split_scale(%q: tensor<1x2x48x16xf32>, %x: tensor<1x40x2x16xf32>, %v: tensor<1x2x40x8xf32>, %m: tensor<1x1x1x40xf32>) -> tensor<1x2x48x8xf32> {
+  %c = tarpon.constant {value = dense<0.5> : tensor<f32>} : tensor<f32>
+  %0 = tarpon.mul %q, %c : (tensor<1x2x48x16xf32>, tensor<f32>) -> tensor<1x2x48x16xf32>
+  %1 = tarpon.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x40x2x16xf32>) -> tensor<1x2x16x40xf32>
+  %2 = tarpon.mul %c, %1 : (tensor<f32>, tensor<1x2x16x40xf32>) -> tensor<1x2x16x40xf32>
+  %s = tarpon.matmul %0, %2 : (tensor<1x2x48x16xf32>, tensor<1x2x16x40xf32>) -> tensor<1x2x48x40xf32>
+  %d = tarpon.add %m, %s : (tensor<1x1x1x40xf32>, tensor<1x2x48x40xf32>) -> tensor<1x2x48x40xf32>
+  %p = tarpon.softmax %d {axis = 3 : i64} : (tensor<1x2x48x40xf32>) -> tensor<1x2x48x40xf32>
+  %y = tarpon.matmul %p, %v : (tensor<1x2x48x40xf32>, tensor<1x2x40x8xf32>) -> tensor<1x2x48x8xf32>
+  return %y : tensor<1x2x48x8xf32>
+}
+
+// A constant mask that hides later keys, and a selection that never selects, as
+// the importer writes the standard's Attention.
+
+// CHECK-LABEL: func @causal(
+// CHECK-NEXT:    tarpon.attention %{{.+}}, %{{.+}}, %{{.+}} {causal = true, scale = 1.000000e+00 : f64} : (tensor<1x20x4xf32>, tensor<1x21x4xf32>, tensor<1x21x4xf32>)
+// CHECK-NEXT:    return
+func.func @causal(%q: tensor<1x20x4xf32>, %k: tensor<1x21x4xf32>) -> tensor<1x20x4xf32> {
+  %zero = tarpon.constant {value = dense<0.0> : tensor<f32>} : tensor<f32>
+  %never = tarpon.constant {value = dense<false> : tensor<20x1xi1>} : tensor<20x1xi1>
+  %m = tarpon.constant {value = dense<[[0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]> : tensor<20x21xf32>} : tensor<20x21xf32>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x20x4xf32>, tensor<1x21x4xf32>) -> tensor<1x20x21xf32>
+  %d = tarpon.add %s, %m : (tensor<1x20x21xf32>, tensor<20x21xf32>) -> tensor<1x20x21xf32>
+  %p = tarpon.softmax %d {axis = 2 : i64} : (tensor<1x20x21xf32>) -> tensor<1x20x21xf32>
+  %w = tarpon.where %never, %zero, %p : (tensor<20x1xi1>, tensor<f32>, tensor<1x20x21xf32>) -> tensor<1x20x21xf32>
+  %y = tarpon.matmul %w, %k : (tensor<1x20x21xf32>, tensor<1x21x4xf32>) -> tensor<1x20x4xf32>
+  return %y : tensor<1x20x4xf32>
+}
+
+// Left alone: probabilities that something else reads, another axis, factors
+// that are no numbers, values that are transposed, batches that are broadcast,
+// few queries, f64.
+
+// CHECK-LABEL: func @used_twice(
+// CHECK-NOT:     tarpon.attention
+func.func @used_twice(%q: tensor<1x48x16xf32>) -> (tensor<1x48x16xf32>, tensor<1x48x48xf32>) {
+  %s = tarpon.matmul %q, %q {transpose_rhs = true} : (tensor<1x48x16xf32>, tensor<1x48x16xf32>) -> tensor<1x48x48xf32>
+  %p = tarpon.softmax %s {axis = 2 : i64} : (tensor<1x48x48xf32>) -> tensor<1x48x48xf32>
+  %y = tarpon.matmul %p, %q : (tensor<1x48x48xf32>, tensor<1x48x16xf32>) -> tensor<1x48x16xf32>
+  return %y, %p : tensor<1x48x16xf32>, tensor<1x48x48xf32>
+}
+
+// CHECK-LABEL: func @scores_leave(
+// CHECK-NOT:     tarpon.attention
+func.func @scores_leave(%q: tensor<1x48x16xf32>) -> (tensor<1x48x16xf32>, tensor<1x48x48xf32>) {
+  %s = tarpon.matmul %q, %q {transpose_rhs = true} : (tensor<1x48x16xf32>, tensor<1x48x16xf32>) -> tensor<1x48x48xf32>
+  %p = tarpon.softmax %s {axis = 2 : i64} : (tensor<1x48x48xf32>) -> tensor<1x48x48xf32>
+  %y = tarpon.matmul %p, %q : (tensor<1x48x48xf32>, tensor<1x48x16xf32>) -> tensor<1x48x16xf32>
+  return %y, %s : tensor<1x48x16xf32>, tensor<1x48x48xf32>
+}
+
+// CHECK-LABEL: func @other_axis(
+// CHECK-NOT:     tarpon.attention
+func.func @other_axis(%q: tensor<1x48x16xf32>) -> tensor<1x48x16xf32> {
+  %s = tarpon.matmul %q, %q {transpose_rhs = true} : (tensor<1x48x16xf32>, tensor<1x48x16xf32>) -> tensor<1x48x48xf32>
+  %p = tarpon.softmax %s {axis = 1 : i64} : (tensor<1x48x48xf32>) -> tensor<1x48x48xf32>
+  %y = tarpon.matmul %p, %q : (tensor<1x48x48xf32>, tensor<1x48x16xf32>) -> tensor<1x48x16xf32>
+  return %y : tensor<1x48x16xf32>
+}
+
+// CHECK-LABEL: func @factors(
+// CHECK-NOT:     tarpon.attention
+func.func @factors(%q: tensor<1x48x16xf32>, %c: tensor<f32>) -> tensor<1x48x16xf32> {
+  %s = tarpon.matmul %q, %q {transpose_rhs = true} : (tensor<1x48x16xf32>, tensor<1x48x16xf32>) -> tensor<1x48x48xf32>
+  %d = tarpon.mul %s, %c : (tensor<1x48x48xf32>, tensor<f32>) -> tensor<1x48x48xf32>
+  %p = tarpon.softmax %d {axis = 2 : i64} : (tensor<1x48x48xf32>) -> tensor<1x48x48xf32>
+  %y = tarpon.matmul %p, %q : (tensor<1x48x48xf32>, tensor<1x48x16xf32>) -> tensor<1x48x16xf32>
+  return %y : tensor<1x48x16xf32>
+}
+
+// CHECK-LABEL: func @turned_values(
+// CHECK-NOT:     tarpon.attention
+func.func @turned_values(%q: tensor<1x48x16xf32>, %v: tensor<1x16x48xf32>) -> tensor<1x48x16xf32> {
+  %s = tarpon.matmul %q, %q {transpose_rhs = true} : (tensor<1x48x16xf32>, tensor<1x48x16xf32>) -> tensor<1x48x48xf32>
+  %p = tarpon.softmax %s {axis = 2 : i64} : (tensor<1x48x48xf32>) -> tensor<1x48x48xf32>
+  %y = tarpon.matmul %p, %v {transpose_rhs = true} : (tensor<1x48x48xf32>, tensor<1x16x48xf32>) -> tensor<1x48x16xf32>
+  return %y : tensor<1x48x16xf32>
+}
+
+// CHECK-LABEL: func @shared_keys(
+// CHECK-NOT:     tarpon.attention
+func.func @shared_keys(%q: tensor<2x48x16xf32>, %k: tensor<1x48x16xf32>) -> tensor<2x48x16xf32> {
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<2x48x16xf32>, tensor<1x48x16xf32>) -> tensor<2x48x48xf32>
+  %p = tarpon.softmax %s {axis = 2 : i64} : (tensor<2x48x48xf32>) -> tensor<2x48x48xf32>
+  %y = tarpon.matmul %p, %k : (tensor<2x48x48xf32>, tensor<1x48x16xf32>) -> tensor<2x48x16xf32>
+  return %y : tensor<2x48x16xf32>
+}
+
+// CHECK-LABEL: func @few_queries(
+// CHECK-NOT:     tarpon.attention
+func.func @few_queries(%q: tensor<1x1x16xf32>, %k: tensor<1x48x16xf32>) -> tensor<1x1x16xf32> {
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x1x16xf32>, tensor<1x48x16xf32>) -> tensor<1x1x48xf32>
+  %p = tarpon.softmax %s {axis = 2 : i64} : (tensor<1x1x48xf32>) -> tensor<1x1x48xf32>
+  %y = tarpon.matmul %p, %k : (tensor<1x1x48xf32>, tensor<1x48x16xf32>) -> tensor<1x1x16xf32>
+  return %y : tensor<1x1x16xf32>
+}
+
+// CHECK-LABEL: func @doubles(
+// CHECK-NOT:     tarpon.attention
+func.func @doubles(%q: tensor<1x48x16xf64>) -> tensor<1x48x16xf64> {
+  %s = tarpon.matmul %q, %q {transpose_rhs = true} : (tensor<1x48x16xf64>, tensor<1x48x16xf64>) -> tensor<1x48x48xf64>
+  %p = tarpon.softmax %s {axis = 2 : i64} : (tensor<1x48x48xf64>) -> tensor<1x48x48xf64>
+  %y = tarpon.matmul %p, %q : (tensor<1x48x48xf64>, tensor<1x48x16xf64>) -> tensor<1x48x16xf64>
+  return %y : tensor<1x48x16xf64>
+}
