@@ -34,7 +34,7 @@ struct InputMeans {
 struct RoundedFilter {
   /// A constant of i8, symmetric, with one scale per result channel.
   mlir::Value filter;
-  /// What has to be added to each result channel; empty without means.
+  /// The numbers to add to each result channel; empty without means.
   std::vector<float> correction = {};
 };
 
