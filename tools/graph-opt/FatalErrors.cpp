@@ -12,20 +12,30 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <string_view>
 #include <unistd.h>
 
 using namespace tarpon;
 
-/// Nothing can be allocated any more, and destructors may want to. What they
-/// leave behind, the next run removes.
-[[noreturn]] static void exitOutOfMemory() {
-  constexpr char kText[] = "graph-opt: error: out of memory\n";
-  (void)!write(STDERR_FILENO, kText, sizeof(kText) - 1);
+/// Ends the program without allocations and destructors, which the state of its
+/// memory may not bear. What they leave behind, the next run removes. Of
+/// several threads with the same fault, one speaks.
+[[noreturn]] static void exitWith(std::string_view text) {
+  static std::atomic_flag isSaid;
+  if (isSaid.test_and_set())
+    while (true)
+      pause();
+  (void)!write(STDERR_FILENO, text.data(), text.size());
   _exit(kUserError);
+}
+
+[[noreturn]] static void exitOutOfMemory() {
+  exitWith("graph-opt: error: out of memory\n");
 }
 
 /// LLVM asks for a crash report where it takes the error for a bug of its own:
@@ -39,12 +49,8 @@ static void handleFatalError(void *, const char *reason, bool isBug) {
 /// Another program has cut a file short that is mapped: a model, its data, or a
 /// kernel of the cache. Other faults of the bus end the program as usual.
 static void handleBusError(int signal, siginfo_t *info, void *) {
-  constexpr char kText[] =
-      "graph-opt: error: a file was cut short while it was read\n";
-  if (info->si_code == BUS_ADRERR) {
-    (void)!write(STDERR_FILENO, kText, sizeof(kText) - 1);
-    _exit(kUserError);
-  }
+  if (info->si_code == BUS_ADRERR)
+    exitWith("graph-opt: error: a file was cut short while it was read\n");
   std::signal(signal, SIG_DFL);
 }
 
