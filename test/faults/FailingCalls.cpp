@@ -44,12 +44,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The C library's own names of its allocator, which need no look-up: looking
-// something up allocates.
-extern "C" void *__libc_malloc(size_t size);
-extern "C" void *__libc_calloc(size_t count, size_t size);
-extern "C" void *__libc_realloc(void *memory, size_t size);
-extern "C" void *__libc_memalign(size_t alignment, size_t size);
+// The C library's allocator under names of its own, which need no look-up:
+// looking something up allocates.
+extern "C" void *realMalloc(size_t size) __asm__("__libc_malloc");
+extern "C" void *realCalloc(size_t count, size_t size) __asm__("__libc_calloc");
+extern "C" void *realRealloc(void *memory,
+                             size_t size) __asm__("__libc_realloc");
+extern "C" void *realMemalign(size_t alignment,
+                              size_t size) __asm__("__libc_memalign");
 
 namespace {
 
@@ -285,27 +287,27 @@ extern "C" void *mmap(void *address, size_t size, int protection, int flags,
 }
 
 extern "C" void *malloc(size_t size) noexcept {
-  return allocationFails(size) ? nullptr : __libc_malloc(size);
+  return allocationFails(size) ? nullptr : realMalloc(size);
 }
 
 extern "C" void *calloc(size_t number, size_t size) noexcept {
   bool failed = size > 0 && number >= kCountedBytes / size &&
                 allocationFails(kCountedBytes);
-  return failed ? nullptr : __libc_calloc(number, size);
+  return failed ? nullptr : realCalloc(number, size);
 }
 
 extern "C" void *realloc(void *memory, size_t size) noexcept {
-  return allocationFails(size) ? nullptr : __libc_realloc(memory, size);
+  return allocationFails(size) ? nullptr : realRealloc(memory, size);
 }
 
 extern "C" void *aligned_alloc(size_t alignment, size_t size) noexcept {
-  return allocationFails(size) ? nullptr : __libc_memalign(alignment, size);
+  return allocationFails(size) ? nullptr : realMemalign(alignment, size);
 }
 
 extern "C" int posix_memalign(void **memory, size_t alignment,
                               size_t size) noexcept {
   void *allocated =
-      allocationFails(size) ? nullptr : __libc_memalign(alignment, size);
+      allocationFails(size) ? nullptr : realMemalign(alignment, size);
   if (!allocated)
     return ENOMEM;
   *memory = allocated;
