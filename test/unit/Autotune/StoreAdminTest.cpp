@@ -594,15 +594,3 @@ TEST_F(StoreAdminTest, Differences) {
                           *open(otherPath)->getBestSolutions(), 0.2);
   EXPECT_EQ(diff.same, 1);
 }
-
-/// What is renamed alone must not have its records in a log.
-TEST_F(StoreAdminTest, SealsWhatNobodyHasOpen) {
-  auto journal = Journal::open(path, makeContext());
-  ASSERT_TRUE(journal);
-  ASSERT_TRUE((*journal)->record(makeMeasurement(kRelu, "a-v1", 2)));
-  EXPECT_THAT(sealStore(path).message(), StartsWith("cannot write " + path));
-  journal->reset();
-  ASSERT_TRUE(sealStore(path));
-  EXPECT_FALSE(llvm::sys::fs::exists(path + "-wal"));
-  EXPECT_EQ(open(path)->getBestSolutions()->size(), 1u);
-}
