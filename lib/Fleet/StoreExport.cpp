@@ -74,6 +74,8 @@ Result<ExportSummary> tarpon::fleet::exportJournal(Database &database,
     return file.error();
   if (file->entries == 0)
     return Error{name.str() + " has no results"};
+  if (Status status = sealStore(partial); !status)
+    return status.error();
   if (std::error_code error = llvm::sys::fs::rename(partial, output))
     return Error{"cannot write " + output + ": " + error.message()};
   file->path = output;

@@ -7,13 +7,12 @@
 
 #include "tarpon/Runtime/File.h"
 
+#include "tarpon/Runtime/TemporaryFile.h"
+
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <optional>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -162,57 +161,29 @@ static bool isNullDevice(const struct stat &info) {
          info.st_rdev == null.st_rdev;
 }
 
-/// Returns 16 digits that nobody can guess.
-static std::string makeRandomSuffix() {
-  uint64_t bits = 0;
-  // Without random numbers, O_EXCL alone keeps others out.
-  if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
-    bits = static_cast<uint64_t>(getpid());
-  char digits[17];
-  std::snprintf(digits, sizeof(digits), "%016" PRIx64, bits);
-  return digits;
-}
-
-/// Creates a file beside `target` and sets its name. In a folder that others
-/// can write to, a file or link that somebody else has put there is never
-/// opened. Returns -1 on failure.
-static int createTemporary(const std::string &target, mode_t mode,
-                           std::string &name) {
-  constexpr int kMaxTries = 16;
-  int descriptor = -1;
-  for (int i = 0; i < kMaxTries; ++i) {
-    name = target + ".tmp-" + makeRandomSuffix();
-    descriptor =
-        open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-             mode);
-    if (descriptor >= 0 || errno != EEXIST)
-      break;
-  }
-  return descriptor;
+/// Writes and syncs; the lock is released when the file has its name. Returns
+/// 0, or the errno of the failure.
+static int replaceFile(const std::string &target, std::optional<mode_t> mode,
+                       std::initializer_list<std::span<const char>> pieces) {
+  TemporaryFile temporary(target);
+  if (int code = temporary.open(mode.value_or(0666)))
+    return code;
+  // The mode is set before the file has contents that others must not read.
+  if (mode && fchmod(temporary.descriptor(), *mode) != 0)
+    return errno;
+  if (int code = writePieces(temporary.descriptor(), pieces))
+    return code;
+  if (fsync(temporary.descriptor()) != 0)
+    return errno;
+  return temporary.replaceTarget();
 }
 
 /// `target` is no link; `mode` is that of the file that is replaced, if any.
 static Status replaceFile(const std::string &path, const std::string &target,
                           std::optional<mode_t> mode,
                           std::initializer_list<std::span<const char>> pieces) {
-  std::string temporary;
-  int descriptor = createTemporary(target, mode.value_or(0666), temporary);
-  if (descriptor < 0)
-    return cannot("write", path, errnoText(errno));
-  // The mode is set before the file has contents that others must not read.
-  int code = mode && fchmod(descriptor, *mode) != 0 ? errno : 0;
-  if (code == 0)
-    code = writePieces(descriptor, pieces);
-  if (code == 0 && fsync(descriptor) != 0)
-    code = errno;
-  if (close(descriptor) != 0 && code == 0)
-    code = errno;
-  if (code == 0 && rename(temporary.c_str(), target.c_str()) != 0)
-    code = errno;
-  if (code != 0) {
-    unlink(temporary.c_str());
+  if (int code = replaceFile(target, mode, pieces))
     return cannot("write", path, errnoText(code));
-  }
   syncFolderOf(target);
   return success();
 }

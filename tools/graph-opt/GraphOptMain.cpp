@@ -8,6 +8,7 @@
 #include "GraphOptMain.h"
 
 #include "Commands/CommandLine.h"
+#include "FatalErrors.h"
 #include "LargeAllocations.h"
 #include "Messages.h"
 #include "Opt.h"
@@ -26,12 +27,13 @@ static bool isUnknownCommand(std::string_view argument) {
 
 int tarpon::graphOptMain(int argc, char **argv) {
   tarpon::useHugePages();
+  tarpon::reportFatalErrors();
   if (argc < 2)
     return tarpon::failUsage("no command (see 'graph-opt --help')");
   std::string_view first = argv[1];
   if (tarpon::isCommand(first) || first == "--help" || first == "-h" ||
       first == "--version")
-    return tarpon::runCommandLine(argc, argv);
+    return tarpon::finishOutput(tarpon::runCommandLine(argc, argv));
   if (isUnknownCommand(first))
     return tarpon::failUsage("there is no command '" + std::string(first) +
                              "' (see 'graph-opt --help')");

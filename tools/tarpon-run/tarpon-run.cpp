@@ -13,7 +13,9 @@
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Runtime/Npy.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 
 using namespace tarpon;
@@ -78,6 +80,9 @@ static int runModel(const run::Arguments &arguments) {
       return fail(status.message());
   printOutputs(package.outputs, *outputs);
   printTime(*instance, arguments.iterations);
+  if (std::fflush(stdout) != 0)
+    return fail(std::string("cannot write to standard output: ") +
+                std::strerror(errno));
   return kSuccess;
 }
 

@@ -16,6 +16,7 @@
 #include "Formats.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
 
 #include <charconv>
 #include <cmath>

@@ -9,8 +9,9 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <cerrno>
+#include <csignal>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <unistd.h>
 
@@ -18,19 +19,36 @@ using namespace tarpon;
 
 static std::string readWhole(const std::string &path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  // Unlike the iterators of a stream's buffer, it does not throw when reading
+  // fails.
+  std::getline(file, text, '\0');
+  return text;
 }
 
+/// Returns true if there is no such process, not even one that has ended and is
+/// still waited for.
+static bool isAbsent(llvm::StringRef pid) {
+  pid_t number;
+  return !pid.getAsInteger(10, number) && number > 0 && kill(number, 0) != 0 &&
+         errno == ESRCH;
+}
+
+/// Returns "" for a process that has ended, and none if the system does not
+/// tell, for example since this process may not open any more files.
+///
 /// Linux counts start times in clock ticks since boot: field 22 of stat, the
 /// 20th behind the command, which may hold spaces and ends with the last ")".
-static std::string readStartTime(llvm::StringRef pid) {
+static std::optional<std::string> readStartTime(llvm::StringRef pid) {
   std::string stat = readWhole("/proc/" + pid.str() + "/stat");
+  if (stat.empty() && !isAbsent(pid))
+    return std::nullopt;
   llvm::StringRef fields = llvm::StringRef(stat).rsplit(") ").second;
   llvm::SmallVector<llvm::StringRef> parts;
   fields.split(parts, ' ');
   // A zombie ("Z") has ended.
   if (parts.size() < 20 || parts[0] == "Z" || parts[0] == "X")
-    return "";
+    return std::string();
   return parts[19].str();
 }
 
@@ -50,18 +68,21 @@ static std::string readPlace() {
 
 std::string tarpon::getProcessId() {
   std::string pid = std::to_string(getpid());
-  return readPlace() + ":" + pid + ":" + readStartTime(pid);
+  return readPlace() + ":" + pid + ":" + readStartTime(pid).value_or("");
 }
 
-/// Returns true if the process runs, false if it has ended, and none if it is
-/// of another place.
+/// Returns true if the process runs, false if it has ended, and none if that is
+/// unknown: it is of another place, or the system does not tell.
 static std::optional<bool> checkAlive(llvm::StringRef id) {
   llvm::SmallVector<llvm::StringRef> parts;
   id.split(parts, ':');
-  if (parts.size() != 3 || parts[0] != readPlace() || parts[1].empty())
+  if (parts.size() != 3 || parts[0] != readPlace() || parts[1].empty() ||
+      parts[2].empty())
     return std::nullopt;
-  std::string start = readStartTime(parts[1]);
-  return !start.empty() && start == parts[2];
+  std::optional<std::string> start = readStartTime(parts[1]);
+  if (!start)
+    return std::nullopt;
+  return !start->empty() && *start == parts[2];
 }
 
 bool tarpon::isProcessAlive(llvm::StringRef id) {

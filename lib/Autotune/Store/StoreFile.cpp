@@ -166,14 +166,15 @@ std::string StoreFile::describeDamage(Check check) const {
   return "";
 }
 
-std::optional<StoreFile::Fault> StoreFile::inspect(Mode mode, Check check) {
+std::optional<StoreFile::Fault> StoreFile::inspect(Check check) {
   std::string tables = queryText(handle, "SELECT count(*) FROM sqlite_master");
   if (tables.empty())
     return makeFault();
-  bool isMade = mode == Mode::Create || mode == Mode::Replace;
-  isNew = tables == "0" && isMade;
   std::string id = queryText(handle, "PRAGMA application_id");
-  if (id != std::to_string(kJournalApplicationId) && !(id == "0" && isNew)) {
+  // The process that made the file was stopped before its tables were there.
+  // An installed store was whole.
+  isNew = tables == "0" && id == "0" && !isImmutable;
+  if (id != std::to_string(kJournalApplicationId) && !isNew) {
     // The application id is damaged.
     if (tables != "0" && looksLikeJournal(handle))
       return makeDamage("its application id is " + id);
@@ -286,6 +287,9 @@ std::optional<StoreFile::Fault> StoreFile::prepare(Mode mode) {
   if (isWritten(mode))
     if (std::optional<Fault> fault = chooseJournal())
       return fault;
+  if (isNew && !isWritten(mode))
+    if (std::optional<Fault> fault = copyToMemory())
+      return fault;
   if (isNew && !execute("BEGIN IMMEDIATE;" + getJournalSchema() +
                         "PRAGMA application_id = " +
                         std::to_string(kJournalApplicationId) +
@@ -361,7 +365,7 @@ std::optional<StoreFile::Fault> StoreFile::connect(Mode mode, Check check) {
     SqlStatement(handle, "PRAGMA locking_mode = EXCLUSIVE").run();
   if (!defineFunctions(handle))
     return makeFault();
-  if (std::optional<Fault> fault = inspect(mode, check))
+  if (std::optional<Fault> fault = inspect(check))
     return fault;
   if (std::optional<Fault> fault = prepare(mode))
     return fault;

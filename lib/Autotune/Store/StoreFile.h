@@ -99,7 +99,7 @@ private:
   replace(const std::string &path, Check check, const Fault &fault);
 
   std::optional<Fault> connect(Mode mode, Check check);
-  std::optional<Fault> inspect(Mode mode, Check check);
+  std::optional<Fault> inspect(Check check);
   std::optional<Fault> prepare(Mode mode);
   std::optional<Fault> chooseJournal();
   std::optional<Fault> migrate(Mode mode);

@@ -8,12 +8,15 @@
 #include "tarpon/Autotune/Store/StoreAdmin.h"
 
 #include "BuildContext.h"
+#include "Sqlite/Sqlite.h"
 
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+
+#include <sqlite3.h>
 
 #include <map>
 #include <set>
@@ -110,8 +113,26 @@ static Result<PublishSummary> writeAll(const PublishedRecords &records,
 }
 
 void tarpon::removeStore(const std::string &path) {
-  for (const char *suffix : {"", "-wal", "-journal", "-shm"})
+  for (const char *suffix : {"", "-wal", "-journal", "-shm", ".lock"})
     (void)llvm::sys::fs::remove(path + suffix); // most are not there
+}
+
+Status tarpon::sealStore(const std::string &path) {
+  sqlite3 *database = nullptr;
+  int code =
+      sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READWRITE, nullptr);
+  std::string mode;
+  if (code == SQLITE_OK) {
+    SqlStatement statement(database, "PRAGMA journal_mode = DELETE");
+    mode = statement.next() ? statement.text(0) : "";
+  }
+  std::string reason = sqlite3_errcode(database) == SQLITE_OK
+                           ? "its log cannot be written into it"
+                           : sqlite3_errmsg(database);
+  sqlite3_close(database);
+  if (mode == "delete")
+    return runtime::success();
+  return Error{"cannot write " + path + ": " + reason};
 }
 
 /// Writes under another name first, so that there is a whole store or none.
@@ -120,6 +141,9 @@ static Result<PublishSummary> writeWhole(const PublishedRecords &records,
   std::string partial = output + ".partial";
   removeStore(partial); // of a run that was killed
   Result<PublishSummary> summary = writeAll(records, partial);
+  if (summary)
+    if (Status status = sealStore(partial); !status)
+      summary = status.error();
   if (summary)
     if (std::error_code error = llvm::sys::fs::rename(partial, output))
       summary = Error{"cannot write " + output + ": " + error.message()};

@@ -89,7 +89,7 @@ static void listFiles(const std::string &folder,
     if (rest.empty())
       files.push_back({path, static_cast<int64_t>(status.getSize()),
                        status.getLastModificationTime()});
-    else if (rest.ends_with("tmp") &&
+    else if (rest.contains("tmp") &&
              now - status.getLastModificationTime() > kStaleTemporary)
       (void)fs::remove(path);
   });

@@ -19,6 +19,7 @@
 #include "tarpon/Targets/Compiler/KernelCache.h"
 
 #include "tarpon/Runtime/Sha256.h"
+#include "tarpon/Runtime/TemporaryFile.h"
 #include "tarpon/Runtime/UserFolder.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -144,6 +145,11 @@ static SmallString<128> getPath(StringRef directory, StringRef digest) {
   return path;
 }
 
+/// 0 is success.
+static std::error_code makeError(int code) {
+  return {code, std::generic_category()};
+}
+
 /// Writes to a temporary name beside `path` and renames. Nothing is synced: a
 /// file that a power failure cut short fails its checksum. Folders and file are
 /// this user's alone, whatever the umask.
@@ -152,25 +158,17 @@ static std::error_code writeAtomically(StringRef path, StringRef text) {
           sys::path::parent_path(path), /*IgnoreExisting=*/true,
           sys::fs::owner_all))
     return error;
-  int descriptor;
-  SmallString<128> temporary;
-  if (std::error_code error = sys::fs::createUniqueFile(
-          path + ".%%%%%%%%.tmp", descriptor, temporary, sys::fs::OF_None,
-          sys::fs::owner_read | sys::fs::owner_write))
-    return error;
-  std::error_code error;
-  {
-    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << text;
-    stream.close();
-    error = stream.error();
+  runtime::TemporaryFile temporary(path.str());
+  if (int code = temporary.open(0600))
+    return makeError(code);
+  raw_fd_ostream stream(temporary.descriptor(), /*shouldClose=*/false);
+  stream << text;
+  stream.flush();
+  if (std::error_code error = stream.error()) {
     stream.clear_error();
+    return error;
   }
-  if (!error)
-    error = sys::fs::rename(temporary, path);
-  if (error)
-    (void)sys::fs::remove(temporary);
-  return error;
+  return makeError(temporary.replaceTarget());
 }
 
 KernelCache::KernelCache(std::string directory)

@@ -54,6 +54,13 @@ TEST(ProcessIdTest, KilledProcessIsGone) {
   EXPECT_TRUE(isProcessGone(id));
 }
 
+/// scripts/inject-faults runs this test with everything failing that it opens
+/// and reads: who cannot see a process must not take it for gone, and who could
+/// not write down when it began is not known to be gone either.
+TEST(ProcessIdTest, NobodyIsGoneWhoRuns) {
+  EXPECT_FALSE(isProcessGone(getProcessId()));
+}
+
 TEST(ProcessIdTest, NothingIsKnownOfOtherPlaces) {
   std::string id = "elsewhere" + getProcessId();
   EXPECT_FALSE(isProcessAlive(id));

@@ -289,3 +289,14 @@ TEST_F(StoreRecoveryTest, EveryColumnCounts) {
     EXPECT_TRUE(open()->describeImpossible()) << change;
   }
 }
+
+/// What is renamed alone must not have its records in a log.
+TEST_F(StoreRecoveryTest, SealsWhatNobodyHasOpen) {
+  std::unique_ptr<Journal> journal = open();
+  ASSERT_TRUE(journal->record(makeNumbered(problem, 1)));
+  EXPECT_THAT(sealStore(path).message(), StartsWith("cannot write " + path));
+  journal.reset();
+  ASSERT_TRUE(sealStore(path));
+  EXPECT_NE(access((path + "-wal").c_str(), F_OK), 0);
+  EXPECT_EQ(countRows(), 1u);
+}

@@ -7,6 +7,7 @@
 
 #include "tarpon/Runtime/File.h"
 #include "TestPackages.h"
+#include "tarpon/Runtime/TemporaryFile.h"
 
 #include <gmock/gmock.h>
 
@@ -88,6 +89,43 @@ TEST_F(FileTest, FollowsNoLinkThatWasPlanted) {
   EXPECT_FALSE(fs::is_symlink(path));
   EXPECT_EQ(read(path), "text");
   EXPECT_EQ(countEntries(), 1002);
+}
+
+TEST_F(FileTest, RemovesWhatAKilledProcessHasLeft) {
+  writeBytes(path + ".tmp-0123456789abcdef", {'l', 'o'});
+  ASSERT_TRUE(write(path, "new"));
+  EXPECT_EQ(read(path), "new");
+  EXPECT_EQ(countEntries(), 1);
+}
+
+TEST_F(FileTest, LeavesAloneWhatIsBeingWritten) {
+  TemporaryFile file(path);
+  ASSERT_EQ(file.open(0600), 0);
+  ASSERT_TRUE(write(path, "another"));
+  EXPECT_EQ(countEntries(), 2);
+  ASSERT_EQ(file.replaceTarget(), 0);
+  EXPECT_EQ(read(path), "");
+  EXPECT_EQ(countEntries(), 1);
+}
+
+TEST_F(FileTest, LeavesAloneWhatHasAnotherName) {
+  const char *names[] = {"x.tmp-0123456789abcde", "x.tmp-0123456789abcdefg",
+                         "x.tmp-0123456789abcdeg", "y.tmp-0123456789abcdef",
+                         "x-0123456789abcdef"};
+  for (const char *name : names)
+    writeBytes(folder.file(name), {'x'});
+  fs::create_symlink("x", folder.file("x.tmp-fedcba9876543210"));
+  ASSERT_TRUE(write(path, "new"));
+  EXPECT_EQ(countEntries(), 1 + 5 + 1);
+}
+
+TEST_F(FileTest, RemovesATemporaryFileThatIsNotFinished) {
+  {
+    TemporaryFile file(path);
+    ASSERT_EQ(file.open(0600), 0);
+    EXPECT_EQ(countEntries(), 1);
+  }
+  EXPECT_EQ(countEntries(), 0);
 }
 
 TEST_F(FileTest, KeepsTheMode) {

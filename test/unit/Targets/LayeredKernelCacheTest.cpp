@@ -164,19 +164,21 @@ TEST_F(LayeredKernelCacheTest, LeastRecentlyUsedLeave) {
 TEST_F(LayeredKernelCacheTest, EveryBuildCountsAndOtherFilesStay) {
   options.limitBytes = 50000;
   std::string old(64, 'b');
-  // Files of another build, of an older version, and of a dead process.
+  // Files of another build, of an older version, and of dead processes of both.
   fs::path other =
       fs::path(options.userDirectory) / "x86-64-other" / "kernels" / "bb" / old;
   fs::path older = fs::path(options.userDirectory) / "kernels" / "bb" / old;
-  fs::path temporary = older.string() + ".12345678.tmp";
+  fs::path temporary = older.string() + ".tmp-0123456789abcdef";
+  fs::path olderTemporary = older.string() + ".12345678.tmp";
   fs::path foreign = older.parent_path() / "notes.txt";
-  for (const fs::path &file : {other, older, temporary, foreign}) {
+  for (const fs::path &file :
+       {other, older, temporary, olderTemporary, foreign}) {
     fs::create_directories(file.parent_path());
     std::ofstream(file) << std::string(30000, 'x');
     setAge(file, 100000);
   }
   open().write(getDigest(1), getBytes(1));
-  EXPECT_FALSE(fs::exists(temporary));
+  EXPECT_FALSE(fs::exists(temporary) || fs::exists(olderTemporary));
   EXPECT_EQ(fs::exists(other) + fs::exists(older), 1);
   EXPECT_TRUE(fs::exists(foreign));
   open().write(getDigest(2), getBytes(2));

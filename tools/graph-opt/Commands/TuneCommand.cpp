@@ -152,8 +152,12 @@ static int runTune(const TuneArguments &arguments) {
   if (Status status = run.tune(workload->problems); !status)
     return fail(status.message());
   run.printSummary();
+  if (workload->faults.empty() && run.countFailed())
+    return fail(formatv("{0}: {1} of {2} problems could not be tuned",
+                        arguments.workload, run.countFailed(),
+                        workload->problems.size()));
   if (workload->faults.empty())
-    return run.countFailed() ? kUserError : kSuccess;
+    return kSuccess;
   return fail(formatv("{0}: {1} of {2} lines pose no problem that can be "
                       "tuned here",
                       arguments.workload, workload->faults.size(),

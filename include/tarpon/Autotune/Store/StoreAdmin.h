@@ -118,8 +118,13 @@ private:
   std::unique_ptr<StoreFile> store;
 };
 
-/// Removes a store and the files that SQLite keeps beside it. Nothing happens
-/// if there is none.
+/// Brings everything into the one file of a store that nobody else has open, so
+/// that it can be renamed or copied. Closing a store does that as well, but
+/// does not say so if it fails.
+runtime::Status sealStore(const std::string &path);
+
+/// Removes a store and the files that SQLite and we keep beside it. Nothing
+/// happens if there is none.
 void removeStore(const std::string &path);
 
 struct PublishSummary {
