@@ -79,7 +79,7 @@ Result<std::string> tarpon::compileToPtx(gpu::GPUModuleOp module,
       module, target, kCodegen, llvm::CodeGenFileType::AssemblyFile);
   if (!text)
     return text.error();
-  return std::string(text->begin(), text->end());
+  return narrowStoredFloats({text->data(), text->size()});
 }
 
 //===----------------------------------------------------------------------===//

@@ -33,6 +33,10 @@ void registerNvidiaKernelDialects(mlir::DialectRegistry &registry);
 runtime::Result<std::string> compileToPtx(mlir::gpu::GPUModuleOp module,
                                           const GpuTarget &target);
 
+/// Returns the PTX with an integer instruction before each store of only the
+/// lowest bits of a float, which ptxas would convert to an integer instead.
+std::string narrowStoredFloats(llvm::StringRef ptx);
+
 /// Reads what PTX says of the kernel: its workgroup and bytes of LDS. Only
 /// assembled code knows its registers.
 runtime::Result<KernelResources> readPtxResources(llvm::StringRef ptx);

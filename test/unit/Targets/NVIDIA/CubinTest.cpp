@@ -144,6 +144,63 @@ TEST(Ptx, VectorsAreLoadedWhole) {
   EXPECT_THAT(ptx, HasSubstr("st.global.v4"));
 }
 
+/// ptxas would convert the float to an integer, and store that.
+TEST(Ptx, LowestBitsOfFloatsAreStoredAsIntegers) {
+  KernelSource source;
+  source.symbol = "lowest";
+  source.workgroup = 32;
+  source.numBuffers = 2;
+  source.emit = [](KernelBuilder &b) {
+    auto at = b.mul(b.getLane(), 4);
+    auto loaded = b.load(b.offset(b.getBuffer(0), at), b.getF32Type());
+    auto bits = b.bitcast(b.addF(loaded, b.cstF(0x1.8p23)), b.getI32Type());
+    auto to = b.offset(b.getBuffer(1), at);
+    b.store(mlir::arith::TruncIOp::create(b, b.getI8Type(), bits), to);
+    b.store(mlir::arith::TruncIOp::create(b, b.getI16Type(), bits),
+            b.offset(to, 2));
+  };
+  std::string ptx = compile(source);
+  EXPECT_THAT(ptx, testing::ContainsRegex(
+                       "cvt.u16.u32 \t%narrow0, %r[0-9]+;\n"
+                       "\tst.global.b8 \t\\[%rd[0-9]+\\], %narrow0;"));
+  EXPECT_THAT(ptx, testing::ContainsRegex("st.global.b16 .*, %narrow1;"));
+}
+
+TEST(Ptx, OtherStoresStayAsTheyAre) {
+  auto narrow = [](const std::string &text) {
+    std::string narrowed = narrowStoredFloats(text);
+    return narrowed == text ? "" : narrowed;
+  };
+  std::string sum = "\tadd.rn.f32 \t%r3, %r1, %r2;\n",
+              wide = "\tadd.rn.f64 \t%rd3, %rd1, %rd2;\n",
+              half = "\tadd.rn.f16 \t%rs3, %rs1, %rs2;\n";
+  // Whole registers, and integers.
+  EXPECT_EQ(narrow(sum + "\tst.global.b32 \t[%rd9], %r3;\n"), "");
+  EXPECT_EQ(narrow(sum + "\tst.global.b8 \t[%rd9], %r4;\n"), "");
+  EXPECT_EQ(narrow("\tadd.s32 \t%r3, %r1, %r2;\n"
+                   "\tst.global.b8 \t[%rd9], %r3;\n"),
+            "");
+  EXPECT_EQ(narrow(half + "\tst.shared.b16 \t[%rd9+2], %rs3;"), "");
+  // Floats of all sizes, of matrices and in vectors, and stores under a
+  // condition.
+  EXPECT_THAT(
+      narrow(sum + "\tst.global.v2.b16 \t[%rd9], {%r4, %r3};\n"),
+      HasSubstr("\t{\n\t.reg .b16 \t%narrow0;\n\tcvt.u16.u32 \t%narrow0, %r3;\n"
+                "\tst.global.v2.b16 \t[%rd9], {%r4, %narrow0};\n\t}\n"));
+  EXPECT_THAT(narrow(half + "\tst.global.b8 \t[%rd9], %rs3;\n"),
+              HasSubstr("and.b16 \t%narrow0, %rs3, 255;"));
+  EXPECT_THAT(narrow(wide + "\tst.global.b32 \t[%rd9], %rd3;\n"),
+              HasSubstr("cvt.u32.u64 \t%narrow0, %rd3;"));
+  EXPECT_THAT(narrow(wide + "\tst.global.b8 \t[%rd9], %rd3;\n"),
+              HasSubstr("cvt.u16.u64 \t%narrow0, %rd3;"));
+  EXPECT_THAT(narrow("\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32\n"
+                     "\t\t{%r1, %r2, %r3, %r4},\n"
+                     "\tst.global.b8 \t[%rd9], %r3;\n"),
+              HasSubstr("cvt.u16.u32 \t%narrow0, %r3;"));
+  EXPECT_THAT(narrow(sum + "\t@%p1 st.global.b8 \t[%rd9+1], %r3;\n"),
+              HasSubstr("\t@%p1 st.global.b8 \t[%rd9+1], %narrow0;\n"));
+}
+
 TEST(Ptx, OthersAreRefused) {
   EXPECT_THAT(readPtxResources("hello").message(), HasSubstr("not PTX"));
   EXPECT_EQ(readPtxResources(".visible .entry k(\n)\n{ ret; }\n").message(),
