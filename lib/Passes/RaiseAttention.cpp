@@ -49,7 +49,9 @@ static std::optional<double> getNumber(Value value) {
   ElementsAttr attr = getConstantValue(value);
   if (!attr || attr.getNumElements() != 1 || !isF32(value))
     return std::nullopt;
-  return getConstantFloats(attr).front();
+  std::vector<float> numbers = getConstantFloats(attr);
+  return numbers.empty() ? std::nullopt
+                         : std::optional<double>(numbers.front());
 }
 
 namespace {
@@ -100,8 +102,11 @@ static MatMulOp getProduct(Value value) {
 /// Returns true for a constant condition that is false everywhere.
 static bool isNever(Value condition) {
   ElementsAttr attr = getConstantValue(condition);
-  return attr && llvm::all_of(getConstantBytes(attr),
-                              [](char byte) { return byte == 0; });
+  if (!attr)
+    return false;
+  std::vector<char> bytes = getConstantBytes(attr);
+  return !bytes.empty() &&
+         llvm::all_of(bytes, [](char byte) { return byte == 0; });
 }
 
 /// Returns true if the mask hides from each query the keys behind its own, and
@@ -111,7 +116,13 @@ static bool isCausal(Value mask, int64_t queries, int64_t keys) {
   if (!attr || queries > keys || attr.getNumElements() != queries * keys ||
       !isF32(mask))
     return false;
+  // A mask of each head may have as many elements.
+  ArrayRef<int64_t> shape = getTensorType(mask).getShape();
+  if (shape.size() < 2 || shape[shape.size() - 2] != queries)
+    return false;
   std::vector<float> numbers = getConstantFloats(attr);
+  if (numbers.empty())
+    return false;
   for (int64_t query = 0; query < queries; ++query)
     for (int64_t key = 0; key < keys; ++key) {
       float number = numbers[query * keys + key];
@@ -173,6 +184,7 @@ bool AttentionReader::readResult() {
   Operation *user = getOnlyUser(probabilities);
   if (auto where = dyn_cast_or_null<WhereOp>(user);
       where && where.getRhs() == probabilities &&
+      getConstantValue(where.getLhs()) &&
       where.getType() == probabilities.getType() &&
       isNever(where.getCondition())) {
     probabilities = where.getResult();

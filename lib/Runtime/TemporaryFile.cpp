@@ -51,10 +51,11 @@ static bool isTemporaryName(std::string_view name, std::string_view target) {
 }
 
 /// Removes a file whose writer is gone. The lock is held meanwhile, so that no
-/// writer can take the file for its own: see TemporaryFile::isLocked().
+/// writer can take the file for its own: see TemporaryFile::isLocked(). NFS
+/// locks only files that are open for writing.
 static void removeIfOrphan(const std::string &path) {
   int descriptor =
-      open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+      open(path.c_str(), O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0)
     return;
   struct stat info;

@@ -324,9 +324,9 @@ def RaiseAttentionPass : Tarpon_TargetPass<"tarpon-raise-attention"> {
     becomes a tarpon.attention: the softmax runs over the last axis; scale and
     mask may be missing; the scale may be a factor or a divisor of the scores,
     of the queries or of the keys; the keys may be transposed by an op of their
-    own. A mask of 0 and -inf that only hides later keys becomes `causal`. What
-    sets the probabilities of fully masked queries to zero goes, if the mask is
-    constant and there are none.
+    own. A mask of 0 and of -1e30 or less that only hides later keys becomes
+    `causal`. What sets the probabilities of fully masked queries to zero goes,
+    if the mask is constant and there are none.
 
     Only values that nothing else reads are replaced; and only where the target
     has a solver for the problem, beside the one that takes everything, that is

@@ -162,37 +162,45 @@ Solution Tuner::lookUp(const Problem &problem,
   return list(problem, limits).front();
 }
 
-/// Returns none if a better guess is unknown. The journal counts, since another
-/// build may have verified the system store's records.
-std::optional<Solution> Tuner::findRightGuess(const Problem &problem) const {
-  KnownRecords known(problem.key(), journal, nullptr);
-  for (Solution &guessed : guess(problem, {})) {
-    const Measurement *row = known.find(guessed.solver->id(), guessed.config);
-    if (!row)
-      return std::nullopt;
-    if (row->status == MeasurementStatus::Ok)
-      return std::move(guessed);
-  }
-  return std::nullopt;
+/// Returns the journal's result for a solution, since another build may have
+/// verified the system store's records; if it has none, the solution is
+/// measured now. None if that fails.
+std::optional<MeasurementStatus> Tuner::verify(const Problem &problem,
+                                               const Solution &solution) {
+  auto recall = [&]() -> std::optional<MeasurementStatus> {
+    KnownRecords known(problem.key(), journal, nullptr);
+    const Measurement *row = known.find(solution.solver->id(), solution.config);
+    return row ? std::optional(row->status) : std::nullopt;
+  };
+  if (std::optional<MeasurementStatus> known = recall())
+    return known;
+  auto measurer = measurers.create(problem);
+  if (!measurer)
+    return std::nullopt;
+  SearchScope scope;
+  scope.only = CandidateKey{problem.key(), solution.solver->id().str(),
+                            solution.config.str()};
+  ProblemSearch search(makeContext(**measurer, Deadline::never()), problem,
+                       std::move(scope));
+  if (!search.verifyDefault())
+    return std::nullopt;
+  return recall();
 }
 
 Solution Tuner::getTrusted(const Problem &problem) {
   Solution trusted = makeTrustedSolution(problem, compiler.getTarget());
   if (problem.flops() < policy::kSlowReferenceFlops)
     return trusted;
-  if (std::optional<Solution> right = findRightGuess(problem))
-    return *right;
   // Without a verification, the reference is used, which is only slower.
-  auto measurer = measurers.create(problem);
-  if (!measurer)
-    return trusted;
-  SearchScope scope;
-  scope.known = getKnown(problem).getRows();
-  ProblemSearch search(makeContext(**measurer, Deadline::never()), problem,
-                       std::move(scope));
-  if (!search.verifyDefault())
-    return trusted;
-  return findRightGuess(problem).value_or(trusted);
+  size_t tried = 0;
+  for (Solution &guessed : guess(problem, {})) {
+    if (guessed.solver == trusted.solver ||
+        tried++ == policy::kMaxVerifications)
+      break;
+    if (verify(problem, guessed) == MeasurementStatus::Ok)
+      return std::move(guessed);
+  }
+  return trusted;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- GemmRules.cpp - Rules of matrix products and attention
-//--------------===//
+//===- GemmRules.cpp - Products and attention ---------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

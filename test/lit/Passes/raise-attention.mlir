@@ -57,6 +57,19 @@ func.func @causal(%q: tensor<1x20x4xf32>, %k: tensor<1x21x4xf32>) -> tensor<1x20
   return %y : tensor<1x20x4xf32>
 }
 
+// A triangle over heads hides keys of whole heads, and stays a mask.
+
+// CHECK-LABEL: func @mask_of_heads(
+// CHECK:         tarpon.attention %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} {scale = 1.000000e+00 : f64}
+func.func @mask_of_heads(%q: tensor<20x20x4xf32>, %k: tensor<20x20x4xf32>) -> tensor<20x20x4xf32> {
+  %m = tarpon.constant {value = dense<[[[0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0xFF800000]], [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]]> : tensor<20x1x20xf32>} : tensor<20x1x20xf32>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<20x20x4xf32>, tensor<20x20x4xf32>) -> tensor<20x20x20xf32>
+  %d = tarpon.add %s, %m : (tensor<20x20x20xf32>, tensor<20x1x20xf32>) -> tensor<20x20x20xf32>
+  %p = tarpon.softmax %d {axis = 2 : i64} : (tensor<20x20x20xf32>) -> tensor<20x20x20xf32>
+  %y = tarpon.matmul %p, %k : (tensor<20x20x20xf32>, tensor<20x20x4xf32>) -> tensor<20x20x4xf32>
+  return %y : tensor<20x20x4xf32>
+}
+
 // Left alone: probabilities that something else reads, another axis, factors
 // that are no numbers, values that are transposed, batches that are broadcast,
 // few queries, f64.
@@ -132,4 +145,18 @@ func.func @doubles(%q: tensor<1x48x16xf64>) -> tensor<1x48x16xf64> {
   %p = tarpon.softmax %s {axis = 2 : i64} : (tensor<1x48x48xf64>) -> tensor<1x48x48xf64>
   %y = tarpon.matmul %p, %q : (tensor<1x48x48xf64>, tensor<1x48x16xf64>) -> tensor<1x48x16xf64>
   return %y : tensor<1x48x16xf64>
+}
+
+// CHECK-LABEL: func @selects_a_softmax(
+// CHECK-NOT:     tarpon.attention
+// CHECK:         return
+func.func @selects_a_softmax(%q: tensor<1x48x16xf32>) -> tensor<1x48x16xf32> {
+  %never = tarpon.constant {value = dense<false> : tensor<48x1xi1>} : tensor<48x1xi1>
+  %s = tarpon.matmul %q, %q {transpose_rhs = true} : (tensor<1x48x16xf32>, tensor<1x48x16xf32>) -> tensor<1x48x48xf32>
+  %p = tarpon.softmax %s {axis = 2 : i64} : (tensor<1x48x48xf32>) -> tensor<1x48x48xf32>
+  %t = tarpon.matmul %q, %q {transpose_rhs = true} : (tensor<1x48x16xf32>, tensor<1x48x16xf32>) -> tensor<1x48x48xf32>
+  %o = tarpon.softmax %t {axis = 2 : i64} : (tensor<1x48x48xf32>) -> tensor<1x48x48xf32>
+  %w = tarpon.where %never, %o, %p : (tensor<48x1xi1>, tensor<1x48x48xf32>, tensor<1x48x48xf32>) -> tensor<1x48x48xf32>
+  %y = tarpon.matmul %w, %q : (tensor<1x48x48xf32>, tensor<1x48x16xf32>) -> tensor<1x48x16xf32>
+  return %y : tensor<1x48x16xf32>
 }

@@ -100,6 +100,15 @@ TEST(GpuCopies, loadsToLdsInStages) {
   EXPECT_EQ(explain("gfx942", two),
             "the lanes must copy whole groups of eight rows");
   EXPECT_EQ(explain("gfx950", two), "");
+  // One wave loads no eight rows of 512 bytes.
+  EXPECT_EQ(explain("gfx942", {{"block_m", 32},
+                               {"block_n", 32},
+                               {"wave_m", 32},
+                               {"wave_n", 32},
+                               {"inst", 32},
+                               {"block_k", 256},
+                               {"stages", 2}}),
+            "the lanes must load whole groups of eight rows");
 }
 
 /// A workgroup does blocks in turn, the last ones of which do not exist for

@@ -124,8 +124,8 @@ private:
                                    const SolutionLimits &limits) const;
   std::vector<Solution> guess(const Problem &problem,
                               const SolutionLimits &limits) const;
-  /// Returns the first guess that is known to be right.
-  std::optional<Solution> findRightGuess(const Problem &problem) const;
+  std::optional<MeasurementStatus> verify(const Problem &problem,
+                                          const Solution &solution);
   KnownRecord classify(const Problem &problem,
                        const FindRequest &request) const;
   runtime::Status act(FindAction action, const Problem &problem,

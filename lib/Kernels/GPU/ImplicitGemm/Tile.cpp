@@ -151,9 +151,10 @@ std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
   if (std::string why = checkShape(*op, fields); !why.empty())
     return fail(why);
   Tile tile(*op, fields, getGpuInstructions(gpu.vendor).getCopyForm(gpu).bytes);
-  if (std::string why = checkLimits(gpu, tile); !why.empty())
-    return fail(why);
+  // The limits count loads, which must be whole.
   if (std::string why = checkLoads(tile); !why.empty())
+    return fail(why);
+  if (std::string why = checkLimits(gpu, tile); !why.empty())
     return fail(why);
   return tile;
 }
