@@ -118,12 +118,19 @@ int64_t gpuigemm::getMostStages(const GpuTarget &gpu) {
       2, getGpuInstructions(gpu.vendor).getCopyForm(gpu).mostGroups + 1);
 }
 
-static std::string checkLimits(const GpuTarget &gpu, const Tile &tile) {
+/// Returns "" if the target has so many stages and lanes, otherwise the reason.
+static std::string checkWorkgroup(const GpuTarget &gpu, const Tile &tile) {
   int64_t mostStages = getMostStages(gpu), stages = tile.getFields().stages;
   if (stages < 1 || stages > mostStages)
     return "LDS has one to " + std::to_string(mostStages) + " stages";
   if (tile.threads() > gpu.maxWorkgroup)
     return "has more lanes than a workgroup may have";
+  return "";
+}
+
+/// Returns "" if the loads and sums of the tile fit the target's LDS and
+/// registers, otherwise the reason. The loads must be whole.
+static std::string checkMemory(const GpuTarget &gpu, const Tile &tile) {
   if (tile.ldsBytes() > gpu.ldsBytes)
     return "needs more LDS than there is";
   int64_t most = gpu.maxVectorRegisters;
@@ -151,10 +158,11 @@ std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
   if (std::string why = checkShape(*op, fields); !why.empty())
     return fail(why);
   Tile tile(*op, fields, getGpuInstructions(gpu.vendor).getCopyForm(gpu).bytes);
-  // The limits count loads, which must be whole.
+  if (std::string why = checkWorkgroup(gpu, tile); !why.empty())
+    return fail(why);
   if (std::string why = checkLoads(tile); !why.empty())
     return fail(why);
-  if (std::string why = checkLimits(gpu, tile); !why.empty())
+  if (std::string why = checkMemory(gpu, tile); !why.empty())
     return fail(why);
   return tile;
 }
