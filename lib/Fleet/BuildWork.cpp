@@ -210,8 +210,7 @@ PhaseResult BuildWork::run(const Lease &lease, std::string &log,
       builder->build(*problem, static_cast<size_t>(session.settings.candidates),
                      getLimits(session.settings, info));
   if (!bundle)
-    return PhaseResult::fail(isDiskError(bundle.message()) ? Cause::Disk
-                                                           : Cause::Compile,
+    return PhaseResult::fail(getDiskCauseOr(Cause::Compile, bundle.message()),
                              bundle.message());
   if (!*bundle) {
     log += "nothing more is worth measuring\n";

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <system_error>
 
+using namespace tarpon::fleet;
+
 /// Errors come as text from compilers, linkers and other processes, which name
 /// them as the system does.
 bool tarpon::fleet::isDiskError(llvm::StringRef message) {
@@ -20,4 +22,8 @@ bool tarpon::fleet::isDiskError(llvm::StringRef message) {
   return llvm::any_of(kCodes, [&](int code) {
     return message.contains(std::generic_category().message(code));
   });
+}
+
+Cause tarpon::fleet::getDiskCauseOr(Cause otherwise, llvm::StringRef message) {
+  return isDiskError(message) ? Cause::Disk : otherwise;
 }

@@ -8,6 +8,8 @@
 #ifndef TARPON_LIB_FLEET_DISKERRORS_H
 #define TARPON_LIB_FLEET_DISKERRORS_H
 
+#include "tarpon/Fleet/Job.h"
+
 #include "llvm/ADT/StringRef.h"
 
 namespace tarpon::fleet {
@@ -16,6 +18,9 @@ namespace tarpon::fleet {
 /// read-only: neither the problem nor a candidate is to blame for it, and it is
 /// another matter on another machine.
 bool isDiskError(llvm::StringRef message);
+
+/// Returns the disk as the cause if the message names it, otherwise the other.
+Cause getDiskCauseOr(Cause otherwise, llvm::StringRef message);
 
 } // namespace tarpon::fleet
 

@@ -159,10 +159,11 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
                                               code.message());
   llvm::scope_exit remove([&] { (void)llvm::sys::fs::remove(path); });
   if (Status status = packages.fetch(lease, path.str().str()); !status)
-    return PhaseResult::fail(database.isDisconnected()       ? Cause::Database
-                             : isDiskError(status.message()) ? Cause::Disk
-                                                             : Cause::Package,
-                             status.message());
+    return PhaseResult::fail(
+        database.isDisconnected()
+            ? Cause::Database
+            : getDiskCauseOr(Cause::Package, status.message()),
+        status.message());
   Result<std::vector<Measurement>> known = readMeasurements(database, lease);
   if (!known)
     return PhaseResult::fail(Cause::Database, known.message());
@@ -175,7 +176,8 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
   log += remarks;
   remarks.clear();
   if (!measured)
-    return PhaseResult::fail(Cause::Device, measured.message());
+    return PhaseResult::fail(getDiskCauseOr(Cause::Device, measured.message()),
+                             measured.message());
   if (isLost())
     return PhaseResult::fail(Cause::Returned, "the lease was lost");
   for (const Measurement &m : *measured)

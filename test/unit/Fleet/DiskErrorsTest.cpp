@@ -23,3 +23,13 @@ TEST(DiskErrorsTest, OtherErrorsAreNot) {
   EXPECT_FALSE(isDiskError("candidate crashed with SIGSEGV"));
   EXPECT_FALSE(isDiskError("cannot write 'a': Permission denied"));
 }
+
+/// An evaluator that cannot write the reference has nothing to do with its
+/// device.
+TEST(DiskErrorsTest, AreTheCauseOfWhatNamesThem) {
+  EXPECT_EQ(getDiskCauseOr(Cause::Device, "cannot write 'reference.tpn': No "
+                                          "space left on device"),
+            Cause::Disk);
+  EXPECT_EQ(getDiskCauseOr(Cause::Device, "the device has gone"),
+            Cause::Device);
+}
