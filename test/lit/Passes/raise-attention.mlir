@@ -1,11 +1,5 @@
 // RUN: graph-opt %s -tarpon-raise-attention='target=x86-64-v3' | FileCheck %s
 // RUN: graph-opt %s -tarpon-raise-attention='target=gfx942:cu=304' | FileCheck %s --check-prefix=GPU
-// RUN: graph-opt import %models/tiny/tiny_attention.onnx --elide 100000 | graph-opt -tarpon-simplify -tarpon-raise-attention='target=x86-64-v3' | FileCheck %s --check-prefix=MODEL
-
-// A whole model, whose results models/test.py compares with those of its
-// decomposed form and of ONNX Runtime.
-// MODEL-COUNT-3: tarpon.attention
-// MODEL-NOT: tarpon.softmax
 
 // GPUs have no solver for attention but the naive one.
 // GPU-NOT: tarpon.attention
