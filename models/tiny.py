@@ -14,7 +14,7 @@ import argparse
 import math
 import sys
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
 import onnx
@@ -359,6 +359,66 @@ def tiny_activations() -> Files:
     return {"tiny_activations.onnx": serialise(b.model())}
 
 
+class Attention:
+    """Attention in the arithmetic that exporters write, over tokens of 1 x positions x channels."""
+
+    def __init__(self, b: ModelBuilder, positions: int, heads: int) -> None:
+        self.b = b
+        self.positions = positions
+        self.heads = heads
+
+    def project(self, x: Value, features: int) -> Value:
+        """A fully connected layer of every token."""
+        weight = self.b.normal([x.channels, features], math.sqrt(1.0 / x.channels))
+        x = self.b.node("MatMul", [x.name, self.b.constant("weight", weight)], features)
+        bias = self.b.constant("bias", self.b.normal([features], 0.02))
+        return self.b.node("Add", [x.name, bias], features)
+
+    def head(self, x: Value, order: Sequence[int]) -> Value:
+        """The heads of the tokens' channels, with the dimensions in this order."""
+        width = x.channels // self.heads
+        x = self.b.reshape(x, [1, self.positions, self.heads, width], width)
+        return self.b.node("Transpose", [x.name], width, perm=order)
+
+    def hidden(self) -> np.ndarray:
+        """What is added to the scores of keys behind their query."""
+        shape = (self.positions, self.positions)
+        return np.triu(np.full(shape, np.finfo(np.float32).min, np.float32), 1)
+
+    def apply(self, x: Value, mask: np.ndarray | None, divides: bool) -> Value:
+        """Attention of the tokens to themselves."""
+        width = x.channels // self.heads
+        root = math.sqrt(width)
+        operator, factor = ("Div", root) if divides else ("Mul", 1.0 / root)
+        query, value = (self.head(self.project(x, x.channels), [0, 2, 1, 3]) for _ in range(2))
+        key = self.head(self.project(x, x.channels), [0, 2, 3, 1])
+        scores = self.b.node("MatMul", [query.name, key.name], self.heads)
+        number = self.b.constant("number", np.float32(factor).reshape(()))
+        scores = self.b.node(operator, [scores.name, number], self.heads)
+        if mask is not None:
+            scores = self.b.node("Add", [scores.name, self.b.constant("mask", mask)], self.heads)
+        scores = self.b.node("Softmax", [scores.name], self.heads, axis=-1)
+        result = self.b.node("MatMul", [scores.name, value.name], self.heads)
+        result = self.b.node("Transpose", [result.name], self.heads, perm=[0, 2, 1, 3])
+        return self.b.reshape(result, [1, self.positions, x.channels], x.channels)
+
+
+def tiny_attention() -> Files:
+    """Attention with and without a causal mask, and with one of each pair, over patches."""
+    b = ModelBuilder("tiny_attention", batch=1)
+    patches = b.conv(b.input("data", [3, 15, 27]), 24, 3, 3, bias=True, after_relu=False)
+    positions = 5 * 9
+    x = b.reshape(patches, [1, 24, positions], 24)
+    x = b.node("Transpose", [x.name], 24, perm=[0, 2, 1])
+    attention = Attention(b, positions, heads=3)
+    masks = (None, attention.hidden(), b.normal([positions, positions], 1.0))
+    for index, mask in enumerate(masks):
+        y = attention.project(attention.apply(x, mask, divides=index == 0), 24)
+        x = b.node("Add", [x.name, y.name], 24)
+    b.output(attention.project(x, 7), [positions, 7])
+    return {"tiny_attention.onnx": serialise(b.model())}
+
+
 GOOD: tuple[Callable[[], Files], ...] = (
     tiny_resnet,
     tiny_mobilenet,
@@ -372,6 +432,7 @@ GOOD: tuple[Callable[[], Files], ...] = (
     tiny_split,
     tiny_activations,
     tiny_atrous,
+    tiny_attention,
 )
 
 

@@ -9,6 +9,7 @@
 
 #include "tarpon/Driver/Workload.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -41,8 +42,9 @@ namespace {
 /// The lines that a log has already.
 struct KnownLines {
   llvm::StringSet<> lines;
-  /// True if the last line does not end, since somebody edited the file.
-  bool isCut = false;
+  /// A last line that does not end: somebody edited the file, or a run was
+  /// killed while it wrote.
+  std::string cut;
 };
 
 } // namespace
@@ -53,10 +55,25 @@ static KnownLines readLines(const std::string &path) {
     llvm::StringRef text = (*file)->getBuffer();
     llvm::SmallVector<llvm::StringRef> split;
     text.split(split, '\n');
+    known.cut = split.pop_back_val().str();
     known.lines.insert_range(split);
-    known.isCut = !text.empty() && !text.ends_with("\n");
   }
   return known;
+}
+
+/// Ends the line that does not, as the line that a killed run would have
+/// written if it is one of these.
+static void endLine(KnownLines &known, const std::vector<std::string> &lines,
+                    llvm::raw_ostream &os) {
+  llvm::StringRef cut = known.cut;
+  if (cut.empty())
+    return;
+  auto whole = llvm::find_if(lines, [&](llvm::StringRef line) {
+    return line.starts_with(cut) && !known.lines.contains(line);
+  });
+  llvm::StringRef line = whole == lines.end() ? cut : llvm::StringRef(*whole);
+  os << line.drop_front(cut.size()) << '\n';
+  known.lines.insert(line);
 }
 
 static Status append(const std::string &path,
@@ -66,8 +83,7 @@ static Status append(const std::string &path,
   llvm::raw_fd_ostream os(path, code, llvm::sys::fs::OF_Append);
   if (code)
     return Error{"--log-driver " + path + ": " + code.message()};
-  if (known.isCut)
-    os << '\n';
+  endLine(known, lines, os);
   for (const std::string &line : lines)
     if (!known.lines.contains(line))
       os << line << '\n';

@@ -115,13 +115,15 @@ std::vector<GpuTarget> tarpon::getAmdGpus() {
   gfx942.l2Bytes = 4 << 20;
   gfx942.memoryCacheBytes = 256 << 20;
   gfx942.directToLdsBytes = 4;
-  // MI355X: 256 units at 2.4 GHz, 8 TB/s, 160 KiB of LDS [CDNA4].
+  // MI355X: 256 units at 2.4 GHz, 8 TB/s, 160 KiB of LDS [CDNA4], which is
+  // read twice as fast as CDNA 3's (Chips and Cheese on CDNA 4, June 2025).
   GpuTarget gfx950 = makeCdna("gfx950", 256, 2.4, 8000);
   gfx950.matrixInstructions = kGfx950Matrix;
   gfx950.matrixFamily = MatrixFamily::CDNA4;
   gfx950.l2Bytes = 4 << 20;
   gfx950.memoryCacheBytes = 256 << 20;
   gfx950.ldsBytes = gfx950.ldsBytesPerUnit = 160 << 10;
+  gfx950.ldsReadBytesPerClock = 256;
   gfx950.directToLdsBytes = 16;
   // RX 7900 XTX: 96 units at 2.5 GHz, 960 GB/s, 6 MiB L2, 96 MiB Infinity
   // Cache.

@@ -81,8 +81,9 @@ struct GpuTarget {
   /// number of workgroups on a compute unit (0: as many as fit).
   int64_t ldsReservedPerGroup = 0;
   int64_t maxGroupsPerUnit = 0;
-  /// LDS bytes per clock and compute unit.
-  int64_t ldsBytesPerClock = 128;
+  /// LDS bytes per clock and compute unit, read and written.
+  int64_t ldsReadBytesPerClock = 128;
+  int64_t ldsWriteBytesPerClock = 128;
   int64_t maxWorkgroup = 1024;
   /// The largest workgroup whose lanes have registers for a few vectors each.
   int64_t maxVectorWorkgroup = 1024;

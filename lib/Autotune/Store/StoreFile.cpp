@@ -347,10 +347,27 @@ static bool hasLostItsHead(const std::string &path) {
          !fs::file_size(path, file) && file == 0;
 }
 
+/// Takes back what a process wrote that was killed before its transaction
+/// ended. SQLite does that when a file is opened, unless it is opened for
+/// reading. Who may not write gets SQLite's message afterwards.
+static void rollBack(const std::string &path) {
+  if (!fs::exists(path + "-journal"))
+    return;
+  sqlite3 *database = nullptr;
+  if (sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READWRITE,
+                      nullptr) == SQLITE_OK) {
+    sqlite3_busy_timeout(database, kBusyTimeoutMs);
+    queryText(database, "SELECT count(*) FROM sqlite_master");
+  }
+  sqlite3_close(database);
+}
+
 std::optional<StoreFile::Fault> StoreFile::connect(Mode mode, Check check) {
   isImmutable = mode == Mode::Immutable;
   if (!isImmutable && hasLostItsHead(path))
     return makeDamage("it is empty, and its log is not");
+  if (mode == Mode::ReadOnly)
+    rollBack(path);
   std::string name = isImmutable ? makeImmutableUri(path) : path;
   if (sqlite3_open_v2(name.c_str(), &handle, getOpenFlags(mode), nullptr) !=
       SQLITE_OK)

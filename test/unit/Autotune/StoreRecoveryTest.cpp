@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,25 @@ protected:
 };
 
 } // namespace
+
+/// A reader cannot take back what a killed process wrote without writing.
+TEST_F(StoreRecoveryTest, ReadersTakeBackWhatAKilledProcessWrote) {
+  runAndKill([&] {
+    sqlite3 *database = nullptr;
+    sqlite3_open(path.c_str(), &database);
+    // A cache of one page has the transaction write to the file at once.
+    sqlite3_exec(database,
+                 "PRAGMA cache_size = 1; BEGIN IMMEDIATE;"
+                 "CREATE TABLE pages (bytes); WITH RECURSIVE n(i) AS (SELECT 1 "
+                 "UNION ALL SELECT i + 1 FROM n WHERE i < 99) INSERT INTO "
+                 "pages SELECT randomblob(4000) FROM n",
+                 nullptr, nullptr, nullptr);
+  });
+  ASSERT_TRUE(hasFile(path + "-journal"));
+  auto admin = StoreAdmin::openForReading(path);
+  ASSERT_TRUE(admin) << admin.message();
+  EXPECT_TRUE((*admin)->check());
+}
 
 TEST_F(StoreRecoveryTest, DamagedFileIsSetAsideAndANewOneBegun) {
   std::string text = "this is no database, " + std::string(5000, 'x');

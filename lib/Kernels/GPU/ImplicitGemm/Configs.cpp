@@ -219,10 +219,11 @@ static double estimateIssue(const GpuTarget &gpu, const Tile &tile,
   double product =
       static_cast<double>(ops) * static_cast<double>(tile.getOp().cycles) *
       static_cast<double>(tile.waves()) / static_cast<double>(gpu.simdsPerUnit);
-  double bytes = static_cast<double>(
-      (tile.waves() * (f.waveM + f.waveN) + f.blockM + f.blockN) *
-      tile.rowBytes());
-  double lds = bytes / static_cast<double>(gpu.ldsBytesPerClock);
+  auto read =
+      static_cast<double>(tile.waves() * (f.waveM + f.waveN) * tile.rowBytes());
+  auto written = static_cast<double>((f.blockM + f.blockN) * tile.rowBytes());
+  double lds = read / static_cast<double>(gpu.ldsReadBytesPerClock) +
+               written / static_cast<double>(gpu.ldsWriteBytesPerClock);
   // The same measurements: wgmma reads some rows once for all.
   if (tile.getOp().kind == WaveOp::Kind::Wgmma)
     lds *= 0.85;

@@ -40,7 +40,6 @@ void LoneWave::wait(Pending &pending, std::optional<int64_t> count) {
 
 void LoneWave::execute(const MachineInstruction &instruction) {
   double bytes = static_cast<double>(instruction.bytes);
-  double ldsRate = static_cast<double>(gpu.ldsBytesPerClock);
   switch (instruction.kind) {
   case Kind::Matrix:
     return multiply(instruction);
@@ -48,8 +47,13 @@ void LoneWave::execute(const MachineInstruction &instruction) {
     time += issue * static_cast<double>(instruction.rate);
     return;
   case Kind::LdsRead:
+    return access(lds, ldsFree, bytes,
+                  static_cast<double>(gpu.ldsReadBytesPerClock),
+                  figures.ldsLatency);
   case Kind::LdsWrite:
-    return access(lds, ldsFree, bytes, ldsRate, figures.ldsLatency);
+    return access(lds, ldsFree, bytes,
+                  static_cast<double>(gpu.ldsWriteBytesPerClock),
+                  figures.ldsLatency);
   case Kind::GlobalRead:
   case Kind::GlobalToLds:
     return access(reads, globalFree, bytes, figures.globalBytesPerClock,

@@ -31,7 +31,7 @@ static void count(const MachineInstruction &instruction, const GpuTarget &gpu,
     mix.flops += instruction.flops;
     mix.matrixClocks += getMatrixClocks(instruction, gpu);
     mix.vectorClocks += issue;
-    mix.ldsBytes += bytes;
+    mix.ldsBytesRead += bytes;
     return;
   case Kind::Vector:
     ++mix.vector;
@@ -40,11 +40,11 @@ static void count(const MachineInstruction &instruction, const GpuTarget &gpu,
     return;
   case Kind::LdsRead:
     ++mix.ldsReads[instruction.bytes];
-    mix.ldsBytes += bytes;
+    mix.ldsBytesRead += bytes;
     return;
   case Kind::LdsWrite:
     ++mix.ldsWrites[instruction.bytes];
-    mix.ldsBytes += bytes;
+    mix.ldsBytesWritten += bytes;
     return;
   case Kind::GlobalRead:
     ++mix.globalReads[instruction.bytes];
@@ -57,7 +57,7 @@ static void count(const MachineInstruction &instruction, const GpuTarget &gpu,
   case Kind::GlobalToLds:
     ++mix.globalToLds[instruction.bytes];
     mix.globalBytes += bytes;
-    mix.ldsBytes += bytes;
+    mix.ldsBytesWritten += bytes;
     return;
   case Kind::ScalarLoad:
     ++mix.scalarLoads;

@@ -75,13 +75,17 @@ void ScheduledWave::wait(const WaitCounts &counts) {
 }
 
 void ScheduledWave::execute(const MachineInstruction &instruction) {
-  auto ldsRate = static_cast<double>(gpu.ldsBytesPerClock);
   switch (instruction.kind) {
   case Kind::Matrix:
     return multiply(instruction);
   case Kind::LdsRead:
+    return access(instruction, ldsFree,
+                  static_cast<double>(gpu.ldsReadBytesPerClock),
+                  figures.ldsLatency);
   case Kind::LdsWrite:
-    return access(instruction, ldsFree, ldsRate, figures.ldsLatency);
+    return access(instruction, ldsFree,
+                  static_cast<double>(gpu.ldsWriteBytesPerClock),
+                  figures.ldsLatency);
   case Kind::GlobalRead:
   case Kind::GlobalWrite:
   case Kind::GlobalToLds:

@@ -80,7 +80,9 @@ static Terms getTerms(const InstructionMix &mix, double waves,
   terms.matrix = simdWaves * mix.matrixClocks;
   terms.vector = simdWaves * mix.vectorClocks;
   terms.lds =
-      allWaves * mix.ldsBytes / static_cast<double>(gpu.ldsBytesPerClock);
+      allWaves *
+      (mix.ldsBytesRead / static_cast<double>(gpu.ldsReadBytesPerClock) +
+       mix.ldsBytesWritten / static_cast<double>(gpu.ldsWriteBytesPerClock));
   terms.global =
       allWaves * mix.globalBytes / getModelFigures(gpu).globalBytesPerClock;
   terms.latency = mix.aloneClocks * getModelFigures(gpu).latencyFactor;
@@ -248,7 +250,8 @@ static std::string printLoop(const InstructionMix &mix) {
                   issued ? static_cast<double>(mix.matrix) /
                                static_cast<double>(issued)
                          : 0.0,
-                  mix.ldsBytes / mix.flops, mix.globalBytes / mix.flops);
+                  (mix.ldsBytesRead + mix.ldsBytesWritten) / mix.flops,
+                  mix.globalBytes / mix.flops);
   return text;
 }
 

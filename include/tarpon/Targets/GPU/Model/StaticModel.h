@@ -32,9 +32,9 @@ struct InstructionMix {
   /// The number of instructions, by bytes per lane.
   std::map<int64_t, int64_t> ldsReads, ldsWrites, globalReads, globalWrites,
       globalToLds;
-  /// Per wave: multiplications and additions, and bytes to and from LDS and the
-  /// caches.
-  double flops = 0, ldsBytes = 0, globalBytes = 0;
+  /// Per wave: multiplications and additions, bytes from and to LDS, and those
+  /// from and to the caches.
+  double flops = 0, ldsBytesRead = 0, ldsBytesWritten = 0, globalBytes = 0;
   /// The clocks for which one wave occupies its SIMD's matrix unit, and its
   /// SIMD's vector issue.
   double matrixClocks = 0, vectorClocks = 0;
