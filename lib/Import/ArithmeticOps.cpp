@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
 #include "OpTable.h"
+#include "Quantization.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -211,31 +211,46 @@ static Value roundToByte(OnnxNode &node, Value value) {
 }
 
 /// The range of the values, widened to hold 0, becomes that of u8.
+DynamicallyQuantized quantizeDynamically(OnnxNode &node, Value x) {
+  Type type = getTensorType(x).getElementType();
+  Value zero = node.createFloat(0, type);
+  Value high = node.create<MaxOp>(reduceAll(node, x, true), zero),
+        low = node.create<MinOp>(reduceAll(node, x, false), zero);
+  Value scale = node.create<DivOp>(node.create<SubOp>(high, low),
+                                   node.createFloat(255, type));
+  // Zeros are quantised to zeros, by whatever scale.
+  Value isZero = node.isSet(node.create<EqualOp>(scale, zero));
+  scale = node.create<WhereOp>(isZero, node.createFloat(1, type), scale);
+  Value zeroPoint =
+      roundToByte(node, node.create<DivOp>(node.create<NegOp>(low), scale));
+  Value rounded = node.create<RoundOp>(node.create<DivOp>(x, scale));
+  return {roundToByte(node, node.create<AddOp>(rounded, zeroPoint)), scale,
+          zeroPoint};
+}
+
+Value roundDynamically(OnnxNode &node, Value x) {
+  if (!x)
+    return nullptr;
+  if (!isa<FloatType>(getTensorType(x).getElementType())) {
+    node.emitError() << "the input is not of floats";
+    return nullptr;
+  }
+  DynamicallyQuantized y = quantizeDynamically(node, x);
+  return node.create<MulOp>(node.create<SubOp>(y.steps, y.zeroPoint), y.scale);
+}
+
 void importDynamicQuantizeLinear(OnnxNode &node) {
   Value x = getFloats(node);
   if (!x)
     return;
   x = getShape(x).empty() ? node.reshape(x, {1}) : x;
-  OpBuilder &builder = node.getBuilder();
-  Value zero = node.createFloat(0, getTensorType(x).getElementType());
-  Value high = node.create<MaxOp>(reduceAll(node, x, true), zero),
-        low = node.create<MinOp>(reduceAll(node, x, false), zero);
-  Value steps = node.createFloat(255, getTensorType(x).getElementType());
-  Value scale = node.create<DivOp>(node.create<SubOp>(high, low), steps);
-  // Zeros are quantised to zeros, by whatever scale.
-  Value isZero =
-      node.convert(node.create<EqualOp>(scale, zero), builder.getI1Type());
-  Value one = node.createFloat(1, getTensorType(x).getElementType());
-  scale = node.create<WhereOp>(isZero, one, scale);
-  Value zeroPoint =
-      roundToByte(node, node.create<DivOp>(node.create<NegOp>(low), scale));
-  Value rounded = node.create<RoundOp>(node.create<DivOp>(x, scale));
-  Value y = roundToByte(node, node.create<AddOp>(rounded, zeroPoint));
-  Type byte = getElementType(builder.getContext(), runtime::DType::U8);
+  DynamicallyQuantized y = quantizeDynamically(node, x);
+  Type byte =
+      getElementType(node.getBuilder().getContext(), runtime::DType::U8);
   node.setOutput(
-      0, node.reshape(node.convert(y, byte), getShape(node.getInput(0))));
-  node.setOutput(1, scale);
-  node.setOutput(2, node.convert(zeroPoint, byte));
+      0, node.reshape(node.convert(y.steps, byte), getShape(node.getInput(0))));
+  node.setOutput(1, y.scale);
+  node.setOutput(2, node.convert(y.zeroPoint, byte));
 }
 
 } // namespace tarpon

@@ -5,26 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The operator is written with products, a softmax and an additive mask, as its
-// definition is. Scores and probabilities are computed in f32 at least,
+// The operators of ONNX. Scores and probabilities are computed in f32 at least,
 // whatever the attribute softmax_precision asks for.
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
+#include "Attention.h"
 #include "OpTable.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
-
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 
 namespace tarpon {
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 //===----------------------------------------------------------------------===//
 // Attention
@@ -32,15 +25,11 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 namespace {
 
-/// Builds one node. Queries, keys and values are of batch x heads x positions x
-/// channels.
-class AttentionBuilder {
+/// Builds one node.
+class AttentionBuilder : Attention {
 public:
   explicit AttentionBuilder(OnnxNode &node)
-      : node(node),
-        elementType(getTensorType(node.getInput(0)).getElementType()),
-        computeType(elementType.isF64() ? elementType
-                                        : Type(node.getBuilder().getF32Type())),
+      : Attention(node, getTensorType(node.getInput(0)).getElementType()),
         isFlat(getShape(node.getInput(0)).size() == 3) {}
 
   void build();
@@ -51,30 +40,14 @@ private:
   enum ScoresMode { Raw, Capped, Masked, Probabilities };
 
   bool check();
-  Value splitHeads(Value value, StringRef attribute);
-  Value repeatHeads(Value value);
+  Value getHeads(Input input, StringRef attribute);
   Value append(Input past, Value value);
-  Value computeScores();
-  Value cap(Value scores);
-  Value computeBias();
   Value convertMask();
-  Value createPositions(int64_t count, int64_t axis);
   Value computeOffset();
-  void addWhere(Value &bias, Value allowed);
-  Value isAtMost(Value lhs, Value rhs);
+  Value computeBias();
   Value computeProbabilities(Value scores, Value bias);
-  Value joinHeads(Value value);
 
-  Value number(double value) { return node.createNumber(value, computeType); }
-  Value add(Value lhs, Value rhs) { return node.create<AddOp>(lhs, rhs); }
-  int64_t numQueries() const { return getShape(query)[2]; }
-  int64_t numKeys() const { return getShape(key)[2]; }
-
-  OnnxNode &node;
-  /// Scores and masks are of the compute type.
-  Type elementType, computeType;
   bool isFlat;
-  Value query, key, value;
 };
 
 } // namespace
@@ -94,75 +67,15 @@ bool AttentionBuilder::check() {
   return !node.hasFailed();
 }
 
-/// Splits the channels into the heads that the attribute counts.
-Value AttentionBuilder::splitHeads(Value value, StringRef attribute) {
-  if (!isFlat)
-    return value;
-  ArrayRef<int64_t> shape = getShape(value);
-  int64_t heads = node.getInt(attribute, 0);
-  if (heads < 1 || shape[2] % heads != 0) {
-    node.emitError() << "attribute '" << attribute << "' is " << heads
-                     << ", which does not divide the " << shape[2]
-                     << " channels";
-    return nullptr;
-  }
-  Value split =
-      node.reshape(value, {shape[0], shape[1], heads, shape[2] / heads});
-  return node.transpose(split, {0, 2, 1, 3});
-}
-
-Value AttentionBuilder::joinHeads(Value value) {
-  if (!isFlat || !value)
-    return value;
-  ArrayRef<int64_t> shape = getShape(value);
-  return node.reshape(node.transpose(value, {0, 2, 1, 3}),
-                      {shape[0], shape[2], shape[1] * shape[3]});
-}
-
-/// Repeats each head of keys or values for the queries that share it.
-Value AttentionBuilder::repeatHeads(Value value) {
-  SmallVector<int64_t> shape(getShape(value));
-  int64_t heads = getShape(query)[1];
-  if (shape[1] == heads)
-    return value;
-  if (heads % shape[1] != 0) {
-    node.emitError() << "the " << shape[1]
-                     << " heads of keys do not divide the " << heads
-                     << " of queries";
-    return nullptr;
-  }
-  Value column =
-      node.reshape(value, {shape[0], shape[1], 1, shape[2], shape[3]});
-  Value spread = node.broadcast(
-      column, {shape[0], shape[1], heads / shape[1], shape[2], shape[3]});
-  return node.reshape(spread, {shape[0], heads, shape[2], shape[3]});
+Value AttentionBuilder::getHeads(Input input, StringRef attribute) {
+  Value given = node.getInput(input);
+  return isFlat ? splitHeads(given, attribute) : given;
 }
 
 Value AttentionBuilder::append(Input past, Value value) {
   if (!node.hasInput(past))
     return value;
   return node.concat({node.getInput(past), value}, 2);
-}
-
-Value AttentionBuilder::computeScores() {
-  double width = static_cast<double>(getShape(query)[3]);
-  double scale = node.hasAttribute("scale") ? node.getFloat("scale", 1)
-                                            : 1 / std::sqrt(width);
-  OpBuilder &builder = node.getBuilder();
-  Value product =
-      node.create<MatMulOp>(query, repeatHeads(key), builder.getBoolAttr(false),
-                            builder.getBoolAttr(true));
-  return node.create<MulOp>(node.convert(product, computeType), number(scale));
-}
-
-/// softcap * tanh(scores / softcap)
-Value AttentionBuilder::cap(Value scores) {
-  float limit = node.getFloat("softcap", 0);
-  if (limit <= 0)
-    return scores;
-  Value factor = number(limit);
-  return node.create<MulOp>(
-      node.create<TanhOp>(node.create<DivOp>(scores, factor)), factor);
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,35 +103,13 @@ Value AttentionBuilder::convertMask() {
       PadModeAttr::get(builder.getContext(), PadMode::Constant));
 }
 
-/// The numbers from 0 to below `count` along an axis of 4.
-Value AttentionBuilder::createPositions(int64_t count, int64_t axis) {
-  SmallVector<int64_t> shape(4, 1);
-  shape[axis] = count;
-  return node.reshape(
-      node.createInts(llvm::to_vector(llvm::seq<int64_t>(0, count))), shape);
-}
-
 /// The position of the first query among the keys, of i64.
 Value AttentionBuilder::computeOffset() {
   if (!node.hasInput(ValidKeys))
-    return node.createInts(
-        {node.hasInput(PastKey) ? getShape(node.getInput(PastKey))[2] : 0},
-        /*scalar=*/true);
-  Value valid =
-      node.reshape(node.getInput(ValidKeys), {getShape(query)[0], 1, 1, 1});
-  return node.create<SubOp>(valid,
-                            node.createInts({numQueries()}, /*scalar=*/true));
-}
-
-Value AttentionBuilder::isAtMost(Value lhs, Value rhs) {
-  Value one = node.createInts({1}, /*scalar=*/true);
-  return node.isSet(node.create<LessOp>(lhs, node.create<AddOp>(rhs, one)));
-}
-
-/// Adds -inf where attention is not allowed.
-void AttentionBuilder::addWhere(Value &bias, Value allowed) {
-  Value masked = node.create<WhereOp>(allowed, number(0), number(-kInfinity));
-  bias = bias ? add(bias, masked) : masked;
+    return integer(node.hasInput(PastKey) ? getShape(node.getInput(PastKey))[2]
+                                          : 0);
+  Value valid = node.reshape(node.getInput(ValidKeys), {numBatches(), 1, 1, 1});
+  return node.create<SubOp>(valid, integer(numQueries()));
 }
 
 /// The sum of all masks; null if there is none.
@@ -231,16 +122,14 @@ Value AttentionBuilder::computeBias() {
     right = right < 0 ? 0 : std::min<int64_t>(right, 0);
   Value keys = createPositions(numKeys(), 3);
   Value place = add(createPositions(numQueries(), 2), computeOffset());
-  auto shifted = [&](int64_t count) {
-    return add(place, node.createInts({count}, /*scalar=*/true));
-  };
+  auto shifted = [&](int64_t count) { return add(place, integer(count)); };
   if (right >= 0)
     addWhere(bias, isAtMost(keys, shifted(right)));
   if (left >= 0)
     addWhere(bias, isAtMost(shifted(-left), keys));
   if (node.hasInput(ValidKeys)) {
     Value valid =
-        node.reshape(node.getInput(ValidKeys), {getShape(query)[0], 1, 1, 1});
+        node.reshape(node.getInput(ValidKeys), {numBatches(), 1, 1, 1});
     addWhere(bias, node.isSet(node.create<LessOp>(keys, valid)));
   }
   return bias;
@@ -248,8 +137,7 @@ Value AttentionBuilder::computeBias() {
 
 /// A query without a key gives zeros.
 Value AttentionBuilder::computeProbabilities(Value scores, Value bias) {
-  Value result =
-      node.create<SoftmaxOp>(scores, node.getBuilder().getI64IntegerAttr(3));
+  Value result = createSoftmax(scores);
   if (!bias)
     return result;
   OpBuilder &builder = node.getBuilder();
@@ -267,23 +155,19 @@ Value AttentionBuilder::computeProbabilities(Value scores, Value bias) {
 void AttentionBuilder::build() {
   if (!check())
     return;
-  query = splitHeads(node.getInput(Query), "q_num_heads");
-  key = append(PastKey, splitHeads(node.getInput(Key), "kv_num_heads"));
-  value = append(PastValue, splitHeads(node.getInput(Val), "kv_num_heads"));
+  query = getHeads(Query, "q_num_heads");
+  key = append(PastKey, getHeads(Key, "kv_num_heads"));
+  value = append(PastValue, getHeads(Val, "kv_num_heads"));
   if (!query || !key || !value)
     return;
-  Value raw = computeScores();
-  Value capped = cap(raw);
+  Value raw = computeScores(
+      node.hasAttribute("scale") ? node.getFloat("scale", 1) : defaultScale());
+  Value capped = cap(raw, node.getFloat("softcap", 0));
   Value bias = computeBias();
   Value masked = bias ? add(capped, bias) : capped;
   Value probabilities = computeProbabilities(masked, bias);
-  OpBuilder &builder = node.getBuilder();
-  Value product = node.convert(
-      node.create<MatMulOp>(node.convert(probabilities, elementType),
-                            repeatHeads(value), builder.getBoolAttr(false),
-                            builder.getBoolAttr(false)),
-      elementType);
-  node.setOutput(Result, joinHeads(product));
+  Value product = weighValues(probabilities);
+  node.setOutput(Result, isFlat ? joinHeads(product) : product);
   node.setOutput(PresentKey, key);
   node.setOutput(PresentValue, value);
   int64_t mode = node.getInt("qk_matmul_output_mode", Raw);
@@ -301,65 +185,6 @@ void importAttention(OnnxNode &node) { AttentionBuilder(node).build(); }
 //===----------------------------------------------------------------------===//
 // Rotary embedding
 //===----------------------------------------------------------------------===//
-
-/// Selects the rows of a cache by the positions, if these are there, as batch x
-/// positions x 1 x angles.
-static Value getAngles(OnnxNode &node, unsigned input) {
-  Value cache = node.getInput(input);
-  if (node.hasInput(3))
-    cache = node.create<GatherOp>(
-        cache, node.convert(node.getInput(3), node.getBuilder().getI64Type()),
-        node.getBuilder().getI64IntegerAttr(0));
-  if (!cache)
-    return nullptr;
-  if (getShape(cache).size() != 3) {
-    node.emitError() << "the cache " << getTensorType(cache)
-                     << " does not have the rank 3";
-    return nullptr;
-  }
-  SmallVector<int64_t> shape(getShape(cache));
-  shape.insert(shape.begin() + 2, 1);
-  return node.reshape(cache, shape);
-}
-
-/// Rotates the first `width` channels of batch x positions x heads x channels.
-static Value rotate(OnnxNode &node, Value x, int64_t width) {
-  bool interleaved = node.getBool("interleaved", false);
-  Value cos = getAngles(node, 1), sin = getAngles(node, 2);
-  if (!x || !cos || !sin)
-    return nullptr;
-  SmallVector<int64_t> shape(getShape(x));
-  if (getShape(cos).back() != width / 2 || getShape(sin) != getShape(cos)) {
-    node.emitError() << "the caches " << getTensorType(cos) << " and "
-                     << getTensorType(sin) << " do not have " << width / 2
-                     << " angles";
-    return nullptr;
-  }
-  // The two coordinates of a point lie side by side, or half the channels
-  // apart.
-  int64_t axis = interleaved ? 4 : 3;
-  SmallVector<int64_t> points = {shape[0], shape[1], shape[2]}, half = points;
-  points.append({interleaved ? width / 2 : 2, interleaved ? 2 : width / 2});
-  half.push_back(width / 2);
-  Value pairs = node.reshape(node.slice(x, 3, 0, width), points);
-  Value first = node.reshape(node.slice(pairs, axis, 0, 1), half),
-        second = node.reshape(node.slice(pairs, axis, 1, 1), half);
-  auto times = [&](Value lhs, Value rhs) {
-    return node.create<MulOp>(lhs, rhs);
-  };
-  Value real = node.create<SubOp>(times(first, cos), times(second, sin)),
-        imaginary = node.create<AddOp>(times(first, sin), times(second, cos));
-  SmallVector<int64_t> column = points;
-  column[axis] = 1;
-  Value joined = node.concat(
-      {node.reshape(real, column), node.reshape(imaginary, column)}, axis);
-  SmallVector<int64_t> rotated(shape);
-  rotated[3] = width;
-  joined = node.reshape(joined, rotated);
-  if (width == shape[3])
-    return joined;
-  return node.concat({joined, node.slice(x, 3, width, shape[3] - width)}, 3);
-}
 
 void importRotaryEmbedding(OnnxNode &node) {
   Value input = node.getInput(0);
@@ -383,7 +208,11 @@ void importRotaryEmbedding(OnnxNode &node) {
                      << ", expected an even number up to " << channels;
   if (node.hasFailed())
     return;
-  Value rotated = rotate(node, x, width);
+  Value positions = node.getInput(3);
+  Rotation rotation = {selectAngles(node, node.getInput(1), positions),
+                       selectAngles(node, node.getInput(2), positions),
+                       node.getBool("interleaved", false)};
+  Value rotated = rotate(node, x, rotation, width);
   node.setOutput(0, isFlat ? node.reshape(rotated, shape)
                            : node.transpose(rotated, {0, 2, 1, 3}));
 }

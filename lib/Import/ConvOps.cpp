@@ -8,6 +8,7 @@
 #include "Convolution.h"
 #include "IntegerProducts.h"
 #include "OpTable.h"
+#include "Operators.h"
 #include "tarpon/Problem/Shapes.h"
 
 using namespace mlir;
@@ -63,17 +64,18 @@ Value createConv(OnnxNode &node, const Convolution &conv, Value input,
       builder.getI64IntegerAttr(conv.group));
 }
 
-void importConv(OnnxNode &node) {
+Value createConv(OnnxNode &node) {
   Value input = node.getInput(0), filter = node.getInput(1);
   std::optional<Convolution> conv = readConvolution(node, input, filter);
   if (!conv)
-    return;
+    return nullptr;
   // A convolution of a small float type gives f32; that of ONNX gives its
   // input's type.
   Value result = addBias(node, createConv(node, *conv, input, filter));
-  node.setOutput(0,
-                 node.convert(result, getTensorType(input).getElementType()));
+  return node.convert(result, getTensorType(input).getElementType());
 }
+
+void importConv(OnnxNode &node) { node.setOutput(0, createConv(node)); }
 
 //===----------------------------------------------------------------------===//
 // Integers

@@ -156,8 +156,8 @@ const OpRow *GraphBuilder::checkNode(const onnx::NodeProto &proto,
   const OpRow *row =
       findOp(isDefault ? StringRef() : proto.domain(), proto.op_type());
   if (!row && !isDefault) {
-    node.emitError() << "operators of domain '" << proto.domain()
-                     << "' are not supported";
+    node.emitError() << "the operator of domain '" << proto.domain()
+                     << "' is not supported";
     return nullptr;
   }
   if (!row) {
@@ -207,8 +207,10 @@ LogicalResult GraphBuilder::checkOperands(const OpRow &row, OnnxNode &node) {
 
 /// Inf is a valid bound or mask, but no weight.
 LogicalResult GraphBuilder::checkWeights(OnnxNode &node) {
-  bool hasWeights = llvm::is_contained(
-      {"BatchNormalization", "Conv", "Gemm", "MatMul"}, node.getOpType());
+  bool hasWeights =
+      llvm::is_contained({"BatchNormalization", "Conv", "FusedConv",
+                          "FusedGemm", "FusedMatMul", "Gemm", "MatMul"},
+                         node.getOpType());
   if (!graph.hasInf || !hasWeights)
     return success();
   for (unsigned i = 0; i < node.getNumInputs(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "IntegerProducts.h"
 #include "OpTable.h"
+#include "Operators.h"
 
 using namespace mlir;
 
@@ -19,10 +20,9 @@ static Value createMatMul(OnnxNode &node, Value lhs, Value rhs, bool transposeL,
                                builder.getBoolAttr(transposeR));
 }
 
-/// A vector is a row on the left and a column on the right; the result lacks
-/// that dimension.
-void importMatMul(OnnxNode &node) {
-  Value lhs = node.getInput(0), rhs = node.getInput(1);
+Value multiplyMatrices(OnnxNode &node, Value lhs, Value rhs) {
+  if (!lhs || !rhs)
+    return nullptr;
   Type elementType = getTensorType(lhs).getElementType();
   bool vectorL = getShape(lhs).size() == 1, vectorR = getShape(rhs).size() == 1;
   if (vectorL)
@@ -31,13 +31,17 @@ void importMatMul(OnnxNode &node) {
     rhs = node.reshape(rhs, {getShape(rhs)[0], 1});
   Value result = createMatMul(node, lhs, rhs, false, false);
   if (!result)
-    return;
+    return nullptr;
   SmallVector<int64_t> shape(getShape(result));
   if (vectorR)
     shape.pop_back();
   if (vectorL)
     shape.erase(shape.end() - (vectorR ? 1 : 2));
-  node.setOutput(0, node.convert(node.reshape(result, shape), elementType));
+  return node.convert(node.reshape(result, shape), elementType);
+}
+
+void importMatMul(OnnxNode &node) {
+  node.setOutput(0, multiplyMatrices(node, node.getInput(0), node.getInput(1)));
 }
 
 /// Returns `value` times `factor`, which is usually 1.
@@ -105,19 +109,21 @@ void importMatMulInteger(OnnxNode &node) {
   node.setOutput(0, total);
 }
 
-void importGemm(OnnxNode &node) {
+Value createGemm(OnnxNode &node) {
   Value a = node.getInput(0), b = node.getInput(1);
   if (getShape(a).size() != 2 || getShape(b).size() != 2) {
     node.emitError() << "expects matrices, got " << a.getType() << " and "
                      << b.getType();
-    return;
+    return nullptr;
   }
   float alpha = node.getFloat("alpha", 1.0f);
   float beta = node.getFloat("beta", 1.0f);
   Value product = createMatMul(node, a, b, node.getBool("transA", false),
                                node.getBool("transB", false));
   Value sum = addMatrix(node, scale(node, product, alpha), beta);
-  node.setOutput(0, node.convert(sum, getTensorType(a).getElementType()));
+  return node.convert(sum, getTensorType(a).getElementType());
 }
+
+void importGemm(OnnxNode &node) { node.setOutput(0, createGemm(node)); }
 
 } // namespace tarpon

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
 #include "OpTable.h"
+#include "Operators.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -65,26 +65,29 @@ void importBatchNormalization(OnnxNode &node) {
 }
 
 /// Before opset 13, all dimensions from axis on are flattened to one.
-static void importFlatSoftmax(OnnxNode &node, Value input, int64_t axis) {
+static Value createFlatSoftmax(OnnxNode &node, Value input, int64_t axis) {
   ArrayRef<int64_t> shape = getShape(input);
   IntegerAttr last = node.getBuilder().getI64IntegerAttr(1);
   Value flat = node.reshape(input, {multiply(shape.take_front(axis)),
                                     multiply(shape.drop_front(axis))});
-  node.setOutput(0, node.reshape(node.create<SoftmaxOp>(flat, last), shape));
+  return node.reshape(node.create<SoftmaxOp>(flat, last), shape);
+}
+
+Value createSoftmax(OnnxNode &node, Value input, int64_t opset) {
+  ArrayRef<int64_t> shape = getShape(input);
+  bool isFlat = opset < 13;
+  int64_t axis = node.getAxis("axis", isFlat ? 1 : -1, shape.size());
+  if (node.hasFailed())
+    return nullptr;
+  auto isOne = [](int64_t size) { return size == 1; };
+  if (isFlat && !llvm::all_of(shape.drop_front(axis + 1), isOne))
+    return createFlatSoftmax(node, input, axis);
+  return node.create<SoftmaxOp>(input,
+                                node.getBuilder().getI64IntegerAttr(axis));
 }
 
 void importSoftmax(OnnxNode &node) {
-  Value input = node.getInput(0);
-  ArrayRef<int64_t> shape = getShape(input);
-  bool isFlat = node.getOpset() < 13;
-  int64_t axis = node.getAxis("axis", isFlat ? 1 : -1, shape.size());
-  if (node.hasFailed())
-    return;
-  auto isOne = [](int64_t size) { return size == 1; };
-  if (isFlat && !llvm::all_of(shape.drop_front(axis + 1), isOne))
-    return importFlatSoftmax(node, input, axis);
-  IntegerAttr attr = node.getBuilder().getI64IntegerAttr(axis);
-  node.setOutput(0, node.create<SoftmaxOp>(input, attr));
+  node.setOutput(0, createSoftmax(node, node.getInput(0), node.getOpset()));
 }
 
 void importLRN(OnnxNode &node) {

@@ -32,6 +32,11 @@ static constexpr OpRow domainTable[] = {
   {DOMAIN,     #NAME,        1,       maxOpset,  MIN_INPUTS,                   \
    MAX_INPUTS, import##NAME, refuses, ATTRIBUTES},
 #include "DomainOps.def"
+#define MICROSOFT_OP(NAME, IMPORTER, MIN_INPUTS, MAX_INPUTS, QUANTIZED,        \
+                     ATTRIBUTES)                                               \
+  {"com.microsoft",  #NAME,     1,         maxOpset, MIN_INPUTS, MAX_INPUTS,   \
+   import##IMPORTER, QUANTIZED, ATTRIBUTES},
+#include "MicrosoftOps.def"
 };
 
 static_assert(std::ranges::all_of(opTable,

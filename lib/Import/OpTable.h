@@ -52,6 +52,8 @@ const OpRow *findOp(llvm::StringRef domain, llvm::StringRef name);
 #include "OpTable.def"
 #define DOMAIN_OP(DOMAIN, NAME, ...) void import##NAME(OnnxNode &node);
 #include "DomainOps.def"
+#define MICROSOFT_OP(NAME, IMPORTER, ...) void import##IMPORTER(OnnxNode &node);
+#include "MicrosoftOps.def"
 
 } // namespace tarpon
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpTable.h"
+#include "Operators.h"
 #include "Window.h"
 #include "tarpon/Problem/Shapes.h"
 
@@ -16,7 +17,23 @@ using namespace mlir;
 
 namespace tarpon {
 
-void importMaxPool(OnnxNode &node) {
+Value createMaxPool(OnnxNode &node, Value input) {
+  if (!input)
+    return nullptr;
+  std::optional<Window> window = readWindow(node, getShape(input));
+  bool ceilMode = node.getBool("ceil_mode", false);
+  if (!window || node.hasFailed())
+    return nullptr;
+  OpBuilder &builder = node.getBuilder();
+  return node.create<MaxPoolOp>(
+      input, builder.getDenseI64ArrayAttr(window->kernel),
+      builder.getDenseI64ArrayAttr(window->strides),
+      builder.getDenseI64ArrayAttr(window->pads),
+      builder.getDenseI64ArrayAttr(window->dilations),
+      builder.getBoolAttr(ceilMode && !window->autoPadded));
+}
+
+static void importMaxPoolIndices(OnnxNode &node) {
   Value input = node.getInput(0);
   std::optional<Window> window = readWindow(node, getShape(input));
   bool ceilMode = node.getBool("ceil_mode", false);
@@ -24,24 +41,23 @@ void importMaxPool(OnnxNode &node) {
   if (!window || node.hasFailed())
     return;
   OpBuilder &builder = node.getBuilder();
-  if (node.isOutputUsed(1)) {
-    SmallVector<Value> results = node.createSeveral<MaxPoolIndicesOp, 2>(
-        input, builder.getDenseI64ArrayAttr(window->kernel),
-        builder.getDenseI64ArrayAttr(window->strides),
-        builder.getDenseI64ArrayAttr(window->pads),
-        builder.getDenseI64ArrayAttr(window->dilations),
-        builder.getBoolAttr(ceilMode && !window->autoPadded),
-        builder.getBoolAttr(columnMajor));
-    for (auto [index, result] : llvm::enumerate(results))
-      node.setOutput(index, result);
-    return;
-  }
-  node.setOutput(0, node.create<MaxPoolOp>(
-                        input, builder.getDenseI64ArrayAttr(window->kernel),
-                        builder.getDenseI64ArrayAttr(window->strides),
-                        builder.getDenseI64ArrayAttr(window->pads),
-                        builder.getDenseI64ArrayAttr(window->dilations),
-                        builder.getBoolAttr(ceilMode && !window->autoPadded)));
+  SmallVector<Value> results = node.createSeveral<MaxPoolIndicesOp, 2>(
+      input, builder.getDenseI64ArrayAttr(window->kernel),
+      builder.getDenseI64ArrayAttr(window->strides),
+      builder.getDenseI64ArrayAttr(window->pads),
+      builder.getDenseI64ArrayAttr(window->dilations),
+      builder.getBoolAttr(ceilMode && !window->autoPadded),
+      builder.getBoolAttr(columnMajor));
+  for (auto [index, result] : llvm::enumerate(results))
+    node.setOutput(index, result);
+}
+
+void importMaxPool(OnnxNode &node) {
+  if (node.isOutputUsed(1))
+    return importMaxPoolIndices(node);
+  // The order counts for indices only.
+  (void)node.getBool("storage_order", false);
+  node.setOutput(0, createMaxPool(node, node.getInput(0)));
 }
 
 /// Computes the spatial shape of a pool's input from that of its result.
@@ -95,21 +111,43 @@ void importMaxUnpool(OnnxNode &node) {
                                                      PadMode::Constant)));
 }
 
-void importAveragePool(OnnxNode &node) {
-  Value input = node.getInput(0);
+Value createAveragePool(OnnxNode &node, Value input) {
+  if (!input)
+    return nullptr;
   std::optional<Window> window = readWindow(node, getShape(input));
   bool ceilMode = node.getBool("ceil_mode", false);
   bool countPad = node.getBool("count_include_pad", false);
   if (!window || node.hasFailed())
-    return;
+    return nullptr;
   OpBuilder &builder = node.getBuilder();
-  node.setOutput(0, node.create<AvgPoolOp>(
-                        input, builder.getDenseI64ArrayAttr(window->kernel),
-                        builder.getDenseI64ArrayAttr(window->strides),
-                        builder.getDenseI64ArrayAttr(window->pads),
-                        builder.getDenseI64ArrayAttr(window->dilations),
-                        builder.getBoolAttr(ceilMode && !window->autoPadded),
-                        builder.getBoolAttr(countPad)));
+  return node.create<AvgPoolOp>(
+      input, builder.getDenseI64ArrayAttr(window->kernel),
+      builder.getDenseI64ArrayAttr(window->strides),
+      builder.getDenseI64ArrayAttr(window->pads),
+      builder.getDenseI64ArrayAttr(window->dilations),
+      builder.getBoolAttr(ceilMode && !window->autoPadded),
+      builder.getBoolAttr(countPad));
+}
+
+void importAveragePool(OnnxNode &node) {
+  node.setOutput(0, createAveragePool(node, node.getInput(0)));
+}
+
+bool requireInputs(OnnxNode &node, ArrayRef<unsigned> indices) {
+  for (unsigned index : indices)
+    if (!node.hasInput(index))
+      node.emitError() << "input " << index << " is missing";
+  return !node.hasFailed();
+}
+
+Value moveChannels(OnnxNode &node, Value value, bool toLast) {
+  if (!value || getShape(value).size() < 3)
+    return value;
+  auto rank = static_cast<int64_t>(getShape(value).size());
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::rotate(dims.begin() + 1, toLast ? dims.begin() + 2 : dims.end() - 1,
+              dims.end());
+  return node.transpose(value, dims);
 }
 
 void importGlobalAveragePool(OnnxNode &node) {

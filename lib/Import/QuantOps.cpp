@@ -16,6 +16,8 @@
 #include "Cast.h"
 #include "Convolution.h"
 #include "OpTable.h"
+#include "Operators.h"
+#include "Quantization.h"
 #include "tarpon/IR/ConstantData.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -30,14 +32,6 @@ using tarpon::runtime::DType;
 namespace tarpon {
 
 namespace {
-/// The indices of the inputs that are a tensor, its scale and its zero point.
-struct QuantInputs {
-  unsigned value = 0, scale = 1, zeroPoint = 2;
-  /// The dimension that several scales run along; none if an attribute gives
-  /// it.
-  std::optional<int64_t> axis;
-};
-
 /// Which scale an element has: the same as all, that of its index in a
 /// dimension, or that of a block of neighbours in the dimension.
 struct QuantGrid {
@@ -420,8 +414,7 @@ static Value dequantizeByArithmetic(OnnxNode &node, Value input,
   return node.create<MulOp>(result, node.convert(scale, f32));
 }
 
-/// Returns input `inputs.value` in f32, whatever its type is.
-static Value dequantize(OnnxNode &node, const QuantInputs &inputs) {
+Value dequantize(OnnxNode &node, const QuantInputs &inputs) {
   Value input = node.getInput(inputs.value);
   Type elementType = getTensorType(input).getElementType();
   if (isa<quant::QuantizedType>(elementType))
@@ -452,26 +445,52 @@ void importDequantizeLinear(OnnxNode &node) {
   node.setOutput(0, node.convert(dequantize(node, {}), type));
 }
 
+Value dequantizeWhole(OnnxNode &node, unsigned value, unsigned scale,
+                      unsigned zeroPoint) {
+  if (!requireInputs(node, {scale}))
+    return nullptr;
+  if (multiply(getShape(node.getInput(scale))) != 1) {
+    node.emitError() << "the scale '" << node.getInputName(scale) << "' is "
+                     << node.getInput(scale).getType()
+                     << ", expected one number";
+    return nullptr;
+  }
+  return dequantize(node, {value, scale, zeroPoint, std::nullopt});
+}
+
 //===----------------------------------------------------------------------===//
-// QLinearMatMul and QLinearConv
+// Quantised results
 //===----------------------------------------------------------------------===//
 
-/// Sets the output to `result`, quantised by the inputs 6 and 7.
-static void setQuantized(OnnxNode &node, Value result) {
-  DType storage = getDType(getTensorType(node.getInput(7)).getElementType())
-                      .value_or(DType::U8);
+/// The type that the elements of an input are stored in.
+static DType getStorage(Value value) {
+  Type type = getTensorType(value).getElementType();
+  if (auto quantized = dyn_cast<quant::QuantizedType>(type))
+    return quantized.isSigned() ? DType::I8 : DType::U8;
+  return getDType(type).value_or(DType::U8);
+}
+
+void setQuantized(OnnxNode &node, Value result, unsigned scale,
+                  unsigned zeroPoint, unsigned like) {
+  DType storage =
+      getStorage(node.getInput(node.hasInput(zeroPoint) ? zeroPoint : like));
   // The scale of the result is one number.
-  if (multiply(getShape(node.getInput(6))) != 1) {
+  if (multiply(getShape(node.getInput(scale))) != 1) {
     node.emitError() << "the scale of the result is "
-                     << node.getInput(6).getType() << ", expected one number";
+                     << node.getInput(scale).getType()
+                     << ", expected one number";
     return;
   }
   std::optional<QuantParams> params =
-      readParams(node, storage, {0, 6, 7, std::nullopt});
+      readParams(node, storage, {0, scale, zeroPoint, std::nullopt});
   Type type = params ? getQuantizedType(node, *params) : nullptr;
   if (type)
     node.setOutput(0, node.convert(result, type));
 }
+
+//===----------------------------------------------------------------------===//
+// QLinearMatMul and QLinearConv
+//===----------------------------------------------------------------------===//
 
 /// Imports QuantizeLinear of the product of two DequantizeLinear; as for a
 /// model that spells it out, the passes find the integer computation.
@@ -483,7 +502,7 @@ void importQLinearMatMul(OnnxNode &node) {
   OpBuilder &builder = node.getBuilder();
   Value product = node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(false),
                                         builder.getBoolAttr(false));
-  setQuantized(node, product);
+  setQuantized(node, product, 6, 7);
 }
 
 /// Adds the bias of a QLinearConv, whose scales are the products of those of
@@ -516,14 +535,21 @@ void importQLinearConv(OnnxNode &node) {
                      << node.getInput(1).getType() << ", expected one number";
     return;
   }
-  std::optional<Convolution> conv =
-      readConvolution(node, node.getInput(0), node.getInput(3));
-  Value input = conv ? dequantize(node, {0, 1, 2, std::nullopt}) : nullptr;
-  Value filter = input ? dequantize(node, {3, 4, 5, /*axis=*/0}) : nullptr;
+  // Only the operator of com.microsoft has the attribute.
+  bool channelsLast = node.getBool("channels_last", false);
+  Value input = dequantize(node, {0, 1, 2, std::nullopt});
+  if (channelsLast)
+    input = moveChannels(node, input, /*toLast=*/false);
+  std::optional<Convolution> conv;
+  if (input)
+    conv = readConvolution(node, input, node.getInput(3));
+  Value filter = conv ? dequantize(node, {3, 4, 5, /*axis=*/0}) : nullptr;
   if (!filter || node.hasFailed())
     return;
-  setQuantized(node,
-               addIntegerBias(node, createConv(node, *conv, input, filter)));
+  Value result = addIntegerBias(node, createConv(node, *conv, input, filter));
+  if (channelsLast)
+    result = moveChannels(node, result, /*toLast=*/true);
+  setQuantized(node, result, 6, 7);
 }
 
 } // namespace tarpon

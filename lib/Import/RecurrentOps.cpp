@@ -11,8 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
 #include "OpTable.h"
+#include "Operators.h"
+#include "Quantization.h"
 #include "tarpon/Problem/Recurrent.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -27,9 +28,15 @@ namespace tarpon {
 using Act = RecurrentActivation;
 
 namespace {
+/// The sequences, and the weights as ONNX's operators have them.
+struct Operands {
+  Value input, weights, recurrent;
+};
+
 /// A recurrent node; the sizes are named as in the description of tarpon.lstm.
 struct Layer {
   RecurrentCell cell{};
+  Operands operands;
   int64_t steps = 0, batch = 0, input = 0, directions = 1, hidden = 0;
   bool batchFirst = false;
   SmallVector<int64_t> reversed;
@@ -149,10 +156,10 @@ static void readDirection(OnnxNode &node, Layer &layer) {
   layer.directions = static_cast<int64_t>(layer.reversed.size());
 }
 
-/// Returns true if input `index` is left out or has that shape.
-static bool checkInput(OnnxNode &node, unsigned index,
+/// Returns true if input `index`, of which `value` is made, is left out or has
+/// that shape.
+static bool checkInput(OnnxNode &node, unsigned index, Value value,
                        ArrayRef<int64_t> shape) {
-  Value value = node.getInput(index);
   if (!value || getShape(value) == shape)
     return true;
   node.emitError() << "'" << node.getInputName(index) << "' is "
@@ -166,13 +173,20 @@ static bool checkInput(OnnxNode &node, unsigned index,
   return false;
 }
 
-/// Reads the common parts of the three operators; emits an error and returns
-/// none if they do not fit.
+static bool checkInput(OnnxNode &node, unsigned index,
+                       ArrayRef<int64_t> shape) {
+  return checkInput(node, index, node.getInput(index), shape);
+}
+
+/// Reads the common parts of the operators; emits an error and returns none if
+/// they do not fit.
 static std::optional<Layer> readLayer(OnnxNode &node, OpKind op,
-                                      ArrayRef<Act> defaults) {
+                                      ArrayRef<Act> defaults,
+                                      const Operands &operands) {
   Layer layer;
   layer.cell = *getRecurrentCell(op);
-  Value input = node.getInput(0), recurrent = node.getInput(2);
+  layer.operands = operands;
+  auto [input, weights, recurrent] = operands;
   if (getShape(input).size() != 3 || getShape(recurrent).size() != 3) {
     node.emitError() << "expects an input and weights of rank 3, got "
                      << input.getType() << " and " << recurrent.getType();
@@ -198,14 +212,20 @@ static std::optional<Layer> readLayer(OnnxNode &node, OpKind op,
   SmallVector<int64_t> state = {d, layer.batch, layer.hidden};
   if (layer.batchFirst)
     std::swap(state[0], state[1]);
-  if (node.hasFailed() || !checkInput(node, 1, {d, rows, layer.input}) ||
-      !checkInput(node, 2, {d, rows, layer.hidden}) ||
+  if (node.hasFailed() ||
+      !checkInput(node, 1, weights, {d, rows, layer.input}) ||
+      !checkInput(node, 2, recurrent, {d, rows, layer.hidden}) ||
       !checkInput(node, 3, {d, 2 * rows}) ||
       !checkInput(node, 4, {layer.batch}) || !checkInput(node, 5, state) ||
       !checkInput(node, 6, state) ||
       !checkInput(node, 7, {d, 3 * layer.hidden}))
     return std::nullopt;
   return layer;
+}
+
+/// The operands of ONNX's operators.
+static Operands getOperands(OnnxNode &node) {
+  return {node.getInput(0), node.getInput(1), node.getInput(2)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,14 +285,14 @@ static Biases getBiases(OnnxNode &node, const Layer &layer, bool splitLast) {
 /// X * W^T + biases for all steps and directions.
 static Value createGates(OnnxNode &node, const Layer &layer, Value biases) {
   OpBuilder &builder = node.getBuilder();
-  Value input = node.getInput(0);
+  Value input = layer.operands.input;
   if (layer.batchFirst)
     input = node.transpose(input, {1, 0, 2});
   if (!input || !biases)
     return nullptr;
   int64_t columns = layer.directions * layer.cell.gates * layer.hidden;
   Value rows = node.reshape(input, {layer.steps * layer.batch, layer.input});
-  Value weights = node.reshape(node.getInput(1), {columns, layer.input});
+  Value weights = node.reshape(layer.operands.weights, {columns, layer.input});
   Value product = node.create<MatMulOp>(
       rows, weights, builder.getBoolAttr(false), builder.getBoolAttr(true));
   product = node.convert(product, layer.element);
@@ -328,9 +348,9 @@ static SharedAttrs makeAttrs(OnnxNode &node, const Layer &layer) {
           builder.getF32FloatAttr(node.getFloat("clip", 0.0f))};
 }
 
-void importLSTM(OnnxNode &node) {
-  std::optional<Layer> layer =
-      readLayer(node, OpKind::Lstm, {Act::Sigmoid, Act::Tanh, Act::Tanh});
+static void importLstmOf(OnnxNode &node, const Operands &operands) {
+  std::optional<Layer> layer = readLayer(
+      node, OpKind::Lstm, {Act::Sigmoid, Act::Tanh, Act::Tanh}, operands);
   if (!layer)
     return;
   SharedAttrs attrs = makeAttrs(node, *layer);
@@ -340,7 +360,7 @@ void importLSTM(OnnxNode &node) {
       node, *layer,
       node.create<LstmOp>(
           createGates(node, *layer, biases.gates),
-          node.convert(node.getInput(2), layer->element),
+          node.convert(layer->operands.recurrent, layer->element),
           getLengths(node, *layer), getState(node, *layer, 5),
           getState(node, *layer, 6),
           getOrZeros(node, *layer, 7, {layer->directions, 3 * layer->hidden}),
@@ -348,37 +368,78 @@ void importLSTM(OnnxNode &node) {
           attrs.clip, node.getBuilder().getI64IntegerAttr(couples)));
 }
 
+void importLSTM(OnnxNode &node) { importLstmOf(node, getOperands(node)); }
+
+/// Returns weights of directions x channels x gates as the LSTM has them, in
+/// f32. Each direction has a scale and a zero point, or each gate has.
+static Value dequantizeGates(OnnxNode &node, unsigned index, unsigned scale,
+                             unsigned zeroPoint) {
+  Type f32 = node.getBuilder().getF32Type();
+  SmallVector<int64_t> shape(getShape(node.getInput(index)));
+  auto spread = [&](unsigned parameter) -> Value {
+    Value value = node.convert(node.getInput(parameter), f32);
+    if (!value)
+      return nullptr;
+    int64_t count = multiply(getShape(value));
+    if (shape.size() == 3 && count == shape[0])
+      return node.reshape(value, {shape[0], 1, 1});
+    if (shape.size() == 3 && count == shape[0] * shape[2])
+      return node.reshape(value, {shape[0], 1, shape[2]});
+    node.emitError() << "'" << node.getInputName(parameter) << "' of type "
+                     << node.getInput(parameter).getType()
+                     << " does not fit the weights "
+                     << node.getInput(index).getType();
+    return nullptr;
+  };
+  Value steps = node.create<SubOp>(node.convert(node.getInput(index), f32),
+                                   spread(zeroPoint));
+  return node.transpose(node.create<MulOp>(steps, spread(scale)), {0, 2, 1});
+}
+
+/// The input is quantised by its own range. ONNX Runtime quantises the hidden
+/// state in each step, too, where this computes with what it is.
+void importDynamicQuantizeLSTM(OnnxNode &node) {
+  if (!requireInputs(node, {8, 9, 10, 11}))
+    return;
+  Operands operands = {roundDynamically(node, node.getInput(0)),
+                       dequantizeGates(node, 1, 8, 9),
+                       dequantizeGates(node, 2, 10, 11)};
+  if (operands.input && operands.weights && operands.recurrent)
+    importLstmOf(node, operands);
+}
+
 void importGRU(OnnxNode &node) {
-  std::optional<Layer> layer =
-      readLayer(node, OpKind::Gru, {Act::Sigmoid, Act::Tanh});
+  std::optional<Layer> layer = readLayer(
+      node, OpKind::Gru, {Act::Sigmoid, Act::Tanh}, getOperands(node));
   if (!layer)
     return;
   SharedAttrs attrs = makeAttrs(node, *layer);
   bool linear = node.getBool("linear_before_reset", false);
   Biases biases = getBiases(node, *layer, /*splitLast=*/true);
   setOutputs(node, *layer,
-             node.create<GruOp>(createGates(node, *layer, biases.gates),
-                                node.convert(node.getInput(2), layer->element),
-                                getLengths(node, *layer),
-                                getState(node, *layer, 5), biases.hidden,
-                                attrs.reversed, attrs.activations, attrs.alphas,
-                                attrs.betas, attrs.clip,
-                                node.getBuilder().getI64IntegerAttr(linear)));
+             node.create<GruOp>(
+                 createGates(node, *layer, biases.gates),
+                 node.convert(layer->operands.recurrent, layer->element),
+                 getLengths(node, *layer), getState(node, *layer, 5),
+                 biases.hidden, attrs.reversed, attrs.activations, attrs.alphas,
+                 attrs.betas, attrs.clip,
+                 node.getBuilder().getI64IntegerAttr(linear)));
 }
 
 void importRNN(OnnxNode &node) {
-  std::optional<Layer> layer = readLayer(node, OpKind::Rnn, {Act::Tanh});
+  std::optional<Layer> layer =
+      readLayer(node, OpKind::Rnn, {Act::Tanh}, getOperands(node));
   if (!layer)
     return;
   SharedAttrs attrs = makeAttrs(node, *layer);
   Biases biases = getBiases(node, *layer, /*splitLast=*/false);
   setOutputs(node, *layer,
-             node.create<RnnOp>(createGates(node, *layer, biases.gates),
-                                node.convert(node.getInput(2), layer->element),
-                                getLengths(node, *layer),
-                                getState(node, *layer, 5), attrs.reversed,
-                                attrs.activations, attrs.alphas, attrs.betas,
-                                attrs.clip));
+             node.create<RnnOp>(
+                 createGates(node, *layer, biases.gates),
+                 node.convert(layer->operands.recurrent, layer->element),
+                 getLengths(node, *layer), getState(node, *layer, 5),
+                 attrs.reversed, attrs.activations, attrs.alphas, attrs.betas,
+                 attrs.clip));
 }
 
 } // namespace tarpon

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
 #include "OpTable.h"
+#include "Operators.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -21,6 +21,19 @@ static SmallVector<Value> getParameters(OnnxNode &node) {
   if (node.hasInput(2))
     parameters.push_back(node.getInput(2));
   return parameters;
+}
+
+Value createLayerNorm(OnnxNode &node, Value input, ArrayRef<Value> parameters,
+                      int64_t axis, float epsilon) {
+  if (!input || llvm::is_contained(parameters, Value()))
+    return nullptr;
+  OpBuilder &builder = node.getBuilder();
+  SmallVector<Value> results = node.createSeveral<LayerNormOp, 0>(
+      input, ValueRange(parameters), builder.getI64IntegerAttr(axis),
+      builder.getF32FloatAttr(epsilon), UnitAttr());
+  if (results.empty())
+    return nullptr;
+  return node.convert(results.front(), getTensorType(input).getElementType());
 }
 
 void importLayerNormalization(OnnxNode &node) {
@@ -133,19 +146,13 @@ void importMeanVarianceNormalization(OnnxNode &node) {
 }
 
 /// Divides by the root of the mean square over all dimensions from axis on.
-void importRMSNormalization(OnnxNode &node) {
-  Value input = node.getInput(0);
+Value createRmsNorm(OnnxNode &node, Value input, Value scale, int64_t axis,
+                    float epsilon) {
+  if (!input)
+    return nullptr;
   OpBuilder &builder = node.getBuilder();
   Type elementType = getTensorType(input).getElementType();
   auto rank = static_cast<int64_t>(getShape(input).size());
-  int64_t axis = node.getAxis("axis", -1, rank);
-  float epsilon = node.getFloat("epsilon", 1e-5f);
-  constexpr int64_t kFloat = 1;
-  if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat)
-    node.emitError() << "statistics are computed in f32, but stash_type is "
-                     << type;
-  if (node.hasFailed())
-    return;
   Value x = node.convert(input, builder.getF32Type());
   Value mean =
       node.create<ReduceMeanOp>(node.create<MulOp>(x, x),
@@ -155,7 +162,27 @@ void importRMSNormalization(OnnxNode &node) {
   Value root = node.create<SqrtOp>(node.create<AddOp>(
       mean, node.createFloat(epsilon, builder.getF32Type())));
   Value normal = node.convert(node.create<DivOp>(x, root), elementType);
-  node.setOutput(0, node.create<MulOp>(normal, node.getInput(1)));
+  return node.create<MulOp>(normal, scale);
+}
+
+void importRMSNormalization(OnnxNode &node) {
+  Value input = node.getInput(0);
+  auto rank = static_cast<int64_t>(getShape(input).size());
+  int64_t axis = node.getAxis("axis", -1, rank);
+  float epsilon = node.getFloat("epsilon", 1e-5f);
+  constexpr int64_t kFloat = 1;
+  if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat)
+    node.emitError() << "statistics are computed in f32, but stash_type is "
+                     << type;
+  if (node.hasFailed())
+    return;
+  node.setOutput(0,
+                 createRmsNorm(node, input, node.getInput(1), axis, epsilon));
+}
+
+/// The name that ONNX Runtime had for RMSNormalization, in ONNX's domain.
+void importSimplifiedLayerNormalization(OnnxNode &node) {
+  importRMSNormalization(node);
 }
 
 /// Divides by a norm; a norm of 0 gives 0.

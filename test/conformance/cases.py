@@ -170,6 +170,35 @@ def global_lp_pool_cases() -> list[Case]:
     ]
 
 
+def simplified_norm_cases() -> list[Case]:
+    """What ONNX Runtime called RMSNormalization, which no package has."""
+    random = np.random.default_rng(2)
+    x = random.standard_normal((2, 3, 4)).astype(np.float32).astype(np.float64)
+
+    def normalize(axis: int, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+        axes = tuple(range(axis, 3))
+        scale = random.standard_normal(x.shape[axis:]).astype(np.float32)
+        root = np.sqrt((x * x).mean(axis=axes, keepdims=True) + epsilon)
+        return scale, x / root * scale
+
+    cases = []
+    for name, opset, axis, epsilon in (("last", 17, -1, 1e-5), ("axis", 11, 1, 0.1)):
+        scale, y = normalize(axis % 3, epsilon)
+        given = {"x": x, "scale": scale}
+        cases.append(
+            make_case(
+                f"test_simplified_layer_normalization_{name}",
+                "SimplifiedLayerNormalization",
+                opset,
+                given,
+                y,
+                axis=axis,
+                epsilon=epsilon,
+            )
+        )
+    return cases
+
+
 def own_cases() -> list[Case]:
     """All of them, the same in every run."""
     random = np.random.default_rng(0)
@@ -181,4 +210,5 @@ def own_cases() -> list[Case]:
         group_normalization(21, "test_group_normalization_example", 1e-5, random),
         group_normalization(21, "test_group_normalization_epsilon", 1e-2, random),
         *global_lp_pool_cases(),
+        *simplified_norm_cases(),
     ]

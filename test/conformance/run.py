@@ -108,7 +108,12 @@ class Server:
 
     def verify(self, model: Path, data: Path, timeout: float) -> Outcome:
         """What graph-opt verify says of a case on one of its data sets."""
-        command = f"verify\t{model}\t--test-data\t{data}\n"
+        command = f"verify\t{model}\t--test-data\t{data}"
+        # A case may say how large the relative error of its results may be.
+        budget = model.with_name("max_error")
+        if budget.exists():
+            command += f"\t--max-error\t{budget.read_text().strip()}"
+        command += "\n"
         self.process.stdin.write(command.encode())
         self.process.stdin.flush()
         ready, _, _ = select.select([self.process.stdout], [], [], timeout)

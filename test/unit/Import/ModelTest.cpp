@@ -302,8 +302,8 @@ TEST(Graph, UnsupportedOperators) {
             "Frobnicate node 'e' in MODEL: the operator is not supported\n");
   TestModel domain;
   relu(domain.input("x", {1})).getGraph().mutable_node(0)->set_domain("a.b");
-  EXPECT_EQ(domain.error(), "Relu node 'n' in MODEL: operators of domain 'a.b' "
-                            "are not supported\n");
+  EXPECT_EQ(domain.error(), "Relu node 'n' in MODEL: the operator of domain "
+                            "'a.b' is not supported\n");
 }
 
 TEST(Graph, NumberOfInputs) {
