@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What counts of a value whose size depends on data lies in front. Operators
-// that compute each slice along that dimension by itself leave it there, so
-// that their results have the same real size. All others refuse such a value.
+// The slices that count of a value whose size depends on data lie in front.
+// Operators that compute each slice along that dimension by itself leave it
+// there, so that their results have the same real size. All others refuse such a
+// value.
 //
 //===----------------------------------------------------------------------===//
 
