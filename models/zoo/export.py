@@ -78,6 +78,8 @@ def export(network: Network, exporter: str) -> Path:
     generator = np.random.default_rng(1)
     traced = 1 if network.batch is None else TRACED_BATCH
     logging.disable(logging.WARNING)
+    # The older exporter does not know the fused operator.
+    torch.backends.mha.set_fastpath_enabled(False)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         module = build(network)

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from check import TOLERANCE, Check, Outcome
+from check import QUANTISED_TOLERANCE, TOLERANCE, Check, Outcome
 
 if TYPE_CHECKING:
     from network import Network
@@ -52,7 +52,7 @@ def describe_run(known: int, networks: int) -> str:
         f"On {cpu_name()} ({platform.machine()}), {date.today()}, with {versions}.\n"
         f"{known} of the {networks} networks were run.\n"
         "A network agrees if the relative L2 distance of each output from ONNX Runtime's "
-        f"is at most {TOLERANCE:g}.\n\n"
+        f"is at most {TOLERANCE:g}, of a quantised one {QUANTISED_TOLERANCE:g}.\n\n"
     )
 
 
