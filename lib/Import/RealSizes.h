@@ -7,8 +7,8 @@
 //
 // The slices that count of a value whose size depends on data lie in front.
 // Operators that compute each slice along that dimension by itself leave it
-// there, so that their results have the same real size. All others refuse such a
-// value.
+// there, so that their results have the same real size. All others refuse such
+// a value.
 //
 //===----------------------------------------------------------------------===//
 
