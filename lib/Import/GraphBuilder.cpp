@@ -9,6 +9,7 @@
 
 #include "BodyScope.h"
 #include "ModelInputs.h"
+#include "RealSizes.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/IR/ParallelFor.h"
 
@@ -145,7 +146,7 @@ LogicalResult GraphBuilder::importNode(const onnx::NodeProto &proto) {
   if (!row)
     return failure();
   row->import(node);
-  if (node.hasFailed())
+  if (node.hasFailed() || failed(passSizes(*row, proto, node)))
     return failure();
   return checkResults(proto, node);
 }
@@ -192,10 +193,10 @@ LogicalResult GraphBuilder::checkOperands(const OpRow &row, OnnxNode &node) {
     if (required && !node.hasInput(i))
       return node.emitError() << "input " << i << " is missing";
     Value value = node.getInput(i);
-    if (value && graph.sizes.contains(value))
+    if (value && graph.sizes.contains(value) && !passesRealSizes(row))
       return node.emitError()
              << "the size of '" << node.getInputName(i)
-             << "' depends on data; only outputs of the model may be so";
+             << "' depends on data, which the operator does not take";
     if (value && row.quantized == Quantized::Refuses &&
         isa<quant::QuantizedType>(getTensorType(value).getElementType()))
       return node.emitError() << "cannot compute with the quantised tensor '"
@@ -223,6 +224,15 @@ LogicalResult GraphBuilder::checkWeights(OnnxNode &node) {
              << "the weight '" << node.getInputName(i) << "' contains Inf";
   }
   return success();
+}
+
+LogicalResult GraphBuilder::passSizes(const OpRow &row,
+                                      const onnx::NodeProto &proto,
+                                      OnnxNode &node) {
+  if (!passesRealSizes(row) || proto.output_size() == 0)
+    return success();
+  Value result = graph.values.lookup(proto.output(0));
+  return passRealSizes(row, node, result, graph.sizes);
 }
 
 LogicalResult GraphBuilder::checkResults(const onnx::NodeProto &proto,

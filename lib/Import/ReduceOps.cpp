@@ -13,6 +13,7 @@
 #include "llvm/ADT/Sequence.h"
 
 #include <limits>
+#include <type_traits>
 
 using namespace mlir;
 
@@ -78,7 +79,28 @@ static Value createReduce(OnnxNode &node, Value input, ArrayRef<int64_t> axes,
   return isBool ? node.isSet(result) : result;
 }
 
-template <typename OpTy>
+/// Computes a reduction of all elements of a constant here if it is as short as
+/// shapes are: sizes that are computed from it have to be constants, too.
+/// Returns null for others.
+template <typename CombineOp>
+static Value reduceConstant(OnnxNode &node, Value input, bool keepDims) {
+  constexpr int64_t maxElements = 64;
+  RankedTensorType type = getTensorType(input);
+  int64_t count = type.getNumElements();
+  if (!OnnxNode::getConstant(input) || type.getElementType().isInteger(1) ||
+      count > maxElements)
+    return nullptr;
+  Value elements = node.reshape(input, {count});
+  Value result = node.slice(elements, 0, 0, 1);
+  for (int64_t i = 1; i < count; ++i)
+    result = node.create<CombineOp>(result, node.slice(elements, 0, i, 1));
+  SmallVector<int64_t> ones(keepDims ? type.getRank() : 0, 1);
+  return node.reshape(result, ones);
+}
+
+/// `CombineOp` combines two elements as the reduction does, if there is such an
+/// operation.
+template <typename OpTy, typename CombineOp = void>
 static void importReduce(OnnxNode &node, std::optional<double> neutral) {
   Value input = node.getInput(0);
   auto rank = static_cast<int64_t>(getShape(input).size());
@@ -96,19 +118,27 @@ static void importReduce(OnnxNode &node, std::optional<double> neutral) {
     return;
   if (llvm::is_contained(getShape(input), 0))
     return importEmptyReduce(node, *axes, keepDims, neutral);
+  if constexpr (!std::is_void_v<CombineOp>)
+    if (static_cast<int64_t>(axes->size()) == rank)
+      if (Value result = reduceConstant<CombineOp>(node, input, keepDims))
+        return node.setOutput(0, result);
   node.setOutput(0, createReduce<OpTy>(node, input, *axes, keepDims));
 }
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-void importReduceSum(OnnxNode &node) { importReduce<ReduceSumOp>(node, 0); }
+void importReduceSum(OnnxNode &node) {
+  importReduce<ReduceSumOp, AddOp>(node, 0);
+}
 void importReduceMax(OnnxNode &node) {
-  importReduce<ReduceMaxOp>(node, -kInfinity);
+  importReduce<ReduceMaxOp, MaxOp>(node, -kInfinity);
 }
 void importReduceMin(OnnxNode &node) {
-  importReduce<ReduceMinOp>(node, kInfinity);
+  importReduce<ReduceMinOp, MinOp>(node, kInfinity);
 }
-void importReduceProd(OnnxNode &node) { importReduce<ReduceProdOp>(node, 1); }
+void importReduceProd(OnnxNode &node) {
+  importReduce<ReduceProdOp, MulOp>(node, 1);
+}
 void importReduceL1(OnnxNode &node) { importReduce<ReduceL1Op>(node, 0); }
 void importReduceL2(OnnxNode &node) { importReduce<ReduceL2Op>(node, 0); }
 void importReduceSumSquare(OnnxNode &node) {

@@ -20,6 +20,7 @@ from pathlib import Path
 from check import Check, Outcome
 from network import TRACED_BATCH, Network
 from networks import ALL, build, find
+from quantisation import quantise
 from results import RESULTS, Results, tabulate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +28,7 @@ ZOO = ROOT / "build/zoo"
 SOURCES = tuple(Path(__file__).parent.glob("*network*.py")) + (
     Path(__file__),
     Path(__file__).with_name("small_modules.py"),
+    Path(__file__).with_name("quantisation.py"),
 )
 GRAPH_OPT = Path(os.environ.get("GRAPH_OPT", ROOT / "build/bin/graph-opt"))
 
@@ -76,6 +78,8 @@ def export(network: Network, exporter: str) -> Path:
     generator = np.random.default_rng(1)
     traced = 1 if network.batch is None else TRACED_BATCH
     logging.disable(logging.WARNING)
+    # The older exporter does not know the fused operator.
+    torch.backends.mha.set_fastpath_enabled(False)
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         module = build(network)
@@ -90,6 +94,8 @@ def export(network: Network, exporter: str) -> Path:
             verbose=False,
             **name_batch(module, network, exporter),
         )
+        if network.quantised:
+            quantise(scratch, network)
     os.replace(scratch, path)
     return path
 
@@ -103,8 +109,7 @@ def run_one(network: Network, arguments: argparse.Namespace) -> Check:
     except Exception as error:  # noqa: BLE001: the libraries raise all kinds
         if not arguments.check:
             raise
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        return Check(Outcome.NOT_EXPORTED, f"{type(error).__name__}: {lines[0]}")
+        return Check(Outcome.NOT_EXPORTED, describe_error(error))
     if not arguments.check:
         return Check(Outcome.AGREES, f"{path.stat().st_size / 1e6:.1f} MB")
     try:
@@ -112,6 +117,14 @@ def run_one(network: Network, arguments: argparse.Namespace) -> Check:
     finally:
         if not arguments.keep and not is_old:
             path.unlink()
+
+
+def describe_error(error: BaseException) -> str:
+    """One line of what an exporter failed for: it wraps the cause several times."""
+    while error.__cause__:
+        error = error.__cause__
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"
 
 
 def network_name(text: str) -> str:
@@ -160,9 +173,10 @@ def main() -> int:
         checks[network] = run_one(network, arguments)
         print(f"{network.name:32} {checks[network]}", flush=True)
         if arguments.update:
-            Results.update(network, checks[network])
+            Results.update(network, arguments.exporter or network.exporter, checks[network])
     if arguments.check:
-        print(tabulate([(network.family, check.outcome) for network, check in checks.items()]))
+        outcomes = [(network.family, check.outcome) for network, check in checks.items()]
+        print(tabulate("family", outcomes))
     return 0 if all(check.outcome is Outcome.AGREES for check in checks.values()) else 1
 
 

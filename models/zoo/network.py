@@ -47,7 +47,8 @@ class Network:
     """A network, how its inputs look, and which exporter writes it.
 
     `batch` is the size that the leading dimension is given when the network is
-    compiled; it has a symbol in the exported model then.
+    compiled; it has a symbol in the exported model then. `quantised` says how
+    the exported model is quantised (quantisation.py), if it is.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Network:
     inputs: tuple[Input, ...] = ()
     exporter: str = "dynamo"
     batch: int | None = None
+    quantised: str = ""
 
     @property
     def shape(self) -> list[int]:

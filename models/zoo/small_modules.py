@@ -47,7 +47,7 @@ class Crnn(nn.Module):
             nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
             nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d((4, 1)),
         )  # fmt: skip
-        self.rnn = nn.LSTM(128, 32, bidirectional=True)
+        self.rnn = nn.LSTM(64, 32, bidirectional=True)
         self.head = nn.Linear(64, 20)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -339,7 +339,7 @@ class SpatialTransformer(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.map = nn.Sequential(nn.Conv2d(3, 8, 7, 4), nn.ReLU(), nn.AdaptiveAvgPool2d(2),
+        self.map = nn.Sequential(nn.Conv2d(3, 8, 4, 4), nn.ReLU(), nn.AdaptiveAvgPool2d(2),
                                  nn.Flatten(), nn.Linear(32, 6), nn.Tanh())  # fmt: skip
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -366,8 +366,9 @@ class Diffusion(nn.Module):
         skip = self.enter(x) + time[:, :, None, None]
         y = self.norm(self.down(functional.silu(skip)))
         batch, channels, height, width = y.shape
-        q, k, v = self.query(y.flatten(2).transpose(1, 2)).chunk(3, -1)
-        y = y + functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(y.shape)
+        # The exporter wants a dimension of heads.
+        q, k, v = self.query(y.flatten(2).transpose(1, 2)).unsqueeze(1).chunk(3, -1)
+        y = y + functional.scaled_dot_product_attention(q, k, v).transpose(2, 3).reshape(y.shape)
         y = functional.interpolate(y, scale_factor=2, mode="nearest")
         return self.up(torch.cat([y, skip], 1))
 

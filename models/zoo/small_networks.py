@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Callable
 
+from library_networks import from_torchvision
 from network import Input, Network, in_family
 
 TORCHSCRIPT = {"exporter": "torchscript"}
@@ -94,9 +96,29 @@ OTHERS = in_family(
     ("point_net", small("PointNet"), floats(x=(1, 3, 64))),
     ("wave_net", small("WaveNet"), floats(x=(1, 1, 64))),
     ("spatial_transformer", small("SpatialTransformer"), {"image": 32}),
-    ("spatial_transformer_torchscript", small("SpatialTransformer"), {"image": 32, **TORCHSCRIPT}),
     ("spectrogram", small("Spectrogram"), floats(x=(1, 400))),
     ("experts", small("Experts"), floats(x=(3, 16))),
+)
+
+QUANTISED = in_family(
+    "quantised",
+    *(
+        (f"{name}_{quantised}", make, {"image": 64, **fields, "quantised": quantised})
+        for name, make, fields in (
+            ("yolo_v8", small("YoloV8"), {}),
+            ("style_transfer", small("StyleTransfer"), {"image": 32, **TORCHSCRIPT}),
+            ("tv_resnet18", partial(from_torchvision, "resnet18"), TORCHSCRIPT),
+            ("tv_mobilenet_v2", partial(from_torchvision, "mobilenet_v2"), {"batch": 2}),
+        )
+        for quantised in ("qdq", "operators")
+    ),
+    ("gru_attention_dynamic", small("SequenceToSequence"), {**SEQUENCES, "quantised": "dynamic"}),
+    ("lstm_dynamic", small("Recurrent", "LSTM", 1, False), {**WORDS, "quantised": "dynamic"}),
+    (
+        "crnn_dynamic",
+        small("Crnn"),
+        {**floats(x=(1, 1, 16, 48)), **TORCHSCRIPT, "quantised": "dynamic"},
+    ),
 )
 
 SMALL_NETWORKS: tuple[Network, ...] = (
@@ -105,4 +127,5 @@ SMALL_NETWORKS: tuple[Network, ...] = (
     *DETECTION,
     *GENERATIVE,
     *OTHERS,
+    *QUANTISED,
 )

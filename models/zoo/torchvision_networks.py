@@ -25,13 +25,17 @@ def make_segmentation(name: str) -> Any:
     return adapt(from_torchvision(name, **arguments), (), ("out",))
 
 
+def make_detector_module(name: str, size: int) -> Any:
+    # The size of SSD's images is part of the network.
+    sizes = {} if name.startswith("ssd") else {"min_size": size, "max_size": size}
+    return from_torchvision(name, weights_backbone=None, num_classes=5, **sizes)
+
+
 def make_detector(name: str, size: int) -> Any:
     """A detector from images to boxes, labels and scores."""
     import torch
 
-    detector = from_torchvision(
-        name, weights_backbone=None, num_classes=5, min_size=size, max_size=size
-    )
+    detector = make_detector_module(name, size)
 
     class Detector(torch.nn.Module):
         def __init__(self) -> None:
@@ -53,9 +57,7 @@ def make_heads(name: str, size: int) -> Any:
     """A detector from images to what its heads say about all anchors."""
     import torch
 
-    detector = from_torchvision(
-        name, weights_backbone=None, num_classes=5, min_size=size, max_size=size
-    )
+    detector = make_detector_module(name, size)
 
     class Heads(torch.nn.Module):
         def __init__(self) -> None:

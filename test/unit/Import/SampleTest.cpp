@@ -428,13 +428,51 @@ TEST(NonMaxSuppression, Errors) {
   EXPECT_THAT(importError(overlap), HasSubstr("the iou_threshold is 1.5"));
 }
 
-TEST(RealSizes, AreOfOutputsOnly) {
+TEST(RealSizes, GoAlongWithTheirSlices) {
+  // The places are one below another, and two columns of them select.
   TestModel model;
-  model.input("x", {2, 3}).node("NonZero", "x", "z").node("Cast", "z", "y");
-  model.attr("to", kI32);
+  model.input("x", {2, 3}).input("data", {4, 7}).ints("two", {2});
+  model.ints("flat", {-1}).ints("column", {1}).ints("row", {0});
+  model.node("NonZero", "x", "z").node("Transpose", "z", "rows");
+  model.node("Slice", "rows row column column", "first");
+  model.node("Reshape", "first flat", "places");
+  model.node("Mul", "places two", "doubled");
+  model.node("Gather", "data doubled", "y").attr("axis", 1);
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tensor<4x6xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 1, 1>")));
+}
+
+TEST(RealSizes, LeaveNoOtherDimension) {
+  TestModel model;
+  model.input("x", {2, 3}).node("NonZero", "x", "z");
+  model.ints("row", {0}).ints("end", {4}).ints("axis", {1});
+  model.node("Slice", "z row end axis", "y");
   EXPECT_THAT(importError(model),
-              HasSubstr("the size of 'z' depends on data; only outputs of the "
-                        "model may be so"));
+              HasSubstr("dimension 1 of 'z' has a size that depends on data, "
+                        "and does not become one of the result"));
+  TestModel counted;
+  counted.input("x", {2, 3}).node("NonZero", "x", "z").ints("i", {-1});
+  counted.node("Gather", "z i", "y").attr("axis", 1);
+  EXPECT_THAT(importError(counted), HasSubstr("dimension 1 of 'z'"));
+  TestModel fixed;
+  fixed.input("x", {2, 3}).node("NonZero", "x", "z").ints("s", {1, 2, 6});
+  fixed.node("Reshape", "z s", "y");
+  EXPECT_THAT(importError(fixed), HasSubstr("dimension 1 of 'z'"));
+  TestModel others;
+  others.input("x", {2, 3}).input("w", {2, 3});
+  others.node("NonZero", "x", "z").node("NonZero", "w", "v");
+  others.node("Add", "z v", "y");
+  EXPECT_THAT(importError(others), HasSubstr("dimension 1 of 'v'"));
+}
+
+TEST(RealSizes, AreNotTakenByAll) {
+  TestModel model;
+  model.input("x", {2, 3}).node("NonZero", "x", "z");
+  model.node("ReduceSum", "z", "y");
+  EXPECT_THAT(importError(model),
+              HasSubstr("the size of 'z' depends on data, which the operator "
+                        "does not take"));
 }
 
 TEST(NonZero, SplitsPlaces) {

@@ -45,6 +45,18 @@ TEST(Reductions, WithoutAxesNothingIsReducedIfAsked) {
   EXPECT_THAT(importText(model), Not(HasSubstr("tarpon.reduce_sum")));
 }
 
+TEST(Reductions, OfSizesAreSizes) {
+  // The shape [1, 24] is computed from reductions of [2, 3, 4].
+  TestModel model;
+  model.input("x", {2, 3, 4}).input("w", {24}).node("Shape", "x", "s");
+  model.node("ReduceMax", "s", "most").node("ReduceMin", "s", "least");
+  model.node("Mul", "most least", "eight").node("ReduceSum", "s", "nine");
+  model.node("Sub", "nine eight", "one").node("ReduceProd", "s", "all");
+  model.node("Concat", "one all", "shape").attr("axis", 0);
+  model.node("Reshape", "w shape", "y");
+  EXPECT_THAT(importText(model), HasSubstr("-> tensor<1x24xf32>"));
+}
+
 TEST(Norms, InstancesAreGroupsOfOneChannel) {
   TestModel model;
   model.input("x", {1, 6, 4}).input("s", {6}).input("b", {6});
