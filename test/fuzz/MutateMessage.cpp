@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -56,7 +57,7 @@ private:
   void changeElement(const Place &place, int index);
   void add(const Place &place);
   void remove(const Place &place);
-  const Message *findLike(const Message &message);
+  std::unique_ptr<Message> copyLike(const Descriptor &type);
   int64_t makeInteger(int64_t old);
   double makeNumber(double old);
   std::string makeString(const std::string &old);
@@ -94,13 +95,18 @@ void Mutator::collect(Message &message) {
   }
 }
 
-const Message *Mutator::findLike(const Message &message) {
+/// Copies one of the messages of that type; null if there is none.
+std::unique_ptr<Message> Mutator::copyLike(const Descriptor &type) {
   std::vector<const Message *> like;
-  std::copy_if(messages.begin(), messages.end(), std::back_inserter(like),
-               [&](const Message *other) {
-                 return other->GetDescriptor() == message.GetDescriptor();
-               });
-  return like.empty() ? nullptr : pick(like);
+  std::copy_if(
+      messages.begin(), messages.end(), std::back_inserter(like),
+      [&](const Message *other) { return other->GetDescriptor() == &type; });
+  if (like.empty())
+    return nullptr;
+  const Message *chosen = pick(like);
+  std::unique_ptr<Message> copy(chosen->New());
+  copy->CopyFrom(*chosen);
+  return copy;
 }
 
 //===----------------------------------------------------------------------===//
@@ -197,13 +203,13 @@ void Mutator::changeElement(const Place &place, int index) {
   case FieldDescriptor::CPPTYPE_STRING:
     CHANGE(String, makeString);
   case FieldDescriptor::CPPTYPE_MESSAGE: {
+    // A copy, since the other one may hold this one, or be replaced by it.
+    std::unique_ptr<Message> like = copyLike(*field->message_type());
     Message *element = isRepeated
                            ? r.MutableRepeatedMessage(message, field, index)
                            : r.MutableMessage(message, field);
-    // A copy, since the other one may hold this one.
-    std::unique_ptr<Message> like(element->New());
-    like->CopyFrom(*findLike(*element));
-    element->CopyFrom(*like);
+    if (like)
+      element->CopyFrom(*like);
     break;
   }
   }
