@@ -109,7 +109,9 @@ private:
   SmallVector<Value> addBlock(Value block, Value rows, ValueRange sums);
   SmallVector<Value> addStep(Value words, Value rows, const BlockParams &params,
                              ValueRange sums);
-  Value unpack(Value words, int64_t element, Value zeroPoint);
+  SmallVector<Value> loadWords(Value pointer);
+  Value unpack(Value packed, int64_t element, const BlockParams &params,
+               int64_t v);
   void storeRow(Value row, Value firstColumn, Value rowSums);
   /// Sums of a block are scaled at its end if the registers hold both them and
   /// those of all blocks; otherwise each weight is scaled.
@@ -238,51 +240,58 @@ SmallVector<Value> BlockMatMulEmitter::addBlock(Value block, Value blockRows,
 SmallVector<Value> BlockMatMulEmitter::addStep(Value stepWords, Value stepRows,
                                                const BlockParams &params,
                                                ValueRange before) {
-  SmallVector<Value> after(before);
+  SmallVector<Value> after(before), packed;
   int64_t perWord = 32 / kernel.packing.bits, vectorBytes = b.lanes() * 4;
   for (int64_t k = 0; k < kStep; ++k) {
-    int64_t word = k / perWord;
-    SmallVector<Value> factors;
-    for (int64_t r = 0; r < kernel.rows; ++r)
-      factors.push_back(b.broadcast(
-          b.load(b.offset(stepRows, (r * kStep + k) * 4), b.f32()), b.lanes()));
-    for (int64_t v = 0; v < kernel.vectors; ++v) {
-      int64_t place = (word * kernel.vectors + v) * vectorBytes;
-      Value zeroPoint =
-          params.zeroPoints.empty() ? Value() : params.zeroPoints[v];
-      Value weight = unpack(b.load(b.offset(stepWords, place), words),
-                            k % perWord, zeroPoint);
-      if (!scalesSums())
-        weight = b.mulF(weight, params.scales[v]);
-      for (int64_t r = 0; r < kernel.rows; ++r) {
+    // Factors that are loaded ahead would push others out of registers.
+    b.fence({}, {});
+    if (k % perWord == 0)
+      packed = loadWords(
+          b.offset(stepWords, k / perWord * kernel.vectors * vectorBytes));
+    SmallVector<Value> weights;
+    for (int64_t v = 0; v < kernel.vectors; ++v)
+      weights.push_back(unpack(packed[v], k % perWord, params, v));
+    for (int64_t r = 0; r < kernel.rows; ++r) {
+      Value factor = b.broadcast(
+          b.load(b.offset(stepRows, (r * kStep + k) * 4), b.f32()), b.lanes());
+      for (int64_t v = 0; v < kernel.vectors; ++v) {
         Value &sum = after[r * kernel.vectors + v];
-        sum = b.fma(weight, factors[r], sum);
+        sum = b.fma(weights[v], factor, sum);
       }
     }
   }
   return after;
 }
 
-/// One element of each word, in f32. Without a zero point it is signed.
+SmallVector<Value> BlockMatMulEmitter::loadWords(Value pointer) {
+  SmallVector<Value> packed;
+  for (int64_t v = 0; v < kernel.vectors; ++v)
+    packed.push_back(b.load(b.offset(pointer, v * b.lanes() * 4), words));
+  return packed;
+}
+
+/// One element of each word of vector `v`, in f32. Without a zero point it is
+/// signed.
 Value BlockMatMulEmitter::unpack(Value packed, int64_t element,
-                                 Value zeroPoint) {
+                                 const BlockParams &params, int64_t v) {
   int64_t bits = kernel.packing.bits, low = element * bits;
   auto amount = [&](int64_t count) {
     return b.cstLike(words, static_cast<double>(count));
   };
   Value integer = packed;
-  if (zeroPoint) {
+  if (kernel.packing.hasZeroPoints) {
     if (low > 0)
       integer = arith::ShRUIOp::create(b, integer, amount(low));
     if (low + bits < 32)
       integer = b.andI(integer, amount((1 << bits) - 1));
-    integer = b.sub(integer, zeroPoint);
+    integer = b.sub(integer, params.zeroPoints[v]);
   } else {
     if (low + bits < 32)
       integer = arith::ShLIOp::create(b, integer, amount(32 - bits - low));
     integer = arith::ShRSIOp::create(b, integer, amount(32 - bits));
   }
-  return arith::SIToFPOp::create(b, type, integer);
+  Value weight = arith::SIToFPOp::create(b, type, integer);
+  return scalesSums() ? weight : b.mulF(weight, params.scales[v]);
 }
 
 void BlockMatMulEmitter::storeRow(Value row, Value firstColumn, Value rowSums) {
