@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockWeights.h"
 #include "IntegerProducts.h"
 #include "OpTable.h"
 #include "Operators.h"
@@ -29,7 +30,9 @@ Value multiplyMatrices(OnnxNode &node, Value lhs, Value rhs) {
     lhs = node.reshape(lhs, {1, getShape(lhs)[0]});
   if (vectorR)
     rhs = node.reshape(rhs, {getShape(rhs)[0], 1});
-  Value result = createMatMul(node, lhs, rhs, false, false);
+  Value result = multiplyByBlocks(node, lhs, rhs, /*transposeRhs=*/false);
+  if (!result)
+    result = createMatMul(node, lhs, rhs, false, false);
   if (!result)
     return nullptr;
   SmallVector<int64_t> shape(getShape(result));
@@ -118,8 +121,12 @@ Value createGemm(OnnxNode &node) {
   }
   float alpha = node.getFloat("alpha", 1.0f);
   float beta = node.getFloat("beta", 1.0f);
-  Value product = createMatMul(node, a, b, node.getBool("transA", false),
-                               node.getBool("transB", false));
+  bool transposeA = node.getBool("transA", false),
+       transposeB = node.getBool("transB", false);
+  Value product =
+      transposeA ? Value() : multiplyByBlocks(node, a, b, transposeB);
+  if (!product)
+    product = createMatMul(node, a, b, transposeA, transposeB);
   Value sum = addMatrix(node, scale(node, product, alpha), beta);
   return node.convert(sum, getTensorType(a).getElementType());
 }

@@ -15,6 +15,7 @@
 #ifndef TARPON_LIB_IMPORT_ONNXNODE_H
 #define TARPON_LIB_IMPORT_ONNXNODE_H
 
+#include "BlockWeights.h"
 #include "ModelReader.h"
 #include "TensorReader.h"
 #include "tarpon/IR/TarponOps.h"
@@ -74,6 +75,8 @@ public:
         OnnxNode &node, const onnx::GraphProto &body,
         llvm::ArrayRef<mlir::Value> inputs, llvm::SmallVector<mlir::Value> &)>
         importBody;
+    /// The integers that constants were dequantised from.
+    llvm::DenseMap<mlir::Value, BlockWeights> blockWeights;
 
     /// Returns the value with that name; an initialiser becomes an op at its
     /// first use.
@@ -124,6 +127,16 @@ public:
   getConstantInts(unsigned index, llvm::StringRef what);
   /// Returns the value of a single number.
   std::optional<double> getConstantNumber(unsigned index, llvm::StringRef what);
+
+  /// Records the integers that a constant was dequantised from.
+  void setBlockWeights(mlir::Value value, BlockWeights weights) {
+    graph.blockWeights[value] = std::move(weights);
+  }
+  /// Returns them, or null.
+  const BlockWeights *findBlockWeights(mlir::Value value) const {
+    auto found = graph.blockWeights.find(value);
+    return found == graph.blockWeights.end() ? nullptr : &found->second;
+  }
 
   mlir::Value createConstant(mlir::RankedTensorType type,
                              std::vector<char> bytes);

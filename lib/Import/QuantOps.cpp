@@ -414,6 +414,18 @@ static Value dequantizeByArithmetic(OnnxNode &node, Value input,
   return node.create<MulOp>(result, node.convert(scale, f32));
 }
 
+/// Records what a product needs to read the constant as it is stored.
+static void recordBlocks(OnnxNode &node, Value result, ElementsAttr integers,
+                         const QuantParams &params) {
+  bool isNarrow =
+      !runtime::isFloat(params.storage) &&
+      llvm::is_contained({4, 8}, runtime::dtypeBits(params.storage));
+  if (result && isNarrow && params.grid.blockSize)
+    node.setBlockWeights(result, {integers, params.storage, *params.grid.axis,
+                                  params.grid.blockSize, params.scales,
+                                  params.zeroPoints});
+}
+
 Value dequantize(OnnxNode &node, const QuantInputs &inputs) {
   Value input = node.getInput(inputs.value);
   Type elementType = getTensorType(input).getElementType();
@@ -429,7 +441,11 @@ Value dequantize(OnnxNode &node, const QuantInputs &inputs) {
   if (!constant || !hasConstantParams(node, inputs))
     return dequantizeByArithmetic(node, input, inputs);
   std::optional<QuantParams> params = readParams(node, storage, inputs);
-  return params ? dequantizeConstant(node, constant, *params) : nullptr;
+  if (!params)
+    return nullptr;
+  Value result = dequantizeConstant(node, constant, *params);
+  recordBlocks(node, result, constant, *params);
+  return result;
 }
 
 void importDequantizeLinear(OnnxNode &node) {
@@ -442,7 +458,12 @@ void importDequantizeLinear(OnnxNode &node) {
                      << runtime::listDTypes(runtime::fitsF32, " or ");
     return;
   }
-  node.setOutput(0, node.convert(dequantize(node, {}), type));
+  Value result = dequantize(node, {}), converted = node.convert(result, type);
+  // A product by the integers spares the rounding to f16.
+  if (converted && converted != result)
+    if (const BlockWeights *weights = node.findBlockWeights(result))
+      node.setBlockWeights(converted, BlockWeights(*weights));
+  node.setOutput(0, converted);
 }
 
 Value dequantizeWhole(OnnxNode &node, unsigned value, unsigned scale,

@@ -69,11 +69,19 @@ static Interval getRange(quant::UniformQuantizedType type) {
 // Types that a region computes in
 //===----------------------------------------------------------------------===//
 
+/// Returns true if the root can multiply, or pass on, 8-bit numbers.
+static bool readsIntegers(Operation *root) {
+  auto quantizable = dyn_cast<QuantizableInterface>(root);
+  return quantizable &&
+         (!quantizable.accumulates() || quantizable.getFilterOperand() >= 0);
+}
+
 /// Returns true if the region computes in f32 and its result leaves the
 /// function, so that rounding its operands would cost accuracy for little
 /// traffic.
 static bool isPreciseTail(FusedOp op) {
-  return !isa<QuantizableInterface, ElementwiseInterface>(op.getRoot()) &&
+  return !readsIntegers(op.getRoot()) &&
+         !isa<ElementwiseInterface>(op.getRoot()) &&
          leavesFunction(op.getResult());
 }
 

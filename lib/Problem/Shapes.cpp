@@ -163,6 +163,42 @@ Shape tarpon::attentionShape(ArrayRef<int64_t> query, ArrayRef<int64_t> value) {
   return shape;
 }
 
+std::string tarpon::findBlockMatMulFault(ArrayRef<ArrayRef<int64_t>> operands,
+                                         int64_t bits, int64_t blockSize) {
+  ArrayRef<int64_t> lhs = operands[0], weights = operands[1];
+  if (bits != 4 && bits != 8)
+    return llvm::formatv("expects 4 or 8 bits, got {0}", bits);
+  if (blockSize < 8 || blockSize % 8 != 0)
+    return llvm::formatv("expects blocks of a multiple of 8 elements, got {0}",
+                         blockSize);
+  if (lhs.size() < 2 || weights.size() != 3)
+    return llvm::formatv("expects a lhs of rank 2 or more and weights of rank "
+                         "3, got {0} and {1}",
+                         lhs.size(), weights.size());
+  int64_t blocks = llvm::divideCeil(lhs.back(), blockSize),
+          bytes = blockSize / 8 * bits;
+  if (weights[1] != blocks || weights[2] != bytes)
+    return llvm::formatv("expects weights of {0} blocks of {1} bytes, got {2} "
+                         "of {3}",
+                         blocks, bytes, weights[1], weights[2]);
+  if (operands.size() > 4)
+    return llvm::formatv("expects one operand of zero points at most, got {0}",
+                         operands.size() - 3);
+  for (ArrayRef<int64_t> params : operands.drop_front(2))
+    if (params != weights.drop_back())
+      return llvm::formatv("expects scales and zero points of {0} x {1} "
+                           "elements",
+                           weights[0], weights[1]);
+  return "";
+}
+
+Shape tarpon::blockMatMulShape(ArrayRef<int64_t> lhs,
+                               ArrayRef<int64_t> weights) {
+  Shape shape(lhs);
+  shape.back() = weights.front();
+  return shape;
+}
+
 std::string tarpon::findAttentionFault(ArrayRef<ArrayRef<int64_t>> operands,
                                        bool causal) {
   ArrayRef<int64_t> query = operands[0], key = operands[1], value = operands[2];

@@ -353,6 +353,33 @@ def quantised_product_cases(n: Numbers) -> list[MicrosoftCase]:
     ]
 
 
+def block_product_cases(n: Numbers) -> list[MicrosoftCase]:
+    """Weights of 4 or 8 bits with a scale for each block along k; k is no multiple of it."""
+    k, columns, block = 80, 19, 32
+    blocks = -(-k // block)
+
+    def case(name: str, bits: int, rows: int, zeros: bool, bias: bool):
+        size = block * bits // 8
+        inputs = [
+            n.floats(2, rows, k),
+            Const(n.bytes(columns, blocks, size)),
+            Const(n.random.uniform(0.01, 0.1, (columns, blocks)).astype(np.float32)),
+            Const(n.bytes(columns, -(-blocks * bits // 8))) if zeros else None,
+            None,
+            Const(n.floats(columns)) if bias else None,
+        ]
+        attributes = {"K": k, "N": columns, "bits": bits, "block_size": block}
+        return MicrosoftCase(f"n_bits_{name}", "MatMulNBits", inputs, attributes)
+
+    return [
+        case("4", 4, 1, zeros=False, bias=False),
+        case("4_zeros", 4, 3, zeros=True, bias=False),
+        case("4_bias", 4, 17, zeros=True, bias=True),
+        case("8", 8, 1, zeros=False, bias=False),
+        case("8_zeros", 8, 9, zeros=True, bias=True),
+    ]
+
+
 def recurrent_cases(n: Numbers) -> list[MicrosoftCase]:
     """ONNX Runtime rounds the hidden state of each step to bytes."""
     x, hidden, count = n.floats(5, 2, 12), 8, 2
@@ -392,6 +419,7 @@ def own_cases() -> list[MicrosoftCase]:
         fused_cases,
         quantised_cases,
         quantised_product_cases,
+        block_product_cases,
         recurrent_cases,
     )
     return [case for group in groups for case in group(n)]

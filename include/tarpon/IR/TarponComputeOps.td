@@ -117,6 +117,41 @@ def Tarpon_MatMulOp : Tarpon_GraphOp<"matmul", [
                        DefaultValuedAttr<BoolAttr, "false">:$transpose_rhs);
 }
 
+def Tarpon_BlockMatMulOp : Tarpon_GraphOp<"block_matmul", [
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface, ["accumulates"]>]> {
+  let summary = "Matrix product with weights of a few bits, scaled in blocks";
+  let description = [{
+    `lhs` is ... x m x k, and the result ... x m x n. Column j of the weights
+    has blocks of `block_size` elements along k, the last of which may reach
+    beyond k; `weights` is n x blocks x bytes. An element is an unsigned integer
+    of `bits` bits, the first of a byte in its lowest bits, and stands for
+    (element - zero point) * scale. `scales` and `zero_points` are n x blocks,
+    one zero point in each byte; without `zero_points` they are all
+    2^(bits - 1). What lies behind k is ignored.
+
+    Constraints:
+    - (C1) bits is 4 or 8.
+    - (C2) block_size is a positive multiple of 8.
+    - (C3) the lhs has rank 2 or more, the weights have rank 3.
+    - (C4) the weights have blocks for all of k, of block_size * bits / 8 bytes.
+    - (C5) there is one operand of zero points at most; scales and zero points
+      have one element for each block.
+    - (C6) lhs and scales are of f32, weights and zero points of ui8.
+    - (C7) all operands are row-major.
+
+    Example:
+    ```mlir
+    %y = tarpon.block_matmul %x, %w, %s {bits = 4 : i64, block_size = 32 : i64}
+         : (tensor<1x4096xf32>, tensor<512x128x16xui8>, tensor<512x128xf32>)
+           -> tensor<1x512xf32>
+    ```
+  }];
+  let arguments = (ins Tarpon_Tensor:$lhs, Tarpon_Tensor:$weights,
+                       Tarpon_Tensor:$scales,
+                       Variadic<Tarpon_Tensor>:$zero_points,
+                       I64Attr:$bits, I64Attr:$block_size);
+}
+
 def Tarpon_AttentionOp : Tarpon_GraphOp<"attention"> {
   let summary = "Attention: softmax(scale * query * key^T + mask) * value";
   let description = [{

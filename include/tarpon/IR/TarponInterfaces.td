@@ -55,10 +55,10 @@ def Tarpon_QuantizableInterface : OpInterface<"QuantizableInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      True for ops that multiply and accumulate (conv, matmul): they read
-      low-precision data and filters and give f32. False for ops that pass
-      elements on or select among them (max pool, concat, reshape): they give
-      the type they read.
+      True for ops that multiply and accumulate (conv, matmul): they give f32,
+      and read low-precision data and filters if they have a filter operand.
+      False for ops that pass elements on or select among them (max pool,
+      concat, reshape): they give the type they read.
     }], "bool", "accumulates", (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
       The index of the operand that holds filters, quantised per channel along

@@ -113,6 +113,17 @@ struct ProductShape {
 ProductShape multiplyShapes(llvm::ArrayRef<int64_t> lhs, bool transposeLhs,
                             llvm::ArrayRef<int64_t> rhs, bool transposeRhs);
 
+/// Says what a product with weights in blocks expects of the shapes of its
+/// operands, which are the left-hand side, weights, scales and perhaps zero
+/// points: "expects weights of 128 blocks, got 64"; "" if they agree.
+std::string
+findBlockMatMulFault(llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                     int64_t bits, int64_t blockSize);
+
+/// The shape of its result. The operands agree.
+Shape blockMatMulShape(llvm::ArrayRef<int64_t> lhs,
+                       llvm::ArrayRef<int64_t> weights);
+
 /// The shape of attention's scores, a row of keys for each query, and of its
 /// result. The operands agree; see findAttentionFault.
 Shape getScoresShape(llvm::ArrayRef<int64_t> query,

@@ -42,6 +42,32 @@ static double countMatMulFlops(const Problem &problem) {
          static_cast<double>(depth);
 }
 
+static std::string inferBlockMatMul(const Problem &problem,
+                                    std::vector<Shape> &results) {
+  SmallVector<ArrayRef<int64_t>, 4> shapes;
+  for (auto [index, operand] : llvm::enumerate(getRootOperands(problem))) {
+    bool isStored = index == 1 || index == 3;
+    if (isStored && (operand.dtype != DType::U8 || operand.quantized))
+      return "block_matmul has weights or zero points that are not of u8";
+    if (index == 0 && (!runtime::fitsF32(operand.dtype) || operand.quantized))
+      return "block_matmul has a lhs that is not of floats within f32";
+    if (index == 2 && operand.dtype != DType::F32)
+      return "block_matmul has scales that are not of f32";
+    shapes.push_back(operand.shape);
+  }
+  std::string fault = findBlockMatMulFault(shapes, problem.integer("bits"),
+                                           problem.integer("block_size"));
+  if (!fault.empty())
+    return formatv("block_matmul {0}", fault);
+  results.push_back(blockMatMulShape(shapes[0], shapes[1]));
+  return "";
+}
+
+static double countBlockMatMulFlops(const Problem &problem) {
+  return 2 * static_cast<double>(problem.result.numElements()) *
+         static_cast<double>(problem.operands[0].shape.back());
+}
+
 static std::string inferAttention(const Problem &problem,
                                   std::vector<Shape> &results) {
   SmallVector<ArrayRef<int64_t>, 4> shapes;
@@ -72,6 +98,8 @@ static double countAttentionFlops(const Problem &problem) {
 
 static constexpr AttrRule kAttentionAttrs[] = {{"scale", Count::One, false},
                                                {"causal", Count::One, true, 0}};
+static constexpr AttrRule kBlockMatMulAttrs[] = {
+    {"bits", Count::One, true, 1}, {"block_size", Count::One, true, 1}};
 static constexpr AttrRule kAttrs[] = {{"transpose_lhs", Count::One, true, 0},
                                       {"transpose_rhs", Count::One, true, 0}};
 
@@ -85,6 +113,15 @@ ArrayRef<OpRule> tarpon::getGemmRules() {
        .isReal = true,
        .infer = inferMatMul,
        .countFlops = countMatMulFlops,
+       .countTerms = countTermsByFlops},
+      {.op = OpKind::BlockMatMul,
+       .leastOperands = 3,
+       .mostOperands = 4,
+       .leastRank = 2,
+       .attrs = kBlockMatMulAttrs,
+       .isReal = true,
+       .infer = inferBlockMatMul,
+       .countFlops = countBlockMatMulFlops,
        .countTerms = countTermsByFlops},
       {.op = OpKind::Attention,
        .leastOperands = 3,

@@ -40,9 +40,10 @@ static int64_t getFanIn(const Problem &problem) {
 }
 
 /// Returns true for filters, which are made small, so that sums stay of the
-/// order of 1.
+/// order of 1; those of integers are made so by their scales.
 static bool isFilter(const Problem &problem, size_t operand) {
-  return operand == 1 && getOpRule(problem.op).countTerms;
+  size_t filter = problem.op == OpKind::BlockMatMul ? 2 : 1;
+  return operand == filter && getOpRule(problem.op).countTerms;
 }
 
 static bool mustBePositive(OpKind op, size_t operand) {
@@ -139,6 +140,29 @@ static Problem chooseScales(const Problem &problem) {
 // Contents
 //===----------------------------------------------------------------------===//
 
+/// The factor that makes filters small, which depends on the fan-in.
+static float getGain(const Problem &problem, size_t operand) {
+  if (!isFilter(problem, operand))
+    return 1;
+  constexpr double kGain = 3.4; // to a standard deviation of 1
+  double gain = kGain / std::sqrt(static_cast<double>(getFanIn(problem)));
+  if (problem.op == OpKind::BlockMatMul) {
+    constexpr double kUniform = 0.58; // the deviation of integers in [-1, 1)
+    gain /= kUniform * std::ldexp(1, problem.integer("bits") - 1);
+  }
+  return static_cast<float>(gain);
+}
+
+/// Gives random zero points of narrow weights as many bits as the weights have.
+static void cutZeroPoints(const Problem &problem, size_t operand,
+                          std::vector<char> &bytes) {
+  if (problem.op != OpKind::BlockMatMul || operand != 3)
+    return;
+  auto mask = static_cast<char>((1 << problem.integer("bits")) - 1);
+  for (char &byte : bytes)
+    byte &= mask;
+}
+
 /// Makes the random bytes of a constant operand. fillRandom's floats lie in
 /// (-1, 1) with a standard deviation of 0.29.
 static Result<std::vector<char>> makeConstant(const Problem &problem,
@@ -154,18 +178,16 @@ static Result<std::vector<char>> makeConstant(const Problem &problem,
   runtime::fillRandom(*tensor, seed + kStride * (index + 1));
   std::vector<char> bytes(tensor->data.data(),
                           tensor->data.data() + desc.numBytes());
-  if (!isFloat(desc.dtype))
+  if (!isFloat(desc.dtype)) {
+    cutZeroPoints(problem, index, bytes);
     return bytes;
-
+  }
   bool isPositive = mustBePositive(problem, index);
-  constexpr double kGain = 3.4; // to a standard deviation of 1
-  float scale = isFilter(problem, index)
-                    ? kGain / std::sqrt(static_cast<double>(getFanIn(problem)))
-                    : 1;
+  float gain = getGain(problem, index);
   for (int64_t i = 0; i < count; ++i) {
     char *element = bytes.data() + i * size;
     float value = runtime::loadAsFloat(desc.dtype, element);
-    value = isPositive ? std::fabs(value) + 0.5f : value * scale;
+    value = isPositive ? std::fabs(value) + 0.5f : value * gain;
     runtime::storeFromFloat(desc.dtype, value, element);
   }
   return bytes;

@@ -70,6 +70,15 @@ func.func @attention(%q: tensor<2x3x8x4xf16>, %k: tensor<2x3x9x4xf16>, %v: tenso
   return
 }
 
+// CHECK-LABEL: func @block_matmul(
+func.func @block_matmul(%x: tensor<2x3x60xf32>, %w: tensor<7x2x16xui8>, %s: tensor<7x2xf32>, %z: tensor<7x2xui8>, %b: tensor<7x2x32xui8>) {
+  // CHECK: tarpon.block_matmul %{{.+}}, %{{.+}}, %{{.+}} {bits = 4 : i64, block_size = 32 : i64} : (tensor<2x3x60xf32>, tensor<7x2x16xui8>, tensor<7x2xf32>) -> tensor<2x3x7xf32>
+  %0 = tarpon.block_matmul %x, %w, %s {bits = 4 : i64, block_size = 32 : i64} : (tensor<2x3x60xf32>, tensor<7x2x16xui8>, tensor<7x2xf32>) -> tensor<2x3x7xf32>
+  // CHECK: tarpon.block_matmul %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} {bits = 8 : i64, block_size = 32 : i64} : (tensor<2x3x60xf32>, tensor<7x2x32xui8>, tensor<7x2xf32>, tensor<7x2xui8>) -> tensor<2x3x7xf32>
+  %1 = tarpon.block_matmul %x, %b, %s, %z {bits = 8 : i64, block_size = 32 : i64} : (tensor<2x3x60xf32>, tensor<7x2x32xui8>, tensor<7x2xf32>, tensor<7x2xui8>) -> tensor<2x3x7xf32>
+  return
+}
+
 // CHECK-LABEL: func @matmul(
 func.func @matmul(%a: tensor<5x1x2x3xf32>, %b: tensor<4x3x6xf32>, %h: tensor<3x2xbf16>, %g: tensor<6x3xbf16>) {
   // CHECK: tarpon.matmul %{{.+}}, %{{.+}} : (tensor<5x1x2x3xf32>, tensor<4x3x6xf32>) -> tensor<5x4x2x6xf32>

@@ -226,3 +226,30 @@ func.func @bitcasts_what_it_was(%x: tensor<4xf32>) -> tensor<4xi32> {
   %1 = tarpon.bitcast %0 : (tensor<4xf32>) -> tensor<4xi32>
   return %1 : tensor<4xi32>
 }
+
+// -----
+
+// Only the result changes: narrow weights and their scales stay as they are.
+
+// CHECK-LABEL: func @keeps_narrow_weights(
+// CHECK-SAME:      %[[X:[^:]+]]: tensor<1x8xf32>
+// CHECK:         %[[F:.+]] = tarpon.fused(%[[A:.+]] = %[[X]], %[[W:.+]] = %{{.+}}, %[[S:.+]] = %{{.+}}) : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8x[[T]]>
+// CHECK-NEXT:      %[[M:.+]] = tarpon.block_matmul %[[A]], %[[W]], %[[S]]
+// CHECK-NEXT:      %[[L:.+]] = tarpon.convert %[[M]] : tensor<1x8xf32> -> tensor<1x8x[[T]]>
+// CHECK-NEXT:      tarpon.yield %[[L]]
+// CHECK:         tarpon.fused(%[[A:.+]] = %[[F]], %[[W:.+]] = %{{.+}}, %[[S:.+]] = %{{.+}}) : (tensor<1x8x[[T]]>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32>
+// CHECK-NEXT:      %[[C:.+]] = tarpon.convert %[[A]] : tensor<1x8x[[T]]> -> tensor<1x8xf32>
+// CHECK-NEXT:      tarpon.block_matmul %[[C]], %[[W]], %[[S]]
+func.func @keeps_narrow_weights(%x: tensor<1x8xf32>) -> tensor<1x8xf32> {
+  %w = tarpon.constant {value = dense<7> : tensor<8x1x4xui8>} : tensor<8x1x4xui8>
+  %s = tarpon.constant {value = dense<0.5> : tensor<8x1xf32>} : tensor<8x1xf32>
+  %0 = tarpon.fused(%a = %x, %aw = %w, %as = %s) : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32> {
+    %2 = tarpon.block_matmul %a, %aw, %as {bits = 4 : i64, block_size = 8 : i64} : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32>
+    tarpon.yield %2 : tensor<1x8xf32>
+  }
+  %1 = tarpon.fused(%a = %0, %aw = %w, %as = %s) : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32> {
+    %2 = tarpon.block_matmul %a, %aw, %as {bits = 4 : i64, block_size = 8 : i64} : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32>
+    tarpon.yield %2 : tensor<1x8xf32>
+  }
+  return %1 : tensor<1x8xf32>
+}

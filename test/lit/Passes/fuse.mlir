@@ -247,3 +247,16 @@ func.func @wide_integers_do_not(%x: tensor<4xi64>) -> tensor<4xi64> {
   %1 = tarpon.clip %0 {low = -1.0 : f64, high = 1.0 : f64} : (tensor<4xi64>) -> tensor<4xi64>
   return %1 : tensor<4xi64>
 }
+
+// -----
+
+// CHECK-LABEL: func @fuses_behind_narrow_weights(
+// CHECK:         tarpon.fused(%[[A0:.+]] = %{{.+}}, %[[A1:.+]] = %{{.+}}, %[[A2:.+]] = %{{.+}}, %[[A3:.+]] = %{{.+}})
+// CHECK-NEXT:      %[[M:.+]] = tarpon.block_matmul %[[A0]], %[[A1]], %[[A2]]
+// CHECK-NEXT:      %[[S:.+]] = tarpon.add %[[M]], %[[A3]]
+// CHECK-NEXT:      tarpon.yield %[[S]]
+func.func @fuses_behind_narrow_weights(%x: tensor<1x64xf32>, %w: tensor<8x2x16xui8>, %s: tensor<8x2xf32>, %b: tensor<8xf32>) -> tensor<1x8xf32> {
+  %0 = tarpon.block_matmul %x, %w, %s {bits = 4 : i64, block_size = 32 : i64} : (tensor<1x64xf32>, tensor<8x2x16xui8>, tensor<8x2xf32>) -> tensor<1x8xf32>
+  %1 = tarpon.add %0, %b : (tensor<1x8xf32>, tensor<8xf32>) -> tensor<1x8xf32>
+  return %1 : tensor<1x8xf32>
+}

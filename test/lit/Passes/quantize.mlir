@@ -296,3 +296,24 @@ func.func @corrects_means_of_stored_inputs(%x: tensor<1x1x4xf32> {tarpon.range =
   }
   return %0 : tensor<1x1x4xf32>
 }
+
+// -----
+
+// Narrow weights are multiplied in f32: the operand of the last product is
+// not rounded.
+
+// CHECK-LABEL: func @narrow_weights_read_floats(
+// CHECK-COUNT-2: tarpon.fused({{.*}} : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32>
+func.func @narrow_weights_read_floats(%x: tensor<1x8xf32>) -> tensor<1x8xf32> {
+  %w = tarpon.constant {value = dense<7> : tensor<8x1x4xui8>} : tensor<8x1x4xui8>
+  %s = tarpon.constant {value = dense<0.5> : tensor<8x1xf32>} : tensor<8x1xf32>
+  %0 = tarpon.fused(%a = %x, %aw = %w, %as = %s) : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32> attributes {tarpon.range = array<f32: -4.0, 4.0>} {
+    %2 = tarpon.block_matmul %a, %aw, %as {bits = 4 : i64, block_size = 8 : i64} : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32>
+    tarpon.yield %2 : tensor<1x8xf32>
+  }
+  %1 = tarpon.fused(%a = %0, %aw = %w, %as = %s) : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32> {
+    %2 = tarpon.block_matmul %a, %aw, %as {bits = 4 : i64, block_size = 8 : i64} : (tensor<1x8xf32>, tensor<8x1x4xui8>, tensor<8x1xf32>) -> tensor<1x8xf32>
+    tarpon.yield %2 : tensor<1x8xf32>
+  }
+  return %1 : tensor<1x8xf32>
+}

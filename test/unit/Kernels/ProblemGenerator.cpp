@@ -452,11 +452,11 @@ Problem ProblemGenerator::nextDense() {
   using MakeProblem = Problem (*)(ProblemGenerator &);
   if (chance(33))
     return oneOf<MakeProblem>(
-        {makeAtrousProblem, makeAttentionProblem, makeConvDirectionProblem,
-         makeDepthwiseProblem, makeFftProblem, makeGemmProblem,
-         makeIndexProblem, makeNormProblem, makePoolGradientProblem,
-         makePoolIndicesProblem, makeRecurrentProblem, makeReduceProblem,
-         makeSampleProblem, makeWinogradProblem})(*this);
+        {makeAtrousProblem, makeAttentionProblem, makeBlockMatMulProblem,
+         makeConvDirectionProblem, makeDepthwiseProblem, makeFftProblem,
+         makeGemmProblem, makeIndexProblem, makeNormProblem,
+         makePoolGradientProblem, makePoolIndicesProblem, makeRecurrentProblem,
+         makeReduceProblem, makeSampleProblem, makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:
     return makeConv(/*depthwise=*/false);

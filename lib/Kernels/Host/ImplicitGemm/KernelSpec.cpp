@@ -36,7 +36,9 @@ Arith igemm::chooseArith(const TensorDesc &input, const TargetInfo &target) {
 
 /// The dimension of the result that counts channels: a matmul's columns.
 static int64_t channelDim(const Problem &problem) {
-  return problem.op == OpKind::MatMul ? problem.result.rank() - 1 : 1;
+  bool isProduct =
+      problem.op == OpKind::MatMul || problem.op == OpKind::BlockMatMul;
+  return isProduct ? problem.result.rank() - 1 : 1;
 }
 
 std::optional<AccessKind> igemm::getAccess(const Problem &problem,
