@@ -8,7 +8,6 @@
 #include "Attention.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 
 #include <cmath>
 
@@ -49,7 +48,7 @@ Value Attention::repeatHeads(Value value) {
   int64_t heads = numHeads();
   if (shape[1] == heads)
     return value;
-  if (heads % shape[1] != 0) {
+  if (shape[1] == 0 || heads % shape[1] != 0) {
     node.emitError() << "the " << shape[1]
                      << " heads of keys do not divide the " << heads
                      << " of queries";
@@ -106,8 +105,7 @@ Value Attention::weighValues(Value probabilities) {
 Value Attention::createPositions(int64_t count, int64_t axis) {
   SmallVector<int64_t> shape(4, 1);
   shape[axis] = count;
-  return node.reshape(
-      node.createInts(llvm::to_vector(llvm::seq<int64_t>(0, count))), shape);
+  return node.reshape(node.createRange(count), shape);
 }
 
 Value Attention::isAtMost(Value lhs, Value rhs) {

@@ -60,9 +60,11 @@ void importTile(OnnxNode &node) {
 }
 
 /// Creates a tensor of i1 with rows and columns that is true where
-/// isSet(row, column).
+/// isSet(row, column); null after an error.
 static Value createMask(OnnxNode &node, int64_t rows, int64_t columns,
                         function_ref<bool(int64_t, int64_t)> isSet) {
+  if (!node.mayCreate({rows, columns}))
+    return nullptr;
   std::vector<char> bytes;
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
@@ -135,8 +137,7 @@ static Value createRange(OnnxNode &node, int64_t size, int64_t axis,
                          int64_t rank) {
   SmallVector<int64_t> shape(rank, 1);
   shape[axis] = size;
-  return node.reshape(
-      node.createInts(llvm::to_vector(llvm::seq<int64_t>(0, size))), shape);
+  return node.reshape(node.createRange(size), shape);
 }
 
 /// Converts what equals its place along `axis` to true.

@@ -184,9 +184,7 @@ Value NgramCounter::countGrams(int64_t length) {
     return nullptr;
   OpBuilder &builder = node.getBuilder();
   Value columns = node.reshape(node.createInts(known.columns), {count, 1});
-  Value all = node.reshape(
-      node.createInts(llvm::to_vector(llvm::seq<int64_t>(0, numColumns))),
-      {1, numColumns});
+  Value all = node.reshape(node.createRange(numColumns), {1, numColumns});
   Value places =
       node.convert(node.create<EqualOp>(columns, all), builder.getF32Type());
   return node.create<MatMulOp>(sum, places, builder.getBoolAttr(false),

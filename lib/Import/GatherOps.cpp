@@ -40,9 +40,7 @@ static Value addScaled(OnnxNode &node, Value sum, Value indices,
 static Value createPlaces(OnnxNode &node, ArrayRef<int64_t> shape, size_t dim) {
   SmallVector<int64_t> line(shape.size(), 1);
   line[dim] = shape[dim];
-  return node.reshape(
-      node.createInts(llvm::to_vector(llvm::seq<int64_t>(0, shape[dim]))),
-      line);
+  return node.reshape(node.createRange(shape[dim]), line);
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,7 +11,6 @@
 #include "Quantization.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
@@ -296,9 +295,7 @@ static Value readPositions(OnnxNode &node, int64_t batches, int64_t count) {
                      << " do not fit " << batches << " x " << count;
     return nullptr;
   }
-  Value places = node.reshape(
-      node.createInts(llvm::to_vector(llvm::seq<int64_t>(0, count))),
-      {1, count});
+  Value places = node.reshape(node.createRange(count), {1, count});
   return node.broadcast(node.create<AddOp>(places, node.reshape(given, {1, 1})),
                         {batches, count});
 }

@@ -10,7 +10,6 @@
 #include "Quantization.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
@@ -98,8 +97,7 @@ static Value sumEmbeddings(OnnxNode &node, const Embeddings &tables,
     return nullptr;
   }
   if (!positions)
-    positions = node.createInts(
-        llvm::to_vector(llvm::seq<int64_t>(0, getShape(words)[1])));
+    positions = node.createRange(getShape(words)[1]);
   Value sum = node.create<AddOp>(lookUp(node, tables.words, words),
                                  lookUp(node, tables.positions, positions));
   if (!tables.segments)

@@ -12,6 +12,8 @@
 #include "mlir/IR/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cassert>
 #include <cstring>
@@ -237,6 +239,25 @@ Value OnnxNode::createInts(ArrayRef<int64_t> ints, bool scalar) {
   return createConstant(
       RankedTensorType::get(shape, graph.builder.getI64Type()),
       std::vector<char>(data, data + ints.size() * sizeof(int64_t)));
+}
+
+bool OnnxNode::mayCreate(ArrayRef<int64_t> shape) {
+  static constexpr int64_t kMostElements = int64_t(1) << 28;
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (llvm::MulOverflow(count, size, count) || count > kMostElements) {
+      emitError() << "needs a constant of "
+                  << runtime::shapeToString(shape.vec())
+                  << " elements, which are more than " << kMostElements;
+      return false;
+    }
+  return true;
+}
+
+Value OnnxNode::createRange(int64_t count) {
+  return mayCreate(count)
+             ? createInts(llvm::to_vector(llvm::seq<int64_t>(0, count)))
+             : nullptr;
 }
 
 Value OnnxNode::createFloats(ArrayRef<double> values, ArrayRef<int64_t> shape,

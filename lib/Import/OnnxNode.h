@@ -143,6 +143,11 @@ public:
   mlir::Value createConstant(OnnxTensor tensor);
   /// Creates a tensor of shape [ints.size()], or a scalar.
   mlir::Value createInts(llvm::ArrayRef<int64_t> ints, bool scalar = false);
+  /// Creates 0, 1, ..., count - 1; null after an error if these are too many.
+  mlir::Value createRange(int64_t count);
+  /// Returns true if a constant of the shape may be created. A model that makes
+  /// the importer write more is wrong, and would take all memory.
+  bool mayCreate(llvm::ArrayRef<int64_t> shape);
   /// Creates a tensor of floats.
   mlir::Value createFloats(llvm::ArrayRef<double> values,
                            llvm::ArrayRef<int64_t> shape,

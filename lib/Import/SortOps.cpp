@@ -237,9 +237,7 @@ private:
     return gatherAlong(node, values, places, 0);
   }
   Value zeros() { return node.splat(number(0), {size}); }
-  Value list() {
-    return node.createInts(llvm::to_vector(llvm::seq<int64_t>(0, size)));
-  }
+  Value list() { return node.createRange(size); }
   Value sortRows();
   Value markNew(Value order);
   Value addUp(Value marks);

@@ -196,6 +196,12 @@ TEST(Repetition, NegativeSizesAreRefused) {
               HasSubstr("the size -1 is out of range"));
 }
 
+TEST(Repetition, TriluOfMoreThanMemoryHolds) {
+  TestModel model;
+  model.input("x", {2147483647, 5}).node("Trilu", "x", "y");
+  EXPECT_THAT(import(model), HasSubstr("needs a constant of 2147483647x5"));
+}
+
 TEST(Repetition, Trilu) {
   TestModel model(14);
   model.floats("x", {2, 2}, {1, 2, 3, 4}).node("Trilu", "x", "y");

@@ -175,6 +175,22 @@ TEST(Attention, NamesTheInputOfAnotherRank) {
                         "others"));
 }
 
+TEST(Attention, RefusesKeysWithoutHeads) {
+  TestModel model(23);
+  model.input("q", {2, 3, 4, 8}).input("k", {2, 0, 6, 8});
+  EXPECT_THAT(import(model.node("Attention", "q k k", "y")),
+              HasSubstr("the 0 heads of keys do not divide the 3 of queries"));
+}
+
+TEST(Attention, RefusesMorePositionsThanMemoryHolds) {
+  TestModel model(23);
+  model.input("q", {2, 3, 2147483647, 8}).input("k", {2, 3, 6, 8});
+  model.node("Attention", "q k k", "y").attr("is_causal", 1);
+  EXPECT_THAT(
+      import(model),
+      HasSubstr("needs a constant of 2147483647 elements, which are more"));
+}
+
 TEST(LinearAttention, Errors) {
   EXPECT_THAT(importLinear("slow", "q k v"),
               HasSubstr("attribute 'update_rule' is 'slow', expected linear, "
