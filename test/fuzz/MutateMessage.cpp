@@ -240,8 +240,10 @@ void Mutator::add(const Place &place) {
   case FieldDescriptor::CPPTYPE_MESSAGE:
     r.AddMessage(message, field);
     return changeElement(place, place.count() - 1);
-  default:
-    // ONNX repeats no others.
+  case FieldDescriptor::CPPTYPE_UINT32:
+  case FieldDescriptor::CPPTYPE_BOOL:
+  case FieldDescriptor::CPPTYPE_ENUM:
+    // ONNX repeats none of these.
     return;
   }
 }
