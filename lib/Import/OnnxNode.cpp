@@ -8,6 +8,7 @@
 #include "OnnxNode.h"
 
 #include "tarpon/IR/ConstantData.h"
+#include "tarpon/Runtime/Tensor.h"
 
 #include "mlir/IR/Verifier.h"
 
