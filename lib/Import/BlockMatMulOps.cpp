@@ -80,9 +80,10 @@ static std::optional<BlockSizes> readSizes(OnnxNode &node) {
   if (sizes.bits != 4 && sizes.bits != 8)
     node.emitError() << "attribute 'bits' is " << sizes.bits
                      << ", expected 4 or 8";
-  else if (sizes.blockSize < 16 || !llvm::isPowerOf2_64(sizes.blockSize))
+  else if (sizes.blockSize < 16 || sizes.blockSize > 256 ||
+           !llvm::isPowerOf2_64(sizes.blockSize))
     node.emitError() << "attribute 'block_size' is " << sizes.blockSize
-                     << ", expected a power of two from 16 on";
+                     << ", expected a power of two from 16 to 256";
   else if (sizes.columns < 1 || sizes.depth < 1)
     node.emitError() << "attributes 'N' and 'K' are " << sizes.columns
                      << " and " << sizes.depth << ", expected positive ones";
@@ -160,8 +161,14 @@ void importMatMulNBits(OnnxNode &node) {
   if (!scales || node.hasFailed())
     return;
   Value result = createProduct(node, *sizes, lhs, weights, scales, zeroPoints);
-  if (result && node.hasInput(5))
+  if (result && node.hasInput(5)) {
+    if (getShape(node.getInput(5)) != ArrayRef(columns)) {
+      node.emitError() << "the bias is " << node.getInput(5).getType()
+                       << ", expected " << columns << " elements";
+      return;
+    }
     result = node.create<AddOp>(result, node.getInput(5));
+  }
   node.setOutput(0, result);
 }
 
@@ -240,8 +247,15 @@ Value multiplyByBlocks(OnnxNode &node, Value lhs, Value rhs,
       source->blockSize % 8 != 0 || getShape(lhs).size() < 2 ||
       getShape(lhs).back() != shape[depthAxis])
     return nullptr;
-  BlockSizes sizes{shape[1 - depthAxis], shape[depthAxis],
-                   runtime::dtypeBits(source->storage), source->blockSize};
+  // A block that reaches beyond the matrix needs no bytes there.
+  int64_t depth = shape[depthAxis],
+          blockSize =
+              std::min<int64_t>(source->blockSize, llvm::alignTo(depth, 8));
+  BlockSizes sizes{shape[1 - depthAxis], depth,
+                   runtime::dtypeBits(source->storage), blockSize};
+  if (depth == 0 ||
+      !node.mayCreate({sizes.columns, sizes.blocks(), sizes.blockBytes()}))
+    return nullptr;
   return multiplyColumns(node, sizes, *source, lhs, transposeRhs);
 }
 

@@ -20,6 +20,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace mlir;
 
 namespace tarpon {
@@ -65,7 +68,10 @@ private:
   int64_t batches = 0;
   /// The numbers of new keys, of those that past_key has room for, and of those
   /// that present_key has.
-  int64_t newKeys = 0, pastRoom = 0, room = 0;
+  int64_t newKeys = 0, pastRoom = 0, presentRoom = 0;
+  /// The number of places for keys that queries may see: if the total is not
+  /// known, the cache may be full, and the new keys come behind it.
+  int64_t room = 0;
   /// The number of keys before the new ones, of i64 and batch x 1 x 1 x 1, and
   /// if it is known, that.
   Value past;
@@ -99,7 +105,8 @@ bool GroupQueryAttention::splitPacked() {
   int64_t heads = node.getInt("num_heads", 0),
           shared = node.getInt("kv_num_heads", 0),
           channels = getShape(packed)[2];
-  if (heads < 1 || shared < 1 || channels % (heads + 2 * shared) != 0) {
+  if (heads < 1 || shared < 1 || heads > channels || shared > channels ||
+      channels % (heads + 2 * shared) != 0) {
     node.emitError() << "the packed query " << packed.getType()
                      << " does not have " << heads << " and twice " << shared
                      << " heads";
@@ -171,7 +178,8 @@ bool GroupQueryAttention::readPast() {
         node.getConstantNumber(TotalKeys, "the input total_sequence_length");
     if (!number)
       return false;
-    total = static_cast<int64_t>(*number);
+    constexpr double kMost = 1e15;
+    total = std::abs(*number) < kMost ? static_cast<int64_t>(*number) : -1;
   }
   if (total && (*total < newKeys || *total > pastRoom + newKeys)) {
     node.emitError() << "total_sequence_length is " << *total
@@ -180,12 +188,17 @@ bool GroupQueryAttention::readPast() {
                      << " new keys";
     return false;
   }
-  room = pastRoom == 0 ? newKeys : std::max(pastRoom, total.value_or(0));
-  // The total is that of the longest entry, and so of the only one.
+  presentRoom = pastRoom == 0 ? newKeys : std::max(pastRoom, total.value_or(0));
+  room = pastRoom == 0 || total ? presentRoom : pastRoom + newKeys;
+  // The total may be more than an entry has, whose mask is padded.
   if (pastRoom == 0 || total == newKeys)
     knownPast = 0;
-  else if (total && batches == 1)
-    knownPast = *total - newKeys;
+  else if (batches == 1 && node.findConstantInput(LastKeys))
+    if (auto lasts = node.getConstantInts(LastKeys, "the input seqlens_k"))
+      knownPast = std::clamp(lasts->front() + 1 - newKeys, int64_t(0),
+                             presentRoom - newKeys);
+  if (node.hasFailed())
+    return false;
   if (knownPast) {
     past = node.reshape(integer(*knownPast), {1, 1, 1, 1});
     return true;
@@ -257,7 +270,13 @@ Value GroupQueryAttention::append(Input pastInput, Value part) {
       parts.insert(parts.begin(), node.slice(before, 2, 0, *knownPast));
     if (end < pastRoom)
       parts.push_back(node.slice(before, 2, end, pastRoom - end));
-    return node.concat(parts, 2);
+    Value cache = node.concat(parts, 2);
+    int64_t missing = room - std::max(end, pastRoom);
+    if (!cache || missing <= 0)
+      return cache;
+    SmallVector<int64_t> empty(getShape(cache));
+    empty[2] = missing;
+    return node.concat({cache, node.createZeros(empty, elementType)}, 2);
   }
   Value both = node.concat({before, part}, 2);
   if (!both)
@@ -294,16 +313,19 @@ Value GroupQueryAttention::append(Input pastInput, Value part) {
 void GroupQueryAttention::addVisibility(Value &bias) {
   int64_t window = node.getInt("local_window_size", -1);
   bool causal = node.getBool("causal", true);
+  if (window == 0 || window < -1)
+    node.emitError() << "attribute 'local_window_size' is " << window
+                     << ", expected -1 or a positive number";
   Value keys = createPositions(numKeys(), 3);
   Value place = add(createPositions(numQueries(), 2), past);
   if (!causal && window > 0)
     node.emitError() << "attribute 'local_window_size' is " << window
                      << ", expected -1 where 'causal' is 0";
-  if (causal)
-    addWhere(bias, isAtMost(keys, place));
-  else
-    addWhere(bias, node.isSet(
-                       node.create<LessOp>(keys, add(past, integer(newKeys)))));
+  Value last =
+      node.convert(node.getInput(LastKeys), node.getBuilder().getI64Type());
+  addWhere(
+      bias,
+      isAtMost(keys, causal ? place : node.reshape(last, {batches, 1, 1, 1})));
   if (window > 0)
     addWhere(bias, isAtMost(add(place, integer(1 - window)), keys));
 }
@@ -314,7 +336,8 @@ void GroupQueryAttention::addBiasInput(Value &bias) {
   if (!given)
     return;
   SmallVector<int64_t> shape(getShape(given));
-  if (shape.size() != 4 || shape[2] != numQueries() || shape[3] > numKeys()) {
+  if (shape.size() != 4 || !fitsScores(shape) || shape[2] != numQueries() ||
+      shape[3] > numKeys()) {
     node.emitError() << "the attention_bias " << given.getType() << " of "
                      << numQueries() << " queries and " << numKeys()
                      << " keys is not supported";
@@ -361,8 +384,8 @@ void GroupQueryAttention::build() {
     return;
   Value capped = cap(computeScores(getScale()), node.getFloat("softcap", 0));
   node.setOutput(0, joinHeads(weighValues(normalize(add(capped, bias)))));
-  node.setOutput(1, key);
-  node.setOutput(2, value);
+  node.setOutput(1, node.slice(key, 2, 0, presentRoom));
+  node.setOutput(2, node.slice(value, 2, 0, presentRoom));
 }
 
 void importGroupQueryAttention(OnnxNode &node) {

@@ -48,10 +48,13 @@ Value MicrosoftAttention::readMask(unsigned input) {
   auto isShape = [&](ArrayRef<int64_t> expected) {
     return ArrayRef(shape) == expected;
   };
+  Value zero = node.createNumber(0, getTensorType(mask).getElementType());
   if (isShape({batches, keys}))
-    return node.isSet(node.reshape(mask, {batches, 1, 1, keys}));
+    return node.isSet(
+        node.create<LessOp>(zero, node.reshape(mask, {batches, 1, 1, keys})));
   if (isShape({batches, queries, keys}))
-    return node.isSet(node.reshape(mask, {batches, 1, queries, keys}));
+    return node.isSet(node.create<LessOp>(
+        zero, node.reshape(mask, {batches, 1, queries, keys})));
   if (!isShape({batches}) && !isShape({2 * batches})) {
     node.emitError() << "the mask " << mask.getType() << " of " << batches
                      << " batches, " << queries << " queries and " << keys
@@ -86,12 +89,18 @@ void MicrosoftAttention::addCausalMask(Value &bias, int64_t past) {
                       add(createPositions(numQueries(), 2), integer(past))));
 }
 
+bool MicrosoftAttention::fitsScores(ArrayRef<int64_t> shape) {
+  return (shape[0] == 1 || shape[0] == numBatches()) &&
+         (shape[1] == 1 || shape[1] == numHeads());
+}
+
 void MicrosoftAttention::addAttentionBias(Value &bias, unsigned input) {
   if (!node.hasInput(input))
     return;
   Value given = node.getInput(input);
   ArrayRef<int64_t> shape = getShape(given);
-  if (shape.size() != 4 || shape[2] != numQueries() || shape[3] != numKeys()) {
+  if (shape.size() != 4 || !fitsScores(shape) || shape[2] != numQueries() ||
+      shape[3] != numKeys()) {
     node.emitError() << "the attention_bias " << given.getType() << " of "
                      << numQueries() << " queries and " << numKeys()
                      << " keys is not supported";

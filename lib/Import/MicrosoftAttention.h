@@ -39,6 +39,10 @@ protected:
   /// Adds input `input` to the bias, if it is there.
   void addAttentionBias(mlir::Value &bias, unsigned input);
 
+  /// Returns true if what has this shape of rank 4 can be added to scores
+  /// without more batches or heads.
+  bool fitsScores(llvm::ArrayRef<int64_t> shape);
+
   /// Sets output 0 for the bias, which may be null.
   void setResult(mlir::Value bias);
 

@@ -73,10 +73,11 @@ static Value createFlatSoftmax(OnnxNode &node, Value input, int64_t axis) {
   return node.reshape(node.create<SoftmaxOp>(flat, last), shape);
 }
 
-Value createSoftmax(OnnxNode &node, Value input, int64_t opset) {
+Value createSoftmax(OnnxNode &node, Value input, int64_t opset,
+                    int64_t defaultAxis) {
   ArrayRef<int64_t> shape = getShape(input);
   bool isFlat = opset < 13;
-  int64_t axis = node.getAxis("axis", isFlat ? 1 : -1, shape.size());
+  int64_t axis = node.getAxis("axis", defaultAxis, shape.size());
   if (node.hasFailed())
     return nullptr;
   auto isOne = [](int64_t size) { return size == 1; };
@@ -87,7 +88,9 @@ Value createSoftmax(OnnxNode &node, Value input, int64_t opset) {
 }
 
 void importSoftmax(OnnxNode &node) {
-  node.setOutput(0, createSoftmax(node, node.getInput(0), node.getOpset()));
+  int64_t opset = node.getOpset();
+  node.setOutput(
+      0, createSoftmax(node, node.getInput(0), opset, opset < 13 ? 1 : -1));
 }
 
 void importLRN(OnnxNode &node) {

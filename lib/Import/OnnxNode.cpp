@@ -243,7 +243,7 @@ Value OnnxNode::createInts(ArrayRef<int64_t> ints, bool scalar) {
 }
 
 bool OnnxNode::mayCreate(ArrayRef<int64_t> shape) {
-  static constexpr int64_t kMostElements = int64_t(1) << 28;
+  static constexpr int64_t kMostElements = int64_t(1) << 26;
   int64_t count = 1;
   for (int64_t size : shape)
     if (llvm::MulOverflow(count, size, count) || count > kMostElements) {

@@ -31,7 +31,8 @@ mlir::Value createGemm(OnnxNode &node);
 mlir::Value createConv(OnnxNode &node);
 
 /// Softmax along the node's attribute `axis`, as that opset defines it.
-mlir::Value createSoftmax(OnnxNode &node, mlir::Value input, int64_t opset);
+mlir::Value createSoftmax(OnnxNode &node, mlir::Value input, int64_t opset,
+                          int64_t defaultAxis);
 
 /// LayerNormalization over the dimensions from `axis` on; `parameters` are
 /// scale and bias, if there are any.

@@ -50,7 +50,8 @@ void importQLinearLeakyRelu(OnnxNode &node) {
 
 void importQLinearSoftmax(OnnxNode &node) {
   importUnary(node, [&](Value x) {
-    return createSoftmax(node, x, node.getInt("opset", node.getOpset()));
+    return createSoftmax(node, x, node.getInt("opset", node.getOpset()),
+                         /*defaultAxis=*/-1);
   });
 }
 
@@ -75,6 +76,10 @@ void importQLinearGlobalAveragePool(OnnxNode &node) {
 }
 
 void importQLinearReduceMean(OnnxNode &node) {
+  if (!node.hasAttribute("axes")) {
+    node.emitError() << "attribute 'axes' is missing";
+    return;
+  }
   importUnary(node, [&](Value x) -> Value {
     OpBuilder &builder = node.getBuilder();
     std::optional<SmallVector<int64_t>> axes = node.normalizeAxes(

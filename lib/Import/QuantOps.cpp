@@ -182,10 +182,12 @@ static Value spread(OnnxNode &node, Value params, const QuantGrid &grid,
   SmallVector<int64_t> split(getShape(params));
   split.insert(split.begin() + axis + 1, 1);
   params = node.reshape(params, split);
-  split[axis + 1] = grid.blockSize;
+  // The last block may reach far beyond the tensor.
+  int64_t block = std::min(grid.blockSize, shape[axis]);
+  split[axis + 1] = block;
   params = node.broadcast(params, split);
   split.erase(split.begin() + axis + 1);
-  split[axis] = count * grid.blockSize;
+  split[axis] = count * block;
   return node.slice(node.reshape(params, split), axis, 0, shape[axis]);
 }
 

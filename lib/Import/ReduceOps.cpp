@@ -87,8 +87,13 @@ static Value reduceConstant(OnnxNode &node, Value input, bool keepDims) {
   constexpr int64_t maxElements = 64;
   RankedTensorType type = getTensorType(input);
   int64_t count = type.getNumElements();
+  // Sums of narrower floats would be rounded at each step.
+  bool selects =
+      std::is_same_v<CombineOp, MaxOp> || std::is_same_v<CombineOp, MinOp>;
+  bool isExact = selects || isa<IntegerType>(type.getElementType()) ||
+                 type.getElementType().isF32();
   if (!OnnxNode::getConstant(input) || type.getElementType().isInteger(1) ||
-      count > maxElements)
+      !isExact || count > maxElements)
     return nullptr;
   Value elements = node.reshape(input, {count});
   Value result = node.slice(elements, 0, 0, 1);

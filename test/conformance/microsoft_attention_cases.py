@@ -227,10 +227,12 @@ def group_query_cases(n: Numbers) -> list[MicrosoftCase]:
         prompt.case("prompt_smooth", [4, 4], smooth_softmax=1),
         prompt.case("prompt_sink", [4, 4], None, None, None, None, sink),
         prompt.case("prompt_both_ways", [4, 4], causal=0),
+        prompt.case("ragged_both_ways", [4, 2], causal=0),
         prompt.case(
             "prompt_added", [4, 4], None, None, None, n.floats(1, 4, 5, 5), softcap=2.0
         ),
         token.case("token", [6]),
+        token.case("token_unknown", [6], present=False, known=False),
         token.case("token_rotary", [6], *cache, **rotary),
         token.case("token_window", [6], local_window_size=3),
         token.case(
@@ -240,6 +242,8 @@ def group_query_cases(n: Numbers) -> list[MicrosoftCase]:
         several.case("several_window", [8], local_window_size=4),
         ragged.case("ragged", [6, 3], *cache, present=False, **rotary),
         buffer.case("buffer", [7], *cache, present=False, total=8, **rotary),
+        # The mask of a longer sequence.
+        buffer.case("buffer_padded", [7], *cache, present=False, total=12, **rotary),
         buffer.case("buffer_unknown", [7], *cache, present=False, known=False, **rotary),
         buffers.case(
             "buffers_unknown",

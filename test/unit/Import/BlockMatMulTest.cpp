@@ -98,7 +98,7 @@ TEST(MatMulNBits, Errors) {
       ->mutable_attribute(3)
       ->set_i(24);
   EXPECT_THAT(import(block), HasSubstr("attribute 'block_size' is 24, expected "
-                                       "a power of two from 16 on"));
+                                       "a power of two from 16 to 256"));
   TestModel depth;
   addProduct(depth, "x w s")
       .getGraph()
