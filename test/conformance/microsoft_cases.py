@@ -265,6 +265,7 @@ def quantised_cases(n: Numbers) -> list[MicrosoftCase]:
             axis=2,
             opset=12,
         ),
+        case("softmax_last", "QLinearSoftmax", xs + [scale(1 / 256), zero(0)], opset=12),
         case("concat", "QLinearConcat", result + xs + ys + xs, axis=1),
         case("where", "QLinearWhere", [condition, *xs, *ys, *result]),
         case("average", "QLinearAveragePool", xs + result, **pool),

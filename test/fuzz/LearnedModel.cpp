@@ -1,4 +1,4 @@
-//===- LearnedModel.cpp - Fuzzes the reader of learned models
+//===- LearnedModel.cpp - Fuzzes the reader of learned models ------------===//
 //------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
