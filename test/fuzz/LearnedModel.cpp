@@ -1,5 +1,4 @@
-//===- LearnedModel.cpp - Fuzzes the reader of learned models ------------===//
-//------------------===//
+//===- LearnedModel.cpp - Fuzzes the reader of learned models -------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

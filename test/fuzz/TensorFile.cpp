@@ -1,5 +1,4 @@
-//===- TensorFile.cpp - Fuzzes the reader of .pb files
-//-------------------------===//
+//===- TensorFile.cpp - Fuzzes the reader of .pb files --------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- TuningFile.cpp - Fuzzes the reader of tuning files
-//----------------------===//
+//===- TuningFile.cpp - Fuzzes the reader of tuning files -----------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
