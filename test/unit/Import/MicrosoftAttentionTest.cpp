@@ -212,7 +212,7 @@ TEST(GroupQueryAttention, KnowsWhatItCan) {
   EXPECT_THAT(
       importGroups({}, {}, "causal", 1, 7),
       AllOf(HasSubstr("-> tensor<1x2x7x4xf32>"), HasSubstr("tarpon.gather")));
-  EXPECT_THAT(importGroups({}, {}, "causal", 1, 4),
+  EXPECT_THAT(importGroups({}, {}, "causal", 1, 1),
               AllOf(HasSubstr("-> tensor<1x2x6x4xf32>"),
                     Not(HasSubstr("tarpon.gather"))));
   EXPECT_THAT(importGroups({}), AllOf(HasSubstr("-> tensor<1x2x6x4xf32>"),
@@ -263,7 +263,10 @@ TEST(GroupQueryAttention, Errors) {
                         "4 channels of a head"));
   EXPECT_THAT(importGroups({{10, {{1, 1, 1, 9}}}}),
               HasSubstr("the attention_bias 'tensor<1x1x1x9xf32>' of 1 queries "
-                        "and 6 keys is not supported"));
+                        "and 7 keys is not supported"));
+  EXPECT_THAT(importGroups({}, {}, "local_window_size", 0),
+              HasSubstr("attribute 'local_window_size' is 0, expected -1 or a "
+                        "positive number"));
 }
 
 TEST(GroupQueryAttention, ErrorsOfPairs) {

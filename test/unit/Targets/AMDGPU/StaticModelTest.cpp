@@ -94,8 +94,9 @@ TEST_F(StaticModel, CountsTheInnerLoop) {
   EXPECT_THAT(p.loop.globalReads, ElementsAre(Pair(16, 1)));
   // Four times 2 * 16 * 16 * 16.
   EXPECT_EQ(p.loop.flops, 32768);
-  // Three and one times 64 lanes of 16 bytes.
-  EXPECT_EQ(p.loop.ldsBytes, 3072);
+  // Two, one and one times 64 lanes of 16 bytes.
+  EXPECT_EQ(p.loop.ldsBytesRead, 2048);
+  EXPECT_EQ(p.loop.ldsBytesWritten, 1024);
   EXPECT_EQ(p.loop.globalBytes, 1024);
   // 16 clocks each; 4 clocks for each of 4 matrix and 1 vector instruction.
   EXPECT_EQ(p.loop.matrixClocks, 64);

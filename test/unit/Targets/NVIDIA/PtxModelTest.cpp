@@ -154,7 +154,7 @@ $L__BB0_1:
   EXPECT_EQ(p.loop.matrix, 1);
   EXPECT_EQ(p.loop.waits, 1);
   EXPECT_EQ(p.loop.flops, 2 * 64 * 64 * 16 / 4);
-  EXPECT_EQ(p.loop.ldsBytes, 2048 * 2 / 4);
+  EXPECT_EQ(p.loop.ldsBytesRead, 2048 * 2 / 4);
   EXPECT_EQ(p.resultsPerWave, 64 * 64 / 4);
   EXPECT_NEAR(p.loop.matrixClocks, 32 * 1.37, 1e-9);
   // The wait is for the products.
