@@ -116,7 +116,7 @@ std::vector<GpuTarget> tarpon::getAmdGpus() {
   gfx942.memoryCacheBytes = 256 << 20;
   gfx942.directToLdsBytes = 4;
   // MI355X: 256 units at 2.4 GHz, 8 TB/s, 160 KiB of LDS [CDNA4], which is
-  // read twice as fast as CDNA 3's (Chips and Cheese on CDNA 4, June 2025).
+  // read twice as fast as CDNA 3's (hyper.ai's summary of its announcement).
   GpuTarget gfx950 = makeCdna("gfx950", 256, 2.4, 8000);
   gfx950.matrixInstructions = kGfx950Matrix;
   gfx950.matrixFamily = MatrixFamily::CDNA4;
