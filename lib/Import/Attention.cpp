@@ -138,6 +138,15 @@ Value selectAngles(OnnxNode &node, Value cache, Value positions) {
   return node.reshape(cache, shape);
 }
 
+int64_t readRotatedWidth(OnnxNode &node, int64_t channels) {
+  int64_t width = node.getInt("rotary_embedding_dim", 0);
+  width = width == 0 ? channels : width;
+  if (width < 0 || width > channels || width % 2 != 0)
+    node.emitError() << "attribute 'rotary_embedding_dim' is " << width
+                     << ", expected an even number up to " << channels;
+  return width;
+}
+
 Value rotate(OnnxNode &node, Value x, const Rotation &rotation, int64_t width) {
   Value cos = rotation.cos, sin = rotation.sin;
   if (!x || !cos || !sin)

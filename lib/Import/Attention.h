@@ -96,6 +96,9 @@ struct Rotation {
 mlir::Value selectAngles(OnnxNode &node, mlir::Value cache,
                          mlir::Value positions);
 
+/// Returns the attribute rotary_embedding_dim, of which 0 is all channels.
+int64_t readRotatedWidth(OnnxNode &node, int64_t channels);
+
 /// Rotates the first `width` channels of batch x positions x heads x channels.
 mlir::Value rotate(OnnxNode &node, mlir::Value x, const Rotation &rotation,
                    int64_t width);

@@ -201,11 +201,7 @@ void importRotaryEmbedding(OnnxNode &node) {
                                   {shape[0], shape[1], heads, shape[2] / heads})
                    : node.transpose(input, {0, 2, 1, 3});
   int64_t channels = getShape(x)[3];
-  int64_t width = node.getInt("rotary_embedding_dim", 0);
-  width = width == 0 ? channels : width;
-  if (width < 0 || width > channels || width % 2 != 0)
-    node.emitError() << "attribute 'rotary_embedding_dim' is " << width
-                     << ", expected an even number up to " << channels;
+  int64_t width = readRotatedWidth(node, channels);
   if (node.hasFailed())
     return;
   Value positions = node.getInput(3);

@@ -333,11 +333,7 @@ void importMicrosoftRotaryEmbedding(OnnxNode &node) {
     return;
   SmallVector<int64_t> shape(getShape(node.getInput(0)));
   int64_t channels = getShape(x)[3];
-  int64_t width = node.getInt("rotary_embedding_dim", 0);
-  width = width == 0 ? channels : width;
-  if (width < 0 || width > channels || width % 2 != 0)
-    node.emitError() << "attribute 'rotary_embedding_dim' is " << width
-                     << ", expected an even number up to " << channels;
+  int64_t width = readRotatedWidth(node, channels);
   if (node.hasFailed())
     return;
   Value positions = readPositions(node, getShape(x)[0], getShape(x)[1]);

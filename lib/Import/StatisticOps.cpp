@@ -36,16 +36,20 @@ Value createLayerNorm(OnnxNode &node, Value input, ArrayRef<Value> parameters,
   return node.convert(results.front(), getTensorType(input).getElementType());
 }
 
+static void checkStashType(OnnxNode &node) {
+  constexpr int64_t kFloat = 1;
+  if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat)
+    node.emitError() << "statistics are computed in f32, but stash_type is "
+                     << type;
+}
+
 void importLayerNormalization(OnnxNode &node) {
   Value input = node.getInput(0);
   OpBuilder &builder = node.getBuilder();
   auto rank = static_cast<int64_t>(getShape(input).size());
   int64_t axis = node.getAxis("axis", -1, rank);
   float epsilon = node.getFloat("epsilon", 1e-5f);
-  constexpr int64_t kFloat = 1;
-  if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat)
-    node.emitError() << "statistics are computed in f32, but stash_type is "
-                     << type;
+  checkStashType(node);
   // The outputs Mean and InvStdDev.
   bool statistics = node.isOutputUsed(1) || node.isOutputUsed(2);
   if (node.hasFailed())
@@ -170,10 +174,7 @@ void importRMSNormalization(OnnxNode &node) {
   auto rank = static_cast<int64_t>(getShape(input).size());
   int64_t axis = node.getAxis("axis", -1, rank);
   float epsilon = node.getFloat("epsilon", 1e-5f);
-  constexpr int64_t kFloat = 1;
-  if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat)
-    node.emitError() << "statistics are computed in f32, but stash_type is "
-                     << type;
+  checkStashType(node);
   if (node.hasFailed())
     return;
   node.setOutput(0,
