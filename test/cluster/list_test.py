@@ -21,6 +21,8 @@ SPECS = [
 ]
 # Seconds.
 LEASE = 6
+# What a node sent before it was cut off is in the database by then.
+SECONDS_OF_COMMIT = 0.2
 # All that three nodes have room for, with an evaluator of each target on each node with a GPU.
 BUILDERS = 2
 EVALUATORS = 2
@@ -60,18 +62,19 @@ class ListTest:
             faults.append(f"{failed} jobs have failed")
         return faults + invariants.check_rules(fleet) + self.check_status()
 
+    def find_owners(self, phase: str) -> list[tuple[Node, int]]:
+        """The nodes of which workers have jobs right now, and the workers' numbers there."""
+        rows = self.fleet.database.query(
+            f"""SELECT DISTINCT machine.name, process FROM job JOIN worker ON worker.id = worker_id
+            JOIN machine ON machine.id = machine_id WHERE job.state = 'leased' AND phase = '{phase}'"""
+        )
+        return [(self.cluster[row["name"]], row["process"]) for row in rows]
+
     def wait_for_owner(self, phase: str, suits: Callable[[Node], bool]) -> tuple[Node, int]:
-        """A node of which a worker has a job right now, and the worker's number there."""
         found: list[tuple[Node, int]] = []
 
         def look() -> bool:
-            rows = self.fleet.database.query(
-                f"""SELECT DISTINCT machine.name, process FROM job JOIN worker ON worker.id = worker_id
-                JOIN machine ON machine.id = machine_id WHERE job.state = 'leased' AND phase = '{phase}'"""
-            )
-            found[:] = [
-                (self.cluster[row["name"]], row["process"]) for row in rows if suits(self.cluster[row["name"]])
-            ]
+            found[:] = [owner for owner in self.find_owners(phase) if suits(owner[0])]
             return bool(found)
 
         self.cluster.wait(look, f"no worker has a job to {phase}", 60)
@@ -96,13 +99,25 @@ class ListTest:
         ).stdout
 
     def cut_node_off(self) -> list[str]:
-        node, _ = self.wait_for_owner("measure", lambda node: not self.find_lost(node))
-        node.cut_network()
+        node = self.cut_owner_off()
         self.say(f"{node.name} is cut off")
         self.cluster.wait(lambda: self.find_lost(node), f"no job of {node.name} was lost", 4 * LEASE)
         node.heal_network()
         self.say(f"{node.name} is back")
         return []
+
+    def cut_owner_off(self) -> Node:
+        """Cuts a node off while it has a job to measure. The job may end between the look and the cut,
+        so the node is looked at again behind it, when nothing that it says arrives any more."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            node, _ = self.wait_for_owner("measure", lambda node: not self.find_lost(node))
+            node.cut_network()
+            time.sleep(SECONDS_OF_COMMIT)
+            if any(owner is node for owner, _ in self.find_owners("measure")):
+                return node
+            node.heal_network()
+        raise TimeoutError("no node was cut off while it had a job to measure")
 
     def find_lost(self, node: Node) -> list[dict]:
         return self.fleet.database.query(
