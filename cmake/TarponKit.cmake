@@ -8,7 +8,8 @@ file(GLOB TARPON_LLVM_ARCHIVES ${TARPON_LLVM_PREFIX}/lib/libMLIR*.a
   ${TARPON_LLVM_PREFIX}/lib/libLLVM*.a ${TARPON_LLVM_PREFIX}/lib/liblld*.a)
 # lld registers every backend for its link-time optimisation. Tarpon has its own registered.
 set(TARPON_KIT_BACKENDS X86 AMDGPU NVPTX)
-foreach(name sqlite3 soci_core soci_sqlite3 protobuf zstd z)
+foreach(name sqlite3 soci_core soci_sqlite3 protobuf zstd z bz2 lapack blas
+    CbcSolver Cbc Cgl OsiClp ClpSolver Clp Osi CoinUtils)
   find_library(TARPON_${name}_ARCHIVE lib${name}.a)
 endforeach()
 # Debian has no archive of ONNX's messages, and their description with its Python package.
@@ -88,4 +89,12 @@ tarpon_add_dependency(tarpon_sqlite SHARED SQLite::SQLite3 STATIC ${TARPON_sqlit
 # PostgreSQL's part of SOCI is loaded when it is needed.
 tarpon_add_dependency(tarpon_soci SHARED ${TARPON_SOCI_LIBRARIES}
   STATIC ${TARPON_soci_sqlite3_ARCHIVE} ${TARPON_soci_core_ARCHIVE} ${TARPON_sqlite3_ARCHIVE})
+# CBC factors matrices by LAPACK, which is Fortran.
+file(GLOB TARPON_FORTRAN_ARCHIVES /usr/lib/gcc/x86_64-linux-gnu/12/libgfortran.a
+  /usr/lib/gcc/x86_64-linux-gnu/12/libquadmath.a)
+foreach(name CbcSolver Cbc Cgl OsiClp ClpSolver Clp Osi CoinUtils bz2 z lapack blas)
+  list(APPEND TARPON_CBC_ARCHIVES ${TARPON_${name}_ARCHIVE})
+endforeach()
+tarpon_add_dependency(tarpon_cbc SHARED ${TARPON_CBC_LIBRARIES}
+  STATIC ${TARPON_CBC_ARCHIVES} ${TARPON_FORTRAN_ARCHIVES})
 tarpon_add_dependency(tarpon_zlib SHARED ZLIB::ZLIB STATIC ${TARPON_z_ARCHIVE})

@@ -98,31 +98,66 @@ collectProblems(func::FuncOp function) {
   return problems;
 }
 
+Result<OwningOpRef<func::FuncOp>> ModelCompiler::fuse(Fusion fusion) {
+  OwningOpRef<func::FuncOp> function = getMain().clone();
+  Status fused = runPasses(*function, "fusion", [&](OpPassManager &pm) {
+    pm.addPass(createFusePass(fusion));
+  });
+  if (!fused)
+    return fused.error();
+  return function;
+}
+
+/// Returns the model with what the passes of the choice read of it: the ranges
+/// for int8, and the choice of each region.
+Result<OwningOpRef<func::FuncOp>>
+ModelCompiler::mark(const GlobalChoice &choice) {
+  bool isQuantized = choice.dtype == runtime::Precision::I8;
+  if (!isQuantized && choice.regions.empty())
+    return OwningOpRef<func::FuncOp>(getMain().clone());
+  auto function = fuse(choice.fusion);
+  if (!function)
+    return function;
+  if (isQuantized)
+    if (Status status = applyRanges(**function, getRanges(choice.fusion));
+        !status)
+      return status.error();
+  ErrorCapture errors((*function)->getContext());
+  if (!choice.regions.empty() &&
+      failed(setRegionChoices(**function, choice.regions)))
+    return errors.getError("regions cannot be chosen");
+  return function;
+}
+
+static std::map<size_t, PreparedRegion> collectRegions(func::FuncOp function) {
+  std::map<size_t, PreparedRegion> regions;
+  function.walk([&](FusedOp op) {
+    if (std::optional<size_t> index = getRegionIndex(op))
+      regions[*index] = {poseProblem(op).getValue().key(),
+                         getTensorDesc(op.getType(), /*constant=*/false).layout};
+  });
+  return regions;
+}
+
 Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
   PreparedModel model;
   model.choice = choice;
-  model.function = getMain().clone();
+  auto marked = mark(choice);
+  if (!marked)
+    return marked.error();
+  model.function = std::move(*marked);
   func::FuncOp function = *model.function;
   Builder builder(function.getContext());
   function->setAttr("tarpon.dtype",
-                    builder.getStringAttr(getPrecisionName(choice.dtype)));
+                    builder.getStringAttr(choice.getDtypeName()));
   function->setAttr("tarpon.layout",
-                    builder.getStringAttr(choice.layout.name()));
+                    builder.getStringAttr(choice.getLayoutName()));
   function->setAttr("tarpon.fusion",
                     builder.getStringAttr(getFusionName(choice.fusion)));
-  if (choice.dtype == runtime::Precision::I8) {
-    Status fused = runPasses(function, "fusion", [&](OpPassManager &pm) {
-      pm.addPass(createFusePass(choice.fusion));
-    });
-    if (!fused)
-      return fused.error();
-    if (Status status = applyRanges(function, getRanges(choice.fusion));
-        !status)
-      return status.error();
-  }
   Status chosen = runPasses(function, choice.name(), [&](OpPassManager &pm) {
-    buildChoicePipeline(
-        pm, {choice.dtype, choice.layout, choice.fusion, compiler.getTarget()});
+    buildChoicePipeline(pm, {choice.dtype, choice.layout, choice.fusion,
+                             compiler.getTarget(),
+                             /*perRegion=*/!choice.regions.empty()});
   });
   if (!chosen)
     return chosen.error();
@@ -130,6 +165,7 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
   if (!problems)
     return problems.error();
   model.problems = std::move(*problems);
+  model.regions = collectRegions(function);
   return model;
 }
 
@@ -228,12 +264,9 @@ Status ModelCompiler::calibrate(Fusion fusion, const CalibrationInputs &inputs,
                                 const SolutionSource &solve) {
   if (rangesByFusion.count(fusion))
     return runtime::success();
-  OwningOpRef<func::FuncOp> function = getMain().clone();
-  Status fused = runPasses(*function, "fusion", [&](OpPassManager &pm) {
-    pm.addPass(createFusePass(fusion));
-  });
-  if (!fused)
-    return fused.error();
+  auto function = fuse(fusion);
+  if (!function)
+    return function.error();
   auto compile = [&](func::FuncOp exposed) -> Result<runtime::Package> {
     Result<CompiledModel> model = lowerFunction(exposed, solve);
     if (!model)
@@ -242,7 +275,7 @@ Status ModelCompiler::calibrate(Fusion fusion, const CalibrationInputs &inputs,
   };
   int threads = static_cast<int>(compiler.getTarget().threads);
   Result<std::vector<TensorRange>> ranges =
-      measureRanges(*function, inputs, compile, threads, rangeMethod);
+      measureRanges(**function, inputs, compile, threads, rangeMethod);
   if (!ranges)
     return ranges.error();
   setRanges(fusion, std::move(*ranges));

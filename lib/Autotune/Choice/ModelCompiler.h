@@ -30,12 +30,24 @@ namespace tarpon {
 using SolutionSource = std::function<runtime::Result<Solution>(
     const Problem &problem, const std::string &layer)>;
 
-/// A model with one global choice made, its problems not yet solved.
+/// A region of a model for which each region was chosen.
+struct PreparedRegion {
+  /// The key of its problem.
+  std::string problem;
+  /// The layout in which it computes, which is nchw if it cannot compute in the
+  /// one that was chosen.
+  Layout layout;
+};
+
+/// A model with one choice made, its problems not yet solved.
 struct PreparedModel {
   GlobalChoice choice;
   mlir::OwningOpRef<mlir::func::FuncOp> function;
   /// The distinct problems, in the order of the layers.
   std::vector<std::pair<std::string, Problem>> problems;
+  /// By the index of the region; those that passes have removed are missing, as
+  /// are all if the choice is one for the whole model.
+  std::map<size_t, PreparedRegion> regions;
 };
 
 struct CompiledModel {
@@ -53,8 +65,11 @@ public:
   /// once.
   runtime::Status simplify();
 
-  /// Clones the model and applies the choice. For int8 the ranges of the
-  /// choice's fusion must be known.
+  /// Returns the fused model whose regions choices are made for.
+  runtime::Result<mlir::OwningOpRef<mlir::func::FuncOp>> fuse(Fusion fusion);
+
+  /// Clones the model and applies the choice. If any of it is in int8, the
+  /// ranges of its fusion must be known.
   runtime::Result<PreparedModel> prepare(const GlobalChoice &choice);
 
   /// Lowers a model to a package. With `candidates`, the package can be tuned.
@@ -82,6 +97,8 @@ public:
 
 private:
   mlir::func::FuncOp getMain();
+  runtime::Result<mlir::OwningOpRef<mlir::func::FuncOp>>
+  mark(const GlobalChoice &choice);
   runtime::Result<CompiledModel>
   lowerFunction(mlir::func::FuncOp function, const SolutionSource &solve,
                 const CandidateSource &candidates = {});

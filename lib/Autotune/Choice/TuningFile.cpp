@@ -110,8 +110,8 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
                        {"status", candidate.failure.empty() ? "ok" : "failed"}};
   if (!candidate.failure.empty())
     json["failure"] = candidate.failure;
-  for (Precision precision : candidate.choice.layers)
-    json["precisions"].push_back(getPrecisionName(precision));
+  for (const RegionChoice &region : candidate.choice.regions)
+    json["regions"].push_back(printRegionChoice(region));
   if (candidate.accuracy)
     json["accuracy"] = {{"metric", "relative_l2"},
                         {"value", candidate.accuracy->value},
@@ -217,10 +217,10 @@ static CandidateRecord parseCandidate(const json &json) {
       *runtime::parsePrecision(json["dtype"].get<std::string>()),
       *parseLayout(json["layout"].get<std::string>()),
       *parseFusion(json["fusion"].get<std::string>())};
-  if (json.contains("precisions"))
-    for (const auto &name : json["precisions"])
-      candidate.choice.layers.push_back(
-          *runtime::parsePrecision(name.get<std::string>()));
+  if (json.contains("regions"))
+    for (const auto &name : json["regions"])
+      candidate.choice.regions.push_back(
+          *parseRegionChoice(name.get<std::string>()));
   if (json["status"] == "failed")
     candidate.failure = json.value("failure", "no reason is given");
   if (json.contains("accuracy")) {

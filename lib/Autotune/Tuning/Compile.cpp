@@ -12,6 +12,7 @@
 #include "Choice/ReferencePackage.h"
 #include "Choice/Replay.h"
 #include "Measure/PipelineMeasurer.h"
+#include "Tuning/RegionTuner.h"
 #include "Tuning/TunedCandidates.h"
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
@@ -329,6 +330,13 @@ Status Compilation::tune() {
   GlobalTuner global(*model, *tuner, *journal, progress, *inputs, **measurer);
   global.setMaxError(options.maxError);
   global.setDeadline(deadline);
+  RegionOptions regions = {options.dtype.values, options.layout.values,
+                           options.fusion.values.front()};
+  if (llvm::is_contained(options.fusion.values, Fusion::On))
+    regions.fusion = Fusion::On;
+  regions.choosesDtypes = options.dtype.perRegion;
+  regions.choosesLayouts = options.layout.perRegion;
+  global.setRegionOptions(std::move(regions));
   Result<GlobalResult> result = global.run(enumerateChoices(
       options.dtype.values, options.layout.values, options.fusion.values));
   if (!result)

@@ -12,6 +12,9 @@
 #include "Tuning/PlanFinal.h"
 #include "Tuning/PlanMaker.h"
 #include "Tuning/ProblemWeights.h"
+#include "Tuning/RegionTuner.h"
+#include "Tuning/Trial.h"
+#include "Tuning/TrialMeasurer.h"
 #include "Tuning/TuningSchedule.h"
 #include "tarpon/Autotune/Search/Policy.h"
 
@@ -53,32 +56,27 @@ tarpon::enumerateChoices(const std::vector<Precision> &dtypes,
   return choices;
 }
 
-/// A choice with the plans that were made of it, the untuned one first.
-struct GlobalTuner::Trial {
-  GlobalChoice choice;
-  /// The distinct problems, with the names of their first layers.
-  std::vector<std::pair<std::string, Problem>> problems;
-  std::deque<ChoicePlan> plans;
-  /// True if a problem was searched since the last plan was made.
-  bool isChanged = false;
-
-  ChoicePlan &addPlan() {
-    ChoicePlan &plan = plans.emplace_back();
-    plan.record.choice = choice;
-    return plan;
-  }
-};
-
 GlobalTuner::GlobalTuner(ModelCompiler &model, Tuner &tuner, Journal &journal,
                          Progress &progress, const CalibrationInputs &inputs,
                          PipelineMeasurer &measurer)
     : model(model), tuner(tuner), progress(progress), measurer(measurer),
       maker(std::make_unique<PlanMaker>(model, journal, inputs, measurer)),
-      outlook(std::make_unique<TuningSchedule>()) {}
+      outlook(std::make_unique<TuningSchedule>()),
+      regions(std::make_unique<RegionOptions>()) {
+  regions->maxError = policy::kDefaultMaxError;
+}
 
 GlobalTuner::~GlobalTuner() = default;
 
-void GlobalTuner::setMaxError(double value) { maker->setMaxError(value); }
+void GlobalTuner::setMaxError(double value) {
+  maker->setMaxError(value);
+  regions->maxError = value;
+}
+
+void GlobalTuner::setRegionOptions(RegionOptions value) {
+  value.maxError = regions->maxError;
+  *regions = std::move(value);
+}
 
 std::vector<ChoicePlan *> GlobalTuner::getPlans() {
   std::vector<ChoicePlan *> plans;
@@ -208,7 +206,7 @@ Status GlobalTuner::compareUntuned(llvm::ArrayRef<Trial *> group,
 
 /// Returns the choices in groups of one dtype and fusion, the promising ones
 /// first: models are hardly faster without fusion.
-std::vector<std::vector<GlobalTuner::Trial *>> GlobalTuner::groupTrials() {
+std::vector<std::vector<Trial *>> GlobalTuner::groupTrials() {
   std::vector<std::vector<Trial *>> groups;
   for (Fusion fusion : kFusions)
     for (Trial &trial : trials) {
@@ -371,18 +369,18 @@ Status GlobalTuner::searchProblems() {
 }
 
 /// Returns the choice with the least expected time among those with new
-/// solutions that may reach the final; null if there is none.
-GlobalTuner::Trial *GlobalTuner::findChanged() {
+/// solutions that may reach the final.
+std::optional<size_t> GlobalTuner::findChanged() {
   const ChoicePlan *fastest = findFastest(getPlans());
   double least =
       fastest ? policy::kPipelineFinalistRatio * fastest->getMilliseconds()
               : std::numeric_limits<double>::infinity();
-  Trial *changed = nullptr;
+  std::optional<size_t> changed;
   for (auto [index, trial] : llvm::enumerate(trials))
     if (trial.isChanged && outlook->hasChoice(index) &&
         outlook->predict(index) <= least) {
       least = outlook->predict(index);
-      changed = &trial;
+      changed = index;
     }
   return changed;
 }
@@ -427,12 +425,12 @@ Status GlobalTuner::tuneAll() {
   for (bool hasReplanned = false;; hasReplanned = true) {
     if (Status status = searchProblems(); !status)
       return status;
-    Trial *changed = findChanged();
+    std::optional<size_t> changed = findChanged();
     if (!changed || (hasReplanned && deadline.isOver()))
       return runtime::success();
-    if (Status status = replan(*changed); !status)
+    if (Status status = replan(trials[*changed]); !status)
       return status;
-    schedule(changed - trials.data());
+    schedule(*changed);
   }
 }
 
@@ -507,16 +505,52 @@ Result<GlobalResult> GlobalTuner::pickResult() {
   return result;
 }
 
+//===----------------------------------------------------------------------===//
+// The run
+//===----------------------------------------------------------------------===//
+
+/// Tries the choices for the whole model.
+Status GlobalTuner::tuneWhole() {
+  Deadline whole = deadline;
+  if (regions->isWanted())
+    deadline = deadline.part(policy::kGlobalShare);
+  Status status = survey();
+  if (status)
+    status = tuneAll();
+  deadline = whole;
+  return status;
+}
+
+Status GlobalTuner::tuneRegions() {
+  if (!regions->isWanted() || !start)
+    return runtime::success();
+  std::vector<RegionPlan> known;
+  for (const ChoicePlan *plan : getPlans())
+    if (plan->isUsable())
+      known.push_back({plan->record.choice, plan->getMilliseconds(),
+                       plan->record.accuracy->value});
+  auto solveOne = [this](const Problem &problem) { return solve(problem); };
+  auto tuneOne = [this](const Problem &problem) {
+    tuner.setDeadline(Deadline::after(getSecondsLeft()));
+    return tune(problem);
+  };
+  TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne);
+  Status status =
+      RegionTuner(model, trialMeasurer, progress, *regions, deadline)
+          .run(std::move(known));
+  dropLosers();
+  return status;
+}
+
 Result<GlobalResult>
 GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
   if (Status status = maker->open(); !status)
     return status.error();
   expectWork(static_cast<double>(choices.size()) *
              policy::kExpectedPipelineSeconds);
-  trials = std::vector<Trial>(choices.size());
-  for (auto [trial, choice] : llvm::zip_equal(trials, choices))
-    trial.choice = choice;
-  for (auto step : {&GlobalTuner::survey, &GlobalTuner::tuneAll})
+  for (const GlobalChoice &choice : choices)
+    trials.emplace_back().choice = choice;
+  for (auto step : {&GlobalTuner::tuneWhole, &GlobalTuner::tuneRegions})
     if (Status status = (this->*step)(); !status)
       return status.error();
   if (measurer.isNoisy()) {

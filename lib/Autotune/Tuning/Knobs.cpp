@@ -16,6 +16,7 @@ using runtime::Error;
 using runtime::Result;
 
 static constexpr llvm::StringLiteral kPickGlobal = "pick_global";
+static constexpr llvm::StringLiteral kPick = "pick";
 
 namespace {
 /// A value of a knob, as the command line spells it.
@@ -29,9 +30,9 @@ struct NamedValue {
 template <typename Value>
 static Result<Knob<Value>>
 parseKnob(llvm::StringRef text, const std::string &what,
-          const std::vector<NamedValue<Value>> &known) {
-  Knob<Value> knob = {text.str(), {}};
-  if (text == kPickGlobal) {
+          const std::vector<NamedValue<Value>> &known, bool mayPick) {
+  Knob<Value> knob = {text.str(), {}, mayPick && text == kPick};
+  if (text == kPickGlobal || knob.perRegion) {
     for (const NamedValue<Value> &each : known)
       knob.values.push_back(each.value);
     return knob;
@@ -47,7 +48,8 @@ parseKnob(llvm::StringRef text, const std::string &what,
       for (const NamedValue<Value> &each : known)
         names.push_back(each.name);
       return Error{"unknown " + what + " '" + part.trim().str() +
-                   "', expected " + llvm::join(names, ", ") + " or " +
+                   "', expected " + llvm::join(names, ", ") +
+                   (mayPick ? ", " + kPick.str() : "") + " or " +
                    kPickGlobal.str()};
     }
     if (!llvm::is_contained(knob.values, found->value))
@@ -60,19 +62,19 @@ Result<DtypeKnob> tarpon::parseDtypeKnob(llvm::StringRef text) {
   std::vector<NamedValue<runtime::Precision>> known;
   for (runtime::Precision precision : runtime::kPrecisions)
     known.push_back({std::string(getPrecisionName(precision)), precision});
-  return parseKnob(text, "dtype", known);
+  return parseKnob(text, "dtype", known, /*mayPick=*/true);
 }
 
 Result<LayoutKnob> tarpon::parseLayoutKnob(llvm::StringRef text) {
   std::vector<NamedValue<Layout>> known;
   for (Layout layout : kChoiceLayouts)
     known.push_back({layout.name(), layout});
-  return parseKnob(text, "layout", known);
+  return parseKnob(text, "layout", known, /*mayPick=*/true);
 }
 
 Result<FusionKnob> tarpon::parseFusionKnob(llvm::StringRef text) {
   std::vector<NamedValue<Fusion>> known;
   for (Fusion fusion : kFusions)
     known.push_back({std::string(getFusionName(fusion)), fusion});
-  return parseKnob(text, "fusion", known);
+  return parseKnob(text, "fusion", known, /*mayPick=*/false);
 }

@@ -13,6 +13,9 @@
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 using namespace tarpon;
 
 /// Version 1 of a solver adds nothing, so that keys are the same as those of
@@ -51,14 +54,11 @@ static std::string digestRanges(const std::vector<TensorRange> &ranges) {
   return digest.hex();
 }
 
-/// "int8", or "mixed int8 fp32 ..." where layers differ.
-static std::string printPrecisions(const GlobalChoice &choice) {
-  if (choice.layers.empty())
+/// "int8", or "int8/nhwc fp32/nhwc ..." of each region.
+static std::string printDtypes(const GlobalChoice &choice) {
+  if (choice.regions.empty())
     return std::string(getPrecisionName(choice.dtype));
-  std::string text = "mixed";
-  for (runtime::Precision precision : choice.layers)
-    text += " " + std::string(getPrecisionName(precision));
-  return text;
+  return llvm::join(llvm::map_range(choice.regions, printRegionChoice), " ");
 }
 
 static std::string printInputs(const TuningFile::Model &model) {
@@ -76,7 +76,7 @@ PipelineKey tarpon::makePipelineKey(const TuningFile::Model &model,
   PipelineKey key;
   key.modelSha256 = model.sha256;
   key.inputShapes = printInputs(model);
-  key.dtype = printPrecisions(choice);
+  key.dtype = printDtypes(choice);
   key.layout = choice.layout.name();
   key.fusion = getFusionName(choice.fusion);
   key.calibration = calibration;

@@ -114,6 +114,22 @@ Status PlanMaker::compare(ChoicePlan &plan) {
   return journal.recordPipeline(measurement);
 }
 
+Result<std::optional<double>> PlanMaker::measureError(const ChoicePlan &plan) {
+  if (auto known = journal.getPipeline(plan.key);
+      known && known->status == MeasurementStatus::Ok)
+    return std::optional<double>(known->accuracy);
+  PipelineMeasurement measurement;
+  measurement.key = plan.key;
+  measurement.status = MeasurementStatus::Ok;
+  if (Status status =
+          measurer.compare({plan.record, plan.package}, measurement);
+      !status)
+    return status.error();
+  if (measurement.status != MeasurementStatus::Ok)
+    return std::optional<double>();
+  return std::optional<double>(measurement.accuracy);
+}
+
 Status PlanMaker::timeAgain(ChoicePlan &plan) {
   PipelineMeasurement measurement = startMeasurement(plan);
   if (Status status =

@@ -38,7 +38,8 @@ TuningFile makeFile() {
   good.ranges[1].method = RangeMethod::Entropy;
   good.ranges[1].inputMeans = {roundToShortForm(1.0 / 3), -1.5e-7f, 0};
   good.ranges[1].storedMeans = {0.25f, 0, 1e20f};
-  good.choice.layers = {runtime::Precision::I8, runtime::Precision::F32};
+  good.choice.regions = {{runtime::Precision::I8, {}},
+                         {runtime::Precision::F32, {Layout::NHWC}}};
   LayerRecord layer;
   layer.name = "conv1";
   layer.problem = "conv(1x3x224x224u8q:nhwc, ...)";

@@ -33,6 +33,8 @@ namespace tarpon::options {
 struct OptionValues {
   const char *name;
   std::vector<std::string> values;
+  /// The words that a list may be instead.
+  std::vector<std::string> words = {"pick_global"};
 };
 
 /// Lists the names of all values of a knob.
@@ -45,16 +47,26 @@ OptionValues listValues(const char *name, const Values &values,
   return listed;
 }
 
+/// The same for a knob that may differ from region to region.
+template <typename Values, typename GetName>
+OptionValues listRegionValues(const char *name, const Values &values,
+                              GetName getName) {
+  OptionValues listed = listValues(name, values, getName);
+  listed.words.insert(listed.words.begin(), "pick");
+  return listed;
+}
+
 inline const OptionValues kDtype =
-    listValues("dtype", runtime::kPrecisions, runtime::getPrecisionName);
+    listRegionValues("dtype", runtime::kPrecisions, runtime::getPrecisionName);
 inline const OptionValues kRangeMethod = [] {
   OptionValues listed =
       listValues("range method", kRangeMethods, getRangeMethodName);
   listed.values.insert(listed.values.begin(), "pick");
   return listed;
 }();
-inline const OptionValues kLayout = listValues(
-    "layout", kChoiceLayouts, [](const Layout &each) { return each.name(); });
+inline const OptionValues kLayout =
+    listRegionValues("layout", kChoiceLayouts,
+                     [](const Layout &each) { return each.name(); });
 inline const OptionValues kOrder = {"order", {"time", "workspace"}};
 inline const OptionValues kFusion =
     listValues("fusion", kFusions, getFusionName);
@@ -84,18 +96,19 @@ inline CLI::Validator isOneOf(const OptionValues &knob) {
       [knob](const std::string &text) { return checkValue(knob, text); }, "");
 }
 
-/// Accepts several values, separated by commas, or pick_global.
+/// Accepts several values, separated by commas, or a word for all.
 inline CLI::Validator isListOf(const OptionValues &knob) {
   return CLI::Validator(
       [&knob](const std::string &text) -> std::string {
-        if (text == "pick_global")
+        if (std::count(knob.words.begin(), knob.words.end(), text))
           return "";
         std::vector<std::string> seen;
         std::istringstream stream(text + ",");
         for (std::string value; std::getline(stream, value, ',');) {
           std::string error = checkValue(knob, value);
           if (!error.empty())
-            return error + ", a list of them, or pick_global";
+            return error + ", a list of them, or " +
+                   join(knob.words, ", ", " or ");
           if (std::count(seen.begin(), seen.end(), value))
             return std::string(knob.name) + " '" + value + "' is given twice";
           seen.push_back(value);
@@ -110,7 +123,7 @@ inline std::string getTypeName(const OptionValues &knob) {
 }
 
 inline std::string getListTypeName(const OptionValues &knob) {
-  return join(knob.values, ",", ",") + "|pick_global";
+  return join(knob.values, ",", ",") + "|" + join(knob.words, "|", "|");
 }
 
 /// Accepts a number of candidates of at least two, or "all".

@@ -1,4 +1,4 @@
-//===- GlobalChoice.h - One dtype, layout and fusion for all ----*- C++ -*-===//
+//===- GlobalChoice.h - Dtypes, layouts and fusion of a model ---*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,6 +9,7 @@
 #define TARPON_AUTOTUNE_CHOICE_GLOBALCHOICE_H
 
 #include "tarpon/Passes/Fusion.h"
+#include "tarpon/Passes/RegionChoice.h"
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Precision.h"
 
@@ -19,20 +20,29 @@
 
 namespace tarpon {
 
-/// One dtype, one layout and one fusion setting for a whole model.
+/// The dtype, layout and fusion setting of a whole model, or those of each of
+/// its regions.
 struct GlobalChoice {
   runtime::Precision dtype = runtime::Precision::F32;
   Layout layout;
   Fusion fusion = Fusion::On;
-  /// The precision of each fused operation, in their order, where they differ.
-  /// Then `dtype` is the narrowest of them.
-  std::vector<runtime::Precision> layers = {};
+  /// The choice of each region, in their order, where they differ; see
+  /// getChosenRegions. Then `dtype` is the narrowest of them, and `layout` that
+  /// of most.
+  std::vector<RegionChoice> regions = {};
 
   auto operator<=>(const GlobalChoice &) const = default;
-  /// "int8/nhwc", "mixed/nhwc" where layers differ, and "int8/nhwc/unfused"
-  /// without fusion.
+  /// "int8/nhwc", "mixed/nhwc" where regions differ in their dtypes,
+  /// "fp32/mixed" where they do in their layouts, and "int8/nhwc/unfused" without
+  /// fusion.
   std::string name() const;
+  std::string getDtypeName() const;
+  std::string getLayoutName() const;
 };
+
+/// The choice that gives each region its own dtype and layout; `regions` is not
+/// empty.
+GlobalChoice makeRegionChoice(std::vector<RegionChoice> regions, Fusion fusion);
 
 /// The layouts that are tried and listed, in this order.
 inline constexpr std::array<Layout, 2> kChoiceLayouts = {Layout{Layout::NCHW},

@@ -210,6 +210,29 @@ inline constexpr double kLeastGain = 0.005;
 inline constexpr double kClearlyFaster = 0.005;
 
 //===----------------------------------------------------------------------===//
+// Choices of each region (RegionTuner.h)
+//===----------------------------------------------------------------------===//
+
+/// The share of --tuning-time in which choices for the whole model are tried,
+/// if regions are chosen for after that.
+inline constexpr double kGlobalShare = 0.5;
+/// A precision that saves less of the model's time, by the times of its regions,
+/// is not tried.
+inline constexpr double kNotableSaving = 0.01;
+/// The share of a plan's time from which on a problem that was never measured is
+/// searched before the plan is.
+inline constexpr double kNotableRegionShare = 0.003;
+/// The error, as a share of the budget, from which on a group of regions is
+/// halved: 50 such groups would take the square of the budget.
+inline constexpr double kNegligibleErrorShare = 0.14;
+/// The share of the budget that is planned with, since errors are predicted.
+inline constexpr double kBudgetMargin = 0.95;
+/// The plans that are measured for one budget, at most.
+inline constexpr int kMaxRegionPlans = 4;
+/// The budgets of the front, as shares of the whole one.
+inline constexpr double kFrontShares[] = {1, 0.4, 0.1};
+
+//===----------------------------------------------------------------------===//
 // Rates for the progress bar, in seconds. Only their ratios matter.
 //===----------------------------------------------------------------------===//
 inline constexpr double kExpectedProblemSeconds = 1.0;

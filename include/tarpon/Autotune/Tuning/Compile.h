@@ -37,12 +37,15 @@ template <typename Value>
 struct Knob {
   std::string text;
   std::vector<Value> values;
+  /// True if each region may have another value.
+  bool perRegion = false;
 };
 using DtypeKnob = Knob<runtime::Precision>;
 using LayoutKnob = Knob<Layout>;
 using FusionKnob = Knob<Fusion>;
 
-/// Parse "pick_global" or a comma-separated list. An error names the unknown
+/// Parse a comma-separated list, "pick_global" for all values, or for dtypes and
+/// layouts "pick" for one of them in each region. An error names the unknown
 /// value and lists the known ones.
 runtime::Result<DtypeKnob> parseDtypeKnob(llvm::StringRef text);
 runtime::Result<LayoutKnob> parseLayoutKnob(llvm::StringRef text);

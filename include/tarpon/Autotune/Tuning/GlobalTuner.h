@@ -10,7 +10,8 @@
 // whole model. Then time goes to the problems whose search is expected to save
 // most of it (TuningSchedule.h), until too little can be gained or the deadline
 // is near. The plans that have changed are measured whole, and compared with
-// the best untuned one. A choice that fails is recorded with the reason.
+// the best untuned one. A choice that fails is recorded with the reason. Then,
+// if it is asked for, regions are chosen for one by one (RegionTuner.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +25,10 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,6 +41,8 @@ class PlanMaker;
 class TuningSchedule;
 struct ChoicePlan;
 struct PreparedModel;
+struct RegionOptions;
+struct Trial;
 
 /// All combinations of the lists, fp32 before all others, since they are
 /// measured against it.
@@ -67,14 +72,15 @@ public:
 
   void setMaxError(double value);
   void setDeadline(Deadline value) { deadline = value; }
+  /// Chooses for each region after the choices for the whole model; the errors
+  /// that plans may have are those of setMaxError.
+  void setRegionOptions(RegionOptions value);
 
   /// Returns an error if no choice can be used, or nothing can be measured at
   /// all.
   runtime::Result<GlobalResult> run(const std::vector<GlobalChoice> &choices);
 
 private:
-  struct Trial;
-
   runtime::Status survey();
   runtime::Status timeUntuned(Trial &trial, const Deadline &end);
   runtime::Status compareUntuned(llvm::ArrayRef<Trial *> group,
@@ -90,8 +96,10 @@ private:
   runtime::Status searchProblems();
   runtime::Status searchProblem(Trial &trial, const std::string &key);
   runtime::Status replan(Trial &trial);
+  runtime::Status tuneWhole();
+  runtime::Status tuneRegions();
   void mergeEqual(Trial &trial);
-  Trial *findChanged();
+  std::optional<size_t> findChanged();
   std::string describeGain() const;
   void expectWork(double units);
   void finishWork(double units);
@@ -111,8 +119,9 @@ private:
   PipelineMeasurer &measurer;
   std::unique_ptr<PlanMaker> maker;
   std::unique_ptr<TuningSchedule> outlook;
+  std::unique_ptr<RegionOptions> regions;
   Deadline deadline = Deadline::never();
-  std::vector<Trial> trials;
+  std::deque<Trial> trials;
   /// The fastest untuned plan; null if none can be used.
   ChoicePlan *start = nullptr;
   double startMilliseconds = 0;

@@ -1,0 +1,51 @@
+//===- RegionMeasurer.h - Measures choices of regions -----------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a RegionTuner asks of a tuning run. Returned errors are of the machine,
+// unless said otherwise.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_TUNING_REGIONMEASURER_H
+#define TARPON_LIB_AUTOTUNE_TUNING_REGIONMEASURER_H
+
+#include "tarpon/Autotune/Choice/GlobalChoice.h"
+#include "tarpon/Autotune/Search/Solution.h"
+#include "tarpon/Runtime/Result.h"
+
+#include <optional>
+
+namespace tarpon {
+
+/// A whole model, measured.
+struct RegionPlan {
+  GlobalChoice choice;
+  double milliseconds = 0;
+  /// Relative L2 distance from fp32.
+  double error = 0;
+};
+
+class RegionMeasurer {
+public:
+  virtual ~RegionMeasurer();
+
+  /// Returns the best solution that is known, or a guess; measures nothing.
+  virtual runtime::Result<Solution> solve(const Problem &problem) = 0;
+  /// Searches a problem, unless that was done before.
+  virtual runtime::Result<Solution> tune(const Problem &problem) = 0;
+
+  /// Measures the error of a choice; none if it cannot be used.
+  virtual runtime::Result<std::optional<double>>
+  measureError(const GlobalChoice &choice) = 0;
+  /// Measures a choice, which may then win; none if it cannot be used.
+  virtual runtime::Result<std::optional<RegionPlan>>
+  measure(const GlobalChoice &choice) = 0;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_TUNING_REGIONMEASURER_H

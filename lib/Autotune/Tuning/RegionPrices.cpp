@@ -1,0 +1,185 @@
+//===- RegionPrices.cpp - The times of regions and conversions ------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/RegionPrices.h"
+
+#include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Autotune/Search/SolutionRanker.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace tarpon;
+using runtime::Result;
+using runtime::Status;
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+std::string RegionPrices::add(const Problem &problem) {
+  std::string key = problem.key();
+  prices.try_emplace(key, Price{problem, std::nullopt, 0});
+  return key;
+}
+
+/// A region that cannot compute in nhwc does so in nchw, whichever it is told.
+Status RegionPrices::pose(ModelCompiler &model,
+                          const RegionStructure &structure,
+                          const std::vector<RegionChoice> &allStates,
+                          const std::vector<bool> &isAllowed, Fusion fusion) {
+  states = allStates;
+  values = structure.values;
+  size_t count = structure.names.size();
+  regions.assign(count, std::vector<std::optional<std::string>>(states.size()));
+  for (auto [state, choice] : llvm::enumerate(states)) {
+    if (!isAllowed[state])
+      continue;
+    Result<PreparedModel> prepared = model.prepare(makeRegionChoice(
+        std::vector<RegionChoice>(count, choice), fusion));
+    if (!prepared)
+      continue;
+    std::map<std::string, const Problem *> problems;
+    for (const auto &[name, problem] : prepared->problems)
+      problems[problem.key()] = &problem;
+    for (size_t region = 0; region < count; ++region) {
+      auto posed = prepared->regions.find(region);
+      // What passes have removed costs nothing.
+      if (posed == prepared->regions.end()) {
+        regions[region][state] = "";
+        continue;
+      }
+      RegionChoice actual = {choice.dtype, posed->second.layout};
+      size_t place = llvm::find(states, actual) - states.begin();
+      if (place < states.size())
+        regions[region][place] = add(*problems.at(posed->second.problem));
+    }
+  }
+  return poseConversions(structure);
+}
+
+/// The state from which a value is most likely converted to this one.
+static RegionChoice getOrigin(const std::vector<RegionChoice> &states,
+                              const RegionChoice &to) {
+  RegionChoice exact = {kReferenceChoice.dtype, to.layout};
+  if (to != exact)
+    return exact;
+  for (const RegionChoice &state : states)
+    if (state.dtype == to.dtype && state.layout != to.layout)
+      return state;
+  for (const RegionChoice &state : states)
+    if (state != to)
+      return state;
+  return to;
+}
+
+Status RegionPrices::poseConversions(const RegionStructure &structure) {
+  for (mlir::RankedTensorType type : structure.types) {
+    std::vector<std::string> &keys = conversions.emplace_back();
+    for (const RegionChoice &to : states) {
+      RegionChoice from = getOrigin(states, to);
+      bool isFree = from == to ||
+                    (type.getRank() < 3 && from.dtype == to.dtype);
+      if (isFree) {
+        keys.emplace_back();
+        continue;
+      }
+      Result<Problem> problem = poseConversion(type, from, to);
+      if (!problem)
+        return problem.error();
+      keys.push_back(add(*problem));
+    }
+  }
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+/// Guesses are off by one factor for problems of one kind.
+static std::string getKind(const Problem &problem) {
+  std::string key = problem.key();
+  return key.substr(0, key.find('(')) + " " +
+         (problem.inputs.empty()
+              ? ""
+              : std::string(runtime::dtypeName(problem.inputs[0].dtype)));
+}
+
+static const char *const kAllKinds = "";
+
+Status RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
+  std::map<std::string, std::pair<double, double>> sums;
+  for (auto &[key, price] : prices) {
+    Result<Solution> solution = measurer.solve(price.problem);
+    if (!solution)
+      return solution.error();
+    price.guess =
+        ExpectedFractionRanker()
+            .expectMs(price.problem, {{solution->solver, solution->config}},
+                      target)
+            .front();
+    price.measured.reset();
+    if (!solution->measurement)
+      continue;
+    price.measured = solution->measurement->median;
+    for (const std::string &kind : {getKind(price.problem), std::string(kAllKinds)}) {
+      sums[kind].first += *price.measured;
+      sums[kind].second += price.guess;
+    }
+  }
+  scales.clear();
+  for (const auto &[kind, sum] : sums)
+    if (sum.second > 0)
+      scales[kind] = sum.first / sum.second;
+  return runtime::success();
+}
+
+double RegionPrices::getMilliseconds(const std::string &key) const {
+  if (key.empty())
+    return 0;
+  const Price &price = prices.at(key);
+  if (price.measured)
+    return *price.measured;
+  auto scale = scales.find(getKind(price.problem));
+  if (scale == scales.end())
+    scale = scales.find(kAllKinds);
+  return price.guess * (scale == scales.end() ? 1 : scale->second);
+}
+
+RegionCosts RegionPrices::getCosts() const {
+  RegionCosts costs;
+  costs.states = states;
+  for (const auto &keys : regions) {
+    auto &region = costs.regions.emplace_back();
+    for (const std::optional<std::string> &key : keys)
+      region.push_back(key ? std::optional<RegionCost>(
+                                 {getMilliseconds(*key), 0})
+                           : std::nullopt);
+  }
+  costs.values = values;
+  for (auto [value, keys] : llvm::zip_equal(costs.values, conversions))
+    for (const std::string &key : keys)
+      value.conversionMs.push_back(getMilliseconds(key));
+  return costs;
+}
+
+std::vector<const Problem *>
+RegionPrices::listOpen(const RegionAssignment &assignment) const {
+  std::set<std::string> keys;
+  for (auto [region, state] : llvm::zip_equal(regions, assignment.states))
+    keys.insert(*region[state]);
+  for (auto [value, state] : assignment.conversions)
+    keys.insert(conversions[value][state]);
+  keys.erase("");
+  std::vector<const Problem *> open;
+  for (const std::string &key : keys)
+    if (!prices.at(key).measured &&
+        getMilliseconds(key) >=
+            policy::kNotableRegionShare * assignment.milliseconds)
+      open.push_back(&prices.at(key).problem);
+  return open;
+}

@@ -1,0 +1,68 @@
+//===- RegionPrices.h - The times of regions and conversions ----*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_TUNING_REGIONPRICES_H
+#define TARPON_LIB_AUTOTUNE_TUNING_REGIONPRICES_H
+
+#include "Choice/ModelCompiler.h"
+#include "Regions/RegionStructure.h"
+#include "Tuning/RegionMeasurer.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarpon {
+
+/// The problems that the regions of a model pose in each state, and their
+/// times. What was never measured is guessed by the solver's expectation, in
+/// proportion to what was measured of the same operation and dtype.
+class RegionPrices {
+public:
+  /// Poses all problems. A state in which the model cannot be compiled is left
+  /// out; `isAllowed` says which states may be chosen.
+  runtime::Status pose(ModelCompiler &model, const RegionStructure &structure,
+                       const std::vector<RegionChoice> &states,
+                       const std::vector<bool> &isAllowed, Fusion fusion);
+
+  /// Asks for the times that are known by now.
+  runtime::Status ask(RegionMeasurer &measurer, const TargetInfo &target);
+
+  /// Returns the costs with the times, and without errors.
+  RegionCosts getCosts() const;
+
+  /// Returns the problems of an assignment that were never measured and may
+  /// take a notable share of its time.
+  std::vector<const Problem *>
+  listOpen(const RegionAssignment &assignment) const;
+
+private:
+  struct Price {
+    Problem problem;
+    std::optional<double> measured;
+    double guess = 0;
+  };
+
+  std::string add(const Problem &problem);
+  runtime::Status poseConversions(const RegionStructure &structure);
+  double getMilliseconds(const std::string &key) const;
+
+  std::vector<RegionChoice> states;
+  std::vector<RegionValue> values;
+  std::map<std::string, Price> prices;
+  /// The keys of the problems by region and state, and by value and state.
+  /// None where a region cannot be in a state, "" where it takes no time.
+  std::vector<std::vector<std::optional<std::string>>> regions;
+  std::vector<std::vector<std::string>> conversions;
+  /// By operation and dtype, what measured times are of guesses.
+  std::map<std::string, double> scales;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_TUNING_REGIONPRICES_H

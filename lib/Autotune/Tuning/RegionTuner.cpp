@@ -1,0 +1,283 @@
+//===- RegionTuner.cpp - Chooses for each region --------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/RegionTuner.h"
+
+#include "tarpon/Autotune/Search/Policy.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Precision;
+using runtime::Result;
+using runtime::Status;
+
+/// What all regions share; none where they need not agree.
+struct RegionTuner::StateSet {
+  std::optional<Precision> dtype;
+  std::optional<Layout> layout;
+};
+
+/// All combinations, fp32 in nchw first, in which the model's arguments are.
+static std::vector<RegionChoice> listStates(const RegionOptions &options) {
+  std::vector<Precision> dtypes = {kReferenceChoice.dtype};
+  std::vector<Layout> layouts = {kReferenceChoice.layout};
+  for (Precision dtype : options.dtypes)
+    if (!llvm::is_contained(dtypes, dtype))
+      dtypes.push_back(dtype);
+  for (Layout layout : options.layouts)
+    if (!llvm::is_contained(layouts, layout))
+      layouts.push_back(layout);
+  std::vector<RegionChoice> states;
+  for (Layout layout : layouts)
+    for (Precision dtype : dtypes)
+      states.push_back({dtype, layout});
+  return states;
+}
+
+RegionTuner::RegionTuner(ModelCompiler &model, RegionMeasurer &measurer,
+                         Progress &progress, RegionOptions options,
+                         Deadline deadline)
+    : model(model), measurer(measurer), progress(progress),
+      options(std::move(options)), deadline(deadline),
+      states(listStates(this->options)) {}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+Status RegionTuner::price() {
+  progress.setPhase("regions");
+  auto function = model.fuse(options.fusion);
+  if (!function)
+    return function.error();
+  structure = describeRegions(**function);
+  std::vector<bool> isAllowed;
+  for (const RegionChoice &state : states)
+    isAllowed.push_back(llvm::is_contained(options.dtypes, state.dtype) &&
+                        llvm::is_contained(options.layouts, state.layout));
+  if (Status status =
+          prices.pose(model, structure, states, isAllowed, options.fusion);
+      !status)
+    return status;
+  return prices.ask(measurer, model.getKernelCompiler().getTarget());
+}
+
+/// Returns the least time of a region in a precision, whatever the layout.
+static double getLeast(const RegionCosts &costs, size_t region,
+                       Precision dtype) {
+  double least = std::numeric_limits<double>::infinity();
+  for (auto [state, cost] : llvm::enumerate(costs.regions[region]))
+    if (cost && costs.states[state].dtype == dtype)
+      least = std::min(least, cost->milliseconds);
+  return least;
+}
+
+/// The share of the model's time that a precision saves at most.
+static double getPossibleSaving(const RegionCosts &costs, Precision dtype) {
+  double sum = 0, saved = 0;
+  for (size_t region = 0; region < costs.regions.size(); ++region) {
+    double exact = getLeast(costs, region, kReferenceChoice.dtype);
+    if (!std::isfinite(exact))
+      continue;
+    sum += exact;
+    saved += std::max(0.0, exact - getLeast(costs, region, dtype));
+  }
+  return sum > 0 ? saved / sum : 0;
+}
+
+/// A precision that makes nothing faster is left out. The layout hardly changes
+/// errors: they are measured in that of the fastest plan.
+Status RegionTuner::measureErrors() {
+  RegionCosts costs = prices.getCosts();
+  Layout layout = plans.empty() ? options.layouts.front()
+                                : plans.front().choice.layout;
+  std::vector<size_t> all(structure.names.size());
+  for (size_t region = 0; region < all.size(); ++region)
+    all[region] = region;
+  for (Precision dtype : options.dtypes) {
+    if (dtype == kReferenceChoice.dtype ||
+        getPossibleSaving(costs, dtype) < policy::kNotableSaving)
+      continue;
+    progress.setPhase("errors of regions in " +
+                      std::string(getPrecisionName(dtype)));
+    if (Status status =
+            errors.measure(measurer, dtype, layout, options.fusion, all,
+                           all.size(), options.maxError, deadline.part(0.5));
+        !status)
+      return status;
+  }
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Assignments
+//===----------------------------------------------------------------------===//
+
+std::vector<RegionTuner::StateSet> RegionTuner::listStateSets() const {
+  std::vector<StateSet> sets = {{}};
+  if (!options.choosesDtypes) {
+    sets.clear();
+    for (Precision dtype : options.dtypes)
+      sets.push_back({dtype, {}});
+  }
+  if (options.choosesLayouts)
+    return sets;
+  std::vector<StateSet> both;
+  for (const StateSet &set : sets)
+    for (Layout layout : options.layouts)
+      both.push_back({set.dtype, layout});
+  return both;
+}
+
+/// Leaves out the states whose errors are unknown, and those that are not in the
+/// set; a region that does not know the set's layout computes in its own.
+RegionCosts RegionTuner::restrict(const RegionCosts &costs,
+                                  const StateSet &set) const {
+  RegionCosts restricted = costs;
+  for (auto [index, region] : llvm::enumerate(restricted.regions)) {
+    for (auto [state, cost] : llvm::enumerate(region)) {
+      const RegionChoice &choice = states[state];
+      std::optional<double> square = errors.getSquare(choice.dtype, index);
+      bool isUsable = square && (!set.dtype || choice.dtype == *set.dtype);
+      if (cost && isUsable)
+        cost->squaredError = *square;
+      else
+        cost.reset();
+    }
+    auto isInLayout = [&](size_t state) {
+      return !set.layout || states[state].layout == *set.layout;
+    };
+    auto all = llvm::seq(states.size());
+    if (llvm::none_of(all, [&](size_t state) {
+          return region[state] && isInLayout(state);
+        }))
+      continue;
+    for (size_t state : all)
+      if (!isInLayout(state))
+        region[state].reset();
+  }
+  return restricted;
+}
+
+Result<RegionAssignment> RegionTuner::assign(double maxError) {
+  RegionCosts costs = prices.getCosts();
+  double budget = maxError * maxError / errorRatio;
+  Result<RegionAssignment> best =
+      Error{"no precisions of the regions are within the budget"};
+  for (const StateSet &set : listStateSets()) {
+    Result<RegionAssignment> assignment =
+        assignRegions(restrict(costs, set), budget);
+    if (assignment &&
+        (!best || assignment->milliseconds < best->milliseconds))
+      best = std::move(assignment);
+  }
+  return best;
+}
+
+/// Searches what was never measured of an assignment. Returns true if anything
+/// was.
+Result<bool> RegionTuner::tuneOpen(const RegionAssignment &assignment) {
+  std::vector<const Problem *> open = prices.listOpen(assignment);
+  bool hasTuned = false;
+  for (const Problem *problem : open) {
+    if (deadline.isOver())
+      break;
+    progress.setPhase("regions: " + problem->key());
+    Result<Solution> solution = measurer.tune(*problem);
+    if (!solution)
+      return solution.error();
+    hasTuned |= solution->measurement.has_value();
+  }
+  return hasTuned;
+}
+
+Result<RegionAssignment> RegionTuner::assignTuned(double maxError) {
+  while (true) {
+    Result<RegionAssignment> assignment = assign(maxError);
+    if (!assignment)
+      return assignment;
+    Result<bool> hasTuned = tuneOpen(*assignment);
+    if (!hasTuned)
+      return hasTuned.error();
+    if (!*hasTuned)
+      return assignment;
+    if (Status status =
+            prices.ask(measurer, model.getKernelCompiler().getTarget());
+        !status)
+      return status.error();
+  }
+}
+
+GlobalChoice RegionTuner::makeChoice(const RegionAssignment &assignment) const {
+  std::vector<RegionChoice> choices;
+  for (size_t state : assignment.states)
+    choices.push_back(states[state]);
+  return makeRegionChoice(std::move(choices), options.fusion);
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+double RegionTuner::getBestMilliseconds(double maxError) const {
+  double best = std::numeric_limits<double>::infinity();
+  for (const RegionPlan &plan : plans)
+    if (plan.error <= maxError)
+      best = std::min(best, plan.milliseconds);
+  return best;
+}
+
+void RegionTuner::learn(const RegionAssignment &assignment,
+                        const RegionPlan &plan) {
+  plans.push_back(plan);
+  if (assignment.milliseconds > 0)
+    timeRatio = plan.milliseconds / assignment.milliseconds;
+  if (assignment.squaredError > 0)
+    errorRatio = plan.error * plan.error / assignment.squaredError;
+}
+
+Status RegionTuner::tryBudget(double maxError) {
+  for (int attempt = 0; attempt < policy::kMaxRegionPlans; ++attempt) {
+    if (deadline.isOver())
+      return runtime::success();
+    Result<RegionAssignment> assignment =
+        assignTuned(policy::kBudgetMargin * maxError);
+    if (!assignment || !tried.insert(assignment->states).second ||
+        timeRatio * assignment->milliseconds >=
+            (1 - policy::kLeastGain) * getBestMilliseconds(maxError))
+      return runtime::success();
+    Result<std::optional<RegionPlan>> plan =
+        measurer.measure(makeChoice(*assignment));
+    if (!plan)
+      return plan.error();
+    if (!*plan)
+      return runtime::success();
+    learn(*assignment, **plan);
+  }
+  return runtime::success();
+}
+
+Status RegionTuner::run(std::vector<RegionPlan> known) {
+  plans = std::move(known);
+  llvm::stable_sort(plans, [](const RegionPlan &a, const RegionPlan &b) {
+    return a.milliseconds < b.milliseconds;
+  });
+  for (auto step : {&RegionTuner::price, &RegionTuner::measureErrors})
+    if (Status status = (this->*step)(); !status)
+      return status;
+  for (double share : policy::kFrontShares)
+    if (Status status = tryBudget(share * options.maxError); !status)
+      return status;
+  return runtime::success();
+}

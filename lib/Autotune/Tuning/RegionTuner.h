@@ -1,0 +1,91 @@
+//===- RegionTuner.h - Chooses for each region ------------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Finds plans in which each region has a precision and a layout of its own.
+//
+// The times of a region are those of its problem in each state, measured or
+// guessed. Its error in a precision is that of the whole model with this region
+// alone in it, and all others in fp32; regions are measured in groups, which are
+// halved while their error counts. An integer program gives the fastest
+// assignment within the budget (RegionAssignment.h). Problems of it that were
+// never measured are searched, which may change it; then it is measured as a
+// whole. Where its error differs from the sum of the regions', the budget of
+// the program is corrected, and it is solved again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_TUNING_REGIONTUNER_H
+#define TARPON_LIB_AUTOTUNE_TUNING_REGIONTUNER_H
+
+#include "Choice/ModelCompiler.h"
+#include "Regions/RegionStructure.h"
+#include "Tuning/RegionErrors.h"
+#include "Tuning/RegionMeasurer.h"
+#include "Tuning/RegionPrices.h"
+#include "tarpon/Autotune/Search/Deadline.h"
+#include "tarpon/Autotune/Search/Progress.h"
+
+#include <set>
+#include <vector>
+
+namespace tarpon {
+
+struct RegionOptions {
+  std::vector<runtime::Precision> dtypes;
+  std::vector<Layout> layouts;
+  Fusion fusion = Fusion::On;
+  /// False where all regions have to agree.
+  bool choosesDtypes = false, choosesLayouts = false;
+  double maxError = 0;
+
+  bool isWanted() const { return choosesDtypes || choosesLayouts; }
+};
+
+class RegionTuner {
+public:
+  /// All must outlive the tuner.
+  RegionTuner(ModelCompiler &model, RegionMeasurer &measurer,
+              Progress &progress, RegionOptions options, Deadline deadline);
+
+  /// Measures the plans that are expected to be faster than all of `known` that
+  /// have no larger error. `known` are those that were measured before.
+  runtime::Status run(std::vector<RegionPlan> known);
+
+private:
+  struct StateSet;
+
+  runtime::Status price();
+  runtime::Status measureErrors();
+  runtime::Status tryBudget(double maxError);
+  runtime::Result<RegionAssignment> assign(double maxError);
+  runtime::Result<RegionAssignment> assignTuned(double maxError);
+  runtime::Result<bool> tuneOpen(const RegionAssignment &assignment);
+  RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
+  std::vector<StateSet> listStateSets() const;
+  GlobalChoice makeChoice(const RegionAssignment &assignment) const;
+  void learn(const RegionAssignment &assignment, const RegionPlan &plan);
+  double getBestMilliseconds(double maxError) const;
+
+  ModelCompiler &model;
+  RegionMeasurer &measurer;
+  Progress &progress;
+  RegionOptions options;
+  Deadline deadline;
+  RegionStructure structure;
+  std::vector<RegionChoice> states;
+  RegionPrices prices;
+  RegionErrors errors;
+  std::vector<RegionPlan> plans;
+  std::set<std::vector<size_t>> tried;
+  /// What whole models take of the sum of their layers' times, and the square
+  /// of their error of the sum of their regions'.
+  double timeRatio = 1, errorRatio = 1;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_TUNING_REGIONTUNER_H

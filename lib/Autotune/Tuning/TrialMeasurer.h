@@ -1,0 +1,55 @@
+//===- TrialMeasurer.h - Measures choices as trials -------------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_TUNING_TRIALMEASURER_H
+#define TARPON_LIB_AUTOTUNE_TUNING_TRIALMEASURER_H
+
+#include "Choice/ModelCompiler.h"
+#include "Tuning/PlanMaker.h"
+#include "Tuning/RegionMeasurer.h"
+#include "Tuning/Trial.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <deque>
+#include <functional>
+
+namespace tarpon {
+
+/// Adds what it measures to the trials of a run. All must outlive it.
+class TrialMeasurer : public RegionMeasurer {
+public:
+  using Solver = std::function<runtime::Result<Solution>(const Problem &)>;
+
+  TrialMeasurer(ModelCompiler &model, PlanMaker &maker,
+                std::deque<Trial> &trials, Solver solver, Solver tuner)
+      : model(model), maker(maker), trials(trials), solver(std::move(solver)),
+        tuner(std::move(tuner)) {}
+
+  runtime::Result<Solution> solve(const Problem &problem) override {
+    return solver(problem);
+  }
+  runtime::Result<Solution> tune(const Problem &problem) override {
+    return tuner(problem);
+  }
+  runtime::Result<std::optional<double>>
+  measureError(const GlobalChoice &choice) override;
+  runtime::Result<std::optional<RegionPlan>>
+  measure(const GlobalChoice &choice) override;
+
+private:
+  runtime::Status compile(ChoicePlan &plan, PreparedModel prepared);
+
+  ModelCompiler &model;
+  PlanMaker &maker;
+  std::deque<Trial> &trials;
+  Solver solver, tuner;
+};
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_TUNING_TRIALMEASURER_H
